@@ -1,0 +1,108 @@
+"""What actors need from the world, as protocols. `runtime/` supplies the real things, `tests/fakes.py` working stand-ins."""
+
+from collections.abc import Callable
+from typing import Any, Literal, Protocol, TypeVar
+
+import msgspec
+
+from actors.evidence import Findings, Passage, Resolution
+from bus import Event
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+
+class PortFailed(Exception):
+    """The world did not do what was asked. The text is one sentence for the user, with what to do next."""
+
+
+class ModelFailed(PortFailed):
+    """No model could fill the answer."""
+
+
+class BudgetSpent(ModelFailed):
+    """The ticket's budget is used up. Not a fault, so nothing falls back."""
+
+
+class Task(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One piece of thinking for a model. Everything in `material` and `findings` is data, never instructions."""
+
+    agent: str
+    instructions: str
+    """The agent's system prompt, from `actors/prompts/`."""
+    material: tuple[tuple[str, str], ...]
+    """(label, text) in order, such as ("ticket", "My VPN ...")."""
+    findings: Findings | None = None
+    """Passages that the answer may cite, by their 1-based number."""
+    may_search: bool = False
+    """The model may call the knowledge search itself; what it finds is appended to the numbered passages."""
+
+
+class Filled(msgspec.Struct, frozen=True, gc=False):
+    """A model's typed answer with what it cost and what it had before it."""
+
+    value: Any
+    """An instance of the shape that was asked for."""
+    passages: tuple[Passage, ...] = ()
+    """All passages that were shown, in the order of their numbers, those found by tool calls at the end."""
+    degraded: str = ""
+    """Why a lesser model answered than the configured one; empty when it is the one."""
+
+
+class Model(Protocol):
+    async def fill(self, shape: type[T], task: Task, *, within: float) -> Filled:
+        """
+        Think about a task and answer in the given shape, in at most `within` seconds.
+
+        :raises ModelFailed: with a sentence for the user.
+        """
+        ...
+
+
+class Knowledge(Protocol):
+    async def search(self, question: str, *, within: float, limit: int = 8) -> Findings:
+        """Find the passages that bear on a question. An empty index gives empty findings that say so."""
+        ...
+
+
+class Recall(msgspec.Struct, frozen=True, gc=False):
+    """What memory knows about a ticket like this one."""
+
+    verdict: Literal["hit", "suggestion", "miss"]
+    resolution: Resolution | None = None
+    ticket_id: str = ""
+    """The earlier ticket it comes from: the source that is shown."""
+    why: str = ""
+    """One sentence for the log and the trace."""
+
+
+class Memory(Protocol):
+    async def recall(self, text: str, *, within: float) -> Recall:
+        """Decide whether an earlier resolution answers this ticket."""
+        ...
+
+    async def store(self, key: str, ticket_id: str, text: str, resolution: Resolution) -> None:
+        """Remember what solved a ticket, durably, before this returns. The same `key` again changes nothing."""
+        ...
+
+
+class Tickets(Protocol):
+    async def close(self, key: str, ticket_id: str, status: str, note: str) -> None:
+        """Mark a ticket. The same `key` again changes nothing."""
+        ...
+
+
+class Entry(msgspec.Struct, frozen=True, gc=False):
+    """One accepted input of a run. What followed from it is replayed, so it need not be kept."""
+
+    run: str
+    n: int
+    at: float
+    """Seconds since the run began."""
+    sender: str
+    number: int
+    event: Event
+
+
+class Journal(Protocol):
+    def record(self, entry: Entry, then: Callable[[Exception | None], None]) -> None:
+        """Make an entry durable, then say so on the loop, with what went wrong if it did."""

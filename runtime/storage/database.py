@@ -1,0 +1,131 @@
+"""
+The one SQLite file: a writer thread that commits together whatever waits, and reads for everybody.
+
+Survives power loss (WAL with `synchronous=FULL`): what `run` returned from, or `then(None)` was called for, is on disk.
+"""
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+Statement = tuple[str, Sequence[Any]]
+"""SQL and its parameters."""
+Then = Callable[[Exception | None], None]
+
+CLOSING_SECONDS = 5.0
+"""How long closing waits for the last commit before it leaves the thread behind."""
+
+
+class DatabaseClosed(Exception):
+    """Something was written after the database was closed."""
+
+
+class Database:
+    """One writer thread with group commit; one connection for reading, on the loop, for small look-ups."""
+
+    def __init__(self, path: str | Path, *schemas: str) -> None:
+        """Open or make the file. `schemas` are scripts of `CREATE ... IF NOT EXISTS`, one a store."""
+        self._loop = asyncio.get_running_loop()
+        self._writing = _connect(path)
+        for schema in schemas:
+            self._writing.executescript(schema)
+        self._reading = _connect(path)
+        self._waiting: list[tuple[Sequence[Statement], Then]] = []
+        self._arrived = threading.Condition()
+        self._closing = False
+        self.commits = 0
+        self._writer = threading.Thread(target=self._write, name="database", daemon=True)
+        self._writer.start()
+
+    def write(self, statements: Sequence[Statement], then: Then) -> None:
+        """Make statements durable, all or none, in the order of the calls; then say so on the loop, with the error if any."""
+        with self._arrived:
+            if self._closing:
+                raise DatabaseClosed("the database is closed")
+            self._waiting.append((statements, then))
+            self._arrived.notify()
+
+    async def run(self, *statements: Statement) -> None:
+        """Return when the statements are durable, all or none; raise what SQLite raised otherwise."""
+        done: asyncio.Future[None] = self._loop.create_future()
+
+        def settle(error: Exception | None) -> None:
+            if done.done():
+                return
+            if error is None:
+                done.set_result(None)
+            else:
+                done.set_exception(error)
+
+        self.write(statements, settle)
+        await done
+
+    def read(self, sql: str, parameters: Sequence[Any] = ()) -> list[Any]:
+        """All rows of a small query. It runs on the loop: for look-ups by key, not for scans."""
+        return self._reading.execute(sql, parameters).fetchall()
+
+    def close(self) -> None:
+        """Commit what waits and end the thread, within a bound."""
+        with self._arrived:
+            self._closing = True
+            self._arrived.notify()
+        self._writer.join(CLOSING_SECONDS)
+        self._reading.close()
+        if not self._writer.is_alive():
+            self._writing.close()
+
+    def _write(self) -> None:
+        while batch := self._next():
+            try:
+                outcomes = self._commit(batch)
+            except Exception as error:  # a thread that died silently would hang every run
+                outcomes = [(then, error) for _, then in batch]
+            try:
+                self._loop.call_soon_threadsafe(_tell, outcomes)
+            except RuntimeError:
+                return  # the loop is closed, nobody listens any more
+
+    def _commit(self, batch: list[tuple[Sequence[Statement], Then]]) -> list[tuple[Then, Exception | None]]:
+        """Commit a batch; when it fails as a whole, each alone, so that one bad statement harms only its own."""
+        try:
+            self._together([statement for statements, _ in batch for statement in statements])
+        except sqlite3.Error as error:
+            if len(batch) == 1:
+                return [(batch[0][1], error)]
+            return [outcome for item in batch for outcome in self._commit([item])]
+        return [(then, None) for _, then in batch]
+
+    def _together(self, statements: Sequence[Statement]) -> None:
+        execute = self._writing.execute
+        try:
+            execute("BEGIN IMMEDIATE")
+            for sql, parameters in statements:
+                execute(sql, parameters)
+            execute("COMMIT")
+        except sqlite3.Error:
+            if self._writing.in_transaction:  # a full disk has rolled back already
+                execute("ROLLBACK")
+            raise
+        self.commits += 1
+
+    def _next(self) -> list[tuple[Sequence[Statement], Then]]:
+        """All that waits; empty only when the database closes."""
+        with self._arrived:
+            self._arrived.wait_for(lambda: self._waiting or self._closing)
+            batch, self._waiting = self._waiting, []
+        return batch
+
+
+def _connect(path: str | Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=5.0)
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=FULL")
+    return connection
+
+
+def _tell(outcomes: list[tuple[Then, Exception | None]]) -> None:
+    for then, error in outcomes:
+        then(error)
