@@ -1,8 +1,18 @@
-"""Every number that a user may change, with its unit. `config.toml` says the same in its own words; `config.py` reads it."""
+"""Every number a user may change, with its bounds. `config.toml` says the same in plain words; `config.py` reads it."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
+
+Secret = Annotated[str, Meta(max_length=4096, extra={"secret": True})]
+"""Never shown, never logged."""
+Folder = Annotated[str, Meta(min_length=1, max_length=4096, extra={"folder": True})]
+"""A relative one in a file is meant from that file's folder, elsewhere from the working directory."""
+Text = Annotated[str, Meta(max_length=4096)]
+
+DAY = 86_400.0
+"""Seconds."""
 
 
 class Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -10,61 +20,62 @@ class Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class RunSettings(Section, frozen=True):
-    max_handoffs: int = 20
-    max_seconds: float = 600.0
-    agent_seconds: float = 300.0
-    retries: int = 1
-    cancel_seconds: float = 30.0
+    max_handoffs: Annotated[int, Meta(ge=1, le=1000)] = 20
+    max_seconds: Annotated[float, Meta(ge=1.0, le=DAY)] = 600.0
+    agent_seconds: Annotated[float, Meta(ge=0.1, le=DAY)] = 300.0
+    retries: Annotated[int, Meta(ge=0, le=10)] = 1
+    cancel_seconds: Annotated[float, Meta(ge=0.0, le=600.0)] = 30.0
 
 
 class ModelSettings(Section, frozen=True):
     provider: Literal["auto", "openai", "extractive"] = "auto"
     """`auto`: openai when a key or a base_url is set, else extractive."""
-    name: str = "gpt-5-mini"
-    base_url: str = ""
-    api_key: str = ""
-    call_seconds: float = 120.0
-    tries: int = 3
-    concurrency: int = 64
-    requests_per_minute: int = 0
-    tokens_per_minute: int = 0
-    ticket_tokens: int = 200_000
-    tool_calls: int = 4
+    name: Annotated[str, Meta(min_length=1, max_length=200)] = "gpt-5-mini"
+    base_url: Text = ""
+    api_key: Secret = ""
+    call_seconds: Annotated[float, Meta(ge=0.1, le=3600.0)] = 120.0
+    tries: Annotated[int, Meta(ge=1, le=10)] = 3
+    concurrency: Annotated[int, Meta(ge=1, le=4096)] = 64
+    requests_per_minute: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
+    tokens_per_minute: Annotated[int, Meta(ge=0, le=1_000_000_000)] = 0
+    ticket_tokens: Annotated[int, Meta(ge=0, le=100_000_000)] = 200_000
+    tool_calls: Annotated[int, Meta(ge=0, le=64)] = 4
     fallback: bool = True
 
 
 class KnowledgeSettings(Section, frozen=True):
-    folders: tuple[str, ...] = ()
-    search_seconds: float = 10.0
-    file_seconds: float = 10.0
-    file_megabytes: float = 20.0
-    passages: int = 8
+    folders: tuple[Folder, ...] = ()
+    search_seconds: Annotated[float, Meta(ge=0.1, le=600.0)] = 10.0
+    file_seconds: Annotated[float, Meta(ge=0.1, le=600.0)] = 10.0
+    file_megabytes: Annotated[float, Meta(ge=0.001, le=1024.0)] = 20.0
+    passages: Annotated[int, Meta(ge=1, le=50)] = 8
 
 
 class MemorySettings(Section, frozen=True):
     unconfirmed: Literal["same_text", "similar", "never"] = "same_text"
-    lookup_seconds: float = 2.0
+    lookup_seconds: Annotated[float, Meta(ge=0.01, le=60.0)] = 2.0
 
 
 class StorageSettings(Section, frozen=True):
-    folder: str = "task-data"
+    folder: Folder = "task-data"
 
 
 class ServerSettings(Section, frozen=True):
-    host: str = "127.0.0.1"
-    port: int = 8421
-    token: str = ""
-    max_runs: int = 10_000
-    body_kilobytes: int = 256
+    host: Annotated[str, Meta(min_length=1, max_length=253)] = "127.0.0.1"
+    port: Annotated[int, Meta(ge=0, le=65_535)] = 8421
+    token: Secret = ""
+    max_runs: Annotated[int, Meta(ge=1, le=1_000_000)] = 10_000
+    body_kilobytes: Annotated[int, Meta(ge=1, le=65_536)] = 256
 
 
 class LogSettings(Section, frozen=True):
     level: Literal["debug", "info", "warning", "error"] = "info"
     format: Literal["auto", "console", "json"] = "auto"
+    file_megabytes: Annotated[float, Meta(ge=0.01, le=1024.0)] = 4.0
 
 
 class WorkerSettings(Section, frozen=True):
-    processes: int = 2
+    processes: Annotated[int, Meta(ge=1, le=64)] = 2
 
 
 class Settings(Section, frozen=True):
