@@ -1,0 +1,278 @@
+"""
+Reads `config.toml`, lets environment variables override it, and refuses what it does not know, with the place.
+
+Order, the later wins: defaults, the file, `OPENAI_API_KEY` and `OPENAI_BASE_URL`, `TERMINUS_<SECTION>_<KEY>`.
+"""
+
+import os
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+import msgspec
+from msgspec import inspect
+
+from runtime.settings import Settings
+from runtime.wording import nearest, place, shown
+
+PREFIX = "TERMINUS_"
+FILE_VARIABLE = "TERMINUS_CONFIG"
+FILE_NAME = "config.toml"
+FILE_BYTES = 262_144
+USUAL = {"OPENAI_API_KEY": ("model", "api_key"), "OPENAI_BASE_URL": ("model", "base_url")}
+"""Variables that other programs read too; empty means not set."""
+TOKEN_CHARACTERS = 16
+"""Fewer can be guessed by who may try all night."""
+
+
+class ConfigError(Exception):
+    """The configuration cannot be used. One sentence: where, what, and what is allowed."""
+
+
+class Key(NamedTuple):
+    """One setting: what it may be, and how it is to be handled."""
+
+    section: str
+    name: str
+    type: inspect.Type
+    secret: bool
+    folder: bool
+
+    @property
+    def variable(self) -> str:
+        return f"{PREFIX}{self.section}_{self.name}".upper()
+
+
+class Given(NamedTuple):
+    """A value, where it was given (looked for only when it is refused), and the folder that a relative path means."""
+
+    value: Any  # whatever TOML or the environment holds; `_checked` types it
+    place: Callable[[], str]
+    base: Path | None = None
+
+
+def load(path: str | Path | None = None, environ: Mapping[str, str] | None = None) -> Settings:
+    """
+    The settings of this process.
+
+    :param path: the file; without it `TERMINUS_CONFIG`, or `config.toml` of the working directory if there is one.
+    :raises ConfigError: with a sentence for the user.
+    """
+    environ = os.environ if environ is None else environ
+    file = find(path, environ)
+    given = dict(_from_file(file)) if file else {}
+    given.update(_from_environment(environ))
+    known, tables = keys(), {section.name: dict[str, Any]() for section in _sections()}
+    for (section, name), each in given.items():
+        tables[section][name] = _checked(known[section, name], each)
+    settings = msgspec.convert(tables, Settings)
+    _check_together(settings, given)
+    return settings
+
+
+def find(path: str | Path | None, environ: Mapping[str, str]) -> Path | None:
+    """The file to read, or None where defaults do."""
+    if path is not None:
+        return Path(path)
+    if named := environ.get(FILE_VARIABLE):
+        return Path(named)
+    return here if (here := Path(FILE_NAME)).is_file() else None
+
+
+def keys() -> dict[tuple[str, str], Key]:
+    """Every setting there is, by section and name."""
+    return {
+        (section.name, field.encode_name): _key(section.name, field)
+        for section in _sections()
+        for field in section.type.fields
+    }
+
+
+class _SectionField(NamedTuple):
+    name: str
+    type: inspect.StructType
+
+
+def _sections() -> Iterator[_SectionField]:
+    struct = inspect.type_info(Settings)
+    assert isinstance(struct, inspect.StructType)  # noqa: S101 - so it is declared
+    for field in struct.fields:
+        assert isinstance(field.type, inspect.StructType)  # noqa: S101 - so it is declared
+        yield _SectionField(field.encode_name, field.type)
+
+
+def _key(section: str, field: inspect.Field) -> Key:
+    kind, extra = _bare(field.type)
+    if isinstance(kind, inspect.VarTupleType):
+        extra = {**extra, **_bare(kind.item_type)[1]}
+    return Key(section, field.encode_name, kind, "secret" in extra, "folder" in extra)
+
+
+def _bare(kind: inspect.Type) -> tuple[inspect.Type, dict[str, Any]]:
+    if isinstance(kind, inspect.Metadata):
+        return kind.type, kind.extra or {}
+    return kind, {}
+
+
+def _from_file(file: Path) -> Iterator[tuple[tuple[str, str], Given]]:
+    text = _read(file)
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{file} is not valid TOML: {_lowered(str(error))}.") from None
+    known, sections = keys(), {section.name for section in _sections()}
+    for section, table in data.items():
+        if section not in sections:
+            raise ConfigError(
+                f"{place(file, text, section)}: there is no section [{section}]. {nearest(section, sections)}"
+            )
+        if not isinstance(table, dict):
+            raise ConfigError(
+                f"{place(file, text, section)}: [{section}] must be a table: a line of its own, keys below."
+            )
+        for name, value in table.items():
+            where = partial(place, file, text, section, name)
+            if (section, name) not in known:
+                names = {key.name for key in known.values() if key.section == section}
+                raise ConfigError(f"{where()}: [{section}] has no key {name!r}. {nearest(name, names)}")
+            yield (section, name), Given(value, where, file.parent)
+
+
+def _read(file: Path) -> str:
+    remedy = f"Name another file with --config or {FILE_VARIABLE}, or none for the defaults"
+    try:
+        if file.is_dir():
+            raise ConfigError(f"The configuration {file} is a folder. {remedy}.")
+        with file.open("rb") as stream:
+            content = stream.read(FILE_BYTES + 1)
+    except FileNotFoundError:
+        raise ConfigError(f"There is no configuration file {file}. {remedy}.") from None
+    except OSError as error:
+        raise ConfigError(f"The configuration file {file} cannot be read ({error.strerror}). {remedy}.") from None
+    if len(content) > FILE_BYTES:
+        raise ConfigError(f"The configuration file {file} is over {FILE_BYTES // 1024} KB. {remedy}.")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{file}, line {line} is not UTF-8 text. Save the file as UTF-8.") from None
+
+
+def _from_environment(environ: Mapping[str, str]) -> Iterator[tuple[tuple[str, str], Given]]:
+    for variable, at in USUAL.items():
+        if value := environ.get(variable):
+            yield at, Given(value, partial(_variable, variable))
+    known = {key.variable: key for key in keys().values()}
+    for variable in sorted(environ):
+        if not variable.startswith(PREFIX) or variable == FILE_VARIABLE:
+            continue
+        if variable not in known:
+            near = nearest(variable, {*known, FILE_VARIABLE})
+            raise ConfigError(f"The environment variable {variable} sets nothing. {near}")
+        key = known[variable]
+        yield (key.section, key.name), Given(_parsed(key, environ[variable]), partial(_variable, variable))
+
+
+def _variable(name: str) -> str:
+    return f"The environment variable {name}"
+
+
+def _parsed(key: Key, text: str) -> Any:
+    """A variable's text as TOML would have given it; what cannot be read stays text and is refused as such."""
+    if isinstance(key.type, inspect.VarTupleType):
+        return [part.strip() for part in text.split(",") if part.strip()]
+    text = text if key.secret else text.strip()
+    if not isinstance(key.type, inspect.IntType | inspect.FloatType | inspect.BoolType):
+        return text
+    try:
+        return msgspec.convert(text, _NUMBERS[type(key.type)], strict=False)
+    except msgspec.ValidationError:
+        return text
+
+
+_NUMBERS: dict[type[inspect.Type], type] = {inspect.IntType: int, inspect.FloatType: float, inspect.BoolType: bool}
+
+
+def _checked(key: Key, given: Given) -> Any:
+    """The value if it may stand there, folders made absolute where the file that names them is known."""
+    try:
+        section = msgspec.convert({key.name: given.value}, _struct(key.section))
+    except msgspec.ValidationError:
+        _refuse(key, given)
+    value = getattr(section, key.name)
+    if not key.folder:
+        return value
+    return [_anchored(each, given.base) for each in value] if isinstance(value, tuple) else _anchored(value, given.base)
+
+
+def _struct(section: str) -> type[msgspec.Struct]:
+    return next(each.type.cls for each in _sections() if each.name == section)
+
+
+def _refuse(key: Key, given: Given) -> NoReturn:
+    value = "what is given" if key.secret else shown(given.value)
+    near = ""
+    if isinstance(key.type, inspect.LiteralType) and isinstance(given.value, str):
+        near = nearest(given.value, {str(each) for each in key.type.values}, else_all=False)
+    sentence = f"{given.place()}: [{key.section}] {key.name} must be {allowed(key.type)}, not {value}."
+    raise ConfigError(f"{sentence} {near}".rstrip())
+
+
+def allowed(kind: inspect.Type) -> str:
+    """What a setting may be, in plain words."""
+    kind = _bare(kind)[0]
+    match kind:
+        case inspect.IntType(ge=low, le=high):
+            return f"a whole number from {low} to {high}"
+        case inspect.FloatType(ge=low, le=high):
+            return f"a number from {low:g} to {high:g}"
+        case inspect.BoolType():
+            return "true or false"
+        case inspect.LiteralType(values=values):
+            return "one of " + ", ".join(f'"{value}"' for value in values)
+        case inspect.StrType(min_length=low, max_length=high):
+            return f"a text of {low or 0} to {high} characters"
+        case inspect.VarTupleType(item_type=item):
+            return f"a list, each {allowed(item)}"
+    raise TypeError(f"a setting has a type that nobody can explain to a user: {kind}")
+
+
+def _anchored(folder: str, base: Path | None) -> str:
+    path = Path(folder).expanduser()
+    return str(path if base is None else base / path)
+
+
+def _check_together(settings: Settings, given: Mapping[tuple[str, str], Given]) -> None:
+    """Rules over more than one setting."""
+    server, url = settings.server, settings.model.base_url
+    if not is_loopback(server.host) and len(server.token) < TOKEN_CHARACTERS:
+        where = given["server", "host"].place()
+        raise ConfigError(
+            f"{where}: [server] host {shown(server.host)} is reachable from other machines, which needs a token "
+            f"of at least {TOKEN_CHARACTERS} characters: set [server] token or TERMINUS_SERVER_TOKEN, "
+            'or leave host at "127.0.0.1".'
+        )
+    if url and not url.startswith(("http://", "https://")):
+        where = given["model", "base_url"].place()
+        raise ConfigError(
+            f"{where}: [model] base_url must begin with http:// or https://, such as "
+            f"http://127.0.0.1:11434/v1, not {shown(url)}."
+        )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach a server that listens there."""
+    if host == "localhost":
+        return True
+    import ipaddress  # costs 2 ms, and most never get here
+
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def _lowered(text: str) -> str:
+    return text[:1].lower() + text[1:]

@@ -1,0 +1,44 @@
+"""Pieces of sentences for users: the nearest known word, a value as it may be shown, the place in a file."""
+
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+
+SHOWN_CHARACTERS = 60
+VALUE_LINES = 200
+"""How many lines one value of a TOML file is followed when its place is looked for."""
+
+
+def nearest(word: str, known: Iterable[str], *, else_all: bool = True) -> str:
+    """`Did you mean 'x'?`, or else what is known, or nothing."""
+    import difflib  # costs 5 ms, and only a mistake leads here
+
+    words = sorted(known)
+    if near := difflib.get_close_matches(word, words, 1, 0.6):
+        return f"Did you mean {near[0]!r}?"
+    return f"Known are: {', '.join(words)}." if else_all else ""
+
+
+def shown(value: object) -> str:
+    """A value for a sentence: short, on one line, without what a terminal would obey."""
+    text = str(value).lower() if isinstance(value, bool) else repr(value)
+    if len(text) > SHOWN_CHARACTERS:
+        text = text[: SHOWN_CHARACTERS - 3] + "..."
+    return text if text.isprintable() else ascii(text)
+
+
+def place(file: Path, text: str, section: str, name: str = "") -> str:
+    """`file, line n` where a TOML file sets a key: the shortest beginning of it that is TOML and holds the key."""
+    lines, wanted = text.splitlines(keepends=True), name or section
+    for first, line in enumerate(lines):
+        if wanted not in line:
+            continue
+        for last in range(first + 1, min(first + VALUE_LINES, len(lines)) + 1):
+            try:
+                table = tomllib.loads("".join(lines[:last])).get(section)
+            except tomllib.TOMLDecodeError:
+                continue  # the value goes on in the next line
+            if table is not None and (not name or (isinstance(table, dict) and name in table)):
+                return f"{file}, line {first + 1}"
+            break
+    return str(file)
