@@ -7,9 +7,9 @@ Order, the later wins: defaults, the file, `OPENAI_API_KEY` and `OPENAI_BASE_URL
 import os
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, cast
 
 import msgspec
 from msgspec import inspect
@@ -64,7 +64,7 @@ def load(path: str | Path | None = None, environ: Mapping[str, str] | None = Non
     file = find(path, environ)
     given = dict(_from_file(file)) if file else {}
     given.update(_from_environment(environ))
-    known, tables = keys(), {section.name: dict[str, Any]() for section in _sections()}
+    known, tables = keys(), {section: dict[str, Any]() for section in _sections()}
     for (section, name), each in given.items():
         tables[section][name] = _checked(known[section, name], each)
     settings = msgspec.convert(tables, Settings)
@@ -81,26 +81,20 @@ def find(path: str | Path | None, environ: Mapping[str, str]) -> Path | None:
     return here if (here := Path(FILE_NAME)).is_file() else None
 
 
-def keys() -> dict[tuple[str, str], Key]:
+@cache
+def keys() -> Mapping[tuple[str, str], Key]:
     """Every setting there is, by section and name."""
     return {
-        (section.name, field.encode_name): _key(section.name, field)
-        for section in _sections()
-        for field in section.type.fields
+        (section, field.encode_name): _key(section, field)
+        for section, struct in _sections().items()
+        for field in struct.fields
     }
 
 
-class _SectionField(NamedTuple):
-    name: str
-    type: inspect.StructType
-
-
-def _sections() -> Iterator[_SectionField]:
-    struct = inspect.type_info(Settings)
-    assert isinstance(struct, inspect.StructType)  # noqa: S101 - so it is declared
-    for field in struct.fields:
-        assert isinstance(field.type, inspect.StructType)  # noqa: S101 - so it is declared
-        yield _SectionField(field.encode_name, field.type)
+@cache
+def _sections() -> Mapping[str, inspect.StructType]:
+    fields = cast("inspect.StructType", inspect.type_info(Settings)).fields
+    return {field.encode_name: cast("inspect.StructType", field.type) for field in fields}
 
 
 def _key(section: str, field: inspect.Field) -> Key:
@@ -122,7 +116,7 @@ def _from_file(file: Path) -> Iterator[tuple[tuple[str, str], Given]]:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{file} is not valid TOML: {_lowered(str(error))}.") from None
-    known, sections = keys(), {section.name for section in _sections()}
+    known, sections = keys(), set(_sections())
     for section, table in data.items():
         if section not in sections:
             raise ConfigError(
@@ -198,17 +192,13 @@ _NUMBERS: dict[type[inspect.Type], type] = {inspect.IntType: int, inspect.FloatT
 def _checked(key: Key, given: Given) -> Any:
     """The value if it may stand there, folders made absolute where the file that names them is known."""
     try:
-        section = msgspec.convert({key.name: given.value}, _struct(key.section))
+        section = msgspec.convert({key.name: given.value}, _sections()[key.section].cls)
     except msgspec.ValidationError:
         _refuse(key, given)
     value = getattr(section, key.name)
     if not key.folder:
         return value
     return [_anchored(each, given.base) for each in value] if isinstance(value, tuple) else _anchored(value, given.base)
-
-
-def _struct(section: str) -> type[msgspec.Struct]:
-    return next(each.type.cls for each in _sections() if each.name == section)
 
 
 def _refuse(key: Key, given: Given) -> NoReturn:

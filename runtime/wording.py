@@ -1,5 +1,6 @@
 """Pieces of sentences for users: the nearest known word, a value as it may be shown, the place in a file."""
 
+import re
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
@@ -42,3 +43,19 @@ def place(file: Path, text: str, section: str, name: str = "") -> str:
                 return f"{file}, line {first + 1}"
             break
     return str(file)
+
+
+UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What a terminal obeys, what turns the direction of reading, and what cannot be encoded."""
+
+
+def safe(text: str, keep: str = "") -> str:
+    """Text from outside for a terminal or a log: what would be obeyed is shown as an escape, except what is in `keep`."""
+    if text.isprintable():
+        return text
+    return UNSAFE.sub(lambda found: found[0] if found[0] in keep else _escape(found[0]), text)
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
