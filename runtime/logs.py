@@ -47,6 +47,10 @@ VALUE_CHARACTERS = 4_000
 """A longer value is cut: a log tells what happened, not what was said."""
 
 
+class LogError(Exception):
+    """There is no place for the log. The text is one sentence for the user, with what to do next."""
+
+
 class Sink(Protocol):
     def write(self, text: str, /) -> object: ...
     def flush(self) -> object: ...
@@ -110,7 +114,13 @@ def to_stderr(settings: Settings) -> Iterator[None]:
 def to_file(settings: Settings) -> Iterator[Path]:
     """Write the log below the storage folder, for a command whose terminal belongs to its user."""
     path = Path(settings.storage.folder) / FILE
-    file = LogFile(path, int(settings.log.file_megabytes * 1_000_000))
+    try:
+        file = LogFile(path, int(settings.log.file_megabytes * 1_000_000))
+    except OSError as error:
+        raise LogError(
+            f"Nothing can be written below {settings.storage.folder} ({error.strerror}). "
+            "Set [storage] folder or TERMINUS_STORAGE_FOLDER to a folder that this user may write."
+        ) from None
     try:
         with _configured(settings.log, Lines(file, secrets(settings)), terminal=False):
             yield path

@@ -25,6 +25,7 @@ class RunSettings(Section, frozen=True):
     agent_seconds: Annotated[float, Meta(ge=0.1, le=DAY)] = 300.0
     retries: Annotated[int, Meta(ge=0, le=10)] = 1
     cancel_seconds: Annotated[float, Meta(ge=0.0, le=600.0)] = 30.0
+    ticket_kilobytes: Annotated[int, Meta(ge=1, le=65_536)] = 256
 
 
 class ModelSettings(Section, frozen=True):
@@ -34,11 +35,18 @@ class ModelSettings(Section, frozen=True):
     base_url: Text = ""
     api_key: Secret = ""
     call_seconds: Annotated[float, Meta(ge=0.1, le=3600.0)] = 120.0
+    """One call with all its tries."""
     tries: Annotated[int, Meta(ge=1, le=10)] = 3
+    pause_seconds: Annotated[float, Meta(ge=0.0, le=600.0)] = 15.0
+    """How long nothing is asked of a server that refused the connection or the key three times in a row."""
     concurrency: Annotated[int, Meta(ge=1, le=4096)] = 64
     requests_per_minute: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
     tokens_per_minute: Annotated[int, Meta(ge=0, le=1_000_000_000)] = 0
     ticket_tokens: Annotated[int, Meta(ge=0, le=100_000_000)] = 200_000
+    answer_tokens: Annotated[int, Meta(ge=256, le=1_000_000)] = 16_000
+    """The most tokens of one answer, thinking included."""
+    material_characters: Annotated[int, Meta(ge=100, le=10_000_000)] = 40_000
+    """The most characters that are shown of one piece of material or one passage."""
     tool_calls: Annotated[int, Meta(ge=0, le=64)] = 4
     fallback: bool = True
 

@@ -50,7 +50,7 @@ UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u
 
 
 def safe(text: str, keep: str = "") -> str:
-    """Text from outside for a terminal or a log: what would be obeyed is shown as an escape, except what is in `keep`."""
+    """Text from outside for a terminal or a log: what would be obeyed is shown as an escape, save what is in `keep`."""
     if text.isprintable():
         return text
     return UNSAFE.sub(lambda found: found[0] if found[0] in keep else _escape(found[0]), text)

@@ -1,0 +1,45 @@
+"""
+The commands of `python -m runtime`: one module each, imported only when it is asked for.
+
+A module has `arguments(parser)`, which declares what it takes and imports nothing heavy (it serves `--help` too), and
+`run(arguments, settings) -> int`, which does it and returns the exit status.
+"""
+
+import enum
+
+COMMANDS = {
+    "submit": "run one ticket and print what came of it",
+    "status": "show where a ticket stands, or the latest tickets",
+    "trace": "show what happened on a ticket, step by step",
+    "cancel": "stop a ticket gently",
+    "resume": "continue what a crash or a kill left unfinished",
+    "feedback": "say whether a resolution was right",
+    "index": "read folders of documents into the knowledge base",
+    "doctor": "show what is configured, reachable and missing",
+    "serve": "run the daemon",
+    "demo": "run a ticket over the knowledge base that ships with the project",
+}
+LOG_TO_STDERR = frozenset({"serve"})
+"""Daemons. Every other command's terminal belongs to its user, so it logs to a file."""
+
+
+class Exit(enum.IntEnum):
+    """What the exit status of a command says."""
+
+    DONE = 0
+    """Resolved or suggested; for other commands: it was done."""
+    FAILED = 1
+    BAD_INPUT = 2
+    NOT_FOUND = 3
+    """The sources do not answer the ticket, or there is no such ticket."""
+    LIMIT = 4
+    """A loop, too many handoffs, out of time, out of tries."""
+    CANCELLED = 130
+
+
+class UserError(Exception):
+    """The command cannot be carried out. The text is one sentence for the user, with what to do next."""
+
+    def __init__(self, sentence: str, status: Exit = Exit.BAD_INPUT) -> None:
+        super().__init__(sentence)
+        self.status = status

@@ -1,0 +1,115 @@
+"""`python -m runtime COMMAND`: finds the command, reads the settings, and turns every error into one sentence."""
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from runtime.commands import COMMANDS, LOG_TO_STDERR, Exit, UserError
+
+if TYPE_CHECKING:
+    from runtime.settings import Settings
+
+MODULES = "runtime.commands"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Carry out one command and return its exit status."""
+    parser = _parser()
+    asked = parser.parse_args(argv)
+    if asked.command is None:
+        print(parser.format_help(), end="")
+        return Exit.DONE
+    if asked.command not in COMMANDS:
+        from runtime.wording import nearest
+
+        return _refused(f"There is no command {asked.command!r}. {nearest(asked.command, COMMANDS)}")
+    try:
+        return _command(asked.command, asked.rest, asked.config)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains when it flushes
+        return Exit.FAILED
+    except KeyboardInterrupt:
+        return _refused("Stopped.", Exit.CANCELLED)
+
+
+def _parser() -> argparse.ArgumentParser:
+    width = max(map(len, COMMANDS))
+    parser = argparse.ArgumentParser(
+        prog="python -m runtime",
+        usage="python -m runtime [--config FILE] COMMAND ...",
+        description="Agents that always finish.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="commands:\n"
+        + "\n".join(f"  {name:<{width}}  {does}" for name, does in COMMANDS.items())
+        + "\n\n`python -m runtime COMMAND --help` shows what a command takes.",
+    )
+    parser.add_argument("--config", metavar="FILE", help="settings to use (default: config.toml here, if there is one)")
+    parser.add_argument("command", nargs="?", metavar="COMMAND", help=argparse.SUPPRESS)
+    parser.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    return parser
+
+
+def _command(name: str, rest: Sequence[str], config: str | None) -> int:
+    module = importlib.import_module(f"{MODULES}.{name}")
+    parser = argparse.ArgumentParser(
+        prog=f"python -m runtime {name}",
+        description=COMMANDS[name][0].upper() + COMMANDS[name][1:] + ".",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--config", metavar="FILE", default=config, help="settings to use")
+    module.arguments(parser)
+    arguments = parser.parse_args(rest)
+    from runtime.config import ConfigError, load
+
+    try:
+        settings = load(arguments.config)
+    except ConfigError as error:
+        return _refused(str(error))
+    return _logged(name, lambda: module.run(arguments, settings), settings)
+
+
+def _logged(name: str, run: Callable[[], int], settings: "Settings") -> int:
+    """Run a command with its log open, so that what nobody expected is written down in full."""
+    from runtime import logs
+
+    to_stderr = name in LOG_TO_STDERR
+    try:
+        log = logs.to_stderr(settings) if to_stderr else logs.to_file(settings)
+        with log as path:
+            return _explained(name, run, "above" if path is None else f"in {path}")
+    except logs.LogError as error:
+        return _refused(str(error), Exit.FAILED)
+
+
+def _explained(name: str, run: Callable[[], int], details: str) -> int:
+    """The exit status of a command; whatever it raises becomes one sentence."""
+    import structlog
+
+    from actors.ports import PortFailed
+
+    try:
+        return run()
+    except UserError as error:
+        return _refused(str(error), error.status)
+    except PortFailed as error:
+        structlog.get_logger().warning("command.failed", command=name, reason=str(error))
+        return _refused(str(error), Exit.FAILED)
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        structlog.get_logger().exception("command.crashed", command=name)
+        return _refused(f"{name} failed unexpectedly ({type(error).__name__}); the details are {details}.", Exit.FAILED)
+
+
+def _refused(sentence: str, status: Exit = Exit.BAD_INPUT) -> int:
+    from runtime.wording import safe
+
+    print(safe(sentence), file=sys.stderr)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,138 @@
+"""Sees a run through in a terminal or a pipe: shows it while it goes on, and turns Ctrl-C into a gentle end."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from typing import Protocol, TextIO
+
+from actors.helpdesk.workflow import HELPDESK
+from actors.outcome import Outcome, Progress
+from actors.workflow import Workflow
+from runtime.commands import Exit
+from runtime.settings import RunSettings, Settings
+from runtime.view.plain import PlainView, Silent, View
+from runtime.view.report import Line
+
+TICK_SECONDS = 0.2
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+def view_for(flow: Workflow, limits: RunSettings, stream: TextIO) -> View:
+    """The live view on a terminal, plain lines otherwise."""
+    if not _can_redraw(stream):
+        return PlainView(stream)
+    from runtime.view.live import LiveView
+    from runtime.view.stages import board
+
+    return LiveView(board(flow), stream, limits.max_seconds, limits.max_handoffs)
+
+
+def write(lines: Iterable[Line], stream: TextIO) -> None:
+    """Print a result: wrapped and coloured on a terminal, plain otherwise."""
+    if _can_redraw(stream):
+        from runtime.view.live import write as write_live
+
+        write_live(lines, stream)
+    else:
+        from runtime.view.plain import write as write_plain
+
+        write_plain(lines, stream)
+
+
+def _can_redraw(stream: TextIO) -> bool:
+    return stream.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+
+
+async def follow(events: AsyncIterator[Progress], view: View) -> None:
+    """Show events until they end. A terminal that went away must not harm the run: then nothing is shown any more."""
+    ticking = asyncio.ensure_future(_tick(view))
+    try:
+        async for event in events:
+            view.show(event)
+    except OSError:
+        return
+    finally:
+        ticking.cancel()
+        with contextlib.suppress(asyncio.CancelledError, OSError):
+            await ticking
+        with contextlib.suppress(OSError):
+            view.close()
+
+
+async def _tick(view: View) -> None:
+    while True:
+        await asyncio.sleep(TICK_SECONDS)
+        view.tick()
+
+
+class Watched(Protocol):
+    """A run in progress."""
+
+    def watch(self) -> AsyncIterator[Progress]: ...
+
+    async def outcome(self) -> Outcome: ...
+
+    def cancel(self) -> object: ...
+
+
+@contextlib.asynccontextmanager
+async def watched(settings: Settings, *, quiet: bool = False) -> AsyncIterator[Callable[[Watched], Awaitable[Outcome]]]:
+    """Listen to Ctrl-C, and give a function that shows a run through to its outcome."""
+    view: View = Silent() if quiet else view_for(HELPDESK, settings.run, sys.stderr)
+    try:
+        with stopping(view, settings.run.cancel_seconds) as stop:
+
+            async def watch(run: Watched) -> Outcome:
+                stop.gently(run.cancel)
+                await follow(run.watch(), view)
+                return await run.outcome()
+
+            yield watch
+    finally:
+        with contextlib.suppress(OSError):
+            view.close()
+
+
+class Stopping:
+    """What Ctrl-C does: nothing to lose yet, a gentle end, an end at once."""
+
+    def __init__(self, view: View, grace: float) -> None:
+        self._view, self._grace = view, grace
+        self._cancel: Callable[[], object] | None = None
+        self._asked = False
+
+    def gently(self, cancel: Callable[[], object]) -> None:
+        """From now on there is a run that can be asked to end."""
+        self._cancel = cancel
+        if self._asked:
+            cancel()
+
+    def pressed(self) -> None:
+        if self._asked:
+            with contextlib.suppress(OSError):
+                self._view.close()
+            os._exit(Exit.CANCELLED)  # what is on disk is enough for `resume`; worker processes die with this one
+        self._asked = True
+        if self._cancel is not None:
+            self._cancel()
+        with contextlib.suppress(OSError):
+            self._view.note(
+                f"Cancelling: agents have up to {self._grace:g} s to hand in what they have. "
+                "Press Ctrl-C again to stop at once."
+            )
+
+
+@contextlib.contextmanager
+def stopping(view: View, grace: float) -> Iterator[Stopping]:
+    """Listen to Ctrl-C and SIGTERM for as long as this is open."""
+    loop, stop = asyncio.get_running_loop(), Stopping(view, grace)
+    for each in SIGNALS:
+        loop.add_signal_handler(each, stop.pressed)
+    try:
+        yield stop
+    finally:
+        for each in SIGNALS:
+            loop.remove_signal_handler(each)

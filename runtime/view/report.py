@@ -1,0 +1,135 @@
+"""What came of a run, as lines for people and as JSON for programs. Pure; nothing in it can command a terminal."""
+
+import json
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import msgspec
+
+from actors.evidence import Citation
+from actors.outcome import Outcome, Why
+from runtime.commands import Exit
+from runtime.wording import UNSAFE, safe
+
+QUOTE_CHARACTERS = 400
+
+HEADLINES = {
+    "resolved": ("Resolved", "good"),
+    "suggested": ("Suggested: the passages that come closest; nobody has judged that they solve it", "good"),
+    "not_found": ("Not found in the sources", "poor"),
+    "error": ("Ended without a resolution", "bad"),
+    "cancelled": ("Cancelled", "poor"),
+}
+REASONS = {
+    Why.COMPLETED: "the work was done",
+    Why.LOOP_DETECTED: "agents made the same handoffs three times in a row",
+    Why.MAX_HANDOFFS_EXCEEDED: "more handoffs than [run] max_handoffs allows",
+    Why.TIMED_OUT: "it took longer than [run] max_seconds allows",
+    Why.STEP_TIMED_OUT: "an agent gave no answer in time, in any of its tries",
+    Why.STEP_FAILED: "an agent failed at each of its tries",
+    Why.ANSWERS_REFUSED: "none of an agent's tries was an answer to what it was asked",
+    Why.CANCELLED: "it was cancelled",
+    Why.CANCEL_FORCED: "it was cancelled, and an agent did not hand in what it had in time",
+    Why.CRASHED_REPEATEDLY: "the process died with it too often",
+    Why.STORAGE_FAILED: "what happened could not be written down",
+    Why.ORCHESTRATOR_FAILED: "the Orchestrator itself failed",
+}
+LIMITS = frozenset(
+    {Why.LOOP_DETECTED, Why.MAX_HANDOFFS_EXCEEDED, Why.TIMED_OUT, Why.STEP_TIMED_OUT, Why.ANSWERS_REFUSED}
+)
+STATUSES = {
+    "resolved": Exit.DONE,
+    "suggested": Exit.DONE,
+    "not_found": Exit.NOT_FOUND,
+    "cancelled": Exit.CANCELLED,
+}
+
+
+class Line(NamedTuple):
+    """One line, or one paragraph that a terminal may wrap."""
+
+    text: str
+    style: str = ""
+    """good, poor, bad, strong, faint or quote; only a terminal shows it."""
+    indent: int = 0
+
+
+def exit_status(outcome: Outcome) -> Exit:
+    """What `submit` returns for an outcome."""
+    if outcome.status in STATUSES:
+        return STATUSES[outcome.status]
+    return Exit.LIMIT if outcome.why in LIMITS else Exit.FAILED
+
+
+def as_json(value: object) -> str:
+    """One line of JSON in which no character can harm the terminal that it is printed on."""
+    line = json.dumps(msgspec.to_builtins(value), ensure_ascii=False)
+    return UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
+
+
+def lines(outcome: Outcome) -> Iterator[Line]:
+    """The resolution, its sources, the handoffs, and why it ended."""
+    headline, style = HEADLINES[outcome.status]
+    yield Line(headline, style)
+    if outcome.detail:
+        yield Line(outcome.detail)
+    if outcome.degraded:
+        yield Line(f"Degraded: {outcome.degraded}", "poor")
+    for missing in outcome.unavailable:
+        yield Line(f"Unavailable: {missing}", "poor")
+    if outcome.resolution is not None:
+        yield Line("")
+        yield from (Line(paragraph) for paragraph in outcome.resolution.text.splitlines())
+        yield from _sources(outcome.resolution.citations)
+    if outcome.summary:
+        yield Line("")
+        yield Line("Summary", "strong")
+        yield Line(outcome.summary, indent=2)
+    yield from _handoffs(outcome)
+    yield Line("")
+    yield from _ending(outcome)
+
+
+def _sources(citations: tuple[Citation, ...]) -> Iterator[Line]:
+    if citations:
+        yield Line("")
+        yield Line("Sources", "strong")
+    for citation in citations:
+        where = citation.source + (f"#{citation.anchor}" if citation.anchor else "")
+        headings = [part for part in (citation.title, citation.heading) if part]
+        yield Line(
+            f"[{citation.number}] {where}" + (f"  {' · '.join(dict.fromkeys(headings))}" if headings else ""), indent=2
+        )
+        quote = " ".join(citation.quote.split())
+        yield Line(f"“{quote if len(quote) <= QUOTE_CHARACTERS else quote[:QUOTE_CHARACTERS] + ' …'}”", "quote", 6)
+
+
+def _handoffs(outcome: Outcome) -> Iterator[Line]:
+    if not outcome.handoffs:
+        return
+    yield Line("")
+    yield Line(f"Handoffs ({len(outcome.handoffs)})", "strong")
+    width = max(len(safe(handoff.source)) for handoff in outcome.handoffs)
+    wider = max(len(safe(handoff.target)) for handoff in outcome.handoffs)
+    for number, each in enumerate(outcome.handoffs, 1):
+        yield Line(
+            f"{number:>3}  {each.at:8.3f} s  {each.source:>{width}} → {each.target:<{wider}}  {each.reason}", "faint", 1
+        )
+    if outcome.loop:
+        pattern = ", ".join(f"{source} → {target}" for source, target in outcome.loop)
+        yield Line(f"Loop: {pattern}, three times in a row", "bad", 1)
+
+
+def _ending(outcome: Outcome) -> Iterator[Line]:
+    by = f"by {outcome.by}" if outcome.by else "without its terminator"
+    reason = REASONS[outcome.why]
+    yield Line(f"Ended {by} after {outcome.seconds:.2f} s: {reason} ({outcome.why}).")
+    spent, parts = outcome.spent, []
+    if spent.calls:
+        about = "about " if spent.estimated else ""
+        parts.append(f"{spent.calls} model calls, {about}{spent.tokens_in:,} tokens in, {spent.tokens_out:,} out")
+    if outcome.refused:
+        parts.append(f"{outcome.refused} messages refused")
+    if parts:
+        yield Line("; ".join(parts) + ".", "faint")
+    yield Line(f"Ticket {outcome.ticket}, run {outcome.run}.", "faint")
