@@ -142,7 +142,7 @@ def _from_json(text: str, place: str) -> Draft:
 
 def _from_front_matter(text: str, place: str) -> Draft:
     import yaml  # type: ignore[import-untyped]  # only such a file needs it
-    from frontmatter import YAMLHandler
+    from frontmatter.default_handlers import YAMLHandler
 
     handler = YAMLHandler()
     try:
@@ -153,7 +153,7 @@ def _from_front_matter(text: str, place: str) -> Draft:
         data = handler.load(head, Loader=yaml.BaseLoader)  # every value as it is written: an id 007 stays one
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        line = f", line {mark.line + 1 + head.startswith('\n')}" if mark is not None else ""
+        line = "" if mark is None else f", line {mark.line + 2}"  # after the rule that opens it
         raise UserError(f"{place}{line}: the front matter is not valid YAML. Mend it, or leave it out.") from None
     except RecursionError:
         raise UserError(f"{place}: the front matter is nested too deeply. Leave it out.") from None

@@ -1,7 +1,6 @@
 """`submit`: runs one ticket, shows it on its way, and prints what came of it."""
 
 import argparse
-import asyncio
 import sys
 from typing import TYPE_CHECKING
 
@@ -40,6 +39,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, settings: "Settings") -> int:
+    import asyncio
+
     from runtime.view.follow import write
     from runtime.view.report import as_json, exit_status, lines
 
