@@ -1,0 +1,54 @@
+"""How much of the protocol a server takes, found out by what it refuses: a table of simpler forms, each tried once."""
+
+import re
+from typing import Literal
+
+import msgspec
+
+
+class Dialect(msgspec.Struct, frozen=True):
+    """A form of request. There are 18, and each step goes to a simpler one, so looking for the right one ends."""
+
+    format: Literal["json_schema", "json_object", "plain"] = "json_schema"
+    limit: Literal["max_completion_tokens", "max_tokens", ""] = "max_completion_tokens"
+    """The key that bounds the answer."""
+    tools: bool = True
+
+
+FIRST = Dialect()
+_HOPELESS = re.compile(
+    r"context[_ ]length|context[_ ]window|maximum context|too (?:long|large|many tokens)", re.IGNORECASE
+)
+_FORMAT = re.compile(r"response_format|json_schema|json_object|schema|grammar|structured", re.IGNORECASE)
+_LIMIT = re.compile(r"max_(?:completion_)?tokens", re.IGNORECASE)
+_TOOLS = re.compile(r"\btool|\bfunction", re.IGNORECASE)
+
+
+def simpler(dialect: Dialect, detail: str, *, tools: bool) -> Dialect | None:
+    """
+    The next form to try after a server refused one; None when no other form would help.
+
+    :param detail: what the server said. When that names nothing known, less is asked of it step by step.
+    :param tools: whether the refused request offered tools.
+    """
+    if _HOPELESS.search(detail):
+        return None
+    if _LIMIT.search(detail) and dialect.limit:
+        return _less_limit(dialect)
+    if tools and dialect.tools and _TOOLS.search(detail) and not _FORMAT.search(detail):
+        return msgspec.structs.replace(dialect, tools=False)
+    if dialect.format != "plain":
+        return _less_format(dialect)
+    if _FORMAT.search(detail):
+        return None
+    if tools and dialect.tools:
+        return msgspec.structs.replace(dialect, tools=False)
+    return _less_limit(dialect) if dialect.limit else None
+
+
+def _less_limit(dialect: Dialect) -> Dialect:
+    return msgspec.structs.replace(dialect, limit="max_tokens" if dialect.limit == "max_completion_tokens" else "")
+
+
+def _less_format(dialect: Dialect) -> Dialect:
+    return msgspec.structs.replace(dialect, format="json_object" if dialect.format == "json_schema" else "plain")

@@ -1,0 +1,164 @@
+"""What a failed request means: whether another try may help, and one sentence for the user that never holds the key."""
+
+import email.utils
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from actors.ports import ModelFailed
+from runtime.settings import ModelSettings
+
+DETAIL_CHARACTERS = 200
+_KEY = re.compile(r"\b(?:sk|pk|key|bearer)[-_ ][\w*.-]{6,}", re.IGNORECASE)
+AGAIN = frozenset({408, 409, 425, 429})
+"""Statuses below 500 that another try may cure."""
+
+
+class Rejected(ModelFailed):
+    """The server did not accept the request as it is; `detail` is what it said, for finding a form that it accepts."""
+
+    def __init__(self, sentence: str, detail: str) -> None:
+        super().__init__(sentence)
+        self.detail = detail
+
+
+class Fault(msgspec.Struct, frozen=True, kw_only=True):
+    """One try that came to nothing."""
+
+    kind: str
+    sentence: str
+    again: bool = False
+    fatal: bool = False
+    """The next call would fail in the same way."""
+    answered: bool = True
+    """The server is there."""
+    after: float | None = None
+    """Seconds that the server asked to be left alone."""
+    rejected: str | None = None
+
+    def error(self, tries: int) -> ModelFailed:
+        """What the caller gets to see."""
+        if self.rejected is not None:
+            return Rejected(self.sentence, self.rejected)
+        return ModelFailed(self.sentence if tries == 1 else f"{self.sentence} ({tries} tries)")
+
+
+class Kinds(msgspec.Struct, frozen=True):
+    """The exceptions of the SDK and its transports, which are not imported before they are needed."""
+
+    status: type[Any]
+    """With `status_code`, `body`, `code` and `response.headers`."""
+    timeout: tuple[type[BaseException], ...]
+    unreachable: tuple[type[BaseException], ...]
+    broken: tuple[type[BaseException], ...]
+
+
+def understand(error: Exception, kinds: Kinds, settings: ModelSettings, where: str, today: float) -> Fault:
+    """Make a fault of what the SDK, its transport or the decoder raised. `today` is Unix time, for dates in headers."""
+    if isinstance(error, kinds.status):
+        detail = _detail(error.body, settings.api_key)
+        after = retry_after(error.response.headers, today)
+        return _by_status(error.status_code, detail, error.code, after, settings, where)
+    if isinstance(error, msgspec.DecodeError):
+        sentence = f"The model server at {where} sent something that is no chat completion: check [model] base_url."
+        return Fault(kind="nonsense", again=True, sentence=sentence)
+    if _anywhere(error, kinds.unreachable):
+        sentence = f"The model server at {where} cannot be reached: check [model] base_url, and that it runs."
+        return Fault(kind="unreachable", again=True, fatal=True, answered=False, sentence=sentence)
+    if isinstance(error, kinds.timeout) and not _anywhere(error, kinds.broken):
+        sentence = f"The model server at {where} does not answer: try later, or check [model] base_url."
+        return Fault(kind="silent", again=True, answered=False, sentence=sentence)
+    return broken(where)
+
+
+def broken(where: str) -> Fault:
+    return Fault(
+        kind="broken",
+        again=True,
+        answered=False,
+        sentence=f"The connection to the model server at {where} broke off: try later.",
+    )
+
+
+def empty(where: str) -> Fault:
+    return Fault(
+        kind="empty",
+        again=True,
+        sentence=f"The model server at {where} sent a completion without an answer: check [model] name.",
+    )
+
+
+def silent(where: str, seconds: float, last: Fault | None) -> str:
+    """The sentence for a call whose time was up."""
+    if last is not None:
+        return f"{last.sentence} (given up after {seconds:g} s)"
+    return f"The model server at {where} did not answer within {seconds:g} s: try later, or raise [model] call_seconds."
+
+
+def _by_status(
+    status: int, detail: str, code: str | None, after: float | None, settings: ModelSettings, where: str
+) -> Fault:
+    said = f" ({detail[:DETAIL_CHARACTERS]})" if detail else ""
+    server = f"The model server at {where}"
+    if status == 401:
+        remedy = "set TERMINUS_MODEL_API_KEY or [model] api_key"
+        return Fault(kind="401", fatal=True, sentence=f"{server} refused the key: {remedy}.")
+    if status == 403:
+        sentence = f"{server} does not let this key use {settings.name}{said}: use another key or [model] name."
+        return Fault(kind="403", fatal=True, sentence=sentence)
+    if status == 404:
+        sentence = f"{server} has no model {settings.name}{said}: check [model] name and base_url."
+        return Fault(kind="404", fatal=True, sentence=sentence)
+    if code == "insufficient_quota":
+        return Fault(kind="quota", fatal=True, sentence=f"{server} has no quota left for this key: check its plan.")
+    if status == 429:
+        sentence = f"{server} is asked too much{said}: set [model] requests_per_minute, or try later."
+        return Fault(kind="429", again=True, after=after, sentence=sentence)
+    if status >= 500 or status in AGAIN:
+        sentence = f"{server} failed with status {status}{said}: try later."
+        return Fault(kind=str(status), again=True, after=after, sentence=sentence)
+    sentence = f"{server} did not accept the request, status {status}{said}: check [model] name and base_url."
+    return Fault(
+        kind=str(status), sentence=sentence, rejected=f"{code or ''} {detail}" if status in (400, 422) else None
+    )
+
+
+def retry_after(headers: Mapping[str, str], today: float) -> float | None:
+    """Seconds to wait, from milliseconds, seconds or an HTTP date; None without a header that makes sense."""
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        text = headers.get(name)
+        if text is None:
+            continue
+        try:
+            seconds = float(text) * unit
+        except ValueError:
+            try:
+                seconds = email.utils.parsedate_to_datetime(text).timestamp() - today
+            except (ValueError, TypeError, OverflowError):
+                continue
+            seconds = max(0.0, seconds)
+        if 0 <= seconds < float("inf"):
+            return seconds
+    return None
+
+
+def _detail(body: object, key: str) -> str:
+    """What the server said, on one line, bounded, and without anything that looks like a key."""
+    inner = body.get("error", body) if isinstance(body, dict) else body
+    text = inner.get("message", "") if isinstance(inner, dict) else inner
+    line = " ".join(text[:4000].split()) if isinstance(text, str) else ""
+    if key:
+        line = line.replace(key, "***")
+    return _KEY.sub("***", line)
+
+
+def _anywhere(error: BaseException, kinds: tuple[type[BaseException], ...]) -> bool:
+    """Whether one of these stands in the chain of causes: a transport may dress a refused connection as a time-out."""
+    seen: BaseException | None = error
+    for _ in range(10):
+        if seen is None or isinstance(seen, kinds):
+            return seen is not None
+        seen = seen.__cause__ or seen.__context__
+    return False

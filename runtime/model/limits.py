@@ -1,0 +1,182 @@
+"""What keeps a model server from being asked too much: places, rates, pauses, and a breaker for when it is gone."""
+
+import asyncio
+from collections import deque
+
+from actors.ports import ModelFailed
+from bus import Clock, Timer
+
+WINDOW_SECONDS = 60.0
+MAX_WAITING = 100_000
+"""Calls that may wait for a place; each also has a deadline of its own."""
+
+
+class Grant:
+    """Permission for one request, and the tokens that it is counted with."""
+
+    __slots__ = ("at", "tokens")
+
+    def __init__(self, at: float, tokens: int) -> None:
+        self.at = at
+        self.tokens = tokens
+
+
+class Limiter:
+    """
+    Places and rates, given in the order of asking. In no 60 s more requests or tokens begin than allowed.
+
+    A limit of 0 is none. Tokens are counted as estimated before a call and corrected after it.
+    """
+
+    def __init__(
+        self, clock: Clock, *, concurrency: int, requests_per_minute: int = 0, tokens_per_minute: int = 0
+    ) -> None:
+        self._clock = clock
+        self._places = concurrency
+        self._requests = requests_per_minute
+        self._tokens = tokens_per_minute
+        self._rated = bool(requests_per_minute or tokens_per_minute)
+        self._running = 0
+        self._begun: deque[Grant] = deque()
+        self._counted = 0
+        self._paused_until = 0.0
+        self._waiting: deque[tuple[int, asyncio.Future[Grant]]] = deque()
+        self._timer: Timer | None = None
+
+    @property
+    def running(self) -> int:
+        return self._running
+
+    @property
+    def waiting(self) -> int:
+        return sum(not future.done() for _, future in self._waiting)
+
+    async def acquire(self, tokens: int = 0) -> Grant:
+        """Wait for permission. Cancelling gives back whatever was given."""
+        if not self._waiting and self._delay(tokens) == 0:
+            return self._grant(tokens)
+        if len(self._waiting) >= MAX_WAITING:
+            raise ModelFailed(f"{MAX_WAITING} calls wait for the model already: submit less at once.")
+        future: asyncio.Future[Grant] = asyncio.get_running_loop().create_future()
+        self._waiting.append((tokens, future))
+        self._serve()
+        try:
+            return await future
+        except asyncio.CancelledError:
+            if not future.cancelled():
+                self.release(future.result(), 0)
+            else:
+                self._serve()  # it may have been what the others waited behind
+            raise
+
+    def release(self, grant: Grant, tokens: int | None = None) -> None:
+        """Give the place back; `tokens` are what it really took, when that is known."""
+        self._running -= 1
+        if tokens is not None and grant.at >= 0:
+            if self._rated:
+                self._counted += tokens - grant.tokens
+            grant.tokens = tokens
+        if self._waiting:
+            self._serve()
+
+    def pause(self, seconds: float) -> None:
+        """Begin nothing for some seconds: the server asked for it."""
+        self._paused_until = max(self._paused_until, self._clock.time() + seconds)
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _grant(self, tokens: int) -> Grant:
+        grant = Grant(self._clock.time(), tokens)
+        self._running += 1
+        if self._rated:
+            self._begun.append(grant)
+            self._counted += tokens
+        return grant
+
+    def _serve(self) -> None:
+        self.close()
+        while self._waiting:
+            tokens, future = self._waiting[0]
+            if not future.done():
+                delay = self._delay(tokens)
+                if delay is None:
+                    return
+                if delay > 0:
+                    self._timer = self._clock.call_later(delay, self._serve)
+                    return
+                future.set_result(self._grant(tokens))
+            self._waiting.popleft()
+
+    def _delay(self, tokens: int) -> float | None:
+        """Seconds until a call may begin; None when a place must become free first."""
+        if self._running >= self._places:
+            return None
+        if not self._rated and not self._paused_until:
+            return 0.0
+        now = self._clock.time()
+        delay = max(0.0, self._paused_until - now)
+        if not delay:
+            self._paused_until = 0.0
+        return max(delay, self._rate_delay(tokens, now)) if self._rated else delay
+
+    def _rate_delay(self, tokens: int, now: float) -> float:
+        begun = self._begun
+        while begun and begun[0].at + WINDOW_SECONDS <= now:
+            old = begun.popleft()
+            self._counted -= old.tokens
+            old.at = -1.0  # it is counted no more, so it is not corrected either
+        delay = 0.0
+        if self._requests and len(begun) >= self._requests:
+            delay = begun[len(begun) - self._requests].at + WINDOW_SECONDS - now
+        if self._tokens:
+            excess = self._counted + min(tokens, self._tokens) - self._tokens
+            for grant in begun:
+                if excess <= 0:
+                    break
+                excess -= grant.tokens
+                delay = max(delay, grant.at + WINDOW_SECONDS - now)
+        return delay
+
+
+class Breaker:
+    """
+    Fails at once what is bound to fail: after some equal fatal failures in a row, calls are refused for some seconds.
+
+    Then one call is let through to look; the others are refused until it has come back well.
+    """
+
+    def __init__(self, clock: Clock, *, failures: int = 3, seconds: float = 15.0) -> None:
+        self._clock = clock
+        self._failures = failures
+        self._seconds = seconds
+        self._kind = ""
+        self._count = 0
+        self._sentence = ""
+        self._until = 0.0
+
+    @property
+    def open(self) -> bool:
+        return self._count >= self._failures
+
+    def check(self) -> None:
+        """:raises ModelFailed: what the last calls failed with, without asking again."""
+        if self._count < self._failures:
+            return
+        now = self._clock.time()
+        if now < self._until:
+            raise ModelFailed(f"{self._sentence} (It failed {self._count} times; not asked again for a few seconds.)")
+        self._until = now + self._seconds
+
+    def succeeded(self) -> None:
+        """The server answered, whatever it said."""
+        self._count = 0
+        self._kind = ""
+
+    def failed(self, kind: str, sentence: str) -> None:
+        """A call failed in a way that the next one will fail in too."""
+        self._count = self._count + 1 if kind == self._kind else 1
+        self._kind, self._sentence = kind, sentence
+        self._until = self._clock.time() + self._seconds

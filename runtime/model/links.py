@@ -1,0 +1,49 @@
+"""A model may not bring in an address of its own: links and recipients that no shown passage contains are taken out."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+REMOVED = "[address removed]"
+_SIGNS = ("//", "@", "www.", "\\", "/")
+"""Without any of these in its JSON, an answer holds no address (a backslash may hide a slash)."""
+_ADDRESS = re.compile(
+    r"""(?:[a-z][a-z0-9+.-]*:)?//[^\s<>"')\]}]+"""  # with a scheme, or relative to one
+    r"""|(?:mailto|tel|javascript|data):[^\s<>"')\]}]+"""
+    r"""|[^\s<>"'()\[\]{},;:@]+@[^\s<>"'()\[\]{},;:@]+\.[a-z]{2,}"""
+    r"""|www\.[^\s<>"')\]}]+"""
+    r"""|\b(?:[a-z0-9-]+\.)+[a-z]{2,}/[^\s<>"')\]}]*""",
+    re.IGNORECASE,
+)
+_TAIL = ".,;:!?"
+Plain = Any  # what msgspec.to_builtins makes of a struct
+
+
+def may_hold_address(json_text: str) -> bool:
+    """Whether a closer look is worth its time."""
+    return any(sign in json_text for sign in _SIGNS)
+
+
+def without_unknown(value: Plain, shown: Iterable[str]) -> tuple[Plain, int]:
+    """Replace every address that stands in none of the shown texts; say how many there were."""
+    texts = tuple(shown)
+    count = 0
+
+    def clean(match: re.Match[str]) -> str:
+        nonlocal count
+        address = match[0].rstrip(_TAIL)
+        if any(address in text for text in texts):
+            return match[0]
+        count += 1
+        return REMOVED + match[0][len(address) :]
+
+    def walk(node: Plain) -> Plain:
+        if isinstance(node, str):
+            return _ADDRESS.sub(clean, node)
+        if isinstance(node, list | tuple):
+            return [walk(each) for each in node]
+        if isinstance(node, dict):
+            return {key: walk(each) for key, each in node.items()}
+        return node
+
+    return walk(value), count
