@@ -217,7 +217,7 @@ def allowed(kind: inspect.Type) -> str:
         case inspect.IntType(ge=low, le=high):
             return f"a whole number from {low} to {high}"
         case inspect.FloatType(ge=low, le=high):
-            return f"a number from {low:g} to {high:g}"
+            return f"a number from {low:g} to {high:.15g}"
         case inspect.BoolType():
             return "true or false"
         case inspect.LiteralType(values=values):

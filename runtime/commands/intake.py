@@ -56,7 +56,7 @@ def parse(text: str, place: str, suffix: str = "") -> Draft:
 
 
 def checked(draft: Draft, place: str) -> Draft:
-    """The draft, if it says anything and its id and subject can be used."""
+    """The draft without white space around it, if it says anything and its id and subject can be used."""
     if not draft.text.strip() and not draft.subject.strip():
         raise UserError(f"{place} is empty: there is nothing to resolve. Write what is wrong, in a sentence or more.")
     if draft.id and not ID.fullmatch(draft.id):
@@ -66,7 +66,7 @@ def checked(draft: Draft, place: str) -> Draft:
     for name in ("subject", "requester"):
         if len(getattr(draft, name)) > SHORT_CHARACTERS:
             raise UserError(f"{place}: the {name} is over {SHORT_CHARACTERS} characters. Put the rest into the text.")
-    return draft
+    return msgspec.structs.replace(draft, text=draft.text.strip(), subject=" ".join(draft.subject.split()))
 
 
 def _path(word: str) -> Path | None:
@@ -153,7 +153,7 @@ def _from_front_matter(text: str, place: str) -> Draft:
         data = handler.load(head, Loader=yaml.BaseLoader)  # every value as it is written: an id 007 stays one
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        line = "" if mark is None else f", line {mark.line + 2}"  # after the rule that opens it
+        line = "" if mark is None else f", line {mark.line + 1}"
         raise UserError(f"{place}{line}: the front matter is not valid YAML. Mend it, or leave it out.") from None
     except RecursionError:
         raise UserError(f"{place}: the front matter is nested too deeply. Leave it out.") from None
