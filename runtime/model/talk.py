@@ -97,10 +97,12 @@ class Talk:
             except Malformed as problem:
                 self._repair(message, problem)
             else:
-                return Filled(self._without_own_addresses(value, message.text, run_id), tuple(self._passages))
+                return Filled(
+                    self._own_addresses_removed(value, message.text, run_id), tuple(self._passages), judged=True
+                )
         raise ModelFailed(f"{self._shared.settings.name} came to no answer: try another [model] name.")
 
-    def _without_own_addresses(self, value: Any, text: str, run_id: str) -> Any:  # an instance of the wanted shape
+    def _own_addresses_removed(self, value: Any, text: str, run_id: str) -> Any:  # an instance of the wanted shape
         if not links.may_hold_address(text):
             return value
         shown = (self._task.instructions, *(each.text for each in self._passages))
