@@ -1,4 +1,4 @@
-"""What actors need from the world, as protocols. `runtime/` supplies the real things, `tests/fakes.py` working stand-ins."""
+"""What actors need from the world, as protocols. `runtime/` supplies the real things."""
 
 from collections.abc import Callable
 from typing import Any, Literal, Protocol, TypeVar
@@ -6,6 +6,7 @@ from typing import Any, Literal, Protocol, TypeVar
 import msgspec
 
 from actors.evidence import Findings, Passage, Resolution
+from actors.outcome import Outcome
 from bus import Event
 
 T = TypeVar("T", bound=msgspec.Struct)
@@ -44,6 +45,8 @@ class Filled(msgspec.Struct, frozen=True, gc=False):
     """An instance of the shape that was asked for."""
     passages: tuple[Passage, ...] = ()
     """All passages that were shown, in the order of their numbers, those found by tool calls at the end."""
+    judged: bool = False
+    """The value was judged to answer the task: by a model that understands it, or by evidence well above noise."""
     degraded: str = ""
     """Why a lesser model answered than the configured one; empty when it is the one."""
 
@@ -104,5 +107,10 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
 
 
 class Journal(Protocol):
+    """Where accepted events become durable. Both calls return at once and say `then` on the loop how it went."""
+
     def record(self, entry: Entry, then: Callable[[Exception | None], None]) -> None:
-        """Make an entry durable, then say so on the loop, with what went wrong if it did."""
+        """Keep one accepted event."""
+
+    def finish(self, entry: Entry | None, outcome: Outcome, then: Callable[[Exception | None], None]) -> None:
+        """Keep the last event, if one led to the end, together with the end itself; the ticket gets its status."""

@@ -41,7 +41,7 @@ class Database:
         self._writer.start()
 
     def write(self, statements: Sequence[Statement], then: Then) -> None:
-        """Make statements durable, all or none, in the order of the calls; then say so on the loop, with the error if any."""
+        """Make statements durable, all or none, in the order of the calls; then say on the loop how it went."""
         with self._arrived:
             if self._closing:
                 raise DatabaseClosed("the database is closed")

@@ -1,0 +1,51 @@
+"""What is said to all at once: progress, to those who watch a bus, and the wish to wind down, to its actors."""
+
+from collections.abc import Callable
+
+import structlog
+
+from bus.message import Message
+
+log = structlog.get_logger()
+
+Watcher = Callable[[Message], None]
+
+
+class Announcements:
+    """The part of a bus that has no addresses."""
+
+    __slots__ = ("_at_stop", "stopping", "watchers")
+
+    def __init__(self) -> None:
+        self.watchers: tuple[Watcher, ...] = ()
+        self.stopping = False
+        self._at_stop: tuple[Callable[[], object], ...] = ()
+
+    def wind_down(self) -> None:
+        """Tell all actors, by `stopping`, to hand in what they have."""
+        self.stopping = True
+        calls, self._at_stop = self._at_stop, ()
+        for call in calls:
+            call()
+
+    def when_stopping(self, call: Callable[[], object]) -> None:
+        if self.stopping:
+            call()
+        else:
+            self._at_stop = (*self._at_stop, call)
+
+    def subscribe(self, watcher: Watcher) -> Callable[[], None]:
+        """Hear all that is published, in order; call the result to stop. A watcher must not block."""
+        self.watchers = (*self.watchers, watcher)
+
+        def unsubscribe() -> None:
+            self.watchers = tuple(each for each in self.watchers if each is not watcher)
+
+        return unsubscribe
+
+    def publish(self, message: Message) -> None:
+        for watcher in self.watchers:
+            try:
+                watcher(message)
+            except Exception as error:
+                log.warning("watcher.failed", message=type(message).__name__, error=repr(error))

@@ -1,0 +1,92 @@
+"""The two records behind an address: the cell that stays, and the turn that one message takes."""
+
+import asyncio
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from bus.actor import Actor, Answer, Timer
+from bus.errors import ActorStopped
+from bus.mailbox import Mailbox
+from bus.message import Message, Request
+
+if TYPE_CHECKING:
+    from bus.local import LocalBus
+
+R = TypeVar("R")
+
+
+class Turn:
+    """One message for one actor: queued as its letter, then handed to `receive` as its context."""
+
+    __slots__ = ("answer", "cell", "message", "number", "over", "sender", "until")
+
+    def __init__(
+        self, cell: "Cell", message: Message, sender: str, number: int, answer: "asyncio.Future[Any] | None",
+        until: float | None,
+    ) -> None:  # fmt: skip
+        self.cell = cell
+        self.message = message
+        self.sender = sender
+        self.number = number
+        self.answer = answer
+        self.until = until
+        self.over = False
+
+    @property
+    def address(self) -> str:
+        return self.cell.address
+
+    @property
+    def stopping(self) -> bool:
+        return self.cell.bus.stopping
+
+    @property
+    def watched(self) -> bool:
+        return bool(self.cell.bus.watchers)
+
+    def when_stopping(self, call: Callable[[], object]) -> None:
+        self.cell.bus.when_stopping(call)
+
+    def wind_down(self) -> None:
+        self.cell.bus.wind_down()
+
+    def time_left(self) -> float:
+        return math.inf if self.until is None else max(0.0, self.until - self.cell.bus.clock.time())
+
+    def tell(
+        self, to: str, message: Message, *, number: int = 0, urgent: bool = False, within: float | None = None
+    ) -> None:
+        if self.over:
+            raise ActorStopped(f"the turn of {self.address} is over")
+        self.cell.bus.post(to, message, sender=self.cell.address, number=number, urgent=urgent, within=within)
+
+    async def ask(self, to: str, request: Request[R], *, within: float) -> R:
+        if self.over:
+            raise ActorStopped(f"the turn of {self.address} is over")
+        return await self.cell.bus.ask(to, request, within=within, sender=self.address)
+
+    def remind(self, after: float, message: Message) -> Timer:
+        return self.cell.bus.clock.call_later(after, self.notify, message)
+
+    def notify(self, message: Message) -> None:
+        self.cell.bus.offer(self.address, message, self.address)
+
+    def publish(self, message: Message) -> None:
+        if not self.over:
+            self.cell.bus.publish(message)
+
+
+class Cell(Mailbox[Turn]):
+    """One address: its mailbox, its actor once somebody wrote to it, and the turn that it is in."""
+
+    __slots__ = ("actor", "address", "bus", "busy", "task", "turn")
+
+    def __init__(self, bus: "LocalBus", address: str) -> None:
+        super().__init__()
+        self.bus = bus
+        self.address = address
+        self.actor: Actor[Any] | None = None
+        self.turn: Turn | None = None
+        self.task: asyncio.Task[Answer] | None = None
+        self.busy = False

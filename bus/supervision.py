@@ -1,0 +1,34 @@
+"""How often an actor may fail before it is stopped for good, and what all buses of a process had to give up on."""
+
+RESTARTS, RESTART_SECONDS = 5, 60.0
+"""Restart intensity: an actor that fails more often than this in that time is stopped."""
+
+
+class Failures:
+    """When the actors of one bus failed lately."""
+
+    __slots__ = ("_times",)
+
+    def __init__(self) -> None:
+        self._times: dict[str, list[float]] = {}
+
+    def too_often(self, address: str, now: float) -> bool:
+        """Count one more failure and say whether it is one too many."""
+        recent = [t for t in self._times.get(address, ()) if now - t < RESTART_SECONDS]
+        self._times[address] = [*recent, now][-RESTARTS - 1 :]
+        return len(recent) >= RESTARTS
+
+
+class Counters:
+    """For those who operate the process."""
+
+    __slots__ = ("abandoned", "dead_letters")
+
+    def __init__(self) -> None:
+        self.abandoned = 0
+        """Turns that were still running when their time to end was over."""
+        self.dead_letters = 0
+        """Messages that nobody will read."""
+
+
+counters = Counters()

@@ -1,0 +1,219 @@
+"""Tickets and runs in the database: what was accepted, every event that moved a run, and how it ended."""
+
+import functools
+import operator
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from actors.advance import replay
+from actors.conclusion import Ending, conclude
+from actors.outcome import Outcome
+from actors.ports import Entry
+from actors.workflow import Case, FanOut, Handover, NotDelivered, Run, RunResumed, RunStopped, TimeUp, Workflow
+from bus import Event, Failed
+from runtime.run import Replayed
+from runtime.storage.database import Database, Statement, Then
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS ticket (
+    id TEXT PRIMARY KEY, subject TEXT NOT NULL, text TEXT NOT NULL, requester TEXT NOT NULL,
+    status TEXT NOT NULL, note TEXT NOT NULL DEFAULT '', closed_by TEXT NOT NULL DEFAULT '', created REAL NOT NULL
+);
+CREATE TABLE IF NOT EXISTS run (
+    id TEXT PRIMARY KEY, ticket TEXT NOT NULL, workflow TEXT NOT NULL, initial BLOB NOT NULL, started REAL NOT NULL,
+    owner TEXT NOT NULL, cancel INTEGER NOT NULL DEFAULT 0, ended REAL, status TEXT NOT NULL DEFAULT 'running',
+    ending BLOB
+);
+CREATE INDEX IF NOT EXISTS run_of_ticket ON run (ticket, started);
+CREATE INDEX IF NOT EXISTS run_open ON run (owner) WHERE ended IS NULL;
+CREATE TABLE IF NOT EXISTS event (
+    run TEXT NOT NULL, n INTEGER NOT NULL, at REAL NOT NULL, sender TEXT NOT NULL, number INTEGER NOT NULL,
+    event BLOB NOT NULL, PRIMARY KEY (run, n)
+) WITHOUT ROWID;
+"""
+"""`ending` holds what the events do not tell; everything else of an outcome is their fold."""
+
+INSERT_TICKET = """
+INSERT INTO ticket (id, subject, text, requester, status, created) VALUES (?, ?, ?, ?, 'open', ?)
+ON CONFLICT (id) DO UPDATE
+SET subject = excluded.subject, text = excluded.text, status = 'open', note = '', closed_by = ''
+"""
+RUN_COLUMNS = "id, ticket, workflow, initial, started, owner, cancel, ended, status, ending"
+
+
+class Ticket(msgspec.Struct, frozen=True, kw_only=True):
+    """One unit of work as it came in."""
+
+    text: str
+    id: str = ""
+    """Given by the helpdesk it comes from; made up when empty."""
+    subject: str = ""
+    requester: str = ""
+
+
+class StoredRun(msgspec.Struct, frozen=True):
+    """A row of `run`."""
+
+    id: str
+    ticket: str
+    workflow: str
+    initial: bytes
+    started: float
+    """Seconds since 1970."""
+    owner: str
+    cancel: int
+    ended: float | None
+    status: str
+    ending: bytes | None
+
+
+class UnknownRun(Exception):
+    """No run or ticket of this id is in the database."""
+
+
+class JournalDamaged(Exception):
+    """A journalled event cannot be read by this version."""
+
+
+class SqliteJournal:
+    """Implements `actors.ports.Journal`; finds and replays what it holds."""
+
+    def __init__(self, database: Database, flows: Mapping[str, Workflow]) -> None:
+        self._database = database
+        self._flows = flows
+        self._encode = msgspec.msgpack.Encoder().encode
+        self._decoders = {name: msgspec.msgpack.Decoder(_events(flow)) for name, flow in flows.items()}
+
+    async def accept(self, ticket: Ticket, run_id: str, flow: Workflow, case: Case, owner: str) -> None:
+        """Return when ticket and run are durable: only then may anybody be told that they were accepted."""
+        now = time.time()
+        text = (ticket.id, ticket.subject, ticket.text, ticket.requester, now)
+        await self._database.run(
+            (
+                INSERT_TICKET,
+                text,
+            ),
+            (
+                "INSERT INTO run (id, ticket, workflow, initial, started, owner) VALUES (?, ?, ?, ?, ?, ?)",
+                (run_id, ticket.id, flow.name, self._encode(case), now, owner),
+            ),
+        )
+
+    def record(self, entry: Entry, then: Then) -> None:
+        self._database.write((self._insert(entry),), then)
+
+    def finish(self, entry: Entry | None, outcome: Outcome, then: Then) -> None:
+        ending = Ending(outcome.why, outcome.by, outcome.seconds, outcome.spent, outcome.refused)
+        statements: list[Statement] = [self._insert(entry)] if entry is not None else []
+        statements += [
+            (
+                "UPDATE run SET ended = ?, status = ?, ending = ? WHERE id = ? AND ended IS NULL",
+                (time.time(), outcome.status, self._encode(ending), outcome.run),
+            ),
+            ("UPDATE ticket SET status = ? WHERE id = ?", (outcome.status, outcome.ticket)),
+        ]
+        if not outcome.by:
+            statements.append(("UPDATE ticket SET note = ? WHERE id = ?", (outcome.detail, outcome.ticket)))
+        self._database.write(statements, then)
+
+    async def close(self, key: str, ticket_id: str, status: str, note: str) -> None:
+        """
+        Mark a ticket; the port `Tickets` of an installation without a helpdesk.
+
+        Not waited for: the event that reports it is written after it, by the same writer, and is waited for.
+        """
+        self._database.write(
+            (
+                (
+                    "UPDATE ticket SET status = ?, note = ?, closed_by = ? WHERE id = ? AND closed_by != ?",
+                    (status, note, key, ticket_id, key),
+                ),
+            ),
+            _nothing,
+        )
+
+    def find(self, some_id: str) -> StoredRun:
+        """The run of this id, or the latest of the ticket of this id."""
+        rows = self._database.read(f"SELECT {RUN_COLUMNS} FROM run WHERE id = ?", (some_id,)) or self._database.read(
+            f"SELECT {RUN_COLUMNS} FROM run WHERE ticket = ? ORDER BY started DESC, rowid DESC LIMIT 1", (some_id,)
+        )
+        if not rows:
+            raise UnknownRun(f"There is no ticket or run {some_id!r}; `python -m runtime status` lists the latest.")
+        return StoredRun(*rows[0])
+
+    def latest(self, count: int) -> list[StoredRun]:
+        rows = self._database.read(f"SELECT {RUN_COLUMNS} FROM run ORDER BY started DESC, rowid DESC LIMIT ?", (count,))
+        return [StoredRun(*row) for row in rows]
+
+    def unfinished(self) -> list[StoredRun]:
+        """Runs without an end, the oldest first, whoever owns them."""
+        rows = self._database.read(f"SELECT {RUN_COLUMNS} FROM run WHERE ended IS NULL ORDER BY started")
+        return [StoredRun(*row) for row in rows]
+
+    async def take_over(self, run: StoredRun, owner: str) -> bool:
+        """Become the owner of a run whose owner is dead; false when another process was faster."""
+        await self._database.run(
+            ("UPDATE run SET owner = ? WHERE id = ? AND owner = ? AND ended IS NULL", (owner, run.id, run.owner))
+        )
+        return bool(self._database.read("SELECT 1 FROM run WHERE id = ? AND owner = ?", (run.id, owner)))
+
+    async def ask_to_cancel(self, run: StoredRun) -> None:
+        """Leave word for the process that owns a run."""
+        await self._database.run(("UPDATE run SET cancel = cancel + 1 WHERE id = ? AND ended IS NULL", (run.id,)))
+
+    def to_cancel(self, owner: str) -> dict[str, int]:
+        """Runs of this owner that somebody asked to cancel, and how often."""
+        sql = "SELECT id, cancel FROM run WHERE owner = ? AND ended IS NULL AND cancel > 0"
+        return dict(self._database.read(sql, (owner,)))
+
+    def entries(self, run: StoredRun) -> list[Entry]:
+        decode = self._decoders[run.workflow].decode
+        sql = "SELECT run, n, at, sender, number, event FROM event WHERE run = ? ORDER BY n"
+        try:
+            rows = self._database.read(sql, (run.id,))
+            return [Entry(id_, n, at, sender, number, decode(body)) for id_, n, at, sender, number, body in rows]
+        except msgspec.MsgspecError as error:
+            raise JournalDamaged(f"the journal of {run.id} cannot be read: {error}") from error
+
+    def case(self, run: StoredRun) -> Case:
+        return msgspec.msgpack.decode(run.initial, type=self._flows[run.workflow].case)
+
+    def fold(self, run: StoredRun) -> Run:
+        """Where a run stands, rebuilt from its events with all its limits."""
+        entries = ((each.event, each.sender, each.number, each.at) for each in self.entries(run))
+        return replay(self._flows[run.workflow], self.case(run), entries)[0]
+
+    def replayed(self, run: StoredRun) -> Replayed:
+        """For going on. The time in which nobody ran it counts; a clock that was set back does not give time."""
+        entries = self.entries(run)
+        last = entries[-1].at if entries else 0.0
+        return Replayed(self.fold(run), max(time.time() - run.started, last), len(entries))
+
+    def outcome(self, run: StoredRun) -> Outcome | None:
+        """How a run ended, or nothing when it has not."""
+        if run.ending is None:
+            return None
+        ending = msgspec.msgpack.decode(run.ending, type=Ending)
+        return conclude(run.id, self._flows[run.workflow], self.fold(run), ending)
+
+    def _insert(self, entry: Entry) -> Statement:
+        body = self._encode(entry.event)
+        return (
+            "INSERT INTO event VALUES (?, ?, ?, ?, ?, ?)",
+            (entry.run, entry.n, entry.at, entry.sender, entry.number, body),
+        )
+
+
+def _events(flow: Workflow) -> Any:
+    """The union of all events that may move a run of this workflow."""
+    kinds: set[type[Event]] = {flow.closed, Handover, Failed, RunResumed, RunStopped, TimeUp, NotDelivered}
+    for step in flow.steps.values():
+        kinds |= {step.answer} if isinstance(step, FanOut) else set(step.then)
+    return functools.reduce(operator.or_, sorted(kinds, key=lambda kind: kind.__name__))
+
+
+def _nothing(error: Exception | None) -> None:
+    """The writer logs nothing here: an error of the same disk reaches the run with its next event."""
