@@ -1,0 +1,173 @@
+"""What worker processes do for indexing: list a folder, take one file in, forget what vanished. Blocking."""
+
+import hashlib
+import os
+import sqlite3
+import stat
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from runtime.knowledge import store
+from runtime.knowledge.document import Unreadable
+from runtime.knowledge.reading import SUFFIXES, read
+
+FILES_LIMIT = 200_000
+DEPTH_LIMIT = 40
+
+_open: dict[str, tuple[tuple[int, int], sqlite3.Connection]] = {}
+
+
+class Listing(msgspec.Struct, frozen=True):
+    """The files of a folder that can be read, in order of their paths."""
+
+    folder: int
+    name: str
+    root: str
+    files: list[str]
+    skipped: list[tuple[str, str]]
+    ignored: int
+
+
+class Taken(msgspec.Struct, frozen=True):
+    """What became of one file."""
+
+    status: Literal["read", "unchanged", "skipped"]
+    reason: str = ""
+    passages: int = 0
+
+
+def listing(database: str, folder: str) -> Listing:
+    """List a folder and give it a number. Links to folders and special files are skipped, hidden ones ignored."""
+    root = Path(folder).expanduser().resolve()
+    if not root.is_dir():
+        raise ValueError(f"{folder} is not a folder" if root.exists() else f"there is no folder {folder}")
+    files: list[str] = []
+    skipped: list[tuple[str, str]] = []
+    ignored, todo = 0, [("", 0)]
+    while todo:
+        below, depth = todo.pop()
+        try:
+            entries = sorted(os.scandir(root / below), key=lambda entry: entry.name)
+        except OSError as error:
+            skipped.append((below, f"cannot be opened: {error.strerror}"))
+            continue
+        for entry in entries:
+            path = f"{below}{entry.name}"
+            if not _encodable(path):
+                skipped.append((path.encode("utf-8", "backslashreplace").decode(), "its name is not valid UTF-8"))
+                continue
+            what = _kind(entry, root, depth)
+            if what == "folder":
+                todo.append((path + "/", depth + 1))
+            elif what == "file":
+                files.append(path)
+            elif what:
+                skipped.append((path, what))
+            else:
+                ignored += 1
+        if len(files) > FILES_LIMIT:
+            raise ValueError(f"{folder} holds more than {FILES_LIMIT:,} documents; index its folders one by one")
+    number, name = store.folder_id(_connection(database), root)
+    return Listing(number, name, str(root), sorted(files), skipped, ignored)
+
+
+def _kind(entry: "os.DirEntry[str]", root: Path, depth: int) -> str:
+    """`folder`, `file`, the reason for skipping it, or nothing for what is none of ours."""
+    if entry.name.startswith("."):
+        return ""
+    try:
+        if entry.is_dir():
+            if entry.is_symlink():
+                return "a link to a folder"
+            return "folder" if depth < DEPTH_LIMIT else f"more than {DEPTH_LIMIT} folders deep"
+        if Path(entry.name).suffix.lower() not in SUFFIXES:
+            return ""
+        if entry.is_symlink() and not Path(entry.path).resolve(strict=True).is_relative_to(root):
+            return "a link that leads out of the folder"
+        return "file" if stat.S_ISREG(entry.stat().st_mode) else "not a regular file"
+    except (OSError, RuntimeError):
+        return "a broken link"
+
+
+def _encodable(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def take(database: str, folder: int, root: str, path: str, megabytes: float, seconds: float) -> Taken:
+    """Read a file into the index if its content is new. What cannot be read is not in the index afterwards."""
+    db = _connection(database)
+    limits = f"{megabytes:g} MB, {seconds:g} s"
+    try:
+        size = (Path(root) / path).stat().st_size
+        if size > megabytes * 1_000_000:
+            store.remove(db, folder, path)
+            return Taken(
+                "skipped", f"{size / 1e6:.0f} MB is over the limit of {megabytes:g} MB (knowledge.file_megabytes)"
+            )
+        data = (Path(root) / path).read_bytes()
+    except OSError as error:
+        store.remove(db, folder, path)
+        return Taken("skipped", f"cannot be opened: {error.strerror}")
+    digest = hashlib.sha256(data).hexdigest()
+    known = store.stored_key(db, folder, path)
+    if known == (digest, ""):
+        return Taken("unchanged")
+    if known and known[0] == f"{digest} {limits}":
+        return Taken("skipped", known[1])
+    try:
+        document = read(path, data)
+    except Unreadable as error:
+        store.replace(db, folder, path, f"{digest} {limits}", None, str(error))
+        return Taken("skipped", str(error))
+    return Taken("read", passages=store.replace(db, folder, path, digest, document))
+
+
+def give_up(database: str, folder: int, root: str, path: str, megabytes: float, seconds: float, reason: str) -> bool:
+    """Remember that a file's reader had to be stopped, so that the same content is not tried again."""
+    db = _connection(database)
+    try:
+        digest = hashlib.sha256((Path(root) / path).read_bytes()).hexdigest()
+    except OSError:
+        return store.remove(db, folder, path)
+    store.replace(db, folder, path, f"{digest} {megabytes:g} MB, {seconds:g} s", None, reason)
+    return True
+
+
+def forget(database: str, folder: int, keep: list[str]) -> int:
+    """Take out the documents of a folder that are not to be kept."""
+    db, wanted = _connection(database), set(keep)
+    known = [str(row[0]) for row in db.execute("SELECT path FROM documents WHERE folder = ?", (folder,))]
+    return sum(store.remove(db, folder, path) for path in known if path not in wanted)
+
+
+def finish(database: str) -> float:
+    """Merge what was written piece by piece, so that searching is quick; returns the size in megabytes."""
+    db = _connection(database)
+    db.execute("INSERT INTO terms (terms) VALUES ('optimize')")
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    pages, size = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
+    return float(pages * size / 1e6)
+
+
+def _connection(database: str) -> sqlite3.Connection:
+    """This process's connection, opened again when the file is another one."""
+    known = _open.get(database)
+    path = Path(database)
+    if known is not None:
+        if path.exists() and known[0] == _identity(path):
+            return known[1]
+        known[1].close()
+    db = store.connect(path)
+    _open[database] = (_identity(path), db)
+    return db
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_dev, found.st_ino

@@ -1,0 +1,87 @@
+"""Whether the passages found speak of what is asked at all, and how far above the noise they stand."""
+
+import re
+from itertools import pairwise
+
+from runtime.knowledge.question import Question
+from runtime.knowledge.quotes import Window
+from runtime.knowledge.ranking import Page
+from runtime.knowledge.shelf import Shelf
+from runtime.knowledge.words import EVERYDAY, is_cjk, runs, tokens, word_set
+
+COVERAGE = 0.5
+"""So much of the question, by weight, must be matched by one passage of the best pages."""
+PAGES = 3
+UNKNOWN = 3
+"""A word in no more passages than this is one that the documents do not speak of."""
+NAME_RARITY = 8.0
+NEAR_WORDS = 3
+
+_DETERMINERS = word_set("a an the my our your his her their this that in on with from for to of at by via into")
+
+
+def abstain(shelf: Shelf, question: Question, pages: list[Page]) -> str:
+    """Why these pages are no answer, in a sentence for the user; empty when they may be one."""
+    if not pages or not question.terms:
+        return "The documents hold nothing on this."
+    top = pages[:PAGES]
+    have = frozenset[str]().union(*(hit.terms for page in top for hit in page.hits))
+    for term in _strange(shelf, question):
+        if term not in have:
+            return f"The documents do not speak of '{question.words.get(term, term)}'."
+    for term in question.names:
+        variants = question.terms[term].variants if term in question.terms else {term: 1.0}
+        if shelf.rarity(term) < NAME_RARITY and not any(v in have for v in variants):
+            return f"No passage on this speaks of '{question.words.get(term, term)}'."
+    if max(page.hits[0].coverage for page in top) < COVERAGE:
+        return "No passage of the documents covers this question."
+    solid = [term for term, each in question.terms.items() if not each.weak]
+    if len(solid) == 1 and not any(question.matches(page.hits[0].heads).get(solid[0]) for page in top):
+        return f"The documents mention '{question.words.get(solid[0], solid[0])}' only in passing."
+    return ""
+
+
+def missing_pair(shelf: Shelf, question: Question, quoted: list[Window]) -> str:
+    """A name with the word behind it, such as "SQL Server", must stand together in what is quoted."""
+    for first, second, written in _compounds(question):
+        if shelf.frequency(first) > UNKNOWN and not any(_together(w, first, second) for w in quoted):
+            return f"No passage on '{written}' was found."
+    return ""
+
+
+def _strange(shelf: Shelf, question: Question) -> list[str]:
+    """Nouns and names of the question that the documents (almost) never have."""
+    words = [word.lower() for word in runs(question.text)]
+    found: list[str] = []
+    for i, word in enumerate(words):
+        if word in EVERYDAY or is_cjk(word):
+            continue
+        for term in tokens(word):
+            known = question.terms.get(term)
+            if known is None or any(shelf.frequency(v) > UNKNOWN for v in known.variants):
+                continue
+            if term in question.names or i + 1 == len(words) or _DETERMINERS.intersection(words[max(0, i - 2) : i]):
+                found.append(term)
+    return found
+
+
+def _compounds(question: Question) -> list[tuple[str, str, str]]:
+    words, found = runs(question.text), []
+    for a, b in pairwise(words):
+        one, two = tokens(a), tokens(b)
+        if not one or not two or len(b) < 3 or is_cjk(a) or is_cjk(b):
+            continue
+        everyday = a.lower() in EVERYDAY or b.lower() in EVERYDAY
+        if one[0] in question.names and not everyday and f"{a} {b}" in question.text:
+            found.append((one[0], two[0], f"{a} {b}"))
+    return found
+
+
+def _together(window: Window, first: str, second: str) -> bool:
+    for part in (window.passage.heading, *re.split(r"(?<=[.!?])\s|\n", window.passage.text)):
+        words = tokens(part)
+        ones = [i for i, word in enumerate(words) if word == first]
+        twos = [i for i, word in enumerate(words) if word == second]
+        if any(abs(i - j) <= NEAR_WORDS for i in ones for j in twos):
+            return True
+    return False

@@ -1,0 +1,185 @@
+"""Which sentences to quote: runs of one to three sentences of the best pages, with the code that they introduce."""
+
+import math
+import re
+
+import msgspec
+
+from runtime.knowledge.question import Question
+from runtime.knowledge.ranking import Page
+from runtime.knowledge.shelf import Shelf, Stored
+from runtime.knowledge.store import StoredUnit
+from runtime.knowledge.words import CJK
+
+PAGES = 4
+PAGE_PASSAGES = 6
+RUN = 3
+KEPT = 24
+RUN_CHARACTERS = 650
+LONG_CHARACTERS = 450
+
+ASKED_WITH_HEADING, ASKED, ASKED_DENSE, PASSAGE_STRENGTH = 0.6, 0.4, 0.3, 0.2
+OPENING = 0.12
+EVERY_SENTENCE = -0.04
+ANAPHORIC = -0.2
+LONG = -0.1
+DENSITY = 0.3
+CUE = 0.12
+WITH_CODE = 0.1
+PAGE_RANK = 0.6
+UNRANKED_STRENGTH = 0.4
+
+_ANAPHOR = re.compile(
+    r"(?!It is (?:possible|recommended|necessary|important|useful|often|also|best|wise|advisable)|"
+    r"This (?:section|chapter|command|function|parameter|option|module|page))"
+    r"(?:This|These|That|Those|It|Its|They|Such|However|Therefore|Also|But|And|Or|So|Then|Additionally|Moreover|"
+    r"Furthermore|Instead|In this case|If so|Likewise|Otherwise|The latter|Both)\b|"
+    r"这|那|它|其|此|但|因此|所以|이것|그것|그러나"
+)
+_POINTER = re.compile(
+    r"^(?:See|Refer to|For (?:more|further|details|additional)|Table \d+|Example \d+|Figure \d+|Prev|Next)\b|"
+    r"see Section [\w.]+\.?\)?$"
+)
+_CUES = {
+    "how": re.compile(
+        r"\b(?:use|using|set|setting|run|execute|issue|specify|create|add|enable|configure|"
+        r"can be (?:done|used|set|achieved|changed)|you can|command|parameter|option|"
+        r"to (?:avoid|prevent|do this|allow|force))\b|"
+        r"使用|设置|点击|运行|可以|선택|설정|클릭|사용",
+        re.IGNORECASE,
+    ),
+    "what": re.compile(
+        r"\b(?:is|are) (?:an?|the|used|called|known)\b|\bmeans\b|\brefers? to\b|\bdiffer(?:s|ence)?\b|是|指"
+    ),
+    "much": re.compile(r"\d\s?(?:%|percent|[kMGT]?B\b|ms|s\b|seconds|minutes|元|天|个|원|일|개)|\bdefault\b"),
+}
+_OPENS = re.compile(rf"[A-Z\"'(“`*{CJK}]")
+_WORDLIKE = re.compile(r"[^\W\d_]")
+
+
+class Window(msgspec.Struct, frozen=True, gc=False):
+    """A run of sentences of a passage: `text[start:end]`."""
+
+    passage: Stored
+    start: int
+    end: int
+    score: float
+    matched: dict[str, float]
+    terms: frozenset[str]
+
+
+def windows(shelf: Shelf, question: Question, pages: list[Page]) -> list[Window]:
+    """The quotable runs of the best pages, best first; near duplicates and overlaps are left out."""
+    found: list[Window] = []
+    for page in pages[:PAGES]:
+        strengths = {hit.id: hit.score / page.hits[0].score for hit in page.hits[:PAGE_PASSAGES]}
+        best = shelf.stored([page.hits[0].id])[0]
+        ids = set(strengths) | set(shelf.neighbours(page.document, best.heading, best.id))
+        bonus = PAGE_RANK * page.score / pages[0].score
+        for passage in shelf.stored(sorted(ids)):
+            found += _of(shelf, question, passage, strengths.get(passage.id, UNRANKED_STRENGTH), bonus)
+    found.sort(key=lambda w: (-w.score, w.passage.id, w.start, w.end))
+    kept: list[Window] = []
+    for window in found:
+        if not any(_same(window, other) for other in kept):
+            kept.append(window)
+            if len(kept) == KEPT:
+                break
+    return kept
+
+
+def _same(a: Window, b: Window) -> bool:
+    if a.passage.id == b.passage.id and a.start < b.end and b.start < a.end:
+        return True
+    return len(a.terms & b.terms) > 0.5 * min(len(a.terms), len(b.terms))
+
+
+class _Sentence(msgspec.Struct, frozen=True, gc=False):
+    start: int
+    prose_end: int
+    end: int
+    """With the code that follows it."""
+    terms: frozenset[str]
+    matched: dict[str, float]
+    opens: bool
+
+    def new(self, terms: frozenset[str]) -> list[str]:
+        """Its terms that are not among these, in a fixed order so that sums are the same in every process."""
+        return sorted(self.terms - terms)
+
+
+def _sentences(passage: Stored, question: Question) -> list[_Sentence]:
+    """The sentences of a passage, each with the first piece of code behind it."""
+    words = passage.body_terms.split()
+    found: list[_Sentence] = []
+    at = 0
+    previous: StoredUnit | None = None
+    for unit in passage.units:
+        terms = words[at : at + unit.terms]
+        at += unit.terms
+        if not unit.code:
+            have = frozenset(terms)
+            found.append(_Sentence(unit.start, unit.end, unit.end, have, question.matches(have), unit.opens))
+        elif found and unit.opens and previous is not None and not previous.code:
+            last = found[-1]
+            have = last.terms.union(terms)
+            found[-1] = msgspec.structs.replace(last, end=unit.end, terms=have, matched=question.matches(have))
+        previous = unit
+    return found
+
+
+def _of(shelf: Shelf, question: Question, passage: Stored, strength: float, bonus: float) -> list[Window]:
+    heading = question.matches(set(passage.path_terms.split()))
+    variants = {v for each in question.terms.values() for v in each.variants}
+    sentences = _sentences(passage, question)
+    text, found = passage.text, list[Window]()
+    for i, first in enumerate(sentences):
+        if not fit(text[first.start : first.prose_end]):
+            continue
+        prose, matched, terms = 0, dict[str, float](), frozenset[str]()
+        dense = mass = answering = 0.0
+        for n, sentence in enumerate(sentences[i : i + RUN]):
+            words = text[sentence.start : sentence.prose_end]
+            prose += len(words)
+            if n and (prose > RUN_CHARACTERS or _POINTER.search(words)):
+                break
+            for term, value in sentence.matched.items():
+                matched[term] = max(matched.get(term, 0.0), value)
+            for term in sentence.new(terms):
+                weight = shelf.rarity(term)
+                mass += weight
+                answering += weight * (term in variants)
+            terms |= sentence.terms
+            dense += question.asked(sentence.matched)
+            score = bonus + PASSAGE_STRENGTH * strength + OPENING * (i == 0) + LONG * (prose > LONG_CHARACTERS)
+            score += ASKED_DENSE * dense / (n + 1) + EVERY_SENTENCE * n
+            score += ANAPHORIC * bool(_ANAPHOR.match(text, first.start))
+            score += _relevance(question, heading, matched) + DENSITY * math.sqrt(answering / (mass or 1.0))
+            score += _cue(question, text[first.start : sentence.end], code=sentence.end > sentence.prose_end)
+            found.append(Window(passage, first.start, sentence.end, score, dict(matched), terms))
+    return found
+
+
+def _relevance(question: Question, heading: dict[str, float], matched: dict[str, float]) -> float:
+    full = {t: max(matched.get(t, 0.0), 0.5 * heading.get(t, 0.0)) for t in {**matched, **heading}}
+    return ASKED_WITH_HEADING * question.asked(full) + ASKED * question.asked(matched)
+
+
+def _cue(question: Question, text: str, *, code: bool) -> float:
+    cue = _CUES.get(question.kind)
+    if cue is None:
+        return 0.0
+    return CUE * bool(cue.search(text)) + WITH_CODE * (question.kind == "how" and code)
+
+
+def fit(sentence: str) -> bool:
+    """Whether a quote may begin with this sentence: a whole one, not a fragment or a pointer elsewhere."""
+    letters = sum(c.isalpha() or c == " " for c in sentence)
+    if letters < 0.7 * len(sentence) or _POINTER.search(sentence) or sentence.count("(") < sentence.count(")"):
+        return False
+    words = sentence.split()
+    enough = len(words) >= 5 or len(re.findall(f"[{CJK}]", sentence)) >= 8
+    return enough and bool(_OPENS.match(sentence) or "_" in words[0])
+
+
+__all__ = ["Window", "fit", "windows"]

@@ -1,0 +1,117 @@
+"""The knowledge search: runs in a worker process, which keeps the index open between questions."""
+
+from pathlib import Path
+
+from actors.evidence import Findings, Passage, Slice
+from actors.ports import PortFailed
+from runtime.knowledge.gate import abstain, missing_pair
+from runtime.knowledge.question import understand
+from runtime.knowledge.quotes import Window, windows
+from runtime.knowledge.ranking import Page, rank
+from runtime.knowledge.shelf import Shelf, Stored
+from runtime.knowledge.store import FILE
+from runtime.workers import WorkError, Workers
+
+NO_INDEX = "No documents are indexed yet: run `python -m runtime index FOLDER` on a folder of Markdown, text or HTML."
+QUOTES_OF_A_PASSAGE = 3
+
+_shelves: dict[str, tuple[tuple[int, int], Shelf]] = {}
+
+
+class KnowledgeFailed(PortFailed):
+    """The knowledge search did not come to an end."""
+
+
+class KnowledgeIndex:
+    """`actors.ports.Knowledge` over the index in a storage folder."""
+
+    def __init__(self, storage: str | Path, workers: Workers) -> None:
+        self._database = str(Path(storage).absolute() / FILE)
+        self._workers = workers
+
+    async def search(self, question: str, *, within: float, limit: int = 8) -> Findings:
+        """
+        Find the passages that bear on a question, the best page's first.
+
+        :raises KnowledgeFailed: the time was up, or the index is damaged.
+        """
+        try:
+            return await self._workers.call(
+                "runtime.knowledge.search:find", self._database, question, limit, within=within, returns=Findings
+            )
+        except WorkError as error:
+            raise KnowledgeFailed(f"The documents could not be searched: {error}.") from error
+
+
+def find(database: str, question: str, limit: int) -> Findings:
+    """Search an index. Blocking; keeps it open for the next call."""
+    shelf = _shelf(Path(database))
+    if shelf is None:
+        return Findings(abstain=NO_INDEX)
+    try:
+        shelf.begin()
+        return _find(shelf, question, limit) if shelf.passages else Findings(abstain=NO_INDEX)
+    finally:
+        shelf.end()
+
+
+def _find(shelf: Shelf, text: str, limit: int) -> Findings:
+    question = understand(text, shelf)
+    pages = rank(shelf, question)
+    why = abstain(shelf, question, pages)
+    quotable = windows(shelf, question, pages) if pages else []
+    if not why:
+        why = missing_pair(shelf, question, quotable[:8]) or (
+            "" if quotable else "The documents hold no sentence on this."
+        )
+    return Findings(tuple(_passages(shelf, pages, quotable, limit)), why, 0.0)
+
+
+def _passages(shelf: Shelf, pages: list[Page], quotable: list[Window], limit: int) -> list[Passage]:
+    """Page by page, those with the best quotes first; then the best of what is quoted from no more."""
+    quoted: dict[int, list[Window]] = {}
+    for window in quotable:
+        quoted.setdefault(window.passage.id, []).append(window)
+    share = max(1, -(-limit // 3))
+    chosen: list[Stored] = []
+    for page in pages[:limit]:
+        of_page = [w[0].passage for w in quoted.values() if w[0].passage.document == page.document]
+        chosen += of_page[:share] or shelf.stored([page.hits[0].id])
+    ranks = {page.document: page.score for page in pages}
+    return [_passage(each, quoted.get(each.id, []), ranks[each.document]) for each in chosen[:limit]]
+
+
+def _passage(stored: Stored, quoted: list[Window], score: float) -> Passage:
+    slices = (Slice(w.start, w.end, round(w.score, 4)) for w in quoted[:QUOTES_OF_A_PASSAGE])
+    return Passage(
+        id=f"{stored.source}#{stored.ordinal}",
+        source=stored.source,
+        title=stored.title,
+        heading=stored.heading,
+        text=stored.text,
+        start=stored.start,
+        end=stored.end,
+        anchor=stored.anchor,
+        score=round(score, 4),
+        quotes=tuple(slices),
+    )
+
+
+def _shelf(path: Path) -> Shelf | None:
+    """The open index, opened again when the file is another one; None when there is none."""
+    known = _shelves.get(str(path))
+    try:
+        found = path.stat()
+    except OSError:
+        found = None
+    identity = (found.st_dev, found.st_ino) if found else None
+    if known is not None:
+        if known[0] == identity:
+            return known[1]
+        known[1].close()
+        del _shelves[str(path)]
+    if identity is None:
+        return None
+    shelf = Shelf(path)
+    _shelves[str(path)] = (identity, shelf)
+    return shelf

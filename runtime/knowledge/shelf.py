@@ -1,0 +1,128 @@
+"""An open index for reading, kept between searches: passages, terms and how frequent they are."""
+
+import sqlite3
+from pathlib import Path
+from typing import NamedTuple
+
+from runtime.knowledge.question import rarity
+from runtime.knowledge.store import VERSION, StoredUnit, decode_units
+
+KNOWN_TERMS = 200_000
+"""So many frequencies are kept in memory."""
+
+
+class Candidate(NamedTuple):
+    """A passage that shares a term with the question, as rows of terms."""
+
+    id: int
+    document: int
+    prior: float
+    leaf: str
+    title: str
+    path: str
+    body: str
+
+
+class Stored(NamedTuple):
+    """A passage as it is shown."""
+
+    id: int
+    document: int
+    ordinal: int
+    source: str
+    title: str
+    heading: str
+    leaf: str
+    entry: int
+    anchor: str
+    start: int
+    end: int
+    text: str
+    units: list[StoredUnit]
+    path_terms: str
+    body_terms: str
+
+
+class Shelf:
+    """Reads one version of the index at a time; what it remembers is dropped when somebody writes."""
+
+    def __init__(self, path: Path) -> None:
+        self._db = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, isolation_level=None, timeout=5.0)
+        self._db.execute("PRAGMA cache_size = -32000")
+        self._version = -1
+        self._frequencies: dict[str, int] = {}
+        self._rarities: dict[str, float] = {}
+        self.passages = 0
+
+    def begin(self) -> None:
+        """Look at the newest state, and at that one until `end`."""
+        version = self._db.execute("PRAGMA data_version").fetchone()[0]
+        self._db.execute("BEGIN")
+        if self._db.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+            raise sqlite3.DatabaseError("an index of another version")
+        if version != self._version:
+            self._frequencies.clear()
+            self._rarities.clear()
+            self.passages = self._db.execute("SELECT count(*) FROM passages").fetchone()[0]
+            self._version = version
+
+    def end(self) -> None:
+        if self._db.in_transaction:
+            self._db.execute("COMMIT")
+
+    def close(self) -> None:
+        self._db.close()
+
+    def frequency(self, term: str) -> int:
+        known = self._frequencies.get(term)
+        if known is None:
+            row = self._db.execute("SELECT doc FROM vocabulary WHERE term = ?", (term,)).fetchone()
+            known = row[0] if row else 0
+            if len(self._frequencies) < KNOWN_TERMS:
+                self._frequencies[term] = known
+        return known
+
+    def rarity(self, term: str) -> float:
+        known = self._rarities.get(term)
+        if known is None:
+            known = rarity(self.passages, self.frequency(term))
+            if len(self._rarities) < KNOWN_TERMS:
+                self._rarities[term] = known
+        return known
+
+    def candidates(self, terms: list[str], limit: int) -> list[Candidate]:
+        """The passages with most of these terms, by FTS5's own ranking."""
+        if not terms:
+            return []
+        match = " OR ".join(f'"{term}"' for term in dict.fromkeys(terms))
+        rows = self._db.execute(
+            """SELECT p.id, p.document, p.prior, p.leaf, t.title, t.path, t.body FROM
+            (SELECT rowid AS id FROM terms WHERE terms MATCH ? ORDER BY bm25(terms, 2.0, 3.0, 1.0), rowid LIMIT ?) best
+            JOIN passages p ON p.id = best.id JOIN terms t ON t.rowid = best.id""",
+            (match, limit),
+        )
+        return [Candidate(*row) for row in rows]
+
+    def stored(self, ids: list[int]) -> list[Stored]:
+        """Passages by number, in order of their numbers."""
+        rows = self._db.execute(
+            f"""SELECT p.id, p.document, p.ordinal, f.name || '/' || d.path, d.title, p.heading, p.leaf, p.entry,
+            p.anchor, p.start, p."end", p.text, p.units, t.path, t.body
+            FROM passages p JOIN documents d ON d.id = p.document JOIN folders f ON f.id = d.folder
+            JOIN terms t ON t.rowid = p.id WHERE p.id IN ({",".join("?" * len(ids))}) ORDER BY p.id""",
+            ids,
+        )
+        return [Stored._make((*row[:12], decode_units(row[12]), *row[13:])) for row in rows]
+
+    def neighbours(self, document: int, heading: str, around: int) -> list[int]:
+        """The passages of the same section next to a passage."""
+        rows = self._db.execute(
+            "SELECT id FROM passages WHERE document = ? AND heading = ? AND id BETWEEN ? AND ?",
+            (document, heading, around - 3, around + 4),
+        )
+        return [row[0] for row in rows]
+
+    def first(self, document: int) -> int:
+        """The passage that a document begins with."""
+        row = self._db.execute("SELECT id FROM passages WHERE document = ? AND ordinal = 0", (document,)).fetchone()
+        return int(row[0])
