@@ -1,0 +1,49 @@
+"""Which model thinks: the configured one with its fallback, or the extractive one, as one run sees it."""
+
+import asyncio
+from collections.abc import Callable
+
+from actors.outcome import Spent
+from actors.ports import Knowledge, Model
+from runtime.model.extractive import Extractive
+from runtime.settings import ModelSettings
+
+
+def chosen(settings: ModelSettings) -> str:
+    """`openai` or `extractive`: what `auto` comes to."""
+    if settings.provider == "auto":
+        return "openai" if settings.api_key or settings.base_url else "extractive"
+    return settings.provider
+
+
+class Models:
+    """The models of a process. The SDK of a provider is only loaded when one is configured."""
+
+    def __init__(self, settings: ModelSettings, knowledge: Knowledge) -> None:
+        self._settings = settings
+        self._extractive = Extractive()
+        self._openai = None
+        self._warming: asyncio.Task[None] | None = None
+        if chosen(settings) == "openai":
+            from runtime.model.openai import OpenAIModel
+
+            self._openai = OpenAIModel(settings, knowledge=knowledge)
+            # The SDK takes half a second to load: let it, while the ticket is being stored and looked up.
+            self._warming = asyncio.create_task(self._openai.warm())
+
+    def for_run(self, run_id: str) -> tuple[Model, Callable[[], Spent]]:
+        """The model of one run, and what it has spent so far."""
+        if self._openai is None:
+            return self._extractive, Spent
+        from runtime.model.fallback import Fallback
+
+        ours = self._openai.for_run(run_id)
+        if not self._settings.fallback:
+            return ours, lambda: ours.ledger.spent
+        return Fallback(ours, self._extractive, asyncio.get_running_loop()), lambda: ours.ledger.spent
+
+    async def close(self) -> None:
+        if self._warming is not None:
+            await asyncio.wait([self._warming], timeout=1.0)
+        if self._openai is not None:
+            await self._openai.close()

@@ -1,0 +1,256 @@
+"""One process of Terminus: the only place where ports, casts and storage are wired together."""
+
+import asyncio
+import contextlib
+import functools
+import secrets
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any, Self
+
+import msgspec
+import structlog
+
+from actors.conclusion import Ending, conclude
+from actors.helpdesk.memory import Memory
+from actors.helpdesk.summarization import Summarization
+from actors.helpdesk.ticketing import Ticketing
+from actors.helpdesk.worker import Worker
+from actors.helpdesk.workflow import HELPDESK, WORKERS, TicketCase
+from actors.outcome import Outcome, Progress, RunEnded, Why
+from actors.ports import Model
+from actors.workflow import Case, Limits, Run, Workflow
+from bus import Cast
+from runtime.knowledge.search import KnowledgeIndex
+from runtime.memory.store import SCHEMA as MEMORY_SCHEMA
+from runtime.memory.store import TicketMemory
+from runtime.models import Models
+from runtime.prompts import Declared, load
+from runtime.run import LiveRun, Replayed
+from runtime.settings import Settings
+from runtime.storage.database import Database
+from runtime.storage.journal import SCHEMA, JournalDamaged, SqliteJournal, StoredRun, Ticket
+from runtime.storage.owner import Owner
+from runtime.workers import Workers
+
+log = structlog.get_logger()
+
+DATABASE = "terminus.db"
+CANCEL_POLL_SECONDS = 0.5
+"""How soon a run hears that another process asked to cancel it."""
+WATCH_LIMIT = 1_000
+"""Progress that may wait for a slow watcher; older is dropped then."""
+
+
+class Busy(Exception):
+    """As many runs as are allowed are going on. The text says what to do."""
+
+
+class RunHandle:
+    """A run of this process, for who submitted it."""
+
+    __slots__ = ("_live", "run", "ticket")
+
+    def __init__(self, live: LiveRun) -> None:
+        self._live = live
+        self.run = live.id
+        self.ticket = live.ticket
+
+    def watch(self) -> AsyncIterator[Progress]:
+        """All progress from the beginning, then as it happens, `RunEnded` last. A slow watcher loses the oldest."""
+        waiting: asyncio.Queue[Progress] = asyncio.Queue()
+
+        def hear(event: Any) -> None:
+            if waiting.qsize() >= WATCH_LIMIT:
+                waiting.get_nowait()
+            waiting.put_nowait(event)
+
+        for event in self._live.so_far():
+            hear(event)
+        return _until_ended(waiting, self._live.watch(hear))
+
+    async def outcome(self) -> Outcome:
+        return await self._live.outcome()
+
+    def cancel(self) -> None:
+        """Gently; a second time, at once."""
+        self._live.cancel()
+
+
+async def _until_ended(waiting: "asyncio.Queue[Progress]", stop: Callable[[], None]) -> AsyncIterator[Progress]:
+    try:
+        while True:
+            event = await waiting.get()
+            yield event
+            if isinstance(event, RunEnded):
+                return
+    finally:
+        stop()
+
+
+class Node:
+    """Everything a process needs to run tickets. Open it with `async with Node.open(settings) as node`."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.folder = Path(settings.storage.folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.flow = configured(HELPDESK, settings)
+        self.database = Database(self.folder / DATABASE, SCHEMA, MEMORY_SCHEMA)
+        self.journal = SqliteJournal(self.database, {self.flow.name: self.flow})
+        self.owner = Owner(self.folder / "owners")
+        self.workers = Workers(settings.workers.processes)
+        self.knowledge = KnowledgeIndex(self.folder, self.workers)
+        self.memory = TicketMemory(self.database, self.workers, settings.memory)
+        self.models = Models(settings.model, self.knowledge)
+        self.declared: dict[str, Declared] = load()
+        self._live: dict[str, LiveRun] = {}
+        self._run_of: dict[str, str] = {}
+        """Ticket to run, of those in progress."""
+        self._cancelled: dict[str, int] = {}
+        self._poll: asyncio.TimerHandle | None = None
+
+    @classmethod
+    @contextlib.asynccontextmanager
+    async def open(cls, settings: Settings) -> AsyncIterator[Self]:
+        """Runs that have not ended when this closes stay in the journal, for `resume`."""
+        node = cls(settings)
+        try:
+            yield node
+        finally:
+            await node.close()
+
+    async def close(self) -> None:
+        """Stop at once what still runs, without an end."""
+        if self._poll is not None:
+            self._poll.cancel()
+        for live in list(self._live.values()):
+            live.abandon()
+        self._live.clear()
+        await self.models.close()
+        self.workers.close()
+        self.database.close()
+        self.owner.close()
+
+    @property
+    def live(self) -> int:
+        """Runs in progress in this process."""
+        return len(self._live)
+
+    async def submit(self, ticket: Ticket) -> RunHandle:
+        """
+        Return once the ticket is durable and its run has begun. A ticket whose run is going on here is not run twice.
+
+        :raises Busy: too many runs are going on.
+        """
+        if len(self._live) >= self.settings.server.max_runs:
+            raise Busy(f"{len(self._live)} tickets are being worked on; try again when one has ended.")
+        if ticket.id and (handle := self.handle(ticket.id)):
+            return handle
+        ticket = msgspec.structs.replace(ticket, id=ticket.id or f"T-{secrets.token_hex(4)}")
+        run_id = f"R-{secrets.token_hex(6)}"
+        text = f"{ticket.subject}\n\n{ticket.text}".strip() if ticket.subject else ticket.text
+        case = TicketCase(ticket_id=ticket.id, text=text)
+        await self.journal.accept(ticket, run_id, self.flow, case, self.owner.token)
+        return RunHandle(self._begin(run_id, case, None))
+
+    async def resume(self) -> list[RunHandle]:
+        """Go on with every run whose process is gone."""
+        handles = []
+        for stored in self.journal.unfinished():
+            if stored.id in self._live or (stored.owner != self.owner.token and self.owner.lives(stored.owner)):
+                continue
+            if not await self.journal.take_over(stored, self.owner.token):
+                continue
+            try:
+                replayed = self.journal.replayed(stored)
+            except JournalDamaged as error:
+                self._give_up(stored, error)
+                continue
+            log.info("run.resumed", run=stored.id, ticket=stored.ticket, seconds=round(replayed.elapsed, 1))
+            handles.append(RunHandle(self._begin(stored.id, self.journal.case(stored), replayed)))
+        return handles
+
+    def handle(self, some_id: str) -> RunHandle | None:
+        """A run in progress in this process, by its id or its ticket's."""
+        live = self._live.get(self._run_of.get(some_id, some_id))
+        return RunHandle(live) if live else None
+
+    def status(self, some_id: str) -> tuple[StoredRun, Outcome | None]:
+        """A run, or the latest of a ticket, and how it ended if it has."""
+        stored = self.journal.find(some_id)
+        return stored, self.journal.outcome(stored)
+
+    async def cancel(self, some_id: str) -> bool:
+        """Cancel a run here, or leave word for the process that has it; false when it has ended already."""
+        if handle := self.handle(some_id):
+            handle.cancel()
+            return True
+        stored = self.journal.find(some_id)
+        if stored.ended is not None:
+            return False
+        await self.journal.ask_to_cancel(stored)
+        return True
+
+    async def feedback(self, some_id: str, *, right: bool) -> int:
+        """Say whether a ticket's resolution was right; how many remembered answers that touched."""
+        stored = self.journal.find(some_id)
+        return await self.memory.feedback(stored.ticket, right)
+
+    def _begin(self, run_id: str, case: Case, replayed: Replayed | None) -> LiveRun:
+        model, spent = self.models.for_run(run_id)
+        cast = helpdesk_cast(run_id, self, model)
+        live = LiveRun(run_id, self.flow, case, cast, journal=self.journal, spent=spent, replayed=replayed)
+        self._live[run_id] = live
+        self._run_of[live.ticket] = run_id
+        live.when_ended(self._ended)
+        if self._poll is None:
+            self._listen()
+        return live
+
+    def _ended(self, outcome: Outcome) -> None:
+        self._live.pop(outcome.run, None)
+        self._cancelled.pop(outcome.run, None)
+        if self._run_of.get(outcome.ticket) == outcome.run:
+            del self._run_of[outcome.ticket]
+
+    def _listen(self) -> None:
+        """Hear what other processes asked of the runs of this one."""
+        self._poll = None
+        for run_id, times in self.journal.to_cancel(self.owner.token).items():
+            if (live := self._live.get(run_id)) and times > self._cancelled.get(run_id, 0):
+                self._cancelled[run_id] = times
+                live.cancel()
+        if self._live:
+            self._poll = asyncio.get_running_loop().call_later(CANCEL_POLL_SECONDS, self._listen)
+
+    def _give_up(self, stored: StoredRun, error: JournalDamaged) -> None:
+        log.error("run.lost", run=stored.id, error=str(error))
+        run = Run(next(iter(self.flow.steps)), self.journal.case(stored))
+        ending = Ending(Why.ORCHESTRATOR_FAILED, "", 0.0)
+        self.journal.finish(None, conclude(stored.id, self.flow, run, ending), _note)
+
+
+def _note(error: Exception | None) -> None:
+    if error is not None:
+        log.error("journal.failed", error=repr(error))
+
+
+def configured(flow: Workflow, settings: Settings) -> Workflow:
+    """A workflow with the limits of the configuration."""
+    run = settings.run
+    return msgspec.structs.replace(
+        flow, max_handoffs=run.max_handoffs, max_seconds=run.max_seconds, cancel_seconds=run.cancel_seconds,
+        default_limits=Limits(run.agent_seconds, run.retries),
+    )  # fmt: skip
+
+
+def helpdesk_cast(run_id: str, node: Node, model: Model) -> Cast:
+    """Who plays which role in one run of the helpdesk workflow; nobody exists before they are asked."""
+    told = {name: declared.instructions for name, declared in node.declared.items()}
+    return {
+        "memory": functools.partial(Memory, node.memory, run_id),
+        "ticketing": functools.partial(Ticketing, model, node.journal, told["ticketing"], run_id),
+        "summarization": functools.partial(Summarization, model, told["summarization"]),
+        **{role: functools.partial(Worker, model, node.knowledge, told[role]) for role in WORKERS},
+    }
