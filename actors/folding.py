@@ -1,0 +1,123 @@
+"""Text from outside: folded so that it can be compared, cleaned so that it can be shown. Pure."""
+
+import functools
+import re
+import unicodedata
+
+_INVISIBLE = frozenset("\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200c\u200d\u200e\u200f\u2060\ufeff")
+_SIGNS = str.maketrans(
+    dict.fromkeys("‘’‚‛`´′＇", "'") | dict.fromkeys("“”„‟«»″＂", '"') | dict.fromkeys("‐‑‒–—―−﹣－", "-")
+)
+_CONTROL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+)
+_IMAGE = re.compile(r"!\[([^\[\]\n]{0,300})\]\([^()\s]{0,2000}[^()\n]{0,300}\)")
+_LINK = re.compile(r"\[([^\[\]\n]{0,300})\](?:\([^()\s]{0,2000}[^()\n]{0,300}\)|\[[^\[\]\n]{0,200}\])")
+_NUMBER_IN_BRACKETS = re.compile(r"\[(\s*\d[\d\s,;–-]*)\]")
+_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+_FENCE = re.compile(r"\s*(?:```|~~~)")
+_BLOCK_START = re.compile(r"(?=[#>|=~`]|[-+*_]{3,}|[-+*](?:\s|$)|:::)|^(\d{1,9})([.)])(?=\s|$)")
+_QUOTED = re.compile(r"^\s*>\s?")
+
+
+@functools.lru_cache(64)
+def fold(text: str) -> tuple[str, tuple[int, ...]]:
+    """
+    A text without the differences that do not matter, and where each of its characters stood.
+
+    Compatibility forms, case, kinds of quotes and dashes, invisible characters and the kind of white space.
+    """
+    folded: list[str] = []
+    places: list[int] = []
+    space = True
+    for i, character in enumerate(text):
+        if character in _INVISIBLE:
+            continue
+        for c in unicodedata.normalize("NFKD", character.translate(_SIGNS)).casefold():
+            if c.isspace():
+                if space:
+                    continue
+                c = " "
+            space = c == " "
+            folded.append(c)
+            places.append(i)
+    if folded and folded[-1] == " ":
+        folded.pop()
+        places.pop()
+    return "".join(folded), tuple(places)
+
+
+def locate(quote: str, text: str) -> tuple[int, int] | None:
+    """Where a quote stands in a text, after folding: `text[start:end]`; None when it does not."""
+    if not quote.strip():
+        return None
+    exact = text.find(quote)
+    if exact >= 0:
+        return exact, exact + len(quote)
+    wanted = fold(quote)[0]
+    have, places = fold(text)
+    at = have.find(wanted) if wanted else -1
+    while at >= 0:
+        end = at + len(wanted)
+        whole = (at == 0 or places[at - 1] != places[at]) and (end == len(places) or places[end] != places[end - 1])
+        if whole:  # half of a syllable or ligature is no match
+            return places[at], places[end - 1] + 1
+        at = have.find(wanted, at + 1)
+    return None
+
+
+def shown(text: str) -> str:
+    """
+    A text so that it can neither command a terminal nor break the Markdown around it.
+
+    Links and images become their words, a bracketed number cannot pass for a citation, code keeps its lines.
+    """
+    blocks: list[str] = []
+    prose: list[str] = []
+    fenced = code = False
+    blank = True
+    for raw in _CONTROL.sub("", text.replace("\r\n", "\n").expandtabs(4)).split("\n"):
+        line = raw.rstrip()
+        if _FENCE.match(line):
+            fenced, blank = not fenced, True
+            continue
+        code = fenced or (line.startswith("    ") and (blank or code))
+        if code and line.strip():
+            _end(prose, blocks)
+            blocks.append(line if line.startswith("    ") else f"    {line}")
+        elif line.strip():
+            prose.append(line)
+        else:
+            _end(prose, blocks)
+        blank = not line.strip()
+    _end(prose, blocks)
+    return _joined(blocks)
+
+
+def _end(prose: list[str], blocks: list[str]) -> None:
+    """Make one line of the open paragraph."""
+    if prose:
+        blocks.append(_inert(" ".join(_QUOTED.sub("", line).strip() for line in prose)))
+        prose.clear()
+
+
+def _joined(blocks: list[str]) -> str:
+    """Code stands apart from prose by an empty line, or Markdown would take it for prose."""
+    parts: list[str] = []
+    for i, block in enumerate(blocks):
+        apart = i and block.startswith("    ") != blocks[i - 1].startswith("    ")
+        parts.append(("\n\n" if apart else "\n" if i else "") + block)
+    return "".join(parts)
+
+
+def _inert(line: str) -> str:
+    line = _LINK.sub(r"\1", _IMAGE.sub(r"\1", line))
+    line = _NUMBER_IN_BRACKETS.sub(lambda found: f"[ {found.group(1).strip()} ]", line)
+    line = _TAG.sub(r"\\<", " ".join(line.split()))
+    if line.count("`") % 2:
+        line = line.replace("`", "'")
+    return _BLOCK_START.sub(_escaped, line, count=1) if _BLOCK_START.match(line) else line
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"{found.group(1)}\\{found.group(2)}" if found.group(1) else "\\"
