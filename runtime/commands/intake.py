@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from runtime.commands import UserError
-from runtime.wording import shown
+from runtime.wording import safe, shown
 
 FILE_SUFFIXES = (".md", ".markdown", ".txt", ".json")
 TEXT_KEYS = ("text", "body", "description")
@@ -42,7 +42,7 @@ def read(words: list[str], kilobytes: int, stdin: BinaryIO | None = None) -> Dra
     if words == ["-"]:
         return parse(_decoded(_stdin(most, stdin), "stdin", most), "stdin")
     if len(words) == 1 and (path := _path(words[0])) is not None:
-        return parse(_decoded(_file(path, most), shown(str(path)), most), shown(str(path)), path.suffix.lower())
+        return parse(_decoded(_file(path, most), safe(str(path)), most), safe(str(path)), path.suffix.lower())
     return checked(Draft(_decoded(_bytes(" ".join(words)), "The ticket", most)), "The ticket")
 
 
@@ -71,7 +71,7 @@ def checked(draft: Draft, place: str) -> Draft:
 
 def _path(word: str) -> Path | None:
     """The file that a single argument names, or would name if it were there."""
-    if "\n" in word or len(word) > 4096 or "\0" in word:
+    if not word.strip() or "\n" in word or len(word) > 4096 or "\0" in word:
         return None
     path = Path(word)
     looks = word.lower().endswith(FILE_SUFFIXES) and " " not in word.strip()
@@ -83,13 +83,13 @@ def _path(word: str) -> Path | None:
 
 
 def _file(path: Path, most: int) -> bytes:
-    name = shown(str(path))
+    name = safe(str(path))
     if path.is_dir():
         raise UserError(f"{name} is a folder, not a ticket. Name a file in it, or put the ticket's text in quotes.")
     try:
         if not path.is_file():
             if path.exists():
-                raise UserError(f"{name} is not a regular file. Pipe it instead: submit - < {path}")
+                raise UserError(f"{name} is not a regular file. Pipe it instead: submit - < {name}")
             raise UserError(f"There is no file {name}. Check the name, or put the ticket's text in quotes.")
         with path.open("rb") as stream:
             return stream.read(most + 1)
@@ -179,7 +179,8 @@ def _first(data: dict[str, Any], names: tuple[str, ...], place: str) -> str:
         value = data.get(name)
         if value is None:
             continue
-        if isinstance(value, dict | list | bool):
-            raise UserError(f"{place}: {name} must be a text, not {shown(value)}.")
+        if isinstance(value, dict | list):  # never printed: a few lines of YAML unfold to gigabytes
+            kind = "a list" if isinstance(value, list) else "keys with values"
+            raise UserError(f"{place}: {name} must be a text, not {kind}.")
         return str(value)
     return ""
