@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import functools
 import secrets
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,9 +18,10 @@ from actors.helpdesk.ticketing import Ticketing
 from actors.helpdesk.worker import Worker
 from actors.helpdesk.workflow import HELPDESK, WORKERS, TicketCase
 from actors.outcome import Outcome, Progress, RunEnded, Why
-from actors.ports import Model
+from actors.ports import Model, PortFailed
 from actors.workflow import Case, Limits, Run, Workflow
 from bus import Cast
+from runtime.knowledge.indexing import IndexProgress, IndexReport, index
 from runtime.knowledge.search import KnowledgeIndex
 from runtime.memory.store import SCHEMA as MEMORY_SCHEMA
 from runtime.memory.store import TicketMemory
@@ -33,6 +34,8 @@ from runtime.storage.journal import SCHEMA, JournalDamaged, SqliteJournal, Store
 from runtime.storage.owner import Owner
 from runtime.workers import Workers
 
+__all__ = ["Busy", "Node", "RunHandle", "Ticket", "configured", "helpdesk_cast"]
+
 log = structlog.get_logger()
 
 DATABASE = "terminus.db"
@@ -42,7 +45,7 @@ WATCH_LIMIT = 1_000
 """Progress that may wait for a slow watcher; older is dropped then."""
 
 
-class Busy(Exception):
+class Busy(PortFailed):
     """As many runs as are allowed are going on. The text says what to do."""
 
 
@@ -196,6 +199,10 @@ class Node:
         """Say whether a ticket's resolution was right; how many remembered answers that touched."""
         stored = self.journal.find(some_id)
         return await self.memory.feedback(stored.ticket, right)
+
+    async def index(self, folders: Sequence[str], progress: Callable[[IndexProgress], None]) -> IndexReport:
+        """Read folders of documents into the knowledge base."""
+        return await index(folders, self.folder, self.workers, self.settings.knowledge, progress)
 
     def _begin(self, run_id: str, case: Case, replayed: Replayed | None) -> LiveRun:
         model, spent = self.models.for_run(run_id)

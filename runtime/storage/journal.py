@@ -11,7 +11,7 @@ import msgspec
 from actors.advance import replay
 from actors.conclusion import Ending, conclude
 from actors.outcome import Outcome
-from actors.ports import Entry
+from actors.ports import Entry, PortFailed
 from actors.workflow import Case, FanOut, Handover, NotDelivered, Run, RunResumed, RunStopped, TimeUp, Workflow
 from bus import Event, Failed
 from runtime.run import Replayed
@@ -70,7 +70,7 @@ class StoredRun(msgspec.Struct, frozen=True):
     ending: bytes | None
 
 
-class UnknownRun(Exception):
+class UnknownRun(PortFailed):
     """No run or ticket of this id is in the database."""
 
 

@@ -1,0 +1,55 @@
+"""`demo`: indexes the knowledge base that ships with the project and runs tickets over it, in a folder of its own."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runtime.commands import Exit, UserError
+
+if TYPE_CHECKING:
+    from runtime.settings import Settings
+
+KNOWLEDGE = Path(__file__).resolve().parent.parent.parent / "examples" / "knowledge"
+TICKETS = (
+    ("A ticket", "Hello, at home my VPN disconnects every few minutes. How can I stop that? Thanks, Kim"),
+    (
+        "The same ticket on the next day",
+        "Hello, at home my VPN disconnects every few minutes. How can I stop that? Thanks, Kim",
+    ),
+    ("A ticket that the documents do not answer", "How do I reserve the tennis court on the roof?"),
+)
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = "It reads examples/knowledge, needs no key and no network, and leaves nothing behind."
+
+
+def run(arguments: argparse.Namespace, settings: "Settings") -> int:  # noqa: ARG001 - the commands' contract
+    import asyncio
+    import tempfile
+
+    import msgspec
+
+    if not KNOWLEDGE.is_dir():
+        raise UserError("The demo's documents are not here: run it from a checkout of the project.")
+    with tempfile.TemporaryDirectory(prefix="terminus-demo-") as folder:
+        storage = msgspec.structs.replace(settings.storage, folder=folder)
+        asyncio.run(_demo(msgspec.structs.replace(settings, storage=storage)))
+    return Exit.DONE
+
+
+async def _demo(settings: "Settings") -> None:
+    from runtime.node import Node, Ticket
+    from runtime.view.follow import watched, write
+    from runtime.view.report import lines
+
+    async with Node.open(settings) as node:
+        report = await node.index([str(KNOWLEDGE)], lambda _: None)
+        print(f"Read {report.read} documents of {KNOWLEDGE.name}/ in {report.seconds:.1f} s.")
+        for title, text in TICKETS:
+            print(f"\n=== {title}: {text}\n", flush=True)
+            async with watched(settings) as watch:
+                outcome = await watch(await node.submit(Ticket(text=text)))
+            write(lines(outcome), sys.stdout)
+            sys.stdout.flush()
