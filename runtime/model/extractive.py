@@ -1,0 +1,119 @@
+"""The model without key and network: rules for tickets, verbatim quotes for answers. Deterministic and cheap."""
+
+import re
+from typing import TypeVar
+
+import msgspec
+
+from actors.evidence import Claim, Findings, Passage, Slice
+from actors.helpdesk.drafts import Analysis, Draft, Summary
+from actors.ports import Filled, ModelFailed, Task
+from runtime.model import triage
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+WELL_ABOVE_NOISE = 0.9
+"""From this confidence of the search on, quotes are taken for an answer (`Filled.judged`)."""
+
+QUOTES = 4
+PAGES = 3
+QUOTES_OF_THE_BEST_PAGE = 2
+CUT = 0.6
+"""A quote with less than this share of the best one's score is left out."""
+SAME = 0.5
+"""A quote that shares more of its words than this with one before it says nothing new."""
+SUMMARY_CHARACTERS = 200
+
+_WORD = re.compile(r"\w+")
+_CITED = re.compile(r"\s*\[\d+\]")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+
+
+class Extractive:
+    """`actors.ports.Model` for the helpdesk's shapes."""
+
+    async def fill(self, shape: type[T], task: Task, *, within: float) -> Filled:  # noqa: ARG002 - it does not wait
+        """
+        Answer with rules and quotes only.
+
+        :raises ModelFailed: for a shape that needs a model that writes.
+        """
+        material = dict(task.material)
+        if shape is Analysis:
+            return Filled(_analysis(material.get("ticket", "")))
+        if shape is Draft:
+            findings = task.findings or Findings()
+            judged = findings.confidence >= WELL_ABOVE_NOISE and not findings.abstain
+            return Filled(_draft(findings), findings.passages, judged=judged)
+        if shape is Summary:
+            return Filled(_summary(material))
+        raise ModelFailed(
+            f"Without a model there is no {shape.__name__}: set OPENAI_API_KEY, or [model] base_url in config.toml."
+        )
+
+
+def _analysis(ticket: str) -> Analysis:
+    question = triage.question(ticket)
+    return Analysis(
+        intent=triage.intent(question),
+        urgency=triage.urgency(question),
+        question=question,
+        language=triage.language(question),
+    )
+
+
+def _draft(findings: Findings) -> Draft:
+    """Quotes of the best pages: first one of each, then what else the best page says. None when the search abstains."""
+    if findings.abstain:
+        return Draft()
+    chosen = _chosen(findings.passages)
+    firsts = {p.source: i for i, (_, p, _) in reversed(list(enumerate(chosen)))}
+    order = sorted(range(len(chosen)), key=lambda i: (firsts[chosen[i][1].source] != i, i))
+    return Draft(tuple(_claim(*chosen[i]) for i in order))
+
+
+Quote = tuple[int, Passage, Slice]
+
+
+def _chosen(passages: tuple[Passage, ...]) -> list[Quote]:
+    """The quotes to show, best first: of the best page two, of two more pages one, none that repeats another."""
+    every = [(n, p, s) for n, p in enumerate(passages, 1) for s in p.quotes if 0 <= s.start < s.end <= len(p.text)]
+    every.sort(key=lambda quote: (-quote[2].score, quote[0], quote[2].start))
+    chosen: list[Quote] = []
+    said: list[frozenset[str]] = []
+    for number, passage, place in every:
+        if len(chosen) == QUOTES or place.score < CUT * every[0][2].score:
+            break
+        words = frozenset(_WORD.findall(place.of(passage).casefold()))
+        of_page = sum(each.source == passage.source for _, each, _ in chosen)
+        pages = {each.source for _, each, _ in chosen}
+        room = QUOTES_OF_THE_BEST_PAGE if chosen and chosen[0][1].source == passage.source else 1
+        new = passage.source in pages or len(pages) < PAGES
+        if (
+            of_page < room
+            and new
+            and not any(len(words & other) > SAME * min(len(words), len(other)) for other in said)
+        ):
+            chosen.append((number, passage, place))
+            said.append(words)
+    return chosen
+
+
+def _claim(number: int, passage: Passage, place: Slice) -> Claim:
+    text = place.of(passage)
+    return Claim(text, number, text)
+
+
+def _summary(material: dict[str, str]) -> Summary:
+    """What was asked and what was found, each in its own first words."""
+    asked = _first(triage.question(material.get("ticket", "")))
+    found = _first(_CITED.sub("", material.get("resolution", "")))
+    return Summary(" ".join(part for part in (asked, found) if part))
+
+
+def _first(text: str) -> str:
+    """The first sentence, shortened at a word if it is long."""
+    sentence = next((part.strip() for part in _SENTENCE_END.split(text) if part.strip()), "")
+    if len(sentence) <= SUMMARY_CHARACTERS:
+        return sentence
+    return sentence[:SUMMARY_CHARACTERS].rsplit(" ", 1)[0].rstrip(",;:") + " …"
