@@ -30,6 +30,7 @@ class FakeOpenAI:
         self.hung_up = 0
         """Requests whose client went away before the answer."""
         self.port = 0
+        """Chosen when it starts, unless set before."""
 
     @property
     def url(self) -> str:
@@ -45,7 +46,7 @@ class FakeOpenAI:
         app.router.add_post("/v1/chat/completions", self._serve)
         self._runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=1.0)
         await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
+        await web.TCPSite(self._runner, "127.0.0.1", self.port).start()
         self.port = self._runner.addresses[0][1]
         return self
 

@@ -157,18 +157,16 @@ class Breaker:
         self._sentence = ""
         self._until = 0.0
 
-    @property
-    def open(self) -> bool:
-        return self._count >= self._failures
-
     def check(self) -> None:
         """:raises ModelFailed: what the last calls failed with, without asking again."""
-        if self._count < self._failures:
-            return
-        now = self._clock.time()
-        if now < self._until:
+        if self._count >= self._failures and self._clock.time() < self._until:
             raise ModelFailed(f"{self._sentence} (It failed {self._count} times; not asked again for a few seconds.)")
-        self._until = now + self._seconds
+
+    def enter(self) -> None:
+        """As `check`, for who asks the server now: when the time is over, the first one looks, and the others wait."""
+        self.check()
+        if self._count >= self._failures:
+            self._until = self._clock.time() + self._seconds
 
     def succeeded(self) -> None:
         """The server answered, whatever it said."""

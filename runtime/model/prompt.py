@@ -26,7 +26,7 @@ def fenced(fence: str, label: str, text: str, limit: int) -> str:
     """A piece of data between fences, cut to `limit` characters; the fence itself never stands inside."""
     text = _encodable(text)
     if fence in text:
-        text = text.replace(fence, "")
+        text = text.replace(fence, "[...]")  # not by nothing: what is around it could make a new one
     if len(text) > limit:
         text = f"{text[:limit]}\n[cut: {limit} of {len(text)} characters are shown]"
     return f"<<<{fence} {label}\n{text}\n{fence}>>>"

@@ -201,15 +201,14 @@ class Server:
         line = self._line or await self.load()
         self.breaker.check()
         grant = await self.limiter.acquire(charge.tokens)
-        used: int | None = None
+        used: int | None = 0
         lost = False
         try:
-            self.breaker.check()
+            self.breaker.enter()
             charge.check()
-            lost = True  # until there is an answer
+            used, lost = None, True  # until there is an answer
             reply = _read(await self._send(line, body))
-            lost = False
-            used = _total(reply.usage)
+            used, lost = _total(reply.usage), False
         except line.errors as error:
             fault = faults.understand(error, line.kinds, self.settings, self.where, self._today())
             lost = not fault.answered and fault.kind != "unreachable"
@@ -226,7 +225,7 @@ class Server:
             "/chat/completions",
             cast_to=line.response,
             content=body,
-            options={"security": {"bearer_auth": True}},
+            options={"security": {"bearer_auth": True}, "follow_redirects": False},  # tickets go to no other address
             stream=True,
             stream_cls=line.sdk.AsyncStream[Any],
         )

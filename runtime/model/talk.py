@@ -9,6 +9,7 @@ import structlog
 from actors.evidence import Passage
 from actors.ports import Filled, Knowledge, ModelFailed, PortFailed, Task
 from runtime.model import links, prompt
+from runtime.model.deadline import Deadline
 from runtime.model.dialect import Dialect, simpler
 from runtime.model.faults import Rejected
 from runtime.model.ledger import Ledger, estimate
@@ -145,9 +146,11 @@ class Talk:
             question = ""
         if not question:
             return f'{SEARCH} takes one argument: {{"question": "..."}}.'
+        share = self._left() / 2  # the other half is for the answer
         try:
-            findings = await knowledge.search(question, within=max(0.0, self._left()))
-        except PortFailed:
+            async with Deadline(self._shared.server.clock, share):
+                findings = await knowledge.search(question, within=share)
+        except (PortFailed, TimeoutError):
             return "The search failed: answer with what you have."
         return self._shown(findings.passages) or prompt.NOTHING_FOUND
 
