@@ -64,9 +64,10 @@ def _ticket(arguments: argparse.Namespace, settings: "Settings") -> "Draft":
 
 
 async def _submit(draft: "Draft", settings: "Settings", *, quiet: bool) -> "Outcome":
-    from runtime.node import Node, Ticket
+    from runtime.commands.opening import opened
+    from runtime.node import Ticket
     from runtime.view.follow import watched
 
-    async with watched(settings, quiet=quiet) as watch, Node.open(settings) as node:
-        ticket = Ticket(draft.text, id=draft.id, subject=draft.subject, requester=draft.requester)
+    ticket = Ticket(text=draft.text, id=draft.id, subject=draft.subject, requester=draft.requester)
+    async with watched(settings, quiet=quiet) as watch, opened(settings) as node:
         return await watch(await node.submit(ticket))

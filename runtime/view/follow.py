@@ -22,7 +22,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 def view_for(flow: Workflow, limits: RunSettings, stream: TextIO) -> View:
     """The live view on a terminal, plain lines otherwise."""
-    if not _can_redraw(stream):
+    if not can_redraw(stream):
         return PlainView(stream)
     from runtime.view.live import LiveView
     from runtime.view.stages import board
@@ -32,7 +32,7 @@ def view_for(flow: Workflow, limits: RunSettings, stream: TextIO) -> View:
 
 def write(lines: Iterable[Line], stream: TextIO) -> None:
     """Print a result: wrapped and coloured on a terminal, plain otherwise."""
-    if _can_redraw(stream):
+    if can_redraw(stream):
         from runtime.view.live import write as write_live
 
         write_live(lines, stream)
@@ -42,7 +42,8 @@ def write(lines: Iterable[Line], stream: TextIO) -> None:
         write_plain(lines, stream)
 
 
-def _can_redraw(stream: TextIO) -> bool:
+def can_redraw(stream: TextIO) -> bool:
+    """Whether lines can be drawn over on it."""
     return stream.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 
 

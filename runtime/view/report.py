@@ -7,7 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from actors.evidence import Citation
-from actors.outcome import Outcome, Why
+from actors.outcome import Handoff, Outcome, Why
 from runtime.commands import Exit
 from runtime.wording import UNSAFE, safe
 
@@ -19,20 +19,6 @@ HEADLINES = {
     "not_found": ("Not found in the sources", "poor"),
     "error": ("Ended without a resolution", "bad"),
     "cancelled": ("Cancelled", "poor"),
-}
-REASONS = {
-    Why.COMPLETED: "the work was done",
-    Why.LOOP_DETECTED: "agents made the same handoffs three times in a row",
-    Why.MAX_HANDOFFS_EXCEEDED: "more handoffs than [run] max_handoffs allows",
-    Why.TIMED_OUT: "it took longer than [run] max_seconds allows",
-    Why.STEP_TIMED_OUT: "an agent gave no answer in time, in any of its tries",
-    Why.STEP_FAILED: "an agent failed at each of its tries",
-    Why.ANSWERS_REFUSED: "none of an agent's tries was an answer to what it was asked",
-    Why.CANCELLED: "it was cancelled",
-    Why.CANCEL_FORCED: "it was cancelled, and an agent did not hand in what it had in time",
-    Why.CRASHED_REPEATEDLY: "the process died with it too often",
-    Why.STORAGE_FAILED: "what happened could not be written down",
-    Why.ORCHESTRATOR_FAILED: "the Orchestrator itself failed",
 }
 LIMITS = frozenset(
     {Why.LOOP_DETECTED, Why.MAX_HANDOFFS_EXCEEDED, Why.TIMED_OUT, Why.STEP_TIMED_OUT, Why.ANSWERS_REFUSED}
@@ -85,9 +71,9 @@ def lines(outcome: Outcome) -> Iterator[Line]:
         yield Line("")
         yield Line("Summary", "strong")
         yield Line(outcome.summary, indent=2)
-    yield from _handoffs(outcome)
+    yield from handoffs(outcome.handoffs, outcome.loop)
     yield Line("")
-    yield from _ending(outcome)
+    yield from ending(outcome)
 
 
 def _sources(citations: tuple[Citation, ...]) -> Iterator[Line]:
@@ -104,26 +90,26 @@ def _sources(citations: tuple[Citation, ...]) -> Iterator[Line]:
         yield Line(f"“{quote if len(quote) <= QUOTE_CHARACTERS else quote[:QUOTE_CHARACTERS] + ' …'}”", "quote", 6)
 
 
-def _handoffs(outcome: Outcome) -> Iterator[Line]:
-    if not outcome.handoffs:
+def handoffs(made: tuple[Handoff, ...], loop: tuple[tuple[str, str], ...] = ()) -> Iterator[Line]:
+    """The handoff sequence, and the pattern that repeated itself in it."""
+    if not made:
         return
     yield Line("")
-    yield Line(f"Handoffs ({len(outcome.handoffs)})", "strong")
-    width = max(len(safe(handoff.source)) for handoff in outcome.handoffs)
-    wider = max(len(safe(handoff.target)) for handoff in outcome.handoffs)
-    for number, each in enumerate(outcome.handoffs, 1):
-        yield Line(
-            f"{number:>3}  {each.at:8.3f} s  {each.source:>{width}} → {each.target:<{wider}}  {each.reason}", "faint", 1
-        )
-    if outcome.loop:
-        pattern = ", ".join(f"{source} → {target}" for source, target in outcome.loop)
+    yield Line(f"Handoffs ({len(made)})", "strong")
+    left = max(len(safe(each.source)) for each in made)
+    right = max(len(safe(each.target)) for each in made)
+    for number, each in enumerate(made, 1):
+        route = f"{safe(each.source):>{left}} → {safe(each.target):<{right}}"
+        yield Line(f"{number:>3}  {each.at:8.3f} s  {route}  {each.reason}", "faint", 1)
+    if loop:
+        pattern = ", ".join(f"{source} → {target}" for source, target in loop)
         yield Line(f"Loop: {pattern}, three times in a row", "bad", 1)
 
 
-def _ending(outcome: Outcome) -> Iterator[Line]:
+def ending(outcome: Outcome) -> Iterator[Line]:
+    """Why it ended, by whom, and what it cost."""
     by = f"by {outcome.by}" if outcome.by else "without its terminator"
-    reason = REASONS[outcome.why]
-    yield Line(f"Ended {by} after {outcome.seconds:.2f} s: {reason} ({outcome.why}).")
+    yield Line(f"Ended {by} after {outcome.seconds:.2f} s and {len(outcome.handoffs)} handoffs: {outcome.why}.")
     spent, parts = outcome.spent, []
     if spent.calls:
         about = "about " if spent.estimated else ""

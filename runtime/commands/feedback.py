@@ -1,0 +1,39 @@
+"""`feedback`: a person says whether a resolution was right; memory never repeats one that was wrong."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+from runtime.commands import Exit, UserError
+
+if TYPE_CHECKING:
+    from runtime.settings import Settings
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = "exit status: 0 it is noted, 3 there is no such ticket, or memory holds no answer of it."
+    parser.add_argument("id", help="a ticket or a run")
+    said = parser.add_mutually_exclusive_group(required=True)
+    said.add_argument("--right", action="store_true", help="it solved the ticket: similar tickets may get it")
+    said.add_argument("--wrong", action="store_true", help="it did not: nobody gets it again")
+
+
+def run(arguments: argparse.Namespace, settings: "Settings") -> int:
+    import asyncio
+
+    from runtime.wording import safe
+
+    count = asyncio.run(_feedback(arguments.id, settings, right=arguments.right))
+    answers = "1 remembered answer" if count == 1 else f"{count} remembered answers"
+    print(f"Noted as {'right' if arguments.right else 'wrong'}: {answers} of {safe(arguments.id)}.")
+    return Exit.DONE
+
+
+async def _feedback(some_id: str, settings: "Settings", *, right: bool) -> int:
+    from runtime.commands.opening import opened
+    from runtime.memory.store import NotRemembered
+
+    async with opened(settings) as node:
+        try:
+            return await node.feedback(some_id, right=right)
+        except NotRemembered as error:
+            raise UserError(str(error), Exit.NOT_FOUND) from None

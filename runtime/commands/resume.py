@@ -1,0 +1,64 @@
+"""`resume`: goes on with every run whose process died."""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from runtime.commands import Exit
+
+if TYPE_CHECKING:
+    from actors.outcome import Outcome
+    from runtime.node import RunHandle
+    from runtime.settings import Settings
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = (
+        "exit status: 0 if all ended well or there was nothing to do; else the highest that `submit` would give."
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+
+
+def run(arguments: argparse.Namespace, settings: "Settings") -> int:
+    import asyncio
+
+    from runtime.view.report import as_json, exit_status
+
+    outcomes = asyncio.run(_resume(settings))
+    if arguments.json:
+        print(as_json({"outcomes": outcomes}))
+    elif not outcomes:
+        print("Nothing to resume: no run was interrupted.")
+    else:
+        _show(outcomes)
+    return max(map(exit_status, outcomes), default=Exit.DONE)
+
+
+async def _resume(settings: "Settings") -> "list[Outcome]":
+    import asyncio
+
+    from runtime.commands.opening import opened
+    from runtime.view.follow import stopping
+    from runtime.view.plain import PlainView
+
+    view = PlainView(sys.stderr)
+    async with opened(settings) as node:
+        with stopping(view, settings.run.cancel_seconds) as stop:
+            handles = await node.resume()
+            stop.gently(lambda: _cancel(handles))
+            for handle in handles:
+                view.note(f"Ticket {handle.ticket}: run {handle.run} goes on")
+            return list(await asyncio.gather(*(handle.outcome() for handle in handles)))
+
+
+def _cancel(handles: "list[RunHandle]") -> None:
+    for handle in handles:
+        handle.cancel()
+
+
+def _show(outcomes: "list[Outcome]") -> None:
+    from runtime.view.follow import write
+    from runtime.view.report import Line, lines
+
+    for outcome in outcomes:
+        write([Line(f"=== Ticket {outcome.ticket}", "strong"), *lines(outcome), Line("")], sys.stdout)

@@ -1,0 +1,89 @@
+"""`trace`: what happened on a ticket, step by step, as the journal holds it."""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from runtime.commands import Exit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from actors.outcome import Outcome
+    from runtime.settings import Settings
+    from runtime.view.report import Line
+
+VALUE_CHARACTERS = 160
+"""A longer value of an event is cut on the screen; `--json` has it in full."""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = "exit status: 0 it is known, 3 there is no such ticket or run."
+    parser.add_argument("id", help="a ticket or a run")
+    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+
+
+def run(arguments: argparse.Namespace, settings: "Settings") -> int:
+    import asyncio
+
+    return asyncio.run(_trace(arguments, settings))
+
+
+async def _trace(arguments: argparse.Namespace, settings: "Settings") -> int:
+    from runtime.commands.opening import opened
+    from runtime.view.follow import write
+    from runtime.view.report import as_json
+
+    async with opened(settings) as node:
+        stored, outcome = node.status(arguments.id)
+        found = {
+            "run": stored.id,
+            "ticket": stored.ticket,
+            "workflow": stored.workflow,
+            "status": stored.status,
+            "started": stored.started,
+            "events": [_event(entry) for entry in node.journal.entries(stored)],
+            "handoffs": node.journal.fold(stored).handoffs,
+            "outcome": outcome,
+        }
+    if arguments.json:
+        print(as_json(found))
+    else:
+        write(_lines(found, outcome), sys.stdout)
+    return Exit.DONE
+
+
+def _event(entry: Any) -> dict[str, Any]:
+    """A journalled event, under the names that `--json` prints."""
+    import msgspec
+
+    said = msgspec.to_builtins(entry.event)
+    return {
+        "n": entry.n,
+        "at": entry.at,
+        "sender": entry.sender,
+        "handoff": entry.number,
+        "event": type(entry.event).__name__,
+        "said": {key: value for key, value in said.items() if key != "type"},
+    }
+
+
+def _lines(found: dict[str, Any], outcome: "Outcome | None") -> "Iterator[Line]":
+    from runtime.view.report import Line, ending, handoffs
+
+    yield Line(f"Ticket {found['ticket']}, run {found['run']}: {found['workflow']}, {found['status']}", "strong")
+    yield Line("")
+    yield Line(f"Events ({len(found['events'])})", "strong")
+    for event in found["events"]:
+        sender = event["sender"] or "outside"
+        yield Line(f"{event['n']:>3}  {event['at']:8.3f} s  {sender}: {event['event']}", indent=1)
+        for key, value in event["said"].items():
+            if text := " ".join(str(value).split()) if value not in (None, "", [], {}) else "":
+                cut = text if len(text) <= VALUE_CHARACTERS else text[:VALUE_CHARACTERS] + " …"
+                yield Line(f"{key}: {cut}", "faint", 22)
+    yield from handoffs(found["handoffs"])
+    yield Line("")
+    if outcome is None:
+        yield Line("It has not ended.", "poor")
+    else:
+        yield from ending(outcome)
