@@ -2,10 +2,11 @@
 
 import argparse
 import importlib
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from runtime.commands import COMMANDS, LOG_TO_STDERR, Exit, UserError
 
@@ -15,8 +16,19 @@ if TYPE_CHECKING:
 MODULES = "runtime.commands"
 
 
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one sentence, in which nothing commands the terminal."""
+
+    def error(self, message: str) -> NoReturn:
+        sentence = f"{message[:1].upper()}{message[1:]}. `{self.prog} --help` shows what is possible."
+        sys.exit(_refused(sentence))
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Carry out one command and return its exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal of another encoding is no reason to fail
     parser = _parser()
     asked = parser.parse_args(argv)
     if asked.command is None:
@@ -35,9 +47,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _refused("Stopped.", Exit.CANCELLED)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> Parser:
     width = max(map(len, COMMANDS))
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m runtime",
         usage="python -m runtime [--config FILE] COMMAND ...",
         description="Agents that always finish.",
@@ -54,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _command(name: str, rest: Sequence[str], config: str | None) -> int:
     module = importlib.import_module(f"{MODULES}.{name}")
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog=f"python -m runtime {name}",
         description=COMMANDS[name][0].upper() + COMMANDS[name][1:] + ".",
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -68,7 +80,9 @@ def _command(name: str, rest: Sequence[str], config: str | None) -> int:
         settings = load(arguments.config)
     except ConfigError as error:
         return _refused(str(error))
-    return _logged(name, lambda: module.run(arguments, settings), settings)
+    status = _logged(name, lambda: module.run(arguments, settings), settings)
+    sys.stdout.flush()
+    return status
 
 
 def _logged(name: str, run: Callable[[], int], settings: "Settings") -> int:

@@ -19,8 +19,8 @@ COMMANDS = {
     "serve": "run the daemon",
     "demo": "run a ticket over the knowledge base that ships with the project",
 }
-LOG_TO_STDERR = frozenset({"serve"})
-"""Daemons. Every other command's terminal belongs to its user, so it logs to a file."""
+LOG_TO_STDERR = frozenset({"serve", "doctor"})
+"""A daemon, and what must work where nothing can be written. Any other logs to a file: its terminal is its user's."""
 
 
 class Exit(enum.IntEnum):

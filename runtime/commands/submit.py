@@ -35,7 +35,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--subject", help="its subject line")
     parser.add_argument("--requester", help="who asks")
     parser.add_argument("--json", action="store_true", help="print the outcome as one JSON object and nothing else")
-    parser.add_argument("--quiet", action="store_true", help="show no progress")
+    parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")
 
 
 def run(arguments: argparse.Namespace, settings: "Settings") -> int:

@@ -68,6 +68,16 @@ def _event(entry: Any) -> dict[str, Any]:
     }
 
 
+def _text(value: Any) -> str:
+    """A value of an event on one line; nothing for an empty one."""
+    import json
+
+    if not isinstance(value, dict | list | tuple):
+        return " ".join(str(value).split()) if value is not None else ""
+    kept = {key: each for key, each in value.items() if each} if isinstance(value, dict) else value
+    return json.dumps(kept, ensure_ascii=False) if kept else ""
+
+
 def _lines(found: dict[str, Any], outcome: "Outcome | None") -> "Iterator[Line]":
     from runtime.view.report import Line, ending, handoffs
 
@@ -78,7 +88,7 @@ def _lines(found: dict[str, Any], outcome: "Outcome | None") -> "Iterator[Line]"
         sender = event["sender"] or "outside"
         yield Line(f"{event['n']:>3}  {event['at']:8.3f} s  {sender}: {event['event']}", indent=1)
         for key, value in event["said"].items():
-            if text := " ".join(str(value).split()) if value not in (None, "", [], {}) else "":
+            if text := _text(value):
                 cut = text if len(text) <= VALUE_CHARACTERS else text[:VALUE_CHARACTERS] + " …"
                 yield Line(f"{key}: {cut}", "faint", 22)
     yield from handoffs(found["handoffs"])
