@@ -298,7 +298,7 @@ async def test_what_a_search_finds_is_numbered_behind_what_was_shown() -> None:
     library = Library(Findings(passages=(passage(1), passage(2, "A session lasts 8 hours."))))
     step = calls((SEARCH, ASK))
     async with FakeOpenAI(step, DRAFT) as server, model_at(server, knowledge=library) as model:
-        filled = await model.fill(Draft, task("x", passage(1), may_search=True), within=100)
+        filled = await model.fill(Draft, task("x", passage(1), may_search=True), within=1000)
     assert filled.value.claims == (Claim(text="A session lasts 8 hours.", passage=2, quote="8 hours"),)
     assert [each.id for each in filled.passages] == ["handbook/1.md#1", "handbook/2.md#1"]
     assert library.questions == ["How long does a session last?"]
@@ -315,7 +315,7 @@ async def test_who_searches_without_end_is_asked_without_tools() -> None:
     library = Library(Findings())
     script = [calls((SEARCH, ASK)) for _ in range(3)]
     async with FakeOpenAI(*script, DRAFT) as server, model_at(server, knowledge=library, tool_calls=3) as model:
-        await model.fill(Draft, task(may_search=True), within=100)
+        await model.fill(Draft, task(may_search=True), within=1000)
     assert len(library.questions) == 3
     assert ["tools" in body for body in server.bodies] == [True, True, True, False]
 
@@ -324,7 +324,7 @@ async def test_many_searches_at_once_count_each() -> None:
     library = Library(Findings())
     step = calls(*[(SEARCH, ASK)] * 50)
     async with FakeOpenAI(step, DRAFT) as server, model_at(server, knowledge=library, tool_calls=4) as model:
-        await model.fill(Draft, task(may_search=True), within=100)
+        await model.fill(Draft, task(may_search=True), within=1000)
     assert len(library.questions) == 4
     tools = [message for message in server.bodies[1]["messages"] if message["role"] == "tool"]
     assert [message["content"].startswith("No more searches") for message in tools] == [False] * 4 + [True] * 28
@@ -353,7 +353,7 @@ async def test_a_wrong_tool_call_is_answered_and_never_carried_out(name: str, ar
     library = Library(Findings())
     step = calls((name, arguments))
     async with FakeOpenAI(step, DRAFT) as server, model_at(server, knowledge=library) as model:
-        await model.fill(Draft, task(may_search=True), within=100)
+        await model.fill(Draft, task(may_search=True), within=1000)
     assert library.questions == []
     assert answer in server.bodies[1]["messages"][-1]["content"]
 
@@ -362,7 +362,7 @@ async def test_a_failed_search_is_no_failed_answer() -> None:
     library = Library(PortFailed("The index is locked by /secret/path."))
     step = calls((SEARCH, ASK))
     async with FakeOpenAI(step, DRAFT) as server, model_at(server, knowledge=library) as model:
-        await model.fill(Draft, task(may_search=True), within=100)
+        await model.fill(Draft, task(may_search=True), within=1000)
     assert server.bodies[1]["messages"][-1]["content"] == "The search failed: answer with what you have."
 
 
@@ -381,8 +381,8 @@ async def test_a_server_without_tools_answers_without_searching() -> None:
     step = fails(400, "this model does not support tools")
     library = Library(Findings())
     async with FakeOpenAI(step, DRAFT) as server, model_at(server, knowledge=library) as model:
-        await model.fill(Draft, task(may_search=True), within=100)
-        await model.fill(Draft, task(may_search=True), within=100)
+        await model.fill(Draft, task(may_search=True), within=1000)
+        await model.fill(Draft, task(may_search=True), within=1000)
     assert ["tools" in body for body in server.bodies] == [True, False, False]
 
 
@@ -485,7 +485,7 @@ async def test_parts_missing_ids_and_ready_made_arguments_are_understood() -> No
     library = Library(Findings())
     script = [sends(completion(wanted)), sends(completion(parts))]
     async with FakeOpenAI(*script) as server, model_at(server, knowledge=library) as model:
-        assert (await model.fill(Draft, task(may_search=True), within=100)).value == Draft()
+        assert (await model.fill(Draft, task(may_search=True), within=1000)).value == Draft()
     assert library.questions == ["Why?"]
     asked, answered = server.bodies[1]["messages"][-2:]
     assert asked["tool_calls"][0]["id"] == answered["tool_call_id"] != ""
