@@ -155,12 +155,12 @@ def _rendered(statements: dict[str, tuple[str, list[int]]], headings: dict[str, 
     last = ""
     for key, (text, numbers) in statements.items():
         marks = "".join(f"[{number}]" for number in numbers)
-        code = text.rpartition("\n")[2].startswith("    ")
+        prose, gap, code = text.partition("\n\n    ")
         heading = headings[key]
         parts.append("\n" if parts and not heading and not last else "\n\n" if parts else "")
         if heading and heading != last:
             parts.append(f"{heading}:\n")
-        parts.append(f"{text}\n\n{marks}" if code else f"{text} {marks}")
+        parts.append(f"{marks}\n{text}" if text.startswith("    ") else f"{prose} {marks}{gap}{code}")
         last = heading
     return "".join(parts)
 

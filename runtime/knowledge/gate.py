@@ -16,6 +16,8 @@ UNKNOWN = 3
 """A word in no more passages than this is one that the documents do not speak of."""
 NAME_RARITY = 8.0
 NEAR_WORDS = 3
+OTHER_PAGE = 0.5
+ENOUGH_TERMS = 4
 
 _DETERMINERS = word_set("a an the my our your his her their this that in on with from for to of at by via into")
 
@@ -47,6 +49,22 @@ def missing_pair(shelf: Shelf, question: Question, quoted: list[Window]) -> str:
         if shelf.frequency(first) > UNKNOWN and not any(_together(w, first, second) for w in quoted):
             return f"No passage on '{written}' was found."
     return ""
+
+
+def confidence(question: Question, pages: list[Page], quoted: list[Window]) -> float:
+    """
+    How far the best quote stands above noise: the share of the question that it and its headings say literally.
+
+    Synonyms do not count. Few words are little evidence, and so is a quote that is not of the best page.
+    """
+    if not quoted or not pages:
+        return 0.0
+    best = quoted[0]
+    have = best.terms.union(best.passage.path_terms.split())
+    literal = question.coverage({term: 1.0 for term in question.terms if term in have})
+    solid = sum(not each.weak for each in question.terms.values())
+    share = 1.0 if best.passage.document == pages[0].document else OTHER_PAGE
+    return round(literal * share * min(1.0, solid / ENOUGH_TERMS), 4)
 
 
 def _strange(shelf: Shelf, question: Question) -> list[str]:

@@ -237,7 +237,7 @@ def _skipped(e: HtmlElement) -> bool:
 
 def _visible(e: HtmlElement) -> str:
     """The text without the signs that themes add for linking to a heading."""
-    text = str(e.text_content())
+    text = _spaced(e)
     return text.replace("¶", "") if e.tag == "dt" else text.rstrip("¶# \n\uf0c1")
 
 

@@ -15,6 +15,8 @@ PAGES = 4
 PAGE_PASSAGES = 6
 RUN = 3
 KEPT = 24
+WHOLE_CHARACTERS = 700
+"""A quote is the whole paragraph of its best sentences, if that is no longer than this."""
 RUN_CHARACTERS = 650
 LONG_CHARACTERS = 450
 
@@ -73,19 +75,37 @@ def windows(shelf: Shelf, question: Question, pages: list[Page]) -> list[Window]
     found: list[Window] = []
     for page in pages[:PAGES]:
         strengths = {hit.id: hit.score / page.hits[0].score for hit in page.hits[:PAGE_PASSAGES]}
-        best = shelf.stored([page.hits[0].id])[0]
-        ids = set(strengths) | set(shelf.neighbours(page.document, best.heading, best.id))
+        top = shelf.stored([page.hits[0].id])[0]
+        ids = set(strengths) | set(shelf.neighbours(page.document, top.heading, top.id))
         bonus = PAGE_RANK * page.score / pages[0].score
         for passage in shelf.stored(sorted(ids)):
             found += _of(shelf, question, passage, strengths.get(passage.id, UNRANKED_STRENGTH), bonus)
     found.sort(key=lambda w: (-w.score, w.passage.id, w.start, w.end))
     kept: list[Window] = []
-    for window in found:
+    for best in found:
+        window = _whole(best)
         if not any(_same(window, other) for other in kept):
             kept.append(window)
             if len(kept) == KEPT:
                 break
     return kept
+
+
+def _whole(window: Window) -> Window:
+    """The window with the rest of its paragraph, and the code that this introduces, as far as there is room."""
+    units, text = window.passage.units, window.passage.text
+    first = next(i for i, unit in enumerate(units) if unit.start == window.start)
+    last = max(i for i, unit in enumerate(units) if unit.end <= window.end)
+    while not units[first].opens and units[last].end - units[first - 1].start <= WHOLE_CHARACTERS:
+        first -= 1
+    while last + 1 < len(units) and units[last + 1].end - units[first].start <= WHOLE_CHARACTERS:
+        code = units[last + 1].code
+        if units[last + 1].opens and not (
+            code and text[: units[last].end].endswith((":", "：")) and not units[last].code
+        ):
+            break
+        last += 1
+    return msgspec.structs.replace(window, start=units[first].start, end=units[last].end)
 
 
 def _same(a: Window, b: Window) -> bool:

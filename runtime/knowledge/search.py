@@ -4,7 +4,7 @@ from pathlib import Path
 
 from actors.evidence import Findings, Passage, Slice
 from actors.ports import PortFailed
-from runtime.knowledge.gate import abstain, missing_pair
+from runtime.knowledge.gate import abstain, confidence, missing_pair
 from runtime.knowledge.question import understand
 from runtime.knowledge.quotes import Window, windows
 from runtime.knowledge.ranking import Page, rank
@@ -64,7 +64,8 @@ def _find(shelf: Shelf, text: str, limit: int) -> Findings:
         why = missing_pair(shelf, question, quotable[:8]) or (
             "" if quotable else "The documents hold no sentence on this."
         )
-    return Findings(tuple(_passages(shelf, pages, quotable, limit)), why, 0.0)
+    sure = 0.0 if why else confidence(question, pages, quotable)
+    return Findings(tuple(_passages(shelf, pages, quotable, limit)), why, sure)
 
 
 def _passages(shelf: Shelf, pages: list[Page], quotable: list[Window], limit: int) -> list[Passage]:

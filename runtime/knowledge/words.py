@@ -82,13 +82,12 @@ def spelled(text: str) -> list[tuple[str, str]]:
 
 @functools.lru_cache(100_000)
 def _terms(run: str) -> tuple[str, ...]:
-    if run in STOP:
+    word = run.removesuffix("'s").removesuffix("’s")
+    if run in STOP or word in STOP:
         return ()
     if run.isascii():
-        return (stem(run.removesuffix("'s")),)
+        return (stem(word),)
     if is_cjk(run):
         return tuple(run[i : i + 2] for i in range(max(1, len(run) - 1)))
-    folded = "".join(c for c in unicodedata.normalize("NFKD", run.replace("’", "'")) if not unicodedata.combining(c))
-    if folded in STOP:
-        return ()
-    return (stem(folded.removesuffix("'s").replace("'", "")),)
+    folded = "".join(c for c in unicodedata.normalize("NFKD", word) if not unicodedata.combining(c))
+    return () if folded in STOP else (stem(folded.replace("’", "'")),)

@@ -12,8 +12,12 @@ from runtime.model import triage
 
 T = TypeVar("T", bound=msgspec.Struct)
 
-WELL_ABOVE_NOISE = 0.9
-"""From this confidence of the search on, quotes are taken for an answer (`Filled.judged`)."""
+WELL_ABOVE_NOISE = 0.85
+"""
+From this confidence of the search on, quotes are taken for an answer (`Filled.judged`).
+
+Measured over a manual of 1,169 pages: the two answers above it are full ones, partial ones reach 0.76, wrong ones 0.50.
+"""
 
 QUOTES = 4
 PAGES = 3
