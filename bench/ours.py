@@ -1,0 +1,145 @@
+"""
+The product behind the contract that all compared systems fulfil: the real helpdesk cast, workflow, Orchestrator and
+journal, with fake ports that ask `llm(agent, prompt)` once in each of the six specialist turns.
+
+Needs nothing but the product on PYTHONPATH, so that it can be copied next to the adapters of other systems.
+"""
+
+import functools
+import gc
+import logging
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol
+
+import structlog
+
+from actors.evidence import Claim, Findings, Passage, Resolution
+from actors.helpdesk.drafts import Analysis, Draft, Summary
+from actors.helpdesk.memory import Memory
+from actors.helpdesk.summarization import Summarization
+from actors.helpdesk.ticketing import Ticketing
+from actors.helpdesk.worker import Worker
+from actors.helpdesk.workflow import HELPDESK, WORKERS, TicketCase
+from actors.ports import Filled, Recall, Task, Tickets
+from actors.workflow import ORCHESTRATOR
+from bus import Cast
+from runtime.run import LiveRun
+from runtime.storage.database import Database
+from runtime.storage.journal import SCHEMA, SqliteJournal, Ticket
+
+DISTS = ("msgspec", "structlog")
+LLM = Callable[[str, str], Awaitable[str]]
+TUNED = (50_000, 20, 100)
+
+if os.environ.get("GC") == "tuned":
+    gc.set_threshold(*TUNED)
+structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
+
+
+class Remembers:
+    """Suggests an earlier resolution for every ticket, so that the run takes its longest plain way."""
+
+    def __init__(self, llm: LLM) -> None:
+        self._llm = llm
+
+    async def recall(self, text: str, *, within: float) -> Recall:  # noqa: ARG002
+        return Recall("suggestion", Resolution(await self._llm("memory", text)), "T-0")
+
+    async def store(self, key: str, ticket_id: str, text: str, resolution: Resolution) -> None:  # noqa: ARG002
+        await self._llm("memory", text)
+
+
+class Knows:
+    """One passage for every question; it comes at once."""
+
+    def __init__(self, passage: str = "") -> None:
+        passages = (Passage("kb#1", "kb/printers.md", "Printers", "Spooler", passage, 0, len(passage)),)
+        self._findings = Findings(passages, "", 0.9) if passage else Findings(abstain="Nothing is indexed.")
+
+    async def search(self, question: str, *, within: float, limit: int = 8) -> Findings:  # noqa: ARG002
+        return self._findings
+
+
+class Thinks:
+    """
+    Wraps the text of the model into the answer that was asked for.
+
+    Without passages the draft is empty, and the worker takes the suggestion of Memory; with one it quotes that, and the
+    worker verifies the quote.
+    """
+
+    def __init__(self, llm: LLM) -> None:
+        self._llm = llm
+
+    async def fill(self, shape: type[Any], task: Task, *, within: float) -> Filled:  # noqa: ARG002
+        text = await self._llm(task.agent, task.material[0][1])
+        if shape is Analysis:
+            return Filled(Analysis("incident", "normal", task.material[0][1]))
+        if shape is Summary:
+            return Filled(Summary(text))
+        passages = task.findings.passages if task.findings else ()
+        claims = tuple(Claim(passage.text, n, passage.text) for n, passage in enumerate(passages, 1))
+        return Filled(Draft(claims), passages, judged=True)
+
+
+class Closes:
+    """Closes tickets in the helpdesk, and in the database where there is one."""
+
+    def __init__(self, llm: LLM, tickets: Tickets | None) -> None:
+        self._llm = llm
+        self._tickets = tickets
+
+    async def close(self, key: str, ticket_id: str, status: str, note: str) -> None:
+        await self._llm("ticketing", ticket_id)
+        if self._tickets is not None:
+            await self._tickets.close(key, ticket_id, status, note)
+
+
+class Lane(Protocol):
+    """What a benchmark runs: one ticket to its end."""
+
+    async def run(self, ticket_id: str) -> list[str]: ...
+    async def close(self) -> None: ...
+
+
+class Runner:
+    """Runs tickets as the node does: accepted durably first, one bus and one cast each."""
+
+    def __init__(self, llm: LLM, path: str | None, passage: str = "") -> None:
+        self.database = Database(path, SCHEMA) if path else None
+        self.journal = SqliteJournal(self.database, {HELPDESK.name: HELPDESK}) if self.database else None
+        self._memory = Remembers(llm)
+        self._model = Thinks(llm)
+        self._knowledge = Knows(passage)
+        self._tickets = Closes(llm, self.journal)
+
+    async def run(self, ticket_id: str) -> list[str]:
+        case = TicketCase(ticket_id=ticket_id, text=ticket_id)
+        run_id = f"R-{ticket_id}"
+        if self.journal is not None:
+            await self.journal.accept(Ticket(text=ticket_id, id=ticket_id), run_id, HELPDESK, case, "bench")
+        outcome = await LiveRun(run_id, HELPDESK, case, self._cast(run_id), journal=self.journal).outcome()
+        return [ORCHESTRATOR, *(handoff.target for handoff in outcome.handoffs)]
+
+    async def close(self) -> None:
+        if self.database is not None:
+            self.database.close()
+
+    def _cast(self, run_id: str) -> Cast:
+        worker = functools.partial(Worker, self._model, self._knowledge, "")
+        return {
+            "memory": functools.partial(Memory, self._memory, run_id),
+            "ticketing": functools.partial(Ticketing, self._model, self._tickets, "", run_id),
+            "summarization": functools.partial(Summarization, self._model, ""),
+            **dict.fromkeys(WORKERS, worker),
+        }
+
+
+async def open(*, llm: LLM, store: str = "none", path: str | None = None) -> Runner:
+    """:param store: "none", or "sqlite": each event is durable in `path` before the next agent starts."""
+    if store not in ("none", "sqlite"):
+        refusal = getattr(sys.modules.get("common"), "Unsupported", ValueError)
+        raise refusal(store)
+    return Runner(llm, path if store == "sqlite" else None)
