@@ -20,11 +20,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     import asyncio
 
+    from runtime.view.report import counted
     from runtime.wording import safe
 
     count = asyncio.run(_feedback(arguments.id, settings, right=arguments.right))
-    answers = "1 remembered answer" if count == 1 else f"{count} remembered answers"
-    print(f"Noted as {'right' if arguments.right else 'wrong'}: {answers} of {safe(arguments.id)}.")
+    said = "right" if arguments.right else "wrong"
+    print(f"Noted as {said}: {counted(count, 'remembered answer')} of {safe(arguments.id)}.")
     return Exit.DONE
 
 

@@ -16,7 +16,7 @@ from runtime.settings import RunSettings, Settings
 from runtime.view.plain import PlainView, Silent, View
 from runtime.view.report import Line
 
-TICK_SECONDS = 0.2
+TICK_SECONDS = 0.1
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 

@@ -11,9 +11,12 @@ from rich.table import Table
 from rich.text import Text
 
 from actors.outcome import Progress, RunBegan, RunEnded
-from runtime.view.report import Line
+from runtime.view.report import Line, counted
 from runtime.view.stages import Board, Mark, Stage, fold
 from runtime.wording import safe
+
+FRAME_SECONDS = 0.04
+"""Events that come closer together are drawn together, by the next tick: drawing takes the loop a few ms."""
 
 ICONS: dict[Mark, tuple[str, str]] = {
     "pending": ("○", "dim"),
@@ -34,6 +37,7 @@ class LiveView:
         self._board, self._max_seconds, self._max_handoffs = board, max_seconds, max_handoffs
         self._notes: list[str] = []
         self._began = time.monotonic()
+        self._drawn = 0.0
         self._live = Live(
             console=console(stream),
             auto_refresh=False,  # that would be a thread; `tick` does
@@ -50,10 +54,11 @@ class LiveView:
         self._board = fold(self._board, event)
         if isinstance(event, RunEnded):
             self.close()
-        else:
+        elif time.monotonic() - self._drawn >= FRAME_SECONDS:
             self.tick()
 
     def tick(self) -> None:
+        self._drawn = time.monotonic()
         self._live.refresh()
 
     def note(self, sentence: str) -> None:
@@ -80,7 +85,7 @@ def picture(board: Board, elapsed: float, max_seconds: float, max_handoffs: int,
         head,
         _stages(board.stages, elapsed),
         *(_faint(f"{each.at:9.3f} s  {each.source} → {each.target}  {each.reason}") for each in board.latest),
-        *([_faint(f"{board.refused} messages refused")] if board.refused else []),
+        *([_faint(counted(board.refused, "message") + " refused")] if board.refused else []),
         *(Text(safe(note), "yellow") for note in notes),
     )
 

@@ -44,6 +44,8 @@ def exit_status(outcome: Outcome) -> Exit:
     """What `submit` returns for an outcome."""
     if outcome.status in STATUSES:
         return STATUSES[outcome.status]
+    if outcome.why is Why.CANCEL_FORCED:
+        return Exit.CANCELLED
     return Exit.LIMIT if outcome.why in LIMITS else Exit.FAILED
 
 
@@ -82,10 +84,9 @@ def _sources(citations: tuple[Citation, ...]) -> Iterator[Line]:
         yield Line("Sources", "strong")
     for citation in citations:
         where = citation.source + (f"#{citation.anchor}" if citation.anchor else "")
-        headings = [part for part in (citation.title, citation.heading) if part]
-        yield Line(
-            f"[{citation.number}] {where}" + (f"  {' · '.join(dict.fromkeys(headings))}" if headings else ""), indent=2
-        )
+        titles = [] if citation.heading.startswith(citation.title) else [citation.title]
+        headings = [part for part in (*titles, citation.heading) if part]
+        yield Line(f"[{citation.number}] {where}" + (f"  {' · '.join(headings)}" if headings else ""), indent=2)
         quote = " ".join(citation.quote.split())
         yield Line(f"“{quote if len(quote) <= QUOTE_CHARACTERS else quote[:QUOTE_CHARACTERS] + ' …'}”", "quote", 6)
 
@@ -109,13 +110,21 @@ def handoffs(made: tuple[Handoff, ...], loop: tuple[tuple[str, str], ...] = ()) 
 def ending(outcome: Outcome) -> Iterator[Line]:
     """Why it ended, by whom, and what it cost."""
     by = f"by {outcome.by}" if outcome.by else "without its terminator"
-    yield Line(f"Ended {by} after {outcome.seconds:.2f} s and {len(outcome.handoffs)} handoffs: {outcome.why}.")
+    made = counted(len(outcome.handoffs), "handoff")
+    yield Line(f"Ended {by} after {outcome.seconds:.2f} s and {made}: {outcome.why}.")
     spent, parts = outcome.spent, []
     if spent.calls:
         about = "about " if spent.estimated else ""
-        parts.append(f"{spent.calls} model calls, {about}{spent.tokens_in:,} tokens in, {spent.tokens_out:,} out")
+        parts.append(
+            f"{counted(spent.calls, 'model call')}, {about}{spent.tokens_in:,} tokens in, {spent.tokens_out:,} out"
+        )
     if outcome.refused:
-        parts.append(f"{outcome.refused} messages refused")
+        parts.append(counted(outcome.refused, "message") + " refused")
     if parts:
         yield Line("; ".join(parts) + ".", "faint")
     yield Line(f"Ticket {outcome.ticket}, run {outcome.run}.", "faint")
+
+
+def counted(count: int, thing: str) -> str:
+    """`1 message`, `2 messages`."""
+    return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"

@@ -14,9 +14,9 @@ LATEST = 6
 
 
 class Stage(msgspec.Struct, frozen=True, gc=False):
-    """One step of the workflow's table."""
+    """One step of the workflow's table, or several of which only one is ever needed."""
 
-    state: str
+    states: tuple[str, ...]
     label: str
     agent: str
     mark: Mark = "pending"
@@ -40,7 +40,10 @@ class Board(msgspec.Struct, frozen=True, gc=False):
 
 def board(flow: Workflow) -> Board:
     """The board of a run that has not begun."""
-    return Board(tuple(Stage(str(state), _label(step), _agent(step)) for state, step in flow.steps.items()))
+    states: dict[tuple[str, str], list[str]] = {}
+    for state, step in flow.steps.items():
+        states.setdefault((_label(step), _agent(step)), []).append(str(state))
+    return Board(tuple(Stage(tuple(names), *key) for key, names in states.items()))
 
 
 def fold(board: Board, event: Progress) -> Board:
@@ -63,7 +66,7 @@ def fold(board: Board, event: Progress) -> Board:
 
 def _moved(stages: tuple[Stage, ...], event: HandoffMade) -> tuple[Stage, ...]:
     """The handoff's state is the one that runs; what ran before it is done, and what it jumped over was not needed."""
-    at = next((n for n, stage in enumerate(stages) if stage.state == event.state), None)
+    at = next((n for n, stage in enumerate(stages) if event.state in stage.states), None)
     if at is None or event.target == ORCHESTRATOR:
         return stages
     moved = []

@@ -1,0 +1,112 @@
+"""What came of a run: for people complete and harmless, for programs one object."""
+
+import io
+import json
+
+import pytest
+
+from actors.evidence import Citation, Resolution
+from actors.outcome import Handoff, Why
+from runtime.commands import Exit
+from runtime.view.plain import PlainView, write
+from runtime.view.report import HEADLINES, as_json, exit_status, lines
+from tests.runtime.view.runs import HOSTILE, outcome, progress
+
+
+def text(**more: object) -> str:
+    stream = io.StringIO()
+    write(lines(outcome(**more)), stream)
+    return stream.getvalue()
+
+
+@pytest.mark.req("SY-5")
+def test_people_get_the_resolution_its_sources_the_handoffs_and_why_it_ended() -> None:
+    shown = text()
+
+    assert shown.startswith("Resolved\n")
+    assert "Set keepalive to 25. [1]" in shown
+    assert "[1] manual/vpn.md#drops  VPN > Drops" in shown
+    assert "“Set keepalive to 25.”" in shown
+    assert "Handoffs (5)" in shown
+    assert "orchestrator → ticketing     memory_checked" in shown
+    assert "Ended by ticketing after 1.25 s and 5 handoffs: completed." in shown
+    assert "2 model calls, about 1,200 tokens in, 80 out; 1 message refused." in shown
+
+
+@pytest.mark.req("HD-7.5")
+def test_programs_get_the_handoff_sequence_as_an_array() -> None:
+    data = json.loads(as_json(outcome()))
+
+    assert [(each["source"], each["target"]) for each in data["handoffs"]][:2] == [
+        ("orchestrator", "memory"),
+        ("memory", "orchestrator"),
+    ]
+    assert data["resolution"]["citations"][0]["quote"] == "Set keepalive\n   to 25."
+    assert (data["status"], data["why"], data["seconds"]) == ("resolved", "completed", 1.25)
+
+
+def test_a_loop_shows_its_pattern() -> None:
+    shown = text(status="error", why=Why.LOOP_DETECTED, by="", loop=(("worker", "network"), ("network", "worker")))
+
+    assert "Loop: worker → network, network → worker, three times in a row" in shown
+    assert "Ended without its terminator after" in shown
+
+
+def test_what_was_not_as_planned_is_said() -> None:
+    shown = text(degraded="the model server is down", unavailable=("network: no answer in 30 s",), detail="Look again.")
+
+    assert "Degraded: the model server is down" in shown
+    assert "Unavailable: network: no answer in 30 s" in shown
+    assert "Look again." in shown
+
+
+def test_text_from_outside_cannot_command_a_terminal_nor_break_the_json() -> None:
+    citation = Citation(1, HOSTILE, HOSTILE, HOSTILE, HOSTILE, 0, 1, HOSTILE)
+    hostile = outcome(
+        ticket=HOSTILE, run=HOSTILE, by=HOSTILE, summary=HOSTILE, detail=HOSTILE, degraded=HOSTILE,
+        unavailable=(HOSTILE,), resolution=Resolution(HOSTILE, (citation,)), loop=((HOSTILE, HOSTILE),),
+        handoffs=(Handoff(HOSTILE, HOSTILE, HOSTILE),),
+    )  # fmt: skip
+    stream = io.StringIO()
+    write(lines(hostile), stream)
+    view = PlainView(stream)
+    for event in progress(hostile):
+        view.show(event)
+    encoded = as_json(hostile)
+
+    assert [line for line in stream.getvalue().split("\n") if not line.isprintable()] == []
+    assert "red \\x1b[31m" in stream.getvalue()
+    assert encoded.isprintable()
+    assert json.loads(encoded)["detail"] == HOSTILE
+
+
+def test_a_lone_surrogate_breaks_neither() -> None:
+    assert "\\udc80" in text(detail="\udc80")
+    assert json.loads(as_json(outcome(detail="\udc80")))["detail"] == "\udc80"
+
+
+@pytest.mark.parametrize(
+    ("status", "why", "expected"),
+    [
+        ("resolved", Why.COMPLETED, Exit.DONE),
+        ("suggested", Why.COMPLETED, Exit.DONE),
+        ("not_found", Why.COMPLETED, Exit.NOT_FOUND),
+        ("error", Why.LOOP_DETECTED, Exit.LIMIT),
+        ("error", Why.MAX_HANDOFFS_EXCEEDED, Exit.LIMIT),
+        ("error", Why.TIMED_OUT, Exit.LIMIT),
+        ("error", Why.STEP_TIMED_OUT, Exit.LIMIT),
+        ("error", Why.ANSWERS_REFUSED, Exit.LIMIT),
+        ("error", Why.STEP_FAILED, Exit.FAILED),
+        ("error", Why.STORAGE_FAILED, Exit.FAILED),
+        ("error", Why.ORCHESTRATOR_FAILED, Exit.FAILED),
+        ("error", Why.CANCEL_FORCED, Exit.CANCELLED),
+        ("cancelled", Why.CANCELLED, Exit.CANCELLED),
+    ],
+)
+def test_the_exit_status_tells_how_it_ended(status: str, why: Why, expected: Exit) -> None:
+    assert exit_status(outcome(status=status, why=why)) is expected
+
+
+def test_every_status_has_a_headline() -> None:
+    for status in ("resolved", "suggested", "not_found", "error", "cancelled"):
+        assert text(status=status, resolution=None).startswith(HEADLINES[status][0])
