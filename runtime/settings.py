@@ -74,6 +74,9 @@ class ServerSettings(Section, frozen=True):
     token: Secret = ""
     max_runs: Annotated[int, Meta(ge=1, le=1_000_000)] = 10_000
     body_kilobytes: Annotated[int, Meta(ge=1, le=65_536)] = 256
+    max_connections: Annotated[int, Meta(ge=1, le=1_000_000)] = 16_384
+    max_streams: Annotated[int, Meta(ge=0, le=1_000_000)] = 1_000
+    stop_seconds: Annotated[float, Meta(ge=0.0, le=600.0)] = 5.0
 
 
 class LogSettings(Section, frozen=True):

@@ -1,0 +1,131 @@
+"""The HTTP interface: a table of routes over one desk. `openapi.py` says the same for programs."""
+
+from collections.abc import Awaitable, Callable
+
+from aiohttp import web
+
+from actors.ports import PortFailed
+from bus.supervision import counters
+from runtime.commands.intake import ID
+from runtime.storage.journal import StoredRun
+from runtime.web import bodies
+from runtime.web.bodies import Health, Noted, Receipt, Standing, links
+from runtime.web.desk import Desk
+from runtime.web.guard import answer, authorised, explain, refuse_strangers
+from runtime.web.openapi import document
+from runtime.web.refusals import Refused
+from runtime.web.stream import stream
+
+DESK = web.AppKey("desk", Desk)
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+def application(desk: Desk) -> web.Application:
+    """The interface of one node."""
+    server = desk.node.settings.server
+    app = web.Application(
+        middlewares=[explain, refuse_strangers(server.token)], client_max_size=server.body_kilobytes * 1024
+    )
+    app[DESK] = desk
+    for method, path, handler in ROUTES:
+        app.router.add_route(method, path, handler)
+        if method == "GET" and not path.endswith("/events"):
+            app.router.add_route("HEAD", path, handler)
+    app.on_response_prepare.append(_sign)
+    return app
+
+
+async def submit(request: web.Request) -> web.StreamResponse:
+    desk = request.app[DESK]
+    seconds, key = bodies.wait(request), bodies.key(request)
+    run_id = await desk.submit(await bodies.ticket(request, desk.node.settings), key)
+    if seconds and (outcome := await desk.outcome(run_id, seconds)) is not None:
+        return answer(outcome)
+    return _receipt(desk.run(run_id))
+
+
+async def read_ticket(request: web.Request) -> web.StreamResponse:
+    desk = request.app[DESK]
+    return answer(_standing(desk, desk.ticket(_id(request))))
+
+
+async def read_run(request: web.Request) -> web.StreamResponse:
+    desk = request.app[DESK]
+    return answer(_standing(desk, desk.run(_id(request))))
+
+
+async def cancel(request: web.Request) -> web.StreamResponse:
+    desk = request.app[DESK]
+    stored = desk.ticket(_id(request))
+    if not await desk.node.cancel(stored.id):
+        return _receipt(desk.run(stored.id), 200)
+    return _receipt(stored)
+
+
+async def events(request: web.Request) -> web.StreamResponse:
+    desk = request.app[DESK]
+    return await stream(request, desk, desk.ticket(_id(request)).id)
+
+
+async def feedback(request: web.Request) -> web.StreamResponse:
+    desk = request.app[DESK]
+    stored, given = desk.ticket(_id(request)), await bodies.feedback(request)
+    try:
+        answers = await desk.node.feedback(stored.id, right=given.right)
+    except PortFailed as error:
+        raise Refused(409, str(error)) from None
+    return answer(Noted(stored.ticket, given.right, answers))
+
+
+async def health(request: web.Request) -> web.StreamResponse:
+    desk = request.app[DESK]
+    status = 200 if desk.ready else 503
+    if not authorised(request, desk.node.settings.server.token):
+        return answer(Health(live=True, ready=desk.ready), status)
+    node = desk.node
+    counts = Health(
+        live=True, ready=desk.ready, runs=node.live, dead_letters=counters.dead_letters, abandoned=counters.abandoned,
+        workers_killed=node.workers.killed, commits=node.database.commits, streams=desk.streams,
+    )  # fmt: skip
+    return answer(counts, status)
+
+
+async def openapi(_: web.Request) -> web.StreamResponse:
+    return answer(document())
+
+
+ROUTES: tuple[tuple[str, str, Handler], ...] = (
+    ("POST", "/tickets", submit),
+    ("GET", "/tickets/{id}", read_ticket),
+    ("POST", "/tickets/{id}/cancel", cancel),
+    ("GET", "/tickets/{id}/events", events),
+    ("POST", "/tickets/{id}/feedback", feedback),
+    ("GET", "/runs/{id}", read_run),
+    ("GET", "/health", health),
+    ("GET", "/openapi.json", openapi),
+)
+
+
+def _id(request: web.Request) -> str:
+    """The id in the path, which is never more than letters, digits, dots, dashes and underscores."""
+    given = request.match_info["id"]
+    if not ID.fullmatch(given):
+        raise Refused(404, "There is no such id: ids are 1 to 100 letters, digits, dots, dashes or underscores.")
+    return given
+
+
+def _receipt(stored: StoredRun, status: int = 202) -> web.Response:
+    where = links(stored.ticket, stored.id)
+    return answer(Receipt(stored.ticket, stored.id, stored.status, where), status, {"Location": where.run})
+
+
+def _standing(desk: Desk, stored: StoredRun) -> Standing:
+    return Standing(
+        stored.ticket, stored.id, stored.workflow, stored.status, stored.started, stored.ended,
+        desk.node.journal.outcome(stored), links(stored.ticket, stored.id),
+    )  # fmt: skip
+
+
+async def _sign(_: web.Request, response: web.StreamResponse) -> None:
+    """Do not tell strangers which library in which version to attack."""
+    response.headers["Server"] = "terminus"

@@ -1,0 +1,243 @@
+"""What the interface does with a node, whatever the protocol: takes tickets in once, waits for ends, shows progress."""
+
+import asyncio
+import contextlib
+import hashlib
+import secrets
+import sqlite3
+from collections.abc import AsyncGenerator, Iterator
+from typing import Any
+
+import structlog
+
+from actors.outcome import HandoffMade, Outcome, Progress, RunBegan, RunEnded
+from runtime.commands.intake import Draft
+from runtime.node import Busy, Node, RunHandle
+from runtime.storage.database import DatabaseClosed
+from runtime.storage.journal import StoredRun, Ticket, UnknownRun
+from runtime.web.refusals import Refused
+
+log = structlog.get_logger()
+
+HEARTBEAT_SECONDS = 15.0
+POLL_SECONDS = 0.5
+"""How often a run that another process works on is looked at."""
+BUSY_SECONDS = 5.0
+"""When a client may try again."""
+ACCEPT_SECONDS = 30.0
+"""How long a client waits for the disk."""
+LAST_WORDS_SECONDS = 0.1
+"""How long the progress of a run that has ended may take to arrive."""
+
+
+class Desk:
+    """One per process. It is `ready` once what was running has been resumed."""
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self.ready = False
+        self.streams = 0
+        """Clients that listen."""
+        self._accepting: dict[str, asyncio.Task[RunHandle]] = {}
+        """Tickets that are being written down."""
+        self._waiting: set[asyncio.Future[Outcome]] = set()
+        self._closed = False
+
+    def stop(self) -> None:
+        """Take no more tickets; what runs goes on."""
+        self.ready = False
+
+    def close(self) -> None:
+        """Let go of everybody who waits or watches."""
+        self.ready = False
+        self._closed = True
+        for each in self._waiting:
+            each.cancel()
+
+    async def submit(self, draft: Draft, key: str = "") -> str:
+        """
+        Return the id of a ticket's run once the ticket is durable; the same id or key again gives the same run.
+
+        A key without an id becomes the ticket's id, so that what was accepted and under which key is one record.
+        """
+        ticket = Ticket(
+            text=draft.text, subject=draft.subject, requester=draft.requester,
+            id=draft.id or (keyed(key) if key else f"T-{secrets.token_hex(6)}"),
+        )  # fmt: skip
+        while pending := self._accepting.get(ticket.id):
+            await _written(pending)
+        if (draft.id or key) and (known := self._known(ticket, by_key=not draft.id)):
+            return known
+        if not self.ready:
+            raise Refused(
+                503, "The server is stopping or not ready yet; send it again soon.", retry_seconds=BUSY_SECONDS
+            )
+        if self.node.live + len(self._accepting) >= self.node.settings.server.max_runs:
+            raise _busy(self.node.live)
+        task = self._accepting[ticket.id] = asyncio.ensure_future(self.node.submit(ticket))
+        task.add_done_callback(lambda _: self._accepting.pop(ticket.id, None))
+        handle = await _written(task)
+        log.info("ticket.accepted", ticket=ticket.id, run=handle.run)
+        return handle.run
+
+    def ticket(self, ticket_id: str) -> StoredRun:
+        """The latest run of a ticket."""
+        stored = self._find(ticket_id)
+        if stored is None or stored.ticket != ticket_id:
+            raise Refused(404, f"There is no ticket {ticket_id}.")
+        return stored
+
+    def run(self, run_id: str) -> StoredRun:
+        stored = self._find(run_id)
+        if stored is None or stored.id != run_id:
+            raise Refused(404, f"There is no run {run_id}.")
+        return stored
+
+    async def outcome(self, run_id: str, seconds: float) -> Outcome | None:
+        """How a run ended; nothing when it has not within some seconds, or this process ends before."""
+        with self._waits(run_id) as waiting:
+            await asyncio.wait([waiting], timeout=seconds)
+            return None if not waiting.done() or waiting.cancelled() else waiting.result()
+
+    async def progress(self, run_id: str) -> AsyncGenerator[Progress | None, None]:
+        """What happened and happens on a run until it ends; nothing now and then, to show that the line stands."""
+        handle = self.node.handle(run_id)
+        with self._waits(run_id) as ending:
+            if handle is not None:
+                async with contextlib.aclosing(_live(handle, ending)) as events:
+                    async for event in events:
+                        yield event
+                        if isinstance(event, RunEnded):
+                            return
+            while not ending.done():
+                await asyncio.wait([ending], timeout=HEARTBEAT_SECONDS)
+                if not ending.done():
+                    yield None
+            if ending.cancelled():
+                return
+            if handle is None:
+                for event in past(ending.result()):
+                    yield event
+            yield RunEnded(outcome=ending.result())
+
+    @contextlib.contextmanager
+    def listening(self) -> Iterator[None]:
+        """Count a client that listens."""
+        most = self.node.settings.server.max_streams
+        if self.streams >= most:
+            raise Refused(503, f"{most} clients listen already; try again later.", retry_seconds=BUSY_SECONDS)
+        self.streams += 1
+        try:
+            yield
+        finally:
+            self.streams -= 1
+
+    @contextlib.contextmanager
+    def _waits(self, run_id: str) -> Iterator["asyncio.Future[Outcome]"]:
+        """A run's end, for as long as somebody waits for it; cancelled when this process ends before."""
+        handle = self.node.handle(run_id)
+        waiting = asyncio.ensure_future(handle.outcome() if handle else self._elsewhere(run_id))
+        self._waiting.add(waiting)
+        if self._closed:
+            waiting.cancel()
+        try:
+            yield waiting
+        finally:
+            self._waiting.discard(waiting)
+            waiting.cancel()
+
+    async def _elsewhere(self, run_id: str) -> Outcome:
+        """The end of a run that is over, or that another process works on."""
+        while True:
+            outcome = self.node.status(run_id)[1]
+            if outcome is not None:
+                return outcome
+            await asyncio.sleep(POLL_SECONDS)
+
+    def _find(self, some_id: str) -> StoredRun | None:
+        try:
+            return self.node.journal.find(some_id)
+        except UnknownRun:
+            return None
+
+    def _known(self, ticket: Ticket, *, by_key: bool) -> str:
+        """The run that this very ticket has already."""
+        stored = self._find(ticket.id)
+        if stored is None or stored.ticket != ticket.id:
+            return ""
+        if self.node.journal.case(stored).text == words(ticket):  # type: ignore[attr-defined] # a TicketCase
+            return stored.id
+        if by_key:
+            raise Refused(422, "This Idempotency-Key came with another ticket before. Use a new key for a new ticket.")
+        if stored.ended is None:
+            raise Refused(
+                409, f"Ticket {ticket.id} is being worked on with another text; wait for its end, or cancel it first."
+            )
+        return ""
+
+
+async def _live(handle: RunHandle, ending: "asyncio.Future[Outcome]") -> AsyncGenerator[Progress | None, None]:
+    """A run's progress as it happens, until its end is known."""
+    events = handle.watch()
+    upcoming: asyncio.Future[Progress] = asyncio.ensure_future(anext(events))
+    try:
+        while True:
+            both: list[asyncio.Future[Any]] = [upcoming, ending]
+            await asyncio.wait(both, timeout=HEARTBEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            if not upcoming.done() and ending.done():
+                await asyncio.wait([upcoming], timeout=LAST_WORDS_SECONDS)
+            if upcoming.done():
+                yield upcoming.result()
+                upcoming = asyncio.ensure_future(anext(events))
+            elif ending.done():
+                return
+            else:
+                yield None
+    finally:
+        upcoming.cancel()
+        await asyncio.wait([upcoming])
+
+
+async def _written(task: "asyncio.Task[RunHandle]") -> RunHandle:
+    """Wait until a ticket is durable. A client that goes away meanwhile changes nothing."""
+    await asyncio.wait([task], timeout=ACCEPT_SECONDS)
+    try:
+        if task.done():
+            return task.result()
+        error: Exception = TimeoutError(f"no commit in {ACCEPT_SECONDS:g} s")
+    except Busy:
+        raise _busy(0) from None
+    except (sqlite3.Error, DatabaseClosed) as failure:
+        error = failure
+    log.error("ticket.not_written", error=repr(error))
+    raise Refused(
+        503, "The ticket could not be written down; send it again, under the same id or Idempotency-Key.",
+        retry_seconds=BUSY_SECONDS,
+    ) from error  # fmt: skip
+
+
+def _busy(runs: int) -> Refused:
+    many = f"{runs} tickets are" if runs else "As many tickets as are allowed are"
+    return Refused(429, f"{many} being worked on; send it again when one has ended.", retry_seconds=BUSY_SECONDS)
+
+
+def keyed(key: str) -> str:
+    """The id of a ticket that has none but came with a key."""
+    return f"K-{hashlib.sha256(key.encode('utf-8', 'surrogateescape')).hexdigest()[:24]}"
+
+
+def words(ticket: Ticket) -> str:
+    """What the case of a ticket says."""
+    return f"{ticket.subject}\n\n{ticket.text}".strip() if ticket.subject else ticket.text
+
+
+def past(outcome: Outcome) -> Iterator[Progress]:
+    """What a watcher of a run that is over would have seen."""
+    made = outcome.handoffs
+    if made:
+        yield RunBegan(run=outcome.run, ticket=outcome.ticket, workflow=outcome.workflow, agent=made[0].target)
+    for number, each in enumerate(made, 1):
+        yield HandoffMade(
+            number=number, source=each.source, target=each.target, reason=each.reason, state=outcome.state,
+            seconds=each.at,
+        )  # fmt: skip

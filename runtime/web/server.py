@@ -1,0 +1,168 @@
+"""The daemon: listens, resumes what was running, and ends well when it is told to."""
+
+import asyncio
+import contextlib
+import gc
+import resource
+import signal
+import socket
+from collections.abc import AsyncIterator, Callable, Iterator
+
+import structlog
+from aiohttp import web
+
+from runtime.commands import UserError
+from runtime.commands.opening import opened
+from runtime.node import Node
+from runtime.settings import ServerSettings, Settings
+from runtime.web.app import application
+from runtime.web.desk import Desk
+from runtime.wording import shown
+
+log = structlog.get_logger()
+
+BACKLOG = 4096
+IDLE_SECONDS = 75.0
+"""How long a connection may be silent, or a client may take to send its headers."""
+LINGER_SECONDS = 2.0
+"""How long the rest of a refused body is read, so that the refusal arrives."""
+ANSWER_SECONDS = 2.0
+"""What is being answered when the process ends may take so long."""
+POLL_SECONDS = 0.05
+SPARE_FILES = 256
+"""Files that are kept for the database, workers and calls to models."""
+TURNED_AWAY = (
+    b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: 5\r\nConnection: close\r\n\r\n"
+    b'{"error": "Too many connections are open; try it again soon."}\n'
+)
+
+
+class Stop:
+    """What SIGTERM and Ctrl-C do: the first asks for the end, the second for an end at once."""
+
+    def __init__(self) -> None:
+        self.asked = asyncio.Event()
+        self.at_once = asyncio.Event()
+
+    def __call__(self) -> None:
+        (self.at_once if self.asked.is_set() else self.asked).set()
+
+
+class TurnedAway(asyncio.Protocol):
+    """A connection above the limit: told so and closed."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        if isinstance(transport, asyncio.WriteTransport):
+            transport.write(TURNED_AWAY)
+        transport.close()
+
+
+def bound(server: ServerSettings) -> socket.socket:
+    """
+    The socket to listen on, so that a port in use is known before any work is begun.
+
+    :raises UserError: with a sentence that says why not.
+    """
+    host = server.host.strip("[]")
+    host = "127.0.0.1" if host == "localhost" else host
+    where = f"{server.host} port {server.port}"
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, server.port), family=family, backlog=BACKLOG)
+    except PermissionError:
+        raise UserError(f"This user may not listen on {where}. Choose a port above 1023 with --port.") from None
+    except socket.gaierror:
+        raise UserError(
+            f"There is no address for the host {shown(server.host)}. Give an IP address with --host."
+        ) from None
+    except OSError as error:
+        why = "is in use" if error.errno == 98 else f"cannot be listened on ({error.strerror})"
+        raise UserError(f"{where} {why}. Stop what listens there, or choose another with --port.") from None
+
+
+def address(sock: socket.socket) -> str:
+    host, port = sock.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+async def serve(settings: Settings, sock: socket.socket, announce: Callable[[str], None]) -> None:
+    """Take tickets until SIGTERM or SIGINT; what has not ended then stays in the journal."""
+    with _stopping() as stop:
+        async with opened(settings) as node:
+            resumed = len(await node.resume())
+            desk = Desk(node)
+            async with _listening(desk, sock):
+                _tune_collector()
+                desk.ready = True
+                log.info("server.started", address=address(sock), resumed=resumed)
+                announce(f"Terminus listens on {address(sock)}" + (f"; {_tickets(resumed)} on" if resumed else ""))
+                await stop.asked.wait()
+                desk.stop()
+                await _let_end(node, settings.server.stop_seconds, stop.at_once)
+            left = node.live
+        log.info("server.stopped", left=left)
+        announce("Stopped" + (f"; {_tickets(left)} on at the next start" if left else ""))
+
+
+@contextlib.asynccontextmanager
+async def _listening(desk: Desk, sock: socket.socket) -> AsyncIterator[None]:
+    """Answer on a socket; nobody new is heard once this is left, and nobody is left waiting."""
+    runner = web.AppRunner(
+        application(desk), access_log=None, handler_cancellation=True, shutdown_timeout=ANSWER_SECONDS,
+        keepalive_timeout=IDLE_SECONDS, lingering_time=LINGER_SECONDS, auto_decompress=False,
+    )  # fmt: skip
+    await runner.setup()
+    most, server = _most_connections(desk.node.settings.server.max_connections), runner.server
+
+    def protocol() -> asyncio.Protocol:
+        return server() if server is not None and len(server.connections) < most else TurnedAway()
+
+    listener = await asyncio.get_running_loop().create_server(protocol, sock=sock, backlog=BACKLOG)
+    try:
+        yield
+    finally:
+        listener.close()
+        desk.close()
+        await runner.cleanup()
+
+
+async def _let_end(node: Node, seconds: float, at_once: asyncio.Event) -> None:
+    """Give what runs some seconds to end."""
+    until = asyncio.get_running_loop().time() + seconds
+    log.info("server.stopping", runs=node.live, seconds=seconds)
+    while node.live and not at_once.is_set() and asyncio.get_running_loop().time() < until:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(at_once.wait(), POLL_SECONDS)
+
+
+@contextlib.contextmanager
+def _stopping() -> Iterator[Stop]:
+    loop, stop = asyncio.get_running_loop(), Stop()
+    for each in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(each, stop)
+    try:
+        yield stop
+    finally:
+        for each in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(each)
+
+
+def _most_connections(wanted: int) -> int:
+    """As many as are configured and as the system has files for."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < hard:
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+            soft = hard
+    return max(1, min(wanted, soft - SPARE_FILES))
+
+
+def _tune_collector() -> None:
+    """Many small objects live as long as their ticket: looking through them often is half the cost of a busy server."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
+
+
+def _tickets(count: int) -> str:
+    return "1 ticket that was running goes" if count == 1 else f"{count} tickets that were running go"

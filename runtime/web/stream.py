@@ -1,0 +1,63 @@
+"""Server-sent events of one run: what happened, what happens, and the outcome as the last. Slow clients are dropped."""
+
+import asyncio
+import contextlib
+
+import msgspec
+import structlog
+from aiohttp import web
+
+from actors.outcome import AnswerRefused, HandoffMade, Progress, RunBegan, RunEnded
+from runtime.view.report import as_json
+from runtime.web.desk import Desk
+
+log = structlog.get_logger()
+
+WRITE_SECONDS = 10.0
+"""How long a client may take to read on before it is dropped."""
+BUFFER_BYTES = 65_536
+"""What may wait for a slow client beyond the system's own buffers."""
+HEARTBEAT = b": still here\n\n"
+NAMES: dict[type[Progress], str] = {
+    RunBegan: "began", HandoffMade: "handoff", AnswerRefused: "refused", RunEnded: "ended",
+}  # fmt: skip
+HEADERS = {
+    "Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-store", "X-Accel-Buffering": "no",
+    "X-Content-Type-Options": "nosniff",
+}  # fmt: skip
+
+
+async def stream(request: web.Request, desk: Desk, run_id: str) -> web.StreamResponse:
+    """Write a run's progress to a client until it ends, the client goes away, or it no longer reads."""
+    response = web.StreamResponse(headers=HEADERS)
+    with desk.listening():
+        await response.prepare(request)
+        if request.transport is not None and isinstance(request.transport, asyncio.WriteTransport):
+            request.transport.set_write_buffer_limits(BUFFER_BYTES)
+        async with contextlib.aclosing(desk.progress(run_id)) as events:
+            async for event in events:
+                if not await _written(request, response, HEARTBEAT if event is None else block(event)):
+                    log.info("stream.dropped", run=run_id)
+                    break
+    return response
+
+
+async def _written(request: web.Request, response: web.StreamResponse, data: bytes) -> bool:
+    try:
+        async with asyncio.timeout(WRITE_SECONDS):
+            await response.write(data)
+    except (TimeoutError, ConnectionError):
+        if request.transport is not None:
+            request.transport.abort()
+        return False
+    return True
+
+
+def block(event: Progress) -> bytes:
+    """One event as it goes over the line: a name, and JSON on a single line."""
+    value = event.outcome if isinstance(event, RunEnded) else _untagged(event)
+    return f"event: {NAMES[type(event)]}\ndata: {as_json(value)}\n\n".encode()
+
+
+def _untagged(event: Progress) -> dict[str, object]:
+    return {name: msgspec.to_builtins(getattr(event, name)) for name in event.__struct_fields__}
