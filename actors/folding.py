@@ -16,7 +16,9 @@ _LINK = re.compile(r"\[([^\[\]\n]{0,300})\](?:\([^()\s]{0,2000}[^()\n]{0,300}\)|
 _NUMBER_IN_BRACKETS = re.compile(r"\[(\s*\d[\d\s,;–-]*)\]")
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
-_BLOCK_START = re.compile(r"(?=[#>|=~`]|[-+*_]{3,}|[-+*](?:\s|$)|:::)|^(\d{1,9})([.)])(?=\s|$)")
+_BLOCK_START = re.compile(r"(?=[#>|=~`]|[-+*_]{3,}|[-+*]$|:::)")
+_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+\S")
+_TABLE_RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-+:?\s*)+\|?\s*$")
 _QUOTED = re.compile(r"^\s*>\s?")
 
 
@@ -86,7 +88,10 @@ def shown(text: str) -> str:
             _end(prose, blocks)
             blocks.append(line if line.startswith("    ") else f"    {line}")
         elif line.strip():
-            prose.append(line)
+            if _ITEM.match(line) or line.lstrip().startswith("|"):
+                _end(prose, blocks)
+            if not _TABLE_RULE.match(line):
+                prose.append(line.strip().strip("|"))
         else:
             _end(prose, blocks)
         blank = not line.strip()
@@ -116,8 +121,4 @@ def _inert(line: str) -> str:
     line = _TAG.sub(r"\\<", " ".join(line.split()))
     if line.count("`") % 2:
         line = line.replace("`", "'")
-    return _BLOCK_START.sub(_escaped, line, count=1) if _BLOCK_START.match(line) else line
-
-
-def _escaped(found: re.Match[str]) -> str:
-    return f"{found.group(1)}\\{found.group(2)}" if found.group(1) else "\\"
+    return f"\\{line}" if _BLOCK_START.match(line) else line

@@ -62,7 +62,7 @@ def confidence(question: Question, pages: list[Page], quoted: list[Window]) -> f
     best = quoted[0]
     have = best.terms.union(best.passage.path_terms.split())
     literal = question.coverage({term: 1.0 for term in question.terms if term in have})
-    solid = sum(not each.weak for each in question.terms.values())
+    solid = sum(0.5 if is_cjk(term) else 1.0 for term, each in question.terms.items() if not each.weak)
     share = 1.0 if best.passage.document == pages[0].document else OTHER_PAGE
     return round(literal * share * min(1.0, solid / ENOUGH_TERMS), 4)
 

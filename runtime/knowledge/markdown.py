@@ -115,7 +115,7 @@ class _Reader:
             self.outline.head(level, clean, (named.group(1) or named.group(2)) if named else slug)
 
     def _row(self, line: str, start: int) -> None:
-        body = line.strip()
+        body = line.strip().strip("|").strip()
         a = start + line.index(body)
         self.outline.add(Unit(a, a + min(len(body), 1200), opens=True))
 

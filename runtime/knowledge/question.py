@@ -23,6 +23,9 @@ TERMS = 60
 
 _NAME = re.compile(r"(?<![.?!:]\s)(?<!^)\b(?=\w*[A-Z])\w+(?:[._]\w+)*")
 _UNITS = word_set("kb mb gb tb pb ms sec min hz mhz ghz ok fyi asap pc it id faq")
+_CODE_NUMBER = re.compile(
+    r"(?:error|code|status|event|fehler|错误|代码|오류|에러)\s*(?:code|no\.?|number|#|:)?\s*#?(\d{2,})", re.IGNORECASE
+)
 _SENTENCE = re.compile(r"(?<=[.?!;])\s+|(?<=[。！？])|\n+")
 _MUCH = re.compile(r"\bhow (?:much|many|long|often|large|big)\b|多少|多久|多大|几[个次天]|얼마|몇")
 _SEE = re.compile("(?:see|show) how")
@@ -32,7 +35,7 @@ _HOW = re.compile(
     r"怎么|怎样|如何|어떻게|방법"
 )
 _CJK_FILLER = re.compile(
-    "请问|你好|您好|谢谢|为什么|怎么样|怎么办|怎么|怎样|如何|什么|哪里|哪个|哪些|是否|可以|能否|能不能|需要|应该|我们|你们|他们|"
+    "请问|多久|多少|多长时间|几天|你好|您好|谢谢|为什么|怎么样|怎么办|怎么|怎样|如何|什么|哪里|哪个|哪些|是否|可以|能否|能不能|需要|应该|我们|你们|他们|"
     "我的|一个|这个|那个|已经|还是|但是|因为|所以|如果|的话|无法|不能|[我你您他她它的了吗呢吧啊么和与在是有把被要想请就都也很]"
 )
 _KOREAN_FILLER = word_set(
@@ -110,12 +113,14 @@ def understand(text: str, statistics: Statistics) -> Question:
     text = text[:CHARACTERS].strip()
     pairs = _content(text, statistics)
     asking = _asking(text, statistics)
+    codes = set(_CODE_NUMBER.findall(text))
     terms: dict[str, Term] = {}
     for word, term in pairs:
         if len(term) < 2 and not is_cjk(term):
             continue
-        weak = term.isdigit() or word in EVERYDAY or word.split("'")[0] in EVERYDAY
-        share = DIGITS_WEIGHT if term.isdigit() else EVERYDAY_WEIGHT if weak else 1.0
+        digits = term.isdigit() and term not in codes
+        weak = digits or word in EVERYDAY or word.split("'")[0] in EVERYDAY
+        share = DIGITS_WEIGHT if digits else EVERYDAY_WEIGHT if weak else 1.0
         weight = min(statistics.rarity(term), 4.5 if weak else 8.5) * share
         variants = {term: 1.0} | {v: SYNONYM for v in SYNONYMS.get(term, ()) if statistics.frequency(v)}
         terms.setdefault(term, Term(weight, weight * (1 if term in asking else CONTEXT), weak, variants))

@@ -9,7 +9,7 @@ from runtime.knowledge.question import Question
 from runtime.knowledge.ranking import Page
 from runtime.knowledge.shelf import Shelf, Stored
 from runtime.knowledge.store import StoredUnit
-from runtime.knowledge.words import CJK
+from runtime.knowledge.words import CJK, tokens
 
 PAGES = 4
 PAGE_PASSAGES = 6
@@ -17,9 +17,13 @@ RUN = 3
 KEPT = 24
 WHOLE_CHARACTERS = 700
 """A quote is the whole paragraph of its best sentences, if that is no longer than this."""
+SHORT_CHARACTERS = 250
+"""A quote that is shorter takes in what stands beside it."""
 RUN_CHARACTERS = 650
 LONG_CHARACTERS = 450
 
+IN_PATH, IN_LEAF = 0.5, 0.65
+"""How much it counts that a word of the question stands in the headings above, or in the one right above."""
 ASKED_WITH_HEADING, ASKED, ASKED_DENSE, PASSAGE_STRENGTH = 0.6, 0.4, 0.3, 0.2
 OPENING = 0.12
 EVERY_SENTENCE = -0.04
@@ -56,7 +60,7 @@ _CUES = {
     "much": re.compile(r"\d\s?(?:%|percent|[kMGT]?B\b|ms|s\b|seconds|minutes|元|天|个|원|일|개)|\bdefault\b"),
 }
 _OPENS = re.compile(rf"[A-Z\"'(“`*{CJK}]")
-_WORDLIKE = re.compile(r"[^\W\d_]")
+_ROW = re.compile(r" [|—] ")
 
 
 class Window(msgspec.Struct, frozen=True, gc=False):
@@ -105,7 +109,21 @@ def _whole(window: Window) -> Window:
         ):
             break
         last += 1
+    first, last = _grown(units, first, last)
     return msgspec.structs.replace(window, start=units[first].start, end=units[last].end)
+
+
+def _grown(units: list[StoredUnit], first: int, last: int) -> tuple[int, int]:
+    """A short quote, such as a step of a list, with its neighbours: those behind it first."""
+    while last + 1 < len(units) and units[last].end - units[first].start < SHORT_CHARACTERS:
+        if units[last + 1].end - units[first].start > WHOLE_CHARACTERS:
+            break
+        last += 1
+    while first and units[last].end - units[first].start < SHORT_CHARACTERS:
+        if units[last].end - units[first - 1].start > WHOLE_CHARACTERS:
+            break
+        first -= 1
+    return first, last
 
 
 def _same(a: Window, b: Window) -> bool:
@@ -149,12 +167,13 @@ def _sentences(passage: Stored, question: Question) -> list[_Sentence]:
 
 
 def _of(shelf: Shelf, question: Question, passage: Stored, strength: float, bonus: float) -> list[Window]:
-    heading = question.matches(set(passage.path_terms.split()))
+    heading = {t: v * IN_PATH for t, v in question.matches(set(passage.path_terms.split())).items()}
+    heading |= {t: v * IN_LEAF for t, v in question.matches(set(tokens(passage.leaf))).items()}
     variants = {v for each in question.terms.values() for v in each.variants}
     sentences = _sentences(passage, question)
     text, found = passage.text, list[Window]()
     for i, first in enumerate(sentences):
-        if not fit(text[first.start : first.prose_end]):
+        if not fit(text[first.start : first.prose_end], opens=first.opens):
             continue
         prose, matched, terms = 0, dict[str, float](), frozenset[str]()
         dense = mass = answering = 0.0
@@ -181,7 +200,7 @@ def _of(shelf: Shelf, question: Question, passage: Stored, strength: float, bonu
 
 
 def _relevance(question: Question, heading: dict[str, float], matched: dict[str, float]) -> float:
-    full = {t: max(matched.get(t, 0.0), 0.5 * heading.get(t, 0.0)) for t in {**matched, **heading}}
+    full = {term: max(matched.get(term, 0.0), heading.get(term, 0.0)) for term in {**matched, **heading}}
     return ASKED_WITH_HEADING * question.asked(full) + ASKED * question.asked(matched)
 
 
@@ -192,14 +211,14 @@ def _cue(question: Question, text: str, *, code: bool) -> float:
     return CUE * bool(cue.search(text)) + WITH_CODE * (question.kind == "how" and code)
 
 
-def fit(sentence: str) -> bool:
+def fit(sentence: str, *, opens: bool) -> bool:
     """Whether a quote may begin with this sentence: a whole one, not a fragment or a pointer elsewhere."""
     letters = sum(c.isalpha() or c == " " for c in sentence)
     if letters < 0.7 * len(sentence) or _POINTER.search(sentence) or sentence.count("(") < sentence.count(")"):
         return False
     words = sentence.split()
     enough = len(words) >= 5 or len(re.findall(f"[{CJK}]", sentence)) >= 8
-    return enough and bool(_OPENS.match(sentence) or "_" in words[0])
+    return enough and bool(_OPENS.match(sentence) or "_" in words[0] or (opens and _ROW.search(sentence)))
 
 
 __all__ = ["Window", "fit", "windows"]

@@ -14,6 +14,8 @@ from runtime.workers import WorkError, Workers
 
 NO_INDEX = "No documents are indexed yet: run `python -m runtime index FOLDER` on a folder of Markdown, text or HTML."
 QUOTES_OF_A_PASSAGE = 3
+QUOTED = 4
+"""So many quotes are likely to be shown."""
 
 _shelves: dict[str, tuple[tuple[int, int], Shelf]] = {}
 
@@ -61,7 +63,7 @@ def _find(shelf: Shelf, text: str, limit: int) -> Findings:
     why = abstain(shelf, question, pages)
     quotable = windows(shelf, question, pages) if pages else []
     if not why:
-        why = missing_pair(shelf, question, quotable[:8]) or (
+        why = missing_pair(shelf, question, quotable[:QUOTED]) or (
             "" if quotable else "The documents hold no sentence on this."
         )
     sure = 0.0 if why else confidence(question, pages, quotable)
