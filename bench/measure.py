@@ -120,9 +120,10 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-def arguments(doc: str | None, rounds: int) -> argparse.ArgumentParser:
+def arguments(doc: str | None, rounds: int = 0) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=_positive, default=rounds, help="rounds of which the median is taken")
+    if rounds:
+        parser.add_argument("--rounds", type=_positive, default=rounds, help="rounds of which the median is taken")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     return parser
 
