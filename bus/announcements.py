@@ -5,6 +5,7 @@ from collections.abc import Callable
 import structlog
 
 from bus.message import Message
+from bus.supervision import described
 
 log = structlog.get_logger()
 
@@ -26,7 +27,10 @@ class Announcements:
         self.stopping = True
         calls, self._at_stop = self._at_stop, ()
         for call in calls:
-            call()
+            try:
+                call()
+            except Exception as error:
+                log.warning("stopping.unheard", error=described(error))
 
     def when_stopping(self, call: Callable[[], object]) -> None:
         if self.stopping:
@@ -48,4 +52,4 @@ class Announcements:
             try:
                 watcher(message)
             except Exception as error:
-                log.warning("watcher.failed", message=type(message).__name__, error=repr(error))
+                log.warning("watcher.failed", message=type(message).__name__, error=described(error))

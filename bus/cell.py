@@ -73,7 +73,7 @@ class Turn:
         self.cell.bus.offer(self.address, message, self.address)
 
     def publish(self, message: Message) -> None:
-        if not self.over:
+        if not self.over and not self.cell.bus.sealed:
             self.cell.bus.publish(message)
 
 

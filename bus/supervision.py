@@ -3,6 +3,17 @@
 RESTARTS, RESTART_SECONDS = 5, 60.0
 """Restart intensity: an actor that fails more often than this in that time is stopped."""
 
+ERROR_CHARACTERS = 500
+"""Of an error's text, which may hold a whole document, this much is told."""
+
+
+def described(error: BaseException) -> str:
+    """An error in one bounded line, even one that cannot say what it is."""
+    try:
+        return repr(error)[:ERROR_CHARACTERS]
+    except Exception:
+        return type(error).__name__
+
 
 class Failures:
     """When the actors of one bus failed lately."""

@@ -1,0 +1,93 @@
+"""What holds for every test: it leaves no task, thread or process behind, and speaks with nobody beyond loopback."""
+
+import asyncio
+import inspect
+import ipaddress
+import sys
+import threading
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import hypothesis
+import pytest
+import structlog
+
+ENDING_SECONDS = 2.0
+"""How long what a test has closed may take to be gone."""
+LOCAL_NAMES = frozenset({None, "", b"", "localhost", b"localhost"})
+
+_strangers: list[str] = []
+
+# A slow machine is no failure, and what failed is printed as an example to be kept, not stored.
+hypothesis.settings.register_profile("terminus", database=None, deadline=None, print_blob=True)
+hypothesis.settings.load_profile("terminus")
+
+
+def _is_local(host: Any) -> bool:
+    if host in LOCAL_NAMES:
+        return True
+    try:
+        address = ipaddress.ip_address(host.decode() if isinstance(host, bytes) else host)
+    except ValueError:
+        return False
+    return address.is_loopback or address.is_unspecified
+
+
+def _guard(event: str, arguments: tuple[Any, ...]) -> None:
+    """An audit hook cannot be gone round: it sees what every library does."""
+    if event == "socket.connect":
+        address = arguments[1]
+        host = address[0] if isinstance(address, tuple) else None  # a path, or netlink
+    elif event == "socket.getaddrinfo":
+        host = arguments[0]
+    else:
+        return
+    if not _is_local(host):
+        _strangers.append(f"{event} {host!r}")
+        raise PermissionError(f"a test may only speak with this machine, not with {host!r}")
+
+
+sys.addaudithook(_guard)
+
+
+def _children() -> set[int]:
+    tasks = Path("/proc/self/task")
+    if not tasks.exists():
+        return set()
+    found = set()
+    for task in tasks.iterdir():
+        try:
+            found |= {int(pid) for pid in (task / "children").read_text(encoding="ascii").split()}
+        except FileNotFoundError:
+            continue  # that thread has just ended
+    return found
+
+
+@pytest.fixture
+async def no_task_left() -> AsyncIterator[None]:
+    before = asyncio.all_tasks()
+    yield
+    left = asyncio.all_tasks() - before - {asyncio.current_task()}
+    if left:
+        _, left = await asyncio.wait(left, timeout=ENDING_SECONDS)
+    assert not left, f"tasks were left behind: {[task.get_coro() for task in left]}"
+
+
+@pytest.fixture(autouse=True)
+def nothing_left(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail a test that leaves something running, or that tried to leave this machine."""
+    threads, children, configured = set(threading.enumerate()), _children(), structlog.is_configured()
+    _strangers.clear()
+    if inspect.iscoroutinefunction(getattr(request, "function", None)):
+        request.getfixturevalue("no_task_left")
+    yield
+    if not configured:
+        structlog.reset_defaults()  # `capture_logs` leaves its configuration behind
+    # Threads of the loop's own executor end with the loop, right after the test.
+    for thread in set(threading.enumerate()) - threads:
+        if not thread.name.startswith("asyncio_"):
+            thread.join(ENDING_SECONDS)
+            assert not thread.is_alive(), f"a thread was left behind: {thread.name}"
+    assert _children() <= children, "a process was left behind"
+    assert not _strangers, f"it tried to reach {_strangers}"
