@@ -56,10 +56,10 @@ class Place:
         }
         self.log = folder / "task-data" / "logs" / "terminus.log"
 
-    def run(self, *words: str, stdin: bytes = b"", **environ: str) -> Done:
+    def run(self, *words: str, stdin: str = "", **environ: str) -> Done:
         done = subprocess.run(  # noqa: S603 - our own interpreter
             [sys.executable, "-m", "runtime", *words], cwd=self.folder, env={**self.environ, **environ},
-            input=stdin, capture_output=True, timeout=SECONDS, check=False,
+            input=stdin.encode(), capture_output=True, timeout=SECONDS, check=False,
         )  # fmt: skip
         return Done(done)
 
