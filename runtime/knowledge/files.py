@@ -108,7 +108,7 @@ def take(database: str, folder: int, root: str, path: str, megabytes: float, sec
         if size > megabytes * 1_000_000:
             store.remove(db, folder, path)
             return Taken(
-                "skipped", f"{size / 1e6:.0f} MB is over the limit of {megabytes:g} MB (knowledge.file_megabytes)"
+                "skipped", f"{size / 1e6:.3g} MB is over the limit of {megabytes:g} MB (knowledge.file_megabytes)"
             )
         data = (Path(root) / path).read_bytes()
     except OSError as error:
@@ -171,3 +171,10 @@ def _connection(database: str) -> sqlite3.Connection:
 def _identity(path: Path) -> tuple[int, int]:
     found = path.stat()
     return found.st_dev, found.st_ino
+
+
+def close() -> None:
+    """Close this process's connections. A worker process need not: it ends with them."""
+    for _, db in _open.values():
+        db.close()
+    _open.clear()

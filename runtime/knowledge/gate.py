@@ -11,6 +11,8 @@ from runtime.knowledge.words import EVERYDAY, is_cjk, runs, tokens, word_set
 
 COVERAGE = 0.5
 """So much of the question, by weight, must be matched by one passage of the best pages."""
+COVERED_ALL_THE_SAME = 0.75
+"""From here on an unknown word of the question, if it is no name, does not matter."""
 PAGES = 3
 UNKNOWN = 3
 """A word in no more passages than this is one that the documents do not speak of."""
@@ -28,14 +30,15 @@ def abstain(shelf: Shelf, question: Question, pages: list[Page]) -> str:
         return "The documents hold nothing on this."
     top = pages[:PAGES]
     have = frozenset[str]().union(*(hit.terms for page in top for hit in page.hits))
+    covered = max(page.hits[0].coverage for page in top)
     for term in _strange(shelf, question):
-        if term not in have:
+        if term not in have and (term in question.names or covered < COVERED_ALL_THE_SAME):
             return f"The documents do not speak of '{question.words.get(term, term)}'."
     for term in question.names:
         variants = question.terms[term].variants if term in question.terms else {term: 1.0}
         if shelf.rarity(term) < NAME_RARITY and not any(v in have for v in variants):
             return f"No passage on this speaks of '{question.words.get(term, term)}'."
-    if max(page.hits[0].coverage for page in top) < COVERAGE:
+    if covered < COVERAGE:
         return "No passage of the documents covers this question."
     solid = [term for term, each in question.terms.items() if not each.weak]
     if len(solid) == 1 and not any(question.matches(page.hits[0].heads).get(solid[0]) for page in top):

@@ -131,7 +131,7 @@ def understand(text: str, statistics: Statistics) -> Question:
         terms=terms,
         order=[term for _, term in pairs if term in terms],
         names=_names(text),
-        words={term: word for word, term in reversed(pairs)},
+        words={term: run for run in reversed(runs(text)) for term in tokens(run)},
         kind=_kind(text.lower()),
         total=sum(each.weight for each in terms.values()) or 1.0,
         total_asked=sum(each.asked for each in terms.values()) or 1.0,

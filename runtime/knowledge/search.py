@@ -118,3 +118,10 @@ def _shelf(path: Path) -> Shelf | None:
     shelf = Shelf(path)
     _shelves[str(path)] = (identity, shelf)
     return shelf
+
+
+def close() -> None:
+    """Close this process's indexes. A worker process need not: it ends with them."""
+    for _, shelf in _shelves.values():
+        shelf.close()
+    _shelves.clear()

@@ -162,3 +162,14 @@ class StoredUnit(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 decode_units = msgspec.msgpack.Decoder(list[StoredUnit]).decode
+
+
+def document_text(db: sqlite3.Connection, source: str) -> str | None:
+    """The text of a document as it was read, which offsets of passages and citations refer to; None if it is gone."""
+    rows = db.execute(
+        """SELECT d.text FROM documents d JOIN folders f ON f.id = d.folder
+        WHERE f.name || '/' || d.path = ? AND d.reason = ''""",
+        (source,),
+    )
+    row = rows.fetchone()
+    return zlib.decompress(row[0]).decode() if row else None

@@ -1,0 +1,234 @@
+"""Markdown, plain text and HTML read by their structure, with offsets that hold."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runtime.knowledge.document import PASSAGE_LIMIT, UNIT_LIMIT, Document, Unreadable, pieces
+from runtime.knowledge.html import TAG_CHARACTERS, TAGS_LIMIT, read_html
+from runtime.knowledge.markdown import read_markdown
+from runtime.knowledge.plain import read_plain
+from runtime.knowledge.reading import decode, read
+
+MARKDOWN = """---
+title: "VPN handbook"
+---
+Intro line one,
+line two. A second sentence.
+
+## Install {#setup}
+
+1. Open the software centre.
+2. Choose **Connect**.
+
+```sh
+# not a heading
+terminusctl install
+```
+
+| Error | Remedy |
+|-------|--------|
+| 809   | open UDP 4500 |
+
+Renewal
+-------
+> The key expires.
+
+<!-- hidden words -->
+Done.
+"""
+
+
+def units(document: Document) -> list[tuple[tuple[str, ...], str, bool]]:
+    return [(s.path, document.text[u.start : u.end], u.code) for s in document.sections for u in s.units]
+
+
+def test_markdown_keeps_headings_lists_code_and_tables_in_their_place() -> None:
+    document = read_markdown(MARKDOWN)
+    assert document.title == "VPN handbook"
+    assert units(document) == [
+        ((), "Intro line one,\nline two.", False),
+        ((), "A second sentence.", False),
+        (("Install",), "Open the software centre.", False),
+        (("Install",), "Choose **Connect**.", False),
+        (("Install",), "```sh\n# not a heading\nterminusctl install\n```", True),
+        (("Install",), "Error | Remedy", False),
+        (("Install",), "809   | open UDP 4500", False),
+        (("Renewal",), "The key expires.", False),
+        (("Renewal",), "Done.", False),
+    ]
+    assert [section.anchor for section in document.sections] == ["", "setup", "renewal"]
+
+
+def test_markdown_offsets_are_those_of_the_file_also_with_windows_line_ends() -> None:
+    text = MARKDOWN.replace("\n", "\r\n")
+    document = read_markdown(text)
+    assert document.text == text
+    assert [said.replace("\r\n", "\n") for _, said, _ in units(document)] == [
+        said for _, said, _ in units(read_markdown(MARKDOWN))
+    ]
+
+
+def test_an_unclosed_fence_is_code_to_the_end() -> None:
+    assert units(read_markdown("Text here.\n\n```\ncode\n# code too\n")) == [
+        ((), "Text here.", False),
+        ((), "```\ncode\n# code too", True),
+    ]
+
+
+PLAIN = """User guide
+==========
+
+Some words about
+the printer. More words.
+
+1. Connect it
+
+Press the button:
+
+    lpadmin -p office
+
+- first item
+- second item
+
+WARRANTY
+
+None is given.
+
+第二章 退款规则
+
+七天内可以退款。
+"""
+
+
+def test_plain_text_finds_headings_by_their_layout() -> None:
+    document = read_plain(PLAIN)
+    assert document.title == "User guide"
+    assert units(document) == [
+        (("User guide",), "Some words about\nthe printer.", False),
+        (("User guide",), "More words.", False),
+        (("User guide", "Connect it"), "Press the button:", False),
+        (("User guide", "Connect it"), "    lpadmin -p office", True),
+        (("User guide", "Connect it"), "first item", False),
+        (("User guide", "Connect it"), "second item", False),
+        (("User guide", "WARRANTY"), "None is given.", False),
+        (("User guide", "WARRANTY", "第二章 退款规则"), "七天内可以退款。", False),
+    ]
+
+
+DOCBOOK = """<html><head><title>20.4. Memory</title><link rel="up" title="Chapter 20. Configuration"></head><body>
+<div class="navheader"><a href="x.html">Next</a></div>
+<div class="sect1" id="MEMORY"><h2 class="title">20.4. Memory</h2>
+<p>Two   settings<br>matter. See below.</p>
+<div class="note"><h3>Note</h3><p>Restart is needed.</p></div>
+<dl><dt id="GUC-BUFFERS"><code>buffers</code> (<em>integer</em>)</dt>
+<dd><p>Sets the cache.</p>
+<pre>buffers = 1GB
+other = 2</pre></dd>
+<dt id="A"><code>-w</code></dt><dt><code>--wait</code></dt><dd>Waits until all is done.</dd></dl>
+<p>After the list.</p>
+<table><tr><th>Name</th><th>Use</th></tr><tr><td>short</td><td>row</td></tr>
+<tr><td><code>pg_size()</code></td><td>%s</td></tr></table></div>
+<script>alert("never")</script></body></html>""" % ("Tells the size of a table on disk with all its indexes. " * 4)
+
+
+def test_html_keeps_terms_tables_and_code_under_their_headings() -> None:
+    document = read_html(DOCBOOK)
+    assert (document.title, document.above) == ("Memory", "Configuration")
+    found = units(document)
+    assert (("Memory",), "Two settings matter.", False) in found
+    assert (("Memory",), "Restart is needed.", False) in found
+    assert (("Memory", "buffers (integer)"), "Sets the cache.", False) in found
+    assert (("Memory", "buffers (integer)"), "    buffers = 1GB\n    other = 2", True) in found
+    assert (("Memory", "-w, --wait"), "Waits until all is done.", False) in found
+    assert (("Memory",), "After the list.", False) in found
+    assert (("Memory",), "short — row", False) in found
+    assert any(path == ("Memory", "pg_size()") for path, _, _ in found)
+    assert "never" not in document.text
+    assert "Next" not in document.text
+    assert next(s.anchor for s in document.sections if s.path[-1:] == ("buffers (integer)",)) == "GUC-BUFFERS"
+
+
+SPHINX = """<html><head><title>csv — Reading — Manual 3.11</title></head><body>
+<div class="related"><a href="i.html">index</a></div>
+<div class="body" role="main"><section id="csv"><h1>csv — Reading<a class="headerlink" href="#csv">¶</a></h1>
+<p>Reads tables of text.</p><dl class="py function">
+<dt class="sig" id="csv.reader"><code>csv.reader</code>(<em>file</em>)
+<a class="headerlink" href="#csv.reader">¶</a></dt><dd><p>Return a reader object.</p></dd></dl></section></div>
+<div class="sphinxsidebar"><p>Side words</p></div></body></html>"""
+
+
+def test_a_sphinx_page_gives_its_main_part_only() -> None:
+    document = read_html(SPHINX)
+    assert document.title == "csv — Reading"
+    assert [(path[-1], said) for path, said, _ in units(document)] == [
+        ("csv — Reading", "Reads tables of text."),
+        ("csv.reader(file)", "Return a reader object."),
+    ]
+    assert document.sections[1].anchor == "csv.reader"
+
+
+@pytest.mark.parametrize(
+    ("page", "reason"),
+    [
+        ("<p>" * (TAGS_LIMIT + 1), "tags"),
+        (f"<a {'x' * TAG_CHARACTERS}>", "characters"),
+        ("<html><body><a href=1>All of this is links</a> x</body></html>", "links"),
+        ("", "no HTML"),
+        ("<!-- -->", "no HTML"),
+    ],
+)
+def test_hostile_and_empty_html_is_refused_with_a_reason(page: str, reason: str) -> None:
+    with pytest.raises(Unreadable, match=reason):
+        read_html(page)
+
+
+def test_deep_nesting_does_not_overflow_the_stack() -> None:
+    depth = 20_000
+    page = f"<p>Before it.</p>{'<div>' * depth}The deep words.{'</div>' * depth}<p>After it.</p>"
+    assert "Before it." in read_html(page).text
+
+
+@pytest.mark.parametrize("name", ["a.md", "a.txt", "a.html"])
+@given(text=st.text(alphabet=st.sampled_from("ab .\n#-|>`1<p/>=* 한中。"), max_size=300))
+def test_whatever_is_read_has_whole_units_in_order_inside_its_passages(name: str, text: str) -> None:
+    try:
+        document = read(name, text.encode())
+    except Unreadable:
+        return
+    for piece in pieces(document):
+        assert 0 <= piece.start < piece.end <= len(document.text)
+        at = 0
+        for unit in piece.units:
+            assert at <= unit.start < unit.end <= piece.end - piece.start
+            at = unit.end
+
+
+def test_no_passage_is_longer_than_its_bound() -> None:
+    text = "word " * 20_000 + "\n\n```\n" + "x" * 50_000 + "\n```\n"
+    for piece in pieces(read_markdown(text)):
+        assert piece.end - piece.start <= PASSAGE_LIMIT + UNIT_LIMIT
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        ("\ufeffplain".encode(), "plain"),
+        ("utf sixteen".encode("utf-16"), "utf sixteen"),
+        ("비밀번호를 잊었습니다".encode("cp949"), "비밀번호를 잊었습니다"),
+        ("忘记密码的时候怎么办".encode("gb18030"), "忘记密码的时候怎么办"),
+        ("Le café est fermé".encode("cp1252"), "Le café est fermé"),
+    ],
+)
+def test_encodings_are_recognised(data: bytes, text: str) -> None:
+    assert decode(data) == text
+
+
+def test_a_page_that_declares_its_encoding_is_believed() -> None:
+    assert "日本" in decode('<meta charset="shift_jis">日本'.encode("shift_jis"), html=True)
+
+
+@pytest.mark.parametrize("data", [b"\x89PNG\r\n\x1a\n\0\0\0", bytes(range(1, 32)) * 50, b"\x7fELF\x01\x01\0"])
+def test_binary_content_is_refused(data: bytes) -> None:
+    with pytest.raises(Unreadable, match="binary"):
+        read("picture.md", data)
