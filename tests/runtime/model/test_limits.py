@@ -118,6 +118,19 @@ async def test_a_large_one_is_not_overtaken_for_ever_by_small_ones() -> None:
     limiter.close()
 
 
+async def test_when_the_first_in_the_line_gives_up_the_next_one_is_served_at_once() -> None:
+    clock = Jumping()
+    limiter = Limiter(clock, concurrency=100, tokens_per_minute=1000)
+    first = take(limiter, 600)
+    await settle()
+    large, small = take(limiter, 900), take(limiter, 10)
+    await settle()
+    large.cancel()
+    await settle()
+    assert small.done()
+    assert (first.done(), limiter.running, clock.waiting) == (True, 2, 0)
+
+
 async def test_a_pause_holds_back_all() -> None:
     clock = Jumping()
     limiter = Limiter(clock, concurrency=5)

@@ -252,6 +252,23 @@ async def test_a_gone_server_fails_all_at_once_after_three_calls_and_is_found_ag
             assert (await model.fill(Summary, task(), within=100)).value == SOLVED
 
 
+async def test_only_one_looks_whether_a_server_is_back() -> None:
+    clock = Jumping()
+    script = [fails(401)] * 3
+    async with FakeOpenAI(*script, hangs()) as server, model_at(server, clock) as model:
+        for _ in range(3):
+            with pytest.raises(ModelFailed, match="refused the key"):
+                await model.fill(Summary, task(), within=100)
+        clock.now += 15.0
+        calls = [asyncio.create_task(model.fill(Summary, task(), within=100)) for _ in range(20)]
+        await until(lambda: sum(call.done() for call in calls) == 19)
+        await server.until(lambda: len(server.bodies) == 4)
+        await clock.jump(100)
+        outcomes = await asyncio.gather(*calls, return_exceptions=True)
+    assert sum("not asked again" in str(each) for each in outcomes) == 19
+    assert sum("did not answer within 100 s" in str(each) for each in outcomes) == 1
+
+
 async def test_a_server_that_takes_no_schema_is_asked_in_words_from_then_on() -> None:
     no_schema = fails(400, "'response_format' of type 'json_schema' is not supported with this model.")
     no_object = fails(400, "response_format is unknown")
@@ -424,6 +441,17 @@ async def test_a_server_that_charges_more_than_it_may_is_asked_once_too_often_at
         with pytest.raises(BudgetSpent):
             await run.fill(Summary, task(), within=100)
     assert len(server.bodies) == 1
+
+
+async def test_failures_that_cost_nothing_leave_the_budget_whole() -> None:
+    async with FakeOpenAI(*[fails(500)] * 6, GOOD) as server, model_at(server) as model:
+        run = model.for_run("run-1", Ledger(3000))
+        for _ in range(2):
+            with pytest.raises(ModelFailed, match="status 500"):
+                await run.fill(Summary, task(), within=100)
+        assert (await run.fill(Summary, task(), within=100)).value == SOLVED
+    assert run.ledger.spent == Spent(calls=1, tokens_in=100, tokens_out=20)
+    assert server.bodies[0]["max_completion_tokens"] == server.bodies[-1]["max_completion_tokens"]
 
 
 async def test_lost_tries_use_up_the_budget_too() -> None:
