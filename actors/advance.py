@@ -25,6 +25,7 @@ from actors.workflow import (
     HandOffs,
     Handover,
     Moved,
+    NoAnswer,
     NotDelivered,
     Open,
     Refuse,
@@ -39,6 +40,8 @@ from actors.workflow import (
     Workflow,
 )
 from bus import Event, Failed
+
+REASON_CHARACTERS = 500
 
 
 def begin(flow: Workflow, case: Case) -> Moved:
@@ -88,12 +91,12 @@ def _answered(flow: Workflow, run: Run, opened: Open, event: Event, elapsed: flo
     if kind is Handover and event.to in step.peers:  # type: ignore[attr-defined] # told by `kind`, which is cheaper
         return _hand_over(flow, run, step, opened, event, elapsed)  # type: ignore[arg-type]
     if kind is Failed:
-        return ask_again(flow, run, opened, elapsed, Why.STEP_FAILED, event.error)  # type: ignore[attr-defined]
+        return ask_again(flow, run, opened, elapsed, Why.STEP_FAILED, _brief(event.error))  # type: ignore[attr-defined]
     to = step.then.get(kind)
     if to == flow.final and opened.role == flow.terminator:
         return _terminate(flow, run, event, Why.COMPLETED, opened.role)
     if to is None or to == flow.final:
-        what = f"{kind.__name__} of {opened.role} is no answer to {step.ask.__name__}"
+        what = f"{_named(event)} of {opened.role} is no answer to {step.ask.__name__}"
         return ask_again(flow, run, opened, elapsed, Why.ANSWERS_REFUSED, what)
     case = replace(run.case, **asdict(event))
     if len(run.handoffs) >= flow.max_handoffs:
@@ -101,6 +104,15 @@ def _answered(flow: Workflow, run: Run, opened: Open, event: Event, elapsed: flo
     handoffs = (*run.handoffs, Handoff(opened.role, ORCHESTRATOR, kind.__name__, elapsed))
     run = replace(run, case=case, handoffs=handoffs)
     return proceed(flow, run, to, elapsed)
+
+
+def _brief(text: str) -> str:
+    """An agent may say a lot; the handoffs and the ticket take a sentence of it."""
+    return text if len(text) <= REASON_CHARACTERS else text[: REASON_CHARACTERS - 1] + "…"
+
+
+def _named(event: Event) -> str:
+    return _brief(event.what) if isinstance(event, NoAnswer) else type(event).__name__
 
 
 def _terminate(flow: Workflow, run: Run, event: Event, why: Why, by: str) -> Moved:
@@ -116,7 +128,7 @@ def _hand_over(flow: Workflow, run: Run, step: Step, opened: Open, event: Handov
     if pattern := repeating_pattern(chosen):
         detail = "The same handoffs came three times in a row: " + ", ".join(f"{a} to {b}" for a, b in pattern) + "."
         return close(flow, run, Why.LOOP_DETECTED, elapsed, detail)
-    return hand(flow, run, step, Handoff(opened.role, event.to, event.reason, elapsed))
+    return hand(flow, run, step, Handoff(opened.role, event.to, _brief(event.reason), elapsed))
 
 
 def _settle(flow: Workflow, run: Run, step: FanOut, opened: Open, event: Event | str, elapsed: float) -> Moved:
@@ -124,9 +136,9 @@ def _settle(flow: Workflow, run: Run, step: FanOut, opened: Open, event: Event |
     if type(event) is step.answer:
         settled = Settled(opened.role, event)
     elif isinstance(event, Failed):
-        settled = Settled(opened.role, None, event.error)
+        settled = Settled(opened.role, None, _brief(event.error))
     else:
-        what = event if isinstance(event, str) else f"{type(event).__name__} is no answer to {step.ask.__name__}"
+        what = event if isinstance(event, str) else f"{_named(event)} is no answer to {step.ask.__name__}"
         settled = Settled(opened.role, None, what)
     left = tuple(each for each in run.open if each is not opened)
     run = replace(run, open=left, settled=(*run.settled, settled))

@@ -9,7 +9,8 @@ from bus.supervision import described
 
 log = structlog.get_logger()
 
-Watcher = Callable[[Message], None]
+Watcher = Callable[[str, Message], None]
+"""Takes who said it, as the bus stamped it, and what."""
 
 
 class Announcements:
@@ -47,9 +48,9 @@ class Announcements:
 
         return unsubscribe
 
-    def publish(self, message: Message) -> None:
+    def publish(self, sender: str, message: Message) -> None:
         for watcher in self.watchers:
             try:
-                watcher(message)
+                watcher(sender, message)
             except Exception as error:
                 log.warning("watcher.failed", message=type(message).__name__, error=described(error))

@@ -74,7 +74,7 @@ class Turn:
 
     def publish(self, message: Message) -> None:
         if not self.over and not self.cell.bus.sealed:
-            self.cell.bus.publish(message)
+            self.cell.bus.publish(self.cell.address, message)
 
 
 class Cell(Mailbox[Turn]):

@@ -2,6 +2,7 @@
 
 import asyncio
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -34,6 +35,11 @@ class Jumping:
         """Reminders that are still to come."""
         self._due = [each for each in self._due if not each.cancelled]
         return len(self._due)
+
+    @property
+    def next(self) -> float:
+        """When the next reminder is due; infinite when nobody waits for time."""
+        return min((each.at for each in self._due if not each.cancelled), default=math.inf)
 
     async def jump(self, seconds: float) -> None:
         """Move on, call what is due on the way, and let the loop work off what follows."""

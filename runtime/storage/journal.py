@@ -1,10 +1,7 @@
 """Tickets and runs in the database: what was accepted, every event that moved a run, and how it ended."""
 
-import functools
-import operator
 import time
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
@@ -12,8 +9,8 @@ from actors.advance import replay
 from actors.conclusion import Ending, conclude
 from actors.outcome import Outcome
 from actors.ports import Entry, PortFailed
-from actors.workflow import Case, FanOut, Handover, NotDelivered, Run, RunResumed, RunStopped, TimeUp, Workflow
-from bus import Event, Failed
+from actors.wire import decoder
+from actors.workflow import Case, Run, Workflow
 from runtime.run import Replayed
 from runtime.storage.database import Database, Statement, Then
 
@@ -85,7 +82,6 @@ class SqliteJournal:
         self._database = database
         self._flows = flows
         self._encode = msgspec.msgpack.Encoder().encode
-        self._decoders = {name: msgspec.msgpack.Decoder(_events(flow)) for name, flow in flows.items()}
 
     async def accept(self, ticket: Ticket, run_id: str, flow: Workflow, case: Case, owner: str) -> None:
         """Return when ticket and run are durable: only then may anybody be told that they were accepted."""
@@ -170,7 +166,7 @@ class SqliteJournal:
         return dict(self._database.read(sql, (owner,)))
 
     def entries(self, run: StoredRun) -> list[Entry]:
-        decode = self._decoders[run.workflow].decode
+        decode = decoder(self._flows[run.workflow]).decode
         sql = "SELECT run, n, at, sender, number, event FROM event WHERE run = ? ORDER BY n"
         try:
             rows = self._database.read(sql, (run.id,))
@@ -205,14 +201,6 @@ class SqliteJournal:
             "INSERT INTO event VALUES (?, ?, ?, ?, ?, ?)",
             (entry.run, entry.n, entry.at, entry.sender, entry.number, body),
         )
-
-
-def _events(flow: Workflow) -> Any:
-    """The union of all events that may move a run of this workflow."""
-    kinds: set[type[Event]] = {flow.closed, Handover, Failed, RunResumed, RunStopped, TimeUp, NotDelivered}
-    for step in flow.steps.values():
-        kinds |= {step.answer} if isinstance(step, FanOut) else set(step.then)
-    return functools.reduce(operator.or_, sorted(kinds, key=lambda kind: kind.__name__))
 
 
 def _nothing(error: Exception | None) -> None:

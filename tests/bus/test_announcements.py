@@ -15,11 +15,11 @@ async def test_watchers_hear_what_is_published_in_order_until_they_stop() -> Non
         assert ctx.watched
         ctx.publish(message)
 
-    first: list[Message] = []
+    first: list[tuple[str, Message]] = []
     second: list[Message] = []
     bus = LocalBus({"a": lambda: Does(speaks)})
-    stop = bus.subscribe(first.append)
-    bus.subscribe(second.append)
+    stop = bus.subscribe(lambda sender, message: first.append((sender, message)))
+    bus.subscribe(lambda _, message: second.append(message))
     bus.post("a", Start(what="1"))
     bus.post("a", Start(what="2"))
     await settle()
@@ -28,7 +28,7 @@ async def test_watchers_hear_what_is_published_in_order_until_they_stop() -> Non
     bus.post("a", Start(what="3"))
     await settle()
 
-    assert first == [Start(what="1"), Start(what="2")]
+    assert first == [("a", Start(what="1")), ("a", Start(what="2"))]
     assert second == [Start(what="1"), Start(what="2"), Start(what="3")]
 
 
@@ -37,7 +37,7 @@ async def test_an_actor_can_tell_whether_anybody_watches() -> None:
     bus = LocalBus({"a": lambda: Does(lambda _, ctx: seen.append(ctx.watched))})
     bus.post("a", Start())
     await settle()
-    stop = bus.subscribe(lambda _: None)
+    stop = bus.subscribe(lambda *_: None)
     bus.post("a", Start())
     await settle()
     stop()
@@ -50,16 +50,16 @@ async def test_an_actor_can_tell_whether_anybody_watches() -> None:
 async def test_a_watcher_that_fails_harms_nobody() -> None:
     heard: list[Message] = []
 
-    def fails(message: Message) -> None:
+    def fails(sender: str, message: Message) -> None:
         raise OSError("the terminal is gone")
 
-    def unsubscribes(message: Message) -> None:
+    def unsubscribes(sender: str, message: Message) -> None:
         stop()
 
     bus = LocalBus({"a": lambda: Does(lambda message, ctx: ctx.publish(message))})
     bus.subscribe(fails)
     stop = bus.subscribe(unsubscribes)
-    bus.subscribe(heard.append)
+    bus.subscribe(lambda _, message: heard.append(message))
     with capture_logs() as lines:
         for what in "12":
             bus.post("a", Start(what=what))

@@ -84,7 +84,7 @@ async def test_a_turn_that_was_interrupted_may_not_speak_any_more() -> None:
     hears = Hears()
     watched: list[Message] = []
     bus = LocalBus({"a": lambda: Does(speaks_on), "hears": lambda: hears})
-    bus.subscribe(watched.append)
+    bus.subscribe(lambda _, message: watched.append(message))
     bus.post("a", Start(what="work"))
     await settle()
     bus.post("a", Start(what="control"), urgent=True)
@@ -101,7 +101,7 @@ async def test_what_is_left_behind_after_a_turn_is_not_heard_once_the_bus_is_sea
     left: list[Context] = []
     watched: list[Message] = []
     bus = LocalBus({"a": lambda: Does(lambda _, ctx: left.append(ctx)), "hears": Hears})
-    bus.subscribe(watched.append)
+    bus.subscribe(lambda _, message: watched.append(message))
     bus.post("a", Start())
     await settle()
     bus.seal()
