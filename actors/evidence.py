@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 
 from actors.facts import Facts, denied, facts, supplies
-from actors.folding import fold, locate, shown
+from actors.folding import fold, locate, plain, shown
 
 
 class Slice(msgspec.Struct, frozen=True, gc=False):
@@ -110,7 +110,7 @@ def verify(claim: Claim, passages: Sequence[Passage]) -> Verdict:
     passage, quote = passages[claim.passage - 1], found.of(passages[claim.passage - 1])
     if fold(claim.text)[0] == fold(quote)[0]:
         return "supported"
-    if len(fold(quote)[0]) < QUOTE_CHARACTERS or not _related(claim.text, quote):
+    if _length(quote) < QUOTE_CHARACTERS or not _related(claim.text, quote):
         return "unverified"
     said, quoted = facts(claim.text), facts(quote)
     read = facts("\n".join((passage.title, passage.heading, passage.text)))
@@ -186,13 +186,27 @@ def _citation(passage: Passage, place: Slice, number: int) -> Citation:
     )
 
 
-_WORD = re.compile(r"[^\W\d_]{4,}")
+_LATIN = re.compile(r"[a-z\u00df-\u024f]{4,}")
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
+_CJK_PAIR = re.compile(rf"(?=({_CJK.pattern}{{2}}))")
+
+
+def _length(quote: str) -> int:
+    """Characters that count: one of Chinese, Japanese or Korean says as much as two."""
+    said = " ".join(quote.split())
+    return len(said) + len(_CJK.findall(said))
 
 
 def _related(text: str, quote: str) -> bool:
-    """Whether a claim shares a word with its quote; one in another script cannot, and is let through."""
-    said, quoted = ({word[:5] for word in _WORD.findall(fold(each)[0])} for each in (text, quote))
-    return bool(said & quoted) or not said or not quoted or text.isascii() != quote.isascii()
+    """Whether a claim shares a word with its quote, where both have words of one script."""
+    said, quoted = plain(text), plain(quote)
+    compared = False
+    for words in (_LATIN, _CJK_PAIR):
+        one, other = ({word[:5] for word in words.findall(each)} for each in (said, quoted))
+        if one & other:
+            return True
+        compared = compared or bool(one and other)
+    return not compared
 
 
 def _quantities(said: Facts, quoted: Facts, read: Facts) -> Verdict:
@@ -211,7 +225,7 @@ def _negations(text: str, quote: str, said: Facts, quoted: Facts, read: Facts) -
     if said.negated and not quoted.negated:
         return "unverified" if read.negated else "contradicted"
     if quoted.negated and not said.negated:
-        words = frozenset(re.findall(r"[^\W\d_]{3,}", text.casefold()))
+        words = frozenset(re.findall(r"[^\W\d_]{3,}", plain(text)))
         if any(denial <= words for denial in denied(quote)):
             return "contradicted"
     return "supported"

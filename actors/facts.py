@@ -1,9 +1,10 @@
 """What must not be invented in a statement: numbers with their units, dates, identifiers and negations. Pure."""
 
 import re
-import unicodedata
 from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
+
+from actors.folding import plain
 
 _MONTHS = {
     name: number
@@ -37,7 +38,8 @@ for _family, _factor, _names in (
     _FACTORS.update({_name: (_family, Decimal(_factor)) for _name in _names.split()})
 _UNIT = "|".join(sorted(map(re.escape, _FACTORS), key=len, reverse=True))
 _NUMBER = re.compile(
-    rf"(?P<front>[$€£¥])?\s?(?<![\w.])(?P<n>\d+(?:[.,:]\d+)*)(?:[\s-]?(?P<unit>{_UNIT})(?![a-z]))?", re.IGNORECASE
+    rf"(?P<front>[$€£¥])?\s?(?<![A-Za-z0-9_.])(?P<n>\d+(?:[.,:]\d+)*)(?:[\s-]?(?P<unit>{_UNIT})(?![a-z]))?",
+    re.IGNORECASE,
 )
 _WORD_NUMBER = re.compile(rf"\b(?P<n>{'|'.join(_WORDS)})\b(?:[\s-](?P<unit>{_UNIT})(?![a-z]))?", re.IGNORECASE)
 _IDENTIFIER = re.compile(
@@ -68,7 +70,7 @@ class Facts(NamedTuple):
 
 def facts(text: str) -> Facts:
     """What a text states that can be compared."""
-    text = _LIST_MARKER.sub(" ", unicodedata.normalize("NFKC", text)).casefold()
+    text = _LIST_MARKER.sub(" ", plain(text))
     dates = set()
     for form in _DATES:
         for found in form.finditer(text):
@@ -99,6 +101,7 @@ def supplies(have: frozenset[Quantity], wanted: Quantity) -> bool:
 def denied(text: str) -> list[frozenset[str]]:
     """For each negation of a text, the two words of weight behind it."""
     found = []
+    text = plain(text)
     for match in _NEGATION.finditer(text):
         words = [
             w for w in re.findall(r"[^\W\d_]{3,}", text[match.end() : match.end() + 60].casefold()) if w not in _LIGHT

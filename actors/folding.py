@@ -22,6 +22,11 @@ _TABLE_RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-+:?\s*)+\|?\s*$")
 _QUOTED = re.compile(r"^\s*>\s?")
 
 
+def plain(text: str) -> str:
+    """Compatibility forms, case and invisible characters folded, in composed characters: for finding words."""
+    return "".join(c for c in unicodedata.normalize("NFKC", text) if c not in _INVISIBLE).casefold()
+
+
 @functools.lru_cache(64)
 def fold(text: str) -> tuple[str, tuple[int, ...]]:
     """

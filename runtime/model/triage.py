@@ -62,7 +62,7 @@ _INTENTS: tuple[tuple[Intent, int, re.Pattern[str]], ...] = (
         (?:not|stopped|isn't|doesn't) work(?:ing)?; drops?; lost; can ?(?:no|')t; unable to; won't; bug; stuck;
         disconnect(?:s|ed|ing)?; timed? ?out""",
         r"""无法 不能用 不工作 报错 错误 故障 崩溃 异常 打不开 连不上 失败 卡住 中断 断开 丢失
-        오류 에러 장애 안\s?됩니다 안\s?돼요 작동하지 실패 끊 느려 느립 멈춰 먹통""")),
+        오류 에러 장애 안\s?됩니다 안\s?돼요 작동하지 실패 끊 느려 느립 멈춰 먹통 다운""")),
     ("request", 3, _rule(
         r"""(?:please|could you|can you|kindly) (?:\w+ )?(?:install|create|add|set up|order|send|give|enable|grant);
         i(?:'d| would) like (?:to (?:request|order|have)|a|an); request(?:ing)? (?:a|an|for|to); need an? new""",
