@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from importlib.util import find_spec
 from typing import Protocol, TextIO
 
 from actors.helpdesk.workflow import HELPDESK
@@ -18,6 +19,8 @@ from runtime.view.report import Line
 
 TICK_SECONDS = 0.1
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+GONE = (OSError, ValueError)
+"""What writing raises when the terminal went away, or the stream was closed."""
 
 
 def view_for(flow: Workflow, limits: RunSettings, stream: TextIO) -> View:
@@ -44,7 +47,7 @@ def write(lines: Iterable[Line], stream: TextIO) -> None:
 
 def can_redraw(stream: TextIO) -> bool:
     """Whether lines can be drawn over on it."""
-    return stream.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+    return stream.isatty() and os.environ.get("TERM", "dumb") != "dumb" and find_spec("rich") is not None
 
 
 async def follow(events: AsyncIterator[Progress], view: View) -> None:
@@ -53,13 +56,13 @@ async def follow(events: AsyncIterator[Progress], view: View) -> None:
     try:
         async for event in events:
             view.show(event)
-    except OSError:
+    except GONE:
         return
     finally:
         ticking.cancel()
-        with contextlib.suppress(asyncio.CancelledError, OSError):
+        with contextlib.suppress(asyncio.CancelledError, *GONE):
             await ticking
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(*GONE):
             view.close()
 
 
@@ -80,9 +83,11 @@ class Watched(Protocol):
 
 
 @contextlib.asynccontextmanager
-async def watched(settings: Settings, *, quiet: bool = False) -> AsyncIterator[Callable[[Watched], Awaitable[Outcome]]]:
+async def watched(
+    settings: Settings, *, quiet: bool = False, flow: Workflow = HELPDESK
+) -> AsyncIterator[Callable[[Watched], Awaitable[Outcome]]]:
     """Listen to Ctrl-C, and give a function that shows a run through to its outcome."""
-    view: View = Silent() if quiet else view_for(HELPDESK, settings.run, sys.stderr)
+    view: View = Silent() if quiet else view_for(flow, settings.run, sys.stderr)
     try:
         with stopping(view, settings.run.cancel_seconds) as stop:
 
@@ -93,7 +98,7 @@ async def watched(settings: Settings, *, quiet: bool = False) -> AsyncIterator[C
 
             yield watch
     finally:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(*GONE):
             view.close()
 
 
@@ -113,13 +118,13 @@ class Stopping:
 
     def pressed(self) -> None:
         if self._asked:
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(*GONE):
                 self._view.close()
             os._exit(Exit.CANCELLED)  # what is on disk is enough for `resume`; worker processes die with this one
         self._asked = True
         if self._cancel is not None:
             self._cancel()
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(*GONE):
             self._view.note(
                 f"Cancelling: agents have up to {self._grace:g} s to hand in what they have. "
                 "Press Ctrl-C again to stop at once."

@@ -17,6 +17,12 @@ from typing import Self
 ROOT = Path(__file__).resolve().parents[3]
 SIZE = struct.pack("HHHH", 50, 110, 0, 0)
 """Rows and columns."""
+CONTROL = """
+import fcntl, os, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+"""
+"""Makes the terminal the one whose Ctrl-C reaches the program; `preexec_fn` could, but runs among threads."""
 HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"
 """The cursor."""
 
@@ -28,9 +34,9 @@ class Terminal:
         self._ours, theirs = os.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, SIZE)
         self._popen = subprocess.Popen(  # noqa: S603 - our own interpreter
-            [sys.executable, *arguments],
+            [sys.executable, "-c", CONTROL, *arguments],
             cwd=ROOT, stdin=theirs, stdout=theirs if stdout is None else stdout, stderr=theirs,
-            env={**environ, "TERM": "xterm-256color"}, start_new_session=True, preexec_fn=_control,
+            env={**environ, "TERM": "xterm-256color"}, start_new_session=True,
         )  # fmt: skip
         os.close(theirs)
         self.drawn = ""
@@ -71,11 +77,6 @@ class Terminal:
             return False
         self.drawn += piece.decode("utf-8", "replace")
         return bool(piece)
-
-
-def _control() -> None:
-    """Make the terminal the one whose Ctrl-C reaches the program."""
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 def plain(drawn: str) -> str:
