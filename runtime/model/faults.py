@@ -9,6 +9,7 @@ import msgspec
 
 from actors.ports import ModelFailed
 from runtime.settings import ModelSettings
+from runtime.wording import safe
 
 DETAIL_CHARACTERS = 200
 _KEY = re.compile(r"\b(?:sk|pk|key|bearer)[-_ ][\w*.-]{6,}", re.IGNORECASE)
@@ -145,13 +146,13 @@ def retry_after(headers: Mapping[str, str], today: float) -> float | None:
 
 
 def _detail(body: object, key: str) -> str:
-    """What the server said, on one line, bounded, and without anything that looks like a key."""
+    """What the server said, on one line, bounded, without what looks like a key or a terminal obeys."""
     inner = body.get("error", body) if isinstance(body, dict) else body
     text = inner.get("message", "") if isinstance(inner, dict) else inner
     line = " ".join(text[:4000].split()) if isinstance(text, str) else ""
     if key:
         line = line.replace(key, "***")
-    return _KEY.sub("***", line)
+    return safe(_KEY.sub("***", line))
 
 
 def _anywhere(error: BaseException, kinds: tuple[type[BaseException], ...]) -> bool:

@@ -1,22 +1,11 @@
 """What a run spent on models: tokens reserved before a call, settled after it, never beyond the ticket's budget."""
 
-import msgspec
-
+from actors.outcome import Spent
 from actors.ports import BudgetSpent
 
 SMALLEST_ANSWER = 256
 """Tokens of answer below which asking makes no sense."""
 UNLIMITED = 0
-
-
-class Spent(msgspec.Struct, frozen=True, gc=False):
-    """What models took so far."""
-
-    calls: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
-    estimated: bool = False
-    """A server told no usage, or a call was given up, so that some of it is our estimate."""
 
 
 class Ledger:

@@ -5,6 +5,8 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
+from runtime.wording import safe
+
 T = TypeVar("T", bound=msgspec.Struct)
 
 REASON_CHARACTERS = 300
@@ -111,4 +113,4 @@ def _object_in(text: str) -> str:
 
 
 def _reason(error: Exception) -> str:
-    return " ".join(str(error).split())[:REASON_CHARACTERS]
+    return safe(" ".join(str(error).split()))[:REASON_CHARACTERS]  # it may quote the model

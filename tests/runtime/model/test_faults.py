@@ -43,6 +43,10 @@ def test_a_key_that_the_server_repeats_is_not_shown(body: object) -> None:
     assert "\n" not in said
 
 
+def test_what_a_terminal_would_obey_is_not_passed_on() -> None:
+    assert _detail({"message": "busy\x1b]0;owned\x07\u202e\r\nnow"}, "").isprintable()
+
+
 def test_what_is_no_message_is_not_shown() -> None:
     assert _detail({"message": {"deep": ["x"]}}, "") == ""
     assert _detail(None, "") == ""

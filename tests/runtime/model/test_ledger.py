@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from actors.outcome import Spent
 from actors.ports import BudgetSpent
-from runtime.model.ledger import SMALLEST_ANSWER, Ledger, Spent, estimate
+from runtime.model.ledger import SMALLEST_ANSWER, Ledger, estimate
 
 
 def test_what_is_reserved_is_settled_with_what_it_took() -> None:

@@ -11,8 +11,9 @@ import structlog
 
 from actors.evidence import Claim, Findings
 from actors.helpdesk.drafts import Draft, Summary
+from actors.outcome import Spent
 from actors.ports import BudgetSpent, ModelFailed, PortFailed
-from runtime.model.ledger import Ledger, Spent
+from runtime.model.ledger import Ledger
 from runtime.model.talk import SEARCH
 from tests.clock import Jumping
 from tests.fake_openai import (

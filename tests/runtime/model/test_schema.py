@@ -104,5 +104,11 @@ def test_what_is_no_answer_is_refused_with_the_place(text: str, reason: str) -> 
     assert len(str(caught.value)) <= 300
 
 
+def test_a_reason_that_quotes_the_model_is_safe_to_print() -> None:
+    with pytest.raises(Malformed) as caught:
+        contract(Analysis).decode('{"intent": "\\u001b[2J\\u202e", "urgency": "low", "question": ""}')
+    assert str(caught.value).isprintable()
+
+
 def test_the_contract_of_a_shape_is_made_once() -> None:
     assert contract(PassOn) is contract(PassOn)
