@@ -76,6 +76,10 @@ class Turn:
         if not self.over and not self.cell.bus.sealed:
             self.cell.bus.publish(self.cell.address, message)
 
+    def finished(self, task: "asyncio.Task[Answer]") -> None:
+        """Called by the loop when the task of this turn has ended."""
+        self.cell.bus.finish(self, task)
+
 
 class Cell(Mailbox[Turn]):
     """One address: its mailbox, its actor once somebody wrote to it, and the turn that it is in."""

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from bus import ActorStopped, Context, LocalBus, Message, counters
-from bus.local import BURST, CLOSING_SECONDS
+from bus.local import CLOSING_SECONDS
+from bus.pace import BURST
 from tests.bus.parts import Does, Hears, Said, Say, Start, Waits
 from tests.clock import Jumping, settle
 from tests.fakes import Hangs, Stubborn

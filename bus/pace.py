@@ -1,0 +1,66 @@
+"""Fair turns: what the buses of one event loop may do before the loop looks after its timers and sockets again."""
+
+import asyncio
+import weakref
+from collections import deque
+from typing import Protocol
+
+BURST = 256
+"""Turns that are taken on one event loop before it may do something else."""
+SHARE = 32
+"""Turns that one bus takes before another has some."""
+
+
+class Drained(Protocol):
+    """A bus that has mail."""
+
+    def drain(self, most: int) -> int:
+        """Serve at most so many letters, and queue again if more are left; returns how many were served."""
+        ...
+
+
+class Pace:
+    """Of one event loop."""
+
+    __slots__ = ("_scheduled", "_waiting", "left")
+
+    def __init__(self) -> None:
+        self.left = BURST
+        """Turns that may be taken at once. Who has used them up queues."""
+        self._waiting: deque[Drained] = deque()
+        self._scheduled = False
+
+    def queue(self, bus: Drained) -> None:
+        """Have a bus drained when it is its turn."""
+        self._waiting.append(bus)
+        if not self._scheduled:
+            self._schedule()
+
+    def _schedule(self) -> None:
+        # The loop is not kept: it is the key under which this is kept, and would live for ever.
+        asyncio.get_running_loop().call_soon(self._go_on)
+        self._scheduled = True
+
+    def _go_on(self) -> None:
+        waiting, left = self._waiting, BURST
+        self._scheduled = False
+        self.left = 0  # what comes meanwhile queues behind those that wait
+        try:
+            while waiting and left > 0:
+                left -= waiting.popleft().drain(min(left, SHARE))
+        finally:
+            if waiting:
+                if not self._scheduled:
+                    self._schedule()
+            else:
+                self.left = BURST
+
+
+_paces: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Pace] = weakref.WeakKeyDictionary()
+
+
+def pace_of(loop: asyncio.AbstractEventLoop) -> Pace:
+    pace = _paces.get(loop)
+    if pace is None:
+        pace = _paces[loop] = Pace()
+    return pace
