@@ -31,7 +31,6 @@ def application(desk: Desk) -> web.Application:
         app.router.add_route(method, path, handler)
         if method == "GET" and not path.endswith("/events"):
             app.router.add_route("HEAD", path, handler)
-    app.on_response_prepare.append(_sign)
     return app
 
 
@@ -124,8 +123,3 @@ def _standing(desk: Desk, stored: StoredRun) -> Standing:
         stored.ticket, stored.id, stored.workflow, stored.status, stored.started, stored.ended,
         desk.node.journal.outcome(stored), links(stored.ticket, stored.id),
     )  # fmt: skip
-
-
-async def _sign(_: web.Request, response: web.StreamResponse) -> None:
-    """Do not tell strangers which library in which version to attack."""
-    response.headers["Server"] = "terminus"

@@ -12,7 +12,7 @@ from runtime.commands import UserError
 from runtime.commands.intake import Draft, checked
 from runtime.settings import Settings
 from runtime.web.refusals import Refused
-from runtime.wording import shown
+from runtime.wording import safe, shown
 
 T = TypeVar("T")
 
@@ -203,7 +203,7 @@ def _decoded(body: bytes, shape: type[T]) -> T:
     try:
         return msgspec.json.decode(body, type=shape)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        complaint = str(error)[:MESSAGE_CHARACTERS]
+        complaint = safe(str(error)[:MESSAGE_CHARACTERS])
     except RecursionError:
         complaint = "it is nested too deeply"
     names = ", ".join(f'"{name}"' for name in shape.__struct_fields__)  # type: ignore[attr-defined] # a struct

@@ -6,7 +6,7 @@ import hashlib
 import secrets
 import sqlite3
 from collections.abc import AsyncGenerator, Iterator
-from typing import Any
+from typing import Any, cast
 
 import structlog
 
@@ -178,24 +178,36 @@ class Desk:
 
 async def _live(handle: RunHandle, ending: "asyncio.Future[Outcome]") -> AsyncGenerator[Progress | None, None]:
     """A run's progress as it happens, until its end is known."""
-    events = handle.watch()
-    upcoming: asyncio.Future[Progress] = asyncio.ensure_future(anext(events))
+    events, told = cast("AsyncGenerator[Progress, None]", handle.watch()), 0
+    upcoming: asyncio.Future[Progress] | None = None
     try:
         while True:
-            both: list[asyncio.Future[Any]] = [upcoming, ending]
-            await asyncio.wait(both, timeout=HEARTBEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-            if not upcoming.done() and ending.done():
-                await asyncio.wait([upcoming], timeout=LAST_WORDS_SECONDS)
+            upcoming = upcoming or asyncio.ensure_future(anext(events))
+            await _either(upcoming, ending)
             if upcoming.done():
-                yield upcoming.result()
-                upcoming = asyncio.ensure_future(anext(events))
+                event, upcoming = upcoming.result(), None
+                number = event.number if isinstance(event, HandoffMade) else 0
+                if number and number <= told:
+                    continue  # it was being written down when the past was asked for
+                told = number or told
+                yield event
             elif ending.done():
                 return
             else:
                 yield None
     finally:
-        upcoming.cancel()
-        await asyncio.wait([upcoming])
+        if upcoming is not None:
+            upcoming.cancel()
+            await asyncio.wait([upcoming])
+        await events.aclose()  # the subscription ends with it
+
+
+async def _either(upcoming: "asyncio.Future[Progress]", ending: "asyncio.Future[Outcome]") -> None:
+    """Wait for one of the two, or a heartbeat; progress that was made before the end is given time to arrive."""
+    both: list[asyncio.Future[Any]] = [upcoming, ending]
+    await asyncio.wait(both, timeout=HEARTBEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+    if ending.done() and not upcoming.done():
+        await asyncio.wait([upcoming], timeout=LAST_WORDS_SECONDS)
 
 
 async def _written(task: "asyncio.Task[RunHandle]") -> RunHandle:

@@ -2,7 +2,9 @@
 
 import asyncio
 import contextlib
+import errno
 import gc
+import ipaddress
 import resource
 import signal
 import socket
@@ -63,20 +65,20 @@ def bound(server: ServerSettings) -> socket.socket:
 
     :raises UserError: with a sentence that says why not.
     """
-    host = server.host.strip("[]")
-    host = "127.0.0.1" if host == "localhost" else host
+    host = "127.0.0.1" if server.host == "localhost" else server.host.strip("[]")
     where = f"{server.host} port {server.port}"
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
+        version = ipaddress.ip_address(host).version
+        family = socket.AF_INET6 if version == 6 else socket.AF_INET
         return socket.create_server((host, server.port), family=family, backlog=BACKLOG)
+    except ValueError:
+        raise UserError(
+            f"The host {shown(server.host)} is no IP address. Give one of this machine, or localhost, with --host."
+        ) from None
     except PermissionError:
         raise UserError(f"This user may not listen on {where}. Choose a port above 1023 with --port.") from None
-    except socket.gaierror:
-        raise UserError(
-            f"There is no address for the host {shown(server.host)}. Give an IP address with --host."
-        ) from None
     except OSError as error:
-        why = "is in use" if error.errno == 98 else f"cannot be listened on ({error.strerror})"
+        why = "is in use" if error.errno == errno.EADDRINUSE else f"cannot be listened on ({error.strerror})"
         raise UserError(f"{where} {why}. Stop what listens there, or choose another with --port.") from None
 
 
@@ -91,7 +93,7 @@ async def serve(settings: Settings, sock: socket.socket, announce: Callable[[str
         async with opened(settings) as node:
             resumed = len(await node.resume())
             desk = Desk(node)
-            async with _listening(desk, sock):
+            async with listening(desk, sock):
                 _tune_collector()
                 desk.ready = True
                 log.info("server.started", address=address(sock), resumed=resumed)
@@ -105,7 +107,7 @@ async def serve(settings: Settings, sock: socket.socket, announce: Callable[[str
 
 
 @contextlib.asynccontextmanager
-async def _listening(desk: Desk, sock: socket.socket) -> AsyncIterator[None]:
+async def listening(desk: Desk, sock: socket.socket) -> AsyncIterator[None]:
     """Answer on a socket; nobody new is heard once this is left, and nobody is left waiting."""
     runner = web.AppRunner(
         application(desk), access_log=None, handler_cancellation=True, shutdown_timeout=ANSWER_SECONDS,
