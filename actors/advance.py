@@ -217,7 +217,7 @@ def _resume(flow: Workflow, run: Run, elapsed: float) -> Moved:
     if run.breach:
         again = tuple(replace(each, due=elapsed + CLOSING_SECONDS) for each in run.open)
         request = project(run.case, flow.close)
-        hands = [HandOff(each.number, each.role, request, CLOSING_SECONDS, urgent=True) for each in again]
+        hands = [HandOff(each.number, each.role, request, CLOSING_SECONDS) for each in again]
         return replace(run, open=again), HandOffs(tuple(hands))
     if elapsed >= flow.max_seconds:
         return close(flow, run, Why.TIMED_OUT, elapsed)

@@ -33,7 +33,7 @@ def close(flow: Workflow, run: Run, why: Why, elapsed: float, detail: str = "") 
     opened = Open(len(handoffs), flow.terminator, elapsed + CLOSING_SECONDS)
     run = replace(run, case=case, breach=why, handoffs=handoffs, open=(opened,))
     request = project(case, flow.close)
-    return run, HandOff(opened.number, flow.terminator, request, CLOSING_SECONDS, urgent=True)
+    return run, HandOff(opened.number, flow.terminator, request, CLOSING_SECONDS)
 
 
 def proceed(flow: Workflow, run: Run, to: str | Again, elapsed: float) -> Moved:
@@ -73,7 +73,7 @@ def hand(flow: Workflow, run: Run, step: Step, handoff: Handoff, *, warning: str
     number, tries = len(handoffs), changed.pop("tries", 0)
     opened = Open(number, target, handoff.at + within)
     run = replace(run, handoffs=handoffs, open=(opened,), tries=tries, **changed)
-    return run, HandOff(number, target, project(run.case, step.ask), within, urgent=tries > 0, warning=warning)
+    return run, HandOff(number, target, project(run.case, step.ask), within, warning=warning)
 
 
 def ask_again(flow: Workflow, run: Run, opened: Open, elapsed: float, why: Why, what: str) -> Moved:

@@ -5,13 +5,18 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import structlog
+
 from bus.actor import Actor, Answer, Timer
 from bus.errors import ActorStopped
 from bus.mailbox import Mailbox
 from bus.message import Message, Request
+from bus.supervision import counters
 
 if TYPE_CHECKING:
     from bus.local import LocalBus
+
+log = structlog.get_logger()
 
 R = TypeVar("R")
 
@@ -61,6 +66,10 @@ class Turn:
             raise ActorStopped(f"the turn of {self.address} is over")
         self.cell.bus.post(to, message, sender=self.cell.address, number=number, urgent=urgent, within=within)
 
+    def interrupt(self, address: str) -> None:
+        if not self.over:
+            self.cell.bus.interrupt(address, self.cell.address)
+
     async def ask(self, to: str, request: Request[R], *, within: float) -> R:
         if self.over:
             raise ActorStopped(f"the turn of {self.address} is over")
@@ -94,3 +103,20 @@ class Cell(Mailbox[Turn]):
         self.turn: Turn | None = None
         self.task: asyncio.Task[Answer] | None = None
         self.busy = False
+
+
+def settle(answer: asyncio.Future[Any], outcome: Answer | Exception) -> None:
+    """Answer who asked, unless they have given up."""
+    if answer.done():
+        return
+    if isinstance(outcome, Exception):
+        answer.set_exception(outcome)
+    else:
+        answer.set_result(outcome)
+
+
+def count_abandoned(task: asyncio.Task[Any]) -> None:
+    """Called when a turn that was interrupted has had its time to end."""
+    if not task.done():
+        counters.abandoned += 1
+        log.error("actor.abandoned", actor=task.get_name())

@@ -60,17 +60,36 @@ class RunHandle:
         self.ticket = live.ticket
 
     def watch(self) -> AsyncIterator[Progress]:
-        """All progress from the beginning, then as it happens, `RunEnded` last. A slow watcher loses the oldest."""
-        waiting: asyncio.Queue[Progress] = asyncio.Queue()
+        """
+        All progress from the beginning, then as it happens, `RunEnded` last. A slow watcher loses the oldest.
+
+        It ends without `RunEnded` when this process stops before the run has ended.
+        """
+        waiting: asyncio.Queue[Progress | None] = asyncio.Queue()
 
         def hear(event: Any) -> None:
+            if isinstance(event, RunEnded):
+                return  # told below, to those too who come after it
             if waiting.qsize() >= WATCH_LIMIT:
                 waiting.get_nowait()
             waiting.put_nowait(event)
 
         for event in self._live.so_far():
             hear(event)
-        return _until_ended(waiting, self._live.watch(hear))
+        stop = self._live.watch(hear)
+        self._live.when_over(lambda: waiting.put_nowait(None))
+        return self._until_over(waiting, stop)
+
+    async def _until_over(
+        self, waiting: "asyncio.Queue[Progress | None]", stop: Callable[[], None]
+    ) -> AsyncIterator[Progress]:
+        try:
+            while (event := await waiting.get()) is not None:
+                yield event
+            if (outcome := self._live.so_ended()) is not None:
+                yield RunEnded(outcome=outcome)
+        finally:
+            stop()
 
     async def outcome(self) -> Outcome:
         return await self._live.outcome()
@@ -78,17 +97,6 @@ class RunHandle:
     def cancel(self) -> None:
         """Gently; a second time, at once."""
         self._live.cancel()
-
-
-async def _until_ended(waiting: "asyncio.Queue[Progress]", stop: Callable[[], None]) -> AsyncIterator[Progress]:
-    try:
-        while True:
-            event = await waiting.get()
-            yield event
-            if isinstance(event, RunEnded):
-                return
-    finally:
-        stop()
 
 
 class Node:
