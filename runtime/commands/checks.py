@@ -15,9 +15,11 @@ import msgspec
 
 from runtime.config import is_loopback
 from runtime.knowledge.store import FILE as INDEX
+from runtime.logs import FILE
 from runtime.models import chosen
 from runtime.node import DATABASE
 from runtime.settings import ModelSettings, Settings
+from runtime.view.report import counted
 
 REACH_SECONDS = 2.0
 BUSY_SECONDS = 1.0
@@ -49,6 +51,7 @@ def checks(settings: Settings, file: Path | None, *, reach: bool) -> list[Check]
         lambda: model_server(settings.model, reach=reach),
         web_search,
         lambda: server(settings),
+        lambda: log(settings),
         terminal,
     ]
     return [look() for look in looks]
@@ -102,7 +105,9 @@ def database(file: Path) -> Check:
     if not rows:
         return Check("Database", "ok", "none yet; the first ticket makes it")
     tickets, runs, running = rows[0]
-    return Check("Database", "ok", f"{tickets:,} tickets, {runs:,} runs, {running:,} of them not ended")
+    return Check(
+        "Database", "ok", f"{counted(tickets, 'ticket')}, {counted(runs, 'run')}, {running:,} of them not ended"
+    )
 
 
 def memory(file: Path) -> Check:
@@ -111,7 +116,7 @@ def memory(file: Path) -> Check:
         return Check("Memory", "problem", rows, "See the database above.")
     counts = dict(rows)
     said = ", ".join(f"{counts.get(state, 0):,} {state}" for state in ("confirmed", "unconfirmed", "rejected"))
-    return Check("Memory", "ok", f"{sum(counts.values()):,} resolutions: {said}")
+    return Check("Memory", "ok", f"{counted(sum(counts.values()), 'resolution')}: {said}")
 
 
 def knowledge(file: Path) -> Check:
@@ -127,7 +132,9 @@ def knowledge(file: Path) -> Check:
         return Check("Knowledge", "warning", "no documents are indexed, so only memory can answer", remedy)
     documents, skipped, passages, folders = rows[0]
     more = f", {skipped:,} skipped" if skipped else ""
-    return Check("Knowledge", "ok", f"{documents:,} documents, {passages:,} passages{more}, of {folders}")
+    return Check(
+        "Knowledge", "ok", f"{counted(documents, 'document')}, {counted(passages, 'passage')}{more}, of {folders}"
+    )
 
 
 def model(settings: ModelSettings) -> Check:
@@ -178,6 +185,10 @@ def server(settings: Settings) -> Check:
     where = f"http://{settings.server.host}:{settings.server.port}"
     token = "callers need the token" if settings.server.token else "no token, this machine only"
     return Check("Daemon", "ok", f"would listen on {where}, {token}")
+
+
+def log(settings: Settings) -> Check:
+    return Check("Log", "ok", f"{Path(settings.storage.folder, FILE).absolute()}, from {settings.log.level} up")
 
 
 def terminal() -> Check:

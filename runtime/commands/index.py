@@ -70,9 +70,10 @@ async def _index(folders: list[Path], settings: "Settings") -> "IndexReport":
 
 
 def _lines(report: "IndexReport") -> "Iterator[Line]":
-    from runtime.view.report import Line
+    from runtime.view.report import Line, counted
 
-    yield Line(f"{report.files:,} documents in {report.seconds:.1f} s", "good" if report.files else "poor")
+    found = counted(report.files, "document")
+    yield Line(f"{found} in {report.seconds:.1f} s", "good" if report.files else "poor")
     for name, count in (
         ("read", report.read),
         ("unchanged", report.unchanged),

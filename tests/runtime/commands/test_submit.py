@@ -98,6 +98,21 @@ def test_a_hostile_ticket_commands_no_terminal_and_breaks_no_json(place: Place) 
     assert encoded.json["why"] == "completed"
 
 
+def test_a_hostile_document_commands_no_terminal_either(place: Place) -> None:
+    (place.folder / "manual").mkdir()
+    text = f"# Toner {HOSTILE}\n\nThe toner cartridge \x1b[5m is changed every 4000 pages \x9b31m.\n"
+    (place.folder / "manual" / "toner.md").write_text(text, encoding="utf-8")
+    assert place.run("index", "manual").status == 0
+
+    shown = place.run("submit", "After how many pages is the toner cartridge changed?")
+    encoded = place.run("submit", "--json", "After how many pages is the toner cartridge changed, please?")
+
+    assert "4000 pages" in shown.out
+    for text in (shown.out, shown.err, encoded.out, encoded.err):
+        assert [line for line in text.split("\n") if not line.isprintable()] == []
+    assert (encoded.json["why"], encoded.json["by"]) == ("completed", "ticketing")
+
+
 def test_a_terminal_gets_the_live_view_and_then_the_result(place: Place) -> None:
     place.article()
 
