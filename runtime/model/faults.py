@@ -38,12 +38,14 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
     after: float | None = None
     """Seconds that the server asked to be left alone."""
     rejected: str | None = None
+    """What the server said against the form of the request."""
+    tries: int = 1
 
-    def error(self, tries: int) -> ModelFailed:
+    def error(self) -> ModelFailed:
         """What the caller gets to see."""
         if self.rejected is not None:
             return Rejected(self.sentence, self.rejected)
-        return ModelFailed(self.sentence if tries == 1 else f"{self.sentence} ({tries} tries)")
+        return ModelFailed(self.sentence if self.tries == 1 else f"{self.sentence} ({self.tries} tries)")
 
 
 class Kinds(msgspec.Struct, frozen=True):
@@ -70,7 +72,7 @@ def understand(error: Exception, kinds: Kinds, settings: ModelSettings, where: s
         return Fault(kind="unreachable", again=True, fatal=True, answered=False, sentence=sentence)
     if isinstance(error, kinds.timeout) and not _anywhere(error, kinds.broken):
         sentence = f"The model server at {where} does not answer: try later, or check [model] base_url."
-        return Fault(kind="silent", again=True, answered=False, sentence=sentence)
+        return Fault(kind="silent", again=True, fatal=True, answered=False, sentence=sentence)
     return broken(where)
 
 
@@ -91,11 +93,14 @@ def empty(where: str) -> Fault:
     )
 
 
-def silent(where: str, seconds: float, last: Fault | None) -> str:
-    """The sentence for a call whose time was up."""
+def given_up(where: str, seconds: float, last: Fault | None, *, hung: bool) -> Fault:
+    """The call's time was up: after `last`, or in the middle of its first try."""
     if last is not None:
-        return f"{last.sentence} (given up after {seconds:g} s)"
-    return f"The model server at {where} did not answer within {seconds:g} s: try later, or raise [model] call_seconds."
+        return msgspec.structs.replace(last, sentence=f"{last.sentence} (given up after {seconds:g} s)")
+    sentence = (
+        f"The model server at {where} did not answer within {seconds:g} s: try later, or raise [model] call_seconds."
+    )
+    return Fault(kind="silent", fatal=hung, answered=False, sentence=sentence)
 
 
 def _by_status(

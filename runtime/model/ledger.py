@@ -61,13 +61,15 @@ class Ledger:
 class Charge:
     """What one call holds of a ledger, until it is settled or released."""
 
-    __slots__ = ("_held", "_ledger", "tokens_in", "tokens_out")
+    __slots__ = ("_held", "_ledger", "losses", "tokens_in", "tokens_out")
 
     def __init__(self, ledger: Ledger, tokens_in: int, tokens_out: int) -> None:
         self._ledger = ledger
         self.tokens_in = tokens_in
         self.tokens_out = tokens_out
         self._held = tokens_in + tokens_out
+        self.losses = 0
+        """Tries whose answer was never seen."""
 
     @property
     def tokens(self) -> int:
@@ -75,6 +77,7 @@ class Charge:
 
     def lost(self) -> None:
         """A try was sent and its answer never seen: the server may well charge for the question."""
+        self.losses += 1
         self._ledger.count(self.tokens_in, 0, estimated=True)
 
     def check(self) -> None:

@@ -18,11 +18,12 @@ import structlog
 
 from actors.ports import ModelFailed
 from bus import Clock
-from runtime.model import faults
+from runtime.model import faults, wire
 from runtime.model.deadline import Deadline, wait
 from runtime.model.faults import Fault
 from runtime.model.ledger import Charge
 from runtime.model.limits import Breaker, Limiter
+from runtime.model.wire import Reply
 from runtime.settings import ModelSettings
 
 log = structlog.get_logger()
@@ -33,6 +34,8 @@ REPLY_BYTES = 8 << 20
 """The largest completion that is read."""
 BACKOFF_SECONDS = 0.5
 BACKOFF_MOST = 8.0
+HUNG_SECONDS = 30.0
+"""A server that is silent for so long counts as one that is not there."""
 PAUSE_MOST = 60.0
 """A `Retry-After` holds all calls back for no longer than this at a time."""
 
@@ -41,50 +44,6 @@ class HttpClient(Protocol):
     """What the SDK sends through: its own aiohttp client, or an `httpx.AsyncClient`."""
 
     async def aclose(self) -> None: ...
-
-
-class Function(msgspec.Struct, frozen=True):
-    name: str = ""
-    arguments: str | dict[str, Any] | None = ""  # JSON as text, or as some servers have it, JSON itself
-
-
-class ToolCall(msgspec.Struct, frozen=True):
-    id: str | None = ""
-    function: Function = Function()
-
-
-class Part(msgspec.Struct, frozen=True):
-    text: str | None = ""
-
-
-class Message(msgspec.Struct, frozen=True):
-    content: str | list[Part] | None = None
-    refusal: str | None = None
-    tool_calls: list[ToolCall] | None = None
-
-    @property
-    def text(self) -> str:
-        if isinstance(self.content, list):
-            return "".join(part.text or "" for part in self.content)
-        return self.content or ""
-
-
-class Choice(msgspec.Struct, frozen=True):
-    message: Message
-    finish_reason: str | None = None
-
-
-class Usage(msgspec.Struct, frozen=True):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-
-
-class Reply(msgspec.Struct, frozen=True):
-    choices: list[Choice] = []
-    usage: Usage | None = None
-
-
-_read = msgspec.json.Decoder(Reply).decode
 
 
 class _Line:
@@ -175,27 +134,37 @@ class Server:
         :raises BudgetSpent: too many tries were lost.
         :raises ModelFailed: it came to nothing, with a sentence for the user.
         """
-        seconds = min(within, self.settings.call_seconds)
-        last: Fault | None = None
+        outcome = await self._tried(body, charge, min(within, self.settings.call_seconds))
+        if isinstance(outcome, Reply):
+            return outcome
+        if outcome.fatal:
+            self.breaker.failed(outcome.kind, outcome.sentence)
+        raise outcome.error()
+
+    async def _tried(self, body: bytes, charge: Charge, seconds: float) -> Reply | Fault:
+        """As many tries as are allowed and fit into the time."""
+        outcome: Reply | Fault | None = None
+        lost = charge.losses
+        until = self.clock.time() + seconds
         try:
             async with Deadline(self.clock, seconds) as deadline:
-                until = self.clock.time() + seconds
                 for attempt in range(1, self.settings.tries + 1):
+                    lost = charge.losses
                     outcome = await self._attempt(body, charge)
                     if isinstance(outcome, Reply):
                         return outcome
-                    last = outcome
+                    outcome = msgspec.structs.replace(outcome, tries=attempt)
                     delay = self._delay(outcome, attempt)
                     if not outcome.again or attempt == self.settings.tries or self.clock.time() + delay >= until:
-                        break
+                        return outcome
                     log.info("model.tried_again", reason=outcome.kind, attempt=attempt, seconds=round(delay, 2))
                     await wait(self.clock, delay)
         except TimeoutError:
             if not deadline.expired:
                 raise
-            raise ModelFailed(faults.silent(self.where, seconds, last)) from None
-        assert last is not None  # noqa: S101 - there is at least one try
-        raise last.error(attempt)
+        # A request that the server had for so long is its silence; one that waited in our line says nothing of it.
+        hung = charge.losses > lost and seconds >= HUNG_SECONDS
+        return faults.given_up(self.where, seconds, outcome if isinstance(outcome, Fault) else None, hung=hung)
 
     async def _attempt(self, body: bytes, charge: Charge) -> Reply | Fault:
         line = self._line or await self.load()
@@ -207,8 +176,8 @@ class Server:
             self.breaker.enter()
             charge.check()
             used, lost = None, True  # until there is an answer
-            reply = _read(await self._send(line, body))
-            used, lost = _total(reply.usage), False
+            reply = wire.read(await self._send(line, body))
+            used, lost = reply.tokens, False
         except line.errors as error:
             fault = faults.understand(error, line.kinds, self.settings, self.where, self._today())
             lost = not fault.answered and fault.kind != "unreachable"
@@ -242,9 +211,7 @@ class Server:
         return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
     def _note(self, fault: Fault) -> Fault:
-        if fault.fatal:
-            self.breaker.failed(fault.kind, fault.sentence)
-        elif fault.answered:
+        if fault.answered and not fault.fatal:
             self.breaker.succeeded()
         if fault.again and fault.after:
             self.limiter.pause(min(fault.after, PAUSE_MOST))
@@ -275,9 +242,3 @@ def where(url: str) -> str:
         raise ModelFailed("[model] base_url must be like https://host/v1; a key belongs into [model] api_key.")
     port = f":{parts.port}" if parts.port else ""
     return f"{parts.scheme}://{parts.hostname or ''}{port}{parts.path}"
-
-
-def _total(usage: Usage | None) -> int | None:
-    if usage is None or usage.prompt_tokens is None:
-        return None
-    return usage.prompt_tokens + (usage.completion_tokens or 0)

@@ -14,7 +14,8 @@ from runtime.model.dialect import Dialect, simpler
 from runtime.model.faults import Rejected
 from runtime.model.ledger import Ledger, estimate
 from runtime.model.schema import Contract, Malformed
-from runtime.model.server import Message, Reply, Server, ToolCall
+from runtime.model.server import Server
+from runtime.model.wire import Message, Reply, ToolCall
 from runtime.settings import ModelSettings
 
 log = structlog.get_logger()

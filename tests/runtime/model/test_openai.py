@@ -253,6 +253,45 @@ async def test_a_gone_server_fails_all_at_once_after_three_calls_and_is_found_ag
             assert (await model.fill(Summary, task(), within=100)).value == SOLVED
 
 
+async def test_a_server_that_hangs_does_not_cost_every_ticket_two_minutes() -> None:
+    clock = Jumping()
+    async with FakeOpenAI(hangs()) as server, model_at(server, clock) as model:
+        for _ in range(3):
+            server.bodies.clear()
+            call = asyncio.create_task(model.fill(Summary, task(), within=500))
+            await server.until(lambda: len(server.bodies) == 1)
+            await clock.jump(120)
+            with pytest.raises(ModelFailed, match="did not answer within 120 s"):
+                await call
+        with pytest.raises(ModelFailed, match="not asked again for a few seconds"):
+            await model.fill(Summary, task(), within=500)
+
+
+async def test_who_waits_in_our_own_line_says_nothing_of_the_server() -> None:
+    clock = Jumping()
+    async with FakeOpenAI(hangs()) as server, model_at(server, clock, concurrency=1, call_seconds=200.0) as model:
+        first = asyncio.create_task(model.fill(Summary, task(), within=500))
+        await server.until(lambda: len(server.bodies) == 1)
+        others = [asyncio.create_task(model.fill(Summary, task(), within=100)) for _ in range(5)]
+        await until(lambda: model.server.limiter.waiting == 5)
+        await clock.jump(100)
+        outcomes = await asyncio.gather(*others, return_exceptions=True)
+        assert all("did not answer within 100 s" in str(each) for each in outcomes)
+        model.server.breaker.check()
+        first.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+
+
+async def test_one_call_that_is_refused_three_times_is_one_failure() -> None:
+    async with FakeOpenAI(GOOD) as server:
+        url = server.url
+    async with model_at(url) as model:
+        for _ in range(2):
+            with pytest.raises(ModelFailed, match=r"cannot be reached.*\(3 tries\)$"):
+                await model.fill(Summary, task(), within=100)
+
+
 async def test_only_one_looks_whether_a_server_is_back() -> None:
     clock = Jumping()
     script = [fails(401)] * 3
