@@ -79,28 +79,27 @@ class Outline:
     def __init__(self) -> None:
         self.sections: list[Section] = []
         self.title = ""
-        self._headings: list[tuple[int, str]] = []
-        self._terms: list[str] = []
-        self._anchor = ""
+        self._headings: list[tuple[int, str, str]] = []
+        self._terms: list[tuple[str, str]] = []
         self._section: Section | None = None
 
     def head(self, level: int, text: str, anchor: str = "") -> None:
         """A heading: what follows stands under it."""
         self.title = self.title or text
-        self._headings = [each for each in self._headings if each[0] < level] + [(level, text)]
+        self._headings = [each for each in self._headings if each[0] < level] + [(level, text, anchor)]
         self._terms.clear()
-        self._open(anchor)
+        self._section = None
 
     def term(self, depth: int, text: str, anchor: str = "") -> None:
         """A term at a depth of nested lists: what follows explains it."""
-        self._terms[depth:] = [text[:200]]
-        self._open(anchor)
+        self._terms[depth:] = [(text[:200], anchor)]
+        self._section = None
 
     def leave(self, depth: int) -> None:
         """The list of terms at this depth is over."""
         if len(self._terms) > depth:
             del self._terms[depth:]
-            self._open("")
+            self._section = None
 
     @property
     def depth(self) -> int:
@@ -108,8 +107,10 @@ class Outline:
 
     def add(self, unit: Unit) -> None:
         if self._section is None:
-            path = [text for _, text in self._headings] + self._terms
-            self._section = Section(tuple(p for p in path if p), self._anchor, bool(self._terms), [])
+            path = [text for _, text, _ in self._headings] + [text for text, _ in self._terms]
+            anchors = [anchor for _, _, anchor in self._headings] + [anchor for _, anchor in self._terms]
+            anchor = next((each for each in reversed(anchors) if each), "")
+            self._section = Section(tuple(part for part in path if part), anchor, bool(self._terms), [])
             self.sections.append(self._section)
         self._section.units.append(unit)
 
@@ -135,10 +136,6 @@ class Outline:
             self.add(Unit(x, min(end, x + UNIT_LIMIT), code, opens))
             opens = False
         return opens
-
-    def _open(self, anchor: str) -> None:
-        self._anchor = anchor or self._anchor
-        self._section = None
 
 
 def pieces(document: Document) -> list[Piece]:

@@ -15,6 +15,8 @@ from runtime.knowledge.reading import SUFFIXES, read
 
 FILES_LIMIT = 200_000
 DEPTH_LIMIT = 40
+IGNORED_FOLDERS = frozenset(("_sources", "_static", "_images", "__pycache__", "node_modules"))
+"""What Sphinx puts beside its pages (their sources once more), and what programs leave behind."""
 
 _open: dict[str, tuple[tuple[int, int], sqlite3.Connection]] = {}
 
@@ -79,6 +81,8 @@ def _kind(entry: "os.DirEntry[str]", root: Path, depth: int) -> str:
         return ""
     try:
         if entry.is_dir():
+            if entry.name in IGNORED_FOLDERS:
+                return ""
             if entry.is_symlink():
                 return "a link to a folder"
             return "folder" if depth < DEPTH_LIMIT else f"more than {DEPTH_LIMIT} folders deep"

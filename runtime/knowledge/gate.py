@@ -19,7 +19,8 @@ UNKNOWN = 3
 NAME_RARITY = 8.0
 NEAR_WORDS = 3
 OTHER_PAGE = 0.5
-ENOUGH_TERMS = 4
+ENOUGH_EVIDENCE = 18.0
+"""So many nats (inverse frequencies, added up) of literally matching words are no coincidence."""
 
 _DETERMINERS = word_set("a an the my our your his her their this that in on with from for to of at by via into")
 
@@ -58,16 +59,17 @@ def confidence(question: Question, pages: list[Page], quoted: list[Window]) -> f
     """
     How far the best quote stands above noise: the share of the question that it and its headings say literally.
 
-    Synonyms do not count. Few words are little evidence, and so is a quote that is not of the best page.
+    Synonyms do not count. Few or common words are little evidence, and so is a quote that is not of the best page.
     """
     if not quoted or not pages:
         return 0.0
     best = quoted[0]
     have = best.terms.union(best.passage.path_terms.split())
     literal = question.coverage({term: 1.0 for term in question.terms if term in have})
-    solid = sum(0.5 if is_cjk(term) else 1.0 for term, each in question.terms.items() if not each.weak)
+    heavy = (term for term, each in question.terms.items() if term in have and not each.weak)
+    evidence = sum(question.terms[term].weight * (0.5 if is_cjk(term) else 1.0) for term in heavy)
     share = 1.0 if best.passage.document == pages[0].document else OTHER_PAGE
-    return round(literal * share * min(1.0, solid / ENOUGH_TERMS), 4)
+    return round(literal * share * min(1.0, evidence / ENOUGH_EVIDENCE), 4)
 
 
 def _strange(shelf: Shelf, question: Question) -> list[str]:

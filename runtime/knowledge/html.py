@@ -61,6 +61,8 @@ def read_html(text: str) -> Document:
     if root is None:
         raise Unreadable("no HTML in it")
     main = _main(root)
+    for each in main.iter("br"):
+        each.tail = "\n" + (each.tail or "")
     if _linked(main) > LINKS_SHARE:
         raise Unreadable("nothing but links")
     walker = _Walker()
@@ -129,8 +131,6 @@ class _Walker:
             self._block(e, depth)
         else:
             self._children(e, depth)
-            if tag == "br":
-                self._inline.append(" ")
 
     def flush(self) -> None:
         """End the paragraph that was gathered from inline elements."""
@@ -165,20 +165,11 @@ class _Walker:
         parent = e.getparent()
         if parent is not None and _ADMONITION.search(parent.get("class") or ""):
             return
-        anchor = self._anchor(e)
+        anchor = _anchor(e) or self._id
         text = heading(_visible(e))
         if text:
             self._write("#" * int(e.tag[1]) + " ", text)
             self.outline.head(int(e.tag[1]), text, anchor)
-
-    def _anchor(self, e: HtmlElement) -> str:
-        """An id of the element or in it, else the last one before it."""
-        for inner in e.iter("a", "span", "code", "h1", "h2", "h3", "h4", "h5", "h6", "dt"):
-            name = inner.get("id") or inner.get("name")
-            if name and inner.get("class") != "indexterm":
-                self._id = name
-                break
-        return self._id
 
     def _code(self, e: HtmlElement) -> None:
         self.flush()
@@ -194,7 +185,7 @@ class _Walker:
             if child.tag == "dt":
                 names.append(fold(_visible(child)))
                 self._write("", names[-1])
-                self.outline.term(level, ", ".join(n for n in names if n), self._anchor(child))
+                self.outline.term(level, ", ".join(n for n in names if n), _anchor(child))
             elif isinstance(child.tag, str):
                 self.walk(child, depth + 1)
                 names.clear()
@@ -220,12 +211,21 @@ class _Walker:
             texts[0] if len(texts) > 1 and len(texts[0]) < 60 else fold(code.text_content()) if code is not None else ""
         )
         if name:
-            self.outline.term(level, name, self._anchor(e))
+            self.outline.term(level, name, _anchor(e))
         if len(texts) == 1:
             self._block(cells[0], depth)
         else:
             self.outline.prose(row, 0, len(row), self._write("", row))
         self.outline.leave(level)
+
+
+def _anchor(e: HtmlElement) -> str:
+    """An id of the element or in it."""
+    for inner in e.iter("a", "span", "code", "h1", "h2", "h3", "h4", "h5", "h6", "dt", "tr", "td"):
+        name = inner.get("id") or (inner.get("name") if inner.tag == "a" else None)
+        if name and inner.get("class") != "indexterm":
+            return str(name)
+    return ""
 
 
 def _skipped(e: HtmlElement) -> bool:
@@ -245,6 +245,6 @@ def _spaced(e: HtmlElement) -> str:
     """The text of a cell, with spaces between its paragraphs."""
     parts = [e.text or ""]
     for child in e:
-        between = " " if child.tag in _BLOCK or child.tag == "br" else ""
+        between = " " if child.tag in _BLOCK else ""
         parts += (between, child.text_content() if isinstance(child.tag, str) else "", between, child.tail or "")
     return "".join(parts)

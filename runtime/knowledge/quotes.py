@@ -110,6 +110,8 @@ def _whole(window: Window) -> Window:
             break
         last += 1
     first, last = _grown(units, first, last)
+    if window.passage.entry and units[last].end - units[0].start <= WHOLE_CHARACTERS:
+        first = 0  # what an option or function is, before what else is said of it
     return msgspec.structs.replace(window, start=units[first].start, end=units[last].end)
 
 

@@ -11,7 +11,7 @@ from runtime.knowledge.document import Document, Piece, pieces
 from runtime.knowledge.words import tokens
 
 FILE = "knowledge.db"
-VERSION = 1
+VERSION = 2
 """Of the schema and of the readers: an index of another version is made anew."""
 
 SCHEMA = f"""
@@ -34,7 +34,7 @@ _DROP = "".join(
 )
 
 PRIORS = (
-    (r"release notes|release \d|changelog|change log|what's new|history|bibliography|acronyms|preface|news", 0.35),
+    (r"release notes|release \d|changelog|change log|what.s new|history|bibliography|acronyms|preface|news", 0.35),
     (
         r"internals|obsolete|deprecated|coding conventions?|regression tests|information schema|examples? of",
         0.75,
