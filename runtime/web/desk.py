@@ -179,13 +179,15 @@ class Desk:
 async def _live(handle: RunHandle, ending: "asyncio.Future[Outcome]") -> AsyncGenerator[Progress | None, None]:
     """A run's progress as it happens, until its end is known."""
     events, told = cast("AsyncGenerator[Progress, None]", handle.watch()), 0
-    upcoming: asyncio.Future[Progress] | None = None
+    upcoming: asyncio.Future[Progress | None] | None = None
     try:
         while True:
-            upcoming = upcoming or asyncio.ensure_future(anext(events))
+            upcoming = upcoming or asyncio.ensure_future(anext(events, None))
             await _either(upcoming, ending)
             if upcoming.done():
                 event, upcoming = upcoming.result(), None
+                if event is None:
+                    return
                 number = event.number if isinstance(event, HandoffMade) else 0
                 if number and number <= told:
                     continue  # it was being written down when the past was asked for
@@ -202,7 +204,7 @@ async def _live(handle: RunHandle, ending: "asyncio.Future[Outcome]") -> AsyncGe
         await events.aclose()  # the subscription ends with it
 
 
-async def _either(upcoming: "asyncio.Future[Progress]", ending: "asyncio.Future[Outcome]") -> None:
+async def _either(upcoming: "asyncio.Future[Progress | None]", ending: "asyncio.Future[Outcome]") -> None:
     """Wait for one of the two, or a heartbeat; progress that was made before the end is given time to arrive."""
     both: list[asyncio.Future[Any]] = [upcoming, ending]
     await asyncio.wait(both, timeout=HEARTBEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED)

@@ -36,6 +36,8 @@ async def stream(request: web.Request, desk: Desk, run_id: str) -> web.StreamRes
             request.transport.set_write_buffer_limits(BUFFER_BYTES)
         async with contextlib.aclosing(desk.progress(run_id)) as events:
             async for event in events:
+                if event is not None and type(event) not in NAMES:
+                    continue  # what agents say besides the progress of the run
                 if not await _written(request, response, HEARTBEAT if event is None else block(event)):
                     log.info("stream.dropped", run=run_id)
                     break

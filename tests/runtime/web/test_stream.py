@@ -11,6 +11,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from bus import Event
 from runtime.web import desk as desk_module
 from runtime.web import stream as stream_module
 from tests.runtime.web.kit import Held, Interface, interface, until
@@ -95,6 +96,26 @@ async def test_a_watcher_who_comes_in_the_very_moment_of_the_end_hears_it(
 
         assert [name for name, _ in events].count("ended") == 1
         assert (events[0][0], events[-1][0]) == ("began", "ended")
+
+
+class Aside(Event, frozen=True):
+    """What an agent may say to all, and nobody here knows."""
+
+    said: str
+
+
+async def test_what_agents_say_besides_is_not_for_clients(tmp_path: Path) -> None:
+    model = Held()
+    async with interface(tmp_path, model=model) as web:
+        receipt = await web.submit()
+        watching = asyncio.ensure_future(told(web, receipt["links"]["events"]))
+        await until(lambda: bool(web.node._live[receipt["run"]]._bus.watchers))
+        web.node._live[receipt["run"]]._bus.publish("worker", Aside(said="psst"))
+        model.free.set()
+
+        events = await watching
+        assert events[-1][0] == "ended"
+        assert "psst" not in json.dumps(events)
 
 
 async def test_a_silent_run_sends_signs_of_life(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

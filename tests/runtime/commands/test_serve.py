@@ -1,0 +1,187 @@
+"""The daemon as its user runs it: started, asked, told to stop, killed, and started again."""
+
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from tests.runtime.commands.program import SECONDS, Place, silent_server
+
+TOKEN = "correct-horse-battery-staple"
+
+
+class Daemon:
+    """A server process and where it listens."""
+
+    def __init__(self, popen: "subprocess.Popen[str]") -> None:
+        assert popen.stdout is not None
+        self.popen = popen
+        self.hello = popen.stdout.readline()
+        found = re.search(r"http://\S+?:(\d+)", self.hello)
+        assert found, (self.hello, popen.stderr.read() if popen.stderr and popen.poll() is not None else "")
+        self.url, self.port = found[0], int(found[1])
+
+    def ask(self, path: str, body: Any = None, *, method: str = "", **headers: str) -> tuple[int, Any]:
+        data = None if body is None else json.dumps(body).encode()
+        usual = {"Content-Type": "application/json"} if data else {}
+        method = method or ("POST" if data else "GET")
+        request = urllib.request.Request(self.url + path, data, {**usual, **headers}, method=method)  # noqa: S310 - ours
+        try:
+            with urllib.request.urlopen(request, timeout=SECONDS) as response:  # noqa: S310 - ours
+                return response.status, json.load(response)
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, json.load(error)
+
+    def stop(self, how: int = signal.SIGTERM) -> tuple[int, str, str]:
+        """Exit status, the rest of stdout, and stderr."""
+        self.popen.send_signal(how)
+        out, err = self.popen.communicate(timeout=SECONDS)
+        return self.popen.returncode, out, err
+
+
+@contextmanager
+def daemon(place: Place, *words: str, **environ: str) -> Iterator[Daemon]:
+    with place.running("serve", "--port", "0", *words, **environ) as popen:
+        yield Daemon(popen)
+
+
+@pytest.mark.req("SY-4", "HD-1.4")
+def test_it_answers_tickets_and_stops_when_told(place: Place) -> None:
+    with daemon(place) as server:
+        status, outcome = server.ask("/tickets?wait=30", {"text": "My printer smokes."})
+        received = time.time()
+        _, standing = server.ask(f"/runs/{outcome['run']}")
+        assert (status, outcome["status"], outcome["by"]) == (200, "not_found", "ticketing")
+        assert received - standing["ended"] < 2.0
+        assert server.ask("/health")[1]["ready"] is True
+
+        exit_status, out, err = server.stop()
+
+    assert (exit_status, out) == (0, "Stopped\n")
+    for line in err.splitlines():
+        json.loads(line)
+    assert "Traceback" not in err
+    assert place.run("status", outcome["ticket"], "--json").json["status"] == "not_found"
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_what_runs_when_it_is_stopped_goes_on_at_the_next_start(place: Place, how: int) -> None:
+    with silent_server() as model, daemon(place, TERMINUS_SERVER_STOP_SECONDS="0.2", **model) as server:
+        _, receipt = server.ask("/tickets", {"text": "My printer smokes.", "id": "HD-1"})
+        exit_status, out, _ = server.stop(how)
+    assert (exit_status, receipt["status"]) == (0, "running")
+    assert "1 ticket that was running goes on at the next start" in out
+
+    with daemon(place) as server:
+        assert "1 ticket that was running goes on" in server.hello
+        status, outcome = server.ask("/tickets?wait=30", {"text": "My printer smokes.", "id": "HD-1"})
+        assert (status, outcome["run"], outcome["status"]) == (200, receipt["run"], "not_found")
+
+
+@pytest.mark.req("SY-4")
+def test_what_ran_when_it_was_killed_ends_after_the_restart(place: Place) -> None:
+    with silent_server() as model, daemon(place, **model) as server:
+        receipts = [server.ask("/tickets", {"text": f"My printer smokes, {n}.", "id": f"HD-{n}"})[1] for n in range(5)]
+        server.stop(signal.SIGKILL)
+
+    with daemon(place) as server:
+        assert "5 tickets that were running go on" in server.hello
+        for receipt in receipts:
+            again = {"text": f"My printer smokes, {receipt['ticket'][3:]}.", "id": receipt["ticket"]}
+            _, outcome = server.ask("/tickets?wait=30", again)
+            assert (outcome["run"], outcome["status"]) == (receipt["run"], "not_found")
+        assert server.stop()[0] == 0
+
+    with daemon(place) as server:
+        assert "running" not in server.hello
+
+
+def test_a_second_signal_does_not_wait_for_what_runs(place: Place) -> None:
+    with silent_server() as model, daemon(place, TERMINUS_SERVER_STOP_SECONDS="600", **model) as server:
+        server.ask("/tickets", {"text": "My printer smokes."})
+        server.popen.send_signal(signal.SIGTERM)
+        assert server.popen.stderr is not None
+        for line in server.popen.stderr:
+            if "server.stopping" in line:
+                break
+        assert server.stop()[0] == 0
+
+
+def test_who_waits_is_answered_when_it_stops(place: Place) -> None:
+    with silent_server() as model, daemon(place, TERMINUS_SERVER_STOP_SECONDS="0", **model) as server:
+        body = json.dumps({"text": "My printer smokes.", "id": "HD-1"}).encode()
+        head = "POST /tickets?wait=60 HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        with socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS) as waiting:
+            waiting.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+            while server.ask("/tickets/HD-1")[0] != 200:
+                pass
+            server.popen.send_signal(signal.SIGTERM)
+            answer = b"".join(iter(lambda: waiting.recv(65_536), b""))
+        assert server.popen.wait(SECONDS) == 0
+
+    assert answer.startswith(b"HTTP/1.1 202 ")
+    assert json.loads(answer.partition(b"\r\n\r\n")[2])["status"] == "running"
+
+
+def test_a_port_in_use_is_one_sentence_and_nothing_is_begun(place: Place) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        done = place.run("serve", "--port", str(taken.getsockname()[1]))
+
+    assert (done.status, done.out) == (2, "")
+    assert re.fullmatch(r"127\.0\.0\.1 port \d+ is in use\..*\n", done.err)
+    assert not (place.folder / "task-data" / "terminus.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--host", "0.0.0.0"), "token"),  # noqa: S104 - it is refused
+        (("--host", "::"), "token"),
+        (("--host", "helpdesk.example"), "token"),
+        (("--port", "65536"), "65535"),
+        (("--port", "-1"), "65535"),
+    ],
+    ids=str,
+)
+def test_an_address_that_may_not_be_is_one_sentence(place: Place, words: tuple[str, ...], said: str) -> None:
+    done = place.run("serve", *words)
+
+    assert (done.status, done.out) == (2, "")
+    assert (done.err.count("\n"), said in done.err) == (1, True)
+
+
+def test_a_token_is_asked_for_and_never_shown(place: Place) -> None:
+    with daemon(place, "--host", "0.0.0.0", TERMINUS_SERVER_TOKEN=TOKEN) as server:  # noqa: S104 - with a token
+        server.url = f"http://127.0.0.1:{server.port}"
+        assert server.ask("/tickets/T-1")[0] == 401
+        assert server.ask("/tickets/T-1", Authorization=f"Bearer {TOKEN}")[0] == 404
+        assert server.ask("/health") == (200, {"live": True, "ready": True})
+        _, out, err = server.stop()
+
+    assert TOKEN not in server.hello + out + err
+
+
+def test_help_says_how_to_ask_it_and_loads_nothing_heavy(place: Place) -> None:
+    program = (
+        "import sys\nfrom runtime.__main__ import main\n"
+        "try: main(['serve', '--help'])\nexcept SystemExit: pass\n"
+        "sys.stderr.write(' '.join(sys.modules))"
+    )
+    done = subprocess.run(  # noqa: S603 - our own interpreter
+        [sys.executable, "-c", program], env=place.environ, capture_output=True, text=True, timeout=SECONDS, check=True
+    )
+
+    assert "/openapi.json" in done.stdout
+    assert "stop_seconds" in done.stdout
+    assert {"aiohttp", "asyncio", "msgspec", "structlog"} & set(done.stderr.split()) == set()
