@@ -29,22 +29,31 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal of another encoding is no reason to fail
+    before, name, after = _split(list(sys.argv[1:] if argv is None else argv))
     parser = _parser()
-    asked = parser.parse_args(argv)
-    if asked.command is None:
+    config = parser.parse_args(before).config
+    if not name:
         print(parser.format_help(), end="")
         return Exit.DONE
-    if asked.command not in COMMANDS:
+    if name not in COMMANDS:
         from runtime.wording import nearest
 
-        return _refused(f"There is no command {asked.command!r}. {nearest(asked.command, COMMANDS)}")
+        return _refused(f"There is no command {name!r}. {nearest(name, COMMANDS)}")
     try:
-        return _command(asked.command, asked.rest, asked.config)
+        return _command(name, after, config)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains when it flushes
         return Exit.FAILED
     except KeyboardInterrupt:
         return _refused("Stopped.", Exit.CANCELLED)
+
+
+def _split(argv: list[str]) -> tuple[list[str], str, list[str]]:
+    """What stands before the command, the command, and what follows it."""
+    at = 0
+    while at < len(argv) and argv[at].startswith("-"):
+        at += 2 if argv[at] == "--config" else 1
+    return argv[:at], argv[at] if at < len(argv) else "", argv[at + 1 :]
 
 
 def _parser() -> Parser:
@@ -59,8 +68,6 @@ def _parser() -> Parser:
         + "\n\n`python -m runtime COMMAND --help` shows what a command takes.",
     )
     parser.add_argument("--config", metavar="FILE", help="settings to use (default: config.toml here, if there is one)")
-    parser.add_argument("command", nargs="?", metavar="COMMAND", help=argparse.SUPPRESS)
-    parser.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     return parser
 
 

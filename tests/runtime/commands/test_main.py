@@ -59,7 +59,10 @@ def test_a_wrong_setting_is_one_sentence_with_its_place(place: Place) -> None:
     assert done.err == "config.toml, line 2: [run] has no key 'max_handofs'. Did you mean 'max_handoffs'?\n"
 
 
-@pytest.mark.parametrize("words", [["--config", "gone.toml", "status"], ["status", "--config", "gone.toml"]])
+@pytest.mark.parametrize(
+    "words",
+    [["--config", "gone.toml", "status"], ["--config=gone.toml", "status"], ["status", "--config", "gone.toml"]],
+)
 def test_the_file_of_settings_may_be_named_before_or_after_the_command(
     words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -83,6 +86,10 @@ def test_what_nobody_expected_is_one_sentence_and_the_details_are_in_the_log(
     )
     assert "Traceback (most recent call last)" in log.read_text(encoding="utf-8")
     assert "nought" in log.read_text(encoding="utf-8")
+
+
+def test_a_text_that_looks_like_an_option_can_be_given(place: Place) -> None:
+    assert place.run("submit", "--quiet", "--", "--my printer is on fire").status == 3
 
 
 def test_a_users_error_is_its_sentence_and_its_status(
