@@ -113,6 +113,8 @@ class _Walker:
         tag = e.tag
         if not isinstance(tag, str) or tag in _SKIP or _skipped(e):
             return
+        if tag in ("sup", "a") and "footnote" in (e.get("class") or ""):
+            return
         if depth > DEPTH_LIMIT:
             self._inline.append(" " + e.text_content() + " ")
             return

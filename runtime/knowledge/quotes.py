@@ -122,7 +122,7 @@ def _grown(units: list[StoredUnit], first: int, last: int) -> tuple[int, int]:
             break
         last += 1
     while first and units[last].end - units[first].start < SHORT_CHARACTERS:
-        if units[last].end - units[first - 1].start > WHOLE_CHARACTERS:
+        if units[first - 1].code or units[last].end - units[first - 1].start > WHOLE_CHARACTERS:
             break
         first -= 1
     return first, last

@@ -24,7 +24,7 @@ PAGES = 3
 QUOTES_OF_THE_BEST_PAGE = 2
 CUT = 0.6
 """A quote with less than this share of the best one's score is left out."""
-SAME = 0.5
+SAME = 0.8
 """A quote that shares more of its words than this with one before it says nothing new."""
 SUMMARY_CHARACTERS = 200
 
