@@ -156,7 +156,7 @@ def _read(file: Path) -> str:
 
 def _from_environment(environ: Mapping[str, str]) -> Iterator[tuple[tuple[str, str], Given]]:
     for variable, at in USUAL.items():
-        if value := environ.get(variable):
+        if (value := environ.get(variable)) and _encodes(value):
             yield at, Given(value, partial(_variable, variable))
     known = {key.variable: key for key in keys().values()}
     for variable in sorted(environ):
@@ -166,7 +166,18 @@ def _from_environment(environ: Mapping[str, str]) -> Iterator[tuple[tuple[str, s
             near = nearest(variable, {*known, FILE_VARIABLE})
             raise ConfigError(f"The environment variable {variable} sets nothing. {near}")
         key = known[variable]
+        if not _encodes(environ[variable]):
+            raise ConfigError(f"{_variable(variable)} is not UTF-8 text. Set it anew on a terminal that uses UTF-8.")
         yield (key.section, key.name), Given(_parsed(key, environ[variable]), partial(_variable, variable))
+
+
+def _encodes(text: str) -> bool:
+    """False for undecodable bytes, which a variable holds as lone surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _variable(name: str) -> str:

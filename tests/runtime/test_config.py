@@ -151,6 +151,7 @@ def test_what_is_wrong_in_the_file_is_refused_with_line_key_and_what_is_allowed(
         ({"TERMINUS_RUN_RETRIES": ""}, ["from 0 to 10", "not ''"]),
         ({"TERMINUS_MODEL_FALLBACK": "perhaps"}, ["true or false"]),
         ({"TERMINUS_RUN_MAX_SECONDS": "nan"}, ["a number from 1 to 86400"]),
+        ({"TERMINUS_MODEL_NAME": "caf\udce9"}, ["TERMINUS_MODEL_NAME", "is not UTF-8"]),
         ({"OPENAI_BASE_URL": "localhost:1234"}, ["OPENAI_BASE_URL", "http://"]),
     ],
     ids=repr,
