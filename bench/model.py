@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from actors.helpdesk.drafts import Summary
-from actors.ports import Task
+from actors.ports import ModelFailed, Task
 from runtime.model.openai import OpenAIModel
 from runtime.settings import ModelSettings
 
@@ -89,7 +89,7 @@ def main() -> int:
         assert server.stdout is not None
         try:
             result = asyncio.run(measure(int(server.stdout.readline()), options.rounds))
-        except (ValueError, AssertionError) as error:
+        except (ValueError, AssertionError, ModelFailed, OSError) as error:
             print(f"could not measure: {error!r}", file=sys.stderr)
             return 1
         finally:

@@ -16,7 +16,7 @@ class Dialect(msgspec.Struct, frozen=True):
 
 
 FIRST = Dialect()
-_HOPELESS = re.compile(
+_TOO_LONG = re.compile(
     r"context[_ ]length|context[_ ]window|maximum context|too (?:long|large|many tokens)", re.IGNORECASE
 )
 _FORMAT = re.compile(r"response_format|json_schema|json_object|schema|grammar|structured", re.IGNORECASE)
@@ -31,7 +31,7 @@ def simpler(dialect: Dialect, detail: str, *, tools: bool) -> Dialect | None:
     :param detail: what the server said. When that names nothing known, less is asked of it step by step.
     :param tools: whether the refused request offered tools.
     """
-    if _HOPELESS.search(detail):
+    if too_long(detail):
         return None
     if _LIMIT.search(detail) and dialect.limit:
         return _less_limit(dialect)
@@ -44,6 +44,16 @@ def simpler(dialect: Dialect, detail: str, *, tools: bool) -> Dialect | None:
     if tools and dialect.tools:
         return msgspec.structs.replace(dialect, tools=False)
     return _less_limit(dialect) if dialect.limit else None
+
+
+def too_long(detail: str) -> bool:
+    """Whether a server minds the length of the prompt, which no other form makes shorter."""
+    return bool(_TOO_LONG.search(detail))
+
+
+def minds_form(detail: str) -> bool:
+    """Whether an error of a server's own is about the form of the request all the same."""
+    return bool(_FORMAT.search(detail))
 
 
 def _less_limit(dialect: Dialect) -> Dialect:

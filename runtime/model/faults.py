@@ -8,13 +8,27 @@ from typing import Any
 import msgspec
 
 from actors.ports import ModelFailed
+from runtime.model.dialect import minds_form, too_long
 from runtime.settings import ModelSettings
 from runtime.wording import safe
 
 DETAIL_CHARACTERS = 200
-_KEY = re.compile(r"\b(?:sk|pk|key|bearer)[-_ ][\w*.-]{6,}", re.IGNORECASE)
+_KEY = re.compile(r"\b(?:(?:g?sk|pk|rk)[-_]|bearer )[\w*.~+/=-]{8,}", re.IGNORECASE)
 AGAIN = frozenset({408, 409, 425, 429})
 """Statuses below 500 that another try may cure."""
+
+CHECK = "check [model] name and base_url."
+FATAL = {
+    "401": "{server} refused the key: set TERMINUS_MODEL_API_KEY or [model] api_key.",
+    "403": "{server} does not let this key use {name}{said}: use another key or [model] name.",
+    "404": "{server} has no model {name}{said}: " + CHECK,
+    "quota": "{server} has no quota left for this key: check its plan.",
+}
+"""What the next call will fail with too."""
+TOO_LONG = (
+    "The ticket and its passages are too long for {name}{said}: "
+    "lower [model] material_characters or [knowledge] passages."
+)
 
 
 class Rejected(ModelFailed):
@@ -35,6 +49,8 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
     """The next call would fail in the same way."""
     answered: bool = True
     """The server is there."""
+    paid: bool = False
+    """The server may charge for it all the same."""
     after: float | None = None
     """Seconds that the server asked to be left alone."""
     rejected: str | None = None
@@ -66,13 +82,13 @@ def understand(error: Exception, kinds: Kinds, settings: ModelSettings, where: s
         return _by_status(error.status_code, detail, error.code, after, settings, where)
     if isinstance(error, msgspec.DecodeError):
         sentence = f"The model server at {where} sent something that is no chat completion: check [model] base_url."
-        return Fault(kind="nonsense", again=True, sentence=sentence)
+        return Fault(kind="nonsense", again=True, paid=True, sentence=sentence)
     if _anywhere(error, kinds.unreachable):
         sentence = f"The model server at {where} cannot be reached: check [model] base_url, and that it runs."
         return Fault(kind="unreachable", again=True, fatal=True, answered=False, sentence=sentence)
     if isinstance(error, kinds.timeout) and not _anywhere(error, kinds.broken):
         sentence = f"The model server at {where} does not answer: try later, or check [model] base_url."
-        return Fault(kind="silent", again=True, fatal=True, answered=False, sentence=sentence)
+        return Fault(kind="silent", again=True, fatal=True, answered=False, paid=True, sentence=sentence)
     return broken(where)
 
 
@@ -81,6 +97,7 @@ def broken(where: str) -> Fault:
         kind="broken",
         again=True,
         answered=False,
+        paid=True,
         sentence=f"The connection to the model server at {where} broke off: try later.",
     )
 
@@ -89,6 +106,7 @@ def empty(where: str) -> Fault:
     return Fault(
         kind="empty",
         again=True,
+        paid=True,
         sentence=f"The model server at {where} sent a completion without an answer: check [model] name.",
     )
 
@@ -107,27 +125,25 @@ def _by_status(
     status: int, detail: str, code: str | None, after: float | None, settings: ModelSettings, where: str
 ) -> Fault:
     said = f" ({detail[:DETAIL_CHARACTERS]})" if detail else ""
-    server = f"The model server at {where}"
-    if status == 401:
-        remedy = "set TERMINUS_MODEL_API_KEY or [model] api_key"
-        return Fault(kind="401", fatal=True, sentence=f"{server} refused the key: {remedy}.")
-    if status == 403:
-        sentence = f"{server} does not let this key use {settings.name}{said}: use another key or [model] name."
-        return Fault(kind="403", fatal=True, sentence=sentence)
-    if status == 404:
-        sentence = f"{server} has no model {settings.name}{said}: check [model] name and base_url."
-        return Fault(kind="404", fatal=True, sentence=sentence)
-    if code == "insufficient_quota":
-        return Fault(kind="quota", fatal=True, sentence=f"{server} has no quota left for this key: check its plan.")
-    if status == 429:
-        sentence = f"{server} is asked too much{said}: set [model] requests_per_minute, or try later."
-        return Fault(kind="429", again=True, after=after, sentence=sentence)
-    if status >= 500 or status in AGAIN:
-        sentence = f"{server} failed with status {status}{said}: try later."
-        return Fault(kind=str(status), again=True, after=after, sentence=sentence)
-    sentence = f"{server} did not accept the request, status {status}{said}: check [model] name and base_url."
+    kind = "quota" if code == "insufficient_quota" else str(status)
+    form = status in (400, 422) or (status in (500, 501) and minds_form(detail))
+    if kind in FATAL:
+        sentence, again, form = FATAL[kind], False, False
+    elif status == 429:
+        sentence, again = "{server} is asked too much{said}: set [model] requests_per_minute, or try later.", True
+    elif too_long(f"{code} {detail}"):
+        sentence, again, form = TOO_LONG, False, False
+    elif not form and (status >= 500 or status in AGAIN):
+        sentence, again = "{server} failed with status {status}{said}: try later.", True
+    else:
+        sentence, again = "{server} did not accept the request, status {status}{said}: " + CHECK, False
     return Fault(
-        kind=str(status), sentence=sentence, rejected=f"{code or ''} {detail}" if status in (400, 422) else None
+        kind=kind,
+        sentence=sentence.format(server=f"The model server at {where}", name=settings.name, status=status, said=said),
+        again=again,
+        fatal=kind in FATAL,
+        after=after if again else None,
+        rejected=f"{code or ''} {detail}" if form else None,
     )
 
 

@@ -144,6 +144,8 @@ class Server:
     async def _tried(self, body: bytes, charge: Charge, seconds: float) -> Reply | Fault:
         """As many tries as are allowed and fit into the time."""
         outcome: Reply | Fault | None = None
+        if seconds <= 0:
+            return faults.given_up(self.where, 0.0, None, hung=False)
         lost = charge.losses
         until = self.clock.time() + seconds
         try:
@@ -177,10 +179,10 @@ class Server:
             charge.check()
             used, lost = None, True  # until there is an answer
             reply = wire.read(await self._send(line, body))
-            used, lost = reply.tokens, False
+            used, lost = reply.tokens, not reply.choices
         except line.errors as error:
             fault = faults.understand(error, line.kinds, self.settings, self.where, self._today())
-            lost = not fault.answered and fault.kind != "unreachable"
+            lost = fault.paid
             return self._note(fault)
         finally:
             self.limiter.release(grant, used)

@@ -7,7 +7,7 @@ import msgspec
 import structlog
 
 from actors.evidence import Passage
-from actors.ports import Filled, Knowledge, ModelFailed, PortFailed, Task
+from actors.ports import BudgetSpent, Filled, Knowledge, ModelFailed, PortFailed, Task
 from runtime.model import links, prompt
 from runtime.model.deadline import Deadline
 from runtime.model.dialect import Dialect, simpler
@@ -207,6 +207,8 @@ class Talk:
             charge.settle(asked, estimate(text.encode("utf-8", "replace")), estimated=True)
         else:
             charge.settle(usage.prompt_tokens, usage.completion_tokens)
+        if reply.choices[0].finish_reason == "length" and charge.tokens_out < settings.answer_tokens:
+            raise BudgetSpent("The ticket's budget left no room for a whole answer: raise [model] ticket_tokens.")
         return reply
 
     def _body(self, dialect: Dialect, *, tools: bool) -> bytes:

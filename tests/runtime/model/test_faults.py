@@ -47,6 +47,11 @@ def test_what_a_terminal_would_obey_is_not_passed_on() -> None:
     assert _detail({"message": "busy\x1b]0;owned\x07\u202e\r\nnow"}, "").isprintable()
 
 
+def test_what_only_speaks_of_keys_stays() -> None:
+    text = "Incorrect API key provided; unknown key max_completion_tokens; ask_for risk-assessment"
+    assert _detail({"message": text}, "") == text
+
+
 def test_what_is_no_message_is_not_shown() -> None:
     assert _detail({"message": {"deep": ["x"]}}, "") == ""
     assert _detail(None, "") == ""

@@ -115,6 +115,7 @@ async def test_what_may_pass_is_tried_again_with_growing_pauses(fault: Step) -> 
     async with FakeOpenAI(fault, fault, GOOD) as server, model_at(server, clock) as model:
         assert (await model.fill(Summary, task(), within=100)).value == SOLVED
     assert len(server.bodies) == 3
+    assert model.total.spent.calls in (1, 3)  # what never came back, or made no sense, may be charged for
     first, second = clock.waits
     assert 0.25 <= first <= 0.5
     assert 0.5 <= second <= 1.0
@@ -202,6 +203,8 @@ async def test_time_that_is_over_is_not_spent() -> None:
         with pytest.raises(ModelFailed):
             await model.fill(Summary, task(), within=0.0)
     assert model.server.limiter.running == 0
+    assert server.bodies == []
+    assert model.total.spent == Spent()
 
 
 async def test_a_cancelled_call_closes_its_connection_at_once() -> None:
@@ -322,6 +325,26 @@ async def test_a_server_that_takes_no_schema_is_asked_in_words_from_then_on() ->
     assert model.total.spent.calls == 2
 
 
+async def test_a_server_that_breaks_on_a_schema_is_asked_without_one() -> None:
+    async with FakeOpenAI(fails(500, "failed to parse grammar"), GOOD) as server, model_at(server) as model:
+        assert (await model.fill(Summary, task(), within=100)).value == SOLVED
+    assert server.bodies[1]["response_format"] == {"type": "json_object"}
+
+
+async def test_a_spent_quota_is_not_waited_for() -> None:
+    step = fails(429, "You exceeded your current quota", code="insufficient_quota")
+    async with FakeOpenAI(step) as server, model_at(server) as model:
+        with pytest.raises(ModelFailed, match="no quota left for this key"):
+            await model.fill(Summary, task(), within=100)
+    assert len(server.bodies) == 1
+
+
+async def test_an_answer_that_the_budget_cut_says_so() -> None:
+    async with FakeOpenAI(says('{"summary": "Sol', finish="length")) as server, model_at(server) as model:
+        with pytest.raises(BudgetSpent, match=r"no room for a whole answer: raise \[model\] ticket_tokens"):
+            await model.for_run("run-1", Ledger(2000)).fill(Summary, task(), within=100)
+
+
 async def test_a_server_that_knows_the_old_name_of_the_limit_only() -> None:
     step = fails(422, "extra field max_completion_tokens")
     async with FakeOpenAI(step, GOOD) as server, model_at(server) as model:
@@ -333,7 +356,7 @@ async def test_a_server_that_knows_the_old_name_of_the_limit_only() -> None:
 async def test_a_prompt_that_is_too_long_is_not_sent_in_all_forms() -> None:
     step = fails(400, "maximum context length is 8192 tokens", code="context_length_exceeded")
     async with FakeOpenAI(step) as server, model_at(server) as model:
-        with pytest.raises(ModelFailed, match="maximum context length"):
+        with pytest.raises(ModelFailed, match=r"too long for fake-model .*8192.*: lower \[model\] material_characters"):
             await model.fill(Summary, task(), within=100)
     assert len(server.bodies) == 1
     assert model.dialect.format == "json_schema"
