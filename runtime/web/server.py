@@ -88,22 +88,39 @@ def address(sock: socket.socket) -> str:
 
 
 async def serve(settings: Settings, sock: socket.socket, announce: Callable[[str], None]) -> None:
-    """Take tickets until SIGTERM or SIGINT; what has not ended then stays in the journal."""
+    """
+    Take tickets until SIGTERM or SIGINT; what has not ended then stays in the journal.
+
+    It listens before it has resumed what was running, which takes seconds when that is thousands: who asks is told.
+    """
     with _stopping() as stop:
         async with opened(settings) as node:
-            resumed = len(await node.resume())
             desk = Desk(node)
             async with listening(desk, sock):
                 _tune_collector()
-                desk.ready = True
-                log.info("server.started", address=address(sock), resumed=resumed)
-                announce(f"Terminus listens on {address(sock)}" + (f"; {_tickets(resumed)} on" if resumed else ""))
+                resumed = await _resumed(node, stop.asked)
+                if not stop.asked.is_set():
+                    desk.ready = True
+                    log.info("server.started", address=address(sock), resumed=resumed)
+                    announce(f"Terminus listens on {address(sock)}" + (f"; {_tickets(resumed)} on" if resumed else ""))
                 await stop.asked.wait()
                 desk.stop()
                 await _let_end(node, settings.server.stop_seconds, stop.at_once)
             left = node.live
         log.info("server.stopped", left=left)
         announce("Stopped" + (f"; {_tickets(left)} on at the next start" if left else ""))
+
+
+async def _resumed(node: Node, asked: asyncio.Event) -> int:
+    """How many runs go on that had no end. Told to stop meanwhile, it leaves the others to the next start."""
+    resuming, stopping = asyncio.ensure_future(node.resume()), asyncio.ensure_future(asked.wait())
+    try:
+        await asyncio.wait({resuming, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        return len(resuming.result()) if resuming.done() else 0
+    finally:
+        for each in (resuming, stopping):
+            each.cancel()
+        await asyncio.wait({resuming, stopping})
 
 
 @contextlib.asynccontextmanager

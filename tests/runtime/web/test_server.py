@@ -10,7 +10,7 @@ from runtime.commands import UserError
 from runtime.settings import ServerSettings
 from runtime.web import server
 from runtime.web.server import address, bound
-from tests.runtime.web.kit import Held, interface, until
+from tests.runtime.web.kit import Held, interface
 
 
 def test_a_port_in_use_is_said_in_one_sentence() -> None:
@@ -70,8 +70,11 @@ async def test_connections_above_the_limit_are_told_so_and_others_go_on(tmp_path
         for _, writer in idle:
             writer.close()
             await writer.wait_closed()
-        await until(lambda: not web.desk.streams)
-        assert (await web.submit(wait=20))["status"] == "resolved"
+        async with asyncio.timeout(20):
+            while not (
+                await web.raw(b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            ).startswith(b"HTTP/1.1 200 "):
+                continue  # those that were closed are not yet forgotten
 
 
 async def test_runs_get_their_seconds_to_end_and_no_more(tmp_path: Path) -> None:
@@ -97,3 +100,32 @@ async def test_a_second_signal_ends_it_at_once(tmp_path: Path) -> None:
         stop()
         await asyncio.wait_for(waiting, 20)
         assert web.node.live == 1
+
+
+async def test_while_it_resumes_it_tells_what_it_knows_and_takes_nothing(tmp_path: Path) -> None:
+    async with interface(tmp_path, model=Held()) as web:
+        receipt = await web.submit(id="T-1")
+        web.desk.ready = False
+
+        status, health = await web.ask("GET", "/health")
+        assert (status, health["live"], health["ready"]) == (503, True, False)
+        assert (await web.ask("GET", "/tickets/T-1"))[0] == 200
+        assert await web.submit(id="T-1") == receipt
+        status, why = await web.refusal("POST", "/tickets", json={"text": "Another."})
+        assert (status, "not ready" in why) == (503, True)
+
+
+async def test_told_to_stop_while_it_resumes_it_does_not_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, asked = asyncio.Event(), asyncio.Event()
+
+    async def resume() -> list[object]:
+        begun.set()
+        await asyncio.Event().wait()
+        return []
+
+    async with interface(tmp_path) as web:
+        monkeypatch.setattr(web.node, "resume", resume)
+        resuming = asyncio.ensure_future(server._resumed(web.node, asked))
+        await begun.wait()
+        asked.set()
+        assert await asyncio.wait_for(resuming, 20) == 0

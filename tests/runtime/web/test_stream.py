@@ -191,7 +191,7 @@ async def test_who_does_not_read_is_dropped_and_harms_nobody(tmp_path: Path, mon
         assert (await web.end(receipt["run"])).status == "resolved"
 
 
-async def test_a_thousand_listen_and_all_hear_the_end(tmp_path: Path) -> None:
+async def test_as_many_as_may_listen_all_hear_the_end(tmp_path: Path) -> None:
     model = Held()
     async with interface(tmp_path, model=model, max_streams=400) as web:
         receipt = await web.submit()
