@@ -18,6 +18,8 @@ UNKNOWN = 3
 """A word in no more passages than this is one that the documents do not speak of."""
 NAME_RARITY = 8.0
 NEAR_WORDS = 3
+SUBJECT_RARITY = 3.0
+"""A name that stands in one passage of twenty is what the documents are about, and says nothing by itself."""
 OTHER_PAGE = 0.5
 ENOUGH_EVIDENCE = 18.0
 """So many nats (inverse frequencies, added up) of literally matching words are no coincidence."""
@@ -50,7 +52,8 @@ def abstain(shelf: Shelf, question: Question, pages: list[Page]) -> str:
 def missing_pair(shelf: Shelf, question: Question, quoted: list[Window]) -> str:
     """A name with the word behind it, such as "SQL Server", must stand together in what is quoted."""
     for first, second, written in _compounds(question):
-        if shelf.frequency(first) > UNKNOWN and not any(_together(w, first, second) for w in quoted):
+        known = shelf.frequency(first) > UNKNOWN and shelf.rarity(first) > SUBJECT_RARITY
+        if known and not any(_together(w, first, second) for w in quoted):
             return f"No passage on '{written}' was found."
     return ""
 

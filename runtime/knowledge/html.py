@@ -204,7 +204,8 @@ class _Walker:
             return
         texts = [text for text in (fold(_spaced(cell)) for cell in cells) if text]
         row = " — ".join(texts)
-        if len(row) < ENTRY_CHARACTERS:
+        blocks = len(cells) == 1 and any(child.tag in _BLOCK for child in cells[0])
+        if len(row) < ENTRY_CHARACTERS and not blocks:
             if row:
                 self.outline.add(Unit(start := self._write("", row), start + len(row), opens=True))
             return

@@ -32,6 +32,8 @@ LONG = -0.1
 DENSITY = 0.3
 CUE = 0.12
 WITH_CODE = 0.1
+OVERVIEW = 0.12
+"""What something is stands rather in the opening section of its page."""
 PAGE_RANK = 0.6
 UNRANKED_STRENGTH = 0.4
 
@@ -193,6 +195,7 @@ def _of(shelf: Shelf, question: Question, passage: Stored, strength: float, bonu
             terms |= sentence.terms
             dense += question.asked(sentence.matched)
             score = bonus + PASSAGE_STRENGTH * strength + OPENING * (i == 0) + LONG * (prose > LONG_CHARACTERS)
+            score += OVERVIEW * (question.kind == "what" and passage.leaf == passage.title)
             score += ASKED_DENSE * dense / (n + 1) + EVERY_SENTENCE * n
             score += ANAPHORIC * bool(_ANAPHOR.match(text, first.start))
             score += _relevance(question, heading, matched) + DENSITY * math.sqrt(answering / (mass or 1.0))
