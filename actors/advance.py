@@ -66,8 +66,11 @@ def next_due(flow: Workflow, run: Run) -> float:
     """When `TimeUp` must be said, in seconds since the run began; infinite when it has ended."""
     if run.state == flow.final:
         return math.inf
-    due = min((opened.due for opened in run.open), default=math.inf)
-    return due if run.breach else min(due, flow.max_seconds)
+    due = math.inf if run.breach else flow.max_seconds
+    for opened in run.open:  # not `min`, which costs four times as much for the one that there usually is
+        if opened.due < due:
+            due = opened.due
+    return due
 
 
 def replay(flow: Workflow, case: Case, entries: Iterable[tuple[Event, str, int, float]]) -> Moved:
@@ -86,7 +89,7 @@ def _answered(flow: Workflow, run: Run, opened: Open, event: Event, elapsed: flo
         # Asked to close because of the breach, or already closing a good case when the deadline fell?
         asked = run.handoffs[opened.number - 1].reason
         return _terminate(flow, run, event, run.breach if asked == run.breach else Why.COMPLETED, opened.role)
-    if isinstance(step, FanOut):
+    if type(step) is FanOut:
         return _settle(flow, run, step, opened, event, elapsed)
     if kind is Handover and event.to in step.peers:  # type: ignore[attr-defined] # told by `kind`, which is cheaper
         return _hand_over(flow, run, step, opened, event, elapsed)  # type: ignore[arg-type]

@@ -1,5 +1,8 @@
 """The moves of a run: entering a step, giving control to an agent, asking it again, closing. Pure, as `advance.py`."""
 
+import functools
+import operator
+from collections.abc import Callable
 from typing import Any
 
 from msgspec.structs import replace
@@ -42,7 +45,7 @@ def proceed(flow: Workflow, run: Run, to: str | Again, elapsed: float) -> Moved:
         return close(flow, run, Why.TIMED_OUT, elapsed)
     if run.cancelling:
         return close(flow, run, Why.CANCELLED, elapsed)
-    if isinstance(to, Again):
+    if type(to) is Again:
         before = [each for each in run.repeated if each.source == run.state and each.target == to.to]
         if len(before) >= to.at_most or (before and before[-1].case == run.case):
             return enter(flow, run, to.otherwise, elapsed)
@@ -53,7 +56,7 @@ def proceed(flow: Workflow, run: Run, to: str | Again, elapsed: float) -> Moved:
 
 def enter(flow: Workflow, run: Run, state: str, elapsed: float) -> Moved:
     step = flow.steps[state]
-    if isinstance(step, FanOut):
+    if type(step) is FanOut:
         return _fan_out(flow, run, state, step, elapsed)
     role = step.hand_to
     if step.pick and (picked := getattr(run.case, step.pick)) in step.peers:
@@ -61,18 +64,20 @@ def enter(flow: Workflow, run: Run, state: str, elapsed: float) -> Moved:
     return hand(flow, run, step, Handoff(ORCHESTRATOR, role, state, elapsed), state=state)
 
 
-def hand(flow: Workflow, run: Run, step: Step, handoff: Handoff, *, warning: str = "", **changed: Any) -> Moved:
+def hand(
+    flow: Workflow, run: Run, step: Step, handoff: Handoff, *, state: str = "", tries: int = 0, warning: str = ""
+) -> Moved:
     """Make one handoff, if the cap leaves room for it."""
-    handoffs, target = run.handoffs, handoff.target
+    handoffs, target, state = run.handoffs, handoff.target, state or run.state
     if len(handoffs) >= flow.max_handoffs:
-        return close(flow, replace(run, **changed), Why.MAX_HANDOFFS_EXCEEDED, handoff.at)
+        return close(flow, replace(run, state=state, tries=tries), Why.MAX_HANDOFFS_EXCEEDED, handoff.at)
     if not warning and len(handoffs) > 1 and handoffs[-2].target == target and handoffs[-2].source == handoff.source:
         warning = f"{handoff.source} hands to {target} twice in a row"
     within = min(flow.limits_of(step, target).within, flow.max_seconds - handoff.at)
     handoffs = (*handoffs, handoff)
-    number, tries = len(handoffs), changed.pop("tries", 0)
+    number = len(handoffs)
     opened = Open(number, target, handoff.at + within)
-    run = replace(run, handoffs=handoffs, open=(opened,), tries=tries, **changed)
+    run = replace(run, state=state, handoffs=handoffs, open=(opened,), tries=tries)
     return run, HandOff(number, target, project(run.case, step.ask), within, warning=warning)
 
 
@@ -109,4 +114,12 @@ def _fan_out(flow: Workflow, run: Run, state: str, step: FanOut, elapsed: float)
 
 def project(case: Case, request: type[Request[Any]]) -> Request[Any]:
     """A request takes what it needs from the case by field name."""
-    return request(*[getattr(case, name) for name in request.__struct_fields__])
+    return request(*_fields_of(request)(case))
+
+
+@functools.lru_cache(maxsize=1024)
+def _fields_of(request: type[Request[Any]]) -> Callable[[Case], tuple[Any, ...]]:
+    names = request.__struct_fields__
+    if len(names) > 1:
+        return operator.attrgetter(*names)
+    return lambda case: tuple(getattr(case, name) for name in names)

@@ -86,8 +86,9 @@ async def measure(rounds: int) -> Figures:
         await compare(work(cited, most), work(limit, most), rounds=max(1, rounds // 3), least=most)
     )
     with lines_written():
+        told = ours.Runner(model, None)
         result[f"log_at_{most}"] = figures(
-            await compare(work(plain, most), work(limit, most), rounds=max(1, rounds // 3), least=most)
+            await compare(work(told, most), work(limit, most), rounds=max(1, rounds // 3), least=most)
         )
     await limit.close()
     return result

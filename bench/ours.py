@@ -110,6 +110,7 @@ class Runner:
     def __init__(self, llm: LLM, path: str | None, passage: str = "") -> None:
         self.database = Database(path, SCHEMA) if path else None
         self.journal = SqliteJournal(self.database, {HELPDESK.name: HELPDESK}) if self.database else None
+        self._log = structlog.get_logger().bind()
         self._memory = Remembers(llm)
         self._model = Thinks(llm)
         self._knowledge = Knows(passage)
@@ -120,8 +121,9 @@ class Runner:
         run_id = f"R-{ticket_id}"
         if self.journal is not None:
             await self.journal.accept(Ticket(text=ticket_id, id=ticket_id), run_id, HELPDESK, case, "bench")
-        outcome = await LiveRun(run_id, HELPDESK, case, self._cast(run_id), journal=self.journal).outcome()
-        return [ORCHESTRATOR, *(handoff.target for handoff in outcome.handoffs)]
+        live = LiveRun(run_id, HELPDESK, case, self._cast(run_id), journal=self.journal, log=self._log)
+        outcome = await live.outcome()
+        return [ORCHESTRATOR, *[handoff.target for handoff in outcome.handoffs]]
 
     async def close(self) -> None:
         if self.database is not None:
