@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from actors.outcome import Outcome
     from runtime.node import RunHandle
     from runtime.settings import Settings
+    from runtime.view.plain import View
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,9 +47,21 @@ async def _resume(settings: "Settings") -> "list[Outcome]":
         with stopping(view, settings.run.cancel_seconds) as stop:
             handles = await node.resume()
             stop.gently(lambda: _cancel(handles))
-            for handle in handles:
-                view.note(f"Ticket {handle.ticket}: run {handle.run} goes on")
-            return list(await asyncio.gather(*(handle.outcome() for handle in handles)))
+            return list(await asyncio.gather(*(_seen(handle, view) for handle in handles)))
+
+
+async def _seen(handle: "RunHandle", view: "View") -> "Outcome":
+    """Wait for a run, saying so. A terminal that went away must not harm it."""
+    import contextlib
+
+    from runtime.view.follow import GONE
+
+    with contextlib.suppress(*GONE):
+        view.note(f"Ticket {handle.ticket}: run {handle.run} goes on")
+    outcome = await handle.outcome()
+    with contextlib.suppress(*GONE):
+        view.note(f"Ticket {handle.ticket}: {outcome.status} after {outcome.seconds:.1f} s")
+    return outcome
 
 
 def _cancel(handles: "list[RunHandle]") -> None:

@@ -1,12 +1,16 @@
 """Progress and results as plain lines: what pipes, files and terminals without rich get."""
 
 import sys
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
 from typing import Protocol, TextIO, assert_never
 
 from actors.outcome import AnswerRefused, HandoffMade, Progress, RunBegan, RunEnded
 from runtime.view.report import Line
 from runtime.wording import safe
+
+HEARTBEAT_SECONDS = 5.0
+"""After so long without a line a reader of a pipe may think that it hangs."""
 
 
 class View(Protocol):
@@ -41,19 +45,25 @@ class Silent:
 
 
 class PlainView:
-    """One line for each event."""
+    """One line for each event, and one now and then while nothing happens."""
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+    def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
+        self._stream, self._clock = stream, clock
+        self._began = self._said = clock()
+        self._agent = ""
 
     def show(self, event: Progress) -> None:
+        if isinstance(event, HandoffMade):
+            self._agent = event.target
         if text := sentence(event):
             self.note(text)
 
     def tick(self) -> None:
-        """Lines that were printed need no refreshing."""
+        if self._agent and self._clock() - self._said >= HEARTBEAT_SECONDS:
+            self.note(f"{self._clock() - self._began:9.3f} s       {self._agent} is at work")
 
     def note(self, sentence: str) -> None:
+        self._said = self._clock()
         print(safe(sentence), file=self._stream, flush=True)
 
     def close(self) -> None:

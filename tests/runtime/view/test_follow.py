@@ -52,6 +52,23 @@ async def test_a_pipe_gets_one_line_for_each_handoff() -> None:
     assert len(shown) == 6
 
 
+def test_a_pipe_hears_now_and_then_that_somebody_is_at_work() -> None:
+    stream, now = io.StringIO(), 100.0
+    view = PlainView(stream, clock=lambda: now)
+    view.tick()
+    for event in progress():
+        view.show(event)
+    before = stream.getvalue()
+
+    for now in (104.0, 105.5, 106.0, 110.0, 110.5):  # noqa: B007 - the view's clock reads it
+        view.tick()
+
+    assert stream.getvalue().removeprefix(before).splitlines() == [
+        "    5.500 s       worker is at work",
+        "   10.500 s       worker is at work",
+    ]
+
+
 async def test_a_terminal_that_went_away_does_not_harm_the_run() -> None:
     class Gone(io.StringIO):
         def write(self, text: str, /) -> int:
