@@ -1,14 +1,19 @@
 """Whether a workflow must end: run over every table when it is imported."""
 
 import functools
+import math
 import typing
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from actors.workflow import ORCHESTRATOR, Again, FanOut, Step, Workflow
+from actors.wire import decoder
+from actors.workflow import ORCHESTRATOR, Again, FanOut, FromOutside, Handover, NoAnswer, Step, Workflow
+from bus import Event, Failed
 
 MOST_REPETITIONS = 10
 """The longest declared repetition that a table may ask for."""
+MOST_RETRIES = 10
+"""How often an agent may be asked again at most."""
 
 
 class InvalidWorkflow(Exception):
@@ -22,8 +27,10 @@ def verify(flow: Workflow) -> int:
     :returns: the most handoffs that any run of it can take, the one that closes the case after a breach included.
     :raises InvalidWorkflow: naming the state and what is wrong with it.
     """
+    for complaint in _whole(flow):
+        raise InvalidWorkflow(f"{flow.name}: {complaint}")
     for state, step in flow.steps.items():
-        for complaint in (*_targets(flow, step), *_roles(flow, step), *_facts(flow, step)):
+        for complaint in (*_targets(flow, step), *_roles(flow, step), *_answers(flow, step), *_facts(flow, step)):
             raise InvalidWorkflow(f"{flow.name}.{state}: {complaint}")
     _must_end(flow)
     least = _longest(flow, retries=False)
@@ -34,6 +41,24 @@ def verify(flow: Workflow) -> int:
     if any(isinstance(step, Step) and step.peers for step in flow.steps.values()):
         return flow.max_handoffs + 1
     return min(_longest(flow, retries=True), flow.max_handoffs) + 1
+
+
+def _whole(flow: Workflow) -> Iterator[str]:
+    """What is wrong with the numbers and names that belong to no single step."""
+    if not flow.steps:
+        yield "it has no steps"
+    if flow.final in flow.steps:
+        yield f"{flow.final} is its end and cannot be a step"
+    if flow.max_handoffs < 1 or not 0 < flow.max_seconds < math.inf or not 0 <= flow.cancel_seconds < math.inf:
+        yield "max_handoffs, max_seconds and cancel_seconds must be bounds"
+    limits = [flow.default_limits, *flow.limits.values(), *(s.limits for s in flow.steps.values() if s.limits)]
+    for each in limits:
+        if not each.within > 0 or not 0 <= each.retries <= MOST_RETRIES:
+            yield f"{each} must give some time and at most {MOST_RETRIES} retries"
+    try:
+        decoder(flow)
+    except TypeError as error:
+        yield f"its events cannot be told apart: {error}"
 
 
 def _next(step: Step | FanOut) -> list[str | Again]:
@@ -66,6 +91,16 @@ def _roles(flow: Workflow, step: Step | FanOut) -> Iterator[str]:
         yield f"a team has each member once, at least one, and never {flow.terminator}"
     if isinstance(step, Step) and step.ask is flow.close and set(step.then) != {flow.closed}:
         yield f"{flow.close.__name__} is answered by {flow.closed.__name__} alone"
+
+
+def _answers(flow: Workflow, step: Step | FanOut) -> Iterator[str]:
+    """The terminator's word leads to the end and nothing else does; what the rules use themselves is no answer."""
+    ways: dict[type[Event], str | Again] = {step.answer: step.to} if isinstance(step, FanOut) else dict(step.then)
+    for kind, to in ways.items():
+        if (kind is flow.closed) != (to == flow.final):
+            yield f"{flow.closed.__name__} leads to {flow.final}, and nothing else does; not {kind.__name__} to {to}"
+        if issubclass(kind, (FromOutside, Handover, Failed, NoAnswer)):
+            yield f"{kind.__name__} is not an answer"
 
 
 def _facts(flow: Workflow, step: Step | FanOut) -> Iterator[str]:
