@@ -20,7 +20,8 @@ _TOO_LONG = re.compile(
     r"context[_ ]length|context[_ ]window|maximum context|too (?:long|large|many tokens)", re.IGNORECASE
 )
 _FORMAT = re.compile(r"response_format|json_schema|json_object|schema|grammar|structured", re.IGNORECASE)
-_LIMIT = re.compile(r"max_(?:completion_)?tokens", re.IGNORECASE)
+_LIMIT = re.compile(r"max_(?:completion_)?tokens|in the completion", re.IGNORECASE)
+"""Also where the room that is kept for the answer makes the whole too long."""
 _TOOLS = re.compile(r"\btool|\bfunction", re.IGNORECASE)
 
 
@@ -31,10 +32,10 @@ def simpler(dialect: Dialect, detail: str, *, tools: bool) -> Dialect | None:
     :param detail: what the server said. When that names nothing known, less is asked of it step by step.
     :param tools: whether the refused request offered tools.
     """
-    if too_long(detail):
-        return None
     if _LIMIT.search(detail) and dialect.limit:
         return _less_limit(dialect)
+    if too_long(detail):
+        return None
     if tools and dialect.tools and _TOOLS.search(detail) and not _FORMAT.search(detail):
         return msgspec.structs.replace(dialect, tools=False)
     if dialect.format != "plain":

@@ -132,7 +132,7 @@ def _by_status(
     elif status == 429:
         sentence, again = "{server} is asked too much{said}: set [model] requests_per_minute, or try later.", True
     elif too_long(f"{code} {detail}"):
-        sentence, again, form = TOO_LONG, False, False
+        sentence, again = TOO_LONG, False
     elif not form and (status >= 500 or status in AGAIN):
         sentence, again = "{server} failed with status {status}{said}: try later.", True
     else:

@@ -107,7 +107,10 @@ class Talk:
     def _own_addresses_removed(self, value: Any, text: str, run_id: str) -> Any:  # an instance of the wanted shape
         if not links.may_hold_address(text):
             return value
-        shown = (self._task.instructions, *(each.text for each in self._passages))
+        task = self._task
+        shown = [task.instructions, *(each.text for each in self._passages)]
+        if task.findings is None and not task.may_search:  # it restates the ticket, and gives no advice
+            shown += [text for _, text in task.material]
         plain, unknown = links.without_unknown(msgspec.to_builtins(value), shown)
         if not unknown:
             return value

@@ -12,6 +12,10 @@ from runtime.model.dialect import FIRST, Dialect, simpler
     [
         ("'response_format' of type json_schema is not supported", Dialect(format="json_object")),
         ("Unsupported parameter: 'max_completion_tokens'", Dialect(limit="max_tokens")),
+        (
+            "'max_completion_tokens' is too large; maximum context length is 8192",
+            Dialect(limit="max_tokens"),
+        ),
         ("registry/llama does not support tools", Dialect(tools=False)),
         ("Bad Request", Dialect(format="json_object")),
         ("Invalid schema for function 'search_knowledge'", Dialect(format="json_object")),

@@ -479,6 +479,24 @@ async def test_numbers_and_addresses_of_its_own_are_the_models_word_only() -> No
     assert len(filled.passages) == 1  # so that whoever looks up 99 finds nothing
 
 
+async def test_what_restates_a_ticket_may_repeat_its_address_but_advice_may_not() -> None:
+    ticket = "I cannot open https://phish.example/login since today."
+    restated = says({"summary": "Cannot open https://phish.example/login, nor https://other.example/x."})
+    advice = says({"claims": [{"text": "Open https://phish.example/login.", "passage": 1, "quote": "x"}]})
+    async with FakeOpenAI(restated, advice) as server, model_at(server) as model:
+        first = await model.fill(Summary, task(ticket), within=100)
+        second = await model.fill(Draft, task(ticket, passage(1)), within=100)
+    assert first.value.summary == "Cannot open https://phish.example/login, nor [address removed]."
+    assert second.value.claims[0].text == "Open [address removed]."
+
+
+async def test_a_server_with_little_room_is_asked_without_a_limit() -> None:
+    too_large = fails(400, "max_tokens is too large: 16000. This model supports at most 4096 completion tokens")
+    async with FakeOpenAI(too_large, too_large, GOOD) as server, model_at(server) as model:
+        assert (await model.fill(Summary, task(), within=100)).value == SOLVED
+    assert not {"max_tokens", "max_completion_tokens"} & set(server.bodies[2])
+
+
 async def test_the_budget_ends_a_run_before_a_call_not_after() -> None:
     usage = {"prompt_tokens": 200, "completion_tokens": 500}
     async with FakeOpenAI(says({"summary": "Solved."}, usage=usage)) as server, model_at(server) as model:
