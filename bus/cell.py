@@ -96,7 +96,8 @@ class Cell(Mailbox[Turn]):
     __slots__ = ("actor", "address", "bus", "busy", "task", "turn")
 
     def __init__(self, bus: "LocalBus", address: str) -> None:
-        super().__init__()
+        self._first = self._more = None  # not by `super`: a cell is made for every role of every run
+        self._urgent = 0
         self.bus = bus
         self.address = address
         self.actor: Actor[Any] | None = None
