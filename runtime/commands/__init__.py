@@ -5,7 +5,9 @@ A module has `arguments(parser)`, which declares what it takes and imports nothi
 `run(arguments, settings) -> int`, which does it and returns the exit status.
 """
 
+import argparse
 import enum
+import os
 
 COMMANDS = {
     "submit": "run one ticket and print what came of it",
@@ -43,3 +45,11 @@ class UserError(Exception):
     def __init__(self, sentence: str, status: Exit = Exit.BAD_INPUT) -> None:
         super().__init__(sentence)
         self.status = status
+
+
+def utf8(word: str) -> str:
+    """An argument as UTF-8, whatever the locale took it for; the `type` of those that are stored or looked up."""
+    try:
+        return os.fsencode(word).decode()
+    except UnicodeError:
+        raise argparse.ArgumentTypeError("it is not UTF-8 text") from None

@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from runtime.commands import Exit, UserError
+from runtime.commands import Exit, UserError, utf8
 
 if TYPE_CHECKING:
     from runtime.node import Node
@@ -16,7 +16,7 @@ MARGIN_SECONDS = 5.0
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "exit status: 0 it has ended, 1 it has not within its time, 3 there is no such ticket or run."
-    parser.add_argument("id", help="a ticket or a run")
+    parser.add_argument("id", type=utf8, help="a ticket or a run")
     parser.add_argument("--now", action="store_true", help="do not let agents hand in what they have")
     parser.add_argument("--no-wait", action="store_true", help="return as soon as it is asked")
 

@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from runtime.commands import Exit, UserError
+from runtime.commands import Exit, UserError, utf8
 
 if TYPE_CHECKING:
     from runtime.settings import Settings
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "exit status: 0 it is noted, 3 there is no such ticket, or memory holds no answer of it."
-    parser.add_argument("id", help="a ticket or a run")
+    parser.add_argument("id", type=utf8, help="a ticket or a run")
     said = parser.add_mutually_exclusive_group(required=True)
     said.add_argument("--right", action="store_true", help="it solved the ticket: similar tickets may get it")
     said.add_argument("--wrong", action="store_true", help="it did not: nobody gets it again")

@@ -4,7 +4,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from runtime.commands import Exit
+from runtime.commands import Exit, utf8
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "exit status: 0 it is known, 3 there is no such ticket or run."
-    parser.add_argument("id", nargs="?", help="a ticket or a run (default: the latest tickets)")
+    parser.add_argument("id", nargs="?", type=utf8, help="a ticket or a run (default: the latest tickets)")
     parser.add_argument("--count", type=int, default=20, metavar="N", help="how many of the latest (default: 20)")
     parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 

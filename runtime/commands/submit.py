@@ -4,6 +4,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from runtime.commands import utf8
+
 if TYPE_CHECKING:
     from actors.outcome import Outcome
     from runtime.commands.intake import Draft
@@ -31,9 +33,9 @@ text, and those. Progress goes to stderr, the result to stdout.
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
     parser.add_argument("ticket", nargs="*", help='the text, a Markdown, text or JSON file, or "-" for stdin')
-    parser.add_argument("--id", help="the ticket's id in your helpdesk (default: a new one)")
-    parser.add_argument("--subject", help="its subject line")
-    parser.add_argument("--requester", help="who asks")
+    parser.add_argument("--id", type=utf8, help="the ticket's id in your helpdesk (default: a new one)")
+    parser.add_argument("--subject", type=utf8, help="its subject line")
+    parser.add_argument("--requester", type=utf8, help="who asks")
     parser.add_argument("--json", action="store_true", help="print the outcome as one JSON object and nothing else")
     parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")
 

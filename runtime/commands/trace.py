@@ -4,7 +4,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from runtime.commands import Exit
+from runtime.commands import Exit, utf8
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +19,7 @@ VALUE_CHARACTERS = 160
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "exit status: 0 it is known, 3 there is no such ticket or run."
-    parser.add_argument("id", help="a ticket or a run")
+    parser.add_argument("id", type=utf8, help="a ticket or a run")
     parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
 

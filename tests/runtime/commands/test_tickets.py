@@ -83,6 +83,18 @@ def test_feedback_on_a_ticket_without_an_answer_is_three(place: Place) -> None:
     assert "Memory holds no answer" in done.err
 
 
+def test_an_argument_is_utf8_whatever_the_locale(place: Place) -> None:
+    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+
+    submitted = place.run("submit", "--json", "--quiet", "--subject", "프린터", "打印机", **ascii_only)
+    unknown = place.run("status", "프린터", **ascii_only)
+    broken = place.run("status", "caf\udce9")
+
+    assert submitted.json["summary"].startswith("프린터")
+    assert (unknown.status, unknown.out) == (3, "")
+    assert (broken.status, broken.err.partition("`")[0]) == (2, "Argument id: it is not UTF-8 text. ")
+
+
 def test_feedback_needs_to_know_which(place: Place) -> None:
     done = place.run("feedback", "T-1")
 
