@@ -1,16 +1,23 @@
-"""Remembered tickets in the database, and what is said about them: the truth that every look-up is checked against."""
+"""Remembered tickets in the database, and what people said of them: the truth that every look-up is checked against."""
 
+import asyncio
+import contextlib
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import msgspec
+import structlog
 
 from actors.evidence import Resolution
 from actors.ports import PortFailed, Recall
-from runtime.memory.text import Digest, digest, fold
+from runtime.memory.text import READ_CHARACTERS, digest, fold
+from runtime.memory.wire import Candidate, Learnt, Looked
 from runtime.settings import MemorySettings
 from runtime.storage.database import Database, Statement
-from runtime.workers import Workers
+from runtime.workers import WorkError, Workers
+
+log = structlog.get_logger()
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS remembered (
@@ -26,20 +33,26 @@ CREATE TABLE IF NOT EXISTS remembered (
 CREATE INDEX IF NOT EXISTS remembered_same ON remembered (same);
 CREATE INDEX IF NOT EXISTS remembered_ticket ON remembered (ticket_id);
 CREATE INDEX IF NOT EXISTS remembered_state ON remembered (state, answer);
+CREATE TABLE IF NOT EXISTS memory_learnt (  -- what the model file knows: one row
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    tickets INTEGER NOT NULL,
+    judged INTEGER NOT NULL
+);
 """
 
 _INSERT = (
     "INSERT OR IGNORE INTO remembered (key, ticket_id, text, same, resolution, answer, state) "
     "VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
-_NOT_REJECTED = (
-    "state != 'rejected' AND NOT EXISTS "
-    "(SELECT 1 FROM remembered AS said WHERE said.state = 'rejected' AND said.answer = remembered.answer)"
-)
-_SAME = (
-    f"SELECT ticket_id, resolution, state FROM remembered WHERE same = ? AND {_NOT_REJECTED} "  # noqa: S608 - constants
+_SERVED = (
+    "SELECT ticket_id, resolution, state FROM remembered WHERE {} AND state != 'rejected' AND NOT EXISTS "
+    "(SELECT 1 FROM remembered AS said WHERE said.state = 'rejected' AND said.answer = remembered.answer) "
     "ORDER BY state = 'confirmed' DESC, id DESC LIMIT 1"
 )
+_SAME = _SERVED.format("same = ?")
+_ROW = _SERVED.format("id = ? AND answer = ?")
+_COUNTS = "SELECT (SELECT count(*) FROM remembered), (SELECT count(*) FROM remembered WHERE state != 'unconfirmed')"
+_LEARNT = "INSERT OR REPLACE INTO memory_learnt VALUES (1, ?, ?)"
 
 IMPORT_ROWS = 500
 """Rows a transaction of an import, so that tickets are not kept waiting for the disk."""
@@ -47,6 +60,10 @@ IMPORT_ROWS = 500
 
 class NotRemembered(PortFailed):
     """Feedback came for a ticket of which memory holds no answer."""
+
+
+class LearningFailed(PortFailed):
+    """No new model was made; the older one stays."""
 
 
 class Ticket(msgspec.Struct, frozen=True, gc=False):
@@ -61,21 +78,42 @@ class Ticket(msgspec.Struct, frozen=True, gc=False):
 
 
 class TicketMemory:
-    """The port `Memory`: what solved earlier tickets."""
+    """
+    The port `Memory`: what solved earlier tickets.
+
+    The same text is found in the database; similar texts are judged in a worker process by what was learnt from the
+    store, which a process of its own does in the background.
+    """
 
     def __init__(self, database: Database, workers: Workers, settings: MemorySettings) -> None:
-        """`database` was opened with SCHEMA."""
+        """`database` was opened with SCHEMA; what is learnt is kept in a file beside it."""
         self._database = database
         self._workers = workers
         self._settings = settings
+        self._path = Path(database.read("PRAGMA database_list")[0][2])
+        self.model = self._path.with_name(f"{self._path.name}.memory")
+        self._learning: asyncio.Task[None] | None = None
+        self._counts = self._count()
+        rows = database.read("SELECT tickets, judged FROM memory_learnt")
+        self._learnt: tuple[int, int] = rows[0] if rows and self.model.exists() else (0, 0)
+        self.learn_if_due()
 
-    async def recall(self, text: str, *, within: float) -> Recall:  # noqa: ARG002 - the port's
+    async def recall(self, text: str, *, within: float) -> Recall:
         """Decide whether an earlier resolution answers this ticket."""
-        return self._same(text) or Recall(verdict="miss", why="No earlier ticket has the same text.")
+        if not fold(text):
+            return Recall(verdict="miss", why="The ticket has no text.")
+        return self._same(text) or await self._similar(text, min(within, self._settings.lookup_seconds))
+
+    async def first(self, text: str, *, within: float) -> Resolution | None:
+        """The resolution that ranks first among those of similar texts, whatever its score: to measure ranking by."""
+        looked = await self._look_up(text, within)
+        rows = self._database.read(_ROW, looked.first) if looked.first is not None else []
+        return msgspec.msgpack.decode(rows[0][1], type=Resolution) if rows else None
 
     async def store(self, key: str, ticket_id: str, text: str, resolution: Resolution) -> None:
         """Remember what solved a ticket, unconfirmed, durably."""
         await self._database.run(_insert(Ticket(ticket_id, text, resolution, confirmed=False, key=key)))
+        self._changed(1, 0)
 
     async def feedback(self, ticket_id: str, right: bool) -> int:
         """
@@ -92,12 +130,12 @@ class TicketMemory:
             )
         state = "confirmed" if right else "rejected"
         await self._database.run(("UPDATE remembered SET state = ? WHERE ticket_id = ?", (state, ticket_id)))
+        self._changed(0, 1)
         return int(rows[0][0])
 
     async def import_tickets(self, tickets: Iterable[Ticket]) -> int:
         """Remember solved tickets from elsewhere; returns how many were new."""
-        before = self._count()
-        batch: list[Statement] = []
+        before, batch = self._count(), list[Statement]()
         for ticket in tickets:
             batch.append(_insert(ticket))
             if len(batch) >= IMPORT_ROWS:
@@ -105,44 +143,116 @@ class TicketMemory:
                 batch.clear()
         if batch:
             await self._database.run(*batch)
-        return self._count() - before
+        after = self._count()
+        self._changed(after[0] - before[0], after[1] - before[1])
+        return after[0] - before[0]
+
+    async def learn(self) -> Learnt:
+        """
+        Learn from everything that is remembered, now.
+
+        :raises LearningFailed: the older model stays.
+        """
+        counts = self._counts
+        workers = Workers(size=1)  # of its own: look-ups never wait for it, and its memory goes with it
+        similar, seconds = self._settings.unconfirmed == "similar", self._settings.learn_seconds
+        arguments = (str(self._path), str(self.model), similar, self._settings.false_hits)
+        try:
+            learnt = await workers.call("runtime.memory.learning:learn", *arguments, within=seconds, returns=Learnt)
+        except WorkError as error:
+            raise LearningFailed(
+                f"Memory could not learn: {error}. Earlier answers to similar tickets stay."
+            ) from error
+        finally:
+            workers.close()
+        await self._database.run((_LEARNT, counts))
+        self._learnt = counts
+        return learnt
+
+    def learn_if_due(self) -> None:
+        """Learn in the background when enough is new; once at a time."""
+        new = sum(abs(now - then) for now, then in zip(self._counts, self._learnt, strict=True))
+        running = self._learning is not None and not self._learning.done()
+        if not running and new >= max(self._settings.learn_after, self._learnt[0] // 10):
+            self._learning = asyncio.get_running_loop().create_task(self._learn_quietly(), name="memory learns")
+
+    async def learnt(self) -> None:
+        """Return when no learning is under way."""
+        if self._learning is not None:
+            await asyncio.wait([self._learning])
+
+    async def close(self) -> None:
+        """Stop learning, whatever it is at: a model that is not whole is never used."""
+        if self._learning is not None:
+            self._learning.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._learning
+
+    async def _learn_quietly(self) -> None:
+        counts = self._counts
+        try:
+            learnt = await self.learn()
+        except LearningFailed as error:
+            self._learnt = counts  # not again until as much is new
+            log.warning("memory.learning_failed", error=str(error))
+        else:
+            log.info("memory.learnt", **msgspec.to_builtins(learnt))
+
+    def _changed(self, tickets: int, judged: int) -> None:
+        self._counts = (self._counts[0] + tickets, self._counts[1] + judged)
+        self.learn_if_due()
 
     def _same(self, text: str) -> Recall | None:
         """An answer to the very same text: no model is needed for it."""
-        if not fold(text):
-            return Recall(verdict="miss", why="The ticket has no text.")
         rows = self._database.read(_SAME, (digest(text),))
+        return self._answer(rows[0], "hit", "has the same text", never="never") if rows else None
+
+    async def _similar(self, text: str, within: float) -> Recall:
+        try:
+            looked = await self._look_up(text, within)
+        except WorkError as error:
+            return Recall(verdict="miss", why=f"Similar tickets could not be looked up: {error}.")
+        if looked.problem and self._learnt != (0, 0):
+            log.warning("memory.model_unusable", error=looked.problem)
+            self._learnt = (0, 0)
+            self.learn_if_due()
+        found = (self._checked(candidate) for candidate in looked.candidates)
+        why = looked.problem or looked.why or "what is like it is not to be used"
+        return next(filter(None, found), Recall(verdict="miss", why=f"No earlier ticket is alike: {why}."))
+
+    async def _look_up(self, text: str, within: float) -> Looked:
+        function, arguments = "runtime.memory.lookup:look_up", (str(self.model), text[:READ_CHARACTERS])
+        return await self._workers.call(function, *arguments, within=within, returns=Looked)
+
+    def _checked(self, candidate: Candidate) -> Recall | None:
+        """What was learnt is older than the truth: only what still stands is said."""
+        rows = self._database.read(_ROW, (candidate.row, candidate.answer))
         if not rows:
             return None
-        ticket_id, resolution, state = rows[0]
-        if state != "confirmed" and self._settings.unconfirmed == "never":
-            return Recall(
-                "suggestion", _resolution(resolution, state), ticket_id, _said(ticket_id, "the same text", state)
-            )
-        return Recall("hit", _resolution(resolution, state), ticket_id, _said(ticket_id, "the same text", state))
+        return self._answer(rows[0], candidate.verdict, f"is alike ({candidate.why})", never="same_text")
 
-    def _count(self) -> int:
-        return int(self._database.read("SELECT count(*) FROM remembered")[0][0])
+    def _answer(self, row: tuple[str, bytes, str], verdict: Any, how: str, never: str) -> Recall:
+        """`never`: with this setting, and with `never`, an unconfirmed answer is only suggested."""
+        ticket_id, packed, state = row
+        resolution = msgspec.msgpack.decode(packed, type=Resolution)
+        if state == "confirmed":
+            resolution = msgspec.structs.replace(resolution, grade="resolved")
+        elif self._settings.unconfirmed in {never, "never"}:
+            verdict = "suggestion"
+        return Recall(verdict, resolution, ticket_id, f"Ticket {ticket_id} {how}; its answer is {state}.")
+
+    def _count(self) -> tuple[int, int]:
+        tickets, judged = self._database.read(_COUNTS)[0]
+        return int(tickets), int(judged)
 
 
 def _insert(ticket: Ticket) -> Statement:
-    answer: Digest = digest(ticket.resolution.text)
     return _INSERT, (
         ticket.key or f"import:{ticket.ticket_id}",
         ticket.ticket_id,
         ticket.text,
         digest(ticket.text),
         msgspec.msgpack.encode(ticket.resolution),
-        answer,
+        digest(ticket.resolution.text),
         "confirmed" if ticket.confirmed else "unconfirmed",
     )
-
-
-def _resolution(packed: bytes, state: Any) -> Resolution:
-    """What was remembered; a person's confirmation makes of a suggested answer a resolved one, nothing else does."""
-    resolution = msgspec.msgpack.decode(packed, type=Resolution)
-    return msgspec.structs.replace(resolution, grade="resolved") if state == "confirmed" else resolution
-
-
-def _said(ticket_id: str, how: str, state: Any) -> str:
-    return f"Ticket {ticket_id} has {how}; its answer is {state}."

@@ -12,6 +12,8 @@ Digest = NewType("Digest", bytes)
 READ_CHARACTERS = 4_000
 """The similarity of longer tickets is judged by their beginning."""
 READ_WORDS = 400
+KINDS = ("w", "p", "3", "5")
+"""Of terms, see `terms`."""
 
 _RUN = re.compile(
     r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+|[^\W_\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+"
@@ -73,11 +75,14 @@ def words(text: str) -> list[str]:
 
 def terms(spoken: list[str]) -> Iterator[tuple[str, list[str]]]:
     """Kinds of terms of a text, given its words: words, neighbours, runs of three and of five characters."""
-    yield "w", spoken
-    yield "p", [f"{a} {b}" for a, b in zip(["^", *spoken], [*spoken, "$"], strict=True)] if spoken else []
+    if not spoken:
+        return
+    yield KINDS[0], spoken
+    yield KINDS[1], [f"{a} {b}" for a, b in zip(["^", *spoken], [*spoken, "$"], strict=True)]
     line = f" {' '.join(spoken)} "
-    for size in (3, 5):
-        yield str(size), [line[i : i + size] for i in range(len(line) - size + 1)] if spoken else []
+    for kind in KINDS[2:]:
+        size = int(kind)
+        yield kind, [line[i : i + size] for i in range(len(line) - size + 1)]
 
 
 def _script(point: int) -> str:

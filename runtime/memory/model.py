@@ -1,0 +1,99 @@
+"""The model file: a checked header and arrays that processes share by mapping them."""
+
+import os
+import struct
+import zlib
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+MAGIC = b"terminus-memory\n"
+VERSION = 1
+"""Of the file and of everything that it was made with: a change of either makes every older file stale."""
+_HEAD = struct.Struct("<16sIIQ")
+_ALIGN = 64
+_MOST = 1 << 30
+
+
+class Damaged(Exception):
+    """The file is not a whole model of this version."""
+
+
+class _Place(msgspec.Struct, frozen=True):
+    kind: str
+    shape: list[int]
+    start: int
+
+
+class _Table(msgspec.Struct, frozen=True):
+    header: bytes
+    arrays: dict[str, _Place]
+    size: int
+    check: int
+
+
+def write(path: Path, header: bytes, arrays: dict[str, NDArray[Any]]) -> None:
+    """Write all or nothing; whoever has the older file mapped keeps it."""
+    places: dict[str, _Place] = {}
+    chunks: list[bytes] = []
+    size = check = 0
+    for name, array in arrays.items():
+        raw = np.ascontiguousarray(array).tobytes()
+        raw += bytes(-len(raw) % _ALIGN)
+        places[name] = _Place(array.dtype.str, list(array.shape), size)
+        chunks.append(raw)
+        size, check = size + len(raw), zlib.crc32(raw, check)
+    table = msgspec.msgpack.encode(_Table(header, places, size, check))
+    new = path.with_name(f"{path.name}.{os.getpid()}.new")
+    try:
+        with new.open("wb") as file:
+            file.write(_HEAD.pack(MAGIC, VERSION, zlib.crc32(table), len(table)) + table)
+            file.write(bytes(_body(len(table)) - _HEAD.size - len(table)))
+            file.writelines(chunks)
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(path)
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def read(path: Path) -> tuple[bytes, dict[str, NDArray[Any]]]:
+    """
+    The header and the arrays, mapped, not loaded.
+
+    :raises Damaged: whatever is wrong with it.
+    :raises FileNotFoundError: there is none.
+    """
+    with path.open("rb") as file:
+        head = file.read(_HEAD.size)
+        if len(head) < _HEAD.size:
+            raise Damaged("the file is too short")
+        magic, version, table_check, length = _HEAD.unpack(head)
+        if (magic, version) != (MAGIC, VERSION):
+            raise Damaged("the file is of another version")
+        packed = file.read(min(length, _MOST))
+        if zlib.crc32(packed) != table_check:
+            raise Damaged("the table is damaged")
+    table, start = msgspec.msgpack.decode(packed, type=_Table), _body(length)
+    if path.stat().st_size != start + table.size:
+        raise Damaged("the file is not whole")
+    body: NDArray[np.uint8] = (
+        np.memmap(path, np.uint8, "r", start, (table.size,)) if table.size else np.empty(0, np.uint8)
+    )
+    if zlib.crc32(body.data) != table.check:
+        raise Damaged("the arrays are damaged")
+    return table.header, {name: _array(body, place) for name, place in table.arrays.items()}
+
+
+def _array(body: NDArray[np.uint8], place: _Place) -> NDArray[Any]:
+    kind = np.dtype(place.kind)
+    size = int(np.prod(place.shape)) * kind.itemsize
+    return body[place.start : place.start + size].view(kind).reshape(place.shape)
+
+
+def _body(length: int) -> int:
+    """Where the arrays start, after a table of this length."""
+    return -(-(_HEAD.size + length) // _ALIGN) * _ALIGN
