@@ -4,6 +4,7 @@ The model behind any OpenAI-compatible server: one for a process, with a view of
 The process shares the client, the limits and what was learned of the server; a run has its own account and budget.
 """
 
+import contextlib
 import random
 import secrets
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from typing import TypeVar
 
 import msgspec
 
-from actors.ports import Filled, Knowledge, Task
+from actors.ports import Filled, Knowledge, ModelFailed, Task
 from bus import Clock
 from runtime.model.dialect import FIRST
 from runtime.model.ledger import Ledger
@@ -59,8 +60,9 @@ class OpenAIModel:
         return await RunModel(self, "", self.total).fill(shape, task, within=within)
 
     async def warm(self) -> None:
-        """Load the SDK before the first call needs it."""
-        await self.server.load()
+        """Load the SDK before the first call needs it; if that fails, the first call says so."""
+        with contextlib.suppress(ModelFailed):
+            await self.server.load()
 
     async def close(self) -> None:
         """Close the connections."""

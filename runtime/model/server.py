@@ -93,7 +93,6 @@ class Server:
         http_client: Callable[[], HttpClient] | None = None,
         clock: Clock | None = None,
         dice: random.Random | None = None,
-        today: Callable[[], float] = time.time,
     ) -> None:
         self.settings = settings
         self.clock: Clock = clock or asyncio.get_running_loop()
@@ -107,24 +106,32 @@ class Server:
         self.where = where(settings.base_url or OPENAI_URL)
         self._http_client = http_client
         self._dice = dice or random.Random()  # noqa: S311 - spreads retries, guards nothing
-        self._today = today
         self._line: _Line | None = None
         self._loading: asyncio.Future[_Line] | None = None
 
     async def load(self) -> _Line:
-        """Import the SDK and make the client, once, off the loop."""
-        if self._line is None:
-            if self._loading is None:
-                loop = asyncio.get_running_loop()
-                self._loading = loop.run_in_executor(None, _Line, self.settings, self._http_client)
+        """
+        Import the SDK and make the client, once, off the loop.
+
+        :raises ModelFailed: that is not possible here, such as without certificates.
+        """
+        if self._loading is None:
+            loop = asyncio.get_running_loop()
+            self._loading = loop.run_in_executor(None, _Line, self.settings, self._http_client)
+        try:
             self._line = await asyncio.shield(self._loading)
+        except Exception as error:  # whatever it is, another model can answer
+            reason = f"{type(error).__name__}: {error}"
+            raise ModelFailed(f"The OpenAI client cannot be loaded ({reason}): install Terminus again.") from error
         return self._line
 
     async def close(self) -> None:
         self.limiter.close()
-        if self._loading is not None:
-            line = await self.load()
-            await line.client.close()
+        if self._loading is None:
+            return
+        await asyncio.wait([self._loading])
+        if self._loading.exception() is None:
+            await self._loading.result().client.close()
 
     async def complete(self, body: bytes, charge: Charge, *, within: float) -> Reply:
         """
@@ -175,13 +182,13 @@ class Server:
         used: int | None = 0
         lost = False
         try:
-            self.breaker.enter()
             charge.check()
+            self.breaker.enter()
             used, lost = None, True  # until there is an answer
             reply = wire.read(await self._send(line, body))
             used, lost = reply.tokens, not reply.choices
         except line.errors as error:
-            fault = faults.understand(error, line.kinds, self.settings, self.where, self._today())
+            fault = faults.understand(error, line.kinds, self.settings, self.where, time.time())
             lost = fault.paid
             return self._note(fault)
         finally:

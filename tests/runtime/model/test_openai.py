@@ -14,7 +14,10 @@ from actors.helpdesk.drafts import Draft, Summary
 from actors.outcome import Spent
 from actors.ports import BudgetSpent, ModelFailed, PortFailed
 from runtime.model.ledger import Ledger
+from runtime.model.openai import OpenAIModel
+from runtime.model.server import HttpClient
 from runtime.model.talk import SEARCH
+from runtime.settings import ModelSettings
 from tests.clock import Jumping
 from tests.fake_openai import (
     FakeOpenAI,
@@ -217,6 +220,27 @@ async def test_a_cancelled_call_closes_its_connection_at_once() -> None:
         await server.until(lambda: server.hung_up == 1)
         assert model.server.limiter.running == 0
         assert model.total.spent.estimated
+
+
+async def test_who_is_cancelled_while_the_sdk_loads_spoils_it_for_nobody() -> None:
+    async with FakeOpenAI(GOOD) as server, model_at(server) as model:
+        call = asyncio.create_task(model.fill(Summary, task(), within=100))
+        await asyncio.sleep(0)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        assert (await model.fill(Summary, task(), within=100)).value == SOLVED
+
+
+async def test_a_client_that_cannot_be_made_fails_the_call_and_not_the_closing() -> None:
+    def broken() -> HttpClient:
+        raise OSError("no certificates here")
+
+    model = OpenAIModel(ModelSettings(api_key=KEY), http_client=broken)
+    await model.warm()
+    with pytest.raises(ModelFailed, match=r"cannot be loaded \(OSError: no certificates here\)"):
+        await model.fill(Summary, task(), within=100)
+    await model.close()
 
 
 async def test_a_body_without_end_is_not_kept() -> None:
