@@ -122,7 +122,9 @@ class Server:
             self._line = await asyncio.shield(self._loading)
         except Exception as error:  # whatever it is, another model can answer
             reason = f"{type(error).__name__}: {error}"
-            raise ModelFailed(f"The OpenAI client cannot be loaded ({reason}): install Terminus again.") from error
+            raise ModelFailed(
+                f"The OpenAI client cannot be loaded ({reason}): check SSL_CERT_FILE, or install again."
+            ) from error
         return self._line
 
     async def close(self) -> None:
