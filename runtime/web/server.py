@@ -26,6 +26,8 @@ log = structlog.get_logger()
 BACKLOG = 4096
 IDLE_SECONDS = 75.0
 """How long a connection may be silent, or a client may take to send its headers."""
+UNREAD_SECONDS = 30.0
+"""How long a client may leave what was sent to it unread before the system drops it."""
 LINGER_SECONDS = 2.0
 """How long the rest of a refused body is read, so that the refusal arrives."""
 ANSWER_SECONDS = 2.0
@@ -70,7 +72,7 @@ def bound(server: ServerSettings) -> socket.socket:
     try:
         version = ipaddress.ip_address(host).version
         family = socket.AF_INET6 if version == 6 else socket.AF_INET
-        return socket.create_server((host, server.port), family=family, backlog=BACKLOG)
+        sock = socket.create_server((host, server.port), family=family, backlog=BACKLOG)
     except ValueError:
         raise UserError(
             f"The host {shown(server.host)} is no IP address. Give one of this machine, or localhost, with --host."
@@ -80,6 +82,9 @@ def bound(server: ServerSettings) -> socket.socket:
     except OSError as error:
         why = "is in use" if error.errno == errno.EADDRINUSE else f"cannot be listened on ({error.strerror})"
         raise UserError(f"{where} {why}. Stop what listens there, or choose another with --port.") from None
+    if hasattr(socket, "TCP_USER_TIMEOUT"):  # not on every system; connections inherit it
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(UNREAD_SECONDS * 1000))
+    return sock
 
 
 def address(sock: socket.socket) -> str:

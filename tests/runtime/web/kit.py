@@ -1,4 +1,4 @@
-"""The interface on a real node and a real socket; only the model and the documents are stand-ins."""
+"""The interface on a real node and a real socket; only model, documents and most often memory are stand-ins."""
 
 import asyncio
 import contextlib
@@ -18,7 +18,7 @@ from runtime.node import Node, RunHandle
 from runtime.settings import LogSettings, RunSettings, ServerSettings, Settings, StorageSettings, WorkerSettings
 from runtime.web.desk import Desk
 from runtime.web.server import address, bound, listening
-from tests.fakes import Knows, Thinks
+from tests.fakes import Knows, Remembers, Thinks
 
 SECONDS = 20.0
 """The longest that anything here may take."""
@@ -78,14 +78,16 @@ class Interface:
         assert status >= 400, body
         return status, sentence(body)
 
-    async def raw(self, *parts: bytes) -> bytes:
-        """What comes back for these very bytes until the server closes."""
+    async def raw(self, *parts: bytes, end: bool = False) -> bytes:
+        """What comes back for these very bytes until the server closes; with `end`, it is told that no more come."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         try:
             for part in parts:
                 writer.write(part)
                 with contextlib.suppress(ConnectionError):
                     await writer.drain()
+            if end:
+                writer.write_eof()
             with contextlib.suppress(ConnectionError):
                 return await asyncio.wait_for(reader.read(), SECONDS)
             return b""
@@ -124,13 +126,18 @@ def settings(folder: Path, *, run: dict[str, Any] | None = None, **server: Any) 
 
 
 @contextlib.asynccontextmanager
-async def interface(folder: Path, *, model: Model | None = None, **more: Any) -> AsyncIterator[Interface]:
-    """The whole interface, ready; `more` are [server] settings, and `run` those of [run]."""
+async def interface(
+    folder: Path, *, model: Model | None = None, memory: bool = False, **more: Any
+) -> AsyncIterator[Interface]:
+    """The whole interface, ready; `memory`: the real one. `more` are settings of [server], `run` those of [run]."""
     chosen = settings(folder, **more)
     async with Node.open(chosen) as node:
         await node.models.close()
         node.models = cast("Models", OneModel(model or Thinks()))
         node.knowledge = cast("Any", Knows())
+        real = node.memory
+        if not memory:
+            node.memory = cast("Any", Remembers())
         desk = Desk(node)
         await node.resume()
         with bound(chosen.server) as sock:
@@ -144,6 +151,7 @@ async def interface(folder: Path, *, model: Model | None = None, **more: Any) ->
             ):
                 desk.ready = True
                 yield Interface(desk, client, at)
+        node.memory = real
 
 
 async def until(condition: Callable[[], bool]) -> None:

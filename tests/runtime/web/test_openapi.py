@@ -93,7 +93,7 @@ async def test_an_answer_is_one_that_is_described(
 ) -> None:
     model = Held()
     model.free.set()
-    async with interface(tmp_path, model=model, token=TOKEN) as web:
+    async with interface(tmp_path, model=model, memory="feedback" in url, token=TOKEN) as web:
         await web.submit(id="T-0", wait=20)
         model.free.clear()
         await web.submit("Another VPN question.", id="T-1")

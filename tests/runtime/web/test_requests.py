@@ -3,13 +3,16 @@
 import asyncio
 import gzip
 import json
+import random
+import re
+import socket
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from runtime.web import bodies, server
-from tests.runtime.web.kit import TEXT, Held, interface, sentence
+from runtime.web import app, bodies, server
+from tests.runtime.web.kit import TEXT, Held, interface, sentence, until
 
 JSON = "application/json"
 POST = b"POST /tickets HTTP/1.1\r\nHost: localhost\r\n"
@@ -86,7 +89,10 @@ async def test_nobody_waits_for_ever(tmp_path: Path, wait: str, monkeypatch: pyt
 
 class TestLarge:
     @pytest.mark.parametrize("media", [JSON, "text/plain"])
-    async def test_bodies_are_refused_without_being_read(self, tmp_path: Path, media: str) -> None:
+    async def test_bodies_are_refused_without_being_read(
+        self, tmp_path: Path, media: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(server, "LINGER_SECONDS", 0.01)
         async with interface(tmp_path, body_kilobytes=2) as web:
             head = f"POST /tickets HTTP/1.1\r\nHost: localhost\r\nContent-Type: {media}\r\n"
             answer = await web.raw(f"{head}Content-Length: 9999999999\r\nConnection: close\r\n\r\n".encode(), b"x" * 99)
@@ -141,6 +147,19 @@ class TestSlow:
         monkeypatch.setattr(server, "IDLE_SECONDS", 0.02)
         async with interface(tmp_path) as web:
             assert await web.raw(sent) == b""
+
+    @pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="this system cannot drop such clients")
+    async def test_readers_of_a_long_answer_are_dropped(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(server, "UNREAD_SECONDS", 0.2)
+        monkeypatch.setattr(app, "document", lambda: {"long": "a" * 20_000_000})
+        async with interface(tmp_path) as web:
+            before = len(asyncio.all_tasks())  # each connection has one
+            with socket.create_connection(("127.0.0.1", web.port)) as deaf:
+                deaf.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                await until(lambda: len(asyncio.all_tasks()) > before)
+                await until(lambda: len(asyncio.all_tasks()) == before)
+
+            assert (await web.submit(wait=20))["status"] == "resolved"
 
     async def test_bodies_that_are_cut_off_leave_nothing(self, tmp_path: Path) -> None:
         async with interface(tmp_path) as web:
@@ -236,6 +255,29 @@ async def test_broken_http_is_refused_and_the_server_goes_on(tmp_path: Path, req
         assert b".py" not in answer
         assert (await web.submit(wait=20))["status"] == "resolved"
         assert len(web.node.journal.latest(9)) == 1
+
+
+PIECES = (
+    b"GET", b"POST", b" ", b"/tickets", b"/tickets/T-1", b"/events", b"?wait=0", b"HTTP/1.1", b"\r\n", b"\n",
+    b"\r\n\r\n", b"Host: localhost\r\n", b"Content-Type: application/json\r\n", b"Content-Length: 15\r\n",
+    b"Transfer-Encoding: chunked\r\n", b"5\r\nhello\r\n0\r\n\r\n", b"\0", b"\xff\xfe", b":",
+    b"Expect: 100-continue\r\n", b'{"text": "VPN"}',
+    b"Upgrade: websocket\r\nConnection: Upgrade\r\n", b"Content-Encoding: gzip\r\n", b"Range: bytes=0-1\r\n", b"{" * 99,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_whatever_bytes_come_no_answer_is_a_failure_of_the_server(tmp_path: Path, seed: int) -> None:
+    dice = random.Random(seed)
+    async with interface(tmp_path) as web:
+        for _ in range(60):
+            noise = b"".join(dice.choice(PIECES) for _ in range(dice.randrange(12)))
+            begin = dice.choice((POST, b"GET /tickets/T-1 HTTP/1.1\r\nHost: localhost\r\n", b""))
+            answer = await web.raw(begin + noise + b"\r\n", end=True)
+
+            assert not re.search(rb"HTTP/1\.[01] 5", answer), (begin + noise, answer)
+            assert b"Traceback" not in answer
+        assert (await web.submit(wait=20))["status"] == "resolved"
 
 
 async def test_what_nobody_expected_is_logged_in_full_and_answered_in_a_sentence(

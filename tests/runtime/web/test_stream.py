@@ -135,6 +135,7 @@ async def test_a_silent_run_sends_signs_of_life(tmp_path: Path, monkeypatch: pyt
 
 async def test_a_run_of_another_process_is_told_when_it_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(desk_module, "HEARTBEAT_SECONDS", 0.01)
+    monkeypatch.setattr(desk_module, "POLL_SECONDS", 0.01)
     model = Held()
     async with interface(tmp_path, model=model) as first, interface(tmp_path) as second:
         receipt = await first.submit()

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from runtime.view.report import as_json
+from runtime.web import desk
 from runtime.web.desk import keyed
 from tests.fakes import ANSWER
 from tests.runtime.web.kit import TEXT, Held, interface, until
@@ -230,7 +231,8 @@ class TestAnEnd:
             status, later = await web.ask("POST", receipt["links"]["cancel"])
             assert (status, later["status"] != "running") == (200, True)
 
-    async def test_of_another_process_is_waited_for_too(self, tmp_path: Path) -> None:
+    async def test_of_another_process_is_waited_for_too(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(desk, "POLL_SECONDS", 0.01)
         model = Held()
         async with interface(tmp_path, model=model) as first, interface(tmp_path) as second:
             receipt = await first.submit(id="T-1")
@@ -245,7 +247,7 @@ class TestAnEnd:
 
 class TestFeedback:
     async def test_that_it_was_wrong_keeps_memory_from_saying_it_again(self, tmp_path: Path) -> None:
-        async with interface(tmp_path) as web:
+        async with interface(tmp_path, memory=True) as web:
             first = await web.submit(wait=20, id="T-1")
             again = await web.submit(wait=20, id="T-2")
             assert len(again["handoffs"]) < len(first["handoffs"])
@@ -257,7 +259,7 @@ class TestFeedback:
             assert len(third["handoffs"]) == len(first["handoffs"])
 
     async def test_on_what_memory_does_not_hold_is_refused(self, tmp_path: Path) -> None:
-        async with interface(tmp_path) as web:
+        async with interface(tmp_path, memory=True) as web:
             await web.submit("A question that no document answers.", wait=20, id="T-1")
             status, why = await web.refusal("POST", "/tickets/T-1/feedback", json={"right": True})
 
@@ -265,7 +267,7 @@ class TestFeedback:
 
     @pytest.mark.parametrize("body", [b"", b"{}", b'{"right": "yes"}', b'{"right": true, "left": 1}', b"[true]"])
     async def test_that_says_something_else_is_refused(self, tmp_path: Path, body: bytes) -> None:
-        async with interface(tmp_path) as web:
+        async with interface(tmp_path, memory=True) as web:
             await web.submit(id="T-1")
             headers = {"Content-Type": "application/json"}
             status, why = await web.refusal("POST", "/tickets/T-1/feedback", data=body, headers=headers)
