@@ -2,6 +2,7 @@
 
 import json
 import signal
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -146,3 +147,27 @@ def test_a_run_whose_process_died_is_cancelled_when_it_is_resumed(place: Place) 
     assert "it is cancelled when `python -m runtime resume` finds it" in asked.out
     assert done.status == 130
     assert "Cancelled\n" in done.out
+
+
+def test_ctrl_c_while_resuming_cancels_what_goes_on(place: Place) -> None:
+    with silent_server() as server:
+        with place.running("submit", "--id", "HD-9", "anything", **server) as killed:
+            read_until(killed, "orchestrator → ticketing")
+            killed.send_signal(signal.SIGKILL)
+            killed.wait(30)
+        with place.running("resume", "--json", **server) as popen:
+            read_until(popen, "goes on")
+            popen.send_signal(signal.SIGINT)
+            out, err = popen.communicate(timeout=30)
+
+    assert popen.returncode == 130
+    assert [each["status"] for each in json.loads(out)["outcomes"]] == ["cancelled"]
+    assert "Cancelling" in err
+
+
+def test_tickets_of_many_processes_share_one_database(place: Place) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        done = list(pool.map(lambda n: place.run("submit", "--quiet", "--json", f"ticket {n}"), range(6)))
+
+    assert [each.status for each in done] == [3] * 6
+    assert {each["run"] for each in place.run("status", "--json").json["runs"]} == {each.json["run"] for each in done}
