@@ -193,9 +193,12 @@ def _clean(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
     return event
 
 
+_ENCODE = msgspec.json.Encoder(enc_hook=repr).encode
+
+
 def _as_json(_: WrappedLogger, __: str, event: EventDict) -> str:
     try:
-        line = msgspec.json.encode(event, enc_hook=repr).decode()
+        line = _ENCODE(event).decode()
     except (TypeError, ValueError, RecursionError):  # a key that is no text, a lone surrogate deep inside, a circle
         line = json.dumps({str(key): repr(value) for key, value in event.items()})
     return line if line.isprintable() else UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
