@@ -44,15 +44,19 @@ class _Process:
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-        with theirs:
-            self._popen = subprocess.Popen(  # noqa: S603 - our own module, by our own interpreter
-                [sys.executable, "-m", "runtime.worker", str(theirs.fileno())],
-                pass_fds=(theirs.fileno(),),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                env={**os.environ, "PYTHONPATH": path},
-                start_new_session=True,  # Ctrl-C is for the parent, which ends its workers itself
-            )
+        try:
+            with theirs:
+                self._popen = subprocess.Popen(  # noqa: S603 - our own module, by our own interpreter
+                    [sys.executable, "-m", "runtime.worker", str(theirs.fileno())],
+                    pass_fds=(theirs.fileno(),),
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    env={**os.environ, "PYTHONPATH": path},
+                    start_new_session=True,  # Ctrl-C is for the parent, which ends its workers itself
+                )
+        except OSError as error:
+            ours.close()
+            raise WorkFailed(f"no worker process could be started: {error}") from error
         self._line = ours
 
     async def call(self, function: str, arguments: tuple[Any, ...]) -> bytes:
@@ -72,6 +76,10 @@ class _Process:
 
     def kill(self) -> None:
         self._line.close()
+        self.hang_up()
+
+    def hang_up(self) -> None:
+        """End the process; whoever waits for its answer reads the end of the line."""
         self._popen.kill()
         self._popen.wait()  # a killed process is reaped at once
 
@@ -126,6 +134,8 @@ class Workers:
     def close(self) -> None:
         """End every process now, the busy ones too."""
         self._closed = True
-        for process in (*self._idle, *self._busy):
+        for process in self._idle:
             process.kill()
         self._idle.clear()
+        for process in self._busy:
+            process.hang_up()

@@ -38,6 +38,11 @@ INSERT INTO ticket (id, subject, text, requester, status, created) VALUES (?, ?,
 ON CONFLICT (id) DO UPDATE
 SET subject = excluded.subject, text = excluded.text, status = 'open', note = '', closed_by = ''
 """
+CLOSE_TICKET = """
+UPDATE ticket SET status = ?, note = ?, closed_by = ? WHERE id = ? AND closed_by != ?
+AND NOT EXISTS (SELECT 1 FROM run WHERE id = ? AND ended IS NOT NULL)
+"""
+"""What comes from an agent whose run was ended without it changes nothing any more."""
 RUN_COLUMNS = "id, ticket, workflow, initial, started, owner, cancel, ended, status, ending"
 
 
@@ -117,15 +122,15 @@ class SqliteJournal:
 
     async def close(self, key: str, ticket_id: str, status: str, note: str) -> None:
         """
-        Mark a ticket; the port `Tickets` of an installation without a helpdesk.
+        Mark a ticket; the port `Tickets` of an installation without a helpdesk. A key begins with the run's id.
 
         Not waited for: the event that reports it is written after it, by the same writer, and is waited for.
         """
         self._database.write(
             (
                 (
-                    "UPDATE ticket SET status = ?, note = ?, closed_by = ? WHERE id = ? AND closed_by != ?",
-                    (status, note, key, ticket_id, key),
+                    CLOSE_TICKET,
+                    (status, note, key, ticket_id, key, key.partition(":")[0]),
                 ),
             ),
             _nothing,

@@ -1,5 +1,6 @@
 """Functions for worker processes under test."""
 
+import os
 import time
 
 
@@ -14,3 +15,7 @@ def sleep(seconds: float) -> int:
 
 def fail(text: str) -> int:
     raise ValueError(text)
+
+
+def die(status: int) -> int:
+    os._exit(status)
