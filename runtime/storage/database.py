@@ -17,6 +17,8 @@ Then = Callable[[Exception | None], None]
 
 CLOSING_SECONDS = 5.0
 """How long closing waits for the last commit before it leaves the thread behind."""
+LAZY_SECONDS = 0.05
+"""How long something that nobody waits for may wait for a commit that it can join."""
 
 
 class DatabaseClosed(Exception):
@@ -36,17 +38,26 @@ class Database:
         self._waiting: list[tuple[Sequence[Statement], Then]] = []
         self._arrived = threading.Condition()
         self._closing = False
+        self._reminded = False
         self.commits = 0
         self._writer = threading.Thread(target=self._write, name="database", daemon=True)
         self._writer.start()
 
-    def write(self, statements: Sequence[Statement], then: Then) -> None:
-        """Make statements durable, all or none, in the order of the calls; then say on the loop how it went."""
+    def write(self, statements: Sequence[Statement], then: Then, *, lazily: bool = False) -> None:
+        """
+        Make statements durable, all or none, in the order of the calls; then say on the loop how it went.
+
+        :param lazily: nobody waits for it: it takes part in the next commit, or has its own in a moment
+        """
         with self._arrived:
             if self._closing:
                 raise DatabaseClosed("the database is closed")
             self._waiting.append((statements, then))
-            self._arrived.notify()
+            if not lazily:
+                self._arrived.notify()
+        if lazily and not self._reminded:
+            self._reminded = True
+            self._loop.call_later(LAZY_SECONDS, self._remind)
 
     async def run(self, *statements: Statement) -> None:
         """Return when the statements are durable, all or none; raise what SQLite raised otherwise."""
@@ -76,6 +87,11 @@ class Database:
         self._reading.close()
         if not self._writer.is_alive():
             self._writing.close()
+
+    def _remind(self) -> None:
+        self._reminded = False
+        with self._arrived:
+            self._arrived.notify()
 
     def _write(self) -> None:
         while batch := self._next():

@@ -134,6 +134,7 @@ class SqliteJournal:
                 ),
             ),
             _nothing,
+            lazily=True,
         )
 
     def find(self, some_id: str) -> StoredRun:
