@@ -9,7 +9,7 @@ from runtime.knowledge.ranking import Page
 from runtime.knowledge.shelf import Shelf
 from runtime.knowledge.words import EVERYDAY, is_cjk, runs, tokens, word_set
 
-COVERAGE = 0.5
+COVERAGE = 0.55
 """So much of the question, by weight, must be matched by one passage of the best pages."""
 COVERED_ALL_THE_SAME = 0.75
 """From here on an unknown word of the question, if it is no name, does not matter."""

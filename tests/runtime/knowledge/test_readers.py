@@ -1,5 +1,7 @@
 """Markdown, plain text and HTML read by their structure, with offsets that hold."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -232,3 +234,10 @@ def test_a_page_that_declares_its_encoding_is_believed() -> None:
 def test_binary_content_is_refused(data: bytes) -> None:
     with pytest.raises(Unreadable, match="binary"):
         read("picture.md", data)
+
+
+@pytest.mark.parametrize("text", ["A. " * 100_000, "1. " * 100_000, ". " * 100_000, "[" * 200_000, "| a " * 50_000])
+def test_reading_time_grows_no_faster_than_the_text(text: str) -> None:
+    began = time.process_time()
+    pieces(read_markdown(text))
+    assert time.process_time() - began < 5.0
