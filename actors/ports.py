@@ -21,7 +21,7 @@ class ModelFailed(PortFailed):
 
 
 class BudgetSpent(ModelFailed):
-    """The ticket's budget is used up. Not a fault, so nothing falls back."""
+    """The ticket's budget is used up; only a model that costs nothing may still answer."""
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True, gc=False):
