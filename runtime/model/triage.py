@@ -35,6 +35,11 @@ _POLITE_END = re.compile(
     r"감사합니다|고맙습니다)[.!。！~]*\s*$",
     re.IGNORECASE,
 )
+_SIGNED_END = re.compile(
+    r"(?<=[.!?,;\n])\s*(?i:(?:many )?thanks(?: in advance| a lot)?|thank you(?: very much| in advance)?|cheers|"
+    r"(?:(?:best|kind|warm) )?regards)(?:[,.!\s]+[A-Z][\w.'-]{0,20}){1,3}\s*$"
+)
+"""Thanks and a name behind the last sentence, on one line with it."""
 
 _ENGLISH = re.compile(
     r"\b(?:the|is|are|my|i|to|how|what|we|our|can|does|do|not|please|with|for|when|why|and|of|in|on|it)\b",
@@ -109,7 +114,8 @@ def question(ticket: str) -> str:
         if not (line.lstrip().startswith(">") or _HEADER.match(line)):
             lines.append(line.rstrip())
     kept = _without_greeting(_without_signature(lines))
-    text = _POLITE_END.sub("", re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip()).strip()
+    text = re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip()
+    text = _POLITE_END.sub("", _SIGNED_END.sub("", text)).strip()
     return (text or ticket.strip())[:QUESTION_CHARACTERS]
 
 

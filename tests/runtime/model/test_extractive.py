@@ -187,3 +187,20 @@ async def test_a_huge_ticket_is_bounded() -> None:
     assert isinstance(analysis, Analysis)
     assert len(analysis.question) <= 2000
     assert time.process_time() - began < 1.0
+
+
+@pytest.mark.parametrize(
+    ("ticket", "asked"),
+    [
+        ("My VPN drops. How can I stop that? Thanks, Kim", "My VPN drops. How can I stop that?"),
+        ("My printer jams. Many thanks in advance! Jane M. Doe", "My printer jams."),
+        ("How do I reset it? Best regards, Kim Lee", "How do I reset it?"),
+        ("How do I say thanks to Bob", "How do I say thanks to Bob"),
+        ("How do I print a card that says Thanks, Bob", "How do I print a card that says Thanks, Bob"),
+    ],
+)
+async def test_a_name_below_the_thanks_is_not_what_is_asked_about(ticket: str, asked: str) -> None:
+    analysis = await fill(Analysis, ticket=ticket)
+
+    assert isinstance(analysis, Analysis)
+    assert analysis.question == asked
