@@ -112,12 +112,13 @@ def _summary(material: dict[str, str]) -> Summary:
     """What was asked and what was found, each in its own first words."""
     asked = _first(triage.question(material.get("ticket", "")))
     found = _first(_CITED.sub("", material.get("resolution", "")))
-    return Summary(" ".join(part for part in (asked, found) if part))
+    return Summary(" — ".join(part for part in (asked, found) if part))
 
 
 def _first(text: str) -> str:
-    """The first sentence, shortened at a word if it is long."""
-    sentence = next((part.strip() for part in _SENTENCE_END.split(text) if part.strip()), "")
+    """The first sentence that is no heading, shortened at a word if it is long."""
+    parts = [part.strip() for part in _SENTENCE_END.split(text) if part.strip()]
+    sentence = next((part for part in parts if not part.endswith((":", "："))), parts[0] if parts else "")
     if len(sentence) <= SUMMARY_CHARACTERS:
         return sentence
     return sentence[:SUMMARY_CHARACTERS].rsplit(" ", 1)[0].rstrip(",;:") + " …"

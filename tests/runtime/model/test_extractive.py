@@ -151,9 +151,9 @@ async def test_a_summary_is_of_the_given_words_only() -> None:
     summary = await fill(
         Summary,
         ticket="Hi,\n\nThe VPN drops. It is bad.\n\nRegards, Bob",
-        resolution="Renew the key in Settings. [1]\nThen restart. [2]",
+        resolution="VPN > Keys:\nRenew the key in Settings. [1]\nThen restart. [2]",
     )
-    assert summary == Summary("The VPN drops. Renew the key in Settings.")
+    assert summary == Summary("The VPN drops. — Renew the key in Settings.")
 
 
 async def test_a_long_summary_is_cut_at_a_word() -> None:
