@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import functools
 import secrets
+import sqlite3
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -116,6 +117,8 @@ class Node:
         self.models = Models(settings.model, self.knowledge)
         self.declared: dict[str, Declared] = load()
         self._live: dict[str, LiveRun] = {}
+        self._accepting: dict[str, asyncio.Task[LiveRun]] = {}
+        """By ticket: those that are being made durable."""
         self._run_of: dict[str, str] = {}
         """Ticket to run, of those in progress."""
         self._cancelled: dict[str, int] = {}
@@ -138,6 +141,11 @@ class Node:
         for live in list(self._live.values()):
             live.abandon()
         self._live.clear()
+        accepting = list(self._accepting.values())
+        for task in accepting:
+            task.cancel()
+        if accepting:
+            await asyncio.wait(accepting, timeout=1.0)
         await self.models.close()
         self.workers.close()
         self.database.close()
@@ -154,16 +162,24 @@ class Node:
 
         :raises Busy: too many runs are going on.
         """
-        if len(self._live) >= self.settings.server.max_runs:
-            raise Busy(f"{len(self._live)} tickets are being worked on; try again when one has ended.")
         if ticket.id and (handle := self.handle(ticket.id)):
             return handle
         ticket = msgspec.structs.replace(ticket, id=ticket.id or f"T-{secrets.token_hex(4)}")
+        accepting = self._accepting.get(ticket.id)
+        if accepting is None:
+            if len(self._live) + len(self._accepting) >= self.settings.server.max_runs:
+                raise Busy(f"{len(self._live)} tickets are being worked on; try again when one has ended.")
+            accepting = self._accepting[ticket.id] = asyncio.create_task(self._accept(ticket))
+            accepting.add_done_callback(lambda _: self._accepting.pop(ticket.id, None))
+        # Shielded: who submits may go away, but what is durable must not be left without a run.
+        return RunHandle(await asyncio.shield(accepting))
+
+    async def _accept(self, ticket: Ticket) -> LiveRun:
         run_id = f"R-{secrets.token_hex(6)}"
         text = f"{ticket.subject}\n\n{ticket.text}".strip() if ticket.subject else ticket.text
         case = TicketCase(ticket_id=ticket.id, text=text)
         await self.journal.accept(ticket, run_id, self.flow, case, self.owner.token)
-        return RunHandle(self._begin(run_id, case, None))
+        return self._begin(run_id, case, None)
 
     async def resume(self) -> list[RunHandle]:
         """Go on with every run whose process is gone."""
@@ -174,12 +190,12 @@ class Node:
             if not await self.journal.take_over(stored, self.owner.token):
                 continue
             try:
-                replayed = self.journal.replayed(stored)
+                case, replayed = self.journal.case(stored), self.journal.replayed(stored)
             except JournalDamaged as error:
                 self._give_up(stored, error)
                 continue
             log.info("run.resumed", run=stored.id, ticket=stored.ticket, seconds=round(replayed.elapsed, 1))
-            handles.append(RunHandle(self._begin(stored.id, self.journal.case(stored), replayed)))
+            handles.append(RunHandle(self._begin(stored.id, case, replayed)))
         return handles
 
     def handle(self, some_id: str) -> RunHandle | None:
@@ -232,7 +248,12 @@ class Node:
     def _listen(self) -> None:
         """Hear what other processes asked of the runs of this one."""
         self._poll = None
-        for run_id, times in self.journal.to_cancel(self.owner.token).items():
+        try:
+            asked = self.journal.to_cancel(self.owner.token)
+        except sqlite3.Error as error:  # the runs go on; whoever asked is heard when the database can be read again
+            log.error("journal.failed", error=repr(error))
+            asked = {}
+        for run_id, times in asked.items():
             if (live := self._live.get(run_id)) and times > self._cancelled.get(run_id, 0):
                 self._cancelled[run_id] = times
                 live.cancel()
@@ -241,7 +262,7 @@ class Node:
 
     def _give_up(self, stored: StoredRun, error: JournalDamaged) -> None:
         log.error("run.lost", run=stored.id, error=str(error))
-        run = Run(next(iter(self.flow.steps)), self.journal.case(stored))
+        run = Run(next(iter(self.flow.steps)), Case(ticket_id=stored.ticket))
         ending = Ending(Why.ORCHESTRATOR_FAILED, "", 0.0)
         self.journal.finish(None, conclude(stored.id, self.flow, run, ending), _note)
 

@@ -11,6 +11,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import structlog
+
+log = structlog.get_logger()
+
 Statement = tuple[str, Sequence[Any]]
 """SQL and its parameters."""
 Then = Callable[[Exception | None], None]
@@ -108,7 +112,7 @@ class Database:
         """Commit a batch; when it fails as a whole, each alone, so that one bad statement harms only its own."""
         try:
             self._together([statement for statements, _ in batch for statement in statements])
-        except sqlite3.Error as error:
+        except Exception as error:  # not only SQLite's: a text may not be encodable, a number too large
             if len(batch) == 1:
                 return [(batch[0][1], error)]
             return [outcome for item in batch for outcome in self._commit([item])]
@@ -121,7 +125,7 @@ class Database:
             for sql, parameters in statements:
                 execute(sql, parameters)
             execute("COMMIT")
-        except sqlite3.Error:
+        except Exception:
             if self._writing.in_transaction:  # a full disk has rolled back already
                 execute("ROLLBACK")
             raise
@@ -144,4 +148,7 @@ def _connect(path: str | Path) -> sqlite3.Connection:
 
 def _tell(outcomes: list[tuple[Then, Exception | None]]) -> None:
     for then, error in outcomes:
-        then(error)
+        try:
+            then(error)
+        except Exception as failure:  # the others wait for their answers
+            log.error("database.unheard", error=repr(failure))

@@ -172,7 +172,7 @@ class SqliteJournal:
         return dict(self._database.read(sql, (owner,)))
 
     def entries(self, run: StoredRun) -> list[Entry]:
-        decode = decoder(self._flows[run.workflow]).decode
+        decode = decoder(self._flow(run)).decode
         sql = "SELECT run, n, at, sender, number, event FROM event WHERE run = ? ORDER BY n"
         try:
             rows = self._database.read(sql, (run.id,))
@@ -181,12 +181,15 @@ class SqliteJournal:
             raise JournalDamaged(f"the journal of {run.id} cannot be read: {error}") from error
 
     def case(self, run: StoredRun) -> Case:
-        return msgspec.msgpack.decode(run.initial, type=self._flows[run.workflow].case)
+        try:
+            return msgspec.msgpack.decode(run.initial, type=self._flow(run).case)
+        except msgspec.MsgspecError as error:
+            raise JournalDamaged(f"the beginning of {run.id} cannot be read: {error}") from error
 
     def fold(self, run: StoredRun) -> Run:
         """Where a run stands, rebuilt from its events with all its limits."""
         entries = ((each.event, each.sender, each.number, each.at) for each in self.entries(run))
-        return replay(self._flows[run.workflow], self.case(run), entries)[0]
+        return replay(self._flow(run), self.case(run), entries)[0]
 
     def replayed(self, run: StoredRun) -> Replayed:
         """For going on. The time in which nobody ran it counts; a clock that was set back does not give time."""
@@ -199,7 +202,12 @@ class SqliteJournal:
         if run.ending is None:
             return None
         ending = msgspec.msgpack.decode(run.ending, type=Ending)
-        return conclude(run.id, self._flows[run.workflow], self.fold(run), ending)
+        return conclude(run.id, self._flow(run), self.fold(run), ending)
+
+    def _flow(self, run: StoredRun) -> Workflow:
+        if run.workflow not in self._flows:
+            raise JournalDamaged(f"{run.id} is of the workflow {run.workflow!r}, which this version does not know")
+        return self._flows[run.workflow]
 
     def _insert(self, entry: Entry) -> Statement:
         body = self._encode(entry.event)
