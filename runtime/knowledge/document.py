@@ -15,7 +15,6 @@ UNIT_LIMIT = 1200
 CODE_LINES = 12
 """Code is cut into units of this many lines."""
 
-_SPACE = re.compile(r"\s+")
 _NUMBERING = re.compile(
     r"^(?:(?:Chapter|Appendix|Part|Section)\s+)?(?:(?:[A-Z]|[IVX]+|\d+)(?:\.\d+)*\.|\d+(?:\.\d+)+)\s+(?=\S)"
 )
@@ -65,7 +64,8 @@ class Piece(msgspec.Struct, frozen=True, gc=False):
 
 
 def fold(text: str) -> str:
-    return _SPACE.sub(" ", text).strip()
+    """A text on one line, with single spaces."""
+    return " ".join(text.split())
 
 
 def heading(text: str) -> str:

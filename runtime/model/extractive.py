@@ -67,13 +67,15 @@ def _analysis(ticket: str) -> Analysis:
 
 
 def _draft(findings: Findings) -> Draft:
-    """Quotes of the best pages: first one of each, then what else the best page says. None when the search abstains."""
+    """Quotes of the best pages: one of each in the order of the pages, then what else the best page says."""
     if findings.abstain:
         return Draft()
     chosen = _chosen(findings.passages)
-    firsts = {p.source: i for i, (_, p, _) in reversed(list(enumerate(chosen)))}
-    order = sorted(range(len(chosen)), key=lambda i: (firsts[chosen[i][1].source] != i, i))
-    return Draft(tuple(_claim(*chosen[i]) for i in order))
+    ranks = {source: rank for rank, source in enumerate(dict.fromkeys(each.source for each in findings.passages))}
+    firsts = {quote[1].source: quote for quote in reversed(chosen)}
+    order = sorted(firsts.values(), key=lambda quote: ranks[quote[1].source])
+    order += [quote for quote in chosen if quote not in order]
+    return Draft(tuple(_claim(*quote) for quote in order))
 
 
 Quote = tuple[int, Passage, Slice]
@@ -91,7 +93,7 @@ def _chosen(passages: tuple[Passage, ...]) -> list[Quote]:
         words = frozenset(_WORD.findall(place.of(passage).casefold()))
         of_page = sum(each.source == passage.source for _, each, _ in chosen)
         pages = {each.source for _, each, _ in chosen}
-        room = QUOTES_OF_THE_BEST_PAGE if chosen and chosen[0][1].source == passage.source else 1
+        room = QUOTES_OF_THE_BEST_PAGE if passage.source == passages[0].source else 1
         new = passage.source in pages or len(pages) < PAGES
         if (
             of_page < room
