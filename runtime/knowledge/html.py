@@ -37,6 +37,7 @@ _BLOCK = word_set(
     """
 )
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
+_FOOTNOTE_MARK = re.compile(r"\s*\[\w{1,3}\]\s*")
 _LONG_TAG = re.compile(rf"<[^<>]{{{TAG_CHARACTERS},}}")
 _TITLE_SUFFIX = re.compile(r"\s+[—–|·-]\s+[^—–|·]+$")
 _MAIN = ("//*[@role='main']", "//main", "//article", "//*[@id='content' or @id='docContent']")
@@ -113,7 +114,7 @@ class _Walker:
         tag = e.tag
         if not isinstance(tag, str) or tag in _SKIP or _skipped(e):
             return
-        if tag in ("sup", "a") and "footnote" in (e.get("class") or ""):
+        if tag == "sup" and _FOOTNOTE_MARK.fullmatch(e.text_content()):
             return
         if depth > DEPTH_LIMIT:
             self._inline.append(" " + e.text_content() + " ")
