@@ -16,7 +16,7 @@ WELL_ABOVE_NOISE = 0.85
 """
 From this confidence of the search on, quotes are taken for an answer (`Filled.judged`).
 
-Measured over a manual of 1,169 pages: the two answers above it are full ones, partial ones reach 0.76, wrong ones 0.50.
+Measured over two manuals: all five answers above it are full ones, partial ones reach 0.66, wrong ones 0.24.
 """
 
 QUOTES = 4
