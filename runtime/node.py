@@ -251,7 +251,7 @@ class Node:
         try:
             asked = self.journal.to_cancel(self.owner.token)
         except sqlite3.Error as error:  # the runs go on; whoever asked is heard when the database can be read again
-            log.error("journal.failed", error=repr(error))
+            log.warning("journal.failed", error=repr(error))
             asked = {}
         for run_id, times in asked.items():
             if (live := self._live.get(run_id)) and times > self._cancelled.get(run_id, 0):
@@ -274,10 +274,15 @@ def _note(error: Exception | None) -> None:
 
 def configured(flow: Workflow, settings: Settings) -> Workflow:
     """A workflow with the limits of the configuration."""
-    run = settings.run
+    run, agents = settings.run, msgspec.structs.asdict(settings.agents)
+    limits: dict[str, Limits] = {}
+    for role in ("memory", "ticketing", "worker", "summarization"):
+        seconds, retries = agents[f"{role}_seconds"], agents[f"{role}_retries"]
+        own = Limits(seconds or run.agent_seconds, run.retries if retries < 0 else retries)
+        limits |= dict.fromkeys(WORKERS if role == "worker" else {role}, own)
     return msgspec.structs.replace(
         flow, max_handoffs=run.max_handoffs, max_seconds=run.max_seconds, cancel_seconds=run.cancel_seconds,
-        default_limits=Limits(run.agent_seconds, run.retries),
+        default_limits=Limits(run.agent_seconds, run.retries), limits=limits,
     )  # fmt: skip
 
 

@@ -151,4 +151,4 @@ def _tell(outcomes: list[tuple[Then, Exception | None]]) -> None:
         try:
             then(error)
         except Exception as failure:  # the others wait for their answers
-            log.error("database.unheard", error=repr(failure))
+            log.warning("database.unheard", error=repr(failure))

@@ -1,0 +1,136 @@
+"""
+A process that plays a node and dies by SIGKILL where it is told to: `python -m tests.runtime.crashing`.
+
+Reads one JSON object a line, {"folder", "what": "submit" or "resume", "scenario", "kill": n, "after": bool}, forks a
+child for it, and writes how that ended: 0, or -9. Forking spares the start of an interpreter for each position.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from actors.evidence import Findings
+from actors.helpdesk.drafts import Analysis, Draft, PassOn
+from actors.outcome import Spent
+from actors.ports import Filled, Recall, Task
+from runtime.node import Node
+from runtime.settings import Settings, StorageSettings
+from runtime.storage.journal import Ticket
+from tests.fakes import Knows, Thinks
+
+TICKET = Ticket(id="T-1", text="My VPN drops every hour.")
+
+
+class Notes:
+    """What the agents asked of the world, in a file that outlives this process."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "asked"
+
+    def note(self, what: str) -> None:
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(what + "\n")
+
+    def lines(self) -> list[str]:
+        return self._path.read_text(encoding="utf-8").split() if self._path.exists() else []
+
+
+class Noting(Thinks):
+    """A model for all scenarios: plain, a circle of two workers, or a worker that brings the process down."""
+
+    def __init__(self, notes: Notes, scenario: str) -> None:
+        super().__init__()
+        self._notes, self._scenario = notes, scenario
+
+    async def fill(self, shape: type[Any], task: Task, *, within: float) -> Filled:
+        self._notes.note(f"{task.agent}:{shape.__name__}")
+        if shape is Draft and self._scenario == "circle":
+            to = "network" if task.agent == "worker" else "worker"
+            return Filled(Draft(pass_on=PassOn(to, "round we go")))
+        if shape is Draft and self._scenario == "deadly":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if shape is Analysis and self._scenario == "silent":
+            await asyncio.Event().wait()
+        return await super().fill(shape, task, within=within)
+
+    def for_run(self, run_id: str) -> tuple["Noting", Any]:
+        return self, Spent
+
+    async def close(self) -> None: ...
+
+
+class NotingKnowledge(Knows):
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
+
+    async def search(self, question: str, *, within: float, limit: int = 8) -> Findings:
+        self._notes.note("knowledge:search")
+        return await super().search(question, within=within, limit=limit)
+
+
+def node_on(folder: Path, scenario: str) -> Node:
+    """A node whose world is in this process and takes notes."""
+    notes = Notes(folder)
+    node = Node(Settings(storage=StorageSettings(folder=str(folder))))
+    store, recall = node.memory.store, node.memory._same
+
+    async def noting_store(*arguments: Any) -> None:
+        notes.note("memory:store")
+        await store(*arguments)
+
+    async def noting_recall(text: str, *, within: float) -> Recall:
+        notes.note("memory:recall")
+        return recall(text) or Recall("miss")
+
+    node.memory.store = noting_store  # type: ignore[method-assign,assignment]
+    node.memory.recall = noting_recall  # type: ignore[method-assign]
+    node.models = Noting(notes, scenario)  # type: ignore[assignment]
+    node.knowledge = NotingKnowledge(notes)  # type: ignore[assignment]
+    return node
+
+
+def die_at(node: Node, kill: int, *, after: bool) -> None:
+    """Die right before, or right after, the n-th durable write."""
+    count, commit = 0, node.database._together
+
+    def together(statements: Any) -> None:
+        nonlocal count
+        count += 1
+        if count == kill and not after:
+            os.kill(os.getpid(), signal.SIGKILL)
+        commit(statements)
+        if count == kill and after:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    node.database._together = together  # type: ignore[method-assign]
+
+
+async def play(order: dict[str, Any]) -> None:
+    node = node_on(Path(order["folder"]), order["scenario"])
+    try:
+        die_at(node, order["kill"], after=order["after"])
+        handles = [await node.submit(TICKET)] if order["what"] == "submit" else await node.resume()
+        for handle in handles:
+            await handle.outcome()
+    finally:
+        await node.close()
+
+
+def main() -> None:
+    for line in sys.stdin:
+        order = json.loads(line)
+        child = os.fork()
+        if child == 0:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            asyncio.run(play(order))
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        print(os.waitstatus_to_exitcode(status), flush=True)
+
+
+if __name__ == "__main__":
+    main()

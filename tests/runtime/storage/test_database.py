@@ -1,0 +1,155 @@
+"""One file, one writer: durable in the order of the calls, all or none, and nobody's fault is another's."""
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runtime.storage import database as module
+from runtime.storage.database import Database, DatabaseClosed
+from runtime.storage.owner import Owner
+
+SCHEMA = "CREATE TABLE IF NOT EXISTS word (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE)"
+INSERT = "INSERT INTO word (text) VALUES (?)"
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> Any:
+    opened = Database(tmp_path / "some.db", SCHEMA)
+    yield opened
+    opened.close()
+
+
+def words(database: Database) -> list[str]:
+    return [text for (text,) in database.read("SELECT text FROM word ORDER BY id")]
+
+
+async def test_what_returned_is_durable_for_any_other_reader(database: Database, tmp_path: Path) -> None:
+    await database.run((INSERT, ("one",)))
+
+    other = sqlite3.connect(tmp_path / "some.db")
+    assert other.execute("SELECT text FROM word").fetchall() == [("one",)]
+    assert other.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    other.close()
+    assert database._writing.execute("PRAGMA synchronous").fetchone() == (2,), "FULL"
+
+
+async def test_statements_of_one_call_are_all_or_none(database: Database) -> None:
+    with pytest.raises(sqlite3.IntegrityError):
+        await database.run((INSERT, ("one",)), (INSERT, ("two",)), (INSERT, ("one",)))
+
+    assert words(database) == []
+
+
+async def test_waiting_calls_are_committed_together_in_their_order(database: Database) -> None:
+    loop, told = asyncio.get_running_loop(), []
+    done = loop.create_future()
+    gate = threading.Event()
+    database.write((("SELECT 1", ()),), lambda _: None)
+    commit = database._commit
+
+    def waits(batch: Any) -> Any:
+        gate.wait(10)
+        return commit(batch)
+
+    database._commit = waits  # type: ignore[method-assign]
+    before = database.commits
+    for n in range(50):
+        database.write(((INSERT, (f"word {n}",)),), lambda error, n=n: told.append((n, error)))  # type: ignore[misc]
+    database.write((), done.set_result)
+    gate.set()
+    await done
+
+    assert told == [(n, None) for n in range(50)]
+    assert words(database) == [f"word {n}" for n in range(50)]
+    assert database.commits - before <= 3
+
+
+BAD: dict[str, Any] = {
+    "a duplicate": "taken", "no text": None, "a lone surrogate": "\ud800", "a number too large": 2**70,
+    "what no database knows": object(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", BAD)
+async def test_a_bad_statement_harms_only_its_own_call(database: Database, fault: str) -> None:
+    await database.run((INSERT, ("taken",)))
+    calls = [database.run((INSERT, (text,))) for text in ("a", BAD[fault], "b")]
+
+    first, bad, second = await asyncio.gather(*calls, return_exceptions=True)
+    await database.run((INSERT, ("c",)))
+
+    assert (first, second) == (None, None)
+    assert isinstance(bad, Exception)
+    assert words(database) == ["taken", "a", "b", "c"]
+
+
+async def test_who_fails_at_hearing_of_it_keeps_it_from_nobody(database: Database) -> None:
+    def fails(error: Exception | None) -> None:
+        raise LookupError
+
+    database.write(((INSERT, ("one",)),), fails)
+    await database.run((INSERT, ("two",)))
+
+    assert words(database) == ["one", "two"]
+
+
+async def test_who_gives_up_waiting_harms_nobody(database: Database) -> None:
+    waiting = asyncio.ensure_future(database.run((INSERT, ("one",))))
+    await asyncio.sleep(0)
+    waiting.cancel()
+
+    await database.run((INSERT, ("two",)))
+
+    assert words(database) == ["one", "two"]
+
+
+async def test_closing_commits_what_waits(tmp_path: Path) -> None:
+    database = Database(tmp_path / "some.db", SCHEMA)
+    for n in range(20):
+        database.write(((INSERT, (str(n),)),), lambda _: None)
+    database.close()
+
+    with pytest.raises(DatabaseClosed):
+        database.write((), lambda _: None)
+    again = Database(tmp_path / "some.db", SCHEMA)
+    assert len(words(again)) == 20
+    again.close()
+
+
+async def test_closing_is_bounded_when_the_disk_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "CLOSING_SECONDS", 0.01)
+    database, gate = Database(tmp_path / "some.db", SCHEMA), threading.Event()
+    database._commit = lambda _: gate.wait(10) and []  # type: ignore[method-assign,assignment,return-value]
+    database.write((), lambda _: None)
+
+    database.close()
+
+    assert database._writer.is_alive()
+    gate.set()
+    database._writer.join(10)
+    database._writing.close()
+
+
+@pytest.fixture
+def owners(tmp_path: Path) -> Iterator[tuple[Owner, Owner]]:
+    first, second = Owner(tmp_path), Owner(tmp_path)
+    yield first, second
+    first.close()
+    second.close()
+
+
+def test_owners_see_who_lives(owners: tuple[Owner, Owner], tmp_path: Path) -> None:
+    first, second = owners
+
+    assert first.token != second.token
+    assert first.lives(first.token)
+    assert first.lives(second.token)
+    assert not first.lives("nobody")
+    third = Owner(tmp_path)
+    third.close()
+    assert not first.lives(third.token)

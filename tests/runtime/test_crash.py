@@ -1,0 +1,205 @@
+"""Kill -9 at each durable write of a run, then resume: the same end, nothing journalled again, no limit anew."""
+
+import contextlib
+import itertools
+import json
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from actors.helpdesk.messages import SummaryCompleted
+from actors.outcome import Outcome, Why
+from actors.workflow import MAX_RESUMES
+from runtime.node import Node
+from runtime.storage.journal import UnknownRun
+from runtime.workers import ROOT
+from tests.fakes import PLAIN, targets
+from tests.runtime.crashing import TICKET, Notes, node_on
+
+Kills = Callable[..., int]
+MOST_WRITES = 40
+
+
+@pytest.fixture(scope="module")
+def kills() -> Iterator[Kills]:
+    """Play something in a process that dies; returns 0 when it did not come to that."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.runtime.crashing"],
+        cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as nursery:  # fmt: skip
+        orders, deaths = nursery.stdin, nursery.stdout
+        assert orders is not None
+        assert deaths is not None
+
+        def play(
+            folder: Path, *, what: str = "submit", scenario: str = "plain", kill: int = 0, after: bool = False
+        ) -> int:
+            folder.mkdir(exist_ok=True)
+            order = {"folder": str(folder), "what": what, "scenario": scenario, "kill": kill, "after": after}
+            orders.write(json.dumps(order) + "\n")
+            orders.flush()
+            return int(deaths.readline())
+
+        yield play
+        orders.close()
+
+
+@contextlib.asynccontextmanager
+async def opened(folder: Path, scenario: str = "plain") -> AsyncIterator[Node]:
+    node = node_on(folder, scenario)
+    try:
+        yield node
+    finally:
+        await node.close()
+
+
+async def resumed(folder: Path, scenario: str = "plain") -> Outcome | None:
+    """The end of the one run in a folder, gone on with if need be; nothing if it never was accepted."""
+    async with opened(folder, scenario) as node:
+        handles = await node.resume()
+        assert len(handles) <= 1
+        for handle in handles:
+            await handle.outcome()
+        assert node.journal.unfinished() == []
+        try:
+            return node.status("T-1")[1]
+        except UnknownRun:
+            return None
+
+
+def rows(node: Node, sql: str) -> list[Any]:
+    return node.database.read(sql)
+
+
+def untimed(outcome: Outcome) -> Outcome:
+    """Without what differs from run to run."""
+    handoffs = tuple(msgspec.structs.replace(each, at=0.0) for each in outcome.handoffs)
+    return msgspec.structs.replace(outcome, run="", seconds=0.0, handoffs=handoffs)
+
+
+DONE = {  # what was asked to get an event: once that is journalled, it must not be asked again
+    "ResolutionRecalled": ["memory:recall"], "TicketAnalyzed": ["ticketing:Analysis"],
+    "ResolutionObtained": ["knowledge:search", "worker:Draft"], "ResolutionStored": ["memory:store"],
+    "WORKFLOW_COMPLETE": ["summarization:Summary"],
+}  # fmt: skip
+
+
+async def journalled(folder: Path) -> list[str]:
+    async with opened(folder) as node:
+        return [msgspec.msgpack.decode(body)["type"] for (body,) in rows(node, "SELECT event FROM event ORDER BY n")]
+
+
+async def test_killed_at_each_durable_write_a_run_comes_to_the_same_end(tmp_path: Path, kills: Kills) -> None:
+    assert kills(tmp_path / "whole") == 0
+    whole = await resumed(tmp_path / "whole")
+    assert whole is not None
+    assert (whole.why, targets(whole)) == (Why.COMPLETED, PLAIN)
+    deaths = 0
+    for n, after in itertools.product(range(1, MOST_WRITES), (False, True)):
+        folder = tmp_path / f"{n}-{after}"
+        if kills(folder, kill=n, after=after) == 0:
+            break
+        deaths += 1
+        known, asked = await journalled(folder), Counter(Notes(folder).lines())
+
+        outcome = await resumed(folder)
+
+        if outcome is None:
+            assert (n, after) == (1, False), "only what was never accepted is lost"
+            continue
+        assert untimed(outcome) == untimed(whole), (n, after)
+        again = Counter(Notes(folder).lines()) - asked
+        repeated = {what for kind in known for what in DONE.get(kind, ()) if again[what]}
+        assert repeated == set(), (n, after)
+        assert max(Counter(Notes(folder).lines()).values()) <= 2
+        async with opened(folder) as node:
+            assert rows(node, "SELECT status FROM ticket") == [("resolved",)]
+            assert rows(node, "SELECT count(*) FROM remembered") == [(1,)], "the same key again changes nothing"
+            assert rows(node, "SELECT count(*) FROM run WHERE ended IS NOT NULL") == [(1,)]
+    assert deaths >= 2 * 7, "accepted, five events, the end"
+
+
+@pytest.mark.req("HD-3.1")
+async def test_the_window_of_the_loop_detection_survives(tmp_path: Path, kills: Kills) -> None:
+    """Each death comes a write later than the one before, so that every run lives through many."""
+    assert kills(tmp_path / "whole", scenario="circle") == 0
+    whole = await resumed(tmp_path / "whole")
+    assert whole is not None
+    assert whole.why is Why.LOOP_DETECTED
+    for n in (4, 6, 8):
+        folder = tmp_path / str(n)
+        assert kills(folder, scenario="circle", kill=n, after=True) == -9
+        assert kills(folder, what="resume", scenario="circle", kill=3, after=True) == -9
+
+        outcome = await resumed(folder, "circle")
+
+        assert outcome is not None
+        assert untimed(outcome) == untimed(whole), n
+        assert (outcome.loop, len(outcome.handoffs)) == (whole.loop, len(whole.handoffs))
+
+
+@pytest.mark.req("HD-3.5")
+async def test_the_deadline_is_not_set_anew(tmp_path: Path, kills: Kills) -> None:
+    assert kills(tmp_path, kill=3, after=True) == -9
+    async with opened(tmp_path) as node:
+        await node.database.run(("UPDATE run SET started = ?", (time.time() - 700.0,)))
+
+    outcome = await resumed(tmp_path)
+
+    assert outcome is not None
+    assert (outcome.why, outcome.by, outcome.status) == (Why.TIMED_OUT, "ticketing", "error")
+    assert outcome.seconds == pytest.approx(700, abs=30)
+
+
+async def test_a_run_that_kills_its_process_does_so_a_few_times_only(tmp_path: Path, kills: Kills) -> None:
+    deaths = 0
+    what = "submit"
+    while kills(tmp_path, what=what, scenario="deadly") == -9:
+        deaths, what = deaths + 1, "resume"
+        assert deaths <= MAX_RESUMES + 1
+
+    async with opened(tmp_path) as node:
+        _, outcome = node.status("T-1")
+        assert outcome is not None
+        assert (outcome.why, outcome.by, outcome.status) == (Why.CRASHED_REPEATEDLY, "ticketing", "error")
+        assert rows(node, "SELECT status FROM ticket") == [("error",)]
+    assert deaths == MAX_RESUMES + 1
+    assert Counter(Notes(tmp_path).lines())["worker:Draft"] == MAX_RESUMES + 1
+    assert Counter(Notes(tmp_path).lines())["ticketing:Analysis"] == 1
+
+
+async def test_a_run_whose_journal_is_damaged_is_given_up_and_the_others_go_on(tmp_path: Path, kills: Kills) -> None:
+    assert kills(tmp_path, kill=3, after=True) == -9
+    async with opened(tmp_path) as node:
+        await node.database.run(("UPDATE run SET id = 'R-bad', ticket = 'T-bad', initial = x'00'", ()))
+    assert kills(tmp_path, kill=3, after=True) == -9
+
+    outcome = await resumed(tmp_path)
+
+    assert outcome is not None
+    assert outcome.why is Why.COMPLETED
+    async with opened(tmp_path) as node:
+        assert rows(node, "SELECT status FROM run WHERE id = 'R-bad'") == [("error",)]
+
+
+async def test_a_process_that_lives_keeps_its_runs(tmp_path: Path) -> None:
+    """Two processes on one database: neither takes what the other still works on."""
+    async with opened(tmp_path, "silent") as first, opened(tmp_path) as second:
+        handle = await first.submit(TICKET)
+
+        assert await second.resume() == []
+        assert await second.cancel("T-1")
+        outcome = await handle.outcome()
+
+        assert (outcome.why, outcome.status) == (Why.CANCELLED, "cancelled")
+
+
+def test_what_is_journalled_by_name_is_what_is_looked_for() -> None:
+    assert msgspec.to_builtins(SummaryCompleted(summary=""))["type"] in DONE

@@ -1,0 +1,184 @@
+"""The journal on disk: what was accepted can be rebuilt with all its limits, and what cannot be read is said so."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from actors.helpdesk import messages as m
+from actors.helpdesk.workflow import HELPDESK, TicketCase
+from actors.outcome import Outcome, Why
+from actors.ports import Entry, Recall
+from actors.workflow import Handover, NoAnswer, NotDelivered, RunResumed, RunStopped, TimeUp
+from bus import Failed
+from runtime.run import LiveRun
+from runtime.storage.database import Database
+from runtime.storage.journal import SCHEMA, JournalDamaged, SqliteJournal, Ticket, UnknownRun
+from tests.actors.survey import SurveyCase, survey
+from tests.fakes import CASE, OBTAINED, PassesOn, Says, helpdesk
+
+TICKET = Ticket(id="T-1", text=CASE.text)
+FLOWS = {"helpdesk": HELPDESK, "survey": survey()}
+
+
+@pytest.fixture
+async def journal(tmp_path: Path) -> Any:
+    database = Database(tmp_path / "terminus.db", SCHEMA)
+    yield SqliteJournal(database, FLOWS)
+    database.close()
+
+
+async def played(journal: SqliteJournal, run_id: str = "R-1", **roles: Any) -> Outcome:
+    case = TicketCase(ticket_id="T-1", text=CASE.text)
+    await journal.accept(TICKET, run_id, HELPDESK, case, "me")
+    cast = helpdesk(tickets=journal, run_id=run_id, **roles)  # type: ignore[arg-type] # it is the port as well
+    return await LiveRun(run_id, HELPDESK, case, cast, journal=journal).outcome()
+
+
+def ticket_row(journal: SqliteJournal) -> tuple[str, str]:
+    return tuple(journal._database.read("SELECT status, note FROM ticket WHERE id = 'T-1'")[0])
+
+
+async def test_an_outcome_read_later_is_the_outcome_that_was_told(journal: SqliteJournal) -> None:
+    outcome = await played(journal)
+
+    stored = journal.find("T-1")
+    told = journal.outcome(stored)
+    assert told is not None
+    assert msgspec.structs.replace(told, seconds=0) == msgspec.structs.replace(outcome, seconds=0)
+    assert outcome.seconds - told.seconds < 1.0
+    assert (stored.id, stored.status) == ("R-1", "resolved")
+    assert ticket_row(journal) == ("resolved", outcome.summary)
+    assert journal.unfinished() == []
+
+
+@pytest.mark.req("HD-3.4")
+async def test_a_loop_stands_in_the_journal_and_on_the_ticket(journal: SqliteJournal) -> None:
+    outcome = await played(journal, worker=lambda: PassesOn("network"), network=lambda: PassesOn("worker"))
+
+    told = journal.outcome(journal.find("R-1"))
+    assert told is not None
+    assert (told.why, told.loop, told.handoffs) == (Why.LOOP_DETECTED, outcome.loop, outcome.handoffs)
+    status, note = ticket_row(journal)
+    assert status == "error"
+    assert "worker to network, network to worker" in note
+
+
+async def test_a_run_ended_without_its_terminator_marks_the_ticket_too(journal: SqliteJournal) -> None:
+    outcome = await played(journal, ticketing=lambda: Says(OSError("gone")))
+
+    assert outcome.by == ""
+    await journal._database.run()  # it was told before it was recorded
+    assert ticket_row(journal) == ("error", outcome.detail)
+
+
+async def test_what_comes_after_the_end_changes_no_ticket(journal: SqliteJournal) -> None:
+    await played(journal, ticketing=lambda: Says(OSError("gone")))
+    await journal._database.run()
+    before = ticket_row(journal)
+
+    await journal.close("R-1:close", "T-1", "resolved", "an abandoned turn comes round at last")
+    await journal._database.run()
+
+    assert ticket_row(journal) == before
+
+
+EVENTS = [
+    m.ResolutionRecalled(recalled=Recall("miss")), OBTAINED, m.ResolutionStored(),
+    m.NothingFound(detail="d", unavailable=("x",), degraded=""), m.SummaryCompleted(summary="s"),
+    m.TicketClosed(status="error", resolution=None), Handover(to="network", reason="r", context="c"),
+    Failed(request="q", error="e"), NoAnswer(what="str"), RunResumed(), RunStopped(), TimeUp(),
+    NotDelivered(handoff=3, error="e"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda each: type(each).__name__)
+async def test_every_event_comes_back_as_it_was(journal: SqliteJournal, event: Any) -> None:
+    await journal.accept(TICKET, "R-1", HELPDESK, CASE, "me")
+    entry = Entry("R-1", 1, 0.1 + 0.2, "worker", 7, event)
+    journal.record(entry, lambda _: None)
+    await journal._database.run()
+
+    assert journal.entries(journal.find("R-1")) == [entry]
+
+
+async def test_the_same_entry_twice_is_refused(journal: SqliteJournal) -> None:
+    errors: list[Exception | None] = []
+    for _ in range(2):
+        journal.record(Entry("R-1", 1, 0.0, "worker", 1, TimeUp()), errors.append)
+    await journal._database.run()
+
+    assert errors[0] is None
+    assert errors[1] is not None
+
+
+async def test_the_time_in_which_nobody_ran_it_counts(journal: SqliteJournal) -> None:
+    await journal.accept(TICKET, "R-1", HELPDESK, CASE, "me")
+    await journal._database.run(("UPDATE run SET started = ?", (time.time() - 300,)))
+
+    assert journal.replayed(journal.find("R-1")).elapsed == pytest.approx(300, abs=5)
+
+
+async def test_a_clock_that_was_set_back_gives_no_time(journal: SqliteJournal) -> None:
+    await journal.accept(TICKET, "R-1", HELPDESK, CASE, "me")
+    event = m.ResolutionRecalled(recalled=Recall("miss"))
+    journal.record(Entry("R-1", 1, 42.0, "memory", 1, event), lambda _: None)
+    await journal._database.run(("UPDATE run SET started = ?", (time.time() + 10_000,)))
+
+    replayed = journal.replayed(journal.find("R-1"))
+    assert (replayed.elapsed, replayed.inputs) == (42.0, 1)
+
+
+async def test_only_one_takes_over_a_run(journal: SqliteJournal) -> None:
+    await journal.accept(TICKET, "R-1", HELPDESK, CASE, "dead")
+    stored = journal.find("R-1")
+
+    assert await journal.take_over(stored, "first")
+    assert not await journal.take_over(stored, "second")
+    assert journal.find("R-1").owner == "first"
+
+
+async def test_a_word_to_cancel_reaches_the_owner_alone(journal: SqliteJournal) -> None:
+    await journal.accept(TICKET, "R-1", HELPDESK, CASE, "me")
+    for _ in range(2):
+        await journal.ask_to_cancel(journal.find("R-1"))
+
+    assert journal.to_cancel("me") == {"R-1": 2}
+    assert journal.to_cancel("another") == {}
+
+
+async def test_the_latest_run_of_a_ticket_is_found_by_the_ticket(journal: SqliteJournal) -> None:
+    for n in range(3):
+        await journal.accept(TICKET, f"R-{n}", HELPDESK, CASE, "me")
+
+    assert journal.find("T-1").id == "R-2"
+    assert [each.id for each in journal.latest(2)] == ["R-2", "R-1"]
+    with pytest.raises(UnknownRun, match="no ticket or run 'T-9'"):
+        journal.find("T-9")
+
+
+@pytest.mark.parametrize(
+    ("damage", "sentence"),
+    [
+        ("UPDATE event SET event = x'00'", "the journal of R-1 cannot be read"),
+        ("UPDATE event SET event = x'81A474797065A3466F6F'", "the journal of R-1 cannot be read"),
+        ("UPDATE run SET initial = x'00'", "the beginning of R-1 cannot be read"),
+        ("UPDATE run SET workflow = 'of another version'", "which this version does not know"),
+    ],
+)
+async def test_what_cannot_be_read_is_said_so(journal: SqliteJournal, damage: str, sentence: str) -> None:
+    await played(journal)
+    await journal._database.run((damage, ()))
+
+    with pytest.raises(JournalDamaged, match=sentence):
+        journal.outcome(journal.find("R-1"))
+
+
+async def test_a_case_of_another_family_is_kept_as_well(journal: SqliteJournal) -> None:
+    case = SurveyCase(ticket_id="T-1", team=("north",))
+    await journal.accept(TICKET, "R-1", FLOWS["survey"], case, "me")
+
+    assert journal.case(journal.find("R-1")) == case
+    assert journal.fold(journal.find("R-1")).state == "planning"
