@@ -7,12 +7,12 @@ import msgspec
 
 from actors.evidence import Findings, Passage, Resolution
 from actors.outcome import Outcome
-from bus import Event
+from bus import Event, Explained
 
 T = TypeVar("T", bound=msgspec.Struct)
 
 
-class PortFailed(Exception):
+class PortFailed(Explained):
     """The world did not do what was asked. The text is one sentence for the user, with what to do next."""
 
 

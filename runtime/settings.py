@@ -20,12 +20,33 @@ class Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class RunSettings(Section, frozen=True):
-    max_handoffs: Annotated[int, Meta(ge=1, le=1000)] = 20
-    max_seconds: Annotated[float, Meta(ge=1.0, le=DAY)] = 600.0
-    agent_seconds: Annotated[float, Meta(ge=0.1, le=DAY)] = 300.0
+    max_handoffs: Annotated[int, Meta(ge=1, le=20)] = 20
+    """Twenty is what every user is promised: a configuration can only be stricter."""
+    max_seconds: Annotated[float, Meta(ge=1.0, le=600.0)] = 600.0
+    """Ten minutes are promised, too."""
+    agent_seconds: Annotated[float, Meta(ge=0.1, le=600.0)] = 300.0
     retries: Annotated[int, Meta(ge=0, le=10)] = 1
     cancel_seconds: Annotated[float, Meta(ge=0.0, le=600.0)] = 30.0
     ticket_kilobytes: Annotated[int, Meta(ge=1, le=65_536)] = 256
+
+
+AgentSeconds = Annotated[float, Meta(ge=0.0, le=600.0)]
+"""0: as in [run]."""
+AgentRetries = Annotated[int, Meta(ge=-1, le=10)]
+"""-1: as in [run]."""
+
+
+class AgentsSettings(Section, frozen=True):
+    """Limits of one agent, where they differ from those in [run]."""
+
+    memory_seconds: AgentSeconds = 0.0
+    memory_retries: AgentRetries = -1
+    ticketing_seconds: AgentSeconds = 0.0
+    ticketing_retries: AgentRetries = -1
+    worker_seconds: AgentSeconds = 0.0
+    worker_retries: AgentRetries = 2
+    summarization_seconds: AgentSeconds = 0.0
+    summarization_retries: AgentRetries = -1
 
 
 class ModelSettings(Section, frozen=True):
@@ -96,6 +117,7 @@ class WorkerSettings(Section, frozen=True):
 
 class Settings(Section, frozen=True):
     run: RunSettings = RunSettings()
+    agents: AgentsSettings = AgentsSettings()
     model: ModelSettings = ModelSettings()
     knowledge: KnowledgeSettings = KnowledgeSettings()
     memory: MemorySettings = MemorySettings()

@@ -112,5 +112,10 @@ def console(stream: TextIO) -> Console:
 def write(lines: Iterable[Line], stream: TextIO) -> None:
     """Print lines wrapped to the terminal and coloured."""
     target = console(stream)
-    for line in lines:
-        target.print(Padding(Text(safe(line.text), STYLES.get(line.style, "")), (0, 0, 0, line.indent)))
+    for paragraph in paragraphs(lines):
+        target.print(paragraph)
+
+
+def paragraphs(lines: Iterable[Line]) -> Iterable[Padding]:
+    """Lines as rich draws them."""
+    return (Padding(Text(safe(line.text), STYLES.get(line.style, "")), (0, 0, 0, line.indent)) for line in lines)

@@ -15,6 +15,7 @@ from actors.helpdesk import messages as m
 from actors.helpdesk.workflow import HELPDESK, WORKERS
 from actors.orchestrator import EndAnyway, Recorded
 from actors.outcome import RunEnded, Why
+from actors.ports import ModelFailed
 from actors.verify import verify
 from actors.workflow import (
     CLOSING_SECONDS,
@@ -425,12 +426,23 @@ async def test_but_it_does_not_wait_for_that_for_ever() -> None:
 
 
 async def test_an_actor_that_raises_is_a_failed_step() -> None:
-    stage = Stage({"worker": lambda: Says(RuntimeError("the model is down"))})
+    stage = Stage({"worker": lambda: Says(ModelFailed("The model is down: start it."))})
 
     outcome = await stage.end()
 
     assert (outcome.why, outcome.by) == (Why.STEP_FAILED, "ticketing")
-    assert "the model is down" in stage.tickets.rows["T-1"][1]
+    assert outcome.detail == "The model is down: start it."
+    assert "The model is down: start it." in stage.tickets.rows["T-1"][1]
+
+
+async def test_what_an_actor_raises_by_mistake_is_for_the_log_and_not_for_the_user() -> None:
+    stage = Stage({"worker": lambda: Says(RuntimeError("secret of line 42"))})
+
+    outcome = await stage.end()
+
+    assert outcome.why is Why.STEP_FAILED
+    assert "secret" not in outcome.detail + stage.tickets.rows["T-1"][1]
+    assert "RuntimeError" in outcome.detail
 
 
 @pytest.mark.req("SY-3")

@@ -110,7 +110,7 @@ class Breaks(Actor[Any]):
 
 
 BAD: dict[str, tuple[Factory, str]] = {
-    "raises": (Breaks, "OSError('no rope')"),
+    "raises": (Breaks, "An internal error (OSError)"),
     "wrong": (lambda: Says(Planned(plan="?")), "Planned is no answer to Look"),
     "strange": (lambda: Says(SurveyClosed(status="resolved")), "SurveyClosed is no answer to Look"),
     "nothing": (lambda: Says("TERMINATE_WORKFLOW"), "TypeError"),

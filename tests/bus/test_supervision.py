@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from bus import Actor, ActorFailed, ActorStopped, Context, Failed, LocalBus
+from bus import Actor, ActorFailed, ActorStopped, Context, Explained, Failed, LocalBus
 from bus.supervision import ERROR_CHARACTERS, RESTART_SECONDS, RESTARTS
 from tests.bus.parts import Does, Hears, Said, Say, Start
 from tests.clock import Jumping, settle
@@ -173,11 +173,11 @@ async def test_what_is_no_message_is_no_answer(answer: Any) -> None:
 
 
 async def test_what_is_told_of_an_error_is_bounded_and_never_fails_itself() -> None:
-    class Mute(Exception):
-        def __repr__(self) -> str:
+    class Mute(Explained):
+        def __str__(self) -> str:
             raise RuntimeError
 
-    errors: list[Exception] = [ValueError("x" * 100_000), Mute()]
+    errors: list[Exception] = [Explained("x" * 100_000), Mute(), ValueError("of line 42")]
 
     def breaks(message: Any, ctx: Context) -> None:
         raise errors.pop(0)
@@ -185,9 +185,10 @@ async def test_what_is_told_of_an_error_is_bounded_and_never_fails_itself() -> N
     told: list[Failed] = []
     bus = LocalBus({"a": lambda: Does(breaks)})
     bus.place("hub", Does(lambda message, _: told.append(message)))
-    for _ in range(2):
+    for _ in range(3):
         bus.post("a", Start(), sender="hub")
     await settle()
 
     assert len(told[0].error) == ERROR_CHARACTERS
     assert told[1].error == "Mute"
+    assert told[2].error == "An internal error (ValueError); the log says more."

@@ -1,0 +1,54 @@
+"""Draws docs/run.svg, the picture of a run in the README: `python -m docs.picture` from the project's folder."""
+
+import asyncio
+import io
+import logging
+import re
+import tempfile
+from pathlib import Path
+
+import msgspec
+import structlog
+from rich.console import Console
+
+from actors.helpdesk.workflow import HELPDESK
+from actors.outcome import HandoffMade, Progress
+from runtime.commands.demo import KNOWLEDGE, TICKETS
+from runtime.node import Node, Ticket
+from runtime.settings import Settings, StorageSettings
+from runtime.view.live import paragraphs, picture
+from runtime.view.report import lines
+from runtime.view.stages import board, fold
+
+FILE = Path(__file__).with_name("run.svg")
+
+
+async def draw(folder: str) -> str:
+    """Run the demo's first ticket; show the board while the worker is at it, then the result."""
+    settings = Settings(storage=StorageSettings(folder=folder))
+    console = Console(record=True, width=118, file=io.StringIO(), force_terminal=True)
+    async with Node.open(settings) as node:
+        await node.index([str(KNOWLEDGE)], lambda _: None)
+        handle = await node.submit(Ticket(text=TICKETS[0][1], id="T-1842"))
+        seen: list[Progress] = [event async for event in handle.watch()]
+        outcome = await handle.outcome()
+    now = board(HELPDESK)
+    for event in seen:
+        now = fold(now, event)
+        if isinstance(event, HandoffMade) and event.target == "worker":
+            break
+    console.print(f'$ python -m runtime submit "{TICKETS[0][1]}"\n', style="bold")
+    console.print(picture(now, 0.1, settings.run.max_seconds, settings.run.max_handoffs))
+    console.print()
+    for paragraph in paragraphs(lines(msgspec.structs.replace(outcome, run="R-5c1d2e8a90b4"))):
+        console.print(paragraph)
+    svg = console.export_svg(title="python -m runtime submit")
+    svg = re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL)  # nothing is loaded from elsewhere
+    svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
+    return re.sub(r"terminal-\d+", "terminal", svg)
+
+
+if __name__ == "__main__":
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
+    with tempfile.TemporaryDirectory() as temporary:
+        FILE.write_text(asyncio.run(draw(temporary)), encoding="utf-8")
