@@ -38,7 +38,7 @@ def abstain(shelf: Shelf, question: Question, pages: list[Page]) -> str:
         if term not in have and (term in question.names or covered < COVERED_ALL_THE_SAME):
             return f"The documents do not speak of '{question.words.get(term, term)}'."
     for term in question.names:
-        variants = question.terms[term].variants if term in question.terms else {term: 1.0}
+        variants = question.terms[term].variants
         if shelf.rarity(term) < NAME_RARITY and not any(v in have for v in variants):
             return f"No passage on this speaks of '{question.words.get(term, term)}'."
     if covered < COVERAGE:

@@ -130,7 +130,7 @@ def understand(text: str, statistics: Statistics) -> Question:
         text=text,
         terms=terms,
         order=[term for _, term in pairs if term in terms],
-        names=_names(text),
+        names=[name for name in _names(text) if name in terms],
         words={term: run for run in reversed(runs(text)) for term in tokens(run)},
         kind=_kind(text.lower()),
         total=sum(each.weight for each in terms.values()) or 1.0,

@@ -11,7 +11,7 @@ from runtime.knowledge.document import Document, Piece, pieces
 from runtime.knowledge.words import tokens
 
 FILE = "knowledge.db"
-VERSION = 2
+VERSION = 3
 """Of the schema and of the readers: an index of another version is made anew."""
 
 SCHEMA = f"""

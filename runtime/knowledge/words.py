@@ -10,6 +10,7 @@ CJK = "\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7a3"
 """Scripts whose words are not parted by spaces, or carry particles (Korean): indexed as pairs of characters."""
 
 _RUN = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+(?:['’](?:s|t|re|ll|ve|m|d)\b)?")
+_COMPOUND = re.compile(r"(?<![\w-])(?:[A-Za-z]{1,3}-[A-Za-z]+|[A-Za-z]+-[A-Za-z]{1,3})(?![\w-])")
 _IS_CJK = re.compile(rf"[{CJK}]")
 
 
@@ -62,7 +63,7 @@ def is_cjk(word: str) -> bool:
 
 def runs(text: str) -> list[str]:
     """The words and unbroken CJK runs of a text, as written (widths folded)."""
-    return _RUN.findall(unicodedata.normalize("NFKC", text))
+    return _RUN.findall(_joined(unicodedata.normalize("NFKC", text)))
 
 
 def tokens(text: str) -> list[str]:
@@ -70,7 +71,7 @@ def tokens(text: str) -> list[str]:
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
     found: list[str] = []
-    for run in _RUN.findall(text.lower()):
+    for run in _RUN.findall(_joined(text.lower())):
         found += _terms(run)
     return found
 
@@ -78,6 +79,16 @@ def tokens(text: str) -> list[str]:
 def spelled(text: str) -> list[tuple[str, str]]:
     """(word in lower case, term) of each index term of a text."""
     return [(run.lower(), term) for run in runs(text) for term in _terms(run.lower())]
+
+
+def _joined(text: str) -> str:
+    """With `Wi-Fi` as `WiFi` and `e-mail` as `email mail`: people write short compounds in either way."""
+    return _COMPOUND.sub(_join, text) if "-" in text else text
+
+
+def _join(compound: re.Match[str]) -> str:
+    parts = compound.group().split("-")
+    return " ".join(["".join(parts), *(part for part in parts if len(part) > 2)])
 
 
 @functools.lru_cache(100_000)

@@ -78,6 +78,8 @@ async def test_what_cannot_be_read_is_listed_with_its_reason(tmp_path: Path, wor
     (folder / "ok.md").symlink_to(folder / "vpn.md")
     (folder / ".hidden.md").write_text("Hidden words.")
     (folder / "picture.png").write_bytes(b"\x89PNG")
+    (folder / "_sources").mkdir()
+    (folder / "_sources" / "vpn.txt").write_text("The same words once more.")
     os.mkfifo(folder / "pipe.md")
     report = await build(folder, tmp_path / "store", workers, KnowledgeSettings(file_megabytes=0.1))
     assert dict(report.skipped) == {
@@ -90,7 +92,7 @@ async def test_what_cannot_be_read_is_listed_with_its_reason(tmp_path: Path, wor
         "library/pipe.md": "not a regular file",
     }
     assert report.read == 6
-    assert report.ignored == 2
+    assert report.ignored == 3
     again = await build(folder, tmp_path / "store", workers, KnowledgeSettings(file_megabytes=0.1))
     assert again.skipped == report.skipped
     assert again.read == 0

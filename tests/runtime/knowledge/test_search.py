@@ -63,6 +63,14 @@ def test_what_the_documents_do_not_speak_of_is_not_found(database: str, question
     assert findings.confidence == 0.0
 
 
+def test_confidence_needs_words_that_are_said_literally(database: str) -> None:
+    literal = find(
+        database, "Switch on Renew automatically under Settings: does the client renew the VPN session key?", 8
+    )
+    vague = find(database, "How do I renew the VPN?", 8)
+    assert 1.0 >= literal.confidence > vague.confidence > 0.0
+
+
 def test_the_missing_word_is_named_as_it_was_written(database: str) -> None:
     findings = find(database, "How do I reset the password in MySQL?", 8)
     assert findings.abstain == "The documents do not speak of 'MySQL'."

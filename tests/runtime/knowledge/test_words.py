@@ -36,3 +36,13 @@ def test_chinese_and_korean_become_pairs_of_characters() -> None:
 
 def test_decomposed_korean_is_the_same_as_composed() -> None:
     assert tokens("비밀번호") == tokens("비밀번호")
+
+
+@pytest.mark.parametrize(("one", "other"), [("Wi-Fi", "wifi"), ("e-mail", "email"), ("log-in page", "login page")])
+def test_short_compounds_are_found_in_either_spelling(one: str, other: str) -> None:
+    assert set(tokens(other)) <= set(tokens(one))
+
+
+def test_a_compound_keeps_its_longer_words() -> None:
+    assert tokens("run-time") == ["runtim", "run", "time"]
+    assert tokens("pg-dump-all") == ["pg", "dump"]
