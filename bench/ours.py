@@ -5,7 +5,6 @@ journal, with fake ports that ask `llm(agent, prompt)` once in each of the six s
 Needs nothing but the product on PYTHONPATH, so that it can be copied next to the adapters of other systems.
 """
 
-import functools
 import gc
 import logging
 import os
@@ -24,7 +23,7 @@ from actors.helpdesk.worker import Worker
 from actors.helpdesk.workflow import HELPDESK, WORKERS, TicketCase
 from actors.ports import Filled, Recall, Task, Tickets
 from actors.workflow import ORCHESTRATOR
-from bus import Cast
+from bus import Actor, SharedCast
 from runtime.run import LiveRun
 from runtime.storage.database import Database
 from runtime.storage.journal import SCHEMA, SqliteJournal, Ticket
@@ -110,33 +109,30 @@ class Runner:
     def __init__(self, llm: LLM, path: str | None, passage: str = "") -> None:
         self.database = Database(path, SCHEMA) if path else None
         self.journal = SqliteJournal(self.database, {HELPDESK.name: HELPDESK}) if self.database else None
-        self._log = structlog.get_logger().bind()
         self._memory = Remembers(llm)
         self._model = Thinks(llm)
         self._knowledge = Knows(passage)
         self._tickets = Closes(llm, self.journal)
+        self._roles: dict[str, Callable[[str], Actor[Any]]] = {
+            "memory": lambda run: Memory(self._memory, run),
+            "ticketing": lambda run: Ticketing(self._model, self._tickets, "", run),
+            "summarization": lambda run: Summarization(self._model, ""),  # noqa: ARG005
+            **dict.fromkeys(WORKERS, lambda run: Worker(self._model, self._knowledge, "")),  # noqa: ARG005
+        }
+        self._log = structlog.get_logger().bind()
 
     async def run(self, ticket_id: str) -> list[str]:
         case = TicketCase(ticket_id=ticket_id, text=ticket_id)
         run_id = f"R-{ticket_id}"
         if self.journal is not None:
             await self.journal.accept(Ticket(text=ticket_id, id=ticket_id), run_id, HELPDESK, case, "bench")
-        live = LiveRun(run_id, HELPDESK, case, self._cast(run_id), journal=self.journal, log=self._log)
+        live = LiveRun(run_id, HELPDESK, case, SharedCast(self._roles, run_id), journal=self.journal, log=self._log)
         outcome = await live.outcome()
         return [ORCHESTRATOR, *[handoff.target for handoff in outcome.handoffs]]
 
     async def close(self) -> None:
         if self.database is not None:
             self.database.close()
-
-    def _cast(self, run_id: str) -> Cast:
-        worker = functools.partial(Worker, self._model, self._knowledge, "")
-        return {
-            "memory": functools.partial(Memory, self._memory, run_id),
-            "ticketing": functools.partial(Ticketing, self._model, self._tickets, "", run_id),
-            "summarization": functools.partial(Summarization, self._model, ""),
-            **dict.fromkeys(WORKERS, worker),
-        }
 
 
 async def open(*, llm: LLM, store: str = "none", path: str | None = None) -> Runner:

@@ -76,10 +76,11 @@ class Turn:
         return await self.cell.bus.ask(to, request, within=within, sender=self.address)
 
     def remind(self, after: float, message: Message) -> Timer:
-        return self.cell.bus.clock.call_later(after, self.notify, message)
+        cell = self.cell  # the turn itself is not kept for as long
+        return cell.bus.clock.call_later(after, cell.notify, message)
 
     def notify(self, message: Message) -> None:
-        self.cell.bus.offer(self.address, message, self.address)
+        self.cell.notify(message)
 
     def publish(self, message: Message) -> None:
         if not self.over and not self.cell.bus.sealed:
@@ -104,6 +105,10 @@ class Cell(Mailbox[Turn]):
         self.turn: Turn | None = None
         self.task: asyncio.Task[Answer] | None = None
         self.busy = False
+
+    def notify(self, message: Message) -> None:
+        """Have the actor told something by itself."""
+        self.bus.offer(self.address, message, self.address)
 
 
 def settle(answer: asyncio.Future[Any], outcome: Answer | Exception) -> None:
