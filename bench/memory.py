@@ -77,6 +77,11 @@ async def quality(data: Path, split: str, name: str, folder: Path) -> dict[str, 
     }
 
 
+def at(times: list[float], share: float) -> float:
+    """The time that this share of look-ups stays below, in milliseconds."""
+    return times[int(share * len(times))] * 1e3
+
+
 def pieces(data: Path) -> Iterator[tuple[str, str]]:
     """(text, answer) of everything in the corpora that can play a ticket: sentences under their titles, articles."""
     for name in SETS:
@@ -118,7 +123,6 @@ async def speed(data: Path, split: str, size: int, folder: Path) -> dict[str, fl
         workers.close()
         database.close()
     took, hop = sorted(took[1:]), sorted(hop[1:])  # the first one loads the model
-    at = lambda times, share: times[int(share * len(times))] * 1e3  # noqa: E731
     return {
         "lookup_p50_ms": at(took, 0.5),
         "lookup_p95_ms": at(took, 0.95),

@@ -1,0 +1,6 @@
+"""Memory of solved tickets."""
+
+import os
+
+# Before numpy is loaded anywhere: worker processes run side by side, and threads that spin for each other are slow.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

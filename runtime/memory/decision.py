@@ -4,6 +4,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from runtime.memory.evidence import NAMES
 from runtime.memory.rehearsal import Rehearsed
 from runtime.memory.vectors import Floats, Ints
 
@@ -15,6 +16,11 @@ NEW_SHARE = 0.4
 """Share of tickets that nothing stored answers, as it is assumed: cautious for a helpdesk."""
 PRECISION = 0.95
 """Of hits, expected in rehearsal at that share."""
+UNLIKE = 0.005
+"""Share of right answers that had less evidence than a hit needs, of each kind in GUARDED."""
+GUARDED = ("margin", "cover", "telling", "ratio")
+SURE = 0.0
+"""Log-odds that a hit needs at least, however easily a store's tickets are told apart."""
 _NEAR_SHARE = 0.875
 """Of the weight of new tickets, what those near to stored ones have: they are the hard ones to tell."""
 _FOLDS = 5
@@ -38,7 +44,12 @@ class Decision(msgspec.Struct, frozen=True):
     scale: list[float]
     weights: list[float]
     """One for each kind of evidence, then the constant."""
+    least: list[float]
+    """Of each kind of evidence, what almost every right answer had: with less, a ticket is new whatever its score."""
     scripts: dict[str, Thresholds]
+
+    def is_new(self, evidence: Floats) -> bool:
+        return bool((evidence < np.asarray(self.least)).any())
 
     def score(self, evidence: Floats) -> float:
         line = np.clip((evidence - np.asarray(self.mean)) / np.asarray(self.scale), -4, 4)
@@ -68,7 +79,9 @@ def decide(rehearsed: Rehearsed, answers: Ints, scripts: list[str], false_hits: 
         part = np.array([each == script for each in scripts])
         if _enough(rehearsed, answers, part):
             found[script] = _thresholds(scores, rehearsed, part, false_hits)
-    return Decision(mean.tolist(), scale.tolist(), weights.tolist(), found)
+    least = np.quantile(rehearsed.evidence[rehearsed.right == 1], UNLIKE, axis=0)
+    least[[name not in GUARDED for name in NAMES]] = -np.inf
+    return Decision(mean.tolist(), scale.tolist(), weights.tolist(), least.tolist(), found)
 
 
 def _enough(rehearsed: Rehearsed, answers: Ints, part: NDArray[np.bool_]) -> bool:
@@ -143,4 +156,5 @@ def _thresholds(scores: Doubles, rehearsed: Rehearsed, part: NDArray[np.bool_], 
     local = np.convolve(weight * right, window, "same") >= 0.5 * np.convolve(weight, window, "same")
     useful = np.flatnonzero(local)
     suggestion = float(sorted_scores[useful[-1]]) if len(useful) else np.inf
+    hit = max(hit, SURE)
     return Thresholds(hit, min(suggestion, hit))

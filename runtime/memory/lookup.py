@@ -78,10 +78,10 @@ class Index:
         if self.decision is None:
             return nearest, []
         score, limits = self.decision.score(evidence), self.decision.scripts.get(script(text), SURE_OF_NOTHING)
-        if score >= limits.hit:
+        if score >= limits.hit and not self.decision.is_new(evidence):
             return nearest, [self._candidate(nearest, "hit", f"the score {score:.1f} reaches {limits.hit:.1f}")]
         if score >= limits.suggestion:
-            why = f"the score {score:.1f} does not reach {limits.hit:.1f}"
+            why = f"the score is {score:.1f}, a hit needs {limits.hit:.1f} and nothing that is new"
             return nearest, [self._candidate(nearest, "suggestion", why)]
         return nearest, []
 

@@ -16,9 +16,11 @@ from runtime.memory.vectors import Floats, Ints
 
 MIXED = 12
 """Parts for leaving out answers that have nothing in common. With fewer, too much is missing at once."""
-NEIGHBOURHOODS = 3
-"""Halvings of the answers into groups of like ones."""
-PROBES = 700
+DEPTH = 3
+"""How often neighbourhoods are parted in two."""
+SHARES = (0.4, 0.5, 0.6)
+"""Where: several ways, for one grouping alone is too much a matter of luck."""
+PROBES = 500
 """Texts that are asked about at most, of each kind in each part."""
 
 
@@ -74,20 +76,20 @@ def _parts(space: Space, shelf: Shelf, dice: np.random.Generator) -> tuple[list[
     answers = len(shelf.sizes)
     mixed = dice.permutation(answers) % MIXED
     centres = np.stack([space.places[shelf.starts[a] : shelf.starts[a + 1]].mean(0) for a in range(answers)])
-    groups = [np.arange(answers)]
-    for _ in range(NEIGHBOURHOODS):
-        groups = [half for group in groups for half in _halves(group, centres)]
-    return [np.flatnonzero(mixed == i) for i in range(MIXED)], groups
+    neighbours = [group for share in SHARES for group in _neighbourhoods(np.arange(answers), centres, share)]
+    return [np.flatnonzero(mixed == i) for i in range(MIXED)], neighbours
 
 
-def _halves(group: Ints, centres: Floats) -> list[Ints]:
-    """Two groups of like answers, by the direction in which their centres differ most."""
-    if len(group) < 2:
+def _neighbourhoods(group: Ints, centres: Floats, share: float, depth: int = DEPTH) -> list[Ints]:
+    """Groups of like answers: two parts, and parts of these, along the direction in which their centres differ most."""
+    if depth == 0 or len(group) < 2:
         return [group]
     offsets = centres[group] - centres[group].mean(0)
     along = np.linalg.svd(offsets, full_matrices=False)[0][:, 0]
-    order = group[np.argsort(along, kind="stable")]
-    return [order[: len(order) // 2], order[len(order) // 2 :]]
+    # which end of the direction comes first is chance in the arithmetic; the larger side is made to
+    order = group[np.argsort(along if np.abs(along.max()) >= np.abs(along.min()) else -along, kind="stable")]
+    cut = min(max(1, round(len(order) * share)), len(order) - 1)
+    return [part for side in (order[:cut], order[cut:]) for part in _neighbourhoods(side, centres, share, depth - 1)]
 
 
 def _gathered(found: list[tuple[Floats, int, int, int, int]]) -> Rehearsed:

@@ -169,11 +169,15 @@ class TicketMemory:
         self._learnt = counts
         return learnt
 
+    def due(self) -> bool:
+        """Enough is new that learning again is worth its while."""
+        new = max(abs(now - then) for now, then in zip(self._counts, self._learnt, strict=True))
+        return new >= max(self._settings.learn_after, self._learnt[0] // 10)
+
     def learn_if_due(self) -> None:
-        """Learn in the background when enough is new; once at a time."""
-        new = sum(abs(now - then) for now, then in zip(self._counts, self._learnt, strict=True))
+        """Learn in the background, once at a time."""
         running = self._learning is not None and not self._learning.done()
-        if not running and new >= max(self._settings.learn_after, self._learnt[0] // 10):
+        if self.due() and not running:
             self._learning = asyncio.get_running_loop().create_task(self._learn_quietly(), name="memory learns")
 
     async def learnt(self) -> None:
