@@ -34,14 +34,22 @@ async def stream(request: web.Request, desk: Desk, run_id: str) -> web.StreamRes
         await response.prepare(request)
         if request.transport is not None and isinstance(request.transport, asyncio.WriteTransport):
             request.transport.set_write_buffer_limits(BUFFER_BYTES)
-        async with contextlib.aclosing(desk.progress(run_id)) as events:
-            async for event in events:
-                if event is not None and type(event) not in NAMES:
-                    continue  # what agents say besides the progress of the run
-                if not await _written(request, response, HEARTBEAT if event is None else block(event)):
-                    log.info("stream.dropped", run=run_id)
-                    break
+        try:
+            await _pass_on(request, response, desk, run_id)
+        except Exception:  # no other answer can be given any more: a stream that is cut off says enough
+            log.exception("stream.crashed", run=run_id)
+            _drop(request)
     return response
+
+
+async def _pass_on(request: web.Request, response: web.StreamResponse, desk: Desk, run_id: str) -> None:
+    async with contextlib.aclosing(desk.progress(run_id)) as events:
+        async for event in events:
+            if event is not None and type(event) not in NAMES:
+                continue  # what agents say besides the progress of the run
+            if not await _written(request, response, HEARTBEAT if event is None else block(event)):
+                log.info("stream.dropped", run=run_id)
+                return
 
 
 async def _written(request: web.Request, response: web.StreamResponse, data: bytes) -> bool:
@@ -49,10 +57,14 @@ async def _written(request: web.Request, response: web.StreamResponse, data: byt
         async with asyncio.timeout(WRITE_SECONDS):
             await response.write(data)
     except (TimeoutError, ConnectionError):
-        if request.transport is not None:
-            request.transport.abort()
+        _drop(request)
         return False
     return True
+
+
+def _drop(request: web.Request) -> None:
+    if request.transport is not None:
+        request.transport.abort()
 
 
 def block(event: Progress) -> bytes:

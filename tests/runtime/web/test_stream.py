@@ -221,7 +221,25 @@ async def test_the_end_of_the_server_ends_streams_without_an_outcome(tmp_path: P
         assert (await waiting)["status"] == "running"
 
 
-@pytest.mark.parametrize("path", ["/tickets/T-404/events"])
-async def test_no_stream_of_what_there_is_not(tmp_path: Path, path: str) -> None:
+async def test_no_stream_of_what_there_is_not(tmp_path: Path) -> None:
     async with interface(tmp_path) as web:
-        assert (await web.refusal("GET", path))[0] == 404
+        assert (await web.refusal("GET", "/tickets/T-404/events"))[0] == 404
+
+
+async def test_a_stream_that_breaks_is_cut_off_and_says_nothing_of_the_inside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(_: str) -> None:
+        raise ZeroDivisionError("a secret of the inside")
+
+    async with interface(tmp_path, model=Held()) as web:
+        receipt = await web.submit()
+        monkeypatch.setattr(web.node, "handle", lambda _: None)
+        monkeypatch.setattr(web.node, "status", broken)
+        events = receipt["links"]["events"]
+        answer = await web.raw(f"GET {events} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+
+        assert answer.count(b"HTTP/1.1") <= 1
+        assert b"inside" not in answer
+        assert web.desk.streams == 0
+    assert "a secret of the inside" in capsys.readouterr().out
