@@ -187,8 +187,10 @@ class Node:
         for stored in self.journal.unfinished():
             if stored.id in self._live or (stored.owner != self.owner.token and self.owner.lives(stored.owner)):
                 continue
-            if not await self.journal.take_over(stored, self.owner.token):
+            if stored.ticket in self._accepting or not await self.journal.take_over(stored, self.owner.token):
                 continue
+            if stored.id in self._live:
+                continue  # resumed by another call meanwhile
             try:
                 case, replayed = self.journal.case(stored), self.journal.replayed(stored)
             except JournalDamaged as error:

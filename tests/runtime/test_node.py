@@ -272,6 +272,20 @@ async def test_what_has_not_ended_when_a_node_closes_is_resumed_by_the_next(tmp_
         assert not await node.cancel("T-1")
 
 
+async def test_a_run_is_resumed_once_however_many_ask_for_it(tmp_path: Path) -> None:
+    async with opened(tmp_path, Gate()) as node:
+        await node.submit(VPN)
+    async with opened(tmp_path) as node:
+        handles = await asyncio.gather(
+            node.resume(), node.resume(), node.resume(), node.submit(msgspec.structs.replace(VPN, id="T-2"))
+        )
+
+        resumed = [each for some in handles[:3] for each in some]
+        assert len(resumed) == 1
+        assert (await resumed[0].outcome()).why is Why.COMPLETED
+        await handles[3].outcome()
+
+
 async def test_a_run_is_cancelled_by_its_ticket(tmp_path: Path) -> None:
     async with opened(tmp_path, Gate()) as node:
         handle = await node.submit(VPN)
