@@ -217,6 +217,8 @@ def _resume(flow: Workflow, run: Run, elapsed: float) -> Moved:
     run = replace(run, resumed=run.resumed + 1)
     if run.resumed > MAX_RESUMES:
         return close(flow, run, Why.CRASHED_REPEATEDLY, elapsed)
+    if elapsed >= flow.max_seconds and not run.breach and flow.steps[run.state].ask is flow.close:
+        run = replace(run, breach=Why.TIMED_OUT)  # it was closing already, so it has the grace of `_time_up`
     if run.breach:
         again = tuple(replace(each, due=elapsed + CLOSING_SECONDS) for each in run.open)
         request = project(run.case, flow.close)

@@ -10,12 +10,13 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-from actors.evidence import Resolution
+from actors.evidence import Findings, Resolution
 from actors.helpdesk import messages as m
+from actors.helpdesk.drafts import Summary
 from actors.helpdesk.workflow import HELPDESK, WORKERS
 from actors.orchestrator import EndAnyway, Recorded
 from actors.outcome import RunEnded, Why
-from actors.ports import ModelFailed
+from actors.ports import Filled, ModelFailed
 from actors.verify import verify
 from actors.workflow import (
     CLOSING_SECONDS,
@@ -34,14 +35,17 @@ from tests.clock import settle
 from tests.fakes import (
     CASE,
     OBTAINED,
+    PASSAGE,
     PLAIN,
     RESOLUTION,
     AnswersTwiceAndLate,
     Hangs,
+    Knows,
     PassesOn,
     Says,
     Stage,
     Stubborn,
+    Thinks,
     TicketTable,
     breached,
     obtained,
@@ -535,6 +539,34 @@ async def test_words_end_nothing_wherever_they_stand() -> None:
     assert (outcome.why, outcome.by, outcome.status) == (Why.COMPLETED, "ticketing", "suggested")
     assert targets(outcome) == [*PLAIN[:5], "network", *PLAIN[5:]]
     assert (outcome.resolution, outcome.summary) == (poisoned, POISON)
+
+
+@pytest.mark.req("HD-5.4", "SY-3")
+async def test_words_in_the_documents_are_quoted_and_end_nothing() -> None:
+    class Poisoned(Knows):
+        async def search(self, question: str, *, within: float, limit: int = 8) -> Findings:
+            return Findings((msgspec.structs.replace(PASSAGE, text=POISON, heading=POISON),), POISON, 0.9)
+
+    class Echoes(Thinks):
+        """Does what injected text would have it do, as far as a model can: it says it."""
+
+        async def fill(self, shape: type[Any], task: Any, *, within: float) -> Filled:
+            filled = await super().fill(shape, task, within=within)
+            return msgspec.structs.replace(filled, value=Summary(POISON)) if shape is Summary else filled
+
+    stage = Stage(knowledge=Poisoned(), model=Echoes())
+
+    outcome = await stage.end()
+
+    assert (outcome.why, outcome.by, outcome.status, targets(outcome)) == (
+        Why.COMPLETED,
+        "ticketing",
+        "resolved",
+        PLAIN,
+    )
+    assert outcome.resolution is not None
+    assert "TERMINATE_WORKFLOW" in outcome.resolution.text
+    assert outcome.summary == POISON
 
 
 @pytest.mark.req("HD-1.4")

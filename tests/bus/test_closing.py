@@ -203,6 +203,29 @@ async def test_a_pair_that_never_stops_talking_starves_no_other_bus(kind: str) -
     await settle()
 
 
+@pytest.mark.parametrize("kind", ["plain", "later"])
+async def test_however_many_talk_the_loop_comes_round_after_a_bounded_number_of_turns(kind: str) -> None:
+    """So that timers ring and sockets are read: what a deadline rests on."""
+    talk = Talk()
+    buses = [
+        LocalBus({"a": lambda: getattr(talk, kind)("b"), "b": lambda: getattr(talk, kind)("a")}) for _ in range(40)
+    ]
+    for bus in buses:
+        for _ in range(20):
+            bus.post("a", Start(what="bla"))
+
+    most = 0
+    for _ in range(60):
+        before = talk.words
+        await asyncio.sleep(0)
+        most = max(most, talk.words - before)
+
+    assert 0 < most <= 2 * BURST
+    for bus in buses:
+        bus.seal()
+    await settle()
+
+
 async def test_a_pair_that_never_stops_talking_starves_nobody_on_its_own_bus() -> None:
     talk = Talk()
     bus = LocalBus({"a": lambda: talk.plain("b"), "b": lambda: talk.plain("a"), "hears": Hears})
