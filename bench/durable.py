@@ -23,7 +23,7 @@ ALONE = 50
 async def counted(folder: Path) -> Figures:
     """Commits and bytes of database a ticket, when no other ticket shares its commits."""
     path = folder / "alone.db"
-    runner = ours.Runner(model, str(path))
+    runner = await ours.open(llm=model, store="sqlite", path=str(path))
     assert runner.database is not None
     await work(runner, 1)(ALONE)
     runner.database.read("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -2,8 +2,9 @@
 CPU of a whole helpdesk ticket with a model that answers at once: 12 handoffs, one at a time and 64 at once.
 
 The product's own cast, table, Orchestrator and bus, against asyncio alone doing the same turns (`bench/raw.py`), in the
-same process and in turn. `log` writes the lines of every handoff into a file as JSON; `cited` has the worker verify a
-quote in a passage: work that is beside the heart.
+same process and in turn; the collector is tuned as in a process of ours, unless the environment says `GC=default`.
+`log` writes the lines of every handoff into a file as JSON; `cited` has the worker verify a quote in a passage: work
+that is beside the heart.
 """
 
 import asyncio
@@ -74,8 +75,7 @@ def lines_written() -> Iterator[None]:
 
 
 async def measure(rounds: int) -> Figures:
-    limit = raw.Runner(model)
-    plain, cited = ours.Runner(model, None), ours.Runner(model, None, REPLY)
+    plain, cited, limit = await ours.open(llm=model), ours.Runner(model, None, REPLY), raw.Runner(model)
     result: Figures = {}
     for at_once in AT_ONCE:
         against = work(limit, at_once)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from bench import ours, raw
-from bench.measure import TUNED, Figures, NotMeasured, arguments, median, peak_resident, report, resident, table
+from bench.measure import Figures, NotMeasured, arguments, median, peak_resident, report, resident, table
 
 ROOT = Path(__file__).resolve().parent.parent
 SYSTEMS = ("ours", "raw")
@@ -134,7 +134,7 @@ def main() -> int:
     if not options.only:
         return report(options, lambda: compare(options), show)
     if options.collector == "tuned":
-        gc.set_threshold(*TUNED)
+        gc.set_threshold(*ours.TUNED)
     return report(options, lambda: fly(options.only, (options.tickets or [2_000])[0], options.delay), json.dumps)
 
 

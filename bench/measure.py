@@ -15,8 +15,6 @@ from typing import Any, NamedTuple, Self
 
 Figures = dict[str, Any]
 """What a benchmark prints with `--json`: plain names, numbers, and objects of them."""
-TUNED = (50_000, 20, 100)
-"""Thresholds of the collector that a process of ours sets."""
 
 
 class NotMeasured(Exception):

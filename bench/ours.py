@@ -31,9 +31,8 @@ from runtime.storage.journal import SCHEMA, SqliteJournal, Ticket
 DISTS = ("msgspec", "structlog")
 LLM = Callable[[str, str], Awaitable[str]]
 TUNED = (50_000, 20, 100)
+"""Thresholds of the collector for a process that is ours; Python's own are for a few hundred objects."""
 
-if os.environ.get("GC") == "tuned":
-    gc.set_threshold(*TUNED)
 structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
 
 
@@ -136,7 +135,13 @@ class Runner:
 
 
 async def open(*, llm: LLM, store: str = "none", path: str | None = None) -> Runner:
-    """:param store: "none", or "sqlite": each event is durable in `path` before the next agent starts."""
+    """
+    Tunes the collector of this process as well, unless the environment says `GC=default`.
+
+    :param store: "none", or "sqlite": each event is durable in `path` before the next agent starts
+    """
+    if os.environ.get("GC") != "default":
+        gc.set_threshold(*TUNED)
     if store not in ("none", "sqlite"):
         refusal = getattr(sys.modules.get("common"), "Unsupported", ValueError)
         raise refusal(store)
