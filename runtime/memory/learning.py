@@ -23,12 +23,12 @@ from runtime.memory.wire import Learnt
 
 MAX_TEXTS = 200_000
 """The newest tickets are learnt from."""
-MAX_FITTED = 40_000
+MAX_FITTED = 30_000
 """Of these, how many the linear model is fitted to; common answers are thinned first."""
 MAX_REHEARSED = 16_000
 LEAST_TEXTS = 3
 """Tickets that an answer needs for the linear model; rarer answers are only ever suggested."""
-MAX_ANSWERS = 4_000
+MAX_ANSWERS = 2_000
 MAX_WEIGHTS = 64_000_000
 _NICE = 10
 

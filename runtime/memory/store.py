@@ -11,7 +11,7 @@ import structlog
 
 from actors.evidence import Resolution
 from actors.ports import PortFailed, Recall
-from runtime.memory.text import READ_CHARACTERS, digest, fold
+from runtime.memory.text import READ_CHARACTERS, digest, fold, whole
 from runtime.memory.wire import Candidate, Learnt, Looked
 from runtime.settings import MemorySettings
 from runtime.storage.database import Database, Statement
@@ -93,6 +93,7 @@ class TicketMemory:
         self._path = Path(database.read("PRAGMA database_list")[0][2])
         self.model = self._path.with_name(f"{self._path.name}.memory")
         self._learning: asyncio.Task[None] | None = None
+        self._closed = False
         self._counts = self._count()
         rows = database.read("SELECT tickets, judged FROM memory_learnt")
         self._learnt: tuple[int, int] = rows[0] if rows and self.model.exists() else (0, 0)
@@ -177,7 +178,7 @@ class TicketMemory:
     def learn_if_due(self) -> None:
         """Learn in the background, once at a time."""
         running = self._learning is not None and not self._learning.done()
-        if self.due() and not running:
+        if self.due() and not running and not self._closed:
             self._learning = asyncio.get_running_loop().create_task(self._learn_quietly(), name="memory learns")
 
     async def learnt(self) -> None:
@@ -186,7 +187,8 @@ class TicketMemory:
             await asyncio.wait([self._learning])
 
     async def close(self) -> None:
-        """Stop learning, whatever it is at: a model that is not whole is never used."""
+        """Stop learning, whatever it is at; before the database closes. A model that is not whole is never used."""
+        self._closed = True
         if self._learning is not None:
             self._learning.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -225,7 +227,7 @@ class TicketMemory:
         return next(filter(None, found), Recall(verdict="miss", why=f"No earlier ticket is alike: {why}."))
 
     async def _look_up(self, text: str, within: float) -> Looked:
-        function, arguments = "runtime.memory.lookup:look_up", (str(self.model), text[:READ_CHARACTERS])
+        function, arguments = "runtime.memory.lookup:look_up", (str(self.model), whole(text[:READ_CHARACTERS]))
         return await self._workers.call(function, *arguments, within=within, returns=Looked)
 
     def _checked(self, candidate: Candidate) -> Recall | None:
@@ -254,7 +256,7 @@ def _insert(ticket: Ticket) -> Statement:
     return _INSERT, (
         ticket.key or f"import:{ticket.ticket_id}",
         ticket.ticket_id,
-        ticket.text,
+        whole(ticket.text),
         digest(ticket.text),
         msgspec.msgpack.encode(ticket.resolution),
         digest(ticket.resolution.text),

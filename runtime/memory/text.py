@@ -42,9 +42,14 @@ def fold(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).split())
 
 
+def whole(text: str) -> str:
+    """The text with a question mark for every half of a character, which nothing can store or send."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 def digest(text: str) -> Digest:
     """Equal for texts that are the same when folded."""
-    return Digest(hashlib.blake2b(fold(text).encode("utf-8", "surrogatepass"), digest_size=16).digest())
+    return Digest(hashlib.blake2b(fold(whole(text)).encode(), digest_size=16).digest())
 
 
 def script(text: str) -> str:

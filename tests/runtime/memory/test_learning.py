@@ -148,6 +148,10 @@ async def test_closing_ends_a_learning_that_is_under_way(opened: Open) -> None:
     await memory.import_tickets(solved())
     await asyncio.wait_for(memory.close(), WITHIN)
     assert not memory.model.exists()
+    # nor does it begin again
+    await memory.store("run:1", "T1", "one more", Resolution("One more."))
+    await memory.learnt()
+    assert not memory.model.exists()
 
 
 async def test_a_look_up_that_takes_too_long_is_a_miss(learnt: Open) -> None:

@@ -43,6 +43,13 @@ async def test_a_ticket_without_text_is_a_miss_even_if_one_was_stored(opened: Op
     assert (await memory.recall(text, within=WITHIN)).verdict == "miss"
 
 
+async def test_half_a_character_harms_nothing(opened: Open) -> None:
+    memory = opened()
+    await memory.store("run:1", "T1", "broken \ud800 text", ANSWER)
+    assert (await memory.recall("broken \ud800 text", within=WITHIN)).verdict == "hit"
+    assert (await memory.recall("other \udfff text", within=WITHIN)).verdict == "miss"
+
+
 async def test_what_was_stored_outlives_the_process(opened: Open) -> None:
     await opened().store("run:1", "T1", TEXT, ANSWER)
     assert (await opened().recall(TEXT, within=WITHIN)).resolution == ANSWER
