@@ -163,12 +163,15 @@ async def test_what_a_ticket_says_cannot_forge_an_event(tmp_path: Path) -> None:
 
 async def test_who_goes_away_is_forgotten_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(desk_module, "HEARTBEAT_SECONDS", 3600.0)  # it is not a write that finds it out
-    async with interface(tmp_path, model=Held()) as web:
+    model = Held()
+    async with interface(tmp_path, model=model) as web:
         receipt = await web.submit()
+        await model.asked.wait()
         before = len(asyncio.all_tasks())
         for _ in range(20):
             async with web.client.get(receipt["links"]["events"]) as response:
-                await anext(blocks(response))
+                events = blocks(response)
+                assert [(await anext(events))[0] for _ in range(4)] == ["began", "handoff", "handoff", "handoff"]
                 assert web.desk.streams >= 1
         await until(lambda: web.desk.streams == 0)
         await until(lambda: len(asyncio.all_tasks()) <= before + 1)
