@@ -54,6 +54,7 @@ class Turn:
         self.cell.bus.when_stopping(call)
 
     def wind_down(self) -> None:
+        self.cell.bus.check_leads(self.cell.address)
         self.cell.bus.wind_down()
 
     def time_left(self) -> float:

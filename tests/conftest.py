@@ -15,6 +15,8 @@ import structlog
 
 ENDING_SECONDS = 2.0
 """How long what a test has closed may take to be gone."""
+MOST_SWALLOWED = 100
+"""Cancellations that a stubborn actor of a test may swallow, so that a failing test fails instead of hanging."""
 LOCAL_NAMES = frozenset({None, "", b"", "localhost", b"localhost"})
 
 _strangers: list[str] = []
@@ -71,7 +73,12 @@ async def no_task_left() -> AsyncIterator[None]:
     left = asyncio.all_tasks() - before - {asyncio.current_task()}
     if left:
         _, left = await asyncio.wait(left, timeout=ENDING_SECONDS)
-    assert not left, f"tasks were left behind: {[task.get_coro() for task in left]}"
+    names = [str(task.get_coro()) for task in left]
+    for _ in range(2 * MOST_SWALLOWED):  # else the end of the loop would wait for them for ever
+        for task in left:
+            task.cancel()
+        await asyncio.sleep(0)
+    assert not left, f"tasks were left behind: {names}"
 
 
 @pytest.fixture(autouse=True)

@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import math
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -221,6 +222,37 @@ async def test_only_the_hub_may_overtake_and_interrupt() -> None:
     hub.go.set()
     await settle()
     assert hub.finished == ["work", "important!"]
+
+
+async def test_only_the_hub_may_interrupt_others_and_ask_them_to_hand_in() -> None:
+    raised: list[str] = []
+
+    def meddles(message: Any, ctx: Context) -> None:
+        ways: list[Callable[[], None]] = [lambda: ctx.interrupt("b"), lambda: ctx.interrupt("hub"), ctx.wind_down]
+        for meddle in ways:
+            try:
+                meddle()
+            except NotConnected as error:
+                raised.append(str(error))
+
+    b = Waits()
+    bus = LocalBus({"a": lambda: Does(meddles), "b": lambda: b}, hub="hub")
+    bus.place("hub", Does(lambda _, ctx: ctx.interrupt("b")))
+    bus.post("b", Start(what="work"))
+    bus.post("b", Start(what="more work"))
+    await settle()
+
+    bus.post("a", Start())
+    await settle()
+    assert raised == ["only hub leads the others, not a"] * 3
+    assert (b.interrupted, bus.stopping) == ([], False)
+
+    bus.post("hub", Start())
+    await settle()
+    assert b.interrupted == ["work"]
+    assert b.heard == ["work", "more work"], "its mailbox stays"
+    b.go.set()
+    await settle()
 
 
 async def test_a_reminder_overtakes_and_can_be_cancelled() -> None:

@@ -10,7 +10,7 @@ from bus.local import CLOSING_SECONDS
 from bus.pace import BURST
 from tests.bus.parts import Does, Hears, Said, Say, Start, Waits
 from tests.clock import Jumping, settle
-from tests.fakes import Hangs, Stubborn
+from tests.fakes import MOST_SWALLOWED, Hangs, Stubborn
 
 
 @pytest.mark.req("HD-5.5")
@@ -70,7 +70,7 @@ async def test_a_turn_that_was_interrupted_may_not_speak_any_more() -> None:
     async def speaks_on(message: Any, ctx: Context) -> None:
         if message.what == "control":
             return
-        while not stop.is_set():
+        while not stop.is_set() and len(said) < MOST_SWALLOWED:
             try:
                 await stop.wait()
             except asyncio.CancelledError:
@@ -121,16 +121,17 @@ async def test_what_is_left_behind_after_a_turn_is_not_heard_once_the_bus_is_sea
 
 async def test_an_actor_that_never_stops_streaming_holds_nothing() -> None:
     """It goes on as long as it can speak: once its turn was interrupted, that is never."""
-    words, stop = 0, asyncio.Event()
+    words, refused, stop = 0, 0, asyncio.Event()
 
     async def streams(message: Any, ctx: Context) -> None:
-        nonlocal words
-        while not stop.is_set():
+        nonlocal words, refused
+        while not stop.is_set() and refused < MOST_SWALLOWED:
             try:
                 ctx.tell("hears", Said(what="word"))
                 words += 1
                 await asyncio.sleep(0)
             except (asyncio.CancelledError, ActorStopped):
+                refused += 1
                 await asyncio.sleep(0)
 
     hears = Hears()
@@ -144,6 +145,7 @@ async def test_an_actor_that_never_stops_streaming_holds_nothing() -> None:
     await settle()
 
     assert (len(hears.heard), words) == (heard, spoken)
+    assert 0 < refused < MOST_SWALLOWED, "it tries still"
     stop.set()
     await settle()
 
