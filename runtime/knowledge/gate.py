@@ -33,7 +33,7 @@ def abstain(shelf: Shelf, question: Question, pages: list[Page]) -> str:
         return "The documents hold nothing on this."
     top = pages[:PAGES]
     have = frozenset[str]().union(*(hit.terms for page in top for hit in page.hits))
-    covered = max(page.hits[0].coverage for page in top)
+    covered = max(page.hits[0].evidence for page in top)
     for term in _strange(shelf, question):
         if term not in have and (term in question.names or covered < COVERED_ALL_THE_SAME):
             return f"The documents do not speak of '{question.words.get(term, term)}'."
@@ -77,7 +77,7 @@ def confidence(question: Question, pages: list[Page], quoted: list[Window]) -> f
 
 def _strange(shelf: Shelf, question: Question) -> list[str]:
     """Nouns and names of the question that the documents (almost) never have."""
-    words = [word.lower() for word in runs(question.text)]
+    words = [word.lower() for word in runs(question.focus)]
     found: list[str] = []
     for i, word in enumerate(words):
         if word in EVERYDAY or is_cjk(word):
@@ -92,13 +92,13 @@ def _strange(shelf: Shelf, question: Question) -> list[str]:
 
 
 def _compounds(question: Question) -> list[tuple[str, str, str]]:
-    words, found = runs(question.text), []
+    words, found = runs(question.focus), []
     for a, b in pairwise(words):
         one, two = tokens(a), tokens(b)
         if not one or not two or len(b) < 3 or is_cjk(a) or is_cjk(b):
             continue
         everyday = a.lower() in EVERYDAY or b.lower() in EVERYDAY
-        if one[0] in question.names and not everyday and f"{a} {b}" in question.text:
+        if one[0] in question.names and not everyday and f"{a} {b}" in question.focus:
             found.append((one[0], two[0], f"{a} {b}"))
     return found
 

@@ -116,6 +116,8 @@ class _Reader:
 
     def _row(self, line: str, start: int) -> None:
         body = line.strip().strip("|").strip()
+        if not body:
+            return
         a = start + line.index(body)
         self.outline.add(Unit(a, a + min(len(body), 1200), opens=True))
 

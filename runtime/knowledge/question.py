@@ -12,12 +12,19 @@ from runtime.knowledge.words import EVERYDAY, STOP, is_cjk, runs, spelled, token
 
 SYNONYM = 0.9
 """Strength of a word that stands for another one."""
+STORY = 0.2
+"""Weight of what stands outside the focus of a long text."""
 CONTEXT = 0.6
 """Weight of what stands outside the sentence that asks."""
 EVERYDAY_WEIGHT = 0.6
 DIGITS_WEIGHT = 0.2
 CHARACTERS = 4000
 """So much of a question is looked at."""
+FOCUS_WORDS = 3
+FOCUS_CHARACTERS = 250
+"""From here on a text is a story with a question in it."""
+ENOUGH_WEIGHT = 40.0
+"""In nats: a passage that says so much of a question, in the measure of its gate, need not say the rest."""
 TERMS = 60
 """So many of its words: the others hardly change what is found."""
 
@@ -69,6 +76,8 @@ class Term(msgspec.Struct, frozen=True, gc=False):
     weight: float
     asked: float
     """Its weight for choosing quotes: less when it stands outside the sentence that asks."""
+    focused: float
+    """Its weight if it stands in the focus, else 0."""
     weak: bool
     """A number or an everyday word."""
     variants: dict[str, float]
@@ -77,6 +86,8 @@ class Term(msgspec.Struct, frozen=True, gc=False):
 
 class Question(msgspec.Struct, frozen=True, gc=False):
     text: str
+    focus: str
+    """What is asked, of a long text; all of a short one. Only here an unknown name means that there is no answer."""
     terms: dict[str, Term]
     order: list[str]
     """The terms as they follow each other."""
@@ -87,6 +98,7 @@ class Question(msgspec.Struct, frozen=True, gc=False):
     kind: Literal["how", "what", "much", "other"]
     total: float
     total_asked: float
+    total_focused: float
 
     def matches(self, have: Iterable[str]) -> dict[str, float]:
         """The terms that are found among these, with their strength."""
@@ -103,6 +115,11 @@ class Question(msgspec.Struct, frozen=True, gc=False):
         """How much of the question is matched, 0 to 1."""
         return sum(self.terms[term].weight * strength for term, strength in matched.items()) / self.total
 
+    def evidence(self, matched: dict[str, float]) -> float:
+        """As `coverage`, but of the focus only, and of a long one nobody expects that one passage says all of it."""
+        said = sum(self.terms[term].focused * strength for term, strength in matched.items())
+        return min(1.0, said / min(self.total_focused, ENOUGH_WEIGHT))
+
     def asked(self, matched: dict[str, float]) -> float:
         """How much of what is asked is matched, 0 to 1."""
         return sum(self.terms[term].asked * strength for term, strength in matched.items()) / self.total_asked
@@ -112,6 +129,8 @@ def understand(text: str, statistics: Statistics) -> Question:
     """Take a question apart against an index."""
     text = text[:CHARACTERS].strip()
     pairs = _content(text, statistics)
+    focus = _focus(text)
+    focused = {term for _, term in _content(focus, statistics)}
     asking = _asking(text, statistics)
     codes = set(_CODE_NUMBER.findall(text))
     terms: dict[str, Term] = {}
@@ -121,19 +140,22 @@ def understand(text: str, statistics: Statistics) -> Question:
         digits = term.isdigit() and term not in codes
         weak = digits or word in EVERYDAY or word.split("'")[0] in EVERYDAY
         share = DIGITS_WEIGHT if digits else EVERYDAY_WEIGHT if weak else 1.0
-        weight = min(statistics.rarity(term), 4.5 if weak else 8.5) * share
+        weight = min(statistics.rarity(term), 4.5 if weak else 8.5) * share * (1 if term in focused else STORY)
         variants = {term: 1.0} | {v: SYNONYM for v in SYNONYMS.get(term, ()) if statistics.frequency(v)}
-        terms.setdefault(term, Term(weight, weight * (1 if term in asking else CONTEXT), weak, variants))
+        asked, focal = weight * (1 if term in asking else CONTEXT), weight if term in focused else 0.0
+        terms.setdefault(term, Term(weight, asked, focal, weak, variants))
     if len(terms) > TERMS:
         terms = dict(sorted(terms.items(), key=lambda item: -item[1].weight)[:TERMS])
     return Question(
         text=text,
+        focus=focus,
         terms=terms,
         order=[term for _, term in pairs if term in terms],
-        names=[name for name in _names(text) if name in terms],
+        names=[name for name in _names(focus) if name in terms],
         words={term: run for run in reversed(runs(text)) for term in tokens(run)},
         kind=_kind(text.lower()),
         total=sum(each.weight for each in terms.values()) or 1.0,
+        total_focused=sum(each.focused for each in terms.values()) or 1.0,
         total_asked=sum(each.asked for each in terms.values()) or 1.0,
     )
 
@@ -168,6 +190,20 @@ def _asking(text: str, statistics: Statistics) -> set[str]:
     asks = [part for part in parts if part.rstrip().endswith(("?", "？"))]
     chosen = asks if asks and len(asks) < len(parts) else parts
     return {term for part in chosen for _, term in _content(part, statistics)}
+
+
+def _focus(text: str) -> str:
+    """The sentences that ask, with one before them when they say little; the first ones of a text that asks nothing."""
+    if sum(2 if is_cjk(c) else 1 for c in text) <= FOCUS_CHARACTERS:
+        return text
+    parts = [part for part in _SENTENCE.split(text) if part.strip()]
+    asks = [i for i, part in enumerate(parts) if part.rstrip().endswith(("?", "？"))]
+    if not asks:
+        return " ".join(parts[:2])
+    first = asks[0]
+    if first and sum(word not in EVERYDAY for part in asks for word, _ in spelled(parts[part])) < FOCUS_WORDS:
+        asks.insert(0, first - 1)
+    return " ".join(parts[i] for i in asks)
 
 
 def _names(text: str) -> list[str]:

@@ -29,7 +29,8 @@ class Hit(msgspec.Struct, frozen=True, gc=False):
     id: int
     document: int
     score: float
-    coverage: float
+    evidence: float
+    """How much of the question it matches, as the gate measures it."""
     terms: frozenset[str]
     """All terms of passage, path and title."""
     heads: frozenset[str]
@@ -74,7 +75,8 @@ def _hit(shelf: Shelf, question: Question, candidate: Candidate) -> Hit:
     variants = {v for each in question.terms.values() for v in each.variants}
     score *= 1 + LEAF * _share(shelf, tokens(candidate.leaf), variants)
     heads = frozenset(title + path)
-    return Hit(candidate.id, candidate.document, score * candidate.prior, coverage, heads.union(body), heads)
+    evidence = question.evidence(matched)
+    return Hit(candidate.id, candidate.document, score * candidate.prior, evidence, heads.union(body), heads)
 
 
 def _mentions(

@@ -161,3 +161,20 @@ async def test_the_same_question_has_the_same_answer_in_every_process(database: 
     assert len(said) == 1
     answers = [msgspec.json.decode(line, type=Findings) for line in said.pop().splitlines()]
     assert [len(answer.passages) > 0 for answer in answers] == [True, True, True]
+
+
+STORY = (
+    "My name is Anna Miller and I work in the Berlin office since last spring. Yesterday morning, after a meeting with "
+    "our customer from Norway, I noticed something strange, and my colleague Peter could not help me either, although "
+    "he tried for two hours. We have a presentation on Thursday and my manager is getting nervous. "
+)
+
+
+@pytest.mark.parametrize("form", ["{story}{question}", "{question} {story}", "{story}\n\n{question}\n\n{story}"])
+def test_a_story_around_the_question_changes_nothing(database: str, form: str) -> None:
+    asked = form.format(story=STORY, question="How do I connect a printer on the third floor?")
+    findings = find(database, asked, 8)
+    assert findings.abstain == ""
+    assert findings.passages[0].source == "library/printer.txt"
+    unknown = form.format(story=STORY, question="How do I reset my password in MySQL?")
+    assert find(database, unknown, 8).abstain == "The documents do not speak of 'MySQL'."
