@@ -7,7 +7,7 @@ import numpy as np
 
 from runtime.memory.vectors import LEAST, Floats, Ints, Rows
 
-NAMES = ("margin", "strength", "cover", "telling", "back", "length", "ratio", "against", "worst")
+NAMES = ("margin", "phrases", "strength", "cover", "telling", "back", "length", "ratio", "against", "worst")
 PHRASES = 0.4
 """Weight of words and pairs counted by answer, beside the linear model, in the score that ranks answers."""
 STRANGE = 2.0
@@ -132,15 +132,20 @@ def phrase_scores(sight: Sight) -> Floats:
     return said
 
 
-def weigh(shelf: Shelf, sight: Sight, scores: Floats, without: Without | None = None) -> tuple[int, int, Floats]:
+def weigh(shelf: Shelf, sight: Sight, linear: Floats, without: Without | None = None) -> tuple[int, int, Floats]:
     """
-    Judge the answer that ranks first.
+    Judge the answer that ranks first by the linear model and the phrases together.
 
     :returns: the answer, its nearest text, and the evidence in the order of NAMES.
     """
-    best = int(scores.argmax())
-    first = float(scores[best])
-    second = float(np.partition(scores, -2)[-2]) if len(scores) > 1 else 0.0
+    phrases = phrase_scores(sight)
+    together = linear + np.float32(PHRASES) * phrases
+    if without is not None:
+        together[without.answers] = -np.inf
+    best = int(together.argmax())
+    others = np.isfinite(together)
+    others[best] = False
+    first = float(linear[best])
     nearest, _, back = shelf.nearest(sight, best, without)
     words, said, of_all = sight.words, sight.of_answers[: len(sight.words), best], sight.of_all[: len(sight.words)]
     has, size = said > 0, float(sight.sizes[best])
@@ -153,7 +158,8 @@ def weigh(shelf: Shelf, sight: Sight, scores: Floats, without: Without | None = 
     mass = float(info.sum()) + sight.strangers * (1 + math.log(1 + sight.texts))
     told = float(telling.sum()) + sight.strangers * STRANGE
     evidence = (
-        first - second,
+        first - float(linear[others].max(initial=-1.0)),
+        float(phrases[best]) - float(phrases[others].max(initial=-1.0)),
         math.log(0.05 + max(first, 0.0)),
         float(info[has].sum()) / max(mass, 1e-6),
         float(telling[has].sum()) / max(told, 1e-6),

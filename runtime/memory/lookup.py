@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from runtime.memory import model
 from runtime.memory.decision import Thresholds
-from runtime.memory.evidence import PHRASES, Shelf, phrase_scores, weigh
+from runtime.memory.evidence import Shelf, weigh
 from runtime.memory.learning import Header
 from runtime.memory.text import Digest, script, words
 from runtime.memory.vectors import Floats, Ints, Rows, Vocabulary
@@ -74,7 +74,7 @@ class Index:
         """The text that stands for the answer that ranks first, and what it is good for."""
         sight = self.shelf.look(terms[terms < self.vocabulary.phrases], spoken)
         linear = values @ self.weights[terms].astype(np.float32)
-        _, nearest, evidence = weigh(self.shelf, sight, linear + np.float32(PHRASES) * phrase_scores(sight))
+        _, nearest, evidence = weigh(self.shelf, sight, linear)
         if self.decision is None:
             return nearest, []
         score, limits = self.decision.score(evidence), self.decision.scripts.get(script(text), SURE_OF_NOTHING)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from runtime.memory.evidence import NAMES, PHRASES, Shelf, Without, phrase_scores, weigh
+from runtime.memory.evidence import NAMES, Shelf, Without, weigh
 from runtime.memory.linear import Space
 from runtime.memory.vectors import Floats, Ints
 
@@ -65,8 +65,6 @@ def rehearse(space: Space, shelf: Shelf, words: Ints) -> Rehearsed:
 def _ask(space: Space, shelf: Shelf, text: int, words: int, scores: Floats, without: Without) -> tuple[int, Floats]:
     columns, _ = space.rows.row(text)
     sight = shelf.look(columns[columns < len(shelf.known)].astype(np.int64), words, without)
-    scores = scores + np.float32(PHRASES) * phrase_scores(sight)
-    scores[without.answers] = -9
     best, _, evidence = weigh(shelf, sight, scores, without)
     return best, evidence
 

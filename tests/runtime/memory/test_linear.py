@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 
-from runtime.memory.evidence import PHRASES, Shelf, Without, phrase_scores, weigh
+from runtime.memory.evidence import NAMES, Shelf, Without, phrase_scores, weigh
 from runtime.memory.linear import Space
 from runtime.memory.rehearsal import rehearse
 from runtime.memory.text import words
@@ -90,11 +90,12 @@ def test_leaving_an_answer_out_is_like_never_having_stored_it() -> None:
 def test_an_answer_in_other_words_has_more_against_it() -> None:
     columns = ROWS.row(0)[0][ROWS.row(0)[0] < VOCABULARY.phrases].astype(np.int64)
     sight = SHELF.look(columns, len(set(SPOKEN[0])))
-    scores = PHRASES * phrase_scores(sight)
-    assert int(scores.argmax()) == 0
-    right, wrong = weigh(SHELF, sight, scores)[2], weigh(SHELF, sight, -scores)[2]
-    assert right[2] > wrong[2]  # cover
-    assert right[6] > wrong[6]  # ratio
+    fit = phrase_scores(sight)
+    assert int(fit.argmax()) == 0
+    (answer, _, right), (other, _, wrong) = weigh(SHELF, sight, fit), weigh(SHELF, sight, -2 * fit)
+    assert (answer, other == answer) == (0, False)
+    for name in ("phrases", "cover", "ratio"):
+        assert right[NAMES.index(name)] > wrong[NAMES.index(name)]
 
 
 def test_rehearsal_asks_about_every_text_and_knows_what_it_left_out() -> None:
