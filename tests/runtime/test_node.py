@@ -286,6 +286,24 @@ async def test_a_run_is_resumed_once_however_many_ask_for_it(tmp_path: Path) -> 
         await handles[3].outcome()
 
 
+async def test_a_node_closes_though_an_agent_blocks_a_worker_process(tmp_path: Path) -> None:
+    class Blocks(Knows):
+        async def search(self, question: str, *, within: float, limit: int = 8) -> Findings:
+            calling.set()
+            return await node.workers.call("tests.runtime.jobs:sleep", 1000.0, within=600, returns=Findings)
+
+    calling = asyncio.Event()
+    async with opened(tmp_path, knowledge=Blocks()) as node:
+        await node.submit(VPN)
+        await asyncio.wait_for(calling.wait(), 10)
+        await settle()
+        assert len(node.workers._busy) == 1
+
+    await settle()
+    assert node.workers._busy == set()
+    assert node.workers.killed == 1
+
+
 async def test_a_run_is_cancelled_by_its_ticket(tmp_path: Path) -> None:
     async with opened(tmp_path, Gate()) as node:
         handle = await node.submit(VPN)
