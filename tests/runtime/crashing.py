@@ -40,7 +40,7 @@ class Notes:
 
 
 class Noting(Thinks):
-    """A model for all scenarios: plain, a circle of two workers, or a worker that brings the process down."""
+    """A model for all scenarios: plain, a circle of two workers, workers that bring the process down, a silent one."""
 
     def __init__(self, notes: Notes, scenario: str) -> None:
         super().__init__()
@@ -53,6 +53,8 @@ class Noting(Thinks):
             return Filled(Draft(pass_on=PassOn(to, "round we go")))
         if shape is Draft and self._scenario == "deadly":
             os.kill(os.getpid(), signal.SIGKILL)
+        if shape is Draft and self._scenario == "exiting":
+            sys.exit(3)
         if shape is Analysis and self._scenario == "silent":
             await asyncio.Event().wait()
         return await super().fill(shape, task, within=within)
