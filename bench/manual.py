@@ -1,7 +1,8 @@
 """
 Answers over a manual without a model, through the product's own classes.
 
-    python -m bench.manual --data DATA --manual FOLDER --questions DATA/questions/*.jsonl [--show] [--json]
+    python -m bench.manual --manual FOLDER --questions FILE.jsonl... [--show] [--json]
+    python -m bench.manual --manual FOLDER --data DATA --split dev2
 
 A question is a line `{"id": ..., "question": ..., "pages": [file names]}`; no pages: it has no answer in the manual.
 """
@@ -140,14 +141,16 @@ def _source(citation: Citation) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Answers over a manual without a model.")
     parser.add_argument("--data", type=Path, default=None, help="folder with questions/*.jsonl")
-    parser.add_argument("--split", default="", help="only the files whose name ends in this split")
+    parser.add_argument("--split", default="dev", help="which questions of --data: DATA/questions/*.SPLIT.jsonl")
     parser.add_argument("--manual", type=Path, required=True, help="folder to index")
     parser.add_argument("--questions", type=Path, nargs="+", default=[], help="JSONL files")
     parser.add_argument("--show", action="store_true", help="print each question with its answer")
     parser.add_argument("--json", action="store_true", help="one JSON object")
     options = parser.parse_args()
-    files = options.questions or sorted((options.data / "questions").glob("*.jsonl") if options.data else [])
-    files = [file for file in files if not options.split or file.stem.endswith(f".{options.split}")]
+    files = options.questions
+    if options.data and not files:
+        files = [*sorted((options.data / "questions").glob(f"*.{options.split}.jsonl"))]
+        files += sorted((options.data / "questions").glob("*.unanswerable.jsonl"))
     if not files or not options.manual.is_dir():
         sys.exit("Nothing to measure: give --manual FOLDER, and --questions FILE or --data FOLDER.")
     report, sets = asyncio.run(_measure(options.manual, files))

@@ -40,7 +40,12 @@ _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _FOOTNOTE_MARK = re.compile(r"\s*\[\w{1,3}\]\s*")
 _LONG_TAG = re.compile(rf"<[^<>]{{{TAG_CHARACTERS},}}")
 _TITLE_SUFFIX = re.compile(r"\s+[—–|·-]\s+[^—–|·]+$")
-_MAIN = ("//*[@role='main']", "//main", "//article", "//*[@id='content' or @id='docContent']")
+_MAIN = (
+    ('="main', "//*[@role='main']"),
+    ("<main", "//main"),
+    ("<article", "//article"),
+    ('="content', "//*[@id='content' or @id='docContent']"),
+)
 _MAIN_SHARE = 0.5
 
 
@@ -61,7 +66,7 @@ def read_html(text: str) -> Document:
         root = None
     if root is None:
         raise Unreadable("no HTML in it")
-    main = _main(root)
+    main = _main(root, text)
     for each in main.iter("br"):
         each.tail = "\n" + (each.tail or "")
     if _linked(main) > LINKS_SHARE:
@@ -74,12 +79,14 @@ def read_html(text: str) -> Document:
     return Document(title, "".join(walker.parts), walker.outline.sections, above=_above(root))
 
 
-def _main(root: HtmlElement) -> HtmlElement:
+def _main(root: HtmlElement, text: str) -> HtmlElement:
     """The element with the page's own text, where the page says which one it is."""
     body = root.find("body")
     whole = root if body is None else body
     size = len(whole.text_content())
-    for path in _MAIN:
+    for sign, path in _MAIN:
+        if sign not in text:  # looking through the tree costs more
+            continue
         found = cast("list[HtmlElement]", root.xpath(path))
         if len(found) == 1 and len(found[0].text_content()) > _MAIN_SHARE * size:
             return found[0]

@@ -69,15 +69,15 @@ async def index(
 
     :raises IndexFailed: when a folder cannot be listed or the index cannot be written.
     """
-    job = _Job(str(Path(storage) / FILE), workers, settings, progress)
+    job = _Job(Path(storage) / FILE, workers, settings, progress)
     return await job.run([str(folder) for folder in folders])
 
 
 class _Job:
     def __init__(
-        self, database: str, workers: Workers, settings: KnowledgeSettings, progress: Callable[[IndexProgress], None]
+        self, database: Path, workers: Workers, settings: KnowledgeSettings, progress: Callable[[IndexProgress], None]
     ) -> None:
-        self._database = database
+        self._database = str(database.absolute())  # a worker process may stand elsewhere
         self._workers = workers
         self._settings = settings
         self._progress = progress

@@ -42,7 +42,8 @@ class KnowledgeIndex:
                 "runtime.knowledge.search:find", self._database, question, limit, within=within, returns=Findings
             )
         except WorkError as error:
-            raise KnowledgeFailed(f"The documents could not be searched: {error}.") from error
+            detail = str(error).removeprefix("DatabaseError: ").removeprefix("OperationalError: ")
+            raise KnowledgeFailed(f"The documents could not be searched: {detail}.") from error
 
 
 def find(database: str, question: str, limit: int) -> Findings:

@@ -56,10 +56,10 @@ class Shelf:
 
     def begin(self) -> None:
         """Look at the newest state, and at that one until `end`."""
-        version = self._db.execute("PRAGMA data_version").fetchone()[0]
         self._db.execute("BEGIN")
-        if self._db.execute("PRAGMA user_version").fetchone()[0] != VERSION:
-            raise sqlite3.DatabaseError("an index of another version")
+        if self._db.execute("PRAGMA user_version").fetchone()[0] != VERSION:  # this read takes the snapshot
+            raise sqlite3.DatabaseError("it was made by another version of Terminus; index the folders again")
+        version = self._db.execute("PRAGMA data_version").fetchone()[0]
         if version != self._version:
             self._frequencies.clear()
             self._rarities.clear()
