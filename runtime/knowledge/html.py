@@ -41,10 +41,10 @@ _FOOTNOTE_MARK = re.compile(r"\s*\[\w{1,3}\]\s*")
 _LONG_TAG = re.compile(rf"<[^<>]{{{TAG_CHARACTERS},}}")
 _TITLE_SUFFIX = re.compile(r"\s+[—–|·-]\s+[^—–|·]+$")
 _MAIN = (
-    ('="main', "//*[@role='main']"),
+    ("role=", "//*[@role='main']"),
     ("<main", "//main"),
     ("<article", "//article"),
-    ('="content', "//*[@id='content' or @id='docContent']"),
+    ("ontent", "//*[@id='content' or @id='docContent']"),
 )
 _MAIN_SHARE = 0.5
 
