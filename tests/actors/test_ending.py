@@ -16,7 +16,7 @@ from actors.helpdesk.drafts import Summary
 from actors.helpdesk.workflow import HELPDESK, WORKERS
 from actors.orchestrator import EndAnyway, Recorded
 from actors.outcome import RunEnded, Why
-from actors.ports import Filled, ModelFailed
+from actors.ports import Filled, ModelFailed, Recall
 from actors.verify import verify
 from actors.workflow import (
     CLOSING_SECONDS,
@@ -324,6 +324,28 @@ async def test_an_agent_that_never_answers_is_asked_again_and_then_done_without(
 
     assert (outcome.why, outcome.by, outcome.seconds) == (Why.STEP_TIMED_OUT, "ticketing", 40)
     assert stage.tickets.rows["T-1"] == ("error", "step_timed_out: worker did not answer in time")
+
+
+async def test_an_agent_that_works_on_after_its_answer_is_interrupted_when_it_is_asked_the_next() -> None:
+    interrupted: list[str] = []
+
+    class WorksOn(Actor[Any]):
+        async def receive(self, message: Any, ctx: Context) -> Any:
+            if isinstance(message, m.StoreResolution):
+                return m.ResolutionStored()
+            ctx.tell(ORCHESTRATOR, m.ResolutionRecalled(recalled=Recall("miss")), number=ctx.number)
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                interrupted.append(type(message).__name__)
+                raise
+
+    stage = Stage({"memory": WorksOn})
+
+    outcome = await stage.end()
+
+    assert (outcome.why, outcome.seconds, targets(outcome)) == (Why.COMPLETED, 0, PLAIN)
+    assert interrupted == ["RecallResolution"]
 
 
 async def test_a_late_answer_of_the_first_try_is_refused_when_the_second_is_asked() -> None:
