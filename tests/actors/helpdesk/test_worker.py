@@ -1,0 +1,87 @@
+"""What a worker says when it has no answer: why, and where a person may look; never that it read what it did not."""
+
+from typing import Any
+
+import msgspec
+
+from actors.evidence import Claim, Findings
+from actors.helpdesk.drafts import Draft
+from actors.outcome import Outcome, Why
+from actors.ports import Filled, PortFailed, Task
+from tests.fakes import PASSAGE, Knows, Stage, Thinks
+
+FAILED = "The documents could not be searched: the disk is gone."
+
+
+class Finds:
+    """A search that finds the same for every question; an error is raised."""
+
+    def __init__(self, *findings: Findings | PortFailed) -> None:
+        self._findings = list(findings)
+        self.asked = 0
+
+    async def search(self, question: str, *, within: float, limit: int = 8) -> Findings:
+        self.asked += 1
+        found = self._findings.pop(0) if len(self._findings) > 1 else self._findings[0]
+        if isinstance(found, PortFailed):
+            raise found
+        return found
+
+
+class Drafts(Thinks):
+    """A model that writes this draft, whatever it is shown."""
+
+    def __init__(self, draft: Draft) -> None:
+        super().__init__()
+        self._draft = draft
+
+    async def fill(self, shape: type[Any], task: Task, *, within: float) -> Filled:
+        if shape is Draft:
+            return Filled(self._draft, task.findings.passages if task.findings else (), judged=True)
+        return await super().fill(shape, task, within=within)
+
+
+async def ended(knowledge: Any, draft: Draft) -> Outcome:
+    return await Stage(knowledge=knowledge, model=Drafts(draft)).end()
+
+
+async def test_without_an_answer_the_closest_places_are_named_once_each() -> None:
+    other = msgspec.structs.replace(PASSAGE, source="kb/wifi.md", heading="", title="Wi-Fi")
+    found = Findings((PASSAGE, PASSAGE, other), "The documents do not speak of 'Jens'.")
+
+    outcome = await ended(Finds(found), Draft())
+
+    assert outcome.status == "not_found"
+    assert outcome.detail == (
+        "The documents do not speak of 'Jens'. What comes closest: VPN > Drops (kb/vpn.md); Wi-Fi (kb/wifi.md)."
+    )
+    assert outcome.resolution is None
+
+
+async def test_where_nothing_was_found_no_place_is_named() -> None:
+    outcome = await ended(Finds(Findings((), "The documents hold nothing on this.")), Draft())
+
+    assert outcome.detail == "The documents hold nothing on this."
+
+
+async def test_a_claim_that_nothing_bears_out_is_not_shown_and_that_is_said() -> None:
+    outcome = await ended(Knows(), Draft((Claim("Reinstall it.", 1, "Reinstall the system now."),)))
+
+    assert (outcome.status, outcome.resolution) == ("not_found", None)
+    assert outcome.detail.startswith("An answer was written, but what was read does not bear it out")
+    assert "Reinstall" not in str(msgspec.to_builtins(outcome))
+
+
+async def test_a_search_that_fails_once_is_tried_again() -> None:
+    knowledge = Finds(PortFailed(FAILED), Findings((PASSAGE,)))
+
+    outcome = await Stage(knowledge=knowledge).end()
+
+    assert (outcome.status, knowledge.asked) == ("resolved", 2)
+
+
+async def test_a_search_that_always_fails_is_no_not_found() -> None:
+    outcome = await Stage(knowledge=Finds(PortFailed(FAILED))).end()
+
+    assert (outcome.status, outcome.why) == ("error", Why.STEP_FAILED)
+    assert FAILED.removesuffix(".") in outcome.detail
