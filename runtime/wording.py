@@ -28,6 +28,14 @@ def shown(value: object) -> str:
     return text if text.isprintable() else ascii(text)
 
 
+NAME = re.compile(r"[A-Z]?[a-z0-9]+(?:_[a-z0-9]+|[A-Z][a-z0-9]+)*")
+
+
+def spoken(name: str) -> str:
+    """A name of the program's in words, `ResolutionObtained` and `loop_detected` alike; any other text as it is."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|_", " ", name).lower() if NAME.fullmatch(name) else name
+
+
 def place(file: Path, text: str, section: str, name: str = "") -> str:
     """`file, line n` where a TOML file sets a key: the shortest beginning of it that is TOML and holds the key."""
     lines, wanted = text.splitlines(keepends=True), name or section

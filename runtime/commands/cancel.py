@@ -32,14 +32,14 @@ async def _cancel(arguments: argparse.Namespace, settings: "Settings") -> int:
     import time
 
     from runtime.commands.opening import opened
-    from runtime.wording import safe
+    from runtime.wording import safe, spoken
 
     async with opened(settings) as node:
         stored, _ = node.status(arguments.id)
         name = safe(f"{stored.id} of the ticket {stored.ticket}")
         for _ in range(1 + arguments.now):
             if not await node.cancel(stored.id):
-                print(f"The run {name} has ended already: {stored.status}.")
+                print(f"The run {name} has ended already: {spoken(stored.status)}.")
                 return Exit.DONE
         if not node.owner.lives(stored.owner):
             print(f"The process of the run {name} is gone; it is cancelled when `python -m runtime resume` finds it.")
@@ -47,7 +47,7 @@ async def _cancel(arguments: argparse.Namespace, settings: "Settings") -> int:
         until = time.monotonic() + settings.run.cancel_seconds + MARGIN_SECONDS
         while not arguments.no_wait:
             if status := _ended(node, stored.id):
-                print(f"The run {name} has ended: {status}.")
+                print(f"The run {name} has ended: {spoken(status)}.")
                 return Exit.DONE
             if time.monotonic() > until:
                 raise UserError(f"The run {name} was asked to end and has not yet; ask again with --now.", Exit.FAILED)

@@ -106,7 +106,9 @@ def database(file: Path) -> Check:
         return Check("Database", "ok", "none yet; the first ticket makes it")
     tickets, runs, running = rows[0]
     return Check(
-        "Database", "ok", f"{counted(tickets, 'ticket')}, {counted(runs, 'run')}, {running:,} of them not ended"
+        "Database",
+        "ok",
+        f"{counted(tickets, 'ticket')}, {counted(runs, 'run')}, {running or 'none'} of them unfinished",
     )
 
 

@@ -55,12 +55,13 @@ async def _seen(handle: "RunHandle", view: "View") -> "Outcome":
     import contextlib
 
     from runtime.view.follow import GONE
+    from runtime.wording import spoken
 
     with contextlib.suppress(*GONE):
         view.note(f"Ticket {handle.ticket}: run {handle.run} goes on")
     outcome = await handle.outcome()
     with contextlib.suppress(*GONE):
-        view.note(f"Ticket {handle.ticket}: {outcome.status} after {outcome.seconds:.1f} s")
+        view.note(f"Ticket {handle.ticket}: {spoken(outcome.status)} after {outcome.seconds:.1f} s")
     return outcome
 
 

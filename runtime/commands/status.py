@@ -65,13 +65,14 @@ def _row(node: "Node", stored: "StoredRun") -> dict[str, Any]:
 
 def _lines(node: "Node", stored: "StoredRun", row: dict[str, Any], outcome: "Outcome | None") -> "Iterator[Line]":
     from runtime.view.report import Line, handoffs, lines
+    from runtime.wording import spoken
 
     if outcome is not None:
         yield from lines(outcome)
         return
     where = node.journal.fold(stored)
     yield Line(f"Ticket {stored.ticket}, run {stored.id}: {row['status']}", "strong")
-    yield Line(f"{stored.workflow}, at {where.state}, begun {_when(stored.started)}")
+    yield Line(f"Begun {_when(stored.started)}; so far: {spoken(where.state)}")
     if row["status"] == "interrupted":
         yield Line("Its process is gone; `python -m runtime resume` goes on with it.", "poor")
     yield from handoffs(where.handoffs)
@@ -79,7 +80,7 @@ def _lines(node: "Node", stored: "StoredRun", row: dict[str, Any], outcome: "Out
 
 def _table(runs: list[dict[str, Any]]) -> "Iterator[Line]":
     from runtime.view.report import Line
-    from runtime.wording import safe
+    from runtime.wording import safe, spoken
 
     if not runs:
         yield Line('No tickets yet: `python -m runtime submit "..."` runs one.')
@@ -87,10 +88,9 @@ def _table(runs: list[dict[str, Any]]) -> "Iterator[Line]":
     width = max(6, *(len(safe(each["ticket"])) for each in runs))
     yield Line(f"{'begun':<19}  {'ticket':<{width}}  {'run':<14}  {'status':<11}  seconds", "strong")
     for each in runs:
+        status = spoken(each["status"])
         took = "" if each["ended"] is None else f"{each['ended'] - each['started']:7.1f}"
-        yield Line(
-            f"{_when(each['started'])}  {each['ticket']:<{width}}  {each['run']:<14}  {each['status']:<11}  {took}"
-        )
+        yield Line(f"{_when(each['started'])}  {each['ticket']:<{width}}  {each['run']:<14}  {status:<11}  {took}")
     if any(each["status"] == "interrupted" for each in runs):
         yield Line("Interrupted: the process is gone; `python -m runtime resume` goes on with them.", "poor")
 

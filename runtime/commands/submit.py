@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from actors.outcome import Outcome
     from runtime.commands.intake import Draft
     from runtime.settings import Settings
+    from runtime.view.report import Line
 
 EPILOG = """\
 exit status:
@@ -50,8 +51,19 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     if arguments.json:
         print(as_json(outcome))
     else:
-        write(lines(outcome), sys.stdout)
+        write([*lines(outcome), *_question(outcome)], sys.stdout)
     return exit_status(outcome)
+
+
+def _question(outcome: "Outcome") -> "list[Line]":
+    """Whoever got an answer is asked for a word on it: what memory may give to others rests on that."""
+    from runtime.view.report import Line
+    from runtime.wording import safe
+
+    if outcome.status not in {"resolved", "suggested"}:
+        return []
+    said = f"Did it help? `python -m runtime feedback {safe(outcome.ticket)} --right`, or `--wrong`."
+    return [Line(said, "faint")]
 
 
 def _ticket(arguments: argparse.Namespace, settings: "Settings") -> "Draft":

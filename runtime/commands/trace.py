@@ -5,6 +5,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from runtime.commands import Exit, utf8
+from runtime.wording import spoken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,29 +69,30 @@ def _event(entry: Any) -> dict[str, Any]:
     }
 
 
-def _text(value: Any) -> str:
-    """A value of an event on one line; nothing for an empty one."""
+def _said(name: str, value: Any) -> "Iterator[str]":
+    """What an event says, a line for each value that is not empty."""
     import json
 
-    if not isinstance(value, dict | list | tuple):
-        return " ".join(str(value).split()) if value is not None else ""
-    kept = {key: each for key, each in value.items() if each} if isinstance(value, dict) else value
-    return json.dumps(kept, ensure_ascii=False) if kept else ""
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield from _said(f"{name} {key}", each)
+    elif value not in (None, "", [], ()):
+        text = " ".join(value.split()) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        cut = text if len(text) <= VALUE_CHARACTERS else text[:VALUE_CHARACTERS] + " …"
+        yield f"{spoken(name)}: {cut}"
 
 
 def _lines(found: dict[str, Any], outcome: "Outcome | None") -> "Iterator[Line]":
     from runtime.view.report import Line, ending, handoffs
 
-    yield Line(f"Ticket {found['ticket']}, run {found['run']}: {found['workflow']}, {found['status']}", "strong")
+    yield Line(f"Ticket {found['ticket']}, run {found['run']}: {spoken(found['status'])}", "strong")
     yield Line("")
     yield Line(f"Events ({len(found['events'])})", "strong")
     for event in found["events"]:
         sender = event["sender"] or "outside"
-        yield Line(f"{event['n']:>3}  {event['at']:8.3f} s  {sender}: {event['event']}", indent=1)
-        for key, value in event["said"].items():
-            if text := _text(value):
-                cut = text if len(text) <= VALUE_CHARACTERS else text[:VALUE_CHARACTERS] + " …"
-                yield Line(f"{key}: {cut}", "faint", 22)
+        yield Line(f"{event['n']:>3}  {event['at']:8.3f} s  {sender}: {spoken(event['event'])}", indent=1)
+        for name, value in event["said"].items():
+            yield from (Line(text, "faint", 22) for text in _said(name, value))
     yield from handoffs(found["handoffs"])
     yield Line("")
     if outcome is None:

@@ -13,7 +13,7 @@ from rich.text import Text
 from actors.outcome import Progress, RunBegan, RunEnded
 from runtime.view.report import Line, counted
 from runtime.view.stages import Board, Mark, Stage, fold
-from runtime.wording import safe
+from runtime.wording import safe, spoken
 
 FRAME_SECONDS = 0.04
 """Events that come closer together are drawn together, by the next tick: drawing takes the loop a few ms."""
@@ -84,7 +84,7 @@ def picture(board: Board, elapsed: float, max_seconds: float, max_handoffs: int,
     return Group(
         head,
         _stages(board.stages, elapsed),
-        *(_faint(f"{each.at:9.3f} s  {each.source} → {each.target}  {each.reason}") for each in board.latest),
+        *(_faint(f"{each.at:9.3f} s  {each.source} → {each.target}  {spoken(each.reason)}") for each in board.latest),
         *([_faint(counted(board.refused, "message") + " refused")] if board.refused else []),
         *(Text(safe(note), "yellow") for note in notes),
     )

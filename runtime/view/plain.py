@@ -7,7 +7,7 @@ from typing import Protocol, TextIO, assert_never
 
 from actors.outcome import AnswerRefused, HandoffMade, Progress, RunBegan, RunEnded
 from runtime.view.report import Line
-from runtime.wording import safe
+from runtime.wording import safe, spoken
 
 HEARTBEAT_SECONDS = 5.0
 """After so long without a line a reader of a pipe may think that it hangs."""
@@ -76,9 +76,9 @@ def sentence(event: Progress) -> str:
         case RunBegan():
             return f"Ticket {event.ticket}: {event.workflow} run {event.run} begins with {event.agent}"
         case HandoffMade():
-            return f"{event.seconds:9.3f} s  {event.number:>3}  {event.source} → {event.target}  {event.reason}"
+            return f"{event.seconds:9.3f} s  {event.number:>3}  {event.source} → {event.target}  {spoken(event.reason)}"
         case AnswerRefused():
-            return f"refused from {event.sender}: {event.reason}"
+            return f"An answer of {event.sender} was refused: {event.reason}"
         case RunEnded():
             return ""
     assert_never(event)

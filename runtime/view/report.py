@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from actors.evidence import Citation
-from actors.outcome import Handoff, Outcome, Why
+from actors.evidence import Resolution
+from actors.folding import shown
+from actors.outcome import SENTENCES, Handoff, Outcome, Why
 from runtime.commands import Exit
-from runtime.wording import UNSAFE, safe
+from runtime.wording import UNSAFE, safe, spoken
 
 QUOTE_CHARACTERS = 400
 
@@ -17,7 +18,7 @@ HEADLINES = {
     "resolved": ("Resolved", "good"),
     "suggested": ("Suggested: the passages that come closest; nobody has judged that they solve it", "good"),
     "not_found": ("Not found in the sources", "poor"),
-    "error": ("Ended without a resolution", "bad"),
+    "error": ("Stopped before it was finished", "bad"),
     "cancelled": ("Cancelled", "poor"),
 }
 LIMITS = frozenset(
@@ -59,16 +60,18 @@ def lines(outcome: Outcome) -> Iterator[Line]:
     """The resolution, its sources, the handoffs, and why it ended."""
     headline, style = HEADLINES[outcome.status]
     yield Line(headline, style)
-    if outcome.detail:
+    if outcome.detail and outcome.detail != SENTENCES[Why.CANCELLED]:
         yield Line(outcome.detail)
     if outcome.degraded:
-        yield Line(f"Degraded: {outcome.degraded}", "poor")
+        yield Line(outcome.degraded, "poor")
     for missing in outcome.unavailable:
         yield Line(f"Unavailable: {missing}", "poor")
     if outcome.resolution is not None:
         yield Line("")
+        if outcome.status not in {"resolved", "suggested"}:
+            yield Line("What was found so far", "strong")
         yield from (Line(paragraph) for paragraph in outcome.resolution.text.splitlines())
-        yield from _sources(outcome.resolution.citations)
+        yield from _sources(outcome.resolution)
     if outcome.summary:
         yield Line("")
         yield Line("Summary", "strong")
@@ -78,17 +81,24 @@ def lines(outcome: Outcome) -> Iterator[Line]:
     yield from ending(outcome)
 
 
-def _sources(citations: tuple[Citation, ...]) -> Iterator[Line]:
-    if citations:
+def _sources(resolution: Resolution) -> Iterator[Line]:
+    """Where it stands, and the words that stand there unless they were just read."""
+    if resolution.citations:
         yield Line("")
         yield Line("Sources", "strong")
-    for citation in citations:
+    said = _flat(resolution.text)
+    for citation in resolution.citations:
         where = citation.source + (f"#{citation.anchor}" if citation.anchor else "")
         titles = [] if citation.heading.startswith(citation.title) else [citation.title]
         headings = [part for part in (*titles, citation.heading) if part]
         yield Line(f"[{citation.number}] {where}" + (f"  {' · '.join(headings)}" if headings else ""), indent=2)
-        quote = " ".join(citation.quote.split())
-        yield Line(f"“{quote if len(quote) <= QUOTE_CHARACTERS else quote[:QUOTE_CHARACTERS] + ' …'}”", "quote", 6)
+        quote = _flat(citation.quote)
+        if _flat(shown(citation.quote)) not in said:
+            yield Line(f"“{quote if len(quote) <= QUOTE_CHARACTERS else quote[:QUOTE_CHARACTERS] + ' …'}”", "quote", 6)
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
 
 
 def handoffs(made: tuple[Handoff, ...], loop: tuple[tuple[str, str], ...] = ()) -> Iterator[Line]:
@@ -101,7 +111,7 @@ def handoffs(made: tuple[Handoff, ...], loop: tuple[tuple[str, str], ...] = ()) 
     right = max(len(safe(each.target)) for each in made)
     for number, each in enumerate(made, 1):
         route = f"{safe(each.source):>{left}} → {safe(each.target):<{right}}"
-        yield Line(f"{number:>3}  {each.at:8.3f} s  {route}  {each.reason}", "faint", 1)
+        yield Line(f"{number:>3}  {each.at:8.3f} s  {route}  {spoken(each.reason)}", "faint", 1)
     if loop:
         pattern = ", ".join(f"{source} → {target}" for source, target in loop)
         yield Line(f"Loop: {pattern}, three times in a row", "bad", 1)
@@ -109,9 +119,9 @@ def handoffs(made: tuple[Handoff, ...], loop: tuple[tuple[str, str], ...] = ()) 
 
 def ending(outcome: Outcome) -> Iterator[Line]:
     """Why it ended, by whom, and what it cost."""
-    by = f"by {outcome.by}" if outcome.by else "without its terminator"
-    made = counted(len(outcome.handoffs), "handoff")
-    yield Line(f"Ended {by} after {outcome.seconds:.2f} s and {made}: {outcome.why}.")
+    by = f"Closed by {outcome.by}" if outcome.by else "Cut off, with nobody to close it,"
+    why = "" if outcome.why is Why.COMPLETED else f": {spoken(outcome.why)}"
+    yield Line(f"{by} after {outcome.seconds:.2f} s and {counted(len(outcome.handoffs), 'handoff')}{why}.")
     spent, parts = outcome.spent, []
     if spent.calls:
         about = "about " if spent.estimated else ""

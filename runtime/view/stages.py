@@ -1,12 +1,12 @@
 """Where a run stands, as stages for people: a fold of its progress. Pure."""
 
-import re
 from typing import Literal
 
 import msgspec
 
 from actors.outcome import Handoff, HandoffMade, Progress, RunBegan, RunEnded
 from actors.workflow import ORCHESTRATOR, FanOut, Step, Workflow
+from runtime.wording import spoken
 
 Mark = Literal["pending", "running", "completed", "failed", "skipped"]
 LATEST = 6
@@ -91,8 +91,7 @@ def _finished(stage: Stage, mark: Mark, at: float) -> Stage:
 
 def _label(step: Step | FanOut) -> str:
     """`ResolveTicket` → `Resolve ticket`."""
-    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", step.ask.__name__)
-    return words[:1] + words[1:].lower()
+    return spoken(step.ask.__name__).capitalize()
 
 
 def _agent(step: Step | FanOut) -> str:

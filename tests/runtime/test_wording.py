@@ -15,7 +15,7 @@ from runtime.commands import UserError
 from runtime.commands.intake import parse, read
 from runtime.config import ConfigError, keys, load
 from runtime.view.report import as_json
-from runtime.wording import nearest, safe, shown
+from runtime.wording import nearest, safe, shown, spoken
 
 TEXT = some.text(some.characters(codec=None), max_size=60)
 """Every character, lone surrogates and controls among them."""
@@ -126,3 +126,14 @@ def test_a_variable_is_a_setting_or_one_sentence_with_its_name(variable: str, te
     said = sentence(ConfigError, lambda: load(Path("/dev/null"), {variable: text}))
 
     assert not said or variable in said
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("ResolutionObtained", "resolution obtained"), ("loop_detected", "loop detected"), ("completed", "completed"),
+        ("This is about the network.", "This is about the network."), ("HTTP/2?", "HTTP/2?"), ("", ""),
+    ],
+)  # fmt: skip
+def test_names_become_words_and_sentences_stay(name: str, words: str) -> None:
+    assert spoken(name) == words

@@ -56,7 +56,7 @@ def test_it_says_what_is_there_and_how_to_get_what_is_not(place: Place) -> None:
     found = {check["name"]: check["found"] for check in after.json["checks"]}
     assert after.json["healthy"] is True
     assert found["Knowledge"].startswith("1 document, 2 passages, of ")
-    assert found["Database"].startswith("1 ticket, 1 run, 0 of them not ended")
+    assert found["Database"].startswith("1 ticket, 1 run, none of them unfinished")
     assert found["Model"].startswith("extractive: ")
     assert "no key and no base_url is set" in found["Model"]
     assert set(found) >= {"Python", "SQLite", "Configuration", "Storage", "Memory", "Model server", "Live view"}

@@ -24,9 +24,9 @@ def test_the_result_is_on_stdout_and_the_progress_on_stderr(place: Place) -> Non
     assert "[1] manual/printer.md#paper-jams" in done.out
     assert "open the rear cover and pull the sheet out" in done.out
     assert "orchestrator → memory" in done.out
-    assert "Ended by ticketing after " in done.out
+    assert "Closed by ticketing after " in done.out
     assert done.err.splitlines()[0].endswith("begins with memory")
-    assert "worker → orchestrator  ResolutionObtained" in done.err
+    assert "worker → orchestrator  resolution obtained" in done.err
     assert '"event":"handoff.made"' in place.log.read_text(encoding="utf-8")
 
 

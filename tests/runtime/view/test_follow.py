@@ -48,7 +48,7 @@ async def test_a_pipe_gets_one_line_for_each_handoff() -> None:
 
     shown = stream.getvalue().splitlines()
     assert shown[0] == "Ticket T-1: helpdesk run R-1 begins with memory"
-    assert shown[1].split() == ["0.000", "s", "1", "orchestrator", "→", "memory", "memory_check_pending"]
+    assert shown[1].split() == ["0.000", "s", "1", "orchestrator", "→", "memory", "memory", "check", "pending"]
     assert len(shown) == 6
 
 

@@ -38,7 +38,7 @@ def test_it_shows_stages_handoffs_and_the_seconds_left() -> None:
     assert lines[0] == "Ticket T-1   100.4 s, at most 500 s left   handoff 5 of at most 20"
     assert lines[1].split() == ["✔", "Recall", "resolution", "memory", "0.2", "s"]
     assert lines[3].split() == ["●", "Resolve", "ticket", "worker", "100.0", "s"]
-    assert lines[-1].split() == ["0.400", "s", "orchestrator", "→", "worker", "ticket_analyzed"]
+    assert lines[-1].split() == ["0.400", "s", "orchestrator", "→", "worker", "ticket", "analyzed"]
 
 
 def test_it_never_shows_less_than_no_seconds_left() -> None:

@@ -26,10 +26,10 @@ def test_people_get_the_resolution_its_sources_the_handoffs_and_why_it_ended() -
     assert shown.startswith("Resolved\n")
     assert "Set keepalive to 25. [1]" in shown
     assert "[1] manual/vpn.md#drops  VPN > Drops" in shown
-    assert "“Set keepalive to 25.”" in shown
+    assert "“" not in shown, "a quote that was just read is not repeated"
     assert "Handoffs (5)" in shown
-    assert "orchestrator → ticketing     memory_checked" in shown
-    assert "Ended by ticketing after 1.25 s and 5 handoffs: completed." in shown
+    assert "orchestrator → ticketing     memory checked" in shown
+    assert "Closed by ticketing after 1.25 s and 5 handoffs." in shown
     assert "2 model calls, about 1,200 tokens in, 80 out; 1 message refused." in shown
 
 
@@ -49,15 +49,36 @@ def test_a_loop_shows_its_pattern() -> None:
     shown = text(status="error", why=Why.LOOP_DETECTED, by="", loop=(("worker", "network"), ("network", "worker")))
 
     assert "Loop: worker → network, network → worker, three times in a row" in shown
-    assert "Ended without its terminator after" in shown
+    assert "Cut off, with nobody to close it, after 1.25 s and 5 handoffs: loop detected." in shown
 
 
 def test_what_was_not_as_planned_is_said() -> None:
     shown = text(degraded="the model server is down", unavailable=("network: no answer in 30 s",), detail="Look again.")
 
-    assert "Degraded: the model server is down" in shown
+    assert "\nthe model server is down\n" in shown
     assert "Unavailable: network: no answer in 30 s" in shown
     assert "Look again." in shown
+
+
+def test_a_written_answer_shows_the_words_it_rests_on() -> None:
+    known = outcome().resolution
+    assert known is not None
+
+    assert "“Set keepalive to 25.”" in text(resolution=Resolution("Raise the keepalive. [1]", known.citations))
+
+
+def test_what_was_found_before_a_limit_is_not_called_an_answer() -> None:
+    shown = text(status="error", why=Why.MAX_HANDOFFS_EXCEEDED)
+
+    assert shown.startswith("Stopped before it was finished\n")
+    assert "What was found so far\nSet keepalive to 25. [1]\n" in shown
+    assert "What was found so far" not in text()
+
+
+def test_a_cancellation_is_said_once() -> None:
+    shown = text(status="cancelled", why=Why.CANCELLED, detail="It was cancelled.", resolution=None)
+
+    assert shown.lower().count("cancelled") == 2, "in the headline, and where it says who closed it"
 
 
 def test_text_from_outside_cannot_command_a_terminal_nor_break_the_json() -> None:
