@@ -116,7 +116,7 @@ async def speed(data: Path, split: str, size: int, folder: Path) -> dict[str, fl
             await memory.recall(text, within=WITHIN)
             took.append(time.perf_counter() - began)
             began = time.perf_counter()
-            await workers.call("builtins:len", text, within=WITHIN, returns=int)
+            await workers.call("runtime.memory.text:fold", text, within=WITHIN, returns=str)
             hop.append(time.perf_counter() - began)
     finally:
         await memory.close()
