@@ -42,6 +42,7 @@ from tests.fakes import (
     Hangs,
     Knows,
     PassesOn,
+    Remembers,
     Says,
     Stage,
     Stubborn,
@@ -424,6 +425,28 @@ class Gated(TicketTable):
     async def close(self, key: str, ticket_id: str, status: str, note: str) -> None:
         await self.go.wait()
         await super().close(key, ticket_id, status, note)
+
+
+async def test_what_ticketing_has_begun_to_close_it_closes_so() -> None:
+    """The first update did reach the helpdesk, only its answer was lost: ticket and outcome must say the same."""
+
+    class AnswerLost(TicketTable):
+        async def close(self, key: str, ticket_id: str, status: str, note: str) -> None:
+            first = not self.rows
+            await super().close(key, ticket_id, status, note)
+            if first:
+                await asyncio.Event().wait()
+
+    memory = Remembers()
+    await memory.store("k", "T-0", CASE.text, RESOLUTION)
+    stage = Stage(tickets=AnswerLost(), memory=memory)
+    await settle()
+    stage.live.cancel()
+
+    outcome = await stage.end()
+
+    assert (outcome.why, outcome.by) == (Why.CANCELLED, "ticketing")
+    assert outcome.status == stage.tickets.rows["T-1"][0] == "resolved"
 
 
 SHORT = msgspec.structs.replace(HELPDESK, max_seconds=100.0)

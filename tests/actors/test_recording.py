@@ -143,6 +143,27 @@ async def test_nothing_is_handed_out_before_the_journal_holds_it() -> None:
     ]  # fmt: skip
 
 
+async def test_a_handoff_that_was_overtaken_while_it_was_recorded_is_not_made() -> None:
+    held: list[Then] = []
+
+    class Holds(Notebook):
+        def record(self, entry: Entry, then: Then) -> None:
+            held.append(then)
+
+    ticketing = Says(m.TicketClosed(status="cancelled", resolution=None))
+    stage = Stage({"ticketing": lambda: ticketing}, journal=Holds())
+    await settle()
+    stage.live.cancel()
+    await settle()
+
+    for then in held:
+        then(None)
+    outcome = await stage.end()
+
+    assert outcome.why is Why.CANCELLED
+    assert [type(each).__name__ for each in ticketing.asked] == ["CloseTicket"], "the analysis is of no use any more"
+
+
 async def test_the_end_is_not_told_before_the_journal_holds_it() -> None:
     held: list[Then] = []
 
