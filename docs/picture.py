@@ -32,19 +32,22 @@ async def draw(folder: str) -> str:
         handle = await node.submit(Ticket(text=TICKETS[0][1], id="T-1842"))
         seen: list[Progress] = [event async for event in handle.watch()]
         outcome = await handle.outcome()
-    now = board(HELPDESK)
+    now, shown_at = board(HELPDESK), 0.0
     for event in seen:
         now = fold(now, event)
-        if isinstance(event, HandoffMade) and event.target == "worker":
-            break
+        if isinstance(event, HandoffMade):
+            shown_at = event.seconds + 0.1
+            if event.target == "worker":
+                break
     console.print(f'$ python -m runtime submit "{TICKETS[0][1]}"\n', style="bold")
-    console.print(picture(now, 0.1, settings.run.max_seconds, settings.run.max_handoffs))
+    console.print(picture(now, shown_at, settings.run.max_seconds, settings.run.max_handoffs))
     console.print()
     for paragraph in paragraphs(lines(msgspec.structs.replace(outcome, run="R-5c1d2e8a90b4"))):
         console.print(paragraph)
     svg = console.export_svg(title="python -m runtime submit")
     svg = re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL)  # nothing is loaded from elsewhere
     svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
+    svg = svg.replace("<svg ", '<svg xml:space="preserve" ', 1)  # or spaces at the beginning of a text are lost
     return re.sub(r"terminal-\d+", "terminal", svg)
 
 
