@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import structlog
 
 from bus.actor import Actor, Answer, Timer
-from bus.errors import ActorStopped
+from bus.errors import ActorStopped, AskTimedOut
 from bus.mailbox import Mailbox
 from bus.message import Message, Request
 from bus.supervision import counters
@@ -120,6 +120,11 @@ def settle(answer: asyncio.Future[Any], outcome: Answer | Exception) -> None:
         answer.set_exception(outcome)
     else:
         answer.set_result(outcome)
+
+
+def give_up(answer: asyncio.Future[Any], to: str, request: Message, within: float) -> None:
+    """Called when the time of who asked is over."""
+    settle(answer, AskTimedOut(f"{to} did not answer {type(request).__name__} in {within} s"))
 
 
 def count_abandoned(task: asyncio.Task[Any]) -> None:

@@ -7,7 +7,7 @@ from typing import Protocol
 
 BURST = 256
 """Turns that are taken on one event loop before it may do something else."""
-SHARE = 32
+SHARE = 64
 """Turns that one bus takes before another has some."""
 
 
