@@ -3,9 +3,11 @@
 from typing import Any
 
 import msgspec
+import pytest
 
 from actors.evidence import Claim, Findings
-from actors.helpdesk.drafts import Draft
+from actors.helpdesk.drafts import Draft, PassOn
+from actors.helpdesk.worker import CONTEXT_CHARACTERS
 from actors.outcome import Outcome, Why
 from actors.ports import Filled, PortFailed, Task
 from tests.fakes import PASSAGE, Knows, Stage, Thinks
@@ -85,3 +87,22 @@ async def test_a_search_that_always_fails_is_no_not_found() -> None:
 
     assert (outcome.status, outcome.why) == ("error", Why.STEP_FAILED)
     assert FAILED.removesuffix(".") in outcome.detail
+
+
+@pytest.mark.req("LG-32")
+async def test_whoever_gets_a_ticket_passed_on_hears_from_whom_and_why() -> None:
+    class Passes(Thinks):
+        """The general worker passes on what nobody passed on to it; whoever has a context answers."""
+
+        async def fill(self, shape: type[Any], task: Task, *, within: float) -> Filled:
+            if shape is Draft and "context" not in dict(task.material):
+                return Filled(Draft(pass_on=PassOn("network", "It is about VPN." * 100)))
+            return await super().fill(shape, task, within=within)
+
+    stage = Stage(model=Passes())
+    outcome = await stage.end()
+
+    asked = next(dict(task.material) for task in stage.model.tasks if task.agent == "network")
+    assert asked["context"].startswith("worker passed it on: It is about VPN.")
+    assert len(asked["context"]) == CONTEXT_CHARACTERS
+    assert (outcome.status, [h.source for h in outcome.handoffs if h.target == "network"]) == ("resolved", ["worker"])
