@@ -10,7 +10,7 @@ from runtime.commands import Exit, UserError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from runtime.knowledge import IndexReport
+    from runtime.knowledge.indexing import IndexReport
     from runtime.settings import Settings
     from runtime.view.report import Line
 
@@ -57,7 +57,7 @@ def _folders(named: list[str]) -> list[Path]:
 
 
 async def _index(folders: list[Path], settings: "Settings") -> "IndexReport":
-    from runtime.knowledge import index
+    from runtime.knowledge.indexing import index
     from runtime.view.bar import bar
     from runtime.workers import Workers
 
@@ -72,8 +72,12 @@ async def _index(folders: list[Path], settings: "Settings") -> "IndexReport":
 def _lines(report: "IndexReport") -> "Iterator[Line]":
     from runtime.view.report import Line, counted
 
+    if not report.files:
+        forgotten = f" What it held is forgotten ({counted(report.removed, 'document')})." if report.removed else ""
+        yield Line(f"There is no Markdown, text or HTML in it.{forgotten}", "poor")
+        return
     found = counted(report.files, "document")
-    yield Line(f"{found} in {report.seconds:.1f} s", "good" if report.files else "poor")
+    yield Line(f"{found} in {report.seconds:.1f} s", "good")
     for name, count in (
         ("read", report.read),
         ("unchanged", report.unchanged),

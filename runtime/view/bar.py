@@ -5,8 +5,9 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TextIO
 
-from runtime.knowledge import IndexProgress
+from runtime.knowledge.indexing import IndexProgress
 from runtime.view.follow import can_redraw
+from runtime.view.report import counted
 from runtime.wording import safe
 
 LINE_SECONDS = 2.0
@@ -43,7 +44,7 @@ def _lines(stream: TextIO) -> Show:
             return
         last = now
         print(
-            f"{progress.done:,} of {progress.total:,} documents, {progress.passages:,} passages",
+            f"{progress.done:,} of {counted(progress.total, 'document')}, {counted(progress.passages, 'new passage')}",
             file=stream,
             flush=True,
         )

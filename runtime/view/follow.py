@@ -120,7 +120,11 @@ class Stopping:
         if self._asked:
             with contextlib.suppress(*GONE):
                 self._view.close()
-                print("Stopped at once; `python -m runtime status` shows how far it came.", file=sys.stderr, flush=True)
+                print(
+                    "Stopped at once. What had not ended goes on with `python -m runtime resume`.",
+                    file=sys.stderr,
+                    flush=True,
+                )
             os._exit(Exit.CANCELLED)  # what is on disk is enough for `resume`; worker processes die with this one
         self._asked = True
         if self._cancel is not None:

@@ -21,7 +21,7 @@ def test_it_reports_what_was_read_on_stdout_and_progress_on_stderr(place: Place)
     assert first.status == 0
     assert first.out.startswith("3 documents in ")
     assert "        3  read\n" in first.out
-    assert first.err.startswith("3 of 3 documents, 3 passages")
+    assert first.err.startswith("3 of 3 documents, 3 new passages")
     assert (second["files"], second["read"], second["unchanged"], second["skipped"]) == (3, 0, 3, [])
 
 
@@ -66,7 +66,7 @@ def test_a_folder_without_documents_is_three(place: Place) -> None:
     done = place.run("index", "manual")
 
     assert done.status == 3
-    assert done.out.startswith("0 documents in ")
+    assert done.out.startswith("There is no Markdown, text or HTML in it.")
 
 
 def test_a_terminal_gets_a_bar_and_is_given_back(place: Place) -> None:
