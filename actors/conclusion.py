@@ -22,11 +22,11 @@ class Ending(msgspec.Struct, frozen=True, gc=False):
 def conclude(run_id: str, flow: Workflow, run: Run, ending: Ending) -> Outcome:
     """Put together the one outcome of a run."""
     case, why = run.case, ending.why
-    reached = [each.reason for each in run.handoffs if each.reason in flow.steps]
+    reached = next((each.reason for each in reversed(run.handoffs) if each.reason in flow.steps), run.state)
     return Outcome(
         run=run_id, ticket=case.ticket_id, workflow=flow.name, why=why, by=ending.by,
         status=case.status if ending.by else WITHOUT_TERMINATOR.get(why, "error"),
-        state=reached[-1] if reached else run.state, resolution=case.resolution, summary=case.summary,
+        state=reached, resolution=case.resolution, summary=case.summary,
         handoffs=run.handoffs, loop=repeating_pattern(run.chosen) or () if why is Why.LOOP_DETECTED else (),
         seconds=ending.seconds, detail=case.detail or SENTENCES[why], unavailable=case.unavailable,
         degraded=case.degraded, spent=ending.spent, refused=ending.refused,
