@@ -76,7 +76,7 @@ def lines(outcome: Outcome) -> Iterator[Line]:
         yield Line("")
         yield Line("Summary", "strong")
         yield Line(outcome.summary, indent=2)
-    yield from handoffs(outcome.handoffs, outcome.loop)
+    yield from handoffs(outcome.handoffs)
     yield Line("")
     yield from ending(outcome)
 
@@ -101,8 +101,8 @@ def _flat(text: str) -> str:
     return " ".join(text.split())
 
 
-def handoffs(made: tuple[Handoff, ...], loop: tuple[tuple[str, str], ...] = ()) -> Iterator[Line]:
-    """The handoff sequence, and the pattern that repeated itself in it."""
+def handoffs(made: tuple[Handoff, ...]) -> Iterator[Line]:
+    """The handoff sequence."""
     if not made:
         return
     yield Line("")
@@ -112,9 +112,6 @@ def handoffs(made: tuple[Handoff, ...], loop: tuple[tuple[str, str], ...] = ()) 
     for number, each in enumerate(made, 1):
         route = f"{safe(each.source):>{left}} → {safe(each.target):<{right}}"
         yield Line(f"{number:>3}  {each.at:8.3f} s  {route}  {spoken(each.reason)}", "faint", 1)
-    if loop:
-        pattern = ", ".join(f"{source} → {target}" for source, target in loop)
-        yield Line(f"Loop: {pattern}, three times in a row", "bad", 1)
 
 
 def ending(outcome: Outcome) -> Iterator[Line]:

@@ -45,10 +45,9 @@ def test_programs_get_the_handoff_sequence_as_an_array() -> None:
     assert (data["status"], data["why"], data["seconds"]) == ("resolved", "completed", 1.25)
 
 
-def test_a_loop_shows_its_pattern() -> None:
-    shown = text(status="error", why=Why.LOOP_DETECTED, by="", loop=(("worker", "network"), ("network", "worker")))
+def test_an_end_that_nobody_closed_is_called_so() -> None:
+    shown = text(status="error", why=Why.LOOP_DETECTED, by="")
 
-    assert "Loop: worker → network, network → worker, three times in a row" in shown
     assert "Cut off, with nobody to close it, after 1.25 s and 5 handoffs: loop detected." in shown
 
 
