@@ -62,8 +62,8 @@ class Model(Protocol):
 
 
 class Knowledge(Protocol):
-    async def search(self, question: str, *, within: float, limit: int = 8) -> Findings:
-        """Find the passages that bear on a question. An empty index gives empty findings that say so."""
+    async def search(self, question: str, *, within: float, limit: int | None = None) -> Findings:
+        """Find the passages that bear on a question, as many as configured. An empty index says so in its findings."""
         ...
 
 

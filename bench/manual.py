@@ -21,7 +21,8 @@ import msgspec
 from actors.evidence import Citation, Findings, Resolution, cite
 from actors.helpdesk.drafts import Analysis, Draft
 from actors.ports import Task
-from runtime.knowledge import IndexReport, KnowledgeIndex, index
+from runtime.knowledge.indexing import IndexReport, index
+from runtime.knowledge.port import KnowledgeIndex
 from runtime.model.extractive import Extractive
 from runtime.settings import KnowledgeSettings
 from runtime.workers import Workers

@@ -2,32 +2,28 @@
 
 import asyncio
 import contextlib
-import functools
 import secrets
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 import msgspec
 import structlog
 
+import runtime.logs  # noqa: F401 - first: it keeps structlog from loading rich
 from actors.conclusion import Ending, conclude
-from actors.helpdesk.memory import Memory
-from actors.helpdesk.summarization import Summarization
-from actors.helpdesk.ticketing import Ticketing
-from actors.helpdesk.worker import Worker
-from actors.helpdesk.workflow import HELPDESK, WORKERS, TicketCase
-from actors.outcome import Outcome, Progress, RunEnded, Why
-from actors.ports import Model, PortFailed
-from actors.workflow import Case, Limits, Run, Workflow
-from bus import Cast
-from runtime.knowledge.indexing import IndexProgress, IndexReport, index
-from runtime.knowledge.search import KnowledgeIndex
+from actors.helpdesk.workflow import HELPDESK, TicketCase
+from actors.outcome import Outcome, Why
+from actors.ports import PortFailed
+from actors.workflow import Case, Run
+from runtime.cast import configured, helpdesk_cast
+from runtime.handle import RunHandle
+from runtime.knowledge.port import KnowledgeIndex
 from runtime.memory.store import SCHEMA as MEMORY_SCHEMA
 from runtime.memory.store import TicketMemory
 from runtime.models import Models
-from runtime.prompts import Declared, load
+from runtime.prompts import load
 from runtime.run import LiveRun, Replayed
 from runtime.settings import Settings
 from runtime.storage.database import Database
@@ -35,69 +31,20 @@ from runtime.storage.journal import SCHEMA, JournalDamaged, SqliteJournal, Store
 from runtime.storage.owner import Owner
 from runtime.workers import Workers
 
-__all__ = ["Busy", "Node", "RunHandle", "Ticket", "configured", "helpdesk_cast"]
+if TYPE_CHECKING:
+    from runtime.knowledge.indexing import IndexProgress, IndexReport
+
+__all__ = ["Busy", "Node", "RunHandle", "Ticket"]
 
 log = structlog.get_logger()
 
 DATABASE = "terminus.db"
 CANCEL_POLL_SECONDS = 0.5
 """How soon a run hears that another process asked to cancel it."""
-WATCH_LIMIT = 1_000
-"""Progress that may wait for a slow watcher; older is dropped then."""
 
 
 class Busy(PortFailed):
     """As many runs as are allowed are going on. The text says what to do."""
-
-
-class RunHandle:
-    """A run of this process, for who submitted it."""
-
-    __slots__ = ("_live", "run", "ticket")
-
-    def __init__(self, live: LiveRun) -> None:
-        self._live = live
-        self.run = live.id
-        self.ticket = live.ticket
-
-    def watch(self) -> AsyncIterator[Progress]:
-        """
-        All progress from the beginning, then as it happens, `RunEnded` last. A slow watcher loses the oldest.
-
-        It ends without `RunEnded` when this process stops before the run has ended.
-        """
-        waiting: asyncio.Queue[Progress | None] = asyncio.Queue()
-
-        def hear(event: Any) -> None:
-            if isinstance(event, RunEnded):
-                return  # told below, to those too who come after it
-            if waiting.qsize() >= WATCH_LIMIT:
-                waiting.get_nowait()
-            waiting.put_nowait(event)
-
-        for event in self._live.so_far():
-            hear(event)
-        stop = self._live.watch(hear)
-        self._live.when_over(lambda: waiting.put_nowait(None))
-        return self._until_over(waiting, stop)
-
-    async def _until_over(
-        self, waiting: "asyncio.Queue[Progress | None]", stop: Callable[[], None]
-    ) -> AsyncIterator[Progress]:
-        try:
-            while (event := await waiting.get()) is not None:
-                yield event
-            if (outcome := self._live.so_ended()) is not None:
-                yield RunEnded(outcome=outcome)
-        finally:
-            stop()
-
-    async def outcome(self) -> Outcome:
-        return await self._live.outcome()
-
-    def cancel(self) -> None:
-        """Gently; a second time, at once."""
-        self._live.cancel()
 
 
 class Node:
@@ -112,10 +59,10 @@ class Node:
         self.journal = SqliteJournal(self.database, {self.flow.name: self.flow})
         self.owner = Owner(self.folder / "owners")
         self.workers = Workers(settings.workers.processes)
-        self.knowledge = KnowledgeIndex(self.folder, self.workers)
+        self.knowledge = KnowledgeIndex(self.folder, self.workers, settings.knowledge)
         self.memory = TicketMemory(self.database, self.workers, settings.memory)
         self.models = Models(settings.model, self.knowledge)
-        self.declared: dict[str, Declared] = load()
+        self._told = {name: declared.instructions for name, declared in load().items()}
         self._live: dict[str, LiveRun] = {}
         self._accepting: dict[str, asyncio.Task[LiveRun]] = {}
         """By ticket: those that are being made durable."""
@@ -147,6 +94,7 @@ class Node:
         if accepting:
             await asyncio.wait(accepting, timeout=1.0)
         await self.models.close()
+        await self.memory.close()
         self.workers.close()
         self.database.close()
         self.owner.close()
@@ -158,11 +106,11 @@ class Node:
 
     async def submit(self, ticket: Ticket) -> RunHandle:
         """
-        Return once the ticket is durable and its run has begun. A ticket whose run is going on here is not run twice.
+        Return once the ticket is durable and its run has begun. A ticket whose run is going on is not run twice.
 
-        :raises Busy: too many runs are going on.
+        :raises Busy: too many runs are going on, or another process is at this very ticket.
         """
-        if ticket.id and (handle := self.handle(ticket.id)):
+        if ticket.id and (handle := self.handle(ticket.id) or await self._interrupted(ticket.id)):
             return handle
         ticket = msgspec.structs.replace(ticket, id=ticket.id or f"T-{secrets.token_hex(4)}")
         accepting = self._accepting.get(ticket.id)
@@ -174,6 +122,15 @@ class Node:
         # Shielded: who submits may go away, but what is durable must not be left without a run.
         return RunHandle(await asyncio.shield(accepting))
 
+    async def _interrupted(self, ticket_id: str) -> RunHandle | None:
+        """The unfinished run of a ticket, gone on with; nothing when it has none."""
+        for stored in self.journal.unfinished(ticket_id):
+            if stored.owner != self.owner.token and self.owner.lives(stored.owner):
+                raise Busy(f"Another process is working on {stored.ticket}; `python -m runtime status` shows it.")
+            if handle := await self._go_on(stored):
+                return handle
+        return self.handle(ticket_id)
+
     async def _accept(self, ticket: Ticket) -> LiveRun:
         run_id = f"R-{secrets.token_hex(6)}"
         text = f"{ticket.subject}\n\n{ticket.text}".strip() if ticket.subject else ticket.text
@@ -183,22 +140,28 @@ class Node:
 
     async def resume(self) -> list[RunHandle]:
         """Go on with every run whose process is gone."""
-        handles = []
-        for stored in self.journal.unfinished():
-            if stored.id in self._live or (stored.owner != self.owner.token and self.owner.lives(stored.owner)):
-                continue
-            if stored.ticket in self._accepting or not await self.journal.take_over(stored, self.owner.token):
-                continue
-            if stored.id in self._live:
-                continue  # resumed by another call meanwhile
-            try:
-                case, replayed = self.journal.case(stored), self.journal.replayed(stored)
-            except JournalDamaged as error:
-                self._give_up(stored, error)
-                continue
-            log.info("run.resumed", run=stored.id, ticket=stored.ticket, seconds=round(replayed.elapsed, 1))
-            handles.append(RunHandle(self._begin(stored.id, case, replayed)))
-        return handles
+        orphans = [
+            stored
+            for stored in self.journal.unfinished()
+            if stored.owner == self.owner.token or not self.owner.lives(stored.owner)
+        ]
+        # All at once, so that one commit takes over many.
+        handles = await asyncio.gather(*(self._go_on(stored) for stored in orphans))
+        return [handle for handle in handles if handle is not None]
+
+    async def _go_on(self, stored: StoredRun) -> RunHandle | None:
+        """Take over a run that nobody runs; nothing when somebody does, or when it cannot be read any more."""
+        if stored.id in self._live or stored.ticket in self._accepting:
+            return None
+        if not await self.journal.take_over(stored, self.owner.token) or stored.id in self._live:
+            return None
+        try:
+            case, replayed = self.journal.case(stored), self.journal.replayed(stored)
+        except JournalDamaged as error:
+            self._give_up(stored, error)
+            return None
+        log.info("run.resumed", run=stored.id, ticket=stored.ticket, seconds=round(replayed.elapsed, 1))
+        return RunHandle(self._begin(stored.id, case, replayed))
 
     def handle(self, some_id: str) -> RunHandle | None:
         """A run in progress in this process, by its id or its ticket's."""
@@ -226,13 +189,15 @@ class Node:
         stored = self.journal.find(some_id)
         return await self.memory.feedback(stored.ticket, right)
 
-    async def index(self, folders: Sequence[str], progress: Callable[[IndexProgress], None]) -> IndexReport:
+    async def index(self, folders: Sequence[str], progress: "Callable[[IndexProgress], None]") -> "IndexReport":
         """Read folders of documents into the knowledge base."""
+        from runtime.knowledge.indexing import index  # the readers: a ticket needs none
+
         return await index(folders, self.folder, self.workers, self.settings.knowledge, progress)
 
     def _begin(self, run_id: str, case: Case, replayed: Replayed | None) -> LiveRun:
         model, spent = self.models.for_run(run_id)
-        cast = helpdesk_cast(run_id, self, model)
+        cast = helpdesk_cast(run_id, model, self.memory, self.knowledge, self.journal, self._told)
         live = LiveRun(run_id, self.flow, case, cast, journal=self.journal, spent=spent, replayed=replayed)
         self._live[run_id] = live
         self._run_of[live.ticket] = run_id
@@ -272,28 +237,3 @@ class Node:
 def _note(error: Exception | None) -> None:
     if error is not None:
         log.error("journal.failed", error=repr(error))
-
-
-def configured(flow: Workflow, settings: Settings) -> Workflow:
-    """A workflow with the limits of the configuration."""
-    run, agents = settings.run, msgspec.structs.asdict(settings.agents)
-    limits: dict[str, Limits] = {}
-    for role in ("memory", "ticketing", "worker", "summarization"):
-        seconds, retries = agents[f"{role}_seconds"], agents[f"{role}_retries"]
-        own = Limits(seconds or run.agent_seconds, run.retries if retries < 0 else retries)
-        limits |= dict.fromkeys(WORKERS if role == "worker" else {role}, own)
-    return msgspec.structs.replace(
-        flow, max_handoffs=run.max_handoffs, max_seconds=run.max_seconds, cancel_seconds=run.cancel_seconds,
-        default_limits=Limits(run.agent_seconds, run.retries), limits=limits,
-    )  # fmt: skip
-
-
-def helpdesk_cast(run_id: str, node: Node, model: Model) -> Cast:
-    """Who plays which role in one run of the helpdesk workflow; nobody exists before they are asked."""
-    told = {name: declared.instructions for name, declared in node.declared.items()}
-    return {
-        "memory": functools.partial(Memory, node.memory, run_id),
-        "ticketing": functools.partial(Ticketing, model, node.journal, told["ticketing"], run_id),
-        "summarization": functools.partial(Summarization, model, told["summarization"]),
-        **{role: functools.partial(Worker, model, node.knowledge, told[role]) for role in WORKERS},
-    }

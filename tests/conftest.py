@@ -84,13 +84,12 @@ async def no_task_left() -> AsyncIterator[None]:
 @pytest.fixture(autouse=True)
 def nothing_left(request: pytest.FixtureRequest) -> Iterator[None]:
     """Fail a test that leaves something running, or that tried to leave this machine."""
-    threads, children, configured = set(threading.enumerate()), _children(), structlog.is_configured()
+    threads, children = set(threading.enumerate()), _children()
+    structlog.reset_defaults()  # a program under test, or `capture_logs`, leaves its configuration behind
     _strangers.clear()
     if inspect.iscoroutinefunction(getattr(request, "function", None)):
         request.getfixturevalue("no_task_left")
     yield
-    if not configured:
-        structlog.reset_defaults()  # `capture_logs` leaves its configuration behind
     # Threads of the loop's own executor end with the loop, right after the test.
     for thread in set(threading.enumerate()) - threads:
         if not thread.name.startswith("asyncio_"):

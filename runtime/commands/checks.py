@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from runtime.config import is_loopback
-from runtime.knowledge.store import FILE as INDEX
+from runtime.knowledge.port import FILE as INDEX
 from runtime.logs import FILE
 from runtime.models import chosen
 from runtime.node import DATABASE

@@ -10,7 +10,7 @@ import msgspec
 
 from actors.ports import PortFailed
 from runtime.knowledge.files import Listing, Taken
-from runtime.knowledge.store import FILE
+from runtime.knowledge.port import FILE
 from runtime.settings import KnowledgeSettings
 from runtime.workers import WorkError, Workers, WorkFailed, WorkTimedOut
 

@@ -3,14 +3,11 @@
 from pathlib import Path
 
 from actors.evidence import Findings, Passage, Slice
-from actors.ports import PortFailed
 from runtime.knowledge.gate import abstain, confidence, missing_pair
 from runtime.knowledge.question import understand
 from runtime.knowledge.quotes import Window, windows
 from runtime.knowledge.ranking import Page, rank
 from runtime.knowledge.shelf import Shelf, Stored
-from runtime.knowledge.store import FILE
-from runtime.workers import WorkError, Workers
 
 NO_INDEX = "No documents are indexed yet: run `python -m runtime index FOLDER` on a folder of Markdown, text or HTML."
 QUOTES_OF_A_PASSAGE = 3
@@ -18,32 +15,6 @@ QUOTED = 4
 """So many quotes are likely to be shown."""
 
 _shelves: dict[str, tuple[tuple[int, int], Shelf]] = {}
-
-
-class KnowledgeFailed(PortFailed):
-    """The knowledge search did not come to an end."""
-
-
-class KnowledgeIndex:
-    """`actors.ports.Knowledge` over the index in a storage folder."""
-
-    def __init__(self, storage: str | Path, workers: Workers) -> None:
-        self._database = str(Path(storage).absolute() / FILE)
-        self._workers = workers
-
-    async def search(self, question: str, *, within: float, limit: int = 8) -> Findings:
-        """
-        Find the passages that bear on a question, the best page's first.
-
-        :raises KnowledgeFailed: the time was up, or the index is damaged.
-        """
-        try:
-            return await self._workers.call(
-                "runtime.knowledge.search:find", self._database, question, limit, within=within, returns=Findings
-            )
-        except WorkError as error:
-            detail = str(error).removeprefix("DatabaseError: ").removeprefix("OperationalError: ")
-            raise KnowledgeFailed(f"The documents could not be searched: {detail}.") from error
 
 
 def find(database: str, question: str, limit: int) -> Findings:

@@ -10,7 +10,6 @@ import msgspec
 from runtime.knowledge.document import Document, Piece, pieces
 from runtime.knowledge.words import tokens
 
-FILE = "knowledge.db"
 VERSION = 3
 """Of the schema and of the readers: an index of another version is made anew."""
 

@@ -150,10 +150,10 @@ class SqliteJournal:
         rows = self._database.read(f"SELECT {RUN_COLUMNS} FROM run ORDER BY started DESC, rowid DESC LIMIT ?", (count,))
         return [StoredRun(*row) for row in rows]
 
-    def unfinished(self) -> list[StoredRun]:
-        """Runs without an end, the oldest first, whoever owns them."""
-        rows = self._database.read(f"SELECT {RUN_COLUMNS} FROM run WHERE ended IS NULL ORDER BY started")
-        return [StoredRun(*row) for row in rows]
+    def unfinished(self, ticket: str = "") -> list[StoredRun]:
+        """Runs without an end, of one ticket or of all, the oldest first, whoever owns them."""
+        sql = f"SELECT {RUN_COLUMNS} FROM run WHERE ended IS NULL AND (? = '' OR ticket = ?) ORDER BY started"
+        return [StoredRun(*row) for row in self._database.read(sql, (ticket, ticket))]
 
     async def take_over(self, run: StoredRun, owner: str) -> bool:
         """Become the owner of a run whose owner is dead; false when another process was faster."""

@@ -6,7 +6,7 @@ import hashlib
 import secrets
 import sqlite3
 from collections.abc import AsyncGenerator, Iterator
-from typing import Any, cast
+from typing import Any
 
 import structlog
 
@@ -178,7 +178,7 @@ class Desk:
 
 async def _live(handle: RunHandle, ending: "asyncio.Future[Outcome]") -> AsyncGenerator[Progress | None, None]:
     """A run's progress as it happens, until its end is known."""
-    events, told = cast("AsyncGenerator[Progress, None]", handle.watch()), 0
+    events, told = handle.watch(), 0
     upcoming: asyncio.Future[Progress | None] | None = None
     try:
         while True:

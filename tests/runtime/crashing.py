@@ -69,7 +69,7 @@ class NotingKnowledge(Knows):
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
 
-    async def search(self, question: str, *, within: float, limit: int = 8) -> Findings:
+    async def search(self, question: str, *, within: float, limit: int | None = None) -> Findings:
         self._notes.note("knowledge:search")
         return await super().search(question, within=within, limit=limit)
 

@@ -16,7 +16,8 @@ from actors.evidence import Claim, Findings, Passage, Slice
 from actors.helpdesk.drafts import Analysis, Draft, PassOn, Summary
 from actors.outcome import Outcome, RunEnded, Spent, Why
 from actors.ports import Filled, Recall, Task
-from runtime.node import Busy, Node, configured
+from runtime.cast import configured
+from runtime.node import Busy, Node
 from runtime.settings import RunSettings, ServerSettings, Settings, StorageSettings
 from runtime.storage.journal import Ticket
 from tests.clock import settle
@@ -97,7 +98,7 @@ class Echoes(Model):
 
 
 class KnowsAll(Knows):
-    async def search(self, question: str, *, within: float, limit: int = 8) -> Findings:
+    async def search(self, question: str, *, within: float, limit: int | None = None) -> Findings:
         await asyncio.sleep(0)
         (word,) = set(CANARY.findall(question))
         text = f"The answer to {word} is to switch it off and on again."
@@ -251,7 +252,7 @@ async def test_a_watcher_comes_to_its_end_when_it_comes_late_and_when_the_node_c
 async def test_a_slow_watcher_loses_the_oldest_and_holds_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("runtime.node.WATCH_LIMIT", 5)
+    monkeypatch.setattr("runtime.handle.WATCH_LIMIT", 5)
     async with opened(tmp_path) as node:
         handle = await node.submit(VPN)
         watching = handle.watch()
@@ -292,7 +293,7 @@ async def test_a_run_is_resumed_once_however_many_ask_for_it(tmp_path: Path) -> 
 
 async def test_a_node_closes_though_an_agent_blocks_a_worker_process(tmp_path: Path) -> None:
     class Blocks(Knows):
-        async def search(self, question: str, *, within: float, limit: int = 8) -> Findings:
+        async def search(self, question: str, *, within: float, limit: int | None = None) -> Findings:
             calling.set()
             return await node.workers.call("tests.runtime.jobs:sleep", 1000.0, within=600, returns=Findings)
 
@@ -327,3 +328,27 @@ def test_the_configuration_sets_the_bounds_of_every_run() -> None:
 
     assert (flow.max_handoffs, flow.max_seconds, flow.cancel_seconds) == (33, 44, 6)
     assert (flow.default_limits.within, flow.default_limits.retries) == (5, 2)
+
+
+async def test_a_ticket_that_comes_again_goes_on_with_the_run_that_a_crash_left(tmp_path: Path) -> None:
+    settings = Settings(storage=StorageSettings(folder=str(tmp_path)))
+    first = Node(settings)
+    handle = await first.submit(Ticket(text="My VPN drops.", id="T-7"))
+    await first.close()  # as a crash: nothing of the run has ended
+
+    async with Node.open(settings) as second:
+        again = await second.submit(Ticket(text="My VPN drops.", id="T-7"))
+        outcome = await again.outcome()
+
+        assert again.run == handle.run
+        assert outcome.status in {"not_found", "suggested", "resolved"}
+        assert len(second.journal.latest(10)) == 1
+
+
+async def test_a_ticket_that_another_process_works_on_is_not_run_twice(tmp_path: Path) -> None:
+    settings = Settings(storage=StorageSettings(folder=str(tmp_path)))
+    async with Node.open(settings) as first, Node.open(settings) as second:
+        await first.submit(Ticket(text="My VPN drops.", id="T-7"))
+
+        with pytest.raises(Busy, match="Another process is working on T-7"):
+            await second.submit(Ticket(text="My VPN drops.", id="T-7"))

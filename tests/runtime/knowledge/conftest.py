@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from runtime.knowledge import KnowledgeIndex, files, index, search
-from runtime.knowledge.store import FILE
+from runtime.knowledge import files, search
+from runtime.knowledge.indexing import index
+from runtime.knowledge.port import FILE, KnowledgeIndex
 from runtime.settings import KnowledgeSettings
 from runtime.workers import Workers
 from tests.runtime.knowledge.kit import library

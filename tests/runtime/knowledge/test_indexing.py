@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from runtime.knowledge import IndexFailed, IndexProgress, IndexReport, KnowledgeIndex, index
-from runtime.knowledge.store import FILE, document_text
+from runtime.knowledge.indexing import IndexFailed, IndexProgress, IndexReport, index
+from runtime.knowledge.port import FILE, KnowledgeIndex
+from runtime.knowledge.store import document_text
 from runtime.settings import KnowledgeSettings
 from runtime.workers import Workers
 from tests.runtime.knowledge.kit import VPN, library
@@ -150,7 +151,7 @@ async def test_two_indexers_at_once_leave_one_whole_index(tmp_path: Path, worker
 
 KILLED = """
 import asyncio, sys
-from runtime.knowledge import index
+from runtime.knowledge.indexing import index
 from runtime.settings import KnowledgeSettings
 from runtime.workers import Workers
 

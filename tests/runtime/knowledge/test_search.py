@@ -10,9 +10,9 @@ import msgspec
 import pytest
 
 from actors.evidence import Findings
-from runtime.knowledge import KnowledgeFailed, KnowledgeIndex, index
+from runtime.knowledge.indexing import index
+from runtime.knowledge.port import FILE, KnowledgeFailed, KnowledgeIndex
 from runtime.knowledge.search import find
-from runtime.knowledge.store import FILE
 from runtime.settings import KnowledgeSettings
 from runtime.workers import Workers
 from tests.runtime.knowledge.kit import library

@@ -1,0 +1,40 @@
+"""The knowledge as agents ask it: a thin client, so that what a search needs is loaded in worker processes only."""
+
+from pathlib import Path
+
+from actors.evidence import Findings
+from actors.ports import PortFailed
+from runtime.settings import KnowledgeSettings
+from runtime.workers import WorkError, Workers
+
+FILE = "knowledge.db"
+FIND = "runtime.knowledge.search:find"
+
+
+class KnowledgeFailed(PortFailed):
+    """The knowledge search did not come to an end."""
+
+
+class KnowledgeIndex:
+    """`actors.ports.Knowledge` over the index in a storage folder."""
+
+    def __init__(self, storage: str | Path, workers: Workers, settings: KnowledgeSettings | None = None) -> None:
+        self._database = str(Path(storage).absolute() / FILE)
+        self._workers = workers
+        self._settings = settings or KnowledgeSettings()
+
+    async def search(self, question: str, *, within: float, limit: int | None = None) -> Findings:
+        """
+        Find the passages that bear on a question, the best page's first.
+
+        :raises KnowledgeFailed: the time was up, or the index is damaged.
+        """
+        within = min(within, self._settings.search_seconds)
+        arguments = (self._database, question, limit or self._settings.passages)
+        try:
+            return await self._workers.call(
+                "runtime.knowledge.search:find", *arguments, within=within, returns=Findings
+            )
+        except WorkError as error:
+            detail = str(error).removeprefix("DatabaseError: ").removeprefix("OperationalError: ")
+            raise KnowledgeFailed(f"The documents could not be searched: {detail}.") from error
