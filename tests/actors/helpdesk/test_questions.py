@@ -1,0 +1,95 @@
+"""A ticket that asks several things gets an answer to those that can be answered, and is told of the others."""
+
+from collections.abc import Mapping
+
+import msgspec
+import pytest
+
+from actors.evidence import Findings, Slice
+from actors.helpdesk.questions import PASSAGES, QUESTIONS, questions, together
+from actors.helpdesk.workflow import TicketCase
+from tests.fakes import PASSAGE, Stage
+
+OTHER = msgspec.structs.replace(
+    PASSAGE, id="kb/trips.md#1", source="kb/trips.md", quotes=(Slice(0, 7, 40.0), Slice(8, 12, 20.0))
+)
+NOTHING = Findings((), "The documents hold nothing on this.")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("How long is it valid? Where do I hand it in?", ("How long is it valid?", "Where do I hand it in?")),
+        ("1) How long is it valid? 2) Can I get one?", ("How long is it valid?", "Can I get one?")),
+        ("Two things:\n- What does it mean?\n- Who may do it?\nThanks", ("What does it mean?", "Who may do it?")),
+        ("怎么申请在家办公？没有权限怎么办？", ("怎么申请在家办公？", "没有权限怎么办？")),
+        ("노트북은 어떻게 빌리나요? 반납은 어디에서 하나요?", ("노트북은 어떻게 빌리나요?", "반납은 어디에서 하나요?")),
+        ("My VPN drops. How can I stop that?", ()),
+        ("How can I stop that? Please? Why??", ()),
+        ("How can I stop that? How can I stop that?", ()),
+        ("It costs 3.12 a day. Version 2.0 too.", ()),
+        ("", ()),
+    ],
+)
+def test_questions_are_found_where_there_are_several(text: str, expected: tuple[str, ...]) -> None:
+    assert questions(text) == expected
+
+
+def test_no_ticket_makes_many_searches() -> None:
+    assert len(questions(" ".join(f"What is number {n}?" for n in range(10_000)))) == QUESTIONS
+
+
+def test_the_best_of_each_comes_first_and_counts_the_same() -> None:
+    second = msgspec.structs.replace(PASSAGE, id="kb/vpn.md#2")
+    findings, unanswered = together(
+        [("a", Findings((PASSAGE, second), "", 0.9)), ("b", Findings((OTHER,), "", 0.4)), ("c", NOTHING)]
+    )
+
+    assert [each.id for each in findings.passages] == [PASSAGE.id, OTHER.id, second.id]
+    assert [quote.score for each in findings.passages[:2] for quote in each.quotes] == [1.0, 1.0, 0.5]
+    assert (findings.abstain, findings.confidence, unanswered) == ("", 0.0, ("c",))
+
+
+def test_it_is_as_sure_as_of_the_least_sure_and_one_passage_keeps_the_quotes_for_both() -> None:
+    findings, unanswered = together([("a", Findings((OTHER,), "", 0.9)), ("b", Findings((OTHER,), "", 0.4))])
+
+    assert (findings.confidence, unanswered) == (0.4, ())
+    assert [len(each.quotes) for each in findings.passages] == [4]
+
+
+def test_passages_are_bounded() -> None:
+    many = tuple(msgspec.structs.replace(PASSAGE, id=str(n)) for n in range(100))
+
+    assert len(together([("a", Findings(many)), ("b", Findings(many))])[0].passages) == PASSAGES
+
+
+class Answers:
+    """A search that knows these questions, and nothing of any other."""
+
+    def __init__(self, known: Mapping[str, Findings]) -> None:
+        self._known = known
+        self.asked: list[str] = []
+
+    async def search(self, question: str, *, within: float, limit: int | None = None) -> Findings:
+        self.asked.append(question)
+        return self._known.get(question, NOTHING)
+
+
+async def test_each_question_is_searched_by_itself_when_all_together_found_nothing() -> None:
+    knowledge = Answers({"Why does my VPN drop?": Findings((PASSAGE,), "", 0.9)})
+    case = TicketCase(ticket_id="T-1", text="Why does my VPN drop? Who won the cup in 1954?")
+
+    outcome = await Stage(case=case, knowledge=knowledge).end()
+
+    assert knowledge.asked == [case.text, "Why does my VPN drop?", "Who won the cup in 1954?"]
+    assert outcome.resolution is not None
+    assert outcome.unavailable == ("an answer to “Who won the cup in 1954?”",)
+
+
+async def test_what_all_together_found_is_not_searched_again() -> None:
+    text = "Why does my VPN drop? Who can help me with that?"
+    knowledge = Answers({text: Findings((PASSAGE,), "", 0.9)})
+
+    outcome = await Stage(case=TicketCase(ticket_id="T-1", text=text), knowledge=knowledge).end()
+
+    assert (knowledge.asked, outcome.unavailable) == ([text], ())
