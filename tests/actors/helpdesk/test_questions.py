@@ -1,6 +1,7 @@
 """A ticket that asks several things gets an answer to those that can be answered, and is told of the others."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 import pytest
@@ -8,7 +9,8 @@ import pytest
 from actors.evidence import Findings, Slice
 from actors.helpdesk.questions import PASSAGES, QUESTIONS, questions, together
 from actors.helpdesk.workflow import TicketCase
-from tests.fakes import PASSAGE, Stage
+from actors.ports import Filled, Task
+from tests.fakes import ANSWER, PASSAGE, Stage, Thinks
 
 OTHER = msgspec.structs.replace(
     PASSAGE, id="kb/trips.md#1", source="kb/trips.md", quotes=(Slice(0, 7, 40.0), Slice(8, 12, 20.0))
@@ -75,15 +77,23 @@ class Answers:
         return self._known.get(question, NOTHING)
 
 
+class Quotes(Thinks):
+    """A model that quotes and judges nothing."""
+
+    async def fill(self, shape: type[Any], task: Task, *, within: float) -> Filled:
+        return msgspec.structs.replace(await super().fill(shape, task, within=within), judged=False)
+
+
 async def test_each_question_is_searched_by_itself_when_all_together_found_nothing() -> None:
     knowledge = Answers({"Why does my VPN drop?": Findings((PASSAGE,), "", 0.9)})
     case = TicketCase(ticket_id="T-1", text="Why does my VPN drop? Who won the cup in 1954?")
 
-    outcome = await Stage(case=case, knowledge=knowledge).end()
+    outcome = await Stage(case=case, knowledge=knowledge, model=Quotes()).end()
 
     assert knowledge.asked == [case.text, "Why does my VPN drop?", "Who won the cup in 1954?"]
     assert outcome.resolution is not None
-    assert outcome.unavailable == ("an answer to “Who won the cup in 1954?”",)
+    assert outcome.resolution.text == f"VPN > Drops:\n{ANSWER} [1]\n\nNothing was found on: “Who won the cup in 1954?”"
+    assert outcome.status == "suggested"
 
 
 async def test_what_all_together_found_is_not_searched_again() -> None:
@@ -92,4 +102,6 @@ async def test_what_all_together_found_is_not_searched_again() -> None:
 
     outcome = await Stage(case=TicketCase(ticket_id="T-1", text=text), knowledge=knowledge).end()
 
-    assert (knowledge.asked, outcome.unavailable) == ([text], ())
+    assert knowledge.asked == [text]
+    assert outcome.resolution is not None
+    assert "Nothing was found" not in outcome.resolution.text
