@@ -1,7 +1,7 @@
 """The helpdesk workflow as this installation runs it: its limits, and who plays which role."""
 
-import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -13,7 +13,7 @@ from actors.helpdesk.workflow import WORKERS
 from actors.ports import Knowledge, Model, Tickets
 from actors.ports import Memory as MemoryPort
 from actors.workflow import Limits, Workflow
-from bus import Cast
+from bus import Actor
 from runtime.settings import Settings
 
 
@@ -31,17 +31,40 @@ def configured(flow: Workflow, settings: Settings) -> Workflow:
     )  # fmt: skip
 
 
-def helpdesk_cast(
-    run_id: str, model: Model, memory: MemoryPort, knowledge: Knowledge, tickets: Tickets, told: Mapping[str, str]
-) -> Cast:
+class Own(NamedTuple):
+    """What is one run's own."""
+
+    run: str
+    model: Model
+
+
+Roles = Mapping[str, Callable[[Own], Actor[Any]]]
+
+
+class World(Protocol):
+    """The ports that all runs share."""
+
+    @property
+    def memory(self) -> MemoryPort: ...
+    @property
+    def knowledge(self) -> Knowledge: ...
+    @property
+    def tickets(self) -> Tickets: ...
+
+
+def helpdesk_roles(world: World, told: Mapping[str, str]) -> Roles:
     """
-    Who plays which role in one run of the helpdesk workflow; nobody exists before they are asked.
+    Who plays which role in the runs of the helpdesk workflow; nobody exists before they are asked.
 
     :param told: each agent's instructions.
     """
+
+    def worker(role: str) -> Callable[[Own], Actor[Any]]:
+        return lambda own: Worker(own.model, world.knowledge, told[role])
+
     return {
-        "memory": functools.partial(Memory, memory, run_id),
-        "ticketing": functools.partial(Ticketing, model, tickets, told["ticketing"], run_id),
-        "summarization": functools.partial(Summarization, model, told["summarization"]),
-        **{role: functools.partial(Worker, model, knowledge, told[role]) for role in WORKERS},
+        "memory": lambda own: Memory(world.memory, own.run),
+        "ticketing": lambda own: Ticketing(own.model, world.tickets, told["ticketing"], own.run),
+        "summarization": lambda own: Summarization(own.model, told["summarization"]),
+        **{role: worker(role) for role in WORKERS},
     }

@@ -15,9 +15,10 @@ import runtime.logs  # noqa: F401 - first: it keeps structlog from loading rich
 from actors.conclusion import Ending, conclude
 from actors.helpdesk.workflow import HELPDESK, TicketCase
 from actors.outcome import Outcome, Why
-from actors.ports import PortFailed
+from actors.ports import Knowledge, PortFailed, Tickets
 from actors.workflow import Case, Run
-from runtime.cast import configured, helpdesk_cast
+from bus import SharedCast
+from runtime.cast import Own, configured, helpdesk_roles
 from runtime.handle import RunHandle
 from runtime.knowledge.port import KnowledgeIndex
 from runtime.memory.store import SCHEMA as MEMORY_SCHEMA
@@ -59,10 +60,13 @@ class Node:
         self.journal = SqliteJournal(self.database, {self.flow.name: self.flow})
         self.owner = Owner(self.folder / "owners")
         self.workers = Workers(settings.workers.processes)
-        self.knowledge = KnowledgeIndex(self.folder, self.workers, settings.knowledge)
+        self.tickets: Tickets = self.journal
+        self.knowledge: Knowledge = KnowledgeIndex(self.folder, self.workers, settings.knowledge)
         self.memory = TicketMemory(self.database, self.workers, settings.memory)
         self.models = Models(settings.model, self.knowledge)
-        self._told = {name: declared.instructions for name, declared in load().items()}
+        told = {name: declared.instructions for name, declared in load().items()}
+        self._roles = helpdesk_roles(self, told)
+        self._log = structlog.get_logger().bind()
         self._live: dict[str, LiveRun] = {}
         self._accepting: dict[str, asyncio.Task[LiveRun]] = {}
         """By ticket: those that are being made durable."""
@@ -197,8 +201,10 @@ class Node:
 
     def _begin(self, run_id: str, case: Case, replayed: Replayed | None) -> LiveRun:
         model, spent = self.models.for_run(run_id)
-        cast = helpdesk_cast(run_id, model, self.memory, self.knowledge, self.journal, self._told)
-        live = LiveRun(run_id, self.flow, case, cast, journal=self.journal, spent=spent, replayed=replayed)
+        cast = SharedCast(self._roles, Own(run_id, model))
+        live = LiveRun(
+            run_id, self.flow, case, cast, journal=self.journal, spent=spent, replayed=replayed, log=self._log
+        )
         self._live[run_id] = live
         self._run_of[live.ticket] = run_id
         live.when_ended(self._ended)

@@ -91,7 +91,7 @@ def node_on(folder: Path, scenario: str) -> Node:
     node.memory.store = noting_store  # type: ignore[method-assign,assignment]
     node.memory.recall = noting_recall  # type: ignore[method-assign]
     node.models = Noting(notes, scenario)  # type: ignore[assignment]
-    node.knowledge = NotingKnowledge(notes)  # type: ignore[assignment]
+    node.knowledge = NotingKnowledge(notes)
     return node
 
 

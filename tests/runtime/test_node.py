@@ -40,7 +40,7 @@ class Model(Thinks):
 async def opened(folder: Path, model: Any = None, knowledge: Any = None, **sections: Any) -> AsyncIterator[Node]:
     node = Node(Settings(storage=StorageSettings(folder=str(folder)), **sections))
     node.models = model or Model()  # type: ignore[assignment] # they are ports
-    node.knowledge = knowledge or Knows()  # type: ignore[assignment]
+    node.knowledge = knowledge or Knows()
     same = node.memory._same
 
     async def recall(text: str, *, within: float) -> Recall:
