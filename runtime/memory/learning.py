@@ -77,7 +77,7 @@ def learn(database: str, path: str, similar: bool, false_hits: float) -> Learnt:
     if answers > 1:
         fitted = _thinned(texts.starts)
         space = Space(rows.take(fitted), len(vocabulary.names))
-        weights = space.term_weights(space.fit(np.arange(len(fitted)), shelf.answer[fitted], answers))
+        weights = space.term_weights(space.fit(np.arange(len(fitted)), shelf.answer[fitted], np.arange(answers)))
         whole, starts = _whole(texts.starts)
         if len(whole) != len(fitted):
             space = Space(rows.take(whole), len(vocabulary.names))

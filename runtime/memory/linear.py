@@ -1,6 +1,7 @@
 """A linear model of which answer fits a text: one squared-hinge classifier an answer over the texts' terms."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,8 +17,20 @@ SHARPEN = 0.8
 """Length of the last step, which also uses the terms that the dense space has lost."""
 BLOCK = 256
 """Answers that are fitted together; bounds the memory that fitting takes."""
+_FREQUENT = 48
+"""Texts with a term from which dense products are quicker."""
+_PAIRS = 1 << 20
 _SLAB = 4096
 _PASSES = 2
+
+
+class Fitted(NamedTuple):
+    """What was learnt from some texts of a space; `Space.term_weights` adds it up."""
+
+    weights: Floats
+    """Dimensions x answers."""
+    last: Floats
+    """The last step, terms x answers."""
 
 
 class Space:
@@ -31,18 +44,14 @@ class Space:
         gram = self.places.T @ self.places + (PENALTY + 1e-4) * np.eye(self.places.shape[1], dtype=np.float32)
         self._start = np.linalg.inv(gram).astype(np.float32)
 
-    def fit(self, which: Ints, labels: Ints, answers: int) -> tuple[Floats, Floats]:
-        """
-        Learn from the texts `which` with their labels.
-
-        :returns: weights, dimensions x answers, and the last step, terms x answers: `terms_weights` adds them up.
-        """
+    def fit(self, which: Ints, labels: Ints, answers: Ints) -> Fitted:
+        """Learn from the texts `which` with their labels, which are among `answers`."""
         places = self.places[which]
-        weights = np.empty((places.shape[1], answers), np.float32)
-        missing = np.empty((len(which), answers), np.float32)
-        for first in range(0, answers, BLOCK):
-            these = np.arange(first, min(first + BLOCK, answers))
-            sign = np.where(labels[:, None] == these, np.float32(1), np.float32(-1))
+        weights = np.empty((places.shape[1], len(answers)), np.float32)
+        missing = np.empty((len(which), len(answers)), np.float32)
+        for first in range(0, len(answers), BLOCK):
+            these = slice(first, first + BLOCK)
+            sign = np.where(labels[:, None] == answers[these], np.float32(1), np.float32(-1))
 
             def loss(w: Floats, sign: Floats = sign) -> tuple[float, Floats]:
                 short = np.maximum(0, 1 - sign * (places @ w))
@@ -51,15 +60,17 @@ class Space:
 
             weights[:, these] = _descend(loss, self._start @ (places.T @ sign), lambda slope: self._start @ slope)
             missing[:, these] = sign * np.maximum(0, 1 - sign * (places @ weights[:, these]))
-        return weights, SHARPEN * self.rows.take(which).spread(missing, self.terms)
+        return Fitted(weights, SHARPEN * self.rows.take(which).spread(missing, self.terms))
 
-    def scores(self, which: Ints, fitted: tuple[Floats, Floats]) -> Floats:
+    def scores(self, which: Ints, fitted: Fitted) -> Floats:
         """Of texts of this space for each answer."""
-        return self.places[which] @ fitted[0] + self.rows.take(which).times(fitted[1])
+        return self.places[which] @ fitted.weights + self.rows.take(which).times(fitted.last)
 
-    def term_weights(self, fitted: tuple[Floats, Floats]) -> Floats:
+    def term_weights(self, fitted: Fitted) -> Floats:
         """Terms x answers: a text's scores are its row times this."""
-        return self.basis @ fitted[0] + fitted[1]
+        weights: Floats = self.basis @ fitted.weights
+        weights += fitted.last
+        return weights
 
 
 def _basis(rows: Rows, terms: int) -> Floats:
@@ -78,16 +89,22 @@ def _basis(rows: Rows, terms: int) -> Floats:
 
 
 def _products(rows: Rows, terms: int) -> Floats:
-    """All inner products of sparse rows, a slab of columns at a time."""
-    gram = np.zeros((len(rows), len(rows)), np.float32)
-    turned = rows.turned(terms)
-    for first in range(0, terms, _SLAB):
-        last = min(first + _SLAB, terms)
-        part = slice(turned.starts[first], turned.starts[last])
-        slab = np.zeros((len(rows), last - first), np.float32)
-        column = np.repeat(np.arange(last - first), np.diff(turned.starts[first : last + 1]))
-        slab[turned.columns[part], column] = turned.values[part]
+    """All inner products of sparse rows: slabs of frequent terms, and pairs of texts that share a rare one."""
+    size, turned = len(rows), rows.turned(terms)
+    spread = np.diff(turned.starts)
+    gram = np.zeros((size, size), np.float32)
+    frequent = np.flatnonzero(spread > _FREQUENT)
+    for first in range(0, len(frequent), _SLAB):
+        part = turned.take(frequent[first : first + _SLAB])
+        slab = np.zeros((size, len(part)), np.float32)
+        slab[part.columns, part.owners()] = part.values
         gram += slab @ slab.T
+    rare = rows.where(spread[rows.columns] <= _FREQUENT)
+    owners, flat = rare.owners(), gram.reshape(-1)
+    for first in range(0, len(owners), _PAIRS // _FREQUENT):
+        others = turned.take(rare.columns[first : first + _PAIRS // _FREQUENT].astype(np.int64))
+        mine = others.owners() + first
+        np.add.at(flat, owners[mine] * size + others.columns, rare.values[mine] * others.values)
     return gram
 
 

@@ -18,8 +18,8 @@ MIXED = 12
 """Parts for leaving out answers that have nothing in common. With fewer, too much is missing at once."""
 DEPTH = 3
 """How often neighbourhoods are parted in two."""
-SHARES = (0.4, 0.5, 0.6)
-"""Where: several ways, for one grouping alone is too much a matter of luck."""
+SHARES = (0.4, 0.6)
+"""Where: more than one way, for one grouping alone is too much a matter of luck."""
 PROBES = 500
 """Texts that are asked about at most, of each kind in each part."""
 
@@ -50,10 +50,12 @@ def rehearse(space: Space, shelf: Shelf, words: Ints) -> Rehearsed:
         known_part = part_of_text == (-1 if far else part)  # every text is asked about once
         left = np.isin(labels, out)
         kept = np.flatnonzero(~left & ~known_part)
-        fitted = space.fit(kept, labels[kept], answers)
+        there = np.setdiff1d(np.arange(answers), out)
+        fitted = space.fit(kept, labels[kept], there)
         for here, new in ((known_part & ~left, False), (left, True)):
             probes = dice.permutation(np.flatnonzero(here))[:PROBES]
-            scores = space.scores(probes, fitted)
+            scores = np.full((len(probes), answers), -np.inf, np.float32)
+            scores[:, there] = space.scores(probes, fitted)
             for text, line in zip(probes, scores, strict=True):
                 without = Without(out, -1 if new else int(text))
                 best, evidence = _ask(space, shelf, int(text), int(words[text]), line, without)

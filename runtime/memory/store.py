@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import structlog
@@ -18,6 +18,7 @@ from runtime.storage.database import Database, Statement
 from runtime.workers import WorkError, Workers
 
 log = structlog.get_logger()
+S = TypeVar("S", bound=msgspec.Struct)
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS remembered (
@@ -123,6 +124,7 @@ class TicketMemory:
         :returns: how many remembered answers it touched.
         :raises NotRemembered: memory holds no answer for this ticket.
         """
+        ticket_id = whole(ticket_id)
         rows = self._database.read("SELECT count(*) FROM remembered WHERE ticket_id = ?", (ticket_id,))
         if not rows[0][0]:
             raise NotRemembered(
@@ -254,11 +256,25 @@ class TicketMemory:
 
 def _insert(ticket: Ticket) -> Statement:
     return _INSERT, (
-        ticket.key or f"import:{ticket.ticket_id}",
-        ticket.ticket_id,
+        whole(ticket.key or f"import:{ticket.ticket_id}"),
+        whole(ticket.ticket_id),
         whole(ticket.text),
         digest(ticket.text),
-        msgspec.msgpack.encode(ticket.resolution),
+        _packed(ticket.resolution),
         digest(ticket.resolution.text),
         "confirmed" if ticket.confirmed else "unconfirmed",
     )
+
+
+def _packed(resolution: Resolution) -> bytes:
+    try:
+        return msgspec.msgpack.encode(resolution)
+    except UnicodeEncodeError:
+        citations = tuple(_mended(citation) for citation in resolution.citations)
+        return msgspec.msgpack.encode(msgspec.structs.replace(_mended(resolution), citations=citations))
+
+
+def _mended(struct: S) -> S:
+    """With whole characters only."""
+    texts = ((name, getattr(struct, name)) for name in struct.__struct_fields__)
+    return msgspec.structs.replace(struct, **{name: whole(text) for name, text in texts if isinstance(text, str)})

@@ -18,6 +18,7 @@ KINDS = ("w", "p", "3", "5")
 _RUN = re.compile(
     r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+|[^\W_\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+"
 )
+_HALVES = re.compile("[\ud800-\udfff]")
 _APOSTROPHES = str.maketrans("", "", "'’ʼ`´")
 
 _BLOCKS = (
@@ -43,8 +44,8 @@ def fold(text: str) -> str:
 
 
 def whole(text: str) -> str:
-    """The text with a question mark for every half of a character, which nothing can store or send."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+    """The text with U+FFFD for every half of a character, which nothing can store or send."""
+    return _HALVES.sub("\ufffd", text)
 
 
 def digest(text: str) -> Digest:

@@ -56,7 +56,10 @@ class Rows:
 
     def below(self, column: int) -> "Rows":
         """The entries in columns before this one."""
-        kept = self.columns < column
+        return self.where(self.columns < column)
+
+    def where(self, kept: NDArray[np.bool_]) -> "Rows":
+        """Some of the entries."""
         starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept)])[self.starts]
         return Rows(starts, self.columns[kept], self.values[kept])
 

@@ -4,6 +4,7 @@ import random
 
 import numpy as np
 
+from runtime.memory import linear
 from runtime.memory.evidence import NAMES, Shelf, Without, phrase_scores, weigh
 from runtime.memory.linear import Space
 from runtime.memory.rehearsal import rehearse
@@ -48,6 +49,13 @@ def test_a_text_has_the_length_one_if_all_its_terms_are_known_and_less_if_not() 
     assert vocabulary.weigh(["unheard"])[0] == []
 
 
+def test_products_of_rare_and_frequent_terms_are_those_of_dense_rows() -> None:
+    part = ROWS.take(np.arange(0, len(ROWS), 2))
+    whole = dense(part, len(VOCABULARY.names))
+    assert 0 < np.count_nonzero((whole > 0).sum(0) > linear._FREQUENT) < whole.shape[1]
+    np.testing.assert_allclose(linear._products(part, whole.shape[1]), whole @ whole.T, atol=1e-5)
+
+
 def test_products_of_places_are_those_of_texts() -> None:
     space = Space(ROWS, len(VOCABULARY.names))
     whole = dense(ROWS, len(VOCABULARY.names))
@@ -57,7 +65,7 @@ def test_products_of_places_are_those_of_texts() -> None:
 def test_it_finds_the_answer_of_texts_that_it_has_not_seen() -> None:
     space = Space(ROWS, len(VOCABULARY.names))
     every = np.arange(len(ROWS))
-    weights = space.term_weights(space.fit(every, SHELF.answer, ANSWERS))
+    weights = space.term_weights(space.fit(every, SHELF.answer, np.arange(ANSWERS)))
     dice = random.Random(7)
     new = [words(text(topic, dice)) for topic in topics(ANSWERS)]
     assert (VOCABULARY.rows(new).times(weights).argmax(1) == np.arange(ANSWERS)).mean() >= 0.9

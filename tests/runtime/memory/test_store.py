@@ -50,6 +50,18 @@ async def test_half_a_character_harms_nothing(opened: Open) -> None:
     assert (await memory.recall("other \udfff text", within=WITHIN)).verdict == "miss"
 
 
+async def test_half_a_character_in_an_answer_is_shown_as_a_sign_for_it(opened: Open) -> None:
+    memory = opened()
+    broken = Resolution("Renew \ud800 it. [1]", (Citation(1, "vpn\udfff.md", "VPN", "", "renew", 0, 5),))
+    await memory.store("run:\ud800", "T\ud800", TEXT, broken)
+    recall = await memory.recall(TEXT, within=WITHIN)
+    assert recall.resolution == Resolution(
+        "Renew \ufffd it. [1]", (Citation(1, "vpn\ufffd.md", "VPN", "", "renew", 0, 5),)
+    )
+    # and feedback finds it
+    assert await memory.feedback("T\ud800", right=False) == 1
+
+
 async def test_what_was_stored_outlives_the_process(opened: Open) -> None:
     await opened().store("run:1", "T1", TEXT, ANSWER)
     assert (await opened().recall(TEXT, within=WITHIN)).resolution == ANSWER
