@@ -101,7 +101,7 @@ def _answered(flow: Workflow, run: Run, opened: Open, event: Event, elapsed: flo
     if to is None or to == flow.final:
         what = f"{_named(event)} of {opened.role} is no answer to {step.ask.__name__}"
         return ask_again(flow, run, opened, elapsed, Why.ANSWERS_REFUSED, what)
-    case = replace(run.case, **asdict(event))
+    case = put(run.case, event)
     if len(run.handoffs) >= flow.max_handoffs:
         return close(flow, replace(run, case=case), Why.MAX_HANDOFFS_EXCEEDED, elapsed)
     handoffs = (*run.handoffs, Handoff(opened.role, ORCHESTRATOR, kind.__name__, elapsed))
@@ -118,8 +118,13 @@ def _named(event: Event) -> str:
     return _brief(event.what) if isinstance(event, NoAnswer) else type(event).__name__
 
 
+def put(case: Case, event: Event) -> Case:
+    """What an event says becomes part of the case, by field name; None says nothing, so the case keeps what it has."""
+    return replace(case, **{name: value for name, value in asdict(event).items() if value is not None})
+
+
 def _terminate(flow: Workflow, run: Run, event: Event, why: Why, by: str) -> Moved:
-    return replace(run, state=flow.final, case=replace(run.case, **asdict(event)), open=()), Terminate(why, by)
+    return replace(run, state=flow.final, case=put(run.case, event), open=()), Terminate(why, by)
 
 
 def _hand_over(flow: Workflow, run: Run, step: Step, opened: Open, event: Handover, elapsed: float) -> Moved:

@@ -9,7 +9,7 @@ from actors.workflow import Run, Workflow
 WITHOUT_TERMINATOR: dict[Why, Status] = {Why.CANCELLED: "cancelled"}
 
 
-class Ending(msgspec.Struct, frozen=True, gc=False):
+class Ending(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """What the fold of the events does not tell about an end."""
 
     why: Why

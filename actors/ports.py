@@ -67,7 +67,7 @@ class Knowledge(Protocol):
         ...
 
 
-class Recall(msgspec.Struct, frozen=True, gc=False):
+class Recall(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """What memory knows about a ticket like this one."""
 
     verdict: Literal["hit", "suggestion", "miss"]

@@ -121,7 +121,9 @@ def _facts(flow: Workflow, step: Step | FanOut) -> Iterator[str]:
 
 
 def _fits(narrow: Any, wide: Any) -> bool:
-    """Every type of an event's field is one of the case's field."""
+    """Every type of an event's field is one of the case's field; None says nothing and fits everywhere."""
+    if type(None) in (arms := _arms(narrow)):
+        return all(_fits(arm, wide) for arm in arms - {type(None)})
     if typing.get_origin(narrow) is Literal and typing.get_origin(wide) is not Literal:
         return {type(value) for value in typing.get_args(narrow)} <= _arms(wide)
     return wide is Any or narrow == wide or _arms(narrow) <= _arms(wide)

@@ -5,7 +5,7 @@ import math
 import msgspec
 import pytest
 
-from actors.advance import advance, begin, next_due
+from actors.advance import advance, begin, next_due, put
 from actors.helpdesk import messages as m
 from actors.helpdesk.workflow import HELPDESK, State
 from actors.outcome import Handoff, Why
@@ -205,3 +205,12 @@ def test_a_step_that_picks_its_first_agent_takes_only_one_of_its_peers() -> None
         _, verdict = begin(flow, msgspec.structs.replace(CASE, context=context))
         assert isinstance(verdict, HandOff)
         assert verdict.target == role
+
+
+def test_what_an_event_leaves_unsaid_the_case_keeps() -> None:
+    case = msgspec.structs.replace(CASE, resolution=RESOLUTION, summary="Solved.")
+
+    said = put(case, m.TicketClosed(status="resolved"))
+
+    assert (said.status, said.resolution, said.summary) == ("resolved", RESOLUTION, "Solved.")
+    assert put(case, m.TicketClosed(status="error", summary="Cut short.")).summary == "Cut short."
