@@ -1,4 +1,4 @@
-"""What speaks for an answer: how its texts' words fit a ticket's, as a part of the ranking and as nine numbers."""
+"""What speaks for an answer: how its texts' words fit a ticket's, as a part of the ranking and as twelve numbers."""
 
 import math
 from typing import NamedTuple
@@ -7,13 +7,28 @@ import numpy as np
 
 from runtime.memory.vectors import LEAST, Floats, Ints, Rows
 
-NAMES = ("margin", "phrases", "strength", "cover", "telling", "back", "length", "ratio", "against", "worst")
+NAMES = (
+    "margin",
+    "phrases",
+    "strength",
+    "cover",
+    "telling",
+    "back",
+    "length",
+    "ratio",
+    "against",
+    "worst",
+    "fit",
+    "crowd",
+)
 PHRASES = 0.4
 """Weight of words and pairs counted by answer, beside the linear model, in the score that ranks answers."""
 STRANGE = 2.0
 """How telling an unknown word counts: about as much as one that few answers have."""
 COMPARED = 512
 """Texts of the first answer that a ticket is compared with."""
+CROWD = 3.0
+"""How fast an answer counts less in the crowd around the first, by what its linear score is lower."""
 _HALF = np.float32(0.5)
 
 
@@ -145,31 +160,39 @@ def weigh(shelf: Shelf, sight: Sight, linear: Floats, without: Without | None = 
     best = int(together.argmax())
     others = np.isfinite(together)
     others[best] = False
-    first = float(linear[best])
     nearest, _, back = shelf.nearest(sight, best, without)
-    words, said, of_all = sight.words, sight.of_answers[: len(sight.words), best], sight.of_all[: len(sight.words)]
-    has, size = said > 0, float(sight.sizes[best])
-    info = 1 + np.log((1 + sight.texts) / (1 + of_all))
-    telling = shelf.telling[words]
-    odds = np.log((said + _HALF) / (size + 1)) - np.log((of_all + _HALF) / (sight.texts + 1))
-    strange = math.log((sight.texts + 1) / (size + 1))  # of a word that neither the answer nor anything else has
-    spoken = len(words) + sight.strangers
-    every = max(1, spoken)
-    mass = float(info.sum()) + sight.strangers * (1 + math.log(1 + sight.texts))
-    told = float(telling.sum()) + sight.strangers * STRANGE
+    first, rest = float(linear[best]), linear[others]
+    cover, telling, odds = _words(shelf, sight, best)
+    spoken = len(sight.words) + sight.strangers
+    # of a word that neither the answer nor anything else has
+    strange = sight.strangers * math.log((sight.texts + 1) / (float(sight.sizes[best]) + 1))
     evidence = (
-        first - float(linear[others].max(initial=-1.0)),
+        first - float(rest.max(initial=-1.0)),
         float(phrases[best]) - float(phrases[others].max(initial=-1.0)),
         math.log(0.05 + max(first, 0.0)),
-        float(info[has].sum()) / max(mass, 1e-6),
-        float(telling[has].sum()) / max(told, 1e-6),
+        cover,
+        telling,
         back,
         math.log(1 + spoken),
-        (float(odds.sum()) + sight.strangers * strange) / every,
-        float(np.minimum(odds, 0).sum()) / every,
+        (float(odds.sum()) + strange) / max(1, spoken),
+        float(np.minimum(odds, 0).sum()) / max(1, spoken),
         float(min(0.0, odds.min(initial=0.0))),
+        float(phrases[best]),
+        math.log1p(float(np.exp(CROWD * np.minimum(rest - first, 0)).sum())),
     )
     return best, nearest, np.asarray(evidence, np.float32)
+
+
+def _words(shelf: Shelf, sight: Sight, answer: int) -> tuple[float, float, Floats]:
+    """How much of what a ticket says, and of what is telling in it, an answer's texts have; of each word the odds."""
+    said, of_all = sight.of_answers[: len(sight.words), answer], sight.of_all[: len(sight.words)]
+    has, telling = said > 0, shelf.telling[sight.words]
+    info = 1 + np.log((1 + sight.texts) / (1 + of_all))
+    odds = np.log((said + _HALF) / (float(sight.sizes[answer]) + 1)) - np.log((of_all + _HALF) / (sight.texts + 1))
+    mass = float(info.sum()) + sight.strangers * (1 + math.log(1 + sight.texts))
+    told = float(telling.sum()) + sight.strangers * STRANGE
+    cover = float(info[has].sum()) / max(mass, 1e-6)
+    return cover, float(telling[has].sum()) / max(told, 1e-6), odds
 
 
 def _counted(said: Rows, answer: Ints, terms: int, answers: int) -> Rows:

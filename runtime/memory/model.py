@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 MAGIC = b"terminus-memory\n"
-VERSION = 1
+VERSION = 2
 """Of the file and of everything that it was made with: a change of either makes every older file stale."""
 _HEAD = struct.Struct("<16sIIQ")
 _ALIGN = 64

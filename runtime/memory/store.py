@@ -55,6 +55,9 @@ _ROW = _SERVED.format("id = ? AND answer = ?")
 _COUNTS = "SELECT (SELECT count(*) FROM remembered), (SELECT count(*) FROM remembered WHERE state != 'unconfirmed')"
 _LEARNT = "INSERT OR REPLACE INTO memory_learnt VALUES (1, ?, ?)"
 
+_REJECTED = "SELECT resolution FROM remembered WHERE same = ? AND state = 'rejected' ORDER BY id DESC LIMIT ?"
+MOST_REJECTED = 20
+"""So many wrong answers to one text are kept in mind."""
 IMPORT_ROWS = 500
 """Rows a transaction of an import, so that tickets are not kept waiting for the disk."""
 
@@ -104,7 +107,10 @@ class TicketMemory:
         """Decide whether an earlier resolution answers this ticket."""
         if not fold(text):
             return Recall(verdict="miss", why="The ticket has no text.")
-        return self._same(text) or await self._similar(text, min(within, self._settings.lookup_seconds))
+        recalled = self._same(text) or await self._similar(text, min(within, self._settings.lookup_seconds))
+        rows = self._database.read(_REJECTED, (digest(text), MOST_REJECTED))
+        rejected = tuple(msgspec.msgpack.decode(row[0], type=Resolution).text for row in rows)
+        return msgspec.structs.replace(recalled, rejected=rejected) if rejected else recalled
 
     async def first(self, text: str, *, within: float) -> Resolution | None:
         """The resolution that ranks first among those of similar texts, whatever its score: to measure ranking by."""
