@@ -28,6 +28,6 @@ def conclude(run_id: str, flow: Workflow, run: Run, ending: Ending) -> Outcome:
         status=case.status if ending.by else WITHOUT_TERMINATOR.get(why, "error"),
         state=reached, resolution=case.resolution, summary=case.summary,
         handoffs=run.handoffs, loop=repeating_pattern(run.chosen) or () if why is Why.LOOP_DETECTED else (),
-        seconds=ending.seconds, detail=case.detail or SENTENCES[why], unavailable=case.unavailable,
-        degraded=case.degraded, spent=ending.spent, refused=ending.refused,
+        seconds=ending.seconds, detail=case.detail or SENTENCES[why].format(flow.max_handoffs),
+        unavailable=case.unavailable, degraded=case.degraded, spent=ending.spent, refused=ending.refused,
     )  # fmt: skip

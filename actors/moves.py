@@ -26,12 +26,18 @@ from actors.workflow import (
 )
 from bus import Request
 
+TOLD = {
+    Why.STEP_TIMED_OUT: "The agent {} did not answer in time.",
+    Why.ANSWERS_REFUSED: "The agent {} gave no valid answer.",
+}
+"""What a person is told of an agent that was asked in vain."""
+
 
 def close(flow: Workflow, run: Run, why: Why, elapsed: float, detail: str = "") -> Moved:
     """Stop working and let the terminator put the case in order; asked twice, end without it."""
     if run.breach:
         return replace(run, state=flow.final, open=()), Terminate(run.breach, "")
-    case: Any = replace(run.case, reason=str(why), detail=detail or SENTENCES[why])
+    case: Any = replace(run.case, reason=str(why), detail=detail or SENTENCES[why].format(flow.max_handoffs))
     handoffs = (*run.handoffs, Handoff(ORCHESTRATOR, flow.terminator, why, elapsed))
     opened = Open(len(handoffs), flow.terminator, elapsed + CLOSING_SECONDS)
     run = replace(run, case=case, breach=why, handoffs=handoffs, open=(opened,))
@@ -82,15 +88,20 @@ def hand(
 
 
 def ask_again(flow: Workflow, run: Run, opened: Open, elapsed: float, why: Why, what: str) -> Moved:
-    """Take control back from an agent and ask it once more, within its tries."""
+    """
+    Take control back from an agent and ask it once more, within its tries.
+
+    :param what: what happened, for the log; where the agent itself said what failed, for the user too.
+    """
+    told = TOLD[why].format(opened.role) if why in TOLD else what
     step = flow.steps[run.state]
     assert isinstance(step, Step)  # noqa: S101 - a fan-out settles its failures
     if run.cancelling:
-        return close(flow, run, Why.CANCELLED, elapsed, what)
+        return close(flow, run, Why.CANCELLED, elapsed, told)
     if elapsed >= flow.max_seconds:
-        return close(flow, run, Why.TIMED_OUT, elapsed, what)
+        return close(flow, run, Why.TIMED_OUT, elapsed, told)
     if run.tries >= flow.limits_of(step, opened.role).retries:
-        return close(flow, run, why, elapsed, what)
+        return close(flow, run, why, elapsed, told)
     if len(run.handoffs) >= flow.max_handoffs:
         return close(flow, run, Why.MAX_HANDOFFS_EXCEEDED, elapsed)
     run = replace(run, handoffs=(*run.handoffs, Handoff(opened.role, ORCHESTRATOR, why, elapsed)))

@@ -38,7 +38,7 @@ class Why(enum.StrEnum):
 SENTENCES: dict[Why, str] = {
     Why.COMPLETED: "",
     Why.LOOP_DETECTED: "The agents passed the task on in a circle.",
-    Why.MAX_HANDOFFS_EXCEEDED: "The agents passed the task on too often without an end.",
+    Why.MAX_HANDOFFS_EXCEEDED: "Control passed from agent to agent {} times without an end.",
     Why.TIMED_OUT: "The time for this run was over.",
     Why.STEP_TIMED_OUT: "An agent did not answer in time.",
     Why.STEP_FAILED: "An agent failed at its task.",
@@ -49,7 +49,7 @@ SENTENCES: dict[Why, str] = {
     Why.STORAGE_FAILED: "The database could not record it; check the disk and submit it again.",
     Why.ORCHESTRATOR_FAILED: "An internal error ended it; the log says more.",
 }
-"""What a person reads when nothing more is known."""
+"""What a person reads when nothing more is known; `{}` is the number of handoffs that is allowed."""
 
 
 class Handoff(msgspec.Struct, frozen=True, gc=False):

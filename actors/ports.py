@@ -76,6 +76,8 @@ class Recall(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """The earlier ticket it comes from: the source that is shown."""
     why: str = ""
     """One sentence for the log and the trace."""
+    rejected: tuple[str, ...] = ()
+    """Texts of answers to this very ticket that a person called wrong: none of them may come again."""
 
 
 class Memory(Protocol):

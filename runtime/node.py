@@ -188,10 +188,17 @@ class Node:
         await self.journal.ask_to_cancel(stored)
         return True
 
-    async def feedback(self, some_id: str, *, right: bool) -> int:
-        """Say whether a ticket's resolution was right; how many remembered answers that touched."""
+    async def feedback(self, some_id: str, *, right: bool) -> tuple[str, int]:
+        """
+        Say whether a ticket's resolution was right.
+
+        :returns: the ticket whose answer it was (one from memory only repeats another's), and how many it touched.
+        """
         stored = self.journal.find(some_id)
-        return await self.memory.feedback(stored.ticket, right)
+        case = self.journal.fold(stored).case
+        hit = isinstance(case, TicketCase) and case.recalled.verdict == "hit"
+        ticket = case.recalled.ticket_id if hit else stored.ticket
+        return ticket, await self.memory.feedback(ticket, right)
 
     async def index(self, folders: Sequence[str], progress: "Callable[[IndexProgress], None]") -> "IndexReport":
         """Read folders of documents into the knowledge base."""

@@ -36,16 +36,11 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
 
 async def _feedback(some_id: str, settings: "Settings", *, right: bool) -> tuple[str, int]:
     """The ticket that memory has the answer of, which an answer from memory only repeats, and how many it touched."""
-    from actors.helpdesk.workflow import TicketCase
     from runtime.commands.opening import opened
     from runtime.memory.store import NotRemembered
 
     async with opened(settings) as node:
-        stored, _ = node.status(some_id)
-        case = node.journal.fold(stored).case
-        hit = isinstance(case, TicketCase) and case.recalled.verdict == "hit"
-        ticket = case.recalled.ticket_id if hit else stored.ticket
         try:
-            return ticket, await node.memory.feedback(ticket, right)
+            return await node.feedback(some_id, right=right)
         except NotRemembered as error:
             raise UserError(str(error), Exit.NOT_FOUND) from None

@@ -70,7 +70,7 @@ async def feedback(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]
     stored, given = desk.ticket(_id(request)), await bodies.feedback(request)
     try:
-        answers = await desk.node.feedback(stored.id, right=given.right)
+        _, answers = await desk.node.feedback(stored.id, right=given.right)
     except PortFailed as error:
         raise Refused(409, str(error)) from None
     return answer(Noted(stored.ticket, given.right, answers))

@@ -208,7 +208,7 @@ async def test_an_actor_that_keeps_claiming_the_end_is_closed_by_ticketing(role:
     assert (outcome.why, outcome.by, outcome.status) == (Why.ANSWERS_REFUSED, "ticketing", "error")
     status, note = stage.tickets.rows["T-1"]
     assert status == "error"
-    assert "TicketClosed" in note
+    assert "gave no valid answer" in note
 
 
 class Odd(Event, frozen=True):
@@ -324,7 +324,7 @@ async def test_an_agent_that_never_answers_is_asked_again_and_then_done_without(
     outcome = await stage.end()
 
     assert (outcome.why, outcome.by, outcome.seconds) == (Why.STEP_TIMED_OUT, "ticketing", 40)
-    assert stage.tickets.rows["T-1"] == ("error", "step_timed_out: worker did not answer in time")
+    assert stage.tickets.rows["T-1"] == ("error", "step_timed_out: The agent worker did not answer in time.")
 
 
 async def test_an_agent_that_works_on_after_its_answer_is_interrupted_when_it_is_asked_the_next() -> None:

@@ -180,11 +180,19 @@ async def test_the_same_ticket_tomorrow_ends_at_memory_with_nobody_asked(tmp_pat
 async def test_an_answer_that_was_rejected_does_not_come_back(tmp_path: Path) -> None:
     async with opened(tmp_path) as node:
         await (await node.submit(VPN)).outcome()
-        assert await node.feedback("T-1", right=False) == 1
+        assert await node.feedback("T-1", right=False) == ("T-1", 1)
 
         again = await (await node.submit(msgspec.structs.replace(VPN, id="T-2"))).outcome()
 
     assert targets(again) == PLAIN
+
+
+async def test_feedback_on_an_answer_from_memory_goes_to_the_ticket_that_it_came_from(tmp_path: Path) -> None:
+    async with opened(tmp_path) as node:
+        await (await node.submit(VPN)).outcome()
+        await (await node.submit(msgspec.structs.replace(VPN, id="T-2"))).outcome()
+
+        assert await node.feedback("T-2", right=True) == ("T-1", 1)
 
 
 async def test_a_ticket_that_is_being_worked_on_is_not_run_twice(tmp_path: Path) -> None:

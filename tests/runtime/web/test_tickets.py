@@ -256,7 +256,8 @@ class TestFeedback:
 
             assert (status, noted) == (200, {"ticket": "T-1", "right": False, "answers": 1})
             third = await web.submit(wait=20, id="T-3")
-            assert len(third["handoffs"]) == len(first["handoffs"])
+            assert (third["status"], third["resolution"]) == ("not_found", None)
+            assert "called wrong before" in third["summary"]
 
     async def test_on_what_memory_does_not_hold_is_refused(self, tmp_path: Path) -> None:
         async with interface(tmp_path, memory=True) as web:
