@@ -1,5 +1,6 @@
 """Whether the passages found speak of what is asked at all, and how far above the noise they stand."""
 
+import math
 import re
 from itertools import pairwise
 
@@ -14,8 +15,10 @@ COVERAGE = 0.55
 COVERED_ALL_THE_SAME = 0.75
 """From here on an unknown word of the question, if it is no name, does not matter."""
 PAGES = 3
-UNKNOWN = 3
-"""A word in no more passages than this is one that the documents do not speak of."""
+UNKNOWN, UNKNOWN_OF = 3, 1000
+"""A word in no more passages than this is one that the documents do not speak of; each for a thousand passages."""
+NO_COINCIDENCE = 3.0
+"""In nats: so much rarer than one in the collection is a passage that says these words, if they were independent."""
 NAME_RARITY = 8.0
 NEAR_WORDS = 3
 SUBJECT_RARITY = 3.0
@@ -34,14 +37,15 @@ def abstain(shelf: Shelf, question: Question, pages: list[Page]) -> str:
     top = pages[:PAGES]
     have = frozenset[str]().union(*(hit.terms for page in top for hit in page.hits))
     covered = max(page.hits[0].evidence for page in top)
+    telling = _telling(shelf, question, top)
     for term in _strange(shelf, question):
-        if term not in have and (term in question.names or covered < COVERED_ALL_THE_SAME):
+        if term not in have and (term in question.names or (covered < COVERED_ALL_THE_SAME and not telling)):
             return f"The documents do not speak of '{question.words.get(term, term)}'."
     for term in question.names:
         variants = question.terms[term].variants
         if shelf.rarity(term) < NAME_RARITY and not any(v in have for v in variants):
             return f"No passage on this speaks of '{question.words.get(term, term)}'."
-    if covered < COVERAGE:
+    if covered < COVERAGE and not telling:
         return "No passage of the documents covers this question."
     solid = [term for term, each in question.terms.items() if not each.weak]
     if len(solid) == 1 and not any(question.matches(page.hits[0].heads).get(solid[0]) for page in top):
@@ -52,7 +56,7 @@ def abstain(shelf: Shelf, question: Question, pages: list[Page]) -> str:
 def missing_pair(shelf: Shelf, question: Question, quoted: list[Window]) -> str:
     """A name with the word behind it, such as "SQL Server", must stand together in what is quoted."""
     for first, second, written in _compounds(question):
-        known = shelf.frequency(first) > UNKNOWN and shelf.rarity(first) > SUBJECT_RARITY
+        known = shelf.frequency(first) > _unknown(shelf) and shelf.rarity(first) > SUBJECT_RARITY
         if known and not any(_together(w, first, second) for w in quoted):
             return f"No passage on '{written}' was found."
     return ""
@@ -75,16 +79,30 @@ def confidence(question: Question, pages: list[Page], quoted: list[Window]) -> f
     return round(literal * share * min(1.0, evidence / ENOUGH_EVIDENCE), 4)
 
 
+def _telling(shelf: Shelf, question: Question, top: list[Page]) -> bool:
+    """Whether a best passage says so many rare words of what is asked that it cannot be by chance."""
+    heavy = [term for term, each in question.terms.items() if each.focused and not each.weak]
+    said = (
+        sum(shelf.rarity(term) * (0.5 if is_cjk(term) else 1.0) for term in heavy if term in page.hits[0].terms)
+        for page in top
+    )
+    return max(said) - math.log(shelf.passages) >= NO_COINCIDENCE
+
+
+def _unknown(shelf: Shelf) -> int:
+    return min(UNKNOWN, shelf.passages // UNKNOWN_OF)
+
+
 def _strange(shelf: Shelf, question: Question) -> list[str]:
     """Nouns and names of the question that the documents (almost) never have."""
-    words = [word.lower() for word in runs(question.focus)]
+    words = [word.lower() for word in runs(question.core)]
     found: list[str] = []
     for i, word in enumerate(words):
-        if word in EVERYDAY or is_cjk(word):
+        if word in EVERYDAY or is_cjk(word) or word.isdigit():
             continue
         for term in tokens(word):
             known = question.terms.get(term)
-            if known is None or any(shelf.frequency(v) > UNKNOWN for v in known.variants):
+            if known is None or any(shelf.frequency(v) > _unknown(shelf) for v in known.variants):
                 continue
             if term in question.names or i + 1 == len(words) or _DETERMINERS.intersection(words[max(0, i - 2) : i]):
                 found.append(term)
@@ -92,13 +110,13 @@ def _strange(shelf: Shelf, question: Question) -> list[str]:
 
 
 def _compounds(question: Question) -> list[tuple[str, str, str]]:
-    words, found = runs(question.focus), []
+    words, found = runs(question.core), []
     for a, b in pairwise(words):
         one, two = tokens(a), tokens(b)
         if not one or not two or len(b) < 3 or is_cjk(a) or is_cjk(b):
             continue
         everyday = a.lower() in EVERYDAY or b.lower() in EVERYDAY
-        if one[0] in question.names and not everyday and f"{a} {b}" in question.focus:
+        if one[0] in question.names and not everyday and f"{a} {b}" in question.core:
             found.append((one[0], two[0], f"{a} {b}"))
     return found
 

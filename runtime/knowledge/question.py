@@ -7,6 +7,7 @@ from typing import Literal, Protocol
 
 import msgspec
 
+from runtime.knowledge.core import core, focus, sentences
 from runtime.knowledge.thesaurus import SYNONYMS
 from runtime.knowledge.words import EVERYDAY, STOP, is_cjk, runs, spelled, tokens, word_set
 
@@ -18,11 +19,12 @@ CONTEXT = 0.6
 """Weight of what stands outside the sentence that asks."""
 EVERYDAY_WEIGHT = 0.6
 DIGITS_WEIGHT = 0.2
+UNKNOWN_PAIR = 0.5
+"""Two Chinese or Korean characters that no document has may be the end of a word and the start of the next."""
+TYPO_LETTERS, SUBSTITUTED_LETTERS, TYPOS = 5, 7, 4
+"""So long a word may be misspelt, or have a wrong letter (which often makes another word); so many are looked up."""
 CHARACTERS = 4000
 """So much of a question is looked at."""
-FOCUS_WORDS = 3
-FOCUS_CHARACTERS = 250
-"""From here on a text is a story with a question in it."""
 ENOUGH_WEIGHT = 40.0
 """In nats: a passage that says so much of a question, in the measure of its gate, need not say the rest."""
 TERMS = 60
@@ -33,7 +35,6 @@ _UNITS = word_set("kb mb gb tb pb ms sec min hz mhz ghz ok fyi asap pc it id faq
 _CODE_NUMBER = re.compile(
     r"(?:error|code|status|event|fehler|错误|代码|오류|에러)\s*(?:code|no\.?|number|#|:)?\s*#?(\d{2,})", re.IGNORECASE
 )
-_SENTENCE = re.compile(r"(?<=[.?!;])\s+|(?<=[。！？])|\n+")
 _MUCH = re.compile(r"\bhow (?:much|many|long|often|large|big)\b|多少|多久|多大|几[个次天]|얼마|몇")
 _SEE = re.compile("(?:see|show) how")
 _WHAT = re.compile(r"\bwhat (?:is|are|does .* mean)\b|\bdifference\b|\bmeaning\b|什么是|是什么|区别|무엇|차이")
@@ -50,17 +51,22 @@ _KOREAN_FILLER = word_set(
     얼마나 얼마 몇 며칠 누구 누가 어느 어떤
     어떻게 무엇 무엇을 무엇이 뭐 왜 어디 어디서 어디에 언제 누가 제가 저는 저희 우리 나는
     내 제 그 이 저 있나요 있습니까 있어요 합니까 하나요 해요 되나요 됩니까 주세요 싶어요 싶습니다
+    싶은데 싶은데요 싶은 하면
     안녕하세요 감사합니다 수 것 좀
     """
 )
 _PARTICLE = re.compile(
-    "(?:에서는|에서|으로|에게|까지|부터|처럼|보다|이나|하려면|하나요|합니까|합니다|하는|해야|했는데|할|한|되나요|됩니다|"
+    "(?:에서는|하려고|하면|해도|하고|에서|으로|에게|까지|부터|처럼|보다|이나|하려면|하나요|합니까|합니다|하는|해야|했는데|할|한|되나요|됩니다|"
     "[을를이가은는에의로와과도만])$"
 )
 
 
 class Statistics(Protocol):
     """What a question needs to know of the index."""
+
+    def known(self, terms: Iterable[str]) -> list[str]:
+        """Those of some terms that stand in any passage."""
+        ...
 
     def frequency(self, term: str) -> int:
         """In how many passages a term stands."""
@@ -78,7 +84,7 @@ class Term(msgspec.Struct, frozen=True, gc=False):
     asked: float
     """Its weight for choosing quotes: less when it stands outside the sentence that asks."""
     focused: float
-    """Its weight if it stands in the focus, else 0."""
+    """Its weight for the gate, if it stands in what is asked, else 0."""
     weak: bool
     """A number or an everyday word."""
     variants: dict[str, float]
@@ -87,8 +93,8 @@ class Term(msgspec.Struct, frozen=True, gc=False):
 
 class Question(msgspec.Struct, frozen=True, gc=False):
     text: str
-    focus: str
-    """What is asked, of a long text; all of a short one. Only here an unknown name means that there is no answer."""
+    core: str
+    """What is asked, without the story around it. Only here an unknown name means that there is no answer."""
     terms: dict[str, Term]
     order: list[str]
     """The terms as they follow each other."""
@@ -130,8 +136,11 @@ def understand(text: str, statistics: Statistics) -> Question:
     """Take a question apart against an index."""
     text = text[:CHARACTERS].strip()
     pairs = _content(text, statistics)
-    focus = _focus(text)
-    focused = {term for _, term in _content(focus, statistics)}
+    focal = focus(text)
+    focused = {term for _, term in _content(focal, statistics)}
+    near = _near(pairs, _names(text), statistics)
+    asks = core(focal, lambda term: statistics.frequency(term) > 0 or term in near)
+    central = {term for _, term in _content(asks, statistics)}
     asking = _asking(text, statistics)
     codes = set(_CODE_NUMBER.findall(text))
     terms: dict[str, Term] = {}
@@ -142,17 +151,21 @@ def understand(text: str, statistics: Statistics) -> Question:
         weak = digits or word in EVERYDAY or word.split("'")[0] in EVERYDAY
         share = DIGITS_WEIGHT if digits else EVERYDAY_WEIGHT if weak else 1.0
         weight = min(statistics.rarity(term), 4.5 if weak else 8.5) * share * (1 if term in focused else STORY)
-        variants = {term: 1.0} | {v: SYNONYM for v in SYNONYMS.get(term, ()) if statistics.frequency(v)}
-        asked, focal = weight * (1 if term in asking else CONTEXT), weight if term in focused else 0.0
-        terms.setdefault(term, Term(weight, asked, focal, weak, variants))
+        meant = near.get(term, term)
+        variants = {term: 1.0, meant: SYNONYM if meant != term else 1.0}
+        variants |= {v: SYNONYM for v in SYNONYMS.get(meant, ()) if statistics.frequency(v)}
+        asked = weight * (1 if term in asking else CONTEXT)
+        torn = is_cjk(term) and not statistics.frequency(term)
+        gated = weight * (UNKNOWN_PAIR if torn else 1) if term in central and not digits else 0.0
+        terms.setdefault(term, Term(weight, asked, gated, weak, variants))
     if len(terms) > TERMS:
         terms = dict(sorted(terms.items(), key=lambda item: -item[1].weight)[:TERMS])
     return Question(
         text=text,
-        focus=focus,
+        core=asks,
         terms=terms,
         order=[term for _, term in pairs if term in terms],
-        names=[name for name in _names(focus) if name in terms],
+        names=[name for name in _names(asks) if name in terms],
         words={term: run for run in reversed(runs(text)) for term in tokens(run)},
         kind=_kind(text.lower()),
         total=sum(each.weight for each in terms.values()) or 1.0,
@@ -187,24 +200,33 @@ def _across(bigrams: list[str], statistics: Statistics) -> list[str]:
 
 def _asking(text: str, statistics: Statistics) -> set[str]:
     """The terms of the sentences with a question mark; of the whole text when there is none, or no other sentence."""
-    parts = [part for part in _SENTENCE.split(text) if part.strip()]
+    parts = sentences(text)
     asks = [part for part in parts if part.rstrip().endswith(("?", "？"))]
     chosen = asks if asks and len(asks) < len(parts) else parts
     return {term for part in chosen for _, term in _content(part, statistics)}
 
 
-def _focus(text: str) -> str:
-    """The sentences that ask, with one before them when they say little; the first ones of a text that asks nothing."""
-    if sum(2 if is_cjk(c) else 1 for c in text) <= FOCUS_CHARACTERS:
-        return text
-    parts = [part for part in _SENTENCE.split(text) if part.strip()]
-    asks = [i for i, part in enumerate(parts) if part.rstrip().endswith(("?", "？"))]
-    if not asks:
-        return " ".join(parts[:2])
-    first = asks[0]
-    if first and sum(word not in EVERYDAY for part in asks for word, _ in spelled(parts[part])) < FOCUS_WORDS:
-        asks.insert(0, first - 1)
-    return " ".join(parts[i] for i in asks)
+def _near(pairs: list[tuple[str, str]], names: list[str], statistics: Statistics) -> dict[str, str]:
+    """For an unknown word, the only one that differs by one letter left out, doubled, swapped or wrong."""
+    found: dict[str, str] = {}
+    unknown = [term for word, term in dict.fromkeys(pairs) if len(word) >= TYPO_LETTERS and term not in names]
+    unknown = [term for term in unknown if term.isascii() and term.isalpha() and not statistics.frequency(term)]
+    for term in unknown[:TYPOS]:
+        known = statistics.known(_edits(term))
+        if len(known) == 1:
+            found[term] = known[0]
+    return found
+
+
+def _edits(term: str) -> set[str]:
+    """The terms that begin with the same letter and are one slip away."""
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    cuts = [(term[:i], term[i:]) for i in range(1, len(term) + 1)]
+    edits = {a + b[1:] for a, b in cuts if b} | {a + b[1] + b[0] + b[2:] for a, b in cuts if len(b) > 1}
+    edits |= {a + c + b for a, b in cuts for c in letters}
+    if len(term) >= SUBSTITUTED_LETTERS:
+        edits |= {a + c + b[1:] for a, b in cuts if b for c in letters}
+    return edits - {term}
 
 
 def _names(text: str) -> list[str]:

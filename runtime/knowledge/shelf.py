@@ -1,6 +1,7 @@
 """An open index for reading, kept between searches: passages, terms and how frequent they are."""
 
 import sqlite3
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,6 +10,7 @@ from runtime.knowledge.store import VERSION, StoredUnit, decode_units
 
 KNOWN_TERMS = 200_000
 """So many frequencies are kept in memory."""
+KNOWN_AT_ONCE = 2000
 
 
 class Candidate(NamedTuple):
@@ -81,6 +83,12 @@ class Shelf:
             if len(self._frequencies) < KNOWN_TERMS:
                 self._frequencies[term] = known
         return known
+
+    def known(self, terms: Iterable[str]) -> list[str]:
+        """Those of some terms that stand in any passage."""
+        wanted = sorted(terms)[:KNOWN_AT_ONCE]
+        marks = ",".join("?" * len(wanted))
+        return [row[0] for row in self._db.execute(f"SELECT term FROM vocabulary WHERE term IN ({marks})", wanted)]
 
     def rarity(self, term: str) -> float:
         known = self._rarities.get(term)
