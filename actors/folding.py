@@ -16,7 +16,7 @@ _LINK = re.compile(r"\[([^\[\]\n]{0,300})\](?:\([^()\s]{0,2000}[^()\n]{0,300}\)|
 _NUMBER_IN_BRACKETS = re.compile(r"\[(\s*\d[\d\s,;–-]*)\]")
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
-_BLOCK_START = re.compile(r"(?=[#>|=~`]|[-+*_]{3,}|[-+*]$|:::)")
+_BLOCK_START = re.compile(r"(?=[#>|=]|```|~~~|[-+*_]{3,}|[-+*]$|:::)")
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+\S")
 _TABLE_RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-+:?\s*)+\|?\s*$")
 _QUOTED = re.compile(r"^\s*>\s?")

@@ -12,9 +12,12 @@ PASSAGE_LIMIT = 1800
 """at the next sentence after this many,"""
 UNIT_LIMIT = 1200
 """and no sentence or piece of code is longer than this."""
+MARK_CHARACTERS = 40
+"""A list item's mark and indentation are no longer than this."""
 CODE_LINES = 12
 """Code is cut into units of this many lines."""
 
+_MARK = re.compile(r"(?:^|\n)[ \t]*((?:[-*+•]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?)\Z")
 _NUMBERING = re.compile(
     r"^(?:(?:Chapter|Appendix|Part|Section)\s+)?(?:(?:[A-Z]|[IVX]+|\d+)(?:\.\d+)*\.|\d+(?:\.\d+)+)\s+(?=\S)"
 )
@@ -66,6 +69,12 @@ class Piece(msgspec.Struct, frozen=True, gc=False):
 def fold(text: str) -> str:
     """A text on one line, with single spaces."""
     return " ".join(text.split())
+
+
+def mark_before(text: str, start: int) -> str:
+    """The mark of the list item that begins there: what stands between its line's indentation and its words."""
+    found = _MARK.search(text[max(0, start - MARK_CHARACTERS) : start])
+    return found.group(1) if found else ""
 
 
 def heading(text: str) -> str:
@@ -147,16 +156,16 @@ def pieces(document: Document) -> list[Piece]:
         for unit in section.units:
             size = unit.end - begin if begin is not None else 0
             if group and ((size > PASSAGE_CHARACTERS and unit.opens and not unit.code) or size > PASSAGE_LIMIT):
-                found.append(_piece(section, group))
+                found.append(_piece(document.text, section, group))
                 group, begin = [], None
             begin = unit.start if begin is None else begin
             group.append(unit)
         if group:
-            found.append(_piece(section, group))
+            found.append(_piece(document.text, section, group))
     return found
 
 
-def _piece(section: Section, group: list[Unit]) -> Piece:
-    start, end = group[0].start, group[-1].end
+def _piece(text: str, section: Section, group: list[Unit]) -> Piece:
+    start, end = group[0].start - (len(mark_before(text, group[0].start)) if group[0].opens else 0), group[-1].end
     units = [Unit(u.start - start, u.end - start, u.code, u.opens) for u in group]
     return Piece(section.path, section.anchor, section.entry, start, end, units)

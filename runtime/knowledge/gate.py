@@ -28,6 +28,7 @@ ENOUGH_EVIDENCE = 18.0
 """So many nats (inverse frequencies, added up) of literally matching words are no coincidence."""
 
 _DETERMINERS = word_set("a an the my our your his her their this that in on with from for to of at by via into")
+_VERBS = word_set("is are was were do does did doesn't don't has have had can can't cannot will won't keeps shows says")
 
 
 def abstain(shelf: Shelf, question: Question, pages: list[Page]) -> str:
@@ -104,7 +105,8 @@ def _strange(shelf: Shelf, question: Question) -> list[str]:
             known = question.terms.get(term)
             if known is None or any(shelf.frequency(v) > _unknown(shelf) for v in known.variants):
                 continue
-            if term in question.names or i + 1 == len(words) or _DETERMINERS.intersection(words[max(0, i - 2) : i]):
+            noun = i + 1 == len(words) or words[i + 1] in _VERBS or _DETERMINERS.intersection(words[max(0, i - 2) : i])
+            if noun or term in question.names:
                 found.append(term)
     return found
 

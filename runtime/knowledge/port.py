@@ -5,7 +5,7 @@ from pathlib import Path
 from actors.evidence import Findings
 from actors.ports import PortFailed
 from runtime.settings import KnowledgeSettings
-from runtime.workers import WorkError, Workers
+from runtime.workers import WorkError, Workers, WorkTimedOut
 
 FILE = "knowledge.db"
 FIND = "runtime.knowledge.search:find"
@@ -32,9 +32,13 @@ class KnowledgeIndex:
         within = min(within, self._settings.search_seconds)
         arguments = (self._database, question, limit or self._settings.passages)
         try:
-            return await self._workers.call(
-                "runtime.knowledge.search:find", *arguments, within=within, returns=Findings
-            )
+            return await self._workers.call(FIND, *arguments, within=within, returns=Findings)
+        except WorkTimedOut as error:
+            raise KnowledgeFailed(f"The search took longer than {_brief(within)} s.") from error
         except WorkError as error:
             detail = str(error).removeprefix("DatabaseError: ").removeprefix("OperationalError: ")
             raise KnowledgeFailed(f"The documents could not be searched: {detail}.") from error
+
+
+def _brief(seconds: float) -> str:
+    return f"{seconds:.1f}" if seconds >= 0.1 else f"{seconds:.1g}"

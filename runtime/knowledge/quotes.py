@@ -5,6 +5,7 @@ import re
 
 import msgspec
 
+from runtime.knowledge.document import mark_before
 from runtime.knowledge.question import Question
 from runtime.knowledge.ranking import Page
 from runtime.knowledge.shelf import Shelf, Stored
@@ -62,6 +63,7 @@ _CUES = {
     "much": re.compile(r"\d\s?(?:%|percent|[kMGT]?B\b|ms|s\b|seconds|minutes|元|天|个|원|일|개)|\bdefault\b"),
 }
 _OPENS = re.compile(rf"[A-Z\"'(“`*{CJK}]")
+_ITEM = re.compile(r"\n[ \t]*(?:[-*+•]|\d{1,9}[.)])[ \t]")
 _ROW = re.compile(r" [|—] ")
 
 
@@ -114,7 +116,10 @@ def _whole(window: Window) -> Window:
     first, last = _grown(units, first, last)
     if window.passage.entry and units[last].end - units[0].start <= WHOLE_CHARACTERS:
         first = 0  # what an option or function is, before what else is said of it
-    return msgspec.structs.replace(window, start=units[first].start, end=units[last].end)
+    start, end = units[first].start, units[last].end
+    if _ITEM.search(text, start, end):  # of several items the first keeps its mark too
+        start -= len(mark_before(text, start))
+    return msgspec.structs.replace(window, start=start, end=end)
 
 
 def _grown(units: list[StoredUnit], first: int, last: int) -> tuple[int, int]:

@@ -8,6 +8,12 @@ VPN = """# VPN handbook
 
 Open the software centre and choose Terminus Connect. Restart the computer afterwards.
 
+## Enrol a tablet
+
+1. Start the tablet and join the guest network.
+2. Scan the enrolment code.
+3. Wait until the certificate has arrived.
+
 ## Renew the session
 
 The session key of the VPN expires after 60 minutes. Switch on "Renew automatically" under Settings,

@@ -102,10 +102,10 @@ async def test_what_cannot_be_read_is_listed_with_its_reason(tmp_path: Path, wor
 async def test_a_file_whose_reading_takes_too_long_is_stopped_and_not_tried_again(
     tmp_path: Path, workers: Workers
 ) -> None:
-    folder, hasty = library(tmp_path / "library"), KnowledgeSettings(file_seconds=0.0001)
+    folder, hasty = library(tmp_path / "library"), KnowledgeSettings(file_seconds=1e-9)
     report = await build(folder, tmp_path / "store", workers, hasty)
     assert report.read == 0
-    assert {reason for _, reason in report.skipped} == {"took longer than 0.0001 s to read (knowledge.file_seconds)"}
+    assert {reason for _, reason in report.skipped} == {"took longer than 1e-09 s to read (knowledge.file_seconds)"}
     patient = await build(folder, tmp_path / "store", workers)
     assert patient.read == 5
     assert patient.skipped == ()

@@ -35,6 +35,12 @@ def quoted(findings: Findings) -> list[str]:
         ("报销要多久？", "library/sub/chinese.md", "三十天内"),
         ("비밀번호를 어떻게 재설정하나요?", "library/sub/korean.md", "사번을 입력"),
         ("휴가는 며칠 전에 신청해야 하나요?", "library/sub/korean.md", "3일 전"),
+        ("my acount is lokced since 9, badge 4711", "library/sub/account.html", "twenty minutes"),
+        ("My account is locked, my colleague Priya has it too.", "library/sub/account.html", "twenty minutes"),
+        ("I was on a train to Lisbon. How do I connect a printer?", "library/printer.txt", "Add a printer"),
+        ("The VPN session key expires here in Lisbon", "library/vpn.md", "Renew automatically"),
+        ("我出差回来了，报销单多久内要交？", "library/sub/chinese.md", "三十天内"),
+        ("휴가를 쓰고 싶은데 어떻게 신청하나요?", "library/sub/korean.md", "3일 전"),
     ],
 )
 def test_the_right_passage_comes_first_and_is_quoted(database: str, question: str, source: str, words: str) -> None:
@@ -44,12 +50,22 @@ def test_the_right_passage_comes_first_and_is_quoted(database: str, question: st
     assert any(words in quote for quote in quoted(findings))
 
 
+def test_a_quoted_list_keeps_the_mark_of_its_first_item(database: str) -> None:
+    findings = find(database, "How do I enrol a tablet?", 8)
+
+    assert quoted(findings)[0].startswith("1. Start the tablet and join the guest network.\n2. Scan")
+
+
 @pytest.mark.parametrize(
     "question",
     [
         "How do I reset my Netflix subscription?",
         "Who won the football world cup?",
         "How do I deploy Kubernetes with Helm?",
+        "How do I connect a telescope?",
+        "How do I renew my passport in Lisbon?",
+        "The elevator does not stop on the third floor",
+        "Can I renew my Netflix account on the cable box?",
         "怎么安装数据库？",
         "서버 백업은 어떻게 하나요?",
         "the of and",
@@ -129,8 +145,8 @@ async def test_a_damaged_index_fails_with_a_sentence(tmp_path: Path, workers: Wo
 
 
 async def test_a_search_over_its_time_fails_with_a_sentence(knowledge: KnowledgeIndex) -> None:
-    with pytest.raises(KnowledgeFailed, match="took longer"):
-        await knowledge.search("How do I install it?", within=0.00001)
+    with pytest.raises(KnowledgeFailed, match="^The search took longer than 1e-05 s.$"):
+        await knowledge.search("How do I install it?", within=0.0000098)
 
 
 @pytest.mark.parametrize(
