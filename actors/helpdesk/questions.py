@@ -41,11 +41,14 @@ def together(found: Sequence[tuple[str, Findings]]) -> tuple[Findings, tuple[str
 
 
 def _scaled(passages: tuple[Passage, ...]) -> list[Passage]:
-    """Scores of two searches cannot be compared: the best quote of each counts 1."""
+    """Scores of two searches cannot be compared: the best page and the best quote of each count 1."""
     best = max((quote.score for each in passages for quote in each.quotes), default=0.0) or 1.0
+    top = max((each.score for each in passages), default=0.0) or 1.0
     return [
         msgspec.structs.replace(
-            each, quotes=tuple(Slice(quote.start, quote.end, quote.score / best) for quote in each.quotes)
+            each,
+            score=each.score / top,
+            quotes=tuple(Slice(quote.start, quote.end, quote.score / best) for quote in each.quotes),
         )
         for each in passages
     ]

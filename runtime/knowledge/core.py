@@ -8,8 +8,8 @@ from runtime.knowledge.words import EVERYDAY, is_cjk, runs, spelled, word_set
 FOCUS_WORDS = 3
 FOCUS_CHARACTERS = 250
 """From here on a text is a story with a question in it."""
-CORE_WORDS = 2
-"""A clause with so many words that the documents know may stand for the whole text."""
+CORE_WORDS, EVERYDAY_WORD = 1.5, 0.5
+"""A clause with so many words that the documents know may stand for the whole text; an everyday word is half a one."""
 
 _SENTENCE = re.compile(r"(?<=[.?!;])\s+|(?<=[。！？])|\n+")
 _CLAUSE = re.compile(
@@ -24,9 +24,14 @@ _ASKS = re.compile(
 )
 _PERSON = re.compile(
     r"\b(?:mr|mrs|ms|miss|dr|prof|colleagues?|boss|manager|intern|trainee|assistant|friend|wife|husband|customer|"
-    r"visitor|guest)\.?\s+((?-i:[A-Z])[\w'’-]+(?:\s+(?-i:[A-Z])[\w'’-]+)?)",
+    r"visitor|guest|supplier|room|building|project)\.?\s+((?-i:[A-Z])[\w'’-]+(?:\s+(?-i:[A-Z])[\w'’-]+)?)|"
+    r"(?<=trip|tour|stay) (?:to|in|at) ((?-i:[A-Z])[\w'’-]+)|"
+    r"(?<=visit|hotel|plane|train) (?:to|in|at) ((?-i:[A-Z])[\w'’-]+)|"
+    r"(?<=flight|office|branch) (?:to|in|at) ((?-i:[A-Z])[\w'’-]+)|"
+    r"(?<=\S )\([^()\n]{1,80}\)",
     re.IGNORECASE,
 )
+"""Who and where, by the word before the name, and what stands in brackets."""
 _PLACE = word_set("in at from near to during around towards within since until")
 _ARTICLES = word_set("a an the my our your his her their this that these those")
 
@@ -65,14 +70,15 @@ def core(text: str, known: Known) -> str:
     asking = [clause for clause in clauses if _ASKS.match(clause)]
     if sum(_known(clause, known) for clause in asking) >= CORE_WORDS:
         return "\n".join(_PERSON.sub(" ", clause) for clause in asking)
-    best = max(clauses, key=lambda clause: _known(clause, known), default="")
-    if not asking and _known(best, known) >= CORE_WORDS:
-        clauses = [best]
+    best = max((each for each in clauses if each not in asking), key=lambda each: _known(each, known), default="")
+    if _known(best, known) >= CORE_WORDS:
+        clauses = [best, *asking]
     return "\n".join(_told(_PERSON.sub(" ", clause), known) for clause in clauses)
 
 
-def _known(clause: str, known: Known) -> int:
-    return len({term for word, term in spelled(clause) if word not in EVERYDAY and not term.isdigit() and known(term)})
+def _known(clause: str, known: Known) -> float:
+    terms = {term: EVERYDAY_WORD if word in EVERYDAY else 1.0 for word, term in spelled(clause)}
+    return sum(share for term, share in terms.items() if not term.isdigit() and known(term))
 
 
 def _told(clause: str, known: Known) -> str:

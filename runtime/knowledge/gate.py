@@ -11,12 +11,12 @@ from runtime.knowledge.shelf import Shelf
 from runtime.knowledge.words import EVERYDAY, is_cjk, runs, tokens, word_set
 
 COVERAGE = 0.55
-"""So much of the question, by weight, must be matched by one passage of the best pages."""
+"""So much of the question, by weight, must be matched by one passage of the best pages;"""
+FEW_PASSAGES, COVERAGE_OF_FEW = 1000, 0.45
+"""of a few passages less: they have fewer words for a thing, and fewer that match by chance."""
 COVERED_ALL_THE_SAME = 0.75
 """From here on an unknown word of the question, if it is no name, does not matter."""
 PAGES = 3
-UNKNOWN, UNKNOWN_OF = 3, 1000
-"""A word in no more passages than this is one that the documents do not speak of; each for a thousand passages."""
 NO_COINCIDENCE = 3.0
 """In nats: so much rarer than one in the collection is a passage that says these words, if they were independent."""
 NAME_RARITY = 8.0
@@ -28,6 +28,7 @@ ENOUGH_EVIDENCE = 18.0
 """So many nats (inverse frequencies, added up) of literally matching words are no coincidence."""
 
 _DETERMINERS = word_set("a an the my our your his her their this that in on with from for to of at by via into")
+_ARTICLES = word_set("a an the my our your his her their this that me us it")
 _VERBS = word_set("is are was were do does did doesn't don't has have had can can't cannot will won't keeps shows says")
 
 
@@ -46,7 +47,7 @@ def abstain(shelf: Shelf, question: Question, pages: list[Page]) -> str:
         variants = question.terms[term].variants
         if shelf.rarity(term) < NAME_RARITY and not any(v in have for v in variants):
             return f"No passage on this speaks of '{question.words.get(term, term)}'."
-    if covered < COVERAGE and not telling:
+    if covered < (COVERAGE if shelf.passages >= FEW_PASSAGES else COVERAGE_OF_FEW) and not telling:
         return "No passage of the documents covers this question."
     solid = [term for term, each in question.terms.items() if not each.weak]
     if len(solid) == 1 and not any(question.matches(page.hits[0].heads).get(solid[0]) for page in top):
@@ -57,7 +58,7 @@ def abstain(shelf: Shelf, question: Question, pages: list[Page]) -> str:
 def missing_pair(shelf: Shelf, question: Question, quoted: list[Window]) -> str:
     """A name with the word behind it, such as "SQL Server", must stand together in what is quoted."""
     for first, second, written in _compounds(question):
-        known = shelf.frequency(first) > _unknown(shelf) and shelf.rarity(first) > SUBJECT_RARITY
+        known = shelf.frequency(first) > shelf.by_chance and shelf.rarity(first) > SUBJECT_RARITY
         if known and not any(_together(w, first, second) for w in quoted):
             return f"No passage on '{written}' was found."
     return ""
@@ -90,10 +91,6 @@ def _telling(shelf: Shelf, question: Question, top: list[Page]) -> bool:
     return max(said) - math.log(shelf.passages) >= NO_COINCIDENCE
 
 
-def _unknown(shelf: Shelf) -> int:
-    return min(UNKNOWN, shelf.passages // UNKNOWN_OF)
-
-
 def _strange(shelf: Shelf, question: Question) -> list[str]:
     """Nouns and names of the question that the documents (almost) never have."""
     words = [word.lower() for word in runs(question.core)]
@@ -103,12 +100,21 @@ def _strange(shelf: Shelf, question: Question) -> list[str]:
             continue
         for term in tokens(word):
             known = question.terms.get(term)
-            if known is None or any(shelf.frequency(v) > _unknown(shelf) for v in known.variants):
+            if known is None or any(shelf.frequency(v) > shelf.by_chance for v in known.variants):
                 continue
-            noun = i + 1 == len(words) or words[i + 1] in _VERBS or _DETERMINERS.intersection(words[max(0, i - 2) : i])
-            if noun or term in question.names:
+            if term in question.names or _noun(words, i):
                 found.append(term)
     return found
+
+
+def _noun(words: list[str], i: int) -> bool:
+    """Whether the place of a word in its sentence is that of a noun."""
+    behind = words[i + 1] if i + 1 < len(words) else ""
+    if behind in _VERBS or (i and words[i - 1] in _DETERMINERS):
+        return True
+    if not behind:
+        return not words[i].endswith("ed")
+    return i > 1 and words[i - 2] in _DETERMINERS and behind not in _ARTICLES  # "the printer ate my" has a verb there
 
 
 def _compounds(question: Question) -> list[tuple[str, str, str]]:

@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 import msgspec
 
 from runtime.knowledge.core import core, focus, sentences
+from runtime.knowledge.stems import stem
 from runtime.knowledge.thesaurus import SYNONYMS
 from runtime.knowledge.words import EVERYDAY, STOP, is_cjk, runs, spelled, tokens, word_set
 
@@ -21,7 +22,7 @@ EVERYDAY_WEIGHT = 0.6
 DIGITS_WEIGHT = 0.2
 UNKNOWN_PAIR = 0.5
 """Two Chinese or Korean characters that no document has may be the end of a word and the start of the next."""
-TYPO_LETTERS, SUBSTITUTED_LETTERS, TYPOS = 5, 7, 4
+TYPO_LETTERS, TYPO_LONGEST, SUBSTITUTED_LETTERS, TYPOS = 5, 20, 7, 4
 """So long a word may be misspelt, or have a wrong letter (which often makes another word); so many are looked up."""
 CHARACTERS = 4000
 """So much of a question is looked at."""
@@ -31,7 +32,13 @@ TERMS = 60
 """So many of its words: the others hardly change what is found."""
 
 _NAME = re.compile(r"(?<![.?!:]\s)(?<!^)\b(?=\w*[A-Z])\w+(?:[._]\w+)*")
-_UNITS = word_set("kb mb gb tb pb ms sec min hz mhz ghz ok fyi asap pc it id faq")
+_NO_NAMES = word_set(
+    """
+    kb mb gb tb pb ms sec min hz mhz ghz ok fyi asap pc it id faq am pm
+    monday tuesday wednesday thursday friday saturday sunday january february march april june july august september
+    october november december
+    """
+)
 _CODE_NUMBER = re.compile(
     r"(?:error|code|status|event|fehler|错误|代码|오류|에러)\s*(?:code|no\.?|number|#|:)?\s*#?(\d{2,})", re.IGNORECASE
 )
@@ -51,7 +58,7 @@ _KOREAN_FILLER = word_set(
     얼마나 얼마 몇 며칠 누구 누가 어느 어떤
     어떻게 무엇 무엇을 무엇이 뭐 왜 어디 어디서 어디에 언제 누가 제가 저는 저희 우리 나는
     내 제 그 이 저 있나요 있습니까 있어요 합니까 하나요 해요 되나요 됩니까 주세요 싶어요 싶습니다
-    싶은데 싶은데요 싶은 하면
+    싶은데 싶은데요 싶은 하면 하는데 하는데요 같이
     안녕하세요 감사합니다 수 것 좀
     """
 )
@@ -65,7 +72,7 @@ class Statistics(Protocol):
     """What a question needs to know of the index."""
 
     def known(self, terms: Iterable[str]) -> list[str]:
-        """Those of some terms that stand in any passage."""
+        """Those of some terms that the documents speak of."""
         ...
 
     def frequency(self, term: str) -> int:
@@ -155,7 +162,7 @@ def understand(text: str, statistics: Statistics) -> Question:
         variants = {term: 1.0, meant: SYNONYM if meant != term else 1.0}
         variants |= {v: SYNONYM for v in SYNONYMS.get(meant, ()) if statistics.frequency(v)}
         asked = weight * (1 if term in asking else CONTEXT)
-        torn = is_cjk(term) and not statistics.frequency(term)
+        torn = not any(statistics.frequency(v) for v in variants)
         gated = weight * (UNKNOWN_PAIR if torn else 1) if term in central and not digits else 0.0
         terms.setdefault(term, Term(weight, asked, gated, weak, variants))
     if len(terms) > TERMS:
@@ -209,24 +216,25 @@ def _asking(text: str, statistics: Statistics) -> set[str]:
 def _near(pairs: list[tuple[str, str]], names: list[str], statistics: Statistics) -> dict[str, str]:
     """For an unknown word, the only one that differs by one letter left out, doubled, swapped or wrong."""
     found: dict[str, str] = {}
-    unknown = [term for word, term in dict.fromkeys(pairs) if len(word) >= TYPO_LETTERS and term not in names]
-    unknown = [term for term in unknown if term.isascii() and term.isalpha() and not statistics.frequency(term)]
-    for term in unknown[:TYPOS]:
-        known = statistics.known(_edits(term))
+    words = [(word, term) for word, term in dict.fromkeys(pairs) if len(word) >= TYPO_LETTERS and term not in names]
+    words = [each for each in words if each[0].isascii() and each[0].isalpha() and not statistics.frequency(each[1])]
+    for word, term in words[:TYPOS]:
+        known = statistics.known({stem(edit) for edit in _edits(word)})
+        known = [each for each in known if abs(len(each) - len(term)) <= 1]  # one slip may make another ending, too
         if len(known) == 1:
             found[term] = known[0]
     return found
 
 
-def _edits(term: str) -> set[str]:
-    """The terms that begin with the same letter and are one slip away."""
+def _edits(word: str) -> set[str]:
+    """The words that begin with the same letter and are one slip away."""
     letters = "abcdefghijklmnopqrstuvwxyz"
-    cuts = [(term[:i], term[i:]) for i in range(1, len(term) + 1)]
+    cuts = [(word[:i], word[i:]) for i in range(1, min(len(word), TYPO_LONGEST) + 1)]
     edits = {a + b[1:] for a, b in cuts if b} | {a + b[1] + b[0] + b[2:] for a, b in cuts if len(b) > 1}
     edits |= {a + c + b for a, b in cuts for c in letters}
-    if len(term) >= SUBSTITUTED_LETTERS:
+    if len(word) >= SUBSTITUTED_LETTERS:
         edits |= {a + c + b[1:] for a, b in cuts if b for c in letters}
-    return edits - {term}
+    return edits
 
 
 def _names(text: str) -> list[str]:
@@ -234,7 +242,7 @@ def _names(text: str) -> list[str]:
     for match in _NAME.finditer(text):
         for word in runs(match.group()):
             low = word.lower()
-            if low not in STOP and low not in _UNITS and not is_cjk(low):
+            if low not in STOP and low not in _NO_NAMES and not is_cjk(low):
                 found.update(dict.fromkeys(term for term in tokens(low) if len(term) > 1))
     return sorted(found)
 

@@ -11,6 +11,8 @@ from runtime.knowledge.store import VERSION, StoredUnit, decode_units
 KNOWN_TERMS = 200_000
 """So many frequencies are kept in memory."""
 KNOWN_AT_ONCE = 2000
+UNKNOWN, UNKNOWN_OF = 3, 1000
+"""A few passages may have any word by chance: one of each thousand."""
 
 
 class Candidate(NamedTuple):
@@ -75,6 +77,11 @@ class Shelf:
     def close(self) -> None:
         self._db.close()
 
+    @property
+    def by_chance(self) -> int:
+        """A word in no more passages than this is one that the documents do not speak of."""
+        return min(UNKNOWN, self.passages // UNKNOWN_OF)
+
     def frequency(self, term: str) -> int:
         known = self._frequencies.get(term)
         if known is None:
@@ -85,10 +92,13 @@ class Shelf:
         return known
 
     def known(self, terms: Iterable[str]) -> list[str]:
-        """Those of some terms that stand in any passage."""
+        """Those of some terms that the documents speak of."""
         wanted = sorted(terms)[:KNOWN_AT_ONCE]
-        marks = ",".join("?" * len(wanted))
-        return [row[0] for row in self._db.execute(f"SELECT term FROM vocabulary WHERE term IN ({marks})", wanted)]
+        rows = self._db.execute(
+            f"SELECT term FROM vocabulary WHERE doc > ? AND term IN ({','.join('?' * len(wanted))})",
+            (self.by_chance, *wanted),
+        )
+        return [row[0] for row in rows]
 
     def rarity(self, term: str) -> float:
         known = self._rarities.get(term)

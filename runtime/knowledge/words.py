@@ -36,7 +36,7 @@ EVERYDAY = word_set(
     """
     able add afraid after ago ahead almost although always although annoying anyway apart appear appears around
     asap avoid bad before begin behind believe besides best better between big bigger biggest boss came case
-    cause cheaper choose colleague colleagues come company correctly couple day days deal dear decide dear
+    cause cheaper choose colleague colleagues come comes coming company correctly couple day days deal dear decide dear
     different difference do documentation during easiest easy else end ended ends enough everybody everyone
     exactly example explain explanation fast faster fastest few fewer find fine first five follow forgot four
     friday gave give gives good great guess guide half handle happen happened happening hello help hi higher

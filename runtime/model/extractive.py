@@ -22,6 +22,8 @@ Measured over two manuals: all five answers above it are full ones, partial ones
 QUOTES = 4
 PAGES = 3
 QUOTES_OF_THE_BEST_PAGE = 2
+CLEAR = 0.6
+"""A page with less than this share of the best one's score is not quoted beside it."""
 CUT = 0.6
 """A quote with less than this share of the best one's score is left out."""
 SAME = 0.8
@@ -30,6 +32,8 @@ SUMMARY_CHARACTERS = 200
 
 _WORD = re.compile(r"\w+")
 _CITED = re.compile(r"\s*\[\d+\]")
+_MARK = re.compile(r"^[ \t]*(?:\d{1,2}[.)]|[-*•])[ \t]+", re.MULTILINE)
+_ROW = re.compile(r"\S \| \S")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 
 
@@ -83,7 +87,9 @@ Quote = tuple[int, Passage, Slice]
 
 def _chosen(passages: tuple[Passage, ...]) -> list[Quote]:
     """The quotes to show, best first: of the best page two, of two more pages one, none that repeats another."""
-    every = [(n, p, s) for n, p in enumerate(passages, 1) for s in p.quotes if 0 <= s.start < s.end <= len(p.text)]
+    near = CLEAR * max((each.score for each in passages), default=0.0)
+    shown = [(n, p) for n, p in enumerate(passages, 1) if p.score >= near]
+    every = [(n, p, s) for n, p in shown for s in p.quotes if 0 <= s.start < s.end <= len(p.text)]
     every.sort(key=lambda quote: (-quote[2].score, quote[0], quote[2].start))
     chosen: list[Quote] = []
     said: list[frozenset[str]] = []
@@ -118,9 +124,12 @@ def _summary(material: dict[str, str]) -> Summary:
 
 
 def _first(text: str) -> str:
-    """The first sentence that is no heading, shortened at a word if it is long."""
-    parts = [part.strip() for part in _SENTENCE_END.split(text) if part.strip()]
-    sentence = next((part for part in parts if not part.endswith((":", "："))), parts[0] if parts else "")
+    """The first sentence that is neither heading nor mark, shortened at a word if it is long."""
+    parts = [part.strip() for part in _SENTENCE_END.split(_MARK.sub("", text)) if part.strip()]
+    said = [part for part in parts if not part.endswith((":", "："))] or parts
+    if len(said) > 1 and _ROW.search(said[0]) and _ROW.search(said[1]):
+        said = said[1:]  # a table's first row names its columns
+    sentence = said[0] if said else ""
     if len(sentence) <= SUMMARY_CHARACTERS:
         return sentence
     return sentence[:SUMMARY_CHARACTERS].rsplit(" ", 1)[0].rstrip(",;:") + " …"

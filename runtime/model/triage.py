@@ -8,6 +8,7 @@ CHARACTERS = 20_000
 """So much of a ticket is looked at."""
 QUESTION_CHARACTERS = 2000
 SIGNATURE_LINES = 8
+PLEASANTRIES = 3
 
 _REPLY = re.compile(
     r"^\s*(?:-{2,}\s*(?:original message|forwarded message|原始邮件|转发的邮件|원본 메일|original nachricht).*|"
@@ -23,6 +24,16 @@ _GREETING = re.compile(
     r"^\s*(?:(?:hi|hello|hey|dear|greetings|good (?:morning|afternoon|evening|day))\b[^,.!?\n]{0,40}(?:[,.!:]+|$)|"
     r"(?:你好|您好|大家好|各位好|尊敬的[^，,。\n]{0,20})[，,。！!：:\s]*|안녕하세요[^.,!?\n]{0,20}?[.,!~\s]+)\s*",
     re.IGNORECASE,
+)
+_PLEASANTRY = re.compile(
+    r"^\s*(?:(?:i |we )?(?:hope|trust) (?:that )?(?:(?:(?:this|my) )?(?:e-?mail |mail |message |note )?finds you|"
+    r"you(?:'re| are| had| have had)|your|all is|everything is|everyone is)\b[^.!?\n]{0,60}"
+    r"\b(?:well|fine|good|great|nice|ok|okay|weekend|week|day|time)\b[^.!?,\n]{0,20}(?:[.!,]+|$)|"
+    r"how are you[^.!?\n]{0,30}[.!?]+|"
+    r"(?:i have |we have |just )?(?:an? |one |two |three |some |few )*(?:quick |short |small |little )?"
+    r"(?:questions?|things?|issues?|problems?)(?: for you| today)?:|"
+    r"(?:希望|祝)(?:您|你|大家)[^。！\n]{0,20}[。！]|잘 지내(?:시|셨)[^.!?\n]{0,15}[.!?])\s*",
+    re.IGNORECASE | re.MULTILINE,
 )
 _CLOSING = re.compile(
     r"^\s*(?:--\s*|(?:best|kind|warm)?\s*regards\b.*|cheers\b.*|sincerely\b.*|yours\b.*|(?:many )?thanks\b.{0,40}|"
@@ -116,6 +127,8 @@ def question(ticket: str) -> str:
     kept = _without_greeting(_without_signature(lines))
     text = re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip()
     text = _POLITE_END.sub("", _SIGNED_END.sub("", text)).strip()
+    for _ in range(PLEASANTRIES):
+        text = _PLEASANTRY.sub("", text, count=1) or text
     return (text or ticket.strip())[:QUESTION_CHARACTERS]
 
 

@@ -75,6 +75,12 @@ async def test_a_ticket_is_analysed_by_rules(case: Case) -> None:
         ("> quoted before\nMy answer is no.\n-- \nAnna", "My answer is no."),
         ("您好，打印机坏了。\n谢谢！\n小王", "打印机坏了。"),
         ("안녕하세요. 프린터가 고장입니다.\n감사합니다.\n김철수 드림", "프린터가 고장입니다."),
+        ("Hi,\n\nI hope this mail finds you well. My VPN drops.", "My VPN drops."),
+        ("Hello, hope you are doing well!\nI have two questions: why? And how?", "why? And how?"),
+        ("Two things: the printer jams, and it smells.", "the printer jams, and it smells."),
+        ("你好，希望您一切顺利。打印机坏了。", "打印机坏了。"),
+        ("I hope you can repair my well-worn printer.", "I hope you can repair my well-worn printer."),
+        ("Hope this finds you well.", "Hope this finds you well."),
         ("Thanks", "Thanks"),
         ("Hello", "Hello"),
     ],
@@ -154,6 +160,29 @@ async def test_a_summary_is_of_the_given_words_only() -> None:
         resolution="VPN > Keys:\nRenew the key in Settings. [1]\nThen restart. [2]",
     )
     assert summary == Summary("The VPN drops. — Renew the key in Settings.")
+
+
+@pytest.mark.parametrize(
+    ("resolution", "said"),
+    [
+        ("VPN > First time:\n1. Install the client.\n2. Open the portal. [1]", "Install the client."),
+        ("Wi-Fi:\nNetwork | For whom\nStaff | by certificate\nGuests | by code [1]", "Staff | by certificate"),
+        ("Printers:\n- Hold the badge to the reader. [1]", "Hold the badge to the reader."),
+    ],
+)
+async def test_a_summary_begins_with_what_was_found(resolution: str, said: str) -> None:
+    summary = await fill(Summary, ticket="I hope this mail finds you well. It is slow.", resolution=resolution)
+
+    assert summary == Summary(f"It is slow. — {said}")
+
+
+async def test_beside_a_clear_best_page_others_are_not_quoted() -> None:
+    clear, second = passage("a", "Alpha says much of this.", 0.9), passage("b", "Beta is another view entirely.", 0.8)
+    alone = msgspec.structs.replace(clear, score=10.0)
+    for score, cited in ((9.0, [1, 2]), (2.0, [1])):
+        draft = await fill(Draft, Findings((alone, msgspec.structs.replace(second, score=score))), ticket="?")
+        assert isinstance(draft, Draft)
+        assert [each.passage for each in draft.claims] == cited
 
 
 async def test_a_long_summary_is_cut_at_a_word() -> None:
