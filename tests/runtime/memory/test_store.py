@@ -111,6 +111,15 @@ async def test_another_answer_to_a_rejected_ones_text_is_served(opened: Open) ->
     assert (await memory.recall(TEXT, within=WITHIN)).ticket_id == "T2"
 
 
+async def test_who_looks_for_another_answer_is_told_which_were_rejected(opened: Open) -> None:
+    memory = opened()
+    await memory.store("run:1", "T1", TEXT, ANSWER)
+    assert (await memory.recall(TEXT, within=WITHIN)).rejected == ()
+    await memory.feedback("T1", right=False)
+    assert (await memory.recall(TEXT, within=WITHIN)).rejected == (ANSWER.text,)
+    assert (await memory.recall("Something else", within=WITHIN)).rejected == ()
+
+
 async def test_the_last_word_counts(opened: Open) -> None:
     memory = opened()
     await memory.store("run:1", "T1", TEXT, ANSWER)
