@@ -37,6 +37,8 @@ OVERVIEW = 0.12
 """What something is stands rather in the opening section of its page."""
 PAGE_RANK = 0.6
 UNRANKED_STRENGTH = 0.4
+CLEAR, FIRST = 0.6, 0.3
+"""Where the next passage of a page has less than this share of the first one's score, the first is quoted first."""
 
 _ANAPHOR = re.compile(
     r"(?!It is (?:possible|recommended|necessary|important|useful|often|also|best|wise|advisable)|"
@@ -83,11 +85,13 @@ def windows(shelf: Shelf, question: Question, pages: list[Page]) -> list[Window]
     found: list[Window] = []
     for page in pages[:PAGES]:
         strengths = {hit.id: hit.score / page.hits[0].score for hit in page.hits[:PAGE_PASSAGES]}
+        clear = len(page.hits) > 1 and page.hits[1].score < CLEAR * page.hits[0].score
         top = shelf.stored([page.hits[0].id])[0]
         ids = set(strengths) | set(shelf.neighbours(page.document, top.heading, top.id))
         bonus = PAGE_RANK * page.score / pages[0].score
         for passage in shelf.stored(sorted(ids)):
-            found += _of(shelf, question, passage, strengths.get(passage.id, UNRANKED_STRENGTH), bonus)
+            more = FIRST * (clear and passage.id == top.id)
+            found += _of(shelf, question, passage, strengths.get(passage.id, UNRANKED_STRENGTH), bonus + more)
     found.sort(key=lambda w: (-w.score, w.passage.id, w.start, w.end))
     kept: list[Window] = []
     for best in found:
