@@ -1,6 +1,7 @@
 """`python -m runtime COMMAND`: finds the command, reads the settings, and turns every error into one sentence."""
 
 import argparse
+import errno
 import gc
 import importlib
 import io
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 MODULES = "runtime.commands"
 COLLECTOR = (50_000, 20, 100)
 """Python's thresholds are for a few hundred objects; with thousands of tickets they cost half of the time."""
+
+NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class Parser(argparse.ArgumentParser):
@@ -45,10 +48,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _command(name, after, config)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains when it flushes
+        _discard()
         return Exit.FAILED
     except KeyboardInterrupt:
         return _refused("Stopped.", Exit.CANCELLED)
+
+
+def _discard() -> None:
+    """Let go of what stdout did not take, or the interpreter complains when it flushes."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _split(argv: list[str]) -> tuple[list[str], str, list[str]]:
@@ -90,9 +98,14 @@ def _command(name: str, rest: Sequence[str], config: str | None) -> int:
         settings = load(arguments.config)
     except ConfigError as error:
         return _refused(str(error))
-    status = _logged(name, lambda: module.run(arguments, settings), settings)
-    sys.stdout.flush()
-    return status
+
+    def run() -> int:
+        status: int = module.run(arguments, settings)
+        if sys.stdout is not None:  # closed before it began
+            sys.stdout.flush()
+        return status
+
+    return _logged(name, run, settings)
 
 
 def _logged(name: str, run: Callable[[], int], settings: "Settings") -> int:
@@ -126,6 +139,9 @@ def _explained(name: str, run: Callable[[], int], details: str) -> int:
         raise
     except Exception as error:
         structlog.get_logger().exception("command.crashed", command=name)
+        if isinstance(error, OSError) and error.errno in NO_SPACE:
+            _discard()
+            return _refused(f"{name} could not write: {error.strerror}. Make room, and ask again.", Exit.FAILED)
         return _refused(f"{name} failed unexpectedly ({type(error).__name__}); the details are {details}.", Exit.FAILED)
 
 

@@ -30,6 +30,7 @@ from runtime.settings import Settings
 from runtime.storage.database import Database
 from runtime.storage.journal import SCHEMA, JournalDamaged, SqliteJournal, StoredRun, Ticket
 from runtime.storage.owner import Owner
+from runtime.wording import safe
 from runtime.workers import Workers
 
 if TYPE_CHECKING:
@@ -79,7 +80,11 @@ class Node:
     @contextlib.asynccontextmanager
     async def open(cls, settings: Settings) -> AsyncIterator[Self]:
         """Runs that have not ended when this closes stay in the journal, for `resume`."""
-        node = cls(settings)
+        try:
+            node = cls(settings)
+        except OSError as error:
+            what = f"The storage folder {safe(settings.storage.folder)} cannot be used: {error.strerror}"
+            raise PortFailed(f"{what}. Mend it, or set [storage] folder to another.") from error
         try:
             yield node
         finally:

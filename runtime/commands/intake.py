@@ -63,6 +63,8 @@ def checked(draft: Draft, place: str) -> Draft:
         raise UserError(
             f"{place}: the id {shown(draft.id)} must be 1 to 100 letters, digits, dots, dashes or underscores."
         )
+    if "\0" in draft.text + draft.subject + draft.requester:
+        raise UserError(f"{place} holds the character U+0000, which is in no text. Remove it.")
     for name in ("subject", "requester"):
         if len(getattr(draft, name)) > SHORT_CHARACTERS:
             raise UserError(f"{place}: the {name} is over {SHORT_CHARACTERS} characters. Put the rest into the text.")
@@ -98,8 +100,9 @@ def _file(path: Path, most: int) -> bytes:
 
 
 def _stdin(most: int, stdin: BinaryIO | None) -> bytes:
-    stream = stdin or sys.stdin.buffer
-    return stream.read(most + 1)
+    if stdin is None and sys.stdin is None:  # so Python calls one that was closed before it began
+        raise UserError("There is no stdin to read the ticket from. Pipe it in, or put its text in quotes.")
+    return (stdin or sys.stdin.buffer).read(most + 1)
 
 
 def _bytes(text: str) -> bytes:

@@ -130,8 +130,6 @@ async def ticket(request: web.Request, settings: Settings) -> Draft:
     if len(new.text.encode()) > settings.run.ticket_kilobytes * 1024:
         most = settings.run.ticket_kilobytes
         raise Refused(413, f"The text is over {most} KB. Shorten it, or raise [run] ticket_kilobytes.")
-    if "\0" in new.text + new.subject + new.requester:
-        raise Refused(400, "The ticket holds the character U+0000, which is in no text. Remove it.")
     try:
         return checked(Draft(new.text, id=new.id, subject=new.subject, requester=new.requester), "The ticket")
     except UserError as error:

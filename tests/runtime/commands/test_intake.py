@@ -1,6 +1,7 @@
 """A ticket from words, files and pipes; whatever is no ticket is one sentence."""
 
 import io
+import sys
 from pathlib import Path
 
 import pytest
@@ -141,3 +142,14 @@ def test_stdin_is_read_no_further_than_a_ticket_may_be_long() -> None:
 @pytest.mark.parametrize("text", ["is readme.md outdated?", "x" * 3000, "a\0b".replace("\0", " "), "what/is/this"])
 def test_a_text_that_only_resembles_a_path_stays_a_text(text: str) -> None:
     assert read([text], KILOBYTES).text == text
+
+
+def test_a_closed_stdin_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)  # as Python has it after `<&-`
+
+    with pytest.raises(UserError, match="There is no stdin"):
+        read(["-"], KILOBYTES)
+
+
+def test_a_zero_character_that_json_smuggles_in_is_refused(tmp_path: Path) -> None:
+    assert "U+0000" in refusal(file(tmp_path, "ticket.json", b'{"text": "a\\u0000b"}'))

@@ -163,3 +163,27 @@ def _command(monkeypatch: pytest.MonkeyPatch, folder: Path, run: object) -> None
     monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setitem(COMMANDS, "explode", "a command for tests")
     monkeypatch.setenv("TERMINUS_STORAGE_FOLDER", str(folder / "task-data"))
+
+
+def test_an_output_that_is_full_is_a_sentence_and_not_done(place: Place) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "runtime", "status"], cwd=place.folder, env=place.environ,
+            stdout=full, stderr=subprocess.PIPE, timeout=60, check=False,
+        )  # fmt: skip
+
+    assert (done.returncode, done.stderr) == (
+        1, b"status could not write: No space left on device. Make room, and ask again.\n",
+    )  # fmt: skip
+
+
+def test_a_storage_folder_that_cannot_be_used_is_a_sentence(place: Place) -> None:
+    (place.folder / "task-data").mkdir()
+    (place.folder / "task-data" / "owners").write_text("in the way", encoding="utf-8")
+
+    done = place.run("status")
+
+    assert done.status == 1
+    assert done.err.startswith("The storage folder ")
+    assert done.err.endswith("Mend it, or set [storage] folder to another.\n")
+    assert done.err.count("\n") == 1
