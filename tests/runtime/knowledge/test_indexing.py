@@ -102,12 +102,14 @@ async def test_what_cannot_be_read_is_listed_with_its_reason(tmp_path: Path, wor
 async def test_a_file_whose_reading_takes_too_long_is_stopped_and_not_tried_again(
     tmp_path: Path, workers: Workers
 ) -> None:
-    folder, hasty = library(tmp_path / "library"), KnowledgeSettings(file_seconds=1e-9)
+    folder, hasty = library(tmp_path / "library"), KnowledgeSettings(file_seconds=0.005)
+    (folder / "long.md").write_text("# Long\n\nA sentence of a long document stands here.\n" * 20_000)
     report = await build(folder, tmp_path / "store", workers, hasty)
-    assert report.read == 0
-    assert {reason for _, reason in report.skipped} == {"took longer than 1e-09 s to read (knowledge.file_seconds)"}
+    reason = "took longer than 0.005 s to read (knowledge.file_seconds)"
+    assert ("library/long.md", reason) in report.skipped  # a busy machine may be late with the small ones, too
+    assert {each for _, each in report.skipped} == {reason}
     patient = await build(folder, tmp_path / "store", workers)
-    assert patient.read == 5
+    assert patient.read == len(report.skipped)
     assert patient.skipped == ()
     assert whole(tmp_path / "store")
 
