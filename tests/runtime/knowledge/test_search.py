@@ -50,6 +50,13 @@ def test_the_right_passage_comes_first_and_is_quoted(database: str, question: st
     assert any(words in quote for quote in quoted(findings))
 
 
+def test_the_section_that_is_clearly_first_is_quoted_first_though_its_sentences_say_little(database: str) -> None:
+    findings = find(database, "How do I install the VPN client?", 8)
+
+    best = max((place.score, place.of(passage)) for passage in findings.passages for place in passage.quotes)
+    assert best[1].startswith("Open the software centre")
+
+
 def test_a_quoted_list_keeps_the_mark_of_its_first_item(database: str) -> None:
     findings = find(database, "How do I enrol a tablet?", 8)
 
