@@ -89,7 +89,7 @@ def _table(runs: list[dict[str, Any]]) -> "Iterator[Line]":
     yield Line(f"{'begun':<19}  {'ticket':<{width}}  {'run':<14}  {'status':<11}  seconds", "strong")
     for each in runs:
         status = spoken(each["status"])
-        took = "" if each["ended"] is None else f"{each['ended'] - each['started']:7.1f}"
+        took = "" if each["ended"] is None else f"{max(0.0, each['ended'] - each['started']):7.1f}"
         yield Line(f"{_when(each['started'])}  {each['ticket']:<{width}}  {each['run']:<14}  {status:<11}  {took}")
     if any(each["status"] == "interrupted" for each in runs):
         yield Line("Interrupted: the process is gone; `python -m runtime resume` goes on with them.", "poor")

@@ -1,7 +1,9 @@
 """What is asked of tickets that were submitted: status, trace, feedback, cancel, resume."""
 
+import contextlib
 import json
 import signal
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -184,3 +186,14 @@ def test_tickets_of_many_processes_share_one_database(place: Place) -> None:
 
     assert [each.status for each in done] == [3] * 6
     assert {each["run"] for each in place.run("status", "--json").json["runs"]} == {each.json["run"] for each in done}
+
+
+def test_a_clock_that_was_set_back_makes_no_negative_time(place: Place) -> None:
+    run = submitted(place)
+    with contextlib.closing(sqlite3.connect(place.folder / "task-data" / "terminus.db")) as database:
+        database.execute("UPDATE run SET started = started + 86400 WHERE id = ?", (run,))
+        database.commit()
+
+    row = next(line for line in place.run("status").out.splitlines() if run in line)
+
+    assert row.split()[-1] == "0.0"
