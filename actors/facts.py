@@ -43,7 +43,7 @@ _NUMBER = re.compile(
 )
 _WORD_NUMBER = re.compile(rf"\b(?P<n>{'|'.join(_WORDS)})\b(?:[\s-](?P<unit>{_UNIT})(?![a-z]))?", re.IGNORECASE)
 _IDENTIFIER = re.compile(
-    r"https?://[^\s)\]>\"'，。]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?<![\w-])--?[a-z][\w-]*(?<=[a-z]{2})|\b\w+(?:_\w+)+\b|(?<![\w/])/\w+(?:/[\w.-]+)+",
+    r"https?://[^\s)\]>\"'，。]+|(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?<![\w-])--?[a-z][\w-]*(?<=[a-z]{2})|\b\w+(?:_\w+)+\b|(?<![\w/])/\w+(?:/[\w.-]+)+",
     re.ASCII | re.IGNORECASE,
 )
 _LIST_MARKER = re.compile(r"^\s*(?:\d{1,2}[.)]|[-*•])\s+|\[\d+\]")

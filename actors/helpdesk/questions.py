@@ -8,20 +8,22 @@ import msgspec
 
 from actors.evidence import Findings, Passage, Slice
 
+CHARACTERS = 20_000
+"""So much of a ticket is looked at."""
 QUESTIONS = 3
 """So many are searched for one by one; an answer quotes no more than three pages."""
 PASSAGES = 12
 """So many passages are kept of all of them."""
 
 _SENTENCE = re.compile(r"(?<=[?？])\s*|(?<=[.!。！])\s+|\n+")
-_NUMBER = re.compile(r"\s*(?:\(?\d{1,2}[.)、]|[-*•])\s*")
+_NUMBER = re.compile(r"^\s*(?:\(?\d{1,2}[.)、](?!\d)|[-*•](?=\s))\s*")
 _SAYS = re.compile(r"(?:\w+\W+){2}\w|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]{4}")
 """Three words, or four characters of a script without many spaces: less is no question of its own."""
 
 
 def questions(text: str) -> tuple[str, ...]:
     """The questions of a text that has more than one; else none."""
-    sentences = (_NUMBER.sub("", part, count=1).strip() for part in _SENTENCE.split(text))
+    sentences = (_NUMBER.sub("", part, count=1).strip() for part in _SENTENCE.split(text[:CHARACTERS]))
     asked = tuple(dict.fromkeys(each for each in sentences if each.endswith(("?", "？")) and _SAYS.search(each)))
     return asked[:QUESTIONS] if len(asked) > 1 else ()
 
