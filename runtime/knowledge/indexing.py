@@ -10,7 +10,7 @@ import msgspec
 
 from actors.ports import PortFailed
 from runtime.knowledge.files import Listing, Taken
-from runtime.knowledge.port import FILE
+from runtime.knowledge.port import FILE, explained
 from runtime.settings import KnowledgeSettings
 from runtime.workers import WorkError, Workers, WorkFailed, WorkTimedOut
 
@@ -112,7 +112,7 @@ class _Job:
         try:
             return await self._call("listing", folder, within=LISTING_SECONDS, returns=Listing)
         except WorkError as error:
-            raise IndexFailed(f"{folder} cannot be indexed: {_detail(error)}.") from error
+            raise IndexFailed(f"{folder} cannot be indexed: {explained(error, self._database)}") from error
 
     async def _work(self, todo: Iterator[tuple[Listing, str]]) -> None:
         for listing, path in todo:
@@ -134,7 +134,7 @@ class _Job:
             reason = f"took longer than {self._settings.file_seconds:g} s to read (knowledge.file_seconds)"
         except WorkFailed as error:
             if "OperationalError" in str(error) or "DatabaseError" in str(error):
-                raise IndexFailed(f"The index {self._database} cannot be written: {_detail(error)}.") from error
+                raise IndexFailed(f"The index cannot be written: {explained(error, self._database)}") from error
             reason = f"could not be read: {_detail(error)}"
         await self._call("give_up", *place, *limits, reason, within=FINISHING_SECONDS, returns=bool)
         return Taken("skipped", reason)

@@ -8,6 +8,8 @@ from runtime.settings import KnowledgeSettings
 from runtime.workers import WorkError, Workers, WorkTimedOut
 
 FILE = "knowledge.db"
+DAMAGED = ("not a database", "malformed", "another version")
+"""How SQLite and the index itself say that a file cannot be used."""
 FIND = "runtime.knowledge.search:find"
 
 
@@ -36,8 +38,18 @@ class KnowledgeIndex:
         except WorkTimedOut as error:
             raise KnowledgeFailed(f"The search took longer than {_brief(within)} s.") from error
         except WorkError as error:
-            detail = str(error).removeprefix("DatabaseError: ").removeprefix("OperationalError: ")
-            raise KnowledgeFailed(f"The documents could not be searched: {detail}.") from error
+            raise KnowledgeFailed(f"The documents could not be searched: {explained(error, self._database)}") from error
+
+
+def explained(error: WorkError, database: str) -> str:
+    """What a function in a worker process said, without the type of its exception, and what helps."""
+    head, colon, rest = str(error).partition(": ")
+    said = rest if colon and head.isidentifier() else str(error)
+    if "full" in said:
+        return f"{said}. Make room on the disk."
+    if any(sign in said for sign in DAMAGED):
+        return f"{said}. Delete {database} and run `python -m runtime index` again: nothing else is kept in it."
+    return f"{said}."
 
 
 def _brief(seconds: float) -> str:

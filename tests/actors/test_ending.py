@@ -14,16 +14,17 @@ from actors.evidence import Findings, Resolution
 from actors.helpdesk import messages as m
 from actors.helpdesk.drafts import Summary
 from actors.helpdesk.workflow import HELPDESK, WORKERS
-from actors.orchestrator import EndAnyway, Recorded
 from actors.outcome import RunEnded, Why
 from actors.ports import Filled, ModelFailed, Recall
 from actors.verify import verify
 from actors.workflow import (
     CLOSING_SECONDS,
     ORCHESTRATOR,
+    EndAnyway,
     Handover,
     Limits,
     NotDelivered,
+    Recorded,
     RunResumed,
     RunStarted,
     RunStopped,
