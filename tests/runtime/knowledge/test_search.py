@@ -147,7 +147,7 @@ async def test_a_changed_index_is_noticed_by_a_process_that_has_it_open(tmp_path
 
 async def test_a_damaged_index_fails_with_a_sentence(tmp_path: Path, workers: Workers) -> None:
     (tmp_path / FILE).write_bytes(b"this is no database at all " * 100)
-    with pytest.raises(KnowledgeFailed, match="could not be searched: .*Delete .*index. again"):
+    with pytest.raises(KnowledgeFailed, match=r"could not be searched: .*Delete .*index. again"):
         await KnowledgeIndex(tmp_path, workers).search("How do I install it?", within=WITHIN)
 
 
