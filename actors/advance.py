@@ -120,7 +120,8 @@ def _named(event: Event) -> str:
 
 def put(case: Case, event: Event) -> Case:
     """What an event says becomes part of the case, by field name; None says nothing, so the case keeps what it has."""
-    return replace(case, **{name: value for name, value in asdict(event).items() if value is not None})
+    said = {name: value for name, value in asdict(event).items() if value is not None}
+    return replace(case, **said) if said else case
 
 
 def _terminate(flow: Workflow, run: Run, event: Event, why: Why, by: str) -> Moved:
