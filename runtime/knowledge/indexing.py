@@ -10,7 +10,7 @@ import msgspec
 
 from actors.ports import PortFailed
 from runtime.knowledge.files import Listing, Taken
-from runtime.knowledge.port import FILE, explained
+from runtime.knowledge.port import FILE, detail, explained
 from runtime.settings import KnowledgeSettings
 from runtime.workers import WorkError, Workers, WorkFailed, WorkTimedOut
 
@@ -135,16 +135,10 @@ class _Job:
         except WorkFailed as error:
             if "OperationalError" in str(error) or "DatabaseError" in str(error):
                 raise IndexFailed(f"The index cannot be written: {explained(error, self._database)}") from error
-            reason = f"could not be read: {_detail(error)}"
+            reason = f"could not be read: {detail(error)}"
         await self._call("give_up", *place, *limits, reason, within=FINISHING_SECONDS, returns=bool)
         return Taken("skipped", reason)
 
     async def _call(self, function: str, *arguments: Any, within: float, returns: type[R]) -> R:
         name = f"{_WORK}:{function}"
         return await self._workers.call(name, self._database, *arguments, within=within, returns=returns)
-
-
-def _detail(error: WorkError) -> str:
-    """What a function in a worker process said, without the type of its exception."""
-    head, colon, rest = str(error).partition(": ")
-    return rest if colon and head.isidentifier() else str(error)

@@ -41,10 +41,15 @@ class KnowledgeIndex:
             raise KnowledgeFailed(f"The documents could not be searched: {explained(error, self._database)}") from error
 
 
-def explained(error: WorkError, database: str) -> str:
-    """What a function in a worker process said, without the type of its exception, and what helps."""
+def detail(error: WorkError) -> str:
+    """What a function in a worker process said, without the type of its exception."""
     head, colon, rest = str(error).partition(": ")
-    said = rest if colon and head.isidentifier() else str(error)
+    return rest if colon and head.isidentifier() else str(error)
+
+
+def explained(error: WorkError, database: str) -> str:
+    """What a function in a worker process said, and what helps."""
+    said = detail(error)
     if "full" in said:
         return f"{said}. Make room on the disk."
     if any(sign in said for sign in DAMAGED):

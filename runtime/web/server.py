@@ -102,7 +102,7 @@ async def serve(settings: Settings, sock: socket.socket, announce: Callable[[str
         async with opened(settings) as node:
             desk = Desk(node)
             async with listening(desk, sock):
-                _tune_collector()
+                _spare_collector()
                 resumed = await _resumed(node, stop.asked)
                 if not stop.asked.is_set():
                     desk.ready = True
@@ -181,11 +181,10 @@ def _most_connections(wanted: int) -> int:
     return max(1, min(wanted, soft - SPARE_FILES))
 
 
-def _tune_collector() -> None:
-    """Many small objects live as long as their ticket: looking through them often is half the cost of a busy server."""
+def _spare_collector() -> None:
+    """What is loaded by now stays for good: the collector need not look through it again."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 100)
 
 
 def _tickets(count: int) -> str:
