@@ -202,9 +202,10 @@ def _stop(flow: Workflow, run: Run, elapsed: float) -> Moved:
     if run.breach:
         return run, Refuse("the run is closing already")
     step = flow.steps[run.state]
-    if step.ask is flow.close:
+    hands_in = isinstance(step, Step) and step.hands_in
+    if step.ask is flow.close and not hands_in:
         return run, Refuse("the run is ending already")
-    if run.cancelling or not (isinstance(step, Step) and step.hands_in):
+    if run.cancelling or not hands_in or step.ask is flow.close:
         return close(flow, run, Why.CANCELLED, elapsed)
     until = elapsed + flow.cancel_seconds
     opened = tuple(replace(each, due=min(each.due, until)) for each in run.open)

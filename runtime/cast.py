@@ -21,10 +21,11 @@ def configured(flow: Workflow, settings: Settings) -> Workflow:
     """A workflow with the limits of the configuration."""
     run, agents = settings.run, msgspec.structs.asdict(settings.agents)
     limits: dict[str, Limits] = {}
-    for role in ("memory", "ticketing", "worker", "summarization"):
+    for role in {name.rpartition("_")[0] for name in agents}:
         seconds, retries = agents[f"{role}_seconds"], agents[f"{role}_retries"]
         own = Limits(seconds or run.agent_seconds, run.retries if retries < 0 else retries)
         limits |= dict.fromkeys(WORKERS if role == "worker" else {role}, own)
+    limits["round"] = Limits(run.max_seconds, 0)  # a whole run: it has steps of its own
     return msgspec.structs.replace(
         flow, max_handoffs=run.max_handoffs, max_seconds=run.max_seconds, cancel_seconds=run.cancel_seconds,
         default_limits=Limits(run.agent_seconds, run.retries), limits=limits,

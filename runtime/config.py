@@ -1,7 +1,8 @@
 """
 Reads `config.toml`, lets environment variables override it, and refuses what it does not know, with the place.
 
-Order, the later wins: defaults, the file, `OPENAI_API_KEY` and `OPENAI_BASE_URL`, `TERMINUS_<SECTION>_<KEY>`.
+Order, the later wins: defaults, the file, `OPENAI_API_KEY`, `OPENAI_BASE_URL` and `TAVILY_API_KEY`, then
+`TERMINUS_<SECTION>_<KEY>`.
 """
 
 import os
@@ -21,7 +22,11 @@ PREFIX = "TERMINUS_"
 FILE_VARIABLE = "TERMINUS_CONFIG"
 FILE_NAME = "config.toml"
 FILE_BYTES = 262_144
-USUAL = {"OPENAI_API_KEY": ("model", "api_key"), "OPENAI_BASE_URL": ("model", "base_url")}
+USUAL = {
+    "OPENAI_API_KEY": ("model", "api_key"),
+    "OPENAI_BASE_URL": ("model", "base_url"),
+    "TAVILY_API_KEY": ("tavily", "api_key"),
+}
 """Variables that other programs read too; empty means not set."""
 TOKEN_CHARACTERS = 16
 """Fewer can be guessed by who may try all night."""

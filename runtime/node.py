@@ -16,8 +16,9 @@ from actors.conclusion import Ending, conclude
 from actors.helpdesk.workflow import HELPDESK, TicketCase
 from actors.outcome import Outcome, Why
 from actors.ports import Knowledge, PortFailed, Tickets
-from actors.workflow import Case, Run
-from bus import SharedCast
+from actors.research.workflow import RESEARCH, ResearchCase
+from actors.workflow import Case, Run, Workflow
+from bus import Cast, SharedCast
 from runtime.cast import Own, configured, helpdesk_roles
 from runtime.handle import RunHandle
 from runtime.knowledge.port import KnowledgeIndex
@@ -25,9 +26,11 @@ from runtime.memory.store import SCHEMA as MEMORY_SCHEMA
 from runtime.memory.store import TicketMemory
 from runtime.models import Models
 from runtime.prompts import load
+from runtime.research.desk import Research
 from runtime.run import LiveRun, Replayed
 from runtime.settings import Settings
 from runtime.storage.database import Database
+from runtime.storage.effects import SCHEMA as EFFECTS_SCHEMA
 from runtime.storage.journal import SCHEMA, JournalDamaged, SqliteJournal, StoredRun, Ticket
 from runtime.storage.owner import Owner
 from runtime.wording import safe
@@ -56,9 +59,9 @@ class Node:
         self.settings = settings
         self.folder = Path(settings.storage.folder)
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.flow = configured(HELPDESK, settings)
-        self.database = Database(self.folder / DATABASE, SCHEMA, MEMORY_SCHEMA)
-        self.journal = SqliteJournal(self.database, {self.flow.name: self.flow})
+        self.flows = {flow.name: configured(flow, settings) for flow in (HELPDESK, RESEARCH)}
+        self.database = Database(self.folder / DATABASE, SCHEMA, MEMORY_SCHEMA, EFFECTS_SCHEMA)
+        self.journal = SqliteJournal(self.database, self.flows)
         self.owner = Owner(self.folder / "owners")
         self.workers = Workers(settings.workers.processes)
         self.tickets: Tickets = self.journal
@@ -67,6 +70,7 @@ class Node:
         self.models = Models(settings.model, self.knowledge)
         told = {name: declared.instructions for name, declared in load().items()}
         self._roles = helpdesk_roles(self, told)
+        self.research = Research(self, told)
         self._log = structlog.get_logger().bind()
         self._live: dict[str, LiveRun] = {}
         self._accepting: dict[str, asyncio.Task[LiveRun]] = {}
@@ -102,6 +106,7 @@ class Node:
             task.cancel()
         if accepting:
             await asyncio.wait(accepting, timeout=1.0)
+        await self.research.close()
         await self.models.close()
         await self.memory.close()
         self.workers.close()
@@ -143,9 +148,12 @@ class Node:
     async def _accept(self, ticket: Ticket) -> LiveRun:
         run_id = f"R-{secrets.token_hex(6)}"
         text = f"{ticket.subject}\n\n{ticket.text}".strip() if ticket.subject else ticket.text
-        case = TicketCase(ticket_id=ticket.id, text=text)
-        await self.journal.accept(ticket, run_id, self.flow, case, self.owner.token)
-        return self._begin(run_id, case, None)
+        case: Case = TicketCase(ticket_id=ticket.id, text=text)
+        if ticket.brief is not None:
+            case = ResearchCase(ticket_id=ticket.id, text=text, brief=ticket.brief)
+        flow = self.flows["helpdesk" if ticket.brief is None else "research"]
+        await self.journal.accept(ticket, run_id, flow, case, self.owner.token)
+        return self._begin(run_id, flow, case, None)
 
     async def resume(self) -> list[RunHandle]:
         """Go on with every run whose process is gone."""
@@ -170,7 +178,7 @@ class Node:
             self._give_up(stored, error)
             return None
         log.info("run.resumed", run=stored.id, ticket=stored.ticket, seconds=round(replayed.elapsed, 1))
-        return RunHandle(self._begin(stored.id, case, replayed))
+        return RunHandle(self._begin(stored.id, self.journal.flow(stored), case, replayed))
 
     def handle(self, some_id: str) -> RunHandle | None:
         """A run in progress in this process, by its id or its ticket's."""
@@ -211,14 +219,16 @@ class Node:
 
         return await index(folders, self.folder, self.workers, self.settings.knowledge, progress)
 
-    def _begin(self, run_id: str, case: Case, replayed: Replayed | None) -> LiveRun:
+    def _begin(self, run_id: str, flow: Workflow, case: Case, replayed: Replayed | None) -> LiveRun:
         model, spent = self.models.for_run(run_id)
-        cast = SharedCast(self._roles, Own(run_id, model))
-        live = LiveRun(
-            run_id, self.flow, case, cast, journal=self.journal, spent=spent, replayed=replayed, log=self._log
-        )
+        cast: Cast = SharedCast(self._roles, Own(run_id, model))
+        if isinstance(case, ResearchCase):
+            cast = self.research.cast(run_id, model)
+        live = LiveRun(run_id, flow, case, cast, journal=self.journal, spent=spent, replayed=replayed, log=self._log)
         self._live[run_id] = live
         self._run_of[live.ticket] = run_id
+        if isinstance(case, ResearchCase):
+            self.research.keeper.follow(live)
         live.when_ended(self._ended)
         if self._poll is None:
             self._listen()
@@ -247,9 +257,10 @@ class Node:
 
     def _give_up(self, stored: StoredRun, error: JournalDamaged) -> None:
         log.error("run.lost", run=stored.id, error=str(error))
-        run = Run(next(iter(self.flow.steps)), Case(ticket_id=stored.ticket))
+        flow = self.flows.get(stored.workflow, HELPDESK)
+        run = Run(next(iter(flow.steps)), Case(ticket_id=stored.ticket))
         ending = Ending(Why.ORCHESTRATOR_FAILED, "", 0.0)
-        self.journal.finish(None, conclude(stored.id, self.flow, run, ending), _note)
+        self.journal.finish(None, conclude(stored.id, flow, run, ending), _note)
 
 
 def _note(error: Exception | None) -> None:

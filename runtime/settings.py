@@ -47,6 +47,16 @@ class AgentsSettings(Section, frozen=True):
     worker_retries: AgentRetries = 2
     summarization_seconds: AgentSeconds = 0.0
     summarization_retries: AgentRetries = -1
+    planner_seconds: AgentSeconds = 0.0
+    planner_retries: AgentRetries = 2
+    searcher_seconds: AgentSeconds = 0.0
+    searcher_retries: AgentRetries = -1
+    extractor_seconds: AgentSeconds = 0.0
+    extractor_retries: AgentRetries = -1
+    analyzer_seconds: AgentSeconds = 0.0
+    analyzer_retries: AgentRetries = 2
+    reporter_seconds: AgentSeconds = 0.0
+    reporter_retries: AgentRetries = -1
 
 
 class ModelSettings(Section, frozen=True):
@@ -70,6 +80,9 @@ class ModelSettings(Section, frozen=True):
     """The most characters that are shown of one piece of material or one passage."""
     tool_calls: Annotated[int, Meta(ge=0, le=64)] = 4
     fallback: bool = True
+    price_in: Annotated[float, Meta(ge=0.0, le=10_000.0)] = 0.0
+    """Of a million tokens, in the currency of [research] money; 0: not counted."""
+    price_out: Annotated[float, Meta(ge=0.0, le=10_000.0)] = 0.0
 
 
 class KnowledgeSettings(Section, frozen=True):
@@ -92,6 +105,58 @@ class MemorySettings(Section, frozen=True):
     learn_after: Annotated[int, Meta(ge=1, le=1_000_000)] = 50
     """New tickets and verdicts before memory learns again; at least a tenth of what it knows."""
     learn_seconds: Annotated[float, Meta(ge=1.0, le=DAY)] = 3600.0
+
+
+class ResearchSettings(Section, frozen=True):
+    breadth: Annotated[int, Meta(ge=1, le=20)] = 5
+    depth: Annotated[int, Meta(ge=1, le=5)] = 2
+    sources: tuple[Text, ...] = ()
+    """Names as in `--sources`; empty: all that are configured."""
+    round_seconds: Annotated[float, Meta(ge=0.1, le=600.0)] = 15.0
+    """For reading the pages of one round; each page has its own limit in [fetch]."""
+    report_seconds: Annotated[float, Meta(ge=0.0, le=300.0)] = 30.0
+    """Held back from deeper rounds and from the other agents, for the report."""
+    pages: Annotated[int, Meta(ge=0, le=10_000)] = 100
+    """Budget of one research, as are the three below; 0: no limit."""
+    credits: Annotated[int, Meta(ge=0, le=1_000_000)] = 100
+    money: Annotated[float, Meta(ge=0.0, le=1_000_000.0)] = 0.0
+    report_share: Annotated[float, Meta(ge=0.0, le=0.9)] = 0.2
+    """Of the tokens and the money: held back for the report."""
+    backup_seconds: Annotated[float, Meta(ge=0.1, le=3600.0)] = 30.0
+
+
+class TavilySettings(Section, frozen=True):
+    api_key: Secret = ""
+    keyless: bool = False
+    """Without a key the client sends queries all the same: only when this says so."""
+    base_url: Text = ""
+    search_depth: Literal["basic", "advanced"] = "basic"
+    seconds: Annotated[float, Meta(ge=0.1, le=600.0)] = 15.0
+    concurrency: Annotated[int, Meta(ge=1, le=100)] = 5
+    requests_per_minute: Annotated[int, Meta(ge=0, le=100_000)] = 100
+
+
+class DuckduckgoSettings(Section, frozen=True):
+    enabled: bool = False
+    seconds: Annotated[float, Meta(ge=0.1, le=600.0)] = 15.0
+    requests_per_minute: Annotated[int, Meta(ge=0, le=100_000)] = 20
+
+
+class FeedsSettings(Section, frozen=True):
+    urls: tuple[Text, ...] = ()
+    seconds: Annotated[float, Meta(ge=0.1, le=600.0)] = 15.0
+
+
+class FetchSettings(Section, frozen=True):
+    concurrency: Annotated[int, Meta(ge=1, le=100)] = 8
+    per_host: Annotated[int, Meta(ge=1, le=20)] = 2
+    page_seconds: Annotated[float, Meta(ge=0.1, le=600.0)] = 30.0
+    page_megabytes: Annotated[float, Meta(ge=0.01, le=100.0)] = 5.0
+    redirects: Annotated[int, Meta(ge=0, le=20)] = 5
+    robots: bool = True
+    allow: tuple[Text, ...] = ()
+    """Networks beside the public ones, such as 127.0.0.0/8, on any port."""
+    agent: Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[\x20-\x7e]+$")] = "Terminus/0.1"
 
 
 class StorageSettings(Section, frozen=True):
@@ -125,6 +190,11 @@ class Settings(Section, frozen=True):
     model: ModelSettings = ModelSettings()
     knowledge: KnowledgeSettings = KnowledgeSettings()
     memory: MemorySettings = MemorySettings()
+    research: ResearchSettings = ResearchSettings()
+    tavily: TavilySettings = TavilySettings()
+    duckduckgo: DuckduckgoSettings = DuckduckgoSettings()
+    feeds: FeedsSettings = FeedsSettings()
+    fetch: FetchSettings = FetchSettings()
     storage: StorageSettings = StorageSettings()
     server: ServerSettings = ServerSettings()
     log: LogSettings = LogSettings()

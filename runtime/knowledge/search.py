@@ -29,6 +29,15 @@ def find(database: str, question: str, limit: int) -> Findings:
         shelf.end()
 
 
+def read(database: str, source: str) -> str:
+    """The text of an indexed document as it was read, which offsets of its passages refer to."""
+    shelf = _shelf(Path(database))
+    text = shelf.text(source) if shelf else None
+    if text is None:
+        raise LookupError(f"{source} is not in the index any more")
+    return text
+
+
 def _find(shelf: Shelf, text: str, limit: int) -> Findings:
     question = understand(text, shelf)
     pages = rank(shelf, question)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from runtime.knowledge.question import rarity
-from runtime.knowledge.store import VERSION, StoredUnit, decode_units
+from runtime.knowledge.store import VERSION, StoredUnit, decode_units, document_text
 
 KNOWN_TERMS = 200_000
 """So many frequencies are kept in memory."""
@@ -139,6 +139,10 @@ class Shelf:
             (document, heading, around - 3, around + 4),
         )
         return [row[0] for row in rows]
+
+    def text(self, source: str) -> str | None:
+        """The text of a document as it was read; None if it is gone."""
+        return document_text(self._db, source)
 
     def first(self, document: int) -> int:
         """The passage that a document begins with."""

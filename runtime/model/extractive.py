@@ -8,7 +8,8 @@ import msgspec
 from actors.evidence import Claim, Findings, Passage, Slice
 from actors.helpdesk.drafts import Analysis, Draft, Summary
 from actors.ports import Filled, ModelFailed, Task
-from runtime.model import triage
+from actors.research.drafts import Answer, PlanDraft
+from runtime.model import inquiry, triage
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -55,6 +56,10 @@ class Extractive:
             return Filled(_draft(findings), findings.passages, judged=judged)
         if shape is Summary:
             return Filled(_summary(material))
+        if shape is PlanDraft:
+            return Filled(inquiry.plan(task))
+        if shape is Answer:
+            return Filled(inquiry.answer(task), task.findings.passages if task.findings else ())
         raise ModelFailed(
             f"Without a model there is no {shape.__name__}: set OPENAI_API_KEY, or [model] base_url in config.toml."
         )

@@ -9,6 +9,7 @@ from actors.advance import replay
 from actors.conclusion import Ending, conclude
 from actors.outcome import Outcome
 from actors.ports import Entry, PortFailed
+from actors.research.records import Brief
 from actors.wire import decoder
 from actors.workflow import Case, Run, Workflow
 from runtime.run import Replayed
@@ -44,6 +45,8 @@ AND NOT EXISTS (SELECT 1 FROM run WHERE id = ? AND ended IS NOT NULL)
 """
 """What comes from an agent whose run was ended without it changes nothing any more."""
 RUN_COLUMNS = "id, ticket, workflow, initial, started, owner, cancel, ended, status, ending"
+OUTERMOST = "instr(id, '.') = 0"
+"""Runs within a run have their parent's id with a number; it is the parent that is shown, resumed and cancelled."""
 
 
 class Ticket(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,6 +57,8 @@ class Ticket(msgspec.Struct, frozen=True, kw_only=True):
     """Given by the helpdesk it comes from; made up when empty."""
     subject: str = ""
     requester: str = ""
+    brief: Brief | None = None
+    """Ordered as a research; without it, it is a ticket of the helpdesk."""
 
 
 class StoredRun(msgspec.Struct, frozen=True):
@@ -88,20 +93,21 @@ class SqliteJournal:
         self._flows = flows
         self._encode = msgspec.msgpack.Encoder().encode
 
+    async def accept_child(self, run_id: str, flow: Workflow, case: Case, owner: str) -> None:
+        """Return when a run within a run is durable."""
+        await self._database.run(self._begun(run_id, flow, case, owner, time.time()))
+
+    def _begun(self, run_id: str, flow: Workflow, case: Case, owner: str, now: float) -> Statement:
+        return (
+            "INSERT INTO run (id, ticket, workflow, initial, started, owner) VALUES (?, ?, ?, ?, ?, ?)",
+            (run_id, case.ticket_id, flow.name, self._encode(case), now, owner),
+        )
+
     async def accept(self, ticket: Ticket, run_id: str, flow: Workflow, case: Case, owner: str) -> None:
         """Return when ticket and run are durable: only then may anybody be told that they were accepted."""
         now = time.time()
         text = (ticket.id, ticket.subject, ticket.text, ticket.requester, now)
-        await self._database.run(
-            (
-                INSERT_TICKET,
-                text,
-            ),
-            (
-                "INSERT INTO run (id, ticket, workflow, initial, started, owner) VALUES (?, ?, ?, ?, ?, ?)",
-                (run_id, ticket.id, flow.name, self._encode(case), now, owner),
-            ),
-        )
+        await self._database.run((INSERT_TICKET, text), self._begun(run_id, flow, case, owner, now))
 
     def record(self, entry: Entry, then: Then) -> None:
         self._database.write((self._insert(entry),), then)
@@ -147,12 +153,15 @@ class SqliteJournal:
         return StoredRun(*rows[0])
 
     def latest(self, count: int) -> list[StoredRun]:
-        rows = self._database.read(f"SELECT {RUN_COLUMNS} FROM run ORDER BY started DESC, rowid DESC LIMIT ?", (count,))
+        rows = self._database.read(
+            f"SELECT {RUN_COLUMNS} FROM run WHERE {OUTERMOST} ORDER BY started DESC, rowid DESC LIMIT ?", (count,)
+        )
         return [StoredRun(*row) for row in rows]
 
     def unfinished(self, ticket: str = "") -> list[StoredRun]:
         """Runs without an end, of one ticket or of all, the oldest first, whoever owns them."""
-        sql = f"SELECT {RUN_COLUMNS} FROM run WHERE ended IS NULL AND (? = '' OR ticket = ?) ORDER BY started"
+        where = f"ended IS NULL AND {OUTERMOST} AND (? = '' OR ticket = ?)"
+        sql = f"SELECT {RUN_COLUMNS} FROM run WHERE {where} ORDER BY started"
         return [StoredRun(*row) for row in self._database.read(sql, (ticket, ticket))]
 
     async def take_over(self, run: StoredRun, owner: str) -> bool:
@@ -189,7 +198,7 @@ class SqliteJournal:
     def fold(self, run: StoredRun) -> Run:
         """Where a run stands, rebuilt from its events with all its limits."""
         entries = ((each.event, each.sender, each.number, each.at) for each in self.entries(run))
-        return replay(self._flow(run), self.case(run), entries)[0]
+        return replay(self.flow(run), self.case(run), entries)[0]
 
     def replayed(self, run: StoredRun) -> Replayed:
         """For going on. The time in which nobody ran it counts; a clock that was set back does not give time."""
@@ -202,7 +211,12 @@ class SqliteJournal:
         if run.ending is None:
             return None
         ending = msgspec.msgpack.decode(run.ending, type=Ending)
-        return conclude(run.id, self._flow(run), self.fold(run), ending)
+        return conclude(run.id, self.flow(run), self.fold(run), ending)
+
+    def flow(self, run: StoredRun) -> Workflow:
+        """The workflow that a run goes by, with the time that it has."""
+        flow, seconds = self._flow(run), self.case(run).max_seconds
+        return msgspec.structs.replace(flow, max_seconds=seconds) if seconds else flow
 
     def _flow(self, run: StoredRun) -> Workflow:
         if run.workflow not in self._flows:

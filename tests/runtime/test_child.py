@@ -9,7 +9,7 @@ import msgspec
 from actors.helpdesk import messages as m
 from actors.helpdesk.workflow import HELPDESK, TicketCase
 from actors.outcome import Outcome, Why
-from actors.workflow import Step, Workflow
+from actors.workflow import Run, Step, Workflow
 from bus import Cast, Event
 from runtime.child import ChildRun
 from runtime.run import LiveRun
@@ -30,14 +30,14 @@ class Family:
         child = functools.partial(ChildRun, run_id, HELPDESK, functools.partial(self.open, depth - 1), self.report)
         return helpdesk(run_id=run_id, worker=child)
 
-    def open(self, depth: int, run_id: str, flow: Workflow, request: Any) -> LiveRun:
+    async def open(self, depth: int, run_id: str, flow: Workflow, request: Any) -> LiveRun:
         case = TicketCase(ticket_id=CASE.ticket_id, text=request.text)
         child = LiveRun(run_id, flow, case, self.cast(run_id, depth), clock=self.clock)
         self.children.append(child)
         return child
 
     @staticmethod
-    def report(outcome: Outcome) -> Event:
+    def report(_: Run, outcome: Outcome) -> Event:
         if outcome.resolution is None:
             return m.NothingFound(detail=outcome.detail, unavailable=(), degraded="")
         return obtained(f"from {outcome.run}")

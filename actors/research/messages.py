@@ -1,0 +1,180 @@
+"""What the research agents are asked (imperative) and report (past tense)."""
+
+from actors.evidence import Passage, Resolution
+from actors.outcome import Status
+from actors.research.ports import Missed, Page, SearchResult, Statement
+from actors.research.records import Analysis, Brief, Plan, Report, Section
+from bus import Event, Request
+
+
+class PlanMade(Event, frozen=True):
+    plan: Plan
+    degraded: str
+
+
+class SearchCompleted(Event, frozen=True):
+    results: tuple[SearchResult, ...]
+    missed: tuple[Missed, ...]
+    unavailable: tuple[str, ...]
+    shortfall: str = ""
+
+
+class SearchFellShort(Event, frozen=True):
+    """Too little was found: the plan should be made anew."""
+
+    results: tuple[SearchResult, ...]
+    missed: tuple[Missed, ...]
+    unavailable: tuple[str, ...]
+    shortfall: str
+    """What was missing, for the one who plans anew."""
+
+
+class ExtractionCompleted(Event, frozen=True):
+    pages: tuple[Page, ...]
+    missed: tuple[Missed, ...]
+    partial: str
+    shortfall: str = ""
+
+
+class ExtractionFellShort(Event, frozen=True):
+    """Too few pages could be read: others should be searched for."""
+
+    pages: tuple[Page, ...]
+    missed: tuple[Missed, ...]
+    partial: str
+    shortfall: str
+
+
+class Analyzed(Event, frozen=True):
+    """What both ends of an analysis say."""
+
+    sections: tuple[Section, ...]
+    learnings: tuple[Statement, ...]
+    passages: tuple[Passage, ...]
+    directions: tuple[str, ...]
+    analysis: Analysis
+    is_complete: bool
+    partial: str
+    degraded: str
+
+
+class AnalysisCompleted(Analyzed, frozen=True):
+    """Nothing more is to be explored: complete, at full depth, or this round added nothing."""
+
+
+class DirectionsFound(Analyzed, frozen=True):
+    """What stays open is explored by another round."""
+
+
+class RoundCompleted(Event, frozen=True):
+    """All that a deeper round knows, what was known before it included."""
+
+    results: tuple[SearchResult, ...]
+    pages: tuple[Page, ...]
+    missed: tuple[Missed, ...]
+    sections: tuple[Section, ...]
+    learnings: tuple[Statement, ...]
+    passages: tuple[Passage, ...]
+    directions: tuple[str, ...]
+    analysis: Analysis | None
+    is_complete: bool
+    rounds: int
+    partial: str
+    unavailable: tuple[str, ...]
+    degraded: str
+
+
+class ResearchClosed(Event, frozen=True, tag="TERMINATE_WORKFLOW"):
+    """The terminator's word, and only from its address: the end of the run."""
+
+    status: Status
+    report: Report | None = None
+    resolution: Resolution | None = None
+    summary: str | None = None
+
+
+class MakePlan(Request[PlanMade], frozen=True):
+    text: str
+    brief: Brief
+    plan: Plan | None
+    learnings: tuple[Statement, ...]
+    directions: tuple[str, ...]
+    shortfall: str
+
+
+class RunSearches(Request[SearchCompleted | SearchFellShort], frozen=True):
+    text: str
+    brief: Brief
+    plan: Plan | None
+    results: tuple[SearchResult, ...]
+    pages: tuple[Page, ...]
+    missed: tuple[Missed, ...]
+    unavailable: tuple[str, ...]
+    shortfall: str
+
+
+class ReadSources(Request[ExtractionCompleted | ExtractionFellShort], frozen=True):
+    text: str
+    brief: Brief
+    plan: Plan | None
+    results: tuple[SearchResult, ...]
+    pages: tuple[Page, ...]
+    missed: tuple[Missed, ...]
+    partial: str
+
+
+class AnalyzeSources(Request[AnalysisCompleted | DirectionsFound], frozen=True):
+    text: str
+    brief: Brief
+    plan: Plan | None
+    pages: tuple[Page, ...]
+    sections: tuple[Section, ...]
+    learnings: tuple[Statement, ...]
+    passages: tuple[Passage, ...]
+    directions: tuple[str, ...]
+    partial: str
+    degraded: str
+
+
+class ExploreDirections(Request[RoundCompleted], frozen=True):
+    """A round deeper: answered by a child run of the same workflow."""
+
+    ticket_id: str
+    text: str
+    brief: Brief
+    results: tuple[SearchResult, ...]
+    pages: tuple[Page, ...]
+    missed: tuple[Missed, ...]
+    sections: tuple[Section, ...]
+    learnings: tuple[Statement, ...]
+    passages: tuple[Passage, ...]
+    directions: tuple[str, ...]
+    analysis: Analysis | None
+    partial: str
+    unavailable: tuple[str, ...]
+    degraded: str
+
+
+class CloseResearch(Request[ResearchClosed], frozen=True):
+    """Write the report from what the case holds, and end the run."""
+
+    ticket_id: str
+    text: str
+    brief: Brief
+    rounds: int
+    plan: Plan | None
+    results: tuple[SearchResult, ...]
+    pages: tuple[Page, ...]
+    missed: tuple[Missed, ...]
+    sections: tuple[Section, ...]
+    learnings: tuple[Statement, ...]
+    passages: tuple[Passage, ...]
+    directions: tuple[str, ...]
+    analysis: Analysis | None
+    is_complete: bool
+    partial: str
+    unavailable: tuple[str, ...]
+    degraded: str
+    reason: str
+    """"completed", or why the run is cut short: then there is a second, and no model is asked."""
+    detail: str

@@ -1,0 +1,94 @@
+"""The research workflow. Read the table top to bottom: it is the whole process of one round."""
+
+import enum
+
+from actors.evidence import Passage
+from actors.research import messages as m
+from actors.research.ports import Missed, Page, SearchResult, Statement
+from actors.research.records import Analysis, Brief, Plan, Report, Section
+from actors.verify import verify
+from actors.workflow import Again, Case, Step, Workflow
+
+
+class State(enum.StrEnum):
+    PLANNING = "planning"
+    SEARCHING = "searching"
+    EXTRACTING = "extracting"
+    ANALYZING = "analyzing"
+    DEEPENING = "deepening"
+    REPORTING = "reporting"
+    COMPLETED = "completed"
+
+
+class ResearchCase(Case, frozen=True, kw_only=True, gc=False):
+    """All that is known about one question: the shared state that each agent reads and adds to (PR-2)."""
+
+    text: str
+    brief: Brief = Brief()
+    plan: Plan | None = None
+    results: tuple[SearchResult, ...] = ()
+    pages: tuple[Page, ...] = ()
+    missed: tuple[Missed, ...] = ()
+    sections: tuple[Section, ...] = ()
+    learnings: tuple[Statement, ...] = ()
+    """At most 20, none twice (DR-6)."""
+    passages: tuple[Passage, ...] = ()
+    """Those that statements rest on."""
+    directions: tuple[str, ...] = ()
+    """Open questions, the most promising first (DR-5)."""
+    analysis: Analysis | None = None
+    is_complete: bool = False
+    rounds: int = 1
+    """The deepest that was begun."""
+    shortfall: str = ""
+    """What the stage before was short of; it tells the one that is asked again to try otherwise."""
+    partial: str = ""
+    report: Report | None = None
+
+
+S = State
+RETRIES = 1
+"""
+How often a stage is repeated for quality: with it a run takes at most 19 of its 20 handoffs.
+
+Three would be allowed (PR-9); more pages come cheaper from a deeper round, which has handoffs of its own.
+"""
+
+RESEARCH = Workflow(
+    name="research",
+    case=ResearchCase,
+    terminator="reporter",
+    close=m.CloseResearch,
+    closed=m.ResearchClosed,
+    final=S.COMPLETED,
+    steps={
+        S.PLANNING: Step("planner", m.MakePlan, {m.PlanMade: S.SEARCHING}),
+        S.SEARCHING: Step(
+            "searcher",
+            m.RunSearches,
+            {
+                m.SearchCompleted: S.EXTRACTING,
+                m.SearchFellShort: Again(S.PLANNING, at_most=RETRIES, otherwise=S.EXTRACTING),
+            },
+            hands_in=True,
+        ),
+        S.EXTRACTING: Step(
+            "extractor",
+            m.ReadSources,
+            {
+                m.ExtractionCompleted: S.ANALYZING,
+                m.ExtractionFellShort: Again(S.SEARCHING, at_most=RETRIES, otherwise=S.ANALYZING),
+            },
+            hands_in=True,
+        ),
+        S.ANALYZING: Step(
+            "analyzer",
+            m.AnalyzeSources,
+            {m.AnalysisCompleted: S.REPORTING, m.DirectionsFound: S.DEEPENING},
+            hands_in=True,
+        ),
+        S.DEEPENING: Step("round", m.ExploreDirections, {m.RoundCompleted: S.REPORTING}, hands_in=True),
+        S.REPORTING: Step("reporter", m.CloseResearch, {m.ResearchClosed: S.COMPLETED}, hands_in=True),
+    },
+)
+verify(RESEARCH)

@@ -1,0 +1,1 @@
+"""Reading pages: safe by construction, within limits, nothing twice."""

@@ -1,0 +1,1 @@
+"""Finding in pages that were read the passages that bear on a question; runs in worker processes."""

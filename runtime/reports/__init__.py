@@ -1,0 +1,1 @@
+"""Reports as files: Markdown, HTML, DOCX, PDF."""

@@ -1,0 +1,1 @@
+"""The research workflow wired to the world."""

@@ -1,0 +1,1 @@
+"""Tavily: web search and extraction, when it is configured."""
