@@ -1,6 +1,6 @@
 """What actors need from the world, as protocols. `runtime/` supplies the real things."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, Protocol, TypeVar
 
 import msgspec
@@ -34,6 +34,8 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """(label, text) in order, such as ("ticket", "My VPN ...")."""
     findings: Findings | None = None
     """Passages that the answer may cite, by their 1-based number."""
+    last: bool = False
+    """The last task of its run: it may use what was held back of the budget for it."""
     may_search: bool = False
     """The model may call the knowledge search itself; what it finds is appended to the numbered passages."""
 
@@ -62,8 +64,16 @@ class Model(Protocol):
 
 
 class Knowledge(Protocol):
-    async def search(self, question: str, *, within: float, limit: int | None = None) -> Findings:
-        """Find the passages that bear on a question, as many as configured. An empty index says so in its findings."""
+    async def search(
+        self, question: str, *, within: float, limit: int | None = None, sources: Sequence[str] | None = None,
+        hops: bool = False,
+    ) -> Findings:  # fmt: skip
+        """
+        Find the passages that bear on a question, as many as configured. An empty index says so in its findings.
+
+        :param sources: look only into these documents; None: into all.
+        :param hops: find also the documents that are named in the question and in what is found for it.
+        """
         ...
 
 

@@ -9,7 +9,7 @@ from actors.helpdesk.memory import Memory
 from actors.helpdesk.summarization import Summarization
 from actors.helpdesk.ticketing import Ticketing
 from actors.helpdesk.worker import Worker
-from actors.helpdesk.workflow import WORKERS
+from actors.helpdesk.workflow import RESEARCHER, WORKERS
 from actors.ports import Knowledge, Model, Tickets
 from actors.ports import Memory as MemoryPort
 from actors.workflow import Limits, Workflow
@@ -25,7 +25,7 @@ def configured(flow: Workflow, settings: Settings) -> Workflow:
         seconds, retries = agents[f"{role}_seconds"], agents[f"{role}_retries"]
         own = Limits(seconds or run.agent_seconds, run.retries if retries < 0 else retries)
         limits |= dict.fromkeys(WORKERS if role == "worker" else {role}, own)
-    limits["round"] = Limits(run.max_seconds, 0)  # a whole run: it has steps of its own
+    limits |= dict.fromkeys(("round", RESEARCHER), Limits(run.max_seconds, 0))  # whole runs, with steps of their own
     return msgspec.structs.replace(
         flow, max_handoffs=run.max_handoffs, max_seconds=run.max_seconds, cancel_seconds=run.cancel_seconds,
         default_limits=Limits(run.agent_seconds, run.retries), limits=limits,
@@ -53,11 +53,12 @@ class World(Protocol):
     def tickets(self) -> Tickets: ...
 
 
-def helpdesk_roles(world: World, told: Mapping[str, str]) -> Roles:
+def helpdesk_roles(world: World, told: Mapping[str, str], researcher: Callable[[Own], Actor[Any]]) -> Roles:
     """
     Who plays which role in the runs of the helpdesk workflow; nobody exists before they are asked.
 
     :param told: each agent's instructions.
+    :param researcher: takes the tickets that ask for a report.
     """
 
     def worker(role: str) -> Callable[[Own], Actor[Any]]:
@@ -68,4 +69,5 @@ def helpdesk_roles(world: World, told: Mapping[str, str]) -> Roles:
         "ticketing": lambda own: Ticketing(own.model, world.tickets, told["ticketing"], own.run),
         "summarization": lambda own: Summarization(own.model, told["summarization"]),
         **{role: worker(role) for role in WORKERS},
+        RESEARCHER: researcher,
     }

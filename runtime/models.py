@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from typing import Protocol
 
 from actors.outcome import Spent
 from actors.ports import Knowledge, Model
@@ -14,6 +15,15 @@ def chosen(settings: ModelSettings) -> str:
     if settings.provider == "auto":
         return "openai" if settings.api_key or settings.base_url else "extractive"
     return settings.provider
+
+
+class Account(Protocol):
+    """What a run spent on models, kept where a crash does not reach it."""
+
+    def spent(self) -> Spent: ...
+
+    def note(self, spent: Spent) -> None:
+        """Add one call."""
 
 
 class Models:
@@ -31,13 +41,24 @@ class Models:
             # The SDK takes half a second to load: let it, while the ticket is being stored and looked up.
             self._warming = asyncio.create_task(self._openai.warm())
 
-    def for_run(self, run_id: str) -> tuple[Model, Callable[[], Spent]]:
-        """The model of one run, and what it has spent so far."""
+    def for_run(
+        self, run_id: str, account: "Account | None" = None, *, money: float = 0.0, held_back: float = 0.0
+    ) -> tuple[Model, Callable[[], Spent]]:
+        """
+        The model of one run, and what it has spent so far.
+
+        :param account: where what it spends is written down, so that a run which is resumed does not begin anew.
+        :param held_back: the share of its budget that only its last task may use.
+        """
         if self._openai is None:
             return self._extractive, Spent
         from runtime.model.fallback import Fallback
+        from runtime.model.ledger import Budget, Ledger
 
-        ours = self._openai.for_run(run_id)
+        given = self._settings
+        budget = Budget(given.ticket_tokens, money, given.price_in, given.price_out, held_back)
+        known, note = (account.spent(), account.note) if account is not None else (Spent(), None)
+        ours = self._openai.for_run(run_id, Ledger(budget, self._openai.total, known=known, note=note))
         if not self._settings.fallback:
             return ours, lambda: ours.ledger.spent
         return Fallback(ours, self._extractive, asyncio.get_running_loop()), lambda: ours.ledger.spent

@@ -16,9 +16,10 @@ from actors.conclusion import Ending, conclude
 from actors.helpdesk.workflow import HELPDESK, TicketCase
 from actors.outcome import Outcome, Why
 from actors.ports import Knowledge, PortFailed, Tickets
+from actors.research.records import Report
 from actors.research.workflow import RESEARCH, ResearchCase
 from actors.workflow import Case, Run, Workflow
-from bus import Cast, SharedCast
+from bus import SharedCast
 from runtime.cast import Own, configured, helpdesk_roles
 from runtime.handle import RunHandle
 from runtime.knowledge.port import KnowledgeIndex
@@ -31,6 +32,7 @@ from runtime.run import LiveRun, Replayed
 from runtime.settings import Settings
 from runtime.storage.database import Database
 from runtime.storage.effects import SCHEMA as EFFECTS_SCHEMA
+from runtime.storage.effects import Effects, ModelAccount
 from runtime.storage.journal import SCHEMA, JournalDamaged, SqliteJournal, StoredRun, Ticket
 from runtime.storage.owner import Owner
 from runtime.wording import safe
@@ -39,7 +41,7 @@ from runtime.workers import Workers
 if TYPE_CHECKING:
     from runtime.knowledge.indexing import IndexProgress, IndexReport
 
-__all__ = ["Busy", "Node", "RunHandle", "Ticket"]
+__all__ = ["Busy", "NoReport", "Node", "RunHandle", "Ticket"]
 
 log = structlog.get_logger()
 
@@ -50,6 +52,10 @@ CANCEL_POLL_SECONDS = 0.5
 
 class Busy(PortFailed):
     """As many runs as are allowed are going on. The text says what to do."""
+
+
+class NoReport(PortFailed):
+    """There is no report of this id. The text says why."""
 
 
 class Node:
@@ -69,8 +75,8 @@ class Node:
         self.memory = TicketMemory(self.database, self.workers, settings.memory)
         self.models = Models(settings.model, self.knowledge)
         told = {name: declared.instructions for name, declared in load().items()}
-        self._roles = helpdesk_roles(self, told)
         self.research = Research(self, told)
+        self._roles = helpdesk_roles(self, told, self.research.researcher)
         self._log = structlog.get_logger().bind()
         self._live: dict[str, LiveRun] = {}
         self._accepting: dict[str, asyncio.Task[LiveRun]] = {}
@@ -190,6 +196,21 @@ class Node:
         stored = self.journal.find(some_id)
         return stored, self.journal.outcome(stored)
 
+    def report(self, some_id: str) -> Report:
+        """
+        The report of a research that has ended.
+
+        :raises NoReport: it has none, or none yet.
+        """
+        stored = self.journal.find(some_id)
+        case = self.journal.fold(stored).case
+        if not isinstance(case, ResearchCase):
+            raise NoReport(f"{some_id} is a ticket of the helpdesk; `python -m runtime status {some_id}` shows it.")
+        if case.report is None:
+            why = "has not ended yet" if stored.ended is None else "ended before there was anything to report"
+            raise NoReport(f"The research {some_id} {why}; `python -m runtime status {some_id}` shows where it stands.")
+        return case.report
+
     async def cancel(self, some_id: str) -> bool:
         """Cancel a run here, or leave word for the process that has it; false when it has ended already."""
         if handle := self.handle(some_id):
@@ -220,15 +241,22 @@ class Node:
         return await index(folders, self.folder, self.workers, self.settings.knowledge, progress)
 
     def _begin(self, run_id: str, flow: Workflow, case: Case, replayed: Replayed | None) -> LiveRun:
-        model, spent = self.models.for_run(run_id)
-        cast: Cast = SharedCast(self._roles, Own(run_id, model))
+        effects, limits = Effects(self.database, run_id), self.settings.research
         if isinstance(case, ResearchCase):
-            cast = self.research.cast(run_id, model)
+            model, spent = self.models.for_run(
+                run_id, ModelAccount(effects), money=limits.money, held_back=limits.report_share
+            )
+            cast = self.research.cast(run_id, model, effects)
+        else:
+            model, spent = self.models.for_run(run_id, ModelAccount(effects))
+            cast = SharedCast(self._roles, Own(run_id, model))
         live = LiveRun(run_id, flow, case, cast, journal=self.journal, spent=spent, replayed=replayed, log=self._log)
         self._live[run_id] = live
         self._run_of[live.ticket] = run_id
         if isinstance(case, ResearchCase):
+            live.remember()
             self.research.keeper.follow(live)
+            live.when_ended(lambda _: effects.forget())
         live.when_ended(self._ended)
         if self._poll is None:
             self._listen()

@@ -6,7 +6,7 @@ import msgspec
 
 from actors.evidence import Claim
 
-Intent = Literal["question", "incident", "request", "access", "billing", "feedback", "other"]
+Intent = Literal["question", "incident", "request", "access", "billing", "feedback", "research", "other"]
 Urgency = Literal["low", "normal", "high", "critical"]
 
 

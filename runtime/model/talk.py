@@ -197,7 +197,7 @@ class Talk:
         settings, server = self._shared.settings, self._shared.server
         body = self._body(dialect, tools=tools)
         asked = estimate(body)
-        charge = self._ledger.reserve(asked, settings.answer_tokens)
+        charge = self._ledger.reserve(asked, settings.answer_tokens, last=self._task.last)
         if dialect.limit:
             body = b'%s,"%s":%d}' % (body[:-1], dialect.limit.encode(), charge.tokens_out)
         try:

@@ -87,6 +87,14 @@ _INTENTS: tuple[tuple[Intent, int, re.Pattern[str]], ...] = (
         """feature request; suggest(?:ion|ions)?; would be (?:nice|great|helpful); feedback; complain(?:t|ts)?;
         disappointed; great (?:job|work|service)""",
         "建议 意见 投诉 希望(?:增加|能够|可以) 제안 건의 불만 의견")),
+    ("research", 7, _rule(
+        r"""(?:research|market|competitor|competitive|swot|feasibility) (?:report|analysis|overview|study);
+        (?:write|prepare|compile|draft) (?:me |us )?(?:an? |the )?(?:[\w-]+ ){0,3}(?:report|overview|comparison|study)
+        (?:on|of|about|into|that|comparing);
+        in-depth (?:report|analysis|comparison|research);
+        (?:please |do |some )?research (?:on|into|how|what|whether|why)""",
+        r"""调研 研究报告 (?:对比|竞品|市场)分析 深入(?:分析|研究)
+        (?:시장|경쟁사|비교|심층)\s?(?:조사|분석) 조사\s?보고서""")),
     ("question", 1, _rule(
         "how (?:do|can|to|does|should|long|much|many); what; which; where; why; is (?:it|there)",
         "[?？] 怎么 如何 什么 为什么 哪里 是否 吗 多少 어떻게 무엇 왜 어디 언제 나요 까요 방법")),

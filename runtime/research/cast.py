@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from actors.helpdesk.messages import NothingFound, ResolutionObtained, ResolveTicket
 from actors.outcome import Outcome
 from actors.ports import Model, Tickets
 from actors.research import messages as m
@@ -12,6 +13,7 @@ from actors.research.analyzer import Analyzer
 from actors.research.extractor import Extractor
 from actors.research.planner import Planner
 from actors.research.ports import Fetch, Reading, Search
+from actors.research.records import Brief
 from actors.research.reporter import Reporter
 from actors.research.searcher import Searcher
 from actors.research.workflow import ResearchCase
@@ -19,9 +21,6 @@ from actors.workflow import Run, Workflow
 from bus import Actor, Request
 from runtime.child import ChildRun
 from runtime.run import LiveRun
-
-HOLD_BACK_SECONDS = 30.0
-"""A round deeper leaves this to the one above it, which has yet to write the report."""
 
 
 class Own(NamedTuple):
@@ -39,11 +38,12 @@ class Own(NamedTuple):
 Roles = Mapping[str, Callable[[Own], Actor[Any]]]
 
 
-def research_roles(flow: Workflow, tickets: Tickets, told: Mapping[str, str]) -> Roles:
+def research_roles(flow: Workflow, tickets: Tickets, told: Mapping[str, str], hold_back: float) -> Roles:
     """
     Who plays which role; nobody exists before they are asked.
 
     :param told: each agent's instructions.
+    :param hold_back: seconds that a round deeper leaves to the one above it, which has yet to write the report.
     """
     return {
         "planner": lambda own: Planner(own.model, own.search.names, told["planner"]),
@@ -51,16 +51,16 @@ def research_roles(flow: Workflow, tickets: Tickets, told: Mapping[str, str]) ->
         "extractor": lambda own: Extractor(own.fetch),
         "analyzer": lambda own: Analyzer(own.model, own.reading, told["analyzer"]),
         "reporter": lambda own: Reporter(own.model, tickets, told["reporter"], own.run),
-        "round": lambda own: _round(own, flow),
+        "round": lambda own: _round(own, flow, hold_back),
     }
 
 
-def _round(own: Own, flow: Workflow) -> ChildRun:
+def _round(own: Own, flow: Workflow, hold_back: float) -> ChildRun:
     async def begin(run_id: str, flow: Workflow, request: Request[Any]) -> LiveRun | tuple[Run, Outcome]:
         assert isinstance(request, m.ExploreDirections)  # noqa: S101 - the table asks nothing else of this role
         return await own.deepen(own, run_id, flow, deeper(request, run_id))
 
-    return ChildRun(own.run, flow, begin, told_above, hold_back=HOLD_BACK_SECONDS)
+    return ChildRun(own.run, flow, begin, told_above, hold_back=hold_back)
 
 
 def deeper(request: m.ExploreDirections, run_id: str) -> ResearchCase:
@@ -78,3 +78,20 @@ def told_above(where: Run, outcome: Outcome) -> m.RoundCompleted:
     partial = case.partial or (outcome.detail if outcome.status in {"error", "cancelled"} else "")
     known = {n: getattr(case, n) for n in m.RoundCompleted.__struct_fields__}
     return m.RoundCompleted(**(known | {"partial": partial}))
+
+
+def ordered(request: Request[Any], run_id: str, brief: Brief) -> ResearchCase:
+    """The case of a research that a ticket asks for."""
+    assert isinstance(request, ResolveTicket)  # noqa: S101 - the table asks nothing else of a worker
+    question = request.analysis.question if request.analysis and request.analysis.question else request.text
+    return ResearchCase(ticket_id=run_id, text=question, brief=brief)
+
+
+def answered(where: Run, outcome: Outcome) -> ResolutionObtained | NothingFound:
+    """What a research means to the ticket that asked for it."""
+    said = (outcome.unavailable, outcome.degraded)
+    if outcome.resolution is not None and outcome.status in {"resolved", "suggested"}:
+        return ResolutionObtained(outcome.resolution, *said)
+    case: ResearchCase = where.case
+    read = f"{len(case.pages)} pages were read." if case.pages else "No page could be read."
+    return NothingFound(outcome.detail or f"The research found nothing on this. {read}", *said)

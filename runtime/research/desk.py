@@ -1,20 +1,23 @@
 """Runs of the research workflow: their ports, and the rounds below them."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from actors.outcome import Outcome
 from actors.ports import Model
+from actors.research.records import Brief
 from actors.research.workflow import ResearchCase
 from actors.workflow import Run, Workflow
-from bus import Cast, SharedCast
+from bus import Cast, Request, SharedCast
+from runtime.cast import Own as HelpdeskOwn
+from runtime.child import ChildRun
 from runtime.fetch.client import Client
 from runtime.fetch.port import Pages
 from runtime.projects.keeper import Keeper
 from runtime.reading.port import Reader
-from runtime.research.cast import Own, research_roles
+from runtime.research.cast import Own, answered, ordered, research_roles
 from runtime.research.purse import Purse
 from runtime.run import LiveRun
 from runtime.search.sources import Sources
@@ -31,17 +34,17 @@ class Research:
     def __init__(self, node: "Node", told: Mapping[str, str]) -> None:
         settings = node.settings
         self._node = node
-        self._roles = research_roles(node.flows["research"], node.tickets, told)
+        self._roles = research_roles(node.flows["research"], node.tickets, told, settings.research.report_seconds)
         self.client = Client(settings.fetch)
         self.sources = Sources(settings, node.knowledge, node.workers, self.client)
         self.pages = Pages(settings, node.workers, self.client)
         self.reader = Reader(node.knowledge, node.workers)
         self.keeper = Keeper(node.folder, node.workers, settings.research.backup_seconds)
 
-    def cast(self, run_id: str, model: Model) -> Cast:
-        """The cast of an outermost run, with ports of its own."""
-        effects, limits = Effects(self._node.database, run_id), self._node.settings.research
-        purse = Purse({"pages": limits.pages, "credits": limits.credits, "money": limits.money})
+    def cast(self, run_id: str, model: Model, effects: Effects) -> Cast:
+        """The cast of a research's outermost run, with ports of its own."""
+        limits = self._node.settings.research
+        purse = Purse({"pages": limits.pages, "credits": limits.credits}, effects)
         search, fetch = self.sources.for_run(effects, purse), self.pages.for_run(effects, purse)
         return SharedCast(self._roles, Own(run_id, model, search, fetch, self.reader, self._deepen))
 
@@ -51,23 +54,43 @@ class Research:
         await self.pages.close()
         await self.client.close()
 
+    def researcher(self, ticket: HelpdeskOwn) -> ChildRun:
+        """A worker of the helpdesk who answers a ticket with a research, on the ticket's account."""
+        settings, database = self._node.settings.research, self._node.database
+
+        async def begin(run_id: str, flow: Workflow, request: Request[Any]) -> LiveRun | tuple[Run, Outcome]:
+            brief = Brief(settings.breadth, settings.depth, sources=settings.sources)
+            case = ordered(request, run_id, brief)
+            effects = Effects(database, run_id)
+            child = await self._child(run_id, flow, case, self.cast(run_id, ticket.model, effects))
+            if isinstance(child, LiveRun):
+                child.when_ended(lambda _: effects.forget())
+            return child
+
+        flow = self._node.flows["research"]
+        return ChildRun(ticket.run, flow, begin, answered, hold_back=settings.report_seconds)
+
     async def _deepen(self, own: Own, run_id: str, flow: Workflow, case: ResearchCase) -> LiveRun | tuple[Run, Outcome]:
-        """Begin a round below another, or go on with the one that the journal knows."""
+        """Begin a round below another."""
+        live = await self._child(run_id, flow, case, SharedCast(self._roles, own._replace(run=run_id)))
+        if isinstance(live, LiveRun):
+            self.keeper.deeper(live)
+        return live
+
+    async def _child(
+        self, run_id: str, flow: Workflow, case: ResearchCase, cast: Cast
+    ) -> LiveRun | tuple[Run, Outcome]:
+        """Begin a run within a run, or go on with the one that the journal knows."""
         journal, owner = self._node.journal, self._node.owner.token
-        cast = SharedCast(self._roles, own._replace(run=run_id))
         try:
             stored = journal.find(run_id)
         except UnknownRun:
             case = msgspec.structs.replace(case, max_seconds=flow.max_seconds)
             await journal.accept_child(run_id, flow, case, owner)
-            live = LiveRun(run_id, flow, case, cast, journal=journal)
-        else:
-            if (outcome := journal.outcome(stored)) is not None:
-                return journal.fold(stored), outcome
-            await journal.take_over(stored, owner)
-            live = LiveRun(
-                run_id, journal.flow(stored), journal.case(stored), cast, journal=journal,
-                replayed=journal.replayed(stored),
-            )  # fmt: skip
-        self.keeper.deeper(live)
-        return live
+            return LiveRun(run_id, flow, case, cast, journal=journal)
+        if (outcome := journal.outcome(stored)) is not None:
+            return journal.fold(stored), outcome
+        await journal.take_over(stored, owner)
+        return LiveRun(
+            run_id, journal.flow(stored), journal.case(stored), cast, journal=journal, replayed=journal.replayed(stored)
+        )

@@ -1,25 +1,34 @@
-"""What one research may use up: pages, credits and money, reserved before they are spent."""
+"""What one research may use up: pages and search credits, reserved before they are spent."""
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, Protocol
 
 from actors.ports import PortFailed
 
-Thing = Literal["pages", "credits", "money"]
+Thing = Literal["pages", "credits"]
 
 
 class PurseEmpty(PortFailed):
     """A budget of the research is used up; the report is written from what there is."""
 
 
+class Book(Protocol):
+    """Where what is spent stands, so that a research which is resumed does not begin anew."""
+
+    def spent(self, thing: str) -> float: ...
+
+    def spend(self, thing: str, amount: float) -> None: ...
+
+
 class Purse:
     """One a research, shared by its rounds. 0: no limit."""
 
-    __slots__ = ("_limits", "_spent")
+    __slots__ = ("_book", "_limits", "_spent")
 
-    def __init__(self, limits: Mapping[Thing, float]) -> None:
+    def __init__(self, limits: Mapping[Thing, float], book: Book | None = None) -> None:
         self._limits = limits
-        self._spent: dict[Thing, float] = dict.fromkeys(limits, 0.0)
+        self._book = book
+        self._spent = {thing: book.spent(thing) if book is not None else 0.0 for thing in limits}
 
     def reserve(self, thing: Thing, amount: float = 1) -> None:
         """
@@ -29,12 +38,17 @@ class Purse:
         """
         limit = self._limits[thing]
         if limit and self._spent[thing] + amount > limit:
-            raise PurseEmpty(f"The research's budget of {limit:g} {thing} is used up: raise [research] {thing}.")
-        self._spent[thing] += amount
+            raise PurseEmpty(f"The budget of {limit:g} {thing} for one research is used up: raise [research] {thing}.")
+        self._add(thing, amount)
 
     def give_back(self, thing: Thing, amount: float = 1) -> None:
         """What was reserved was not needed."""
-        self._spent[thing] = max(0.0, self._spent[thing] - amount)
+        self._add(thing, -min(amount, self._spent[thing]))
 
     def spent(self, thing: Thing) -> float:
         return self._spent[thing]
+
+    def _add(self, thing: Thing, amount: float) -> None:
+        self._spent[thing] += amount
+        if self._book is not None:
+            self._book.spend(thing, amount)

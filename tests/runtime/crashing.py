@@ -59,7 +59,7 @@ class Noting(Thinks):
             await asyncio.Event().wait()
         return await super().fill(shape, task, within=within)
 
-    def for_run(self, run_id: str) -> tuple["Noting", Any]:
+    def for_run(self, run_id: str, *_: Any, **__: Any) -> tuple["Noting", Any]:
         return self, Spent
 
     async def close(self) -> None: ...
@@ -69,7 +69,7 @@ class NotingKnowledge(Knows):
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
 
-    async def search(self, question: str, *, within: float, limit: int | None = None) -> Findings:
+    async def search(self, question: str, *, within: float, limit: int | None = None, **_: object) -> Findings:
         self._notes.note("knowledge:search")
         return await super().search(question, within=within, limit=limit)
 

@@ -30,7 +30,7 @@ CANARY = re.compile(r"canary-\d+-")
 class Model(Thinks):
     """The model of every run, which the models of a node would hand out."""
 
-    def for_run(self, run_id: str) -> tuple[Any, Any]:
+    def for_run(self, run_id: str, *_: Any, **__: Any) -> tuple[Any, Any]:
         return self, Spent
 
     async def close(self) -> None: ...
@@ -98,7 +98,7 @@ class Echoes(Model):
 
 
 class KnowsAll(Knows):
-    async def search(self, question: str, *, within: float, limit: int | None = None) -> Findings:
+    async def search(self, question: str, *, within: float, limit: int | None = None, **_: object) -> Findings:
         await asyncio.sleep(0)
         (word,) = set(CANARY.findall(question))
         text = f"The answer to {word} is to switch it off and on again."
@@ -301,7 +301,7 @@ async def test_a_run_is_resumed_once_however_many_ask_for_it(tmp_path: Path) -> 
 
 async def test_a_node_closes_though_an_agent_blocks_a_worker_process(tmp_path: Path) -> None:
     class Blocks(Knows):
-        async def search(self, question: str, *, within: float, limit: int | None = None) -> Findings:
+        async def search(self, question: str, *, within: float, limit: int | None = None, **_: object) -> Findings:
             calling.set()
             return await node.workers.call("tests.runtime.jobs:sleep", 1000.0, within=600, returns=Findings)
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from actors.outcome import Spent
 from actors.ports import BudgetSpent
-from runtime.model.ledger import SMALLEST_ANSWER, Ledger, estimate
+from runtime.model.ledger import SMALLEST_ANSWER, Budget, Ledger, estimate
 
 
 def test_what_is_reserved_is_settled_with_what_it_took() -> None:
@@ -82,3 +82,44 @@ def test_whatever_honest_servers_charge_the_budget_holds(
 )
 def test_an_estimate_knows_scripts_of_one_token_a_character(text: str, least: int, most: int) -> None:
     assert least <= estimate(text.encode()) <= most
+
+
+def test_what_is_held_back_is_only_for_the_last_task() -> None:
+    ledger = Ledger(Budget(10_000, held_back=0.2))
+    ledger.reserve(1000, 6000).settle(1000, 6000)
+
+    with pytest.raises(BudgetSpent):
+        ledger.reserve(900, 1000)
+
+    assert ledger.reserve(900, 9000, last=True).tokens_out == 2100
+
+
+def test_money_bounds_an_answer_by_its_price() -> None:
+    ledger = Ledger(Budget(money=1.0, price_in=1.0, price_out=4.0))
+    charge = ledger.reserve(200_000, 1_000_000)
+
+    assert charge.tokens_out == 200_000
+    charge.settle(200_000, 150_000)
+    with pytest.raises(BudgetSpent, match=r"budget of 1 for the model is used up: raise \[research\] money"):
+        ledger.reserve(200_001, 1000)
+
+
+def test_a_price_without_a_limit_refuses_nothing() -> None:
+    assert Ledger(Budget(price_in=5.0, price_out=5.0)).reserve(10**9, 10**9).tokens_out == 10**9
+
+
+def test_what_was_spent_before_a_crash_counts() -> None:
+    ledger = Ledger(Budget(5000), known=Spent(3, 3000, 500, estimated=True))
+
+    assert ledger.reserve(500, 9000).tokens_out == 1000
+    assert ledger.spent == Spent(3, 3000, 500, estimated=True)
+
+
+def test_every_paid_call_is_noted() -> None:
+    noted: list[Spent] = []
+    ledger = Ledger(Budget(), note=noted.append)
+    charge = ledger.reserve(100, 100)
+    charge.lost()
+    charge.settle(90, 10)
+
+    assert noted == [Spent(1, 100, 0, estimated=True), Spent(1, 90, 10, estimated=False)]

@@ -46,7 +46,7 @@ class OneModel:
     def __init__(self, model: Model) -> None:
         self._model = model
 
-    def for_run(self, run_id: str) -> tuple[Model, Callable[[], Spent]]:
+    def for_run(self, run_id: str, *_: Any, **__: Any) -> tuple[Model, Callable[[], Spent]]:
         return self._model, Spent
 
     async def close(self) -> None:
