@@ -4,11 +4,12 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
-from actors.outcome import Outcome, Progress, RunEnded
+from actors.outcome import Outcome, RunEnded
+from actors.progress import News
 from runtime.run import LiveRun
 
 WATCH_LIMIT = 1_000
-"""Progress that may wait for a slow watcher; older is dropped then."""
+"""News that may wait for a slow watcher; older is dropped then."""
 
 
 class RunHandle:
@@ -21,13 +22,13 @@ class RunHandle:
         self.run = live.id
         self.ticket = live.ticket
 
-    def watch(self) -> AsyncGenerator[Progress, None]:
+    def watch(self) -> AsyncGenerator[News, None]:
         """
-        All progress from the beginning, then as it happens, `RunEnded` last. A slow watcher loses the oldest.
+        All news from the beginning, then as they happen, `RunEnded` last. A slow watcher loses the oldest.
 
         It ends without `RunEnded` when this process stops before the run has ended.
         """
-        waiting: asyncio.Queue[Progress | None] = asyncio.Queue()
+        waiting: asyncio.Queue[News | None] = asyncio.Queue()
 
         def hear(event: Any) -> None:
             if isinstance(event, RunEnded):
@@ -42,8 +43,8 @@ class RunHandle:
         return self._until_over(waiting, stops)
 
     async def _until_over(
-        self, waiting: "asyncio.Queue[Progress | None]", stops: tuple[Callable[[], None], ...]
-    ) -> AsyncGenerator[Progress, None]:
+        self, waiting: "asyncio.Queue[News | None]", stops: tuple[Callable[[], None], ...]
+    ) -> AsyncGenerator[News, None]:
         try:
             while (event := await waiting.get()) is not None:
                 yield event

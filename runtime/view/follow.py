@@ -10,11 +10,12 @@ from importlib.util import find_spec
 from typing import Protocol, TextIO
 
 from actors.helpdesk.workflow import HELPDESK
-from actors.outcome import Outcome, Progress
+from actors.outcome import Outcome
+from actors.progress import News
 from actors.workflow import Workflow
 from runtime.commands import Exit
 from runtime.settings import RunSettings, Settings
-from runtime.view.plain import PlainView, Silent, View
+from runtime.view.plain import RESEARCH, PlainView, Silent, View
 from runtime.view.report import Line
 
 TICK_SECONDS = 0.1
@@ -27,9 +28,11 @@ def view_for(flow: Workflow, limits: RunSettings, stream: TextIO) -> View:
     """The live view on a terminal, plain lines otherwise."""
     if not can_redraw(stream):
         return PlainView(stream)
-    from runtime.view.live import LiveView
+    from runtime.view.live import LiveView, RoundsView
     from runtime.view.stages import board
 
+    if flow.name == RESEARCH:
+        return RoundsView(stream, limits.max_seconds)
     return LiveView(board(flow), stream, limits.max_seconds, limits.max_handoffs)
 
 
@@ -50,7 +53,7 @@ def can_redraw(stream: TextIO) -> bool:
     return stream.isatty() and os.environ.get("TERM", "dumb") != "dumb" and find_spec("rich") is not None
 
 
-async def follow(events: AsyncIterator[Progress], view: View) -> None:
+async def follow(events: AsyncIterator[News], view: View) -> None:
     """Show events until they end. A terminal that went away must not harm the run: then nothing is shown any more."""
     ticking = asyncio.ensure_future(_tick(view))
     try:
@@ -75,7 +78,7 @@ async def _tick(view: View) -> None:
 class Watched(Protocol):
     """A run in progress."""
 
-    def watch(self) -> AsyncIterator[Progress]: ...
+    def watch(self) -> AsyncIterator[News]: ...
 
     async def outcome(self) -> Outcome: ...
 

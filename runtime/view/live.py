@@ -1,5 +1,6 @@
-"""The live view on a terminal: stages, handoffs as they happen, seconds left. Only a terminal loads it, and rich."""
+"""The live views on a terminal: stages, what happens in them, seconds left. Only a terminal loads this, and rich."""
 
+import abc
 import time
 from collections.abc import Iterable
 from typing import TextIO
@@ -10,7 +11,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from actors.outcome import Progress, RunBegan, RunEnded
+from actors import progress
+from actors.outcome import RunBegan, RunEnded
+from actors.progress import News
+from runtime.view import rounds
 from runtime.view.report import Line, counted
 from runtime.view.stages import Board, Mark, Stage, fold
 from runtime.wording import safe, spoken
@@ -30,11 +34,11 @@ STYLES = {
 }  # fmt: skip
 
 
-class LiveView:
-    """Redraws one board in place and removes it when the run is over; the result takes its place."""
+class Drawn(abc.ABC):
+    """Something that is redrawn in place and removed when the run is over; the result takes its place."""
 
-    def __init__(self, board: Board, stream: TextIO, max_seconds: float, max_handoffs: int) -> None:
-        self._board, self._max_seconds, self._max_handoffs = board, max_seconds, max_handoffs
+    def __init__(self, stream: TextIO, max_seconds: float) -> None:
+        self._max_seconds = max_seconds
         self._notes: list[str] = []
         self._began = time.monotonic()
         self._drawn = 0.0
@@ -48,10 +52,10 @@ class LiveView:
         )
         self._live.start()
 
-    def show(self, event: Progress) -> None:
+    def show(self, event: News) -> None:
         if isinstance(event, RunBegan):
             self._began = time.monotonic()
-        self._board = fold(self._board, event)
+        self._fold(event)
         if isinstance(event, RunEnded):
             self.close()
         elif time.monotonic() - self._drawn >= FRAME_SECONDS:
@@ -68,8 +72,45 @@ class LiveView:
     def close(self) -> None:
         self._live.stop()
 
+    def _seconds(self) -> float:
+        return time.monotonic() - self._began
+
+    @abc.abstractmethod
+    def _fold(self, event: News) -> None: ...
+
+    @abc.abstractmethod
+    def _picture(self) -> Group: ...
+
+
+class LiveView(Drawn):
+    """The board of a ticket."""
+
+    def __init__(self, board: Board, stream: TextIO, max_seconds: float, max_handoffs: int) -> None:
+        self._board, self._max_handoffs = board, max_handoffs
+        super().__init__(stream, max_seconds)
+
+    def _fold(self, event: News) -> None:
+        self._board = fold(self._board, event)
+
     def _picture(self) -> Group:
-        return picture(self._board, time.monotonic() - self._began, self._max_seconds, self._max_handoffs, self._notes)
+        return picture(self._board, self._seconds(), self._max_seconds, self._max_handoffs, self._notes)
+
+
+class RoundsView(Drawn):
+    """The stages of a research, below the rounds that were begun, which stay."""
+
+    def __init__(self, stream: TextIO, max_seconds: float) -> None:
+        self._board = progress.Board()
+        super().__init__(stream, max_seconds)
+
+    def _fold(self, event: News) -> None:
+        before, self._board = self._board, progress.fold(self._board, event, self._seconds())
+        if began := rounds.begun(before, event):
+            for line in rounds.opening(began):
+                self._live.console.print(Text(safe(line), "bold" if line.startswith("[") else "dim"))
+
+    def _picture(self) -> Group:
+        return research(self._board, self._seconds(), self._max_seconds, self._notes)
 
 
 def picture(board: Board, elapsed: float, max_seconds: float, max_handoffs: int, notes: Iterable[str] = ()) -> Group:
@@ -88,6 +129,38 @@ def picture(board: Board, elapsed: float, max_seconds: float, max_handoffs: int,
         *([_faint(counted(board.refused, "message") + " refused")] if board.refused else []),
         *(Text(safe(note), "yellow") for note in notes),
     )
+
+
+def research(board: progress.Board, elapsed: float, max_seconds: float, notes: Iterable[str] = ()) -> Group:
+    """How far a research is after so many seconds."""
+    known = board.seconds_left(elapsed)
+    about = "" if known is None else f", about {known:.0f} s to go"
+    head = Text.assemble(
+        (safe(f"Research {board.ticket}".strip()), "bold"),
+        (f"   {board.percent} %{about}   round {max(board.round, 1)} of at most {board.of}", ""),
+        (f"   {elapsed:.1f} s, at most {max(0.0, max_seconds - elapsed):.0f} s left", "dim"),
+        overflow="ellipsis",
+        no_wrap=True,
+    )
+    table = Table.grid(padding=(0, 2))
+    for stage in board.stages:
+        icon, style = ICONS[stage.mark]
+        table.add_row(
+            Text(icon, style), Text(stage.name.capitalize(), style), Text(f"{stage.percent:>3} %", style),
+            Text(rounds.items(stage.done, stage.total).strip(), style), Text(_took(stage, elapsed), style),
+            _faint(rounds.cut(stage.item or stage.step)),
+        )  # fmt: skip
+    return Group(head, table, *(Text(safe(note), "yellow") for note in notes))
+
+
+def _took(stage: progress.Stage, elapsed: float) -> str:
+    """The seconds that a stage took, or has yet to take if that can be known, or takes by now."""
+    if stage.mark == "pending":
+        return ""
+    if stage.mark != "running":
+        return f"{stage.seconds:.1f} s"
+    left = stage.seconds_left(elapsed)
+    return f"{max(0.0, elapsed - stage.began):.1f} s" if left is None else f"about {left:.0f} s left"
 
 
 def _stages(stages: Iterable[Stage], elapsed: float) -> Table:

@@ -6,17 +6,24 @@ from collections.abc import Callable, Iterable
 from typing import Protocol, TextIO, assert_never
 
 from actors.outcome import AnswerRefused, HandoffMade, Progress, RunBegan, RunEnded
+from actors.progress import Board, News, RoundBegan, Worked, fold
 from runtime.view.report import Line
+from runtime.view.rounds import standing, told
 from runtime.wording import safe, spoken
 
 HEARTBEAT_SECONDS = 5.0
 """After so long without a line a reader of a pipe may think that it hangs."""
 
 
+ITEM_SECONDS = 0.1
+"""Items that are completed closer together are told together."""
+RESEARCH = "research"
+
+
 class View(Protocol):
     """Shows a run on its way. Every method returns at once."""
 
-    def show(self, event: Progress) -> None: ...
+    def show(self, event: News) -> None: ...
 
     def tick(self) -> None:
         """Some time passed."""
@@ -31,7 +38,7 @@ class View(Protocol):
 class Silent:
     """Shows nothing but what the user must know."""
 
-    def show(self, event: Progress) -> None:
+    def show(self, event: News) -> None:
         """Not wanted."""
 
     def tick(self) -> None:
@@ -51,20 +58,50 @@ class PlainView:
         self._stream, self._clock = stream, clock
         self._began = self._said = clock()
         self._agent = ""
+        self._board = Board()
+        self._research = False
+        self._held = ""
+        """An item that was completed too soon after another to be a line of its own."""
 
-    def show(self, event: Progress) -> None:
+    def show(self, event: News) -> None:
+        if isinstance(event, RunBegan):
+            self._research = event.workflow == RESEARCH
         if isinstance(event, HandoffMade):
             self._agent = event.target
-        if text := sentence(event):
+        if not isinstance(event, Worked | RoundBegan) and (text := sentence(event)) and not self._stage(event):
             self.note(text)
+        at = self._clock() - self._began
+        before, self._board = self._board, fold(self._board, event, at)
+        for line, now in told(before, self._board, event, at):
+            if now or self._clock() - self._said >= ITEM_SECONDS:
+                self.note(line)
+            else:
+                self._held = line
+        if isinstance(event, RunEnded):
+            self._release()
+
+    def _stage(self, event: News) -> bool:
+        """Whether it is a handoff of a research, which is told as the stage that it leads to."""
+        return self._research and isinstance(event, HandoffMade)
 
     def tick(self) -> None:
-        if self._agent and self._clock() - self._said >= HEARTBEAT_SECONDS:
-            self.note(f"{self._clock() - self._began:9.3f} s       {self._agent} is at work")
+        silent = self._clock() - self._said
+        if self._held and silent >= ITEM_SECONDS:
+            self._release()
+        elif silent >= HEARTBEAT_SECONDS and self._agent:
+            at = self._clock() - self._began
+            self.note(standing(self._board, at) or f"{at:9.3f} s       {self._agent} is at work")
 
     def note(self, sentence: str) -> None:
+        self._release()
         self._said = self._clock()
         print(safe(sentence), file=self._stream, flush=True)
+
+    def _release(self) -> None:
+        """Say the last item that was held back; those before it are in its count."""
+        if line := self._held:
+            self._held = ""
+            self.note(line)
 
     def close(self) -> None:
         """Nothing to put back."""

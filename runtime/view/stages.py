@@ -4,7 +4,8 @@ from typing import Literal
 
 import msgspec
 
-from actors.outcome import Handoff, HandoffMade, Progress, RunBegan, RunEnded
+from actors.outcome import AnswerRefused, Handoff, HandoffMade, RunBegan, RunEnded
+from actors.progress import News
 from actors.workflow import ORCHESTRATOR, FanOut, Step, Workflow
 from runtime.wording import spoken
 
@@ -46,7 +47,7 @@ def board(flow: Workflow) -> Board:
     return Board(tuple(Stage(tuple(names), *key) for key, names in states.items()))
 
 
-def fold(board: Board, event: Progress) -> Board:
+def fold(board: Board, event: News) -> Board:
     """The board after one more event."""
     replace = msgspec.structs.replace
     match event:
@@ -60,8 +61,10 @@ def fold(board: Board, event: Progress) -> Board:
             last: Mark = "failed" if outcome.status in {"error", "cancelled"} else "completed"
             stages = tuple(_finished(stage, last, outcome.seconds) for stage in board.stages)
             return replace(board, stages=stages, handoffs=len(outcome.handoffs), refused=outcome.refused)
-        case _:
+        case AnswerRefused():
             return replace(board, refused=board.refused + 1)
+        case _:
+            return board
 
 
 def _moved(stages: tuple[Stage, ...], event: HandoffMade) -> tuple[Stage, ...]:
