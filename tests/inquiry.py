@@ -1,0 +1,172 @@
+"""A small web in memory, and a research over it with the real agents: for tests of the family as a whole."""
+
+import asyncio
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from actors.evidence import Findings, Passage, Slice
+from actors.ports import Filled, PortFailed, Task
+from actors.research.identity import hash_of, key_of
+from actors.research.ports import Missed, Page, SearchResult
+from actors.research.records import Brief
+from actors.research.workflow import RESEARCH, ResearchCase
+from actors.workflow import Run, Workflow
+from bus import Actor, Cast, Clock, SharedCast
+from runtime.model.extractive import Extractive
+from runtime.research.cast import Own, research_roles
+from runtime.run import LiveRun
+from tests.fakes import Notebook, Stage, TicketTable
+
+QUESTION = "How does the Halyard cache decide what to evict?"
+WEB = {
+    "https://one.example/eviction": "The Halyard cache evicts the entry that was used least recently. "
+    "A pinned entry of the Halyard cache is never evicted.",
+    "https://two.example/limits": "The Halyard cache holds 4096 entries unless its limit is raised. "
+    "When the Halyard cache is full, each write evicts one entry.",
+    "https://three.example/pins": "Pinned entries of the Halyard cache count towards its limit. "
+    "The Halyard cache refuses a pin when half of its entries are pinned.",
+    "https://four.example/metrics": "The Halyard cache reports each eviction as a counter named halyard_evictions.",
+}
+"""Invented: URL to text."""
+
+
+class Finds:
+    """Every source knows every page whose text shares a longer word with the query."""
+
+    def __init__(self, web: Mapping[str, str] = WEB, names: tuple[str, ...] = ("web",)) -> None:
+        self.web, self.names = web, names
+        self.asked: list[tuple[str, str]] = []
+        self.most = self._now = 0
+        self.failing: set[str] = set()
+
+    async def search(self, source: str, query: str, *, limit: int, within: float) -> tuple[SearchResult, ...]:
+        self.asked.append((source, query))
+        self._now += 1
+        self.most = max(self.most, self._now)
+        try:
+            await asyncio.sleep(0)
+        finally:
+            self._now -= 1
+        if source in self.failing:
+            raise PortFailed(f"{source} does not answer; try again later.")
+        words = {word.strip("?.,").lower() for word in query.split() if len(word) > 5}
+        hits = [(url, text) for url, text in self.web.items() if words & set(text.lower().replace(".", "").split())]
+        return tuple(
+            SearchResult(source, url.rpartition("/")[2].title(), url, text[:150], query=query)
+            for url, text in hits[:limit]
+        )
+
+
+class Reads:
+    """Reads each page at once, and says so; some are not to be had."""
+
+    def __init__(self, web: Mapping[str, str] = WEB, missing: Sequence[str] = ()) -> None:
+        self.web, self.missing = web, set(missing)
+        self.fetched: list[str] = []
+
+    async def read(
+        self, results: Sequence[SearchResult], *, wanted: int, query: str, within: float,
+        done: Callable[[Page | Missed], None],
+    ) -> None:  # fmt: skip
+        good = 0
+        for result in results:
+            if good == wanted:
+                return
+            await asyncio.sleep(0)
+            self.fetched.append(result.url)
+            if result.url in self.missing:
+                done(Missed(result.url, "dead", "The server answered 404."))
+                continue
+            text, good = self.web[result.url], good + 1
+            digest = hash_of(text)
+            done(
+                Page(
+                    key_of(result.url), result.url, result.title, result.source, text, len(text), digest,
+                    "2026-01-02T03:04:05+00:00",
+                )
+            )  # fmt: skip
+
+
+class Looks:
+    """Every page that shares a longer word with a question bears on it, sentence by sentence."""
+
+    async def passages(self, questions: Sequence[str], pages: Sequence[Page], *, within: float) -> tuple[Findings, ...]:
+        await asyncio.sleep(0)
+        return tuple(self._found(question, pages) for question in questions)
+
+    def _found(self, question: str, pages: Sequence[Page]) -> Findings:
+        words = {word.strip("?.,").lower() for word in question.split() if len(word) > 5}
+        passages = []
+        for page in pages:
+            if not words & set(page.text.lower().replace(".", "").split()):
+                continue
+            cuts = [0, *(i + 2 for i in range(len(page.text)) if page.text.startswith(". ", i)), len(page.text) + 1]
+            quotes = tuple(Slice(a, b - 1, 0.9 - n / 100) for n, (a, b) in enumerate(itertools.pairwise(cuts)))
+            place = (f"{page.key}#0", page.key, page.title, page.title, page.text, 0, len(page.text))
+            passages.append(Passage(*place, "", 0.9, quotes))
+        return Findings(tuple(passages), "" if passages else "Nothing that was read speaks of this.", 0.8)
+
+
+class Inquiry(Stage):
+    """One research on a clock of its own, the rounds below it included."""
+
+    def __init__(
+        self, *, brief: Brief = Brief(), text: str = QUESTION, search: Any = None, fetch: Any = None,  # noqa: B008
+        reading: Any = None, model: Any = None, flow: Workflow = RESEARCH, journal: Any = None,
+        **roles: Callable[[], Actor[Any]],
+    ) -> None:  # fmt: skip
+        self.search, self.fetch = search or Finds(), fetch or Reads()
+        self.tickets_ = TicketTable()
+        self.rounds: list[LiveRun] = []
+        self.notebooks: dict[str, Notebook] = {}
+        self._roles, self._replaced = research_roles(flow, self.tickets_, dict.fromkeys(AGENTS, ""), 30.0), roles
+        own = Own("R-1", model or Extractive(), self.search, self.fetch, reading or Looks(), self._deepen)
+        case = ResearchCase(ticket_id="T-1", text=text, brief=brief)
+        super().__init__(flow=flow, case=case, tickets=self.tickets_, journal=journal, cast=self._cast(own))
+
+    def _cast(self, own: Own) -> Cast:
+        return {**SharedCast(self._roles, own), **self._replaced}
+
+    async def _deepen(self, own: Own, run_id: str, flow: Workflow, case: ResearchCase) -> LiveRun:
+        case = msgspec.structs.replace(case, max_seconds=flow.max_seconds)
+        notebook = self.notebooks[run_id] = Notebook()
+        clock: Clock = self.clock
+        live = LiveRun(run_id, flow, case, self._cast(own._replace(run=run_id)), clock=clock, journal=notebook)
+        self.rounds.append(live)
+        return live
+
+    @property
+    def where(self) -> Run:
+        return self.live.where
+
+    @property
+    def known(self) -> ResearchCase:
+        """What the case holds now."""
+        case = self.live.where.case
+        assert isinstance(case, ResearchCase)
+        return case
+
+
+AGENTS = ("planner", "analyzer", "reporter")
+
+
+class Scripted:
+    """A model whose answers a test writes, by their shape; what it does not say, the one without a network does."""
+
+    def __init__(self, answers: Mapping[type[Any], Any]) -> None:
+        self.answers, self.tasks = answers, list[Task]()
+        self._lesser = Extractive()
+
+    async def fill(self, shape: type[Any], task: Task, *, within: float) -> Filled:
+        self.tasks.append(task)
+        await asyncio.sleep(0)
+        said = self.answers.get(shape)
+        if said is None:
+            return await self._lesser.fill(shape, task, within=within)
+        value = said(task) if callable(said) else said
+        if isinstance(value, Exception):
+            raise value
+        return Filled(value, task.findings.passages if task.findings else (), judged=True)
