@@ -48,6 +48,14 @@ class Passage(msgspec.Struct, frozen=True, gc=False):
     """The sentences that bear on the question, best first; filled by a search."""
 
 
+class Sentence(msgspec.Struct, frozen=True, gc=False):
+    """A single sentence of one of some passages."""
+
+    passage: int
+    """1-based number of the passage among them."""
+    place: Slice
+
+
 class Findings(msgspec.Struct, frozen=True, gc=False):
     """What a search of the knowledge found for one question."""
 
@@ -57,6 +65,11 @@ class Findings(msgspec.Struct, frozen=True, gc=False):
     """Why these passages should not be taken for an answer, in a sentence for the user; empty when they may."""
     confidence: float = 0.0
     """0 to 1: how far the best passage stands above what separates an answer from noise."""
+    sentences: tuple[Sentence, ...] = ()
+    """
+    The sentences of these passages that together bear most on the question, best first, over several documents where
+    none says it all. Filled by a search with hops.
+    """
 
 
 class Claim(msgspec.Struct, frozen=True, gc=False):

@@ -1,5 +1,6 @@
 """The knowledge as agents ask it: a thin client, so that what a search needs is loaded in worker processes only."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from actors.evidence import Findings
@@ -25,14 +26,19 @@ class KnowledgeIndex:
         self._workers = workers
         self._settings = settings or KnowledgeSettings()
 
-    async def search(self, question: str, *, within: float, limit: int | None = None) -> Findings:
+    async def search(
+        self, question: str, *, within: float, limit: int | None = None, sources: Sequence[str] | None = None,
+        hops: bool = False,
+    ) -> Findings:  # fmt: skip
         """
         Find the passages that bear on a question, the best page's first.
 
+        :param sources: look only into these documents; None: into all.
+        :param hops: find also the documents that are named in the question and in what is found for it.
         :raises KnowledgeFailed: the time was up, or the index is damaged.
         """
         within = min(within, self._settings.search_seconds)
-        arguments = (self._database, question, limit or self._settings.passages)
+        arguments = (self._database, question, limit or self._settings.passages, sources, hops)
         try:
             return await self._workers.call(FIND, *arguments, within=within, returns=Findings)
         except WorkTimedOut as error:

@@ -108,7 +108,7 @@ def _whole(window: Window) -> Window:
     units, text = window.passage.units, window.passage.text
     first = next(i for i, unit in enumerate(units) if unit.start == window.start)
     last = max(i for i, unit in enumerate(units) if unit.end <= window.end)
-    while not units[first].opens and units[last].end - units[first - 1].start <= WHOLE_CHARACTERS:
+    while first and not units[first].opens and units[last].end - units[first - 1].start <= WHOLE_CHARACTERS:
         first -= 1
     while last + 1 < len(units) and units[last + 1].end - units[first].start <= WHOLE_CHARACTERS:
         code = units[last + 1].code

@@ -1,7 +1,7 @@
 """Which passages and pages answer best: full-text candidates, scored again with what FTS5 does not know."""
 
 from collections import Counter, defaultdict
-from collections.abc import Container
+from collections.abc import Collection, Container, Iterable
 
 import msgspec
 
@@ -45,13 +45,18 @@ class Page(msgspec.Struct, frozen=True, gc=False):
     hits: list[Hit]
 
 
-def rank(shelf: Shelf, question: Question) -> list[Page]:
-    """All pages that share a word with the question, best first."""
+def rank(shelf: Shelf, question: Question, documents: Collection[int] | None = None) -> list[Page]:
+    """All pages that share a word with the question, best first; of some documents only, if they are given."""
     synonyms = [v for each in question.terms.values() for v in each.variants]
-    found = {c.id: c for c in shelf.candidates(list(question.terms), CANDIDATES)}
-    found |= {c.id: c for c in shelf.candidates(synonyms, CANDIDATES)}
+    found = {c.id: c for c in shelf.candidates(list(question.terms), CANDIDATES, documents)}
+    found |= {c.id: c for c in shelf.candidates(synonyms, CANDIDATES, documents)}
+    return paged(shelf, question, found.values())
+
+
+def paged(shelf: Shelf, question: Question, candidates: Iterable[Candidate]) -> list[Page]:
+    """Passages with their scores, by page, best first."""
     pages: dict[int, list[tuple[Hit, Candidate]]] = defaultdict(list)
-    for candidate in found.values():
+    for candidate in candidates:
         pages[candidate.document].append((_hit(shelf, question, candidate), candidate))
     ranked = [_page(shelf, question, hits) for hits in pages.values()]
     return sorted(ranked, key=lambda page: (-page.score, page.hits[0].id))

@@ -1,9 +1,11 @@
 """The knowledge search: runs in a worker process, which keeps the index open between questions."""
 
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from actors.evidence import Findings, Passage, Slice
+from actors.evidence import Findings, Passage, Sentence, Slice
 from runtime.knowledge.gate import abstain, confidence, missing_pair
+from runtime.knowledge.hops import Quoted, follow, sentences
 from runtime.knowledge.question import understand
 from runtime.knowledge.quotes import Window, windows
 from runtime.knowledge.ranking import Page, rank
@@ -13,18 +15,25 @@ NO_INDEX = "No documents are indexed yet: run `python -m runtime index FOLDER` o
 QUOTES_OF_A_PASSAGE = 3
 QUOTED = 4
 """So many quotes are likely to be shown."""
+SENTENCES = 8
+"""So many sentences of a search with hops are given out."""
+SHARES, SHARES_WITH_HOPS = 3, 5
+"""A page has at most such a part of the passages, so that there are others beside it."""
 
 _shelves: dict[str, tuple[tuple[int, int], Shelf]] = {}
 
 
-def find(database: str, question: str, limit: int) -> Findings:
-    """Search an index. Blocking; keeps it open for the next call."""
+def find(database: str, question: str, limit: int, sources: list[str] | None = None, hops: bool = False) -> Findings:
+    """Search an index, or some documents of it. Blocking; keeps it open for the next call."""
     shelf = _shelf(Path(database))
     if shelf is None:
         return Findings(abstain=NO_INDEX)
     try:
         shelf.begin()
-        return _find(shelf, question, limit) if shelf.passages else Findings(abstain=NO_INDEX)
+        if not shelf.passages:
+            return Findings(abstain=NO_INDEX)
+        documents = None if sources is None else shelf.documents(sources)
+        return search(shelf, question, limit, documents, hops=hops)
     finally:
         shelf.end()
 
@@ -38,35 +47,58 @@ def read(database: str, source: str) -> str:
     return text
 
 
-def _find(shelf: Shelf, text: str, limit: int) -> Findings:
+def search(
+    shelf: Shelf, text: str, limit: int, documents: Collection[int] | None = None, *, hops: bool = False
+) -> Findings:
+    """Search an open index, between its `begin` and `end`."""
     question = understand(text, shelf)
-    pages = rank(shelf, question)
+    pages = rank(shelf, question, documents)
     why = abstain(shelf, question, pages)
+    if hops:
+        pages = follow(shelf, question, pages, documents)
     quotable = windows(shelf, question, pages) if pages else []
     if not why:
         why = missing_pair(shelf, question, quotable[:QUOTED]) or (
             "" if quotable else "The documents hold no sentence on this."
         )
     sure = 0.0 if why else confidence(question, pages, quotable)
-    return Findings(tuple(_passages(shelf, pages, quotable, limit)), why, sure)
+    telling = sentences(shelf, question, pages)[:SENTENCES] if hops else []
+    chosen = _chosen(shelf, pages, quotable, telling, limit)
+    numbers = {passage.id: number for number, passage in enumerate(chosen, 1)}
+    spoken = (Sentence(numbers[q.passage.id], _slice(q)) for q in telling if q.passage.id in numbers)
+    return Findings(tuple(_passages(pages, chosen, quotable, telling)), why, sure, tuple(spoken))
 
 
-def _passages(shelf: Shelf, pages: list[Page], quotable: list[Window], limit: int) -> list[Passage]:
-    """Page by page, those with the best quotes first; then the best of what is quoted from no more."""
-    quoted: dict[int, list[Window]] = {}
-    for window in quotable:
-        quoted.setdefault(window.passage.id, []).append(window)
-    share = max(1, -(-limit // 3))
+def _chosen(
+    shelf: Shelf, pages: list[Page], quotable: list[Window], telling: list[Quoted], limit: int
+) -> list[Stored]:  # fmt: skip
+    """Page by page: the passages of its best sentences, those with the best quotes, else its best one."""
+    quoted: dict[int, dict[int, Stored]] = {}
+    for passage in [*(each.passage for each in telling), *(each.passage for each in quotable)]:
+        quoted.setdefault(passage.document, {}).setdefault(passage.id, passage)
+    share = max(1, -(-limit // (SHARES_WITH_HOPS if telling else SHARES)))
     chosen: list[Stored] = []
     for page in pages[:limit]:
-        of_page = [w[0].passage for w in quoted.values() if w[0].passage.document == page.document]
-        chosen += of_page[:share] or shelf.stored([page.hits[0].id])
+        chosen += list(quoted.get(page.document, {}).values())[:share] or shelf.stored([page.hits[0].id])
+    return chosen[:limit]
+
+
+def _passages(
+    pages: list[Page], chosen: list[Stored], quotable: list[Window], telling: list[Quoted]
+) -> Iterator[Passage]:  # fmt: skip
+    """The passages with their quotes; what has none is quoted with its telling sentences."""
     ranks = {page.document: page.score for page in pages}
-    return [_passage(each, quoted.get(each.id, []), ranks[each.document]) for each in chosen[:limit]]
+    for stored in chosen:
+        slices = [Slice(w.start, w.end, round(w.score, 4)) for w in quotable if w.passage.id == stored.id]
+        slices = slices or [_slice(q) for q in telling if q.passage.id == stored.id]
+        yield _passage(stored, slices[:QUOTES_OF_A_PASSAGE], ranks[stored.document])
 
 
-def _passage(stored: Stored, quoted: list[Window], score: float) -> Passage:
-    slices = (Slice(w.start, w.end, round(w.score, 4)) for w in quoted[:QUOTES_OF_A_PASSAGE])
+def _slice(quoted: Quoted) -> Slice:
+    return Slice(quoted.unit.start, quoted.unit.end, round(quoted.score, 4))
+
+
+def _passage(stored: Stored, slices: list[Slice], score: float) -> Passage:
     return Passage(
         id=f"{stored.source}#{stored.ordinal}",
         source=stored.source,
@@ -96,7 +128,7 @@ def _shelf(path: Path) -> Shelf | None:
         del _shelves[str(path)]
     if identity is None:
         return None
-    shelf = Shelf(path)
+    shelf = Shelf.at(path)
     _shelves[str(path)] = (identity, shelf)
     return shelf
 

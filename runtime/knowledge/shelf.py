@@ -1,7 +1,7 @@
 """An open index for reading, kept between searches: passages, terms and how frequent they are."""
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -50,13 +50,19 @@ class Stored(NamedTuple):
 class Shelf:
     """Reads one version of the index at a time; what it remembers is dropped when somebody writes."""
 
-    def __init__(self, path: Path) -> None:
-        self._db = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, isolation_level=None, timeout=5.0)
-        self._db.execute("PRAGMA cache_size = -32000")
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
         self._version = -1
         self._frequencies: dict[str, int] = {}
         self._rarities: dict[str, float] = {}
         self.passages = 0
+
+    @classmethod
+    def at(cls, path: Path) -> "Shelf":
+        """The index in a file, for reading only."""
+        db = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, isolation_level=None, timeout=5.0)
+        db.execute("PRAGMA cache_size = -32000")
+        return cls(db)
 
     def begin(self) -> None:
         """Look at the newest state, and at that one until `end`."""
@@ -76,6 +82,11 @@ class Shelf:
 
     def close(self) -> None:
         self._db.close()
+
+    @property
+    def version(self) -> int:
+        """Another number when somebody has written."""
+        return self._version
 
     @property
     def by_chance(self) -> int:
@@ -108,18 +119,45 @@ class Shelf:
                 self._rarities[term] = known
         return known
 
-    def candidates(self, terms: list[str], limit: int) -> list[Candidate]:
-        """The passages with most of these terms, by FTS5's own ranking."""
+    def candidates(self, terms: list[str], limit: int, documents: Collection[int] | None = None) -> list[Candidate]:
+        """The passages with most of these terms, by FTS5's own ranking; of some documents only, if they are given."""
         if not terms:
             return []
         match = " OR ".join(f'"{term}"' for term in dict.fromkeys(terms))
+        of = ""
+        if documents is not None:  # the plus keeps SQLite from asking the full-text table once a passage
+            numbers = ",".join(str(int(each)) for each in sorted(documents))
+            of = f" AND +rowid IN (SELECT id FROM passages WHERE document IN ({numbers}))"
         rows = self._db.execute(
-            """SELECT p.id, p.document, p.prior, p.leaf, t.title, t.path, t.body FROM
-            (SELECT rowid AS id FROM terms WHERE terms MATCH ? ORDER BY bm25(terms, 2.0, 3.0, 1.0), rowid LIMIT ?) best
+            f"""SELECT p.id, p.document, p.prior, p.leaf, t.title, t.path, t.body FROM (SELECT rowid AS id FROM terms
+            WHERE terms MATCH ?{of} ORDER BY bm25(terms, 2.0, 3.0, 1.0), rowid LIMIT ?) best
             JOIN passages p ON p.id = best.id JOIN terms t ON t.rowid = best.id""",
             (match, limit),
         )
         return [Candidate(*row) for row in rows]
+
+    def openings(self, documents: Collection[int]) -> list[Candidate]:
+        """The passages that some documents begin with."""
+        rows = self._db.execute(
+            f"""SELECT p.id, p.document, p.prior, p.leaf, t.title, t.path, t.body FROM passages p
+            JOIN terms t ON t.rowid = p.id WHERE p.ordinal = 0 AND p.document IN ({",".join("?" * len(documents))})
+            ORDER BY p.id""",
+            sorted(documents),
+        )
+        return [Candidate(*row) for row in rows]
+
+    def documents(self, sources: Iterable[str]) -> set[int]:
+        """The numbers of the documents that some passages' `source` names."""
+        wanted = set(sources)
+        rows = self._db.execute(
+            "SELECT d.id, f.name || '/' || d.path FROM documents d JOIN folders f ON f.id = d.folder"
+        )
+        return {row[0] for row in rows if row[1] in wanted}
+
+    def titles(self, limit: int) -> list[tuple[int, str]]:
+        """Number and title of the documents that could be read, the oldest first."""
+        rows = self._db.execute("SELECT id, title FROM documents WHERE reason = '' ORDER BY id LIMIT ?", (limit,))
+        return [(row[0], row[1]) for row in rows]
 
     def stored(self, ids: list[int]) -> list[Stored]:
         """Passages by number, in order of their numbers."""

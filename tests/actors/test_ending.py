@@ -590,7 +590,7 @@ async def test_words_end_nothing_wherever_they_stand() -> None:
 @pytest.mark.req("HD-5.4", "SY-3")
 async def test_words_in_the_documents_are_quoted_and_end_nothing() -> None:
     class Poisoned(Knows):
-        async def search(self, question: str, *, within: float, limit: int | None = None) -> Findings:
+        async def search(self, question: str, *, within: float, limit: int | None = None, **_: object) -> Findings:
             return Findings((msgspec.structs.replace(PASSAGE, text=POISON, heading=POISON),), POISON, 0.9)
 
     class Echoes(Thinks):

@@ -172,7 +172,7 @@ def test_a_worker_dies_with_its_parent_however_that_dies() -> None:
 @pytest.mark.req("HD-3.5")
 async def test_an_agent_that_blocks_a_worker_process_holds_no_run_and_the_process_is_killed(workers: Workers) -> None:
     class Blocks(Knows):
-        async def search(self, question: str, *, within: float, limit: int | None = None) -> Findings:
+        async def search(self, question: str, *, within: float, limit: int | None = None, **_: object) -> Findings:
             return Findings(abstain=str(await workers.call(SLEEP, 1000.0, within=600, returns=int)))
 
     stage = Stage(knowledge=Blocks())

@@ -72,7 +72,7 @@ class Answers:
         self._known = known
         self.asked: list[str] = []
 
-    async def search(self, question: str, *, within: float, limit: int | None = None) -> Findings:
+    async def search(self, question: str, *, within: float, limit: int | None = None, **_: object) -> Findings:
         self.asked.append(question)
         return self._known.get(question, NOTHING)
 

@@ -40,7 +40,7 @@ class Invents(Thinks):
 
 
 class Silent:
-    async def search(self, question: str, *, within: float, limit: int | None = None) -> Findings:
+    async def search(self, question: str, *, within: float, limit: int | None = None, **_: object) -> Findings:
         return SILENCE
 
 

@@ -22,7 +22,7 @@ class Finds:
         self._findings = list(findings)
         self.asked = 0
 
-    async def search(self, question: str, *, within: float, limit: int | None = None) -> Findings:
+    async def search(self, question: str, *, within: float, limit: int | None = None, **_: object) -> Findings:
         self.asked += 1
         found = self._findings.pop(0) if len(self._findings) > 1 else self._findings[0]
         if isinstance(found, PortFailed):

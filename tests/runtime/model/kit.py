@@ -66,7 +66,7 @@ class Library:
         self.questions: list[str] = []
         self.within: list[float] = []
 
-    async def search(self, question: str, *, within: float, limit: int | None = None) -> Findings:
+    async def search(self, question: str, *, within: float, limit: int | None = None, **_: object) -> Findings:
         self.questions.append(question)
         self.within.append(within)
         found = self._findings.pop(0) if len(self._findings) > 1 else self._findings[0]

@@ -1,0 +1,195 @@
+"""Questions that no one document answers: what the question and the best passages name is found and ranked, too."""
+
+import math
+import re
+from collections.abc import Collection, Iterable
+from weakref import WeakKeyDictionary
+
+import msgspec
+
+from runtime.knowledge.question import Question
+from runtime.knowledge.ranking import Page, paged, rank
+from runtime.knowledge.shelf import Shelf, Stored
+from runtime.knowledge.store import StoredUnit
+from runtime.knowledge.words import EVERYDAY, STOP, is_cjk, runs, tokens
+
+TITLES = 200_000
+"""So many titles are known by name,"""
+TITLE_CHARACTERS = 120
+"""none of them longer than this."""
+NAME_LETTERS = 4
+"""A name of one word has so many letters."""
+READ_WORDS = 1000
+"""So much of a text is searched for names,"""
+NAMED_IN_A_TEXT = 24
+"""and so many are taken from it."""
+SEEDS, SEED_PASSAGES = 5, 2
+"""The best documents, and of each the best passages, whose names are followed."""
+
+UNMATCHED = 0.2
+"""Share of the best score for a document that has nothing but its name."""
+IN_QUESTION, SHORT_NAME, FULL_NAME_WORDS = 1.0, 0.5, 3
+"""A name in the question counts for as much as the best score; one of fewer words for less, down to a share."""
+LINKED, FADING = 0.8, 0.15
+"""What a document gets of the score of the one that names it, and how much less with each rank of that one."""
+
+DOCUMENTS, PASSAGES = 4, 3
+"""The documents, and of each the passages, whose sentences are weighed."""
+IN_TITLE, OPENING, OF_DOCUMENT, NAMES = 0.5, 0.25, 0.9, 0.35
+"""
+What counts beside the share of the question that a sentence says: what only its title says, that it is the first,
+the rank of its document, and that it names another of the documents found.
+"""
+
+_BRACKETS = re.compile(r"\s*\([^()]*\)\s*$")
+
+
+class Quoted(msgspec.Struct, frozen=True, gc=False):
+    """A sentence of a passage with its score."""
+
+    passage: Stored
+    unit: StoredUnit
+    score: float
+
+
+class Titles:
+    """The titles of an index, to be found in texts. Without what stands in brackets or behind a comma, too."""
+
+    def __init__(self, titles: Iterable[tuple[int, str]]) -> None:
+        self._documents: dict[str, list[int]] = {}
+        self._longest: dict[str, int] = {}
+        """For the first word of names the words of the longest one."""
+        self._bare: dict[int, str] = {}
+        for document, title in titles:
+            short = title[:TITLE_CHARACTERS]
+            bare = _BRACKETS.sub("", short)
+            self._bare[document] = " ".join(_words(bare))
+            for name in dict.fromkeys((short, bare, short.partition(",")[0])):
+                words = [word.lower() for word in _words(name)]
+                if not words or len("".join(words)) < 2:
+                    continue
+                known = self._documents.setdefault(" ".join(words), [])
+                if document not in known:
+                    known.append(document)
+                self._longest[words[0]] = max(self._longest.get(words[0], 0), len(words))
+
+    def named(self, text: str) -> dict[int, int]:
+        """The documents whose names stand in a text, with the words of the name; the longest name counts."""
+        words = _words(text)[:READ_WORDS]
+        low = [word.lower() for word in words]
+        found: dict[int, int] = {}
+        i = 0
+        while i < len(words) and len(found) < NAMED_IN_A_TEXT:
+            step = 1
+            if words[i][0].isupper() or words[i][0].isdigit() or is_cjk(words[i]):
+                for n in range(min(self._longest.get(low[i], 0), len(words) - i), 0, -1):
+                    documents = self._documents.get(" ".join(low[i : i + n]))
+                    if documents and (n > 1 or _telling(low[i])):
+                        for document in documents[: NAMED_IN_A_TEXT - len(found)]:
+                            found.setdefault(document, n)
+                        step = n
+                        break
+            i += step
+        return found
+
+    def bare(self, document: int) -> str:
+        """A document's name without what stands in brackets."""
+        return self._bare.get(document, "")
+
+
+def _words(text: str) -> list[str]:
+    """The words of a text as written; where no spaces part them, its characters."""
+    return [word for run in runs(text) for word in (run if is_cjk(run) else (run,))]
+
+
+def _telling(word: str) -> bool:
+    """Whether a word alone may be a name."""
+    return len(word) >= NAME_LETTERS and word not in EVERYDAY and word not in STOP
+
+
+_titles: WeakKeyDictionary[Shelf, tuple[int, Titles]] = WeakKeyDictionary()
+
+
+def titles_of(shelf: Shelf) -> Titles:
+    """The titles of an index, read again when somebody has written."""
+    known = _titles.get(shelf)
+    if known is None or known[0] != shelf.version:
+        known = shelf.version, Titles(shelf.titles(TITLES))
+        _titles[shelf] = known
+    return known[1]
+
+
+def follow(shelf: Shelf, question: Question, pages: list[Page], documents: Collection[int] | None = None) -> list[Page]:
+    """Pages that were found, together with those that the question and the best of them name; best first."""
+    titles = titles_of(shelf)
+    named = _allowed(titles.named(question.text), documents)
+    found = {page.document: page for page in pages}
+    _fetch(shelf, question, named, found)
+    if not found:
+        return []
+    best = max((page.score for page in pages), default=0.0) or 1.0
+    scores = {page.document: page.score / best for page in pages}
+    alike: dict[str, int] = {}
+    for document in named:
+        alike[titles.bare(document)] = alike.get(titles.bare(document), 0) + 1
+    for document, words in named.items():
+        share = SHORT_NAME + (1 - SHORT_NAME) * min(words, FULL_NAME_WORDS) / FULL_NAME_WORDS
+        given = IN_QUESTION * share / math.sqrt(alike[titles.bare(document)])
+        scores[document] = scores.get(document, UNMATCHED) + given
+    linked: dict[int, float] = {}
+    for n, seed in enumerate(sorted(scores, key=lambda each: (-scores[each], each))[:SEEDS]):
+        hits = found[seed].hits[:SEED_PASSAGES]
+        text = "\n".join(passage.text for passage in shelf.stored([hit.id for hit in hits]))
+        for document in _allowed(titles.named(text), documents):
+            if document != seed:
+                linked[document] = max(linked.get(document, 0.0), scores[seed] / (1 + FADING * n))
+    _fetch(shelf, question, linked, found)
+    for document, given in linked.items():
+        scores[document] = scores.get(document, 0.0) + LINKED * given
+    ranked = [msgspec.structs.replace(page, score=scores[page.document] * best) for page in found.values()]
+    return sorted(ranked, key=lambda page: (-page.score, page.hits[0].id))
+
+
+def _allowed(named: dict[int, int], documents: Collection[int] | None) -> dict[int, int]:
+    return named if documents is None else {each: words for each, words in named.items() if each in documents}
+
+
+def _fetch(shelf: Shelf, question: Question, documents: Iterable[int], found: dict[int, Page]) -> None:
+    """Add the pages of documents that are not among those found: what bears on the question, or how they begin."""
+    missing = [each for each in documents if each not in found]
+    if not missing:
+        return
+    pages = rank(shelf, question, missing)
+    silent = set(missing).difference(page.document for page in pages)
+    for page in paged(shelf, question, shelf.openings(silent)):
+        hits = [msgspec.structs.replace(hit, score=UNMATCHED) for hit in page.hits]
+        pages.append(msgspec.structs.replace(page, hits=hits))
+    found.update((page.document, page) for page in pages)
+
+
+def sentences(shelf: Shelf, question: Question, pages: list[Page]) -> list[Quoted]:
+    """The sentences of the best documents that bear most on the question, best first."""
+    titles = titles_of(shelf)
+    best = pages[0].score if pages else 1.0
+    top = {page.document: page.score / best for page in pages[:DOCUMENTS]}
+    found: list[tuple[float, int, Quoted]] = []
+    for n, page in enumerate(pages[:DOCUMENTS]):
+        for passage in shelf.stored([hit.id for hit in page.hits[:PASSAGES]]):
+            heading = question.matches(tokens(passage.title))
+            words, at = passage.body_terms.split(), 0
+            for i, unit in enumerate(passage.units):
+                have = question.matches(words[at : at + unit.terms])
+                at += unit.terms
+                if unit.code:
+                    continue
+                full = {term: IN_TITLE * strength for term, strength in heading.items()} | have
+                names = titles.named(passage.text[unit.start : unit.end])
+                others = [top[each] for each in names if each != page.document and each in top]
+                score = question.coverage(full) + OPENING * (i == 0 and passage.ordinal == 0)
+                score += OF_DOCUMENT * top[page.document] + NAMES * max(others, default=0.0)
+                found.append((-score, n, Quoted(passage, unit, score)))
+    found.sort(key=lambda each: (each[0], each[1], each[2].passage.id, each[2].unit.start))
+    return [quoted for _, _, quoted in found]
+
+
+__all__ = ["Quoted", "Titles", "follow", "sentences"]
