@@ -10,16 +10,17 @@ import enum
 import os
 
 COMMANDS = {
-    "submit": "run one ticket and print what came of it",
+    "submit": "run one ticket or research and print what came of it",
     "status": "show where a ticket stands, or the latest tickets",
     "trace": "show what happened on a ticket, step by step",
+    "report": "print or write the report of a research",
     "cancel": "stop a ticket gently",
     "resume": "continue what a crash or a kill left unfinished",
     "feedback": "say whether a resolution was right",
     "index": "read folders of documents into the knowledge base",
     "doctor": "show what is configured, reachable and missing",
     "serve": "run the daemon",
-    "demo": "run a ticket over the knowledge base that ships with the project",
+    "demo": "run tickets and a research over the knowledge base that ships with the project",
 }
 LOG_TO_STDERR = frozenset({"serve", "doctor"})
 """A daemon, and what must work where nothing can be written. Any other logs to a file: its terminal is its user's."""

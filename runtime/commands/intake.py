@@ -7,6 +7,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
+from actors.research.records import Brief
 from runtime.commands import UserError
 from runtime.wording import safe, shown
 
@@ -27,6 +28,8 @@ class Draft(msgspec.Struct, frozen=True):
     id: str = ""
     subject: str = ""
     requester: str = ""
+    brief: Brief | None = None
+    """Ordered as a research."""
 
 
 def read(words: list[str], kilobytes: int, stdin: BinaryIO | None = None) -> Draft:

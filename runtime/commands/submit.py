@@ -1,13 +1,16 @@
-"""`submit`: runs one ticket, shows it on its way, and prints what came of it."""
+"""`submit`: runs one ticket, or one research, shows it on its way, and prints what came of it."""
 
 import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from runtime.commands import utf8
+from runtime.commands import Exit, UserError, utf8
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from actors.outcome import Outcome
+    from actors.research.records import Brief, Report
     from runtime.commands.intake import Draft
     from runtime.settings import Settings
     from runtime.view.report import Line
@@ -25,10 +28,13 @@ examples:
   python -m runtime submit "My VPN disconnects every ten minutes"
   python -m runtime submit ticket.md --json
   cat ticket.txt | python -m runtime submit -
+  python -m runtime submit --research "How do PostgreSQL and SQLite differ?" --breadth 5 --depth 2 --out report.html
+  python -m runtime submit --research "What changed in Python 3.14?" --depth 10       (one pass over 10 pages)
 
 A Markdown file may begin with front matter (subject, id, requester); a JSON file is an object with
-text, and those. Progress goes to stderr, the result to stdout.
+text, and those. Progress goes to stderr, the result to stdout; that of a research is its report in Markdown.
 """
+RESEARCH_ONLY = ("breadth", "depth", "sources", "url", "out")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,19 +45,67 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--requester", type=utf8, help="who asks")
     parser.add_argument("--json", action="store_true", help="print the outcome as one JSON object and nothing else")
     parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")
+    research = parser.add_argument_group("research")
+    research.add_argument("--research", action="store_true", help="the text is a question; its answer is a report")
+    research.add_argument("--breadth", type=int, metavar="N", help="pages a round (default: [research] breadth)")
+    research.add_argument(
+        "--depth", type=int, metavar="N", help="rounds at most; without --breadth: one pass over N pages"
+    )
+    research.add_argument("--sources", type=utf8, metavar="LIST", help="of knowledge,tavily,web,rss (default: all)")
+    research.add_argument("--url", type=utf8, nargs="+", action="extend", help="pages that are read in any case")
+    research.add_argument("--out", metavar="FILE", help="write the report, too: .md, .html, .docx or .pdf")
 
 
 def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     import asyncio
 
-    from runtime.view.follow import write
-    from runtime.view.report import as_json, exit_status, lines
-
-    outcome = asyncio.run(_submit(_ticket(arguments, settings), settings, quiet=arguments.quiet))
+    brief = _brief(arguments, settings)
+    out = _out(arguments)
+    draft = _ticket(arguments, brief, settings)
+    outcome, report = asyncio.run(_submit(draft, settings, quiet=arguments.quiet))
     if arguments.json:
+        from runtime.view.report import as_json
+
         print(as_json(outcome))
+    elif brief is None:
+        _show(outcome)
     else:
-        write([*lines(outcome), *_question(outcome)], sys.stdout)
+        _show_report(outcome)
+    if out is not None:
+        _write(report, out)
+    return _status(outcome)
+
+
+def _show(outcome: "Outcome") -> None:
+    from runtime.view.follow import write
+    from runtime.view.report import lines
+
+    write([*lines(outcome), *_question(outcome)], sys.stdout)
+
+
+def _show_report(outcome: "Outcome") -> None:
+    """The report on stdout, so that it can be piped into a file, and how it ended on stderr."""
+    from runtime.view.follow import write
+    from runtime.view.markdown import show
+    from runtime.view.report import researched
+
+    if outcome.resolution is not None:
+        show(outcome.resolution.text, sys.stdout)
+        sys.stdout.flush()
+    write(researched(outcome), sys.stderr)
+
+
+def _write(report: "Report | None", out: "Path") -> None:
+    from runtime.commands.report import written
+
+    if report is None:
+        raise UserError(f"{out.name} was not written: the research ended before there was a report.", Exit.FAILED)
+    written(report, out)
+
+
+def _status(outcome: "Outcome") -> int:
+    from runtime.view.report import exit_status
+
     return exit_status(outcome)
 
 
@@ -66,7 +120,32 @@ def _question(outcome: "Outcome") -> "list[Line]":
     return [Line(said, "faint")]
 
 
-def _ticket(arguments: argparse.Namespace, settings: "Settings") -> "Draft":
+def _brief(arguments: argparse.Namespace, settings: "Settings") -> "Brief | None":
+    """What the research is to be, if it is one."""
+    if not arguments.research:
+        for name in RESEARCH_ONLY:
+            if getattr(arguments, name) is not None:
+                raise UserError(f"--{name} is for a research: add --research, or leave it away.")
+        return None
+    from runtime.commands.order import Order, brief
+
+    sources = tuple((arguments.sources or "").replace(",", " ").split())
+    if arguments.sources is not None and not sources:
+        raise UserError("--sources names none: give some of knowledge,tavily,web,rss, or leave it away.")
+    order = Order(breadth=arguments.breadth, depth=arguments.depth, sources=sources, urls=tuple(arguments.url or ()))
+    return brief(order, settings)
+
+
+def _out(arguments: argparse.Namespace) -> "Path | None":
+    """Where the report is to be written: looked at before the research is begun, not after."""
+    if arguments.out is None:
+        return None
+    from runtime.commands.order import destination
+
+    return destination(arguments.out)
+
+
+def _ticket(arguments: argparse.Namespace, brief: "Brief | None", settings: "Settings") -> "Draft":
     import msgspec
 
     from runtime.commands.intake import checked, read
@@ -74,14 +153,25 @@ def _ticket(arguments: argparse.Namespace, settings: "Settings") -> "Draft":
     draft = read(arguments.ticket, settings.run.ticket_kilobytes)
     given = {name: getattr(arguments, name) for name in ("id", "subject", "requester")}
     named = {name: value for name, value in given.items() if value is not None}
-    return checked(msgspec.structs.replace(draft, **named), "The command line") if named else draft
+    draft = msgspec.structs.replace(draft, **named, brief=brief)
+    return checked(draft, "The command line") if named else draft
 
 
-async def _submit(draft: "Draft", settings: "Settings", *, quiet: bool) -> "Outcome":
+async def _submit(draft: "Draft", settings: "Settings", *, quiet: bool) -> "tuple[Outcome, Report | None]":
+    """How it ended, and the report if it is a research that has one."""
+    import contextlib
+
     from runtime.commands.opening import opened
-    from runtime.node import Ticket
+    from runtime.node import NoReport, Ticket
     from runtime.view.follow import watched
 
-    ticket = Ticket(text=draft.text, id=draft.id, subject=draft.subject, requester=draft.requester)
-    async with watched(settings, quiet=quiet) as watch, opened(settings) as node:
-        return await watch(await node.submit(ticket))
+    ticket = Ticket(
+        text=draft.text, id=draft.id, subject=draft.subject, requester=draft.requester, brief=draft.brief
+    )  # fmt: skip
+    research = draft.brief is not None
+    async with watched(settings, quiet=quiet, research=research) as watch, opened(settings) as node:
+        outcome = await watch(await node.submit(ticket))
+        report = None
+        with contextlib.suppress(NoReport):
+            report = node.report(outcome.run) if research else None
+        return outcome, report

@@ -12,10 +12,9 @@ from typing import Protocol, TextIO
 from actors.helpdesk.workflow import HELPDESK
 from actors.outcome import Outcome
 from actors.progress import News
-from actors.workflow import Workflow
 from runtime.commands import Exit
 from runtime.settings import RunSettings, Settings
-from runtime.view.plain import RESEARCH, PlainView, Silent, View
+from runtime.view.plain import PlainView, Silent, View
 from runtime.view.report import Line
 
 TICK_SECONDS = 0.1
@@ -24,16 +23,16 @@ GONE = (OSError, ValueError)
 """What writing raises when the terminal went away, or the stream was closed."""
 
 
-def view_for(flow: Workflow, limits: RunSettings, stream: TextIO) -> View:
+def view_for(limits: RunSettings, stream: TextIO, *, research: bool = False) -> View:
     """The live view on a terminal, plain lines otherwise."""
     if not can_redraw(stream):
         return PlainView(stream)
     from runtime.view.live import LiveView, RoundsView
     from runtime.view.stages import board
 
-    if flow.name == RESEARCH:
+    if research:
         return RoundsView(stream, limits.max_seconds)
-    return LiveView(board(flow), stream, limits.max_seconds, limits.max_handoffs)
+    return LiveView(board(HELPDESK), stream, limits.max_seconds, limits.max_handoffs)
 
 
 def write(lines: Iterable[Line], stream: TextIO) -> None:
@@ -87,10 +86,10 @@ class Watched(Protocol):
 
 @contextlib.asynccontextmanager
 async def watched(
-    settings: Settings, *, quiet: bool = False, flow: Workflow = HELPDESK
+    settings: Settings, *, quiet: bool = False, research: bool = False
 ) -> AsyncIterator[Callable[[Watched], Awaitable[Outcome]]]:
     """Listen to Ctrl-C, and give a function that shows a run through to its outcome."""
-    view: View = Silent() if quiet else view_for(flow, settings.run, sys.stderr)
+    view: View = Silent() if quiet else view_for(settings.run, sys.stderr, research=research)
     try:
         with stopping(view, settings.run.cancel_seconds) as stop:
 

@@ -21,6 +21,11 @@ HEADLINES = {
     "error": ("Stopped before it was finished", "bad"),
     "cancelled": ("Cancelled", "poor"),
 }
+RESEARCH_HEADLINES = {
+    "resolved": ("The report answers the question", "good"),
+    "suggested": ("The report quotes what was found; nobody has judged that it is complete", "good"),
+    "cancelled": ("Cancelled: the report holds what was found so far", "poor"),
+}
 LIMITS = frozenset(
     {Why.LOOP_DETECTED, Why.MAX_HANDOFFS_EXCEEDED, Why.TIMED_OUT, Why.STEP_TIMED_OUT, Why.ANSWERS_REFUSED}
 )
@@ -60,12 +65,7 @@ def lines(outcome: Outcome) -> Iterator[Line]:
     """The resolution, its sources, the handoffs, and why it ended."""
     headline, style = HEADLINES[outcome.status]
     yield Line(headline, style)
-    if outcome.detail and outcome.detail != SENTENCES[Why.CANCELLED]:
-        yield Line(outcome.detail)
-    if outcome.degraded:
-        yield Line(outcome.degraded, "poor")
-    for missing in outcome.unavailable:
-        yield Line(f"Unavailable: {missing}", "poor")
+    yield from _besides(outcome)
     if outcome.resolution is not None:
         yield Line("")
         if outcome.status not in {"resolved", "suggested"}:
@@ -79,6 +79,26 @@ def lines(outcome: Outcome) -> Iterator[Line]:
     yield from handoffs(outcome.handoffs)
     yield Line("")
     yield from ending(outcome)
+
+
+def researched(outcome: Outcome) -> Iterator[Line]:
+    """How a research ended; what it found is its report."""
+    known = RESEARCH_HEADLINES if outcome.resolution is not None else {}
+    headline, style = known.get(outcome.status) or HEADLINES[outcome.status]
+    yield Line("")
+    yield Line(headline, style)
+    yield from _besides(outcome)
+    yield from ending(outcome)
+
+
+def _besides(outcome: Outcome) -> Iterator[Line]:
+    """What was not as it should be."""
+    if outcome.detail and outcome.detail != SENTENCES[Why.CANCELLED]:
+        yield Line(outcome.detail)
+    if outcome.degraded:
+        yield Line(outcome.degraded, "poor")
+    for missing in outcome.unavailable:
+        yield Line(f"Unavailable: {missing}", "poor")
 
 
 def _sources(resolution: Resolution) -> Iterator[Line]:

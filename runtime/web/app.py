@@ -7,10 +7,12 @@ from aiohttp import web
 from actors.ports import PortFailed
 from bus.supervision import counters
 from runtime.commands.intake import ID
+from runtime.node import NoReport
 from runtime.storage.journal import StoredRun
 from runtime.web import bodies
 from runtime.web.bodies import Health, Noted, Receipt, Standing, links
 from runtime.web.desk import Desk
+from runtime.web.files import as_file, asked_for
 from runtime.web.guard import answer, authorised, explain, refuse_strangers
 from runtime.web.openapi import document
 from runtime.web.refusals import Refused
@@ -66,6 +68,19 @@ async def events(request: web.Request) -> web.StreamResponse:
     return await stream(request, desk, desk.ticket(_id(request)).id)
 
 
+async def report(request: web.Request) -> web.StreamResponse:
+    node, stored = request.app[DESK].node, request.app[DESK].ticket(_id(request))
+    suffix = asked_for(request)
+    if stored.workflow != "research":
+        raise Refused(404, f"{stored.ticket} is a ticket of the helpdesk; GET {links(stored).ticket} shows it.")
+    try:
+        found = node.report(stored.id)
+    except NoReport:
+        why = "It has none yet; ask again when it has ended" if stored.ended is None else "It ended without one"
+        raise Refused(409, f"There is no report of {stored.ticket}: {why}.") from None
+    return await as_file(found, suffix, stored.ticket, node.workers)
+
+
 async def feedback(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]
     stored, given = desk.ticket(_id(request)), await bodies.feedback(request)
@@ -98,6 +113,7 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("GET", "/tickets/{id}", read_ticket),
     ("POST", "/tickets/{id}/cancel", cancel),
     ("GET", "/tickets/{id}/events", events),
+    ("GET", "/tickets/{id}/report", report),
     ("POST", "/tickets/{id}/feedback", feedback),
     ("GET", "/runs/{id}", read_run),
     ("GET", "/health", health),
@@ -114,12 +130,12 @@ def _id(request: web.Request) -> str:
 
 
 def _receipt(stored: StoredRun, status: int = 202) -> web.Response:
-    where = links(stored.ticket, stored.id)
+    where = links(stored)
     return answer(Receipt(stored.ticket, stored.id, stored.status, where), status, {"Location": where.run})
 
 
 def _standing(desk: Desk, stored: StoredRun) -> Standing:
     return Standing(
         stored.ticket, stored.id, stored.workflow, stored.status, stored.started, stored.ended,
-        desk.node.journal.outcome(stored), links(stored.ticket, stored.id),
+        desk.node.journal.outcome(stored), links(stored),
     )  # fmt: skip

@@ -8,9 +8,12 @@ import msgspec
 from aiohttp import web
 
 from actors.outcome import Outcome
+from actors.research.records import Brief
 from runtime.commands import UserError
 from runtime.commands.intake import Draft, checked
+from runtime.commands.order import Order, brief
 from runtime.settings import Settings
+from runtime.storage.journal import StoredRun
 from runtime.web.refusals import Refused
 from runtime.wording import safe, shown
 
@@ -36,6 +39,8 @@ class NewTicket(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     id: str = ""
     """Its id in your helpdesk: letters, digits, dots, dashes, underscores. The same again gives the same run."""
     requester: str = ""
+    research: bool | Order = False
+    """The text is a question that is answered by a report: true, or {}, as configured; else what is to be different."""
 
 
 class Feedback(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -52,6 +57,8 @@ class Links(msgspec.Struct, frozen=True):
     events: str
     cancel: str
     feedback: str
+    report: str = ""
+    """Of a research."""
 
 
 class Receipt(msgspec.Struct, frozen=True):
@@ -115,9 +122,10 @@ class Problem(msgspec.Struct, frozen=True):
     """One sentence, with what to do next."""
 
 
-def links(ticket: str, run: str) -> Links:
-    at = f"/tickets/{ticket}"
-    return Links(at, f"/runs/{run}", f"{at}/events", f"{at}/cancel", f"{at}/feedback")
+def links(stored: StoredRun) -> Links:
+    at = f"/tickets/{stored.ticket}"
+    report = f"{at}/report" if stored.workflow == "research" else ""
+    return Links(at, f"/runs/{stored.id}", f"{at}/events", f"{at}/cancel", f"{at}/feedback", report)
 
 
 async def ticket(request: web.Request, settings: Settings) -> Draft:
@@ -131,9 +139,16 @@ async def ticket(request: web.Request, settings: Settings) -> Draft:
         most = settings.run.ticket_kilobytes
         raise Refused(413, f"The text is over {most} KB. Shorten it, or raise [run] ticket_kilobytes.")
     try:
-        return checked(Draft(new.text, id=new.id, subject=new.subject, requester=new.requester), "The ticket")
+        draft = Draft(new.text, id=new.id, subject=new.subject, requester=new.requester, brief=_brief(new, settings))
+        return checked(draft, "The ticket")
     except UserError as error:
         raise Refused(400, str(error)) from None
+
+
+def _brief(new: NewTicket, settings: Settings) -> Brief | None:
+    if new.research is False:
+        return None
+    return brief(Order() if new.research is True else new.research, settings, "research.")
 
 
 async def feedback(request: web.Request) -> Feedback:

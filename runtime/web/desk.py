@@ -11,6 +11,7 @@ from typing import Any
 import structlog
 
 from actors.outcome import HandoffMade, Outcome, Progress, RunBegan, RunEnded
+from actors.progress import News
 from runtime.commands.intake import Draft
 from runtime.node import Busy, Node, RunHandle
 from runtime.storage.database import DatabaseClosed
@@ -62,7 +63,7 @@ class Desk:
         """
         ticket = Ticket(
             text=draft.text, subject=draft.subject, requester=draft.requester,
-            id=draft.id or (keyed(key) if key else f"T-{secrets.token_hex(6)}"),
+            id=draft.id or (keyed(key) if key else f"T-{secrets.token_hex(6)}"), brief=draft.brief,
         )  # fmt: skip
         while pending := self._accepting.get(ticket.id):
             await _written(pending)
@@ -99,7 +100,7 @@ class Desk:
             await asyncio.wait([waiting], timeout=seconds)
             return None if not waiting.done() or waiting.cancelled() else waiting.result()
 
-    async def progress(self, run_id: str) -> AsyncGenerator[Progress | None, None]:
+    async def progress(self, run_id: str) -> AsyncGenerator[News | None, None]:
         """What happened and happens on a run until it ends; nothing now and then, to show that the line stands."""
         handle = self.node.handle(run_id)
         with self._waits(run_id) as ending:
@@ -165,21 +166,24 @@ class Desk:
         stored = self._find(ticket.id)
         if stored is None or stored.ticket != ticket.id:
             return ""
-        if self.node.journal.case(stored).text == words(ticket):  # type: ignore[attr-defined] # a TicketCase
+        case = self.node.journal.case(stored)
+        said = (case.text, getattr(case, "brief", None))  # type: ignore[attr-defined] # of a ticket or a research
+        if said == (words(ticket), ticket.brief):
             return stored.id
         if by_key:
             raise Refused(422, "This Idempotency-Key came with another ticket before. Use a new key for a new ticket.")
         if stored.ended is None:
             raise Refused(
-                409, f"Ticket {ticket.id} is being worked on with another text; wait for its end, or cancel it first."
+                409,
+                f"Ticket {ticket.id} is being worked on with another text or order; wait for its end, or cancel it.",
             )
         return ""
 
 
-async def _live(handle: RunHandle, ending: "asyncio.Future[Outcome]") -> AsyncGenerator[Progress | None, None]:
+async def _live(handle: RunHandle, ending: "asyncio.Future[Outcome]") -> AsyncGenerator[News | None, None]:
     """A run's progress as it happens, until its end is known."""
     events, told = handle.watch(), 0
-    upcoming: asyncio.Future[Progress | None] | None = None
+    upcoming: asyncio.Future[News | None] | None = None
     try:
         while True:
             upcoming = upcoming or asyncio.ensure_future(anext(events, None))
@@ -204,7 +208,7 @@ async def _live(handle: RunHandle, ending: "asyncio.Future[Outcome]") -> AsyncGe
         await events.aclose()  # the subscription ends with it
 
 
-async def _either(upcoming: "asyncio.Future[Progress | None]", ending: "asyncio.Future[Outcome]") -> None:
+async def _either(upcoming: "asyncio.Future[News | None]", ending: "asyncio.Future[Outcome]") -> None:
     """Wait for one of the two, or a heartbeat; progress that was made before the end is given time to arrive."""
     both: list[asyncio.Future[Any]] = [upcoming, ending]
     await asyncio.wait(both, timeout=HEARTBEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED)

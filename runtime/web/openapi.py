@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from actors.outcome import AnswerRefused, HandoffMade, Outcome, RunBegan
+from actors.progress import RoundBegan, Worked
 from runtime.web.bodies import (
     JSON,
     KEY_CHARACTERS,
@@ -19,6 +20,7 @@ from runtime.web.bodies import (
     Receipt,
     Standing,
 )
+from runtime.web.files import FORMATS
 
 Document = dict[str, Any]
 """JSON, as deep as it is."""
@@ -34,7 +36,7 @@ REFUSALS = {
     415: "Another media type or encoding than those listed",
     422: "The Idempotency-Key came with another ticket before",
     429: "As many tickets as are allowed are being worked on; see Retry-After",
-    503: "Stopping, not ready, or unable to store; see Retry-After",
+    503: "Stopping, not ready, or unable to do it now; see Retry-After",
 }
 BODY = (400, 408, 413, 415)
 
@@ -43,7 +45,7 @@ BODY = (400, 408, 413, 415)
 def document() -> Document:
     """The whole description."""
     shapes = [NewTicket, Feedback, Receipt, Standing, Outcome, Noted, Health, Problem, RunBegan, HandoffMade,
-              AnswerRefused]  # fmt: skip
+              AnswerRefused, RoundBegan, Worked]  # fmt: skip
     _, components = msgspec.json.schema_components(shapes, ref_template="#/components/schemas/{name}")
     return {
         "openapi": "3.1.0",
@@ -77,6 +79,7 @@ def _paths() -> Document:
             ),
         },
         "/tickets/{id}/events": {"get": _events()},
+        "/tickets/{id}/report": {"get": _report()},
         "/tickets/{id}/feedback": {
             "post": {
                 **_operation(
@@ -127,13 +130,24 @@ def _submit() -> Document:
 
 def _events() -> Document:
     told = (
-        "Server-sent events: `began`, then `handoff` and `refused` as they happen, those of the past first, and "
+        "Server-sent events: `began`, then `handoff` and `refused` as they happen, those of the past first; of a "
+        "research `round` when a round begins and `worked` when a stage gets on (not told of a run that is over); and "
         "`ended` with the Outcome as the last. The data of each is JSON on one line. A comment now and then shows that "
         "the line stands; a stream that ends without `ended` was cut off: ask again."
     )
     schema = {"type": "string", "contentMediaType": "text/event-stream"}
     ok = {"description": told, "content": {"text/event-stream": {"schema": schema}}}
     return _operation("Watch a ticket's latest run", {200: ok}, (404, 503), [_id()])
+
+
+def _report() -> Document:
+    form = {
+        "name": "format", "in": "query", "schema": {"type": "string", "enum": list(FORMATS)},
+        "description": "Default: HTML if the Accept header asks for it, else Markdown.",
+    }  # fmt: skip
+    content = {kind: {"schema": {"type": "string"}} for kind in FORMATS.values()}
+    ok = {"description": "The report", "content": content}
+    return _operation("The report of a research", {200: ok}, (400, 404, 409, 503), [_id(), form])
 
 
 def _read(summary: str, shape: type) -> Document:

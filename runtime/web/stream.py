@@ -7,7 +7,8 @@ import msgspec
 import structlog
 from aiohttp import web
 
-from actors.outcome import AnswerRefused, HandoffMade, Progress, RunBegan, RunEnded
+from actors.outcome import AnswerRefused, HandoffMade, RunBegan, RunEnded
+from actors.progress import News, RoundBegan, Worked
 from runtime.view.report import as_json
 from runtime.web.desk import Desk
 
@@ -18,8 +19,9 @@ WRITE_SECONDS = 10.0
 BUFFER_BYTES = 65_536
 """What may wait for a slow client beyond the system's own buffers."""
 HEARTBEAT = b": still here\n\n"
-NAMES: dict[type[Progress], str] = {
-    RunBegan: "began", HandoffMade: "handoff", AnswerRefused: "refused", RunEnded: "ended",
+NAMES: dict[type[News], str] = {
+    RunBegan: "began", HandoffMade: "handoff", AnswerRefused: "refused", RunEnded: "ended", RoundBegan: "round",
+    Worked: "worked",
 }  # fmt: skip
 HEADERS = {
     "Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-store", "X-Accel-Buffering": "no",
@@ -67,11 +69,11 @@ def _drop(request: web.Request) -> None:
         request.transport.abort()
 
 
-def block(event: Progress) -> bytes:
+def block(event: News) -> bytes:
     """One event as it goes over the line: a name, and JSON on a single line."""
     value = event.outcome if isinstance(event, RunEnded) else _untagged(event)
     return f"event: {NAMES[type(event)]}\ndata: {as_json(value)}\n\n".encode()
 
 
-def _untagged(event: Progress) -> dict[str, object]:
+def _untagged(event: News) -> dict[str, object]:
     return {name: msgspec.to_builtins(getattr(event, name)) for name in event.__struct_fields__}

@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Iterable
 
 import pytest
 
-from actors.helpdesk.workflow import HELPDESK
 from actors.outcome import Outcome, Progress
 from runtime.settings import RunSettings, Settings
 from runtime.view.follow import can_redraw, follow, stopping, view_for, watched
@@ -107,7 +106,7 @@ def test_a_terminal_that_cannot_redraw_gets_lines(term: str, monkeypatch: pytest
 
     monkeypatch.setenv("TERM", term or "dumb")
 
-    assert isinstance(view_for(HELPDESK, RunSettings(), Tty()), PlainView)
+    assert isinstance(view_for(RunSettings(), Tty()), PlainView)
     monkeypatch.setenv("TERM", "xterm")
     assert can_redraw(Tty())
     assert not can_redraw(io.StringIO())
