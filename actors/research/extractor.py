@@ -1,16 +1,21 @@
 """Extractor: reads what was found, the most promising first, and nothing twice."""
 
+from collections.abc import Iterable
+
 from actors.progress import Worked
 from actors.research.identity import key_of
 from actors.research.messages import ExtractionCompleted, ExtractionFellShort, ReadSources
-from actors.research.ports import Fetch, Missed, Page
+from actors.research.ports import Fetch, Missed, Page, SearchResult
+from actors.research.records import Plan
+from actors.research.stopping import until_stopped
 from bus import Actor, Context
 
 SHARE = 0.7
+"""Of the time that is left: what reading may take."""
 
 
 class Extractor(Actor[ReadSources]):
-    """Mailbox: ReadSources."""
+    """Mailbox: ReadSources. Asked again, it reads what it has not read yet."""
 
     __slots__ = ("_fetch",)
 
@@ -20,26 +25,54 @@ class Extractor(Actor[ReadSources]):
     async def receive(self, message: ReadSources, ctx: Context) -> ExtractionCompleted | ExtractionFellShort:
         plan, brief = message.plan, message.brief
         assert plan is not None  # noqa: S101 - the table makes a plan first
-        known = {page.key for page in message.pages} | {key_of(each.place) for each in message.missed}
-        candidates = [each for each in message.results if key_of(each.url) not in known]
-        candidates.sort(key=lambda each: -each.quality)
         pages, missed = list(message.pages), list(message.missed)
-        before = len(pages)
+        before, tried = len(pages), 0
+        chosen = candidates(message.results, plan, {*(page.key for page in pages), *_keys(missed)})
+        wanted = min(max(brief.breadth, len(brief.urls)), len(chosen))
 
         def done(read: Page | Missed) -> None:
-            if isinstance(read, Missed):
-                missed.append(read)
-                item = f"{read.place}: {read.reason}"
-            else:
+            nonlocal tried
+            tried += 1
+            if isinstance(read, Page):
                 pages.append(read)
                 item = read.title or read.url
-            ctx.publish(Worked("extracting", "Reading", len(pages) - before, brief.breadth, item))
+            else:
+                missed.append(read)
+                item = f"{read.place} ({read.reason.replace('_', ' ')})"
+            ctx.publish(Worked("extracting", "Reading pages", len(pages) - before, wanted, item))
 
-        await self._fetch.read(
-            candidates, wanted=brief.breadth, query=brief.direction or message.text, within=ctx.time_left() * SHARE,
-            done=done,
-        )  # fmt: skip
-        if len(pages) - before < plan.least_pages and not ctx.stopping:
-            what = "None of the pages that were found could be read."
-            return ExtractionFellShort(tuple(pages), tuple(missed), message.partial, what)
-        return ExtractionCompleted(tuple(pages), tuple(missed), message.partial)
+        ctx.publish(Worked("extracting", "Reading pages", 0, wanted))
+        seconds, question = ctx.time_left() * SHARE, brief.direction or message.text
+        reading = self._fetch.read(chosen, wanted=wanted, query=question, within=seconds, done=done)
+        await until_stopped(reading, ctx, within=seconds + 1.0)
+        pages[before:] = sorted(pages[before:], key=lambda page: _place(page, chosen))
+        missed[len(message.missed) :] = sorted(missed[len(message.missed) :], key=lambda each: each.place)
+        said = (tuple(pages), tuple(missed), message.partial or _partial(missed))
+        if len(pages) - before < plan.least_pages and not ctx.stopping and not said[2]:
+            what = f"Of {tried} pages that were found none could be read." if tried else "No new page was found."
+            return ExtractionFellShort(*said, what)
+        return ExtractionCompleted(*said)
+
+
+def candidates(results: Iterable[SearchResult], plan: Plan, known: set[str]) -> list[SearchResult]:
+    """What is still to be read, in order: ordered pages, then what this round's queries found, the poor ones last."""
+    fresh = [each for each in results if key_of(each.url) not in known]
+
+    def rank(result: SearchResult) -> tuple[bool, bool, bool]:
+        return result.source != "urls", result.quality < plan.least_quality, result.query not in plan.queries
+
+    return sorted(fresh, key=rank)
+
+
+def _keys(missed: Iterable[Missed]) -> set[str]:
+    """Pages that are not worth another try."""
+    return {key_of(each.place) for each in missed if each.reason != "cancelled"}
+
+
+def _partial(missed: Iterable[Missed]) -> str:
+    return next((each.detail for each in missed if each.reason == "budget"), "")
+
+
+def _place(page: Page, chosen: list[SearchResult]) -> int:
+    """Where a page stood among the candidates: the order of reading must not depend on the network's."""
+    return next((n for n, each in enumerate(chosen) if key_of(each.url) == page.key), len(chosen))

@@ -1,0 +1,34 @@
+"""Work that is given up when the run is cancelled or its time is over, and keeps what it has."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+from bus import Context
+
+LETTING_GO_SECONDS = 0.5
+"""What a cancelled work may take to let go; then it is left behind."""
+
+
+async def until_stopped(work: Coroutine[Any, Any, object], ctx: Context, *, within: float) -> bool:
+    """
+    Do some work that notes down itself what it gets done.
+
+    :param within: seconds.
+    :returns: whether it came to its end; false when the run is winding down or the time is over.
+    :raises Exception: what the work raised.
+    """
+    loop = asyncio.get_running_loop()
+    task, stopped = asyncio.ensure_future(work), loop.create_future()
+    ctx.when_stopping(lambda: None if stopped.done() else stopped.set_result(None))
+    both: set[asyncio.Future[Any]] = {task, stopped}
+    try:
+        await asyncio.wait(both, timeout=within, return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            task.result()
+            return True
+        return False
+    finally:
+        if not task.done():
+            task.cancel()
+            await asyncio.wait([task], timeout=LETTING_GO_SECONDS)
