@@ -118,12 +118,12 @@ class Inquiry(Stage):
         reading: Any = None, model: Any = None, flow: Workflow = RESEARCH, journal: Any = None,
         **roles: Callable[[], Actor[Any]],
     ) -> None:  # fmt: skip
-        self.search, self.fetch = search or Finds(), fetch or Reads()
+        self.search, self.fetch, self.model_ = search or Finds(), fetch or Reads(), model or Extractive()
         self.tickets_ = TicketTable()
         self.rounds: list[LiveRun] = []
         self.notebooks: dict[str, Notebook] = {}
         self._roles, self._replaced = research_roles(flow, self.tickets_, dict.fromkeys(AGENTS, ""), 30.0), roles
-        own = Own("R-1", model or Extractive(), self.search, self.fetch, reading or Looks(), self._deepen)
+        own = Own("R-1", self.model_, self.search, self.fetch, reading or Looks(), self._deepen)
         case = ResearchCase(ticket_id="T-1", text=text, brief=brief)
         super().__init__(flow=flow, case=case, tickets=self.tickets_, journal=journal, cast=self._cast(own))
 

@@ -1,0 +1,258 @@
+"""Rounds, learnings and directions, held to the source document of deep research."""
+
+import asyncio
+from typing import Any
+
+import msgspec
+import pytest
+
+from actors.evidence import Claim
+from actors.outcome import Why
+from actors.ports import Task
+from actors.progress import RoundBegan
+from actors.research.drafts import Answer, PlanDraft
+from actors.research.records import Brief
+from actors.research.searcher import Searcher
+from actors.research.workflow import State
+from tests.clock import settle
+from tests.fakes import Hangs
+from tests.inquiry import QUESTION, WEB, Finds, Inquiry, Reads, Scripted
+
+TOPICS = [
+    "amber", "basil", "cedar", "dahlia", "ember", "fennel", "garnet", "hazel", "indigo", "jasper", "kelp", "linden",
+    "maple", "nettle", "ochre", "poplar", "quartz", "rowan", "sorrel", "thyme", "umber", "violet", "willow", "yarrow",
+]  # fmt: skip
+WIDE = {
+    f"https://host{n}.example/{topic}": f"The Halyard cache has a {topic} mode, which keeps {n + 10} spare entries. "
+    f"In {topic} mode the Halyard cache writes its counters every {n + 31} seconds."
+    for n, topic in enumerate(TOPICS)
+}
+"""Invented: as many pages as anybody wants, all of them on the question."""
+
+
+def quoting(*, complete: bool, directions: tuple[str, ...], most: int = 40) -> Any:
+    """A model that claims each sentence that it is shown, letter by letter."""
+
+    def answer(task: Task) -> Answer:
+        passages = task.findings.passages if task.findings else ()
+        claims = [Claim(s.of(p), n, s.of(p)) for n, p in enumerate(passages, 1) for s in p.quotes]
+        return Answer(tuple(claims[:most]), directions, answered=complete)
+
+    return answer
+
+
+def plan(task: Task) -> PlanDraft:
+    """Asks the direction, or the question, and nothing else."""
+    material = dict(task.material)
+    explored = material.get("direction") or material["question"]
+    return PlanDraft((f"What of the Halyard cache: {explored}",), (f"Halyard {explored}",))
+
+
+def deep(
+    brief: Brief, *, complete: bool = False, directions: tuple[str, ...] = ("amber mode",), **more: Any
+) -> Inquiry:
+    model = Scripted({PlanDraft: plan, Answer: quoting(complete=complete, directions=directions)})
+    return Inquiry(brief=brief, model=model, **({"search": Finds(WIDE), "fetch": Reads(WIDE)} | more))
+
+
+def onward() -> Scripted:
+    """A model that learns from the latest pages, and knows something new to look for after each round."""
+    topics = iter(TOPICS)
+
+    def answer(task: Task) -> Answer:
+        said: Answer = quoting(complete=False, directions=(f"{next(topics)} mode",))(task)
+        return msgspec.structs.replace(said, claims=said.claims[-3:])
+
+    return Scripted({PlanDraft: plan, Answer: answer})
+
+
+def begun(inquiry: Inquiry) -> list[RoundBegan]:
+    return [each for each in inquiry.heard if isinstance(each, RoundBegan)]
+
+
+@pytest.mark.req("DR-1", "DR-10")
+async def test_dr_1_two_rounds_of_three_pages_and_what_was_learned_shapes_the_second() -> None:
+    fetch = Reads(WIDE)
+    inquiry = deep(Brief(breadth=3, depth=2), fetch=fetch)
+
+    outcome = await inquiry.end()
+
+    assert outcome.why is Why.COMPLETED
+    assert len(inquiry.rounds) == 1
+    assert len(fetch.fetched) == len(set(fetch.fetched)) <= 6
+    assert len(inquiry.known.pages) <= 6
+    second = next(t for t in inquiry.model_.tasks if t.agent == "planner" and "learnings" in dict(t.material))
+    assert "spare entries" in dict(second.material)["learnings"]
+    assert [each.number for each in begun(inquiry)] == [1, 2]
+
+
+@pytest.mark.req("DR-2")
+async def test_dr_2_a_complete_answer_ends_the_search_whatever_depth_is_left() -> None:
+    inquiry = deep(Brief(breadth=3, depth=3), complete=True, directions=())
+
+    outcome = await inquiry.end()
+
+    assert inquiry.rounds == []
+    assert inquiry.known.is_complete
+    assert outcome.resolution is not None
+    assert "further exploration needed" not in outcome.resolution.text.lower()
+
+
+@pytest.mark.req("DR-3")
+async def test_dr_3_at_full_depth_the_report_says_that_further_exploration_is_needed() -> None:
+    inquiry = deep(Brief(breadth=2, depth=2), directions=("amber mode", "basil mode"))
+
+    outcome = await inquiry.end()
+
+    assert len(inquiry.rounds) == 1
+    assert not inquiry.known.is_complete
+    assert outcome.resolution is not None
+    assert "further exploration needed" in outcome.resolution.text.lower()
+
+
+@pytest.mark.req("DR-4", "DR-6")
+async def test_dr_6_learnings_are_linked_to_what_was_read_none_twice_and_twenty_at_most() -> None:
+    inquiry = deep(Brief(breadth=20, depth=1))
+
+    await inquiry.end()
+
+    known = inquiry.known
+    texts = [each.text for each in known.learnings]
+    assert len(texts) == len(set(texts)) == 20
+    pages = {page.key: page for page in known.pages}
+    passages = {each.id for each in known.passages}
+    assert all(each.quote in pages[each.page].text for each in known.learnings)
+    assert {each.passage for each in known.learnings} <= passages
+
+
+@pytest.mark.req("DR-5")
+async def test_dr_5_an_open_question_is_explored_first_in_the_next_round() -> None:
+    inquiry = deep(Brief(breadth=2, depth=2), directions=("fennel mode", "amber mode"))
+
+    await inquiry.end()
+
+    assert begun(inquiry)[1].direction == "fennel mode"
+    assert any("fennel" in query for _, query in inquiry.search.asked)
+
+
+@pytest.mark.req("DR-7")
+async def test_dr_7_breadth_five_and_depth_three_are_five_pages_a_round_and_three_rounds() -> None:
+    fetch = Reads(WIDE)
+    inquiry = Inquiry(brief=Brief(breadth=5, depth=3), model=onward(), search=Finds(WIDE), fetch=fetch)
+
+    await inquiry.end()
+
+    assert [each.number for each in begun(inquiry)] == [1, 2, 3]
+    assert {each.of for each in begun(inquiry)} == {3}
+    assert len(fetch.fetched) <= 15
+    assert inquiry.known.rounds == 3
+
+
+@pytest.mark.req("DR-8")
+async def test_dr_8_a_single_pass_reads_ten_pages_and_reports_at_once() -> None:
+    fetch = Reads(WIDE)
+    inquiry = deep(Brief(breadth=10, depth=1), search=Finds(WIDE), fetch=fetch)
+
+    outcome = await inquiry.end()
+
+    assert len(fetch.fetched) == 10
+    assert inquiry.rounds == []
+    assert outcome.why is Why.COMPLETED
+
+
+@pytest.mark.req("DR-9")
+def test_dr_9_without_parameters_a_research_has_breadth_five_and_depth_two() -> None:
+    assert (Brief().breadth, Brief().depth) == (5, 2)
+
+
+@pytest.mark.req("DR-10")
+async def test_dr_10_a_page_of_an_earlier_round_is_not_read_again() -> None:
+    few = dict(list(WIDE.items())[:3])
+    fetch = Reads(few)
+    inquiry = deep(Brief(breadth=2, depth=2), search=Finds(few), fetch=fetch)
+
+    await inquiry.end()
+
+    assert len(inquiry.rounds) == 1
+    assert sorted(fetch.fetched) == sorted(few)
+
+
+@pytest.mark.req("DR-11")
+async def test_dr_11_each_round_says_what_it_explores_and_how_much_is_known() -> None:
+    inquiry = deep(Brief(breadth=3, depth=2), directions=("amber mode",))
+
+    await inquiry.end()
+
+    first, second = begun(inquiry)
+    assert first == RoundBegan(1, 2, QUESTION, 0)
+    assert (second.number, second.of, second.direction) == (2, 2, "amber mode")
+    assert second.learnings > 0
+
+
+async def test_a_round_that_added_nothing_ends_the_rounds() -> None:
+    one = dict(list(WIDE.items())[:1])
+    inquiry = deep(Brief(breadth=3, depth=5), search=Finds(one), fetch=Reads(one))
+
+    outcome = await inquiry.end()
+
+    assert len(inquiry.rounds) <= 1
+    assert outcome.why is Why.COMPLETED
+
+
+async def test_every_round_has_handoffs_of_its_own_and_no_more_time_than_the_one_above() -> None:
+    inquiry = Inquiry(brief=Brief(breadth=3, depth=4), model=onward(), search=Finds(WIDE), fetch=Reads(WIDE))
+
+    outcome = await inquiry.end()
+
+    assert len(inquiry.rounds) == 3
+    assert [live.id for live in inquiry.rounds] == ["R-1.9", "R-1.9.9", "R-1.9.9.9"]
+    times = [live.where.case.max_seconds for live in inquiry.rounds]
+    assert times == [570.0, 540.0, 510.0]
+    assert len(outcome.handoffs) <= 20
+    assert all(len(live.where.handoffs) <= 20 for live in inquiry.rounds)
+
+
+async def test_a_round_that_never_ends_is_cut_off_and_the_report_has_what_was_known_before() -> None:
+    search = Finds(WIDE)
+    searchers = iter([Searcher(search)])
+    inquiry = deep(Brief(breadth=3, depth=2), search=search, searcher=lambda: next(searchers, Hangs()))
+
+    outcome = await inquiry.end()
+
+    assert outcome.resolution is not None
+    assert outcome.seconds <= 602.0
+    assert len(inquiry.known.pages) == 3
+
+
+async def test_cancelling_a_research_ends_its_deeper_rounds_too() -> None:
+    # given
+    fetch = Stops(WIDE)
+    inquiry = deep(Brief(breadth=2, depth=3), fetch=fetch)
+    await settle()
+    assert inquiry.where.state == State.DEEPENING
+    assert len(inquiry.rounds) == 1
+
+    # when
+    inquiry.live.cancel()
+    await settle()
+
+    # then
+    outcome = await inquiry.end()
+    assert (outcome.status, outcome.seconds) == ("cancelled", 0.0)
+    assert all(live.ended for live in inquiry.rounds)
+    assert len(inquiry.known.pages) == 3, "two of the first round, one of the second"
+
+
+class Stops(Reads):
+    """Of the second round it reads one page and no more."""
+
+    async def read(self, results: Any, *, wanted: int, query: str, within: float, done: Any) -> None:
+        first = not self.fetched
+        await super().read(results, wanted=wanted if first else 1, query=query, within=within, done=done)
+        if not first:
+            await asyncio.Event().wait()
+
+
+def test_the_pages_of_this_file_share_no_sentence() -> None:
+    sentences = [part for text in (*WIDE.values(), *WEB.values()) for part in text.split(". ")]
+    assert len(sentences) == len(set(sentences))
