@@ -1,26 +1,145 @@
-"""A report as Markdown. Pure."""
+"""
+A report as Markdown that any viewer renders and that reads well as it is. Pure.
 
+What comes from sources is escaped: it makes no heading, list, table, link, image or HTML. The links are ours.
+"""
+
+import re
 from collections.abc import Iterator
+from typing import assert_never
 
-from actors.research.records import Line, Report
+from actors.research import outline as o
+from actors.research.links import link, publisher
+from actors.research.mermaid import mermaid
+from actors.research.prose import Piece, Span, flat, pieces
+from actors.research.records import Line, Listed, Report
+
+_INLINE = re.compile(
+    r"\\(?=[!-/:-@\[-`{-~]|$)"  # before what it would escape
+    r"|[`\[\]~]|\*(?!\s)|(?<!\s)\*|(?<![^\W_])_|_(?![^\W_])"
+    r"|<(?![\s=\d])|&(?=[#\w])|\$(?!\d)|:(?=//)|(?<=\b[wW]{3})\.|@(?=\w)"
+)
+_START = re.compile(r"#|>|[-+](?=[\s+-]|$)|=|:::|\|")
+_NUMBERED = re.compile(r"(\d{1,9})([.)])(?=\s|$)")
 
 
 def rendered(report: Report) -> str:
-    """The whole report as Markdown that any viewer renders."""
-    return "\n".join(_lines(report)).strip() + "\n"
+    """The whole report."""
+    blocks = [f"# {escaped(report.title)}"]
+    for part in o.outline(report):
+        blocks += _part(part)
+    return "\n\n".join(blocks) + "\n"
 
 
-def _lines(report: Report) -> Iterator[str]:
-    yield f"# {report.title}"
-    for block in report.sections:
-        yield from ("", f"## {block.title}", "")
-        yield from (f"- {_line(each)}" for each in block.lines)
-        if not block.lines:
-            yield f"_{block.note}_"
-    yield from ("", "## Sources", "")
-    for each in report.sources:
-        yield f"{each.number}. {each.title} — {each.url} (read {each.read_at}, SHA-256 {each.sha256})"
+def escaped(text: str) -> str:
+    """Text on one line that means nothing but itself."""
+    line = _INLINE.sub(r"\\\g<0>", " ".join(text.split()))
+    line = _NUMBERED.sub(r"\1\\\2", line, count=1) if _NUMBERED.match(line) else line
+    return f"\\{line}" if _START.match(line) else line
 
 
-def _line(line: Line) -> str:
-    return line.text + " " + "".join(f"[{number}]" for number in line.numbers)
+def _part(part: o.Part) -> Iterator[str]:
+    match part:
+        case o.Heading(text, level):
+            yield f"{'#' * level} {escaped(flat(text))}"
+        case o.Remark(text, warns):
+            yield f"> **{escaped(text)}**" if warns else f"_{escaped(text)}_"
+        case o.Passages(lines, running=True):
+            yield " ".join(_running(line) for line in lines)
+        case o.Passages(lines):
+            yield _listed([_said(line) for line in lines])
+        case o.Disagreements(pairs):
+            yield _listed([[*_said(one), f"_Against that:_ {_running(other)}"] for one, other in pairs])
+        case o.Points(items, more):
+            said = [escaped(item) for item in items] + ([o.counted(more)] if more else [])
+            yield _listed([[each] for each in said])
+        case o.Grid(table):
+            rows = [" | ".join(_cell(Line(each)) for each in table.head), " | ".join("---" for _ in table.head)]
+            rows += [" | ".join(_cell(cell) for cell in row) for row in table.rows]
+            yield "\n".join(f"| {row} |" for row in rows)
+        case o.Picture(chart):
+            yield _fenced(mermaid(chart), "mermaid")
+        case o.Works(listed):
+            yield "\n".join(_work(each) for each in listed)
+        case o.Quotes(lines):
+            yield "\n\n".join(_quoted(line) for line in lines)
+        case _:
+            assert_never(part)
+
+
+def _listed(items: list[list[str]]) -> str:
+    """A list, each item of which has one block or several."""
+    apart = any(len(blocks) > 1 for blocks in items)
+    said = ("- " + "\n\n".join(blocks).replace("\n", "\n  ").replace("\n  \n", "\n\n") for blocks in items)
+    return ("\n\n" if apart else "\n").join(said)
+
+
+def _running(line: Line) -> str:
+    return f"{_spans(tuple(span for piece in pieces(line.text) for span in piece.spans))} {_marks(line)}".strip()
+
+
+def _said(line: Line) -> list[str]:
+    """A sentence with its numbers, as blocks: prose, the lists and the code that belong to it."""
+    tail = f"{_marks(line)}{f' (under _{escaped(line.under)}_)' if line.under else ''}".strip()
+    blocks: list[str] = []
+    items: list[str] = []
+    for piece in pieces(line.text):
+        if piece.kind == "item":
+            items.append(f"- {_prose(piece)}")
+            continue
+        blocks += ["\n".join(items)] if items else []
+        items = []
+        blocks.append(_fenced(piece.text) if piece.kind == "code" else _prose(piece))
+    blocks += ["\n".join(items)] if items else []
+    if not blocks or blocks[0].startswith(("```", "- ")):
+        return [tail, *blocks]
+    return [f"{blocks[0]} {tail}".strip(), *blocks[1:]]
+
+
+def _marks(line: Line) -> str:
+    return "".join(f"[{number}]" for number in line.numbers)
+
+
+def _prose(piece: Piece) -> str:
+    return _spans(piece.spans)
+
+
+def _spans(said: tuple[Span, ...]) -> str:
+    text = "".join(_code(span.text) if span.code else _inline(span.text) for span in said)
+    line = _NUMBERED.sub(r"\1\\\2", text, count=1) if _NUMBERED.match(text) else text
+    return f"\\{line}" if _START.match(line) else line
+
+
+def _inline(text: str) -> str:
+    return _INLINE.sub(r"\\\g<0>", " ".join(text.split()) if text.isspace() else re.sub(r"\s+", " ", text))
+
+
+def _code(text: str) -> str:
+    mark = "`" * (max((len(run) for run in re.findall(r"`+", text)), default=0) + 1)
+    room = " " if text.startswith("`") or text.endswith("`") or mark != "`" else ""
+    return f"{mark}{room}{' '.join(text.split())}{room}{mark}"
+
+
+def _fenced(text: str, language: str = "") -> str:
+    mark = "`" * max(3, max((len(run) for run in re.findall(r"`+", text)), default=0) + 1)
+    return f"{mark}{language}\n{text}\n{mark}"
+
+
+def _cell(line: Line) -> str:
+    parts = (_inline(part) for part in flat(line.text).split("|"))  # a backslash would not do in every viewer
+    return f"{'&#124;'.join(parts)} {_marks(line)}".strip()
+
+
+def _work(listed: Listed) -> str:
+    target = link(listed.url)
+    place = f"<{target}>" if target else f"`{' '.join(listed.url.replace('`', chr(39)).split())}`"
+    return (
+        f"{listed.number}. **{escaped(listed.title)}** — {escaped(publisher(listed.url))}, {place}\n"
+        f"   {escaped(o.reading(listed))}.\n"
+        f"   SHA-256 `{re.sub(r'[^0-9a-zA-Z]', '', listed.sha256)}`"
+    )
+
+
+def _quoted(line: Line) -> str:
+    quote = " ".join(_prose(piece) if piece.kind != "code" else _code(flat(piece.text)) for piece in pieces(line.quote))
+    return f"{_running(line)}\n\n> “{quote}”"

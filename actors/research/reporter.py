@@ -1,51 +1,141 @@
 """Reporter: the terminator. Renders the report from verified statements, and ends the run."""
 
-from typing import Literal
+import asyncio
+from collections.abc import Sequence
 
-from actors.evidence import Resolution
+from actors.evidence import Citation, Findings, Resolution, verify
 from actors.outcome import Status
-from actors.ports import Model, Tickets
-from actors.research.compose import citations, compose
+from actors.ports import Filled, Model, PortFailed, Task, Tickets
+from actors.research.compose import body, written
+from actors.research.drafts import Overview
+from actors.research.ledger import verbatim
 from actors.research.markdown import rendered
 from actors.research.messages import CloseResearch, ResearchClosed
+from actors.research.ports import Statement
+from actors.research.prose import flat, neat
+from actors.research.records import Report
 from bus import Actor, Context
 
 SUMMARY_CHARACTERS = 500
+MODEL_SHARE = 0.6
+"""Of the time that is left: the rest belongs to rendering, which must not be cut."""
+RENDERING_SECONDS = 2.0
+LONGEST_SECONDS = 120.0
+"""For a model, where nobody says how much time is left."""
+PASSAGES = 40
 
 
 class Reporter(Actor[CloseResearch]):
-    """Mailbox: CloseResearch. Told another reason than "completed", it asks no model and answers at once."""
+    """
+    Mailbox: CloseResearch. Told another reason than "completed", it asks no model and answers at once.
 
-    __slots__ = ("_instructions", "_model", "_run", "_tickets")
+    Once it has begun to close the ticket it says the same again, whatever reason it is told.
+    """
+
+    __slots__ = ("_closed", "_closing", "_instructions", "_model", "_run", "_tickets")
 
     def __init__(self, model: Model, tickets: Tickets, instructions: str, run: str) -> None:
         self._model = model
         self._tickets = tickets
         self._instructions = instructions
         self._run = run
+        self._closing: ResearchClosed | None = None
+        self._closed: ResearchClosed | None = None
 
     async def receive(self, message: CloseResearch, ctx: Context) -> ResearchClosed:
-        status = _status(message)
+        if self._closed is not None:
+            return self._closed
         if message.brief.round > 1:
-            return ResearchClosed(status=status)  # the first round's Reporter tells all
-        report = compose(message)
-        said = rendered(report)
-        grade: Literal["resolved", "suggested"] = "resolved" if status == "resolved" else "suggested"
-        summary = " ".join(line.text for line in report.overview)[:SUMMARY_CHARACTERS]
-        await self._tickets.close(f"{self._run}:{ctx.number}", message.ticket_id, status, summary)
+            return ResearchClosed(status=_status(message, None, judged=False))  # the first round's Reporter tells all
+        if self._closing is None:
+            self._closing = await self._write(message, ctx)
+        closing = self._closing
+        await self._tickets.close(f"{self._run}:close", message.ticket_id, closing.status, closing.summary or "")
+        self._closed = closing
+        return closing
+
+    async def _write(self, message: CloseResearch, ctx: Context) -> ResearchClosed:
+        overview: tuple[Statement, ...] = ()
+        filled: Filled | None = None
+        remark = ""
+        if message.reason == "completed" and message.passages:
+            try:
+                filled = await self._overview(message, ctx)
+                overview = claimed(filled, message)
+            except (PortFailed, TimeoutError) as error:
+                remark = (
+                    f"The overview quotes the sources, because no model wrote one: {str(error) or 'it took too long.'}"
+                )
+        said_by_model = any(not verbatim(each) for section in message.sections for each in section.statements)
+        report, citations = written(message, overview, (remark,) if remark and said_by_model else ())
+        judged = not message.degraded and (said_by_model or (filled is not None and filled.judged))
+        status = _status(message, report, judged=judged)
         return ResearchClosed(
-            status=status,
-            report=report,
-            resolution=Resolution(said, citations(message, report), grade),
-            summary=summary,
+            status=status, report=report, resolution=_resolution(report, citations, status), summary=summary(report)
+        )
+
+    async def _overview(self, message: CloseResearch, ctx: Context) -> Filled:
+        """
+        A model's overview of what is known.
+
+        :raises PortFailed: there is none, with a sentence for the user.
+        :raises TimeoutError: it did not come in its share of the time.
+        """
+        within = min(LONGEST_SECONDS, ctx.time_left() * MODEL_SHARE, ctx.time_left() - RENDERING_SECONDS)
+        async with asyncio.timeout(max(0.0, within)):
+            return await self._model.fill(Overview, self._task(message, ctx), within=within)
+
+    def _task(self, message: CloseResearch, ctx: Context) -> Task:
+        known = {each.passage: None for each in message.learnings} | {each.id: None for each in message.passages}
+        passages = {each.id: each for each in message.passages}
+        shown = tuple(passages[each] for each in known if each in passages)[:PASSAGES]
+        material = [("question", message.text)]
+        if message.analysis is not None and message.analysis.summary:
+            material.append(("summary", message.analysis.summary))
+        if message.learnings:
+            material.append(("learnings", "\n".join(f"- {flat(each.text)}" for each in message.learnings)))
+        return Task(
+            agent=ctx.address, instructions=self._instructions, material=tuple(material), findings=Findings(shown)
         )
 
 
-def _status(message: CloseResearch) -> Status:
+def claimed(filled: Filled, message: CloseResearch) -> tuple[Statement, ...]:
+    """
+    The claims of an overview that stand in passages of the case.
+
+    None when they only quote although the analysis has an overview: they would say no more than it does.
+    """
+    draft: Overview = filled.value
+    known = {each.id for each in message.passages}
+    found = []
+    for claim in draft.claims:
+        if verify(claim, filled.passages) == "supported":
+            passage = filled.passages[claim.passage - 1]
+            if passage.id in known:
+                found.append(Statement(claim.text, claim.quote, passage.id, passage.source, message.rounds))
+    if message.analysis and message.analysis.overview and all(map(verbatim, found)):
+        return ()
+    return tuple(found)
+
+
+def summary(report: Report) -> str:
+    """What a report says in a few sentences, for those who do not read it."""
+    said = report.overview or report.key_points or tuple(body(report))[:3]
+    if not said:
+        return neat(report.partial or "Nothing in what was read answers the question.", SUMMARY_CHARACTERS)
+    return neat(" ".join(flat(line.text) for line in said), SUMMARY_CHARACTERS)
+
+
+def _resolution(report: Report, citations: Sequence[Citation], status: Status) -> Resolution:
+    return Resolution(rendered(report), tuple(citations), "resolved" if status == "resolved" else "suggested")
+
+
+def _status(message: CloseResearch, report: Report | None, *, judged: bool) -> Status:
     if message.reason == "cancelled":
         return "cancelled"
     if message.reason != "completed":
         return "error"
-    if not any(section.statements for section in message.sections):
+    found = any(body(report)) if report else any(section.statements for section in message.sections)
+    if not found:
         return "not_found"
-    return "resolved" if message.is_complete else "suggested"
+    return "resolved" if judged and message.is_complete else "suggested"
