@@ -110,9 +110,11 @@ class Search(Protocol):
         """The sources that can be asked, the best first."""
         ...
 
-    async def search(self, source: str, query: str, *, limit: int, within: float) -> tuple[SearchResult, ...]:
+    async def search(self, source: str, query: str, *, limit: int, within: float) -> tuple[SearchResult | Missed, ...]:
         """
         Ask one source one query. Its limits on concurrency and rate are kept inside.
+
+        A part of a source that did not answer, such as one of several feeds, is a `Missed` among the results.
 
         :raises PortFailed: with a sentence for the user.
         """

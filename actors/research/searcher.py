@@ -1,16 +1,43 @@
 """Searcher: asks every source of the plan every query, and keeps each page once."""
 
 import asyncio
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+import msgspec
+import structlog
 
 from actors.ports import PortFailed
 from actors.progress import Worked
-from actors.research.identity import key_of
+from actors.research import compress
+from actors.research.identity import hash_of, key_of
 from actors.research.messages import RunSearches, SearchCompleted, SearchFellShort
 from actors.research.ports import Missed, Search, SearchResult
+from actors.research.quality import failed_check, reading_order, score, web_address
+from actors.research.records import Brief
+from actors.research.stopping import until_stopped
 from bus import Actor, Context
+
+log = structlog.get_logger()
 
 SHARE = 0.6
 """Of the time that is left: what searching may take."""
+MOST_SECONDS = 90.0
+"""What it may take however much is left."""
+AT_ONCE = 8
+"""Questions to sources at once; each source has limits of its own below that (RE-1)."""
+MOST_RESULTS = 500
+SPARES = 2
+"""Results that each query may bring beyond those that will be read."""
+
+
+class SearchTask(msgspec.Struct):
+    """One query to one source, and how far it has come (RE-14)."""
+
+    query: str
+    source: str
+    status: Literal["waiting", "asked", "answered", "failed"] = "waiting"
+    found: tuple[SearchResult | Missed, ...] = ()
 
 
 class Searcher(Actor[RunSearches]):
@@ -24,34 +51,119 @@ class Searcher(Actor[RunSearches]):
     async def receive(self, message: RunSearches, ctx: Context) -> SearchCompleted | SearchFellShort:
         plan = message.plan
         assert plan is not None  # noqa: S101 - the table makes a plan first
-        jobs = [(source, query) for query in plan.queries for source in plan.sources]
-        found: dict[str, SearchResult] = {key_of(each.url): each for each in message.results}
-        missed: list[Missed] = list(message.missed)
-        unavailable = dict.fromkeys(message.unavailable)
-        done = 0
+        tasks = [SearchTask(query, source) for query in plan.queries for source in plan.sources if source != "urls"]
+        if not ctx.stopping:
+            await self._run(tasks, message.brief.breadth + SPARES, ctx)
+        heard = [*ordered_pages(message.brief), *(each for task in tasks for each in task.found)]
+        found, failures = collected(message, heard)
+        for each in failures:
+            log.warning("search.failed", source=each.place, reason=each.detail)
+        silent = {each.place: None for each in heard if isinstance(each, Missed) and each.place in plan.sources}
+        missed = (*message.missed, *failures)
+        said = (found, missed, tuple(dict.fromkeys((*message.unavailable, *silent))))
+        tried = {page.key for page in message.pages} | {key_of(each.place) for each in missed}
+        fresh = [each for each in found if key_of(each.url) not in tried]
+        shortfall = "" if ctx.stopping else failed_check(fresh, plan, len(silent))
+        return SearchFellShort(*said, shortfall) if shortfall else SearchCompleted(*said)
 
-        async def one(source: str, query: str) -> tuple[SearchResult, ...] | Missed:
-            nonlocal done
-            try:
-                limit = message.brief.breadth + 2
-                return await self._search.search(source, query, limit=limit, within=ctx.time_left() * SHARE)
-            except PortFailed as error:
-                return Missed(source, "source_failed", str(error))
-            finally:
-                done += 1
-                ctx.publish(Worked("searching", "Searching", done, len(jobs), f"{source}: {query}"))
+    async def _run(self, tasks: Sequence[SearchTask], limit: int, ctx: Context) -> None:
+        """Carry out all tasks, several at once; those that the time is too short for have failed."""
+        left = ctx.time_left()
+        seconds = min(left * SHARE, MOST_SECONDS)
+        places, ended = asyncio.Semaphore(AT_ONCE), 0
 
-        for answer in await asyncio.gather(*(one(*job) for job in jobs)):
-            if isinstance(answer, Missed):
-                missed.append(answer)
-                unavailable[answer.place] = None
-                continue
-            for result in answer:
-                found.setdefault(key_of(result.url), result)
-        results = tuple(found.values())
-        held = {page.key for page in message.pages}
-        fresh = [each for each in results if key_of(each.url) not in held]
-        said = (results, tuple(missed), tuple(unavailable))
-        if len(fresh) < plan.least_results:
-            return SearchFellShort(*said, "The searches found nothing new.")
-        return SearchCompleted(*said)
+        async def carry_out(task: SearchTask) -> None:
+            nonlocal ended
+            async with places:
+                task.status = "asked"
+                within = max(0.0, seconds - (left - ctx.time_left() if left < float("inf") else 0.0))
+                await self._ask(task, limit, within)
+            ended += 1
+            ctx.publish(Worked("searching", "Searching", ended, len(tasks), f"{task.source}: {task.query}"))
+
+        async def carry_out_all() -> None:
+            await asyncio.gather(*map(carry_out, tasks))
+
+        ctx.publish(Worked("searching", "Searching", 0, len(tasks)))
+        await until_stopped(carry_out_all(), ctx, within=seconds)
+        if not ctx.stopping:
+            for task in tasks:
+                if task.status in {"waiting", "asked"}:
+                    why = f"The time for searching was over before {task.source} had answered all queries."
+                    task.status, task.found = "failed", (Missed(task.source, "timed_out", why),)
+
+    async def _ask(self, task: SearchTask, limit: int, within: float) -> None:
+        try:
+            task.found = await self._search.search(task.source, task.query, limit=limit, within=within)
+            task.status = "answered"
+        except PortFailed as error:
+            task.found = (Missed(task.source, "source_failed", str(error)),)
+            task.status = "failed"
+        except Exception as error:  # whatever a source does, the others go on
+            why = f"{task.source} broke down ({type(error).__name__}); the log tells more."
+            log.exception("search.broke_down", source=task.source)
+            task.found = (Missed(task.source, "source_failed", why),)
+            task.status = "failed"
+
+
+def ordered_pages(brief: Brief) -> Iterable[SearchResult | Missed]:
+    """The pages that the user named, as results that nobody has to search for."""
+    for url in brief.urls:
+        if address := web_address(url):
+            yield SearchResult("urls", address.partition("://")[2], address, quality=1.0)
+        else:
+            yield Missed(url[:200], "refused", "This is no http(s) address that can be read.")
+
+
+def collected(
+    message: RunSearches, heard: Iterable[SearchResult | Missed]
+) -> tuple[tuple[SearchResult, ...], tuple[Missed, ...]]:
+    """
+    All results, each page and each content once, those that were known before as they were, and what failed anew.
+
+    :param heard: in an order that does not depend on who answered first.
+    """
+    keys = {key_of(each.url) for each in message.results} | {page.key for page in message.pages}
+    contents = {_content(each) for each in message.results} - {""}
+    places = {each.place for each in message.missed}
+    fresh: list[SearchResult] = []
+    missed: dict[str, Missed] = {}
+    for each in heard:
+        if isinstance(each, Missed):
+            if each.place not in places:
+                missed.setdefault(each.place, each)
+            continue
+        key, content = key_of(each.url), _content(each)
+        if key not in keys and content not in contents:
+            keys.add(key)
+            contents |= {content} - {""}
+            fresh.append(each)
+    return _arranged(message, fresh), tuple(missed.values())
+
+
+def _arranged(message: RunSearches, fresh: Sequence[SearchResult]) -> tuple[SearchResult, ...]:
+    """Known ones first, then the new ones as they should be read; over 50 only the essential of each (PR-17)."""
+    explored = message.brief.direction or message.text
+    newest = max((each.published for each in fresh), default="")
+    judged = [
+        each if each.source == "urls" else msgspec.structs.replace(each, quality=_quality(each, explored, newest))
+        for each in fresh
+    ]
+    every = (*message.results, *reading_order(judged, message.brief.breadth))
+    if len(every) <= compress.RESULTS:
+        return every
+    queries, held = {each.url: each.query for each in every}, {page.key for page in message.pages}
+    small = [msgspec.structs.replace(each, query=queries[each.url]) for each in compress.results(every)]
+    read = [each for each in small if key_of(each.url) in held]
+    unread = reading_order((each for each in small if key_of(each.url) not in held), message.brief.breadth)
+    return (*read, *unread)[:MOST_RESULTS]
+
+
+def _quality(result: SearchResult, explored: str, newest: str) -> float:
+    """As it fits the query that found it, or what is explored, whichever it fits better."""
+    return max(score(result, question, newest=newest).value for question in dict.fromkeys((result.query, explored)))
+
+
+def _content(result: SearchResult) -> str:
+    """What tells that two results are one text (PR-21); empty for one that says nothing but its title."""
+    return hash_of(f"{result.title}\n{result.summary}") if result.summary else ""

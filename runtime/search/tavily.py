@@ -1,1 +1,263 @@
-"""Tavily: web search and extraction, when it is configured."""
+"""Tavily: web search and extraction, when it is configured. Its SDK is loaded when it is first asked."""
+
+import asyncio
+import math
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from actors.ports import PortFailed
+from actors.research.ports import SearchResult
+from bus import Clock
+from runtime.model.faults import retry_after
+from runtime.research.purse import Purse
+from runtime.search.line import Kind, Line, SourceFailed
+from runtime.search.results import checked, line, shortened
+from runtime.settings import TavilySettings
+
+if TYPE_CHECKING:
+    import httpx
+
+NAME = "Tavily"
+URL = "https://api.tavily.com"
+QUERY_CHARACTERS = 400
+RESULTS = 20
+"""More it does not give to one query."""
+URLS_A_CALL = 20
+URLS_A_CREDIT = 5
+CREDITS = {"basic": 1, "advanced": 2}
+ANSWER_BYTES = 8_000_000
+DETAIL_CHARACTERS = 200
+
+Json = Mapping[str, Any]
+"""As it came: everything in it is checked before it is used."""
+
+
+class Sdk(Protocol):
+    """What is used of `tavily.AsyncTavilyClient`."""
+
+    async def search(self, query: str, **options: object) -> object: ...
+
+    async def extract(self, urls: list[str], **options: object) -> object: ...
+
+
+class Answered(Exception):
+    """Tavily answered with another status than 200."""
+
+    def __init__(self, status: int, detail: str, retry_after: float | None) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+        self.retry_after = retry_after
+
+
+class TooMuch(Exception):
+    """An answer is larger than any honest one, or packed, so that a few bytes could become as much."""
+
+
+class Tavily:
+    """One a process: its limits hold for searches and extractions of all runs together."""
+
+    def __init__(self, settings: TavilySettings, clock: Clock) -> None:
+        self._settings = settings
+        self._line = Line(
+            NAME, clock, seconds=settings.seconds, concurrency=settings.concurrency,
+            requests_per_minute=settings.requests_per_minute,
+        )  # fmt: skip
+        self._loading: asyncio.Future[tuple[Sdk, httpx.AsyncClient]] | None = None
+
+    async def search(self, query: str, *, limit: int, within: float, purse: Purse) -> tuple[SearchResult, ...]:
+        """
+        The hits for a query, best first.
+
+        :raises PortFailed: with a sentence for the user.
+        """
+        depth = self._settings.search_depth
+        asked = shortened(" ".join(query.split()), QUERY_CHARACTERS)
+
+        async def call(sdk: Sdk, seconds: float) -> object:
+            return await sdk.search(
+                asked, search_depth=depth, max_results=min(limit, RESULTS), include_usage=True, timeout=seconds
+            )
+
+        answer = await self._paid(call, CREDITS[depth], purse, within=within)
+        hits = [
+            checked(
+                "tavily", query, title=each.get("title"), url=each.get("url"), text=each.get("content"),
+                quality=each.get("score"), published=each.get("published_date"),
+            )
+            for each in _listed(answer, "results")
+        ]  # fmt: skip
+        return tuple(each for each in hits if each is not None)[:limit]
+
+    async def extract(self, urls: Sequence[str], *, within: float, purse: Purse) -> dict[str, str]:
+        """
+        The text of pages by URL, in Markdown. What Tavily could not read is missing; so is what was not asked for.
+
+        :raises PortFailed: not a single call came to anything.
+        """
+        unique = list(dict.fromkeys(urls))
+        batches = [unique[n : n + URLS_A_CALL] for n in range(0, len(unique), URLS_A_CALL)]
+        answers = await asyncio.gather(
+            *(self._extracted(batch, within, purse) for batch in batches), return_exceptions=True
+        )
+        failures = [each for each in answers if isinstance(each, BaseException)]
+        for failure in failures:
+            if len(failures) == len(batches) or not isinstance(failure, PortFailed):
+                raise failure
+        return {url: text for each in answers if not isinstance(each, BaseException) for url, text in each.items()}
+
+    async def _extracted(self, urls: list[str], within: float, purse: Purse) -> dict[str, str]:
+        async def call(sdk: Sdk, seconds: float) -> object:
+            return await sdk.extract(
+                urls, extract_depth="basic", format="markdown", include_usage=True, timeout=min(60.0, max(1.0, seconds))
+            )
+
+        answer = await self._paid(call, math.ceil(len(urls) / URLS_A_CREDIT), purse, within=within)
+        got: dict[str, str] = {}
+        for each in _listed(answer, "results"):
+            url, text = each.get("url"), each.get("raw_content")
+            if isinstance(url, str) and url in urls and isinstance(text, str) and text.strip():
+                got.setdefault(url, text)
+        return got
+
+    async def _paid(
+        self, call: Callable[[Sdk, float], Awaitable[object]], credits_: int, purse: Purse, *, within: float
+    ) -> Json:
+        """Make a call whose price is put aside before; what turns out not to be charged is given back."""
+
+        async def attempt(seconds: float) -> Json:
+            sdk, _ = await self._loaded()
+            purse.reserve("credits", credits_)
+            try:
+                answer = await call(sdk, seconds)
+            except Exception as error:  # the SDK has no common base class, and raises what it should not
+                failure, charged = classify(error)
+                if not charged:
+                    purse.give_back("credits", credits_)
+                raise failure from error
+            if not isinstance(answer, dict) or not isinstance(answer.get("results"), list):
+                raise SourceFailed("broken", f"{NAME} sent an answer without results.")
+            purse.give_back("credits", credits_ - _charged(answer, credits_))
+            return cast("Json", answer)
+
+        return await self._line.ask(attempt, within=within)
+
+    async def _loaded(self) -> "tuple[Sdk, httpx.AsyncClient]":
+        """The SDK, imported and made once, off the loop."""
+        if self._loading is None:
+            self._loading = asyncio.get_running_loop().run_in_executor(None, _sdk, self._settings)
+        try:
+            return await asyncio.shield(self._loading)
+        except Exception as error:  # whatever it is, the other sources can be asked
+            what = f"{NAME}'s client cannot be loaded ({type(error).__name__})"
+            raise SourceFailed("refused", f"{what}: install again, or check SSL_CERT_FILE.") from error
+
+    async def close(self) -> None:
+        self._line.close()
+        if self._loading is not None:
+            await asyncio.wait([self._loading])
+            if self._loading.exception() is None:
+                await self._loading.result()[1].aclose()
+
+
+def _sdk(settings: TavilySettings) -> "tuple[Sdk, httpx.AsyncClient]":
+    import httpx
+    from tavily import AsyncTavilyClient  # type: ignore[import-untyped]
+
+    async def look(response: httpx.Response) -> None:
+        """The SDK drops Retry-After, stumbles over statuses that it does not know, and reads without end."""
+        assert isinstance(response.stream, httpx.AsyncByteStream)  # noqa: S101 - the client is async
+        if response.headers.get("Content-Encoding", "identity") != "identity":
+            raise TooMuch
+        response.stream = _bounded(response.stream)
+        if response.status_code != 200:
+            await response.aread()
+            after = retry_after(response.headers, time.time())
+            raise Answered(response.status_code, _detail(response, settings.api_key), after)
+
+    headers = {"Accept-Encoding": "identity"}
+    if not settings.api_key:
+        headers["X-Tavily-Access-Mode"] = "keyless"  # the SDK only says so through a client of its own
+    base = settings.base_url or URL
+    client = httpx.AsyncClient(base_url=base, headers=headers, event_hooks={"response": [look]})
+    return AsyncTavilyClient(api_key=settings.api_key, api_base_url=base, client=client), client
+
+
+def _bounded(stream: "httpx.AsyncByteStream") -> "httpx.AsyncByteStream":
+    import httpx
+
+    class Bounded(httpx.AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            size = 0
+            async for chunk in stream:
+                size += len(chunk)
+                if size > ANSWER_BYTES:
+                    raise TooMuch
+                yield chunk
+
+        async def aclose(self) -> None:
+            await stream.aclose()
+
+    return Bounded()
+
+
+def classify(error: Exception) -> tuple[SourceFailed, bool]:
+    """What an exception means to the user, and whether the call may have been charged."""
+    import httpx
+    from tavily.errors import TimeoutError as TavilyTimedOut  # type: ignore[import-untyped]
+
+    match error:
+        case Answered():
+            return _answered(error), False
+        case httpx.ConnectError() | httpx.ConnectTimeout() | httpx.UnsupportedProtocol() | httpx.InvalidURL():
+            return SourceFailed(
+                "unreachable", f"{NAME} cannot be reached: check the network or [tavily] base_url."
+            ), False
+        case TavilyTimedOut() | httpx.TimeoutException():
+            return SourceFailed("timed_out", f"{NAME} did not answer in time."), True
+        case httpx.HTTPError() | httpx.StreamError():
+            return SourceFailed("unreachable", f"{NAME} broke the connection off."), True
+        case TooMuch():
+            return SourceFailed("broken", f"{NAME} sent too much to be read."), True
+    return SourceFailed("broken", f"{NAME} sent something that is no answer ({type(error).__name__})."), True
+
+
+STATUSES: Mapping[int, tuple[Kind, str]] = {
+    400: ("rejected", f"{NAME} did not accept the query"),
+    401: ("refused", f"{NAME} refuses the key: mend TAVILY_API_KEY"),
+    403: ("refused", f"{NAME} does not allow this with this key: look at your plan"),
+    413: ("rejected", f"{NAME} found the query too long"),
+    422: ("rejected", f"{NAME} did not accept the query"),
+    429: ("rate_limited", f"{NAME} asks for fewer requests: lower [tavily] requests_per_minute"),
+    432: ("refused", f"{NAME}'s credits of your plan are used up: raise its limit, or wait for the next month"),
+    433: ("refused", f"{NAME}'s pay-as-you-go limit is reached: raise it in your account"),
+}
+
+
+def _answered(error: Answered) -> SourceFailed:
+    usual: tuple[Kind, str] = ("broken", f"{NAME} answered with status {error.status}")
+    kind, sentence = STATUSES.get(error.status, usual)
+    said = f" (it says: {error.detail})" if error.detail else ""
+    return SourceFailed(kind, f"{sentence}{said}.", retry_after=error.retry_after)
+
+
+def _detail(response: "httpx.Response", key: str) -> str:
+    """What an error says of itself, as one short line without the key."""
+    try:
+        said = response.json()["detail"]["error"]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return ""
+    text = line(said, 10 * DETAIL_CHARACTERS)
+    return shortened(text.replace(key, "***") if key else text, DETAIL_CHARACTERS).rstrip(".")
+
+
+def _listed(answer: Json, name: str) -> list[Json]:
+    return [each for each in answer[name] if isinstance(each, dict)]
+
+
+def _charged(answer: Json, most: int) -> int:
+    """What Tavily says that it charged, or else all that was put aside."""
+    usage = answer.get("usage")
+    said = usage.get("credits") if isinstance(usage, dict) else None
+    return min(said, most) if isinstance(said, int) and not isinstance(said, bool) and said >= 0 else most

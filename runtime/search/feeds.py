@@ -1,0 +1,132 @@
+"""RSS and Atom feeds as a source: each is read once in a research, then searched for every query."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from actors.ports import PortFailed
+from actors.research.ports import Missed, SearchResult
+from actors.research.quality import match, web_address, weights
+from bus import Clock
+from runtime.model.deadline import Deadline
+from runtime.search.entries import Entry
+from runtime.search.line import Kind, Line, SourceFailed
+from runtime.search.results import checked, line, shortened
+from runtime.settings import FeedsSettings
+from runtime.workers import Workers, WorkFailed, WorkTimedOut
+
+if TYPE_CHECKING:
+    from runtime.fetch.client import Client
+    from runtime.storage.effects import Effects
+
+NAME = "The feed"
+READ = "runtime.search.entries:read"
+FEED_BYTES = 2_000_000
+FEEDS = 50
+"""More are not read in one research."""
+AT_ONCE = 8
+READ_SECONDS = 5.0
+"""A feed of 2 MB takes a tenth of a second."""
+LEAST_MATCH = 0.3
+"""Of the question's words, by weight: entries that have less of them are on something else."""
+DETAIL_CHARACTERS = 200
+
+
+class Feeds:
+    """One a process: reads feeds for all researches, a few at once."""
+
+    def __init__(self, settings: FeedsSettings, client: "Client", workers: Workers, clock: Clock) -> None:
+        self.urls = tuple(dict.fromkeys(settings.urls))[:FEEDS]
+        self.seconds = settings.seconds
+        self._client = client
+        self._workers = workers
+        self._clock = clock
+        self._lines = {url: Line(NAME, clock, seconds=settings.seconds, concurrency=2, tries=1) for url in self.urls}
+        self._places = asyncio.Semaphore(AT_ONCE)
+
+    async def read(self, url: str, *, within: float) -> tuple[Entry, ...]:
+        """
+        The entries of one feed.
+
+        :raises PortFailed: with a sentence for the user.
+        """
+        seconds = min(within, self.seconds)
+        try:
+            async with Deadline(self._clock, seconds) as deadline, self._places:
+                return await self._lines[url].ask(lambda left: self._read(url, left), within=seconds)
+        except TimeoutError:
+            if not deadline.expired:
+                raise
+        raise SourceFailed("timed_out", f"{NAME} was not read within {seconds:.3g} s.", reason="timed_out")
+
+    async def _read(self, url: str, within: float) -> tuple[Entry, ...]:
+        if not web_address(url):
+            raise SourceFailed("refused", f"{NAME} has no address of the web: mend [feeds] urls.", reason="refused")
+        got = await self._client.get(url, within=within, types="feed")
+        if got.reason is not None:
+            kind: Kind = "timed_out" if got.reason == "timed_out" else "unreachable"
+            sentence = got.detail or f"{NAME} cannot be read ({got.reason})."
+            raise SourceFailed(kind, sentence, retry_after=got.retry_after or None, reason=got.reason)
+        if got.truncated or len(got.body) > FEED_BYTES:
+            raise SourceFailed("broken", f"{NAME} has more than {FEED_BYTES // 1_000_000} MB.", reason="too_large")
+        try:
+            return await self._workers.call(
+                READ, got.body, got.charset, got.url, within=min(within, READ_SECONDS), returns=tuple[Entry, ...]
+            )
+        except WorkTimedOut:
+            raise SourceFailed("broken", f"{NAME} takes too long to understand.") from None
+        except WorkFailed as error:
+            said = shortened(line(str(error), 10 * DETAIL_CHARACTERS), DETAIL_CHARACTERS).rstrip(".")
+            raise SourceFailed("broken", f"{NAME} is none that can be understood ({said}).") from error
+
+    def close(self) -> None:
+        for each in self._lines.values():
+            each.close()
+
+
+class RunFeeds:
+    """The feeds as one research sees them: each is fetched once, whatever it is asked, even after a crash."""
+
+    def __init__(self, shared: Feeds, effects: "Effects") -> None:
+        self._shared = shared
+        self._effects = effects
+        self._known: dict[str, tuple[Entry, ...] | Missed] = {}
+        self._reading = asyncio.Lock()
+
+    async def search(self, query: str, *, limit: int, within: float) -> tuple[SearchResult | Missed, ...]:
+        """The entries that have the query's words, best first, and the feeds that could not be read."""
+        async with self._reading:
+            within = min(within, self._shared.seconds)
+            await asyncio.gather(*(self._ensure(url, within) for url in self._shared.urls))
+        read = [self._known[url] for url in self._shared.urls]
+        missed = [each for each in read if isinstance(each, Missed)]
+        entries = [entry for each in read if not isinstance(each, Missed) for entry in each]
+        if missed and len(missed) == len(read):
+            missed.append(Missed("rss", "source_failed", f"None of the {len(read)} feeds could be read."))
+        return (*best(entries, query, limit), *missed)
+
+    async def _ensure(self, url: str, within: float) -> None:
+        if url in self._known:
+            return
+        known = self._effects.get("feed", url, tuple[Entry, ...])
+        if known is None:
+            try:
+                known = await self._shared.read(url, within=within)
+            except PortFailed as error:
+                reason = error.reason if isinstance(error, SourceFailed) else "source_failed"
+                self._known[url] = Missed(url, reason, str(error))
+                return
+            await self._effects.put("feed", url, known)
+        self._known[url] = known
+
+
+def best(entries: Sequence[Entry], query: str, limit: int) -> list[SearchResult]:
+    """The entries that have the most of a query's words, those that came first before their equals."""
+    wanted = weights(query)
+    rated = [(match(wanted, f"{each.title} {each.text}") + match(wanted, each.title), each) for each in entries]
+    good = sorted((pair for pair in rated if pair[0] >= LEAST_MATCH), key=lambda pair: -pair[0])
+    results = (
+        checked("rss", query, title=e.title, url=e.url, text=e.text, quality=rate / 2, published=e.published)
+        for rate, e in good
+    )
+    return [each for each in results if each is not None][:limit]

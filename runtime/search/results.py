@@ -1,0 +1,78 @@
+"""What a source returned, made fit for use: it comes from strangers, whatever it says."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from datetime import date
+
+from actors.research.ports import SearchResult
+from actors.research.quality import web_address
+
+TITLE_CHARACTERS = 300
+SUMMARY_CHARACTERS = 199
+KEY_POINTS = 4
+TEXT_CHARACTERS = 20_000
+"""Longer texts are not even looked at beyond this."""
+
+_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])")
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
+
+
+def checked(
+    source: str, query: str, *, title: object, url: object, text: object = "", quality: object = 0.0,
+    published: object = "",
+) -> SearchResult | None:  # fmt: skip
+    """One hit as a result, cleaned and cut; None when its URL is none that may be shown or read."""
+    address = web_address(url)
+    if not address:
+        return None
+    sentences = points(line(text, TEXT_CHARACTERS))
+    summary = shortened(sentences[0], SUMMARY_CHARACTERS) if sentences else ""
+    return SearchResult(
+        source, shortened(line(title, 4 * TITLE_CHARACTERS), TITLE_CHARACTERS) or address, address, summary,
+        tuple(shortened(each, SUMMARY_CHARACTERS) for each in sentences[1 : KEY_POINTS + 1]),
+        quality=_share(quality), query=query, published=day(published),
+    )  # fmt: skip
+
+
+def points(text: str) -> Sequence[str]:
+    """A text as its sentences, short ones joined while they fit into a summary; at most those that are shown."""
+    joined: list[str] = []
+    for sentence in filter(None, _SENTENCE_END.split(text)):
+        if joined and len(joined[-1]) + len(sentence) < SUMMARY_CHARACTERS:
+            joined[-1] += f" {sentence}"
+        elif len(joined) > KEY_POINTS:
+            break
+        else:
+            joined.append(sentence)
+    return joined
+
+
+def line(text: object, most: int) -> str:
+    """One line without characters that cannot be seen; empty when it is no text."""
+    if not isinstance(text, str):
+        return ""
+    seen = (" " if c.isspace() else c for c in text[:most] if c.isspace() or unicodedata.category(c) not in _UNSEEN)
+    return " ".join("".join(seen).split())
+
+
+def shortened(text: str, most: int) -> str:
+    """A text of at most so many characters, cut between words where there are any."""
+    if len(text) <= most:
+        return text
+    head = text[: most - 1]
+    return f"{head.rsplit(' ', 1)[0] if ' ' in head[most // 2 :] else head}…"
+
+
+def day(text: object) -> str:
+    """The date in a timestamp of ISO 8601; empty when there is none."""
+    try:
+        return date.fromisoformat(text[:10]).isoformat() if isinstance(text, str) else ""
+    except ValueError:
+        return ""
+
+
+def _share(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        return 0.0
+    return round(float(value), 3)
