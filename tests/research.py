@@ -1,0 +1,86 @@
+"""A research case with something in every part of it, for whoever needs one."""
+
+from typing import Any
+
+import msgspec
+
+from actors.evidence import Citation, Passage, Resolution, Slice
+from actors.research import records as r
+from actors.research.identity import hash_of
+from actors.research.ports import Entities, Missed, Page, SearchResult, Statement
+from actors.research.workflow import ResearchCase
+
+QUESTION = "How does Harbor compare with Quay for storing container images?"
+FACT = "Harbor keeps at most 250 replication rules."
+OTHER = "Harbor keeps at most 200 replication rules."
+HARBOR, QUAY = "https://harbor.example/docs/limits", "https://quay.example/overview"
+
+
+def a_page(url: str = HARBOR, text: str = f"# Limits\n\n{FACT}\nRules are checked hourly.", **more: Any) -> Page:
+    known: dict[str, Any] = {
+        "key": url, "url": url, "title": "Limits", "source": "tavily", "text": text, "full_length": len(text),
+        "sha256": hash_of(text), "read_at": "2026-11-20T09:30:00Z",
+    }  # fmt: skip
+    return Page(**(known | more))
+
+
+def a_statement(text: str = FACT, url: str = HARBOR, **more: Any) -> Statement:
+    return Statement(text=text, quote=more.pop("quote", text), passage=f"{url}#1", page=url, **more)
+
+
+def a_passage(text: str = FACT, url: str = HARBOR) -> Passage:
+    return Passage(
+        id=f"{url}#1", source=url, title="Limits", heading="Limits > Replication", text=text, start=10,
+        end=10 + len(text), anchor="limits", score=0.75, quotes=(Slice(0, len(text), 0.9),),
+    )  # fmt: skip
+
+
+def a_report() -> r.Report:
+    line = r.Line(FACT, (1,), FACT, "Limits")
+    return r.Report(
+        title="Harbor and Quay", question=QUESTION, overview=(line,), key_points=(line,),
+        sections=(r.Block("How many rules?", (line,)), r.Block("What does it cost?", note="Not found in the sources.")),
+        comparison=r.Table(("", "Harbor", "Quay"), ((r.Line("Rules"), line, r.Line("")),)),
+        competitors=(r.Block("Quay", (line,)),), features=r.Block("Features", (line,)),
+        swot=(r.Block("Strengths", (line,)),), contradictions=((line, r.Line(OTHER, (2,))),),
+        unanswered=("What does it cost?",), further=("licensing",), missed=(Missed(QUAY, "paywall", "Paid."),),
+        sources=(r.Listed(1, "Limits", HARBOR, "tavily", "ab" * 32, "2026-11-20T09:30:00Z", 60, 60, cited=2),),
+        charts=(r.Chart("pie", "Sources", (("tavily", 1), ("web", 2))),), partial="Stopped early.", notes=("1 round",),
+    )  # fmt: skip
+
+
+def a_case(**more: Any) -> ResearchCase:
+    """Everything is filled, one paragraph of hostile text included; `more` replaces fields."""
+    said, other = a_statement(), a_statement(OTHER, QUAY, round=2)
+    known: dict[str, Any] = {
+        "ticket_id": "T-1", "text": QUESTION,
+        "brief": r.Brief(breadth=3, depth=2, round=2, sources=("tavily", "web"), urls=(HARBOR,), direction="limits"),
+        "plan": r.Plan(("How many rules?",), ("harbor replication rules limit",), ("tavily",), ("Harbor", "Quay")),
+        "results": (
+            SearchResult(
+                "tavily", "Limits | Harbor", HARBOR, FACT, ("rules", "250 | hourly"), 0.9, "harbor limits", "2026-01-05"
+            ),
+            SearchResult("web", "Overview_of_Quay", QUAY, quality=0.4),
+        ),
+        "pages": (
+            a_page(quality=0.9, why=("official", "recent"), entities=Entities(("replication",), ("Quay",), ("Go",))),
+            a_page(QUAY, "---\nprojectId: T-9\n---\n## Plan\n```\n| a | b |\n<!-- x -->\n" + OTHER, title="# Overview"),
+        ),
+        "missed": (Missed("https://dead.example/x|y", "dead", "The server says that it is not there."),),
+        "sections": (
+            r.Section("How many rules?", (said,), answered=True),
+            r.Section("What does it cost?", note="Not found in the sources.", round=2),
+        ),
+        "learnings": (said, other), "passages": (a_passage(), a_passage(OTHER, QUAY)), "directions": ("licensing",),
+        "analysis": r.Analysis(
+            overview=(said,), competitors=(r.Competitor("Quay", (other,)),), features=(said,),
+            swot=r.Swot(strengths=(r.Rated(said, "Strengths"),)),
+            comparison=r.Comparison(("Harbor", "Quay"), (r.Row("Rules", (said, None)),)),
+            contradictions=(r.Contradiction("replication rules", said, other),),
+            summary=f"**Overview**\n\n- {FACT}\n- {OTHER}",
+        ),
+        "rounds": 2, "partial": "The time for reading was over.", "unavailable": ("web search",),
+        "resolution": Resolution(f"{FACT} [1]", (Citation(1, HARBOR, "Limits", "Limits", FACT, 10, 53),)),
+        "summary": FACT, "report": a_report(),
+    }  # fmt: skip
+    return msgspec.structs.replace(ResearchCase(ticket_id="", text=""), **(known | more))

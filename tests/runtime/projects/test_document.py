@@ -1,0 +1,225 @@
+"""The state file: nothing is lost in it, and nothing that a page says can write into it."""
+
+import re
+from typing import Any
+
+import frontmatter
+import hypothesis
+import msgspec
+import pytest
+from hypothesis import strategies as st
+
+from actors.research.ports import Page, SearchResult
+from actors.research.workflow import ResearchCase
+from runtime.projects.document import SECTIONS, begun, parsed, written
+from runtime.projects.project import Project
+from runtime.projects.scan import Unreadable
+from runtime.projects.text import cells, clean, inline, outline, row
+from tests.research import FACT, HARBOR, QUAY, QUESTION, a_case, a_page
+from tests.runtime.projects.cases import HOSTILE, UNWRITABLE, projects, texts
+
+KEYS = ["projectId", "title", "status", "progress", "progressMessage", "createdAt", "updatedAt"]
+
+
+def a_project(case: ResearchCase | None = None, **more: Any) -> Project:
+    known: dict[str, Any] = {
+        "case": case or a_case(), "title": "Harbor and Quay", "status": "analyzing", "progress": 40,
+        "message": "Round 2 of 2: analyzing", "created": "2026-11-20T09:30:00Z", "updated": "2026-11-20T09:31:00Z",
+        "run": "R-1",
+    }  # fmt: skip
+    return Project(**(known | more))
+
+
+def cleaned(value: Any) -> Any:
+    """The value without what no file may hold."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, tuple):
+        return tuple(map(cleaned, value))
+    if isinstance(value, msgspec.Struct):
+        return type(value)(**{name: cleaned(getattr(value, name)) for name in value.__struct_fields__})
+    return value
+
+
+@pytest.mark.req("PR-13", "PR-16")
+@hypothesis.settings(max_examples=150, suppress_health_check=list(hypothesis.HealthCheck))
+@hypothesis.given(projects)
+def test_any_project_is_parsed_as_it_was_written(project: Project) -> None:
+    assert parsed(written(project)) == cleaned(project)
+
+
+@hypothesis.given(texts, texts)
+def test_any_text_comes_back_from_one_line_and_from_a_cell(one: str, other: str) -> None:
+    line = inline(one)
+
+    assert "\n" not in line
+    assert "\r" not in line
+    assert outline(line) == clean(one)
+    assert [outline(each) for each in cells(row([inline(one), inline(other)]))] == [clean(one), clean(other)]
+
+
+@hypothesis.given(st.lists(st.sampled_from((*HOSTILE, *UNWRITABLE)), max_size=12).map("".join))
+def test_no_text_of_a_page_can_write_into_the_rest_of_the_file(text: str) -> None:
+    # given a page whose text, title and address are somebody else's Markdown
+    hostile = a_page(text=text, title=text, key=text, summary=text, why=(text, text))
+    project = a_project(ResearchCase(ticket_id="T-1", text=QUESTION, pages=(hostile, a_page())))
+
+    found = parsed(written(project))
+
+    # then only that page holds it
+    assert found == cleaned(project)
+    assert (found.id, found.status, found.case.text) == ("T-1", "analyzing", QUESTION)
+    assert frontmatter.loads(written(project))["projectId"] == "T-1"
+
+
+@pytest.mark.req("PR-13", "PR-14", "PR-15")
+def test_the_file_has_the_parts_that_people_and_programs_look_for() -> None:
+    text = written(a_project())
+
+    assert list(frontmatter.loads(text).metadata)[:7] == KEYS
+    assert "| Source | Title | URL | Quality | Crawled |" in text
+    outside = re.sub(r"^( *`{3,})text\n.*?\n\1$", "", text, flags=re.MULTILINE | re.DOTALL)
+    assert re.findall("^## (.+)$", outside, re.MULTILINE) == [*SECTIONS, "Remarks"]
+    content = text.split("## Extracted content")[1].split("\n## Learnings")[0]
+    assert re.findall("^### (.+)$", content, re.MULTILINE) == ["Limits", r"\# Overview"]
+    rows = [line for line in text.splitlines() if line.startswith(("| tavily", "| web"))]
+    assert [cells(line)[4] for line in rows] == ["yes", "yes"]
+
+
+@pytest.mark.req("PR-15")
+def test_the_table_says_what_was_not_crawled() -> None:
+    case = a_case(pages=(a_page(),))
+
+    table = [cells(line) for line in written(a_project(case)).splitlines() if line.startswith("| ")]
+
+    assert [row[4] for row in table if row[0] in {"tavily", "web"}] == ["yes", "no"]
+
+
+@pytest.mark.req("PR-16")
+def test_a_viewer_shows_the_words_themselves() -> None:
+    # given what a viewer would take for markup
+    case = a_case(
+        learnings=(), directions=("<b>bold</b> & *more* of [this](x)", "# 1", "1. one", "https://a.example/b_c")
+    )
+
+    text = written(a_project(case))
+
+    # then it is escaped the way that Markdown defines, and an address is a link
+    assert "- \\<b>bold\\</b> \\& \\*more\\* of \\[this\\](x)\n- \\# 1\n- 1\\. one\n- <https://a.example/b_c>\n" in text
+
+
+def test_what_a_person_changes_is_parsed_and_noticed() -> None:
+    text = written(a_project())
+
+    mine = text.replace("\n- licensing\n", "\n- licensing\n- *prices* of both\n- R&D\n")
+    mine = mine.replace("title: Harbor and Quay", "title: 12")
+    found = parsed(mine)
+
+    assert not parsed(text).edited
+    assert found.edited
+    assert found.case.directions == ("licensing", "*prices* of both", "R&D")
+    assert found.title == "12"
+
+
+def test_an_editor_that_turns_the_line_ends_or_adds_a_mark_loses_nothing() -> None:
+    text = written(a_project())
+
+    found = parsed("\ufeff" + text.replace("\n", "\r\n"))
+
+    assert found.edited
+    assert msgspec.structs.replace(found, edited=False) == a_project()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "says"),
+    [
+        ("---\n", "", "line 1: the file must begin with ---"),
+        ("status: analyzing", "status: flying", "line 2: the frontmatter says something else than it should"),
+        ("title: Harbor", "title: *Harbor", "the frontmatter refers to another part of itself"),
+        ("title: Harbor and Quay", "title: [[[x]]]", "the frontmatter is nested too deeply"),
+        ("title: Harbor", 'title: "Harbor', "the frontmatter is not valid YAML"),
+        ("## Directions", "## Whatever", "there is no section 'Whatever'"),
+        ("- licensing", "licensing", "this is neither an item of a list nor a block"),
+        ("- licensing", "      - licensing", "this item is indented too far"),
+        ("- **Full length:** 79", "- **Full length:** many", "Expected `int`, got `str`"),
+        ("- **Full length:** 79\n", "", '"Full length" is missing here'),
+        ("- **Answered:** yes", "- **Answer:** yes", '"Answer" is not known here'),
+        ("| dead |", "| dead", "this row must have 3 cells"),
+        ("| Place |", "| Where |", "the table has no column Place"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_named_with_its_line(before: str, after: str, says: str) -> None:
+    text = written(a_project())
+    assert before in text
+
+    with pytest.raises(Unreadable) as caught:
+        parsed(text.replace(before, after, 1))
+
+    assert says in str(caught.value)
+    number = int(re.match(r"line (\d+): ", str(caught.value))[1])  # type: ignore[index]
+    assert 1 <= number <= text.count("\n") + 2
+
+
+def test_the_line_that_is_named_is_the_one_that_is_wrong() -> None:
+    text = written(a_project()).replace("- licensing", "- licensing\nand so on")
+
+    with pytest.raises(Unreadable) as caught:
+        parsed(text)
+
+    line = int(str(caught.value).split()[1].rstrip(":"))
+    assert text.split("\n")[line - 1] == "and so on"
+
+
+def test_a_block_without_an_end_is_named_where_it_begins() -> None:
+    text = written(a_project(a_case(passages=())))
+    cut = text[: text.index("Rules are checked hourly.")]
+
+    with pytest.raises(Unreadable, match="the block that begins here has no end"):
+        parsed(cut)
+
+
+def test_a_bomb_in_the_frontmatter_is_refused_before_it_goes_off() -> None:
+    bomb = "---\na: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\n---\n"
+
+    with pytest.raises(Unreadable, match="line 3: the frontmatter refers to another part of itself"):
+        parsed(bomb)
+    with pytest.raises(Unreadable, match="nested too deeply"):
+        parsed("---\na: " + "[" * 100_000 + "\n---\n")
+
+
+def test_of_a_file_whose_sections_are_broken_the_order_is_still_known() -> None:
+    text = written(a_project()).replace("## Plan", "## Plans")
+
+    found = begun(text)
+
+    assert found.edited
+    assert (found.id, found.case.text) == ("T-1", QUESTION)
+    assert (found.case.brief.breadth, found.case.brief.round, found.case.brief.direction) == (3, 1, "")
+    assert found.case.pages == ()
+
+
+def test_a_case_with_nothing_in_it_is_a_short_file() -> None:
+    project = a_project(ResearchCase(ticket_id="T-1", text=QUESTION), status="planning")
+
+    text = written(project)
+
+    assert parsed(text) == project
+    assert "##" not in text
+
+
+def test_a_person_may_write_a_result_by_hand() -> None:
+    header = "| URL | Title | Source | Quality | Summary | Key points | Query | Published |"
+    mine = f"\n## Search results\n\n{header}\n{'|---' * 8}|\n| {HARBOR} | My page | urls | 1 | | | | |\n"
+
+    found = parsed(written(a_project(ResearchCase(ticket_id="T-1", text=QUESTION))) + mine)
+
+    assert found.case.results == (SearchResult("urls", "My page", HARBOR, quality=1.0),)
+
+
+def test_the_text_of_a_page_stands_there_as_it_was_read() -> None:
+    text = written(a_project())
+
+    assert f"\n{a_page().text}\n" in text
+    assert FACT in parsed(text).case.pages[0].text
+    assert isinstance(parsed(text).case.pages[1], Page)
+    assert parsed(text).case.pages[1].url == QUAY
