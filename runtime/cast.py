@@ -25,7 +25,7 @@ def configured(flow: Workflow, settings: Settings) -> Workflow:
         seconds, retries = agents[f"{role}_seconds"], agents[f"{role}_retries"]
         own = Limits(seconds or run.agent_seconds, run.retries if retries < 0 else retries)
         limits |= dict.fromkeys(WORKERS if role == "worker" else {role}, own)
-    limits |= dict.fromkeys(("round", RESEARCHER), Limits(run.max_seconds, 0))  # whole runs, with steps of their own
+    limits[RESEARCHER] = Limits(run.max_seconds, 0)  # a whole run, with steps of its own
     return msgspec.structs.replace(
         flow, max_handoffs=run.max_handoffs, max_seconds=run.max_seconds, cancel_seconds=run.cancel_seconds,
         default_limits=Limits(run.agent_seconds, run.retries), limits=limits,

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from actors.evidence import Findings, Passage, Slice
+from actors.outcome import Outcome
 from actors.ports import Filled, PortFailed, Task
 from actors.research.identity import hash_of, key_of
 from actors.research.ports import Missed, Page, SearchResult
@@ -18,6 +19,7 @@ from bus import Actor, Cast, Clock, SharedCast
 from runtime.model.extractive import Extractive
 from runtime.research.cast import Own, research_roles
 from runtime.run import LiveRun
+from tests.clock import settle
 from tests.fakes import Notebook, Stage, TicketTable
 
 QUESTION = "How does the Halyard cache decide what to evict?"
@@ -118,7 +120,8 @@ class Inquiry(Stage):
         reading: Any = None, model: Any = None, flow: Workflow = RESEARCH, journal: Any = None,
         **roles: Callable[[], Actor[Any]],
     ) -> None:  # fmt: skip
-        self.search, self.fetch, self.model_ = search or Finds(), fetch or Reads(), model or Extractive()
+        self.search, self.fetch = search or Finds(), fetch or Reads()
+        self.model_: Any = model or Extractive()
         self.tickets_ = TicketTable()
         self.rounds: list[LiveRun] = []
         self.notebooks: dict[str, Notebook] = {}
@@ -138,6 +141,12 @@ class Inquiry(Stage):
         self.rounds.append(live)
         return live
 
+    async def end(self) -> Outcome:
+        """Let all rounds go as far as they can without time before the clock is moved."""
+        for _ in range(SETTLES):
+            await settle()
+        return await super().end()
+
     @property
     def where(self) -> Run:
         return self.live.where
@@ -150,6 +159,7 @@ class Inquiry(Stage):
         return case
 
 
+SETTLES = 40
 AGENTS = ("planner", "analyzer", "reporter")
 
 

@@ -7,7 +7,7 @@ from actors.research import messages as m
 from actors.research.ports import Missed, Page, SearchResult, Statement
 from actors.research.records import Analysis, Brief, Plan, Report, Section
 from actors.verify import verify
-from actors.workflow import Again, Case, Step, Workflow
+from actors.workflow import MAX_SECONDS, Again, Case, Limits, Step, Workflow
 
 
 class State(enum.StrEnum):
@@ -87,7 +87,9 @@ RESEARCH = Workflow(
             {m.AnalysisCompleted: S.REPORTING, m.DirectionsFound: S.DEEPENING},
             hands_in=True,
         ),
-        S.DEEPENING: Step("round", m.ExploreDirections, {m.RoundCompleted: S.REPORTING}, hands_in=True),
+        S.DEEPENING: Step(
+            "round", m.ExploreDirections, {m.RoundCompleted: S.REPORTING}, limits=Limits(MAX_SECONDS, 0), hands_in=True
+        ),
         S.REPORTING: Step("reporter", m.CloseResearch, {m.ResearchClosed: S.COMPLETED}, hands_in=True),
     },
 )

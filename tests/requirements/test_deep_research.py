@@ -52,7 +52,8 @@ def deep(
     brief: Brief, *, complete: bool = False, directions: tuple[str, ...] = ("amber mode",), **more: Any
 ) -> Inquiry:
     model = Scripted({PlanDraft: plan, Answer: quoting(complete=complete, directions=directions)})
-    return Inquiry(brief=brief, model=model, **({"search": Finds(WIDE), "fetch": Reads(WIDE)} | more))
+    world: dict[str, Any] = {"search": Finds(WIDE), "fetch": Reads(WIDE)}
+    return Inquiry(brief=brief, model=model, **(world | more))
 
 
 def onward() -> Scripted:

@@ -67,7 +67,7 @@ async def test_pr_2_what_an_agent_finds_later_agents_read_in_the_state() -> None
     inquiry = Inquiry(brief=ONE)
     for role in ("searcher", "extractor", "analyzer", "reporter"):
         known = inquiry.live._bus._cast[role]  # the real one
-        inquiry.live._bus._cast[role] = lambda known=known: Keeps(known(), asked)  # type: ignore[index,misc]
+        inquiry.live._bus._cast[role] = lambda known=known: Keeps(known(), asked)  # type: ignore[index]
 
     # when
     await inquiry.end()
@@ -140,7 +140,8 @@ class Silent(Hangs):
 async def test_pr_23_an_agent_over_five_minutes_is_stopped_and_asked_again_as_configured(role: str) -> None:
     seen: list[str] = []
     flow = msgspec.structs.replace(RESEARCH, max_seconds=600.0, default_limits=Limits(within=100.0, retries=2))
-    inquiry = Inquiry(brief=ONE, flow=flow, **{role: lambda: Silent(seen)})
+    roles: dict[str, Any] = {role: lambda: Silent(seen)}
+    inquiry = Inquiry(brief=ONE, flow=flow, **roles)
 
     with capture_logs() as lines:
         outcome = await inquiry.end()
@@ -289,7 +290,8 @@ async def test_pr_29_each_stage_tells_what_it_does_as_it_does_it() -> None:
 @pytest.mark.parametrize("role", ["planner", "searcher", "extractor", "analyzer", "round"])
 async def test_sy_3_only_the_reporter_can_end_a_research(role: str) -> None:
     claims = ResearchClosed(status="resolved")
-    inquiry = Inquiry(brief=Brief(breadth=3, depth=2), **{role: lambda: Says(claims)})
+    roles: dict[str, Any] = {role: lambda: Says(claims)}
+    inquiry = Inquiry(brief=Brief(breadth=3, depth=2), **roles)
 
     outcome = await inquiry.end()
 
