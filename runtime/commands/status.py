@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from actors.outcome import Outcome
+    from actors.research.records import Brief
     from runtime.node import Node
     from runtime.settings import Settings
     from runtime.storage.journal import StoredRun
@@ -53,7 +54,7 @@ def _row(node: "Node", stored: "StoredRun") -> dict[str, Any]:
     status = stored.status
     if stored.ended is None and not node.owner.lives(stored.owner):
         status = "interrupted"
-    return {
+    found = {
         "run": stored.id,
         "ticket": stored.ticket,
         "workflow": stored.workflow,
@@ -61,18 +62,40 @@ def _row(node: "Node", stored: "StoredRun") -> dict[str, Any]:
         "started": stored.started,
         "ended": stored.ended,
     }
+    if stored.workflow == "research":
+        found |= _progress(node, stored)
+    return found
+
+
+def _progress(node: "Node", stored: "StoredRun") -> dict[str, Any]:
+    """Where a research stands: the stage and the number of its deepest round."""
+    from runtime.commands.rounds import below
+
+    rounds = [stored, *below(node.journal, stored)]
+    going = next((each for each in reversed(rounds) if each.ended is None), stored)
+    where = node.journal.fold(going)
+    brief: Brief = where.case.brief
+    return {"stage": str(where.state), "round": brief.round, "rounds": brief.depth}
 
 
 def _lines(node: "Node", stored: "StoredRun", row: dict[str, Any], outcome: "Outcome | None") -> "Iterator[Line]":
-    from runtime.view.report import Line, handoffs, lines
-    from runtime.wording import spoken
+    from runtime.view.report import Line, handoffs, lines, researched
+    from runtime.wording import safe, spoken
 
+    if outcome is not None and "stage" in row:
+        yield from researched(outcome)
+        if outcome.resolution is not None:
+            yield Line(f"`python -m runtime report {safe(stored.ticket)}` prints its report.")
+        return
     if outcome is not None:
         yield from lines(outcome)
         return
     where = node.journal.fold(stored)
     yield Line(f"Ticket {stored.ticket}, run {stored.id}: {row['status']}", "strong")
-    yield Line(f"Begun {_when(stored.started)}; so far: {spoken(where.state)}")
+    if "stage" in row:
+        yield Line(f"Begun {_when(stored.started)}; {_stage(row)}")
+    else:
+        yield Line(f"Begun {_when(stored.started)}; so far: {spoken(where.state)}")
     if row["status"] == "interrupted":
         yield Line("Its process is gone; `python -m runtime resume` goes on with it.", "poor")
     yield from handoffs(where.handoffs)
@@ -89,10 +112,16 @@ def _table(runs: list[dict[str, Any]]) -> "Iterator[Line]":
     yield Line(f"{'begun':<19}  {'ticket':<{width}}  {'run':<14}  {'status':<11}  seconds", "strong")
     for each in runs:
         status = spoken(each["status"])
-        took = "" if each["ended"] is None else f"{max(0.0, each['ended'] - each['started']):7.1f}"
-        yield Line(f"{_when(each['started'])}  {each['ticket']:<{width}}  {each['run']:<14}  {status:<11}  {took}")
+        took = _stage(each) if each["ended"] is None else f"{max(0.0, each['ended'] - each['started']):7.1f}"
+        row = f"{_when(each['started'])}  {each['ticket']:<{width}}  {each['run']:<14}  {status:<11}  {took}"
+        yield Line(row.rstrip())
     if any(each["status"] == "interrupted" for each in runs):
         yield Line("Interrupted: the process is gone; `python -m runtime resume` goes on with them.", "poor")
+
+
+def _stage(row: dict[str, Any]) -> str:
+    """Where a research stands, in words; nothing of a ticket."""
+    return f"{row['stage']}, round {row['round']} of {row['rounds']}" if "stage" in row else ""
 
 
 def _when(seconds: float) -> str:

@@ -87,12 +87,12 @@ def _show_report(outcome: "Outcome") -> None:
     """The report on stdout, so that it can be piped into a file, and how it ended on stderr."""
     from runtime.view.follow import write
     from runtime.view.markdown import show
-    from runtime.view.report import researched
+    from runtime.view.report import Line, researched
 
     if outcome.resolution is not None:
         show(outcome.resolution.text, sys.stdout)
         sys.stdout.flush()
-    write(researched(outcome), sys.stderr)
+    write([Line(""), *researched(outcome)], sys.stderr)
 
 
 def _write(report: "Report | None", out: "Path") -> None:

@@ -11,11 +11,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from actors.outcome import Outcome
+    from runtime.node import Node
     from runtime.settings import Settings
+    from runtime.storage.journal import StoredRun
     from runtime.view.report import Line
 
 VALUE_CHARACTERS = 160
 """A longer value of an event is cut on the screen; `--json` has it in full."""
+
+INDENT = 4
+"""How much further in a round stands than the one above it."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,26 +37,36 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
 
 async def _trace(arguments: argparse.Namespace, settings: "Settings") -> int:
     from runtime.commands.opening import opened
+    from runtime.commands.rounds import below
     from runtime.view.follow import write
     from runtime.view.report import as_json
 
     async with opened(settings) as node:
         stored, outcome = node.status(arguments.id)
-        found = {
-            "run": stored.id,
-            "ticket": stored.ticket,
-            "workflow": stored.workflow,
-            "status": stored.status,
-            "started": stored.started,
-            "events": [_event(entry) for entry in node.journal.entries(stored)],
-            "handoffs": node.journal.fold(stored).handoffs,
-            "outcome": outcome,
-        }
+        found = _found(node, stored, outcome)
+        rounds = [_found(node, each, node.journal.outcome(each)) for each in below(node.journal, stored)]
     if arguments.json:
-        print(as_json(found))
+        print(as_json({**found, "rounds": rounds} if rounds else found))
     else:
-        write(_lines(found, outcome), sys.stdout)
+        write(_all(found, rounds), sys.stdout)
     return Exit.DONE
+
+
+def _found(node: "Node", stored: "StoredRun", outcome: "Outcome | None") -> dict[str, Any]:
+    """A run, under the names that `--json` prints."""
+    brief = getattr(node.journal.case(stored), "brief", None)
+    explored = {"round": brief.round, "direction": brief.direction} if brief is not None else {}
+    return {
+        **explored,
+        "run": stored.id,
+        "ticket": stored.ticket,
+        "workflow": stored.workflow,
+        "status": stored.status,
+        "started": stored.started,
+        "events": [_event(entry) for entry in node.journal.entries(stored)],
+        "handoffs": node.journal.fold(stored).handoffs,
+        "outcome": outcome,
+    }
 
 
 def _event(entry: Any) -> dict[str, Any]:
@@ -82,10 +97,27 @@ def _said(name: str, value: Any) -> "Iterator[str]":
         yield f"{spoken(name)}: {cut}"
 
 
-def _lines(found: dict[str, Any], outcome: "Outcome | None") -> "Iterator[Line]":
-    from runtime.view.report import Line, ending, handoffs
+def _all(found: dict[str, Any], rounds: list[dict[str, Any]]) -> "Iterator[Line]":
+    """The run, and the rounds below it, each further in."""
+    from runtime.view.report import Line
 
-    yield Line(f"Ticket {found['ticket']}, run {found['run']}: {spoken(found['status'])}", "strong")
+    yield from _lines(found)
+    for each in rounds:
+        indent = INDENT * (each["run"].count(".") - found["run"].count("."))
+        yield Line("")
+        yield from (line._replace(indent=line.indent + indent) for line in _lines(each))
+
+
+def _lines(found: dict[str, Any]) -> "Iterator[Line]":
+    from runtime.view.report import Line, ending, handoffs
+    from runtime.view.rounds import cut
+
+    outcome = found["outcome"]
+    if found.get("direction"):
+        yield Line(f"Round {found['round']}, run {found['run']}: {spoken(found['status'])}", "strong")
+        yield Line(f"It explores: {cut(found['direction'])}")
+    else:
+        yield Line(f"Ticket {found['ticket']}, run {found['run']}: {spoken(found['status'])}", "strong")
     yield Line("")
     yield Line(f"Events ({len(found['events'])})", "strong")
     for event in found["events"]:

@@ -7,7 +7,7 @@ from typing import Protocol, TextIO, assert_never
 
 from actors.outcome import AnswerRefused, HandoffMade, Progress, RunBegan, RunEnded
 from actors.progress import Board, News, RoundBegan, Worked, fold
-from runtime.view.report import Line
+from runtime.view.report import RESEARCH, Line
 from runtime.view.rounds import standing, told
 from runtime.wording import safe, spoken
 
@@ -17,7 +17,6 @@ HEARTBEAT_SECONDS = 5.0
 
 ITEM_SECONDS = 0.1
 """Items that are completed closer together are told together."""
-RESEARCH = "research"
 
 
 class View(Protocol):

@@ -21,6 +21,7 @@ HEADLINES = {
     "error": ("Stopped before it was finished", "bad"),
     "cancelled": ("Cancelled", "poor"),
 }
+RESEARCH = "research"
 RESEARCH_HEADLINES = {
     "resolved": ("The report answers the question", "good"),
     "suggested": ("The report quotes what was found; nobody has judged that it is complete", "good"),
@@ -71,7 +72,8 @@ def lines(outcome: Outcome) -> Iterator[Line]:
         if outcome.status not in {"resolved", "suggested"}:
             yield Line("What was found so far", "strong")
         yield from (Line(paragraph) for paragraph in outcome.resolution.text.splitlines())
-        yield from _sources(outcome.resolution)
+        if outcome.workflow != RESEARCH:  # a report lists its sources itself
+            yield from _sources(outcome.resolution)
     if outcome.summary:
         yield Line("")
         yield Line("Summary", "strong")
@@ -85,7 +87,6 @@ def researched(outcome: Outcome) -> Iterator[Line]:
     """How a research ended; what it found is its report."""
     known = RESEARCH_HEADLINES if outcome.resolution is not None else {}
     headline, style = known.get(outcome.status) or HEADLINES[outcome.status]
-    yield Line("")
     yield Line(headline, style)
     yield from _besides(outcome)
     yield from ending(outcome)

@@ -24,7 +24,7 @@ def told(before: Board, after: Board, event: News, at: float) -> Iterator[tuple[
     if began := begun(before, event):
         yield from ((line, True) for line in opening(began))
     running = after.running
-    if running is not None and (before.running is None or before.running.name != running.name or began):
+    if running is not None and (before.running is None or before.running.name != running.name):
         yield f"{_when(after, at)}  {running.name}", True
     if isinstance(event, Worked) and event.item:
         yield f"{_when(after, at)}    {event.stage}{items(event.done, event.total)}  {cut(event.item)}", False
