@@ -36,7 +36,7 @@ WEB = {
 
 
 class Finds:
-    """Every source knows every page whose text shares a longer word with the query."""
+    """Every source knows every page whose text shares a longer word with the query, those with most first."""
 
     def __init__(self, web: Mapping[str, str] = WEB, names: tuple[str, ...] = ("web",)) -> None:
         self.web, self.names = web, names
@@ -54,8 +54,10 @@ class Finds:
             self._now -= 1
         if source in self.failing:
             raise PortFailed(f"{source} does not answer; try again later.")
-        words = {word.strip("?.,").lower() for word in query.split() if len(word) > 5}
-        hits = [(url, text) for url, text in self.web.items() if words & set(text.lower().replace(".", "").split())]
+        words = {word.strip("?.,").lower() for word in query.split() if len(word) > 3}
+        shared = {url: len(words & set(text.lower().replace(".", "").split())) for url, text in self.web.items()}
+        hits = [(url, text) for url, text in self.web.items() if shared[url]]
+        hits.sort(key=lambda hit: (-shared[hit[0]], hash_of(query + hit[0])))  # other pages for each query
         return tuple(
             SearchResult(source, url.rpartition("/")[2].title(), url, text[:150], query=query)
             for url, text in hits[:limit]
