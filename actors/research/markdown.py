@@ -61,7 +61,8 @@ def _part(part: o.Part) -> Iterator[str]:
             yield _fenced(mermaid(chart), "mermaid")
         case o.Works(listed):
             yield "\n".join(_work(each) for each in listed)
-        case o.Quotes(lines):
+        case o.Quotes(title, lines):
+            yield f"## {escaped(title)}"
             yield "\n\n".join(_quoted(line) for line in lines)
         case _:
             assert_never(part)

@@ -65,8 +65,9 @@ class Works(NamedTuple):
 
 
 class Quotes(NamedTuple):
-    """The words of the sources behind sentences that are reworded."""
+    """A heading, and below it the words of the sources behind sentences that are reworded."""
 
+    title: str
     lines: tuple[Line, ...]
 
 
@@ -146,8 +147,7 @@ def _grounds(report: Report) -> Iterator[Part]:
         yield Heading("Read, but not cited", 2 if not cited else 3)
         yield Points(tuple(f"{each.title} ({each.url})" for each in others[:UNCITED]), max(0, len(others) - UNCITED))
     if reworded := tuple(dict.fromkeys(line for line in body(report) if line.quote)):
-        yield Heading("Words behind the sentences", 2)
-        yield Quotes(reworded)
+        yield Quotes("Words behind the sentences", reworded)
     if report.notes:
         yield Heading("How this report was made", 2)
         yield Points(report.notes)

@@ -1,1 +1,74 @@
-"""Reports as files: Markdown, HTML, DOCX, PDF."""
+"""Reports as files: Markdown, HTML, DOCX, PDF. What a format needs is only loaded when it is asked for."""
+
+import importlib
+import os
+import tempfile
+from pathlib import Path
+
+from actors.ports import PortFailed
+from actors.research.records import Report
+
+_MODULES = {
+    ".md": "runtime.reports.text",
+    ".html": "runtime.reports.html",
+    ".docx": "runtime.reports.docx",
+    ".pdf": "runtime.reports.pdf",
+}
+_EXTRA = "terminus[documents]"
+
+
+class NotWritten(PortFailed):
+    """A report cannot be written as asked. The text says how else."""
+
+
+def formats() -> tuple[str, ...]:
+    """Suffixes of the files that a report can be written to."""
+    return tuple(_MODULES)
+
+
+def write(report: Report, path: Path) -> None:
+    """
+    Write a report in the format of the path's suffix: the file is there as a whole, or as it was before.
+
+    :raises NotWritten: no such format, or what it needs is not installed.
+    :raises OSError: the disk or the folder is not as it should be.
+    """
+    name = _MODULES.get(path.suffix.lower())
+    if name is None:
+        known = ", ".join(formats())
+        raise NotWritten(
+            f"A report cannot be written as {path.suffix or 'a file without suffix'}: name one of {known}."
+        )
+    try:
+        made: bytes = importlib.import_module(name).made(report)
+    except ModuleNotFoundError as error:
+        raise NotWritten(
+            f"Writing {path.suffix} needs {error.name}: `pip install '{_EXTRA}'`, or ask for .html."
+        ) from None
+    _replace(path, made)
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Whoever reads the file meanwhile sees the old one or the new one, never half of it."""
+    descriptor, name = tempfile.mkstemp(prefix=f".{path.name[:50]}.", dir=path.parent)
+    draft = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(descriptor)
+        draft.chmod(_mode(path))
+        draft.replace(path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def _mode(path: Path) -> int:
+    """The rights of the file that is replaced; a new one has those of any new file."""
+    try:
+        return path.stat().st_mode & 0o777
+    except FileNotFoundError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask

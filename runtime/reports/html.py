@@ -1,0 +1,169 @@
+"""A report as one HTML page: no script, nothing loaded from elsewhere, every word of a source escaped."""
+
+import base64
+import hashlib
+from collections import Counter
+from collections.abc import Iterator
+from html import escape
+from typing import assert_never
+
+from actors.research import outline as o
+from actors.research.links import LINK_CHARACTERS, link, publisher
+from actors.research.prose import Piece, clean, flat, neat, pieces
+from actors.research.records import Line, Listed, Report, Table
+from runtime.reports.figure import figure
+from runtime.reports.style import CSS
+from runtime.reports.svg import drawn
+
+BACK = 20
+"""Links from a source back to where it is cited."""
+
+
+def made(report: Report) -> bytes:
+    """The page."""
+    return Page(report).text().encode("utf-8", "replace")
+
+
+class Page:
+    """One page in the making: it knows which citations it has placed, so that sources can lead back to them."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._placed: Counter[int] = Counter()
+        self._headings: list[str] = []
+
+    def text(self) -> str:
+        """The whole page."""
+        title = escape(flat(self._report.title))
+        parts = [html for part in o.outline(self._report) for html in self._part(part)]
+        top = next((place for place, html in enumerate(parts) if html.startswith("<h2")), len(parts))
+        allowed = base64.b64encode(hashlib.sha256(CSS.encode()).digest()).decode()
+        policy = f"default-src 'none'; style-src 'sha256-{allowed}'; base-uri 'none'; form-action 'none'"
+        return "\n".join(
+            (
+                '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+                f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+                '<meta name="viewport" content="width=device-width, initial-scale=1">',
+                '<meta name="referrer" content="no-referrer">',
+                f"<title>{title}</title>\n<style>{CSS}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>",
+                *parts[:top],
+                self._contents(),
+                *parts[top:],
+                "</main>\n</body>\n</html>\n",
+            )
+        )
+
+    def _contents(self) -> str:
+        items = (f'<li><a href="#h{n}">{text}</a></li>' for n, text in enumerate(self._headings, 1))
+        return f'<nav aria-label="Contents"><ul>{"".join(items)}</ul></nav>'
+
+    def _part(self, part: o.Part) -> Iterator[str]:
+        match part:
+            case o.Heading(text, level):
+                yield self._heading(escape(flat(text)), level)
+            case o.Remark(text, warns):
+                yield f'<p class="{"warns" if warns else "note"}">{escape(flat(text))}</p>'
+            case o.Passages(lines, running=True):
+                yield f"<p>{' '.join(self._running(line) for line in lines)}</p>"
+                yield from (_words(line) for line in lines if line.quote)
+            case o.Passages(lines):
+                yield f"<ul>{''.join(f'<li>{self._said(line)}</li>' for line in lines)}</ul>"
+            case o.Disagreements(pairs):
+                for one, other in pairs:
+                    yield f'<div class="pair">{self._said(one)}<p class="note">against</p>{self._said(other)}</div>'
+            case o.Points(items, more):
+                yield _points(items, more)
+            case o.Grid(table):
+                yield self._grid(table)
+            case o.Picture(chart):
+                title = flat(chart.title)
+                yield f"<figure>{drawn(figure(chart), title)}<figcaption>{escape(title)}</figcaption></figure>"
+            case o.Works(listed):
+                yield f'<ol class="works">{"".join(self._work(each) for each in listed)}</ol>'
+            case o.Quotes():
+                pass  # they stand right below their sentences
+            case _:
+                assert_never(part)
+
+    def _heading(self, text: str, level: int) -> str:
+        if level > 2:
+            return f"<h3>{text}</h3>"
+        self._headings.append(text)
+        return f'<h2 id="h{len(self._headings)}">{text}</h2>'
+
+    def _running(self, line: Line) -> str:
+        return f"{' '.join(map(_spans, pieces(line.text)))} {self._marks(line)}"
+
+    def _said(self, line: Line) -> str:
+        under = f' <span class="under">(under {escape(flat(line.under))})</span>' if line.under else ""
+        tail = f" {self._marks(line)}{under}"
+        blocks = list(_blocks(pieces(line.text)))
+        if not blocks or not blocks[0].startswith("<p>"):
+            blocks.insert(0, "<p></p>")
+        blocks[0] = f"{blocks[0].removesuffix('</p>')}{tail}</p>"
+        if len(blocks) == 1:
+            blocks[0] = f"<span>{blocks[0].removeprefix('<p>').removesuffix('</p>')}</span>"
+        return "".join(blocks) + (_words(line) if line.quote else "")
+
+    def _marks(self, line: Line) -> str:
+        marks = []
+        for number in line.numbers:
+            self._placed[number] += 1
+            marks.append(f'<a id="c{number}-{self._placed[number]}" href="#s{number}">[{number}]</a>')
+        return f'<span class="n">{"".join(marks)}</span>' if marks else ""
+
+    def _grid(self, table: Table) -> str:
+        head = "".join(f'<th scope="col">{escape(flat(each))}</th>' for each in table.head)
+        rows = []
+        for first, *cells in table.rows:
+            said = "".join(f"<td>{self._said(cell)}</td>" for cell in cells)
+            rows.append(f'<tr><th scope="row">{escape(flat(first.text))}</th>{said}</tr>')
+        return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
+
+    def _work(self, listed: Listed) -> str:
+        back = range(1, min(self._placed[listed.number], BACK) + 1)
+        leads = " ".join(f'<a href="#c{listed.number}-{n}" aria-label="citation {n}">↑{n}</a>' for n in back)
+        return (
+            f'<li id="s{listed.number}" value="{listed.number}"><strong>{escape(flat(listed.title))}</strong> — '
+            f"{escape(publisher(listed.url))}<br>{_place(listed.url)}<br><small>{escape(o.reading(listed))}. {leads}"
+            f'</small><br><code class="hash">SHA-256 {escape(clean(listed.sha256))}</code></li>'
+        )
+
+
+def _place(url: str) -> str:
+    target = link(url)
+    shown = escape(neat(url, LINK_CHARACTERS))
+    return (
+        f'<a href="{escape(target)}" rel="noopener noreferrer nofollow">{shown}</a>'
+        if target
+        else f"<code>{shown}</code>"
+    )
+
+
+def _points(items: tuple[str, ...], more: int) -> str:
+    rest = f'<li class="note">{escape(o.counted(more))}</li>' if more else ""
+    return f"<ul>{''.join(f'<li>{escape(flat(each))}</li>' for each in items)}{rest}</ul>"
+
+
+def _words(line: Line) -> str:
+    """What the source says, where the report says it otherwise."""
+    blocks = "".join(_blocks(pieces(line.quote)))
+    return f"<details><summary>Words of the source</summary><blockquote>{blocks}</blockquote></details>"
+
+
+def _blocks(said: tuple[Piece, ...]) -> Iterator[str]:
+    items: list[str] = []
+    for piece in said:
+        if piece.kind == "item":
+            items.append(f"<li>{_spans(piece)}</li>")
+            continue
+        if items:
+            yield f"<ul>{''.join(items)}</ul>"
+            items.clear()
+        yield f"<pre>{escape(piece.text)}</pre>" if piece.kind == "code" else f"<p>{_spans(piece)}</p>"
+    if items:
+        yield f"<ul>{''.join(items)}</ul>"
+
+
+def _spans(piece: Piece) -> str:
+    return "".join(f"<code>{escape(each.text)}</code>" if each.code else escape(each.text) for each in piece.spans)
