@@ -124,8 +124,8 @@ def fold(board: Board, event: News, at: float) -> Board:
         case RoundBegan(number=number) if number >= board.round:
             stages = FRESH if number > max(board.round, 1) else board.stages
             board = replace(
-                board, stages=_entered(stages, "planning", at), round=number, of=event.of, direction=event.direction,
-                learnings=event.learnings,
+                board, stages=_entered(stages, "planning", at), round=number, of=max(event.of, number),
+                direction=event.direction, learnings=event.learnings,
             )  # fmt: skip
         case Worked(stage=name):
             board = replace(board, stages=_worked(_entered(board.stages, name, at), event))

@@ -106,8 +106,8 @@ class RoundsView(Drawn):
     def _fold(self, event: News) -> None:
         before, self._board = self._board, progress.fold(self._board, event, self._seconds())
         if began := rounds.begun(before, event):
-            for line in rounds.opening(began):
-                self._live.console.print(Text(safe(line), "bold" if line.startswith("[") else "dim"))
+            explored, known = rounds.opening(began)
+            self._live.console.print(Group(Text(safe(explored), "bold"), Text(safe(known), "dim")))
 
     def _picture(self) -> Group:
         return research(self._board, self._seconds(), self._max_seconds, self._notes)
