@@ -214,3 +214,25 @@ def test_what_an_event_leaves_unsaid_the_case_keeps() -> None:
 
     assert (said.status, said.resolution, said.summary) == ("resolved", RESOLUTION, "Solved.")
     assert put(case, m.TicketClosed(status="error", summary="Cut short.")).summary == "Cut short."
+
+
+def test_a_closing_step_that_takes_its_time_can_be_cancelled_and_then_closes_at_once() -> None:
+    close = HELPDESK.steps[State.SUMMARY_COMPLETE]
+    assert isinstance(close, Step)
+    for hands_in in (False, True):
+        slow = msgspec.structs.replace(close, hands_in=hands_in)
+        flow = msgspec.structs.replace(HELPDESK, steps={State.SUMMARY_COMPLETE: slow})
+        run, _ = begin(flow, CASE)
+
+        run, verdict = advance(flow, run, RunStopped(), sender="", number=0, elapsed=3.0)
+
+        if not hands_in:
+            assert isinstance(verdict, Refuse)
+            continue
+        assert isinstance(verdict, HandOff)
+        assert isinstance(verdict.request, m.CloseTicket)
+        assert (verdict.request.reason, verdict.within) == ("cancelled", CLOSING_SECONDS)
+        late, refused = advance(flow, run, CLOSED, sender="ticketing", number=1, elapsed=3.1)
+        assert (late, isinstance(refused, Refuse)) == (run, True), "what it was asked before is not heard any more"
+        _, end = advance(flow, run, CLOSED, sender="ticketing", number=2, elapsed=3.2)
+        assert end == Terminate(Why.CANCELLED, "ticketing")

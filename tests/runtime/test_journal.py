@@ -1,5 +1,6 @@
 """The journal on disk: what was accepted can be rebuilt with all its limits, and what cannot be read is said so."""
 
+import asyncio
 import time
 from pathlib import Path
 from typing import Any
@@ -182,3 +183,34 @@ async def test_a_case_of_another_family_is_kept_as_well(journal: SqliteJournal) 
 
     assert journal.case(journal.find("R-1")) == case
     assert journal.fold(journal.find("R-1")).state == "planning"
+
+
+async def test_a_run_within_a_run_is_found_by_its_id_and_by_nothing_else(journal: SqliteJournal) -> None:
+    await journal.accept(TICKET, "R-1", HELPDESK, CASE, "me")
+    below = msgspec.structs.replace(CASE, ticket_id="R-1.5", max_seconds=40.0)
+    await journal.accept_child("R-1.5", HELPDESK, below, "me")
+
+    child = journal.find("R-1.5")
+
+    assert (child.id, journal.case(child)) == ("R-1.5", below)
+    assert journal.flow(child).max_seconds == 40.0
+    assert journal.flow(journal.find("T-1")) is HELPDESK
+    assert [run.id for run in journal.latest(10)] == ["R-1"]
+    assert [run.id for run in journal.unfinished()] == ["R-1"]
+    assert journal.find("T-1").id == "R-1"
+
+
+async def test_a_run_is_folded_with_the_time_that_it_had(journal: SqliteJournal) -> None:
+    below = msgspec.structs.replace(CASE, ticket_id="R-1.5", max_seconds=40.0)
+    await journal.accept_child("R-1.5", HELPDESK, below, "me")
+    await _recorded(journal, Entry("R-1.5", 1, 40.0, "", 0, TimeUp()))
+
+    run = journal.fold(journal.find("R-1.5"))
+
+    assert run.breach is Why.TIMED_OUT
+
+
+async def _recorded(journal: SqliteJournal, entry: Entry) -> None:
+    done = asyncio.get_running_loop().create_future()
+    journal.record(entry, done.set_result)
+    assert await done is None
