@@ -210,7 +210,7 @@ def classify(error: Exception) -> tuple[SourceFailed, bool]:
     match error:
         case Answered():
             return _answered(error), False
-        case httpx.ConnectError() | httpx.ConnectTimeout() | httpx.UnsupportedProtocol() | httpx.InvalidURL():
+        case httpx.ConnectError() | httpx.UnsupportedProtocol() | httpx.InvalidURL():
             return SourceFailed(
                 "unreachable", f"{NAME} cannot be reached: check the network or [tavily] base_url."
             ), False
