@@ -1,23 +1,40 @@
 """Analyzer: argues from the passages that were read, question by question, and says what stays open."""
 
 import asyncio
+from collections.abc import Sequence
 
-from actors.evidence import Claim, Findings, Passage, verify
-from actors.folding import fold
+import msgspec
+import structlog
+
+from actors.evidence import Findings
 from actors.ports import Filled, Model, PortFailed, Task
 from actors.progress import Worked
-from actors.research.drafts import Answer
+from actors.research.argument import STOPPED, Argued, argue, concluded, distinct, goes_on, told
+from actors.research.compress import analysis_summary
+from actors.research.decompose import subject
+from actors.research.drafts import Answer, Landscape
+from actors.research.landscape import is_choice, lookups, surveyed, telling
 from actors.research.messages import AnalysisCompleted, AnalyzeSources, DirectionsFound
-from actors.research.ports import Reading, Statement
-from actors.research.records import Analysis, Section
+from actors.research.ports import Reading
+from actors.research.records import Analysis, Plan
+from actors.research.stopping import until_stopped
 from bus import Actor, Context
 
-LEARNINGS = 20
-DIRECTIONS = 5
+READING_SHARE, ANSWERING_SHARE = 0.3, 0.7
+"""Of the time that is left: what finding passages, and then answering from them, may take."""
+LANDSCAPE_SHARE = 0.6
+AT_ONCE = 4
+"""Questions that are answered at the same time."""
+LANDSCAPE_PASSAGES = 24
+LOOKUPS = 8
+LONGEST_SECONDS = 300.0
+"""Where nobody says how much time is left."""
+
+log = structlog.get_logger()
 
 
 class Analyzer(Actor[AnalyzeSources]):
-    """Mailbox: AnalyzeSources."""
+    """Mailbox: AnalyzeSources. Asked to hand in, it returns what is verified by then."""
 
     __slots__ = ("_instructions", "_model", "_reading")
 
@@ -27,58 +44,105 @@ class Analyzer(Actor[AnalyzeSources]):
         self._instructions = instructions
 
     async def receive(self, message: AnalyzeSources, ctx: Context) -> AnalysisCompleted | DirectionsFound:
-        plan, brief = message.plan, message.brief
+        plan = message.plan
         assert plan is not None  # noqa: S101 - the table makes a plan first
-        found = await self._reading.passages(plan.questions, message.pages, within=ctx.time_left() / 2)
-        answers = await asyncio.gather(
-            *(self._answer(q, f, message, ctx) for q, f in zip(plan.questions, found, strict=True))
-        )
-        sections, passages = list(message.sections), {each.id: each for each in message.passages}
-        learnings = {fold(each.text)[0]: each for each in message.learnings}
-        directions: dict[str, None] = {}
-        degraded, fresh = message.degraded, False
-        for question, findings, filled in zip(plan.questions, found, answers, strict=True):
-            answer: Answer = filled.value
-            statements = []
-            for claim in answer.claims:
-                if verify(claim, filled.passages) != "supported":
-                    continue
-                passage = filled.passages[claim.passage - 1]
-                said = statement(claim, passage, brief.round)
-                statements.append(said)
-                passages[passage.id] = passage
-                if fold(said.text)[0] not in learnings and len(learnings) < LEARNINGS:
-                    learnings[fold(said.text)[0]] = said
-                    fresh = True
-            note = "" if statements else findings.abstain or "Not found in the sources."
-            sections.append(
-                Section(question, tuple(statements), answer.answered and bool(statements), note, brief.round)
-            )
-            directions |= dict.fromkeys(answer.directions)
-            degraded = degraded or filled.degraded
-        complete = all(each.answered for each in sections) and not directions
-        said_all = AnalysisCompleted(
-            sections=tuple(sections), learnings=tuple(learnings.values()), passages=tuple(passages.values()),
-            directions=tuple(directions)[:DIRECTIONS], analysis=Analysis(), is_complete=complete,
-            partial=message.partial, degraded=degraded,
-        )  # fmt: skip
-        deeper = brief.round < brief.depth and fresh and directions and not complete and not ctx.stopping
-        return DirectionsFound(**{n: getattr(said_all, n) for n in said_all.__struct_fields__}) if deeper else said_all
+        found, extra = await self._read(message, plan, ctx)
+        argued = argue(message, plan, found, await self._answers(message, plan, found, ctx))
+        deeper = goes_on(message, argued) and not ctx.stopping
+        analysis = concluded(message, plan, argued, (*found, *extra))
+        if not deeper and not ctx.stopping:
+            analysis = await self._surveyed(message, argued, analysis, (*found, *extra), ctx)
+        passages = tuple(p for findings in (*found, *extra) for p in findings.passages)
+        if deeper:
+            return told(message, argued, analysis, passages, DirectionsFound)
+        return told(message, argued, analysis, passages, AnalysisCompleted)
 
-    async def _answer(self, question: str, findings: Findings, message: AnalyzeSources, ctx: Context) -> Filled:
+    async def _read(
+        self, message: AnalyzeSources, plan: Plan, ctx: Context
+    ) -> tuple[tuple[Findings, ...], tuple[Findings, ...]]:
+        """The passages on each question of the plan, and those that a landscape may need."""
+        more = lookups(plan.sides or (subject(message.text) or message.text,)) if is_choice(message.text) else ()
+        asked = (*plan.questions, *more[:LOOKUPS])
+        held = list[tuple[Findings, ...]]()
+
+        async def look() -> None:
+            within = ctx.time_left() * READING_SHARE
+            try:
+                held.append(await self._reading.passages(asked, message.pages, within=within))
+            except PortFailed as error:
+                held.append(tuple(Findings(abstain=str(error)) for _ in asked))
+
+        await until_stopped(look(), ctx, within=_bounded(ctx.time_left()))
+        found = held[0] if held else tuple(Findings(abstain=STOPPED) for _ in asked)
+        return found[: len(plan.questions)], found[len(plan.questions) :]
+
+    async def _answers(
+        self, message: AnalyzeSources, plan: Plan, found: Sequence[Findings], ctx: Context
+    ) -> list[Filled | PortFailed | None]:
+        """Each question's answer, why there is none, or None where there was no time for it."""
+        answers: list[Filled | PortFailed | None] = [None] * len(found)
+        places, done = asyncio.Semaphore(AT_ONCE), 0
+
+        async def one(place: int) -> None:
+            nonlocal done
+            async with places:
+                question = plan.questions[place]
+                try:
+                    task = self._task(question, found[place], message, plan, ctx)
+                    answers[place] = await self._model.fill(Answer, task, within=ctx.time_left() * ANSWERING_SHARE)
+                except PortFailed as error:
+                    answers[place] = error
+                done += 1
+                ctx.publish(Worked("analyzing", "Analysing", done, len(found), question))
+
+        async def every() -> None:
+            async with asyncio.TaskGroup() as group:
+                for place in range(len(found)):
+                    group.create_task(one(place))
+
+        ctx.publish(Worked("analyzing", "Analysing", 0, len(found)))
+        await until_stopped(every(), ctx, within=_bounded(ctx.time_left() * ANSWERING_SHARE))
+        return answers
+
+    def _task(self, question: str, findings: Findings, message: AnalyzeSources, plan: Plan, ctx: Context) -> Task:
+        explored = dict.fromkeys((*(each.question for each in message.sections), *plan.questions))
+        material = [("question", question), ("task", message.text), ("explored", "\n".join(explored))]
+        if message.learnings:
+            known = (" ".join(each.text.split()) for each in message.learnings)
+            material.append(("learnings", "\n".join(known)))
+        return Task(agent=ctx.address, instructions=self._instructions, material=tuple(material), findings=findings)
+
+    async def _surveyed(
+        self, message: AnalyzeSources, argued: Argued, analysis: Analysis, found: Sequence[Findings], ctx: Context
+    ) -> Analysis:
+        """The analysis with competitors, features and SWOT, where the task or the sources' headings give reason."""
+        rated = telling(distinct((*(p for f in found for p in f.passages), *argued.passages)))
+        passages = distinct((*rated, *argued.passages)) if is_choice(message.text) else rated
+        if not passages:
+            return analysis
         task = Task(
-            agent=ctx.address, instructions=self._instructions,
-            material=(("question", question), ("task", message.text)), findings=findings,
+            agent=ctx.address, instructions=self._instructions, material=(("task", message.text),),
+            findings=Findings(passages[:LANDSCAPE_PASSAGES]),
         )  # fmt: skip
-        try:
-            return await self._model.fill(Answer, task, within=ctx.time_left() * 0.8)
-        except PortFailed as error:
-            return Filled(Answer(), findings.passages, degraded=str(error))
-        finally:
-            ctx.publish(
-                Worked("analyzing", "Analysing", 0, len(message.plan.questions) if message.plan else 0, question)
-            )
+        held = list[Filled]()
+
+        async def fill() -> None:
+            try:
+                held.append(await self._model.fill(Landscape, task, within=ctx.time_left() * LANDSCAPE_SHARE))
+            except PortFailed as error:
+                log.warning("landscape.failed", reason=str(error))
+
+        await until_stopped(fill(), ctx, within=_bounded(ctx.time_left() * LANDSCAPE_SHARE))
+        if not held:
+            return analysis
+        part, dropped = surveyed(held[0].value, held[0].passages, message.brief.round)
+        if dropped:
+            log.warning("claims.dropped", count=dropped, of="landscape")
+        analysis = msgspec.structs.replace(
+            analysis, competitors=part.competitors, features=part.features, swot=part.swot
+        )
+        return msgspec.structs.replace(analysis, summary=analysis_summary(analysis))
 
 
-def statement(claim: Claim, passage: Passage, number: int) -> Statement:
-    return Statement(claim.text, claim.quote, passage.id, passage.source, number)
+def _bounded(seconds: float) -> float:
+    return min(seconds, LONGEST_SECONDS)

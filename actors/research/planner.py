@@ -1,16 +1,15 @@
 """Planner: says what must be answered and what to search for, before anything is searched."""
 
-from collections.abc import Iterable
-
-from actors.ports import Model, Task
+from actors.ports import Model, PortFailed, Task
 from actors.progress import RoundBegan, Worked
 from actors.research.drafts import PlanDraft
 from actors.research.messages import MakePlan, PlanMade
-from actors.research.records import Plan
+from actors.research.planning import broader, drafted, planned
 from bus import Actor, Context
 
-QUERY_CHARACTERS = 400
-"""Search engines take no more."""
+SHARE = 0.8
+"""Of the time that is left: what a model may take before the plan is made by rules."""
+LEARNINGS = 20
 
 
 class Planner(Actor[MakePlan]):
@@ -28,37 +27,44 @@ class Planner(Actor[MakePlan]):
         if message.plan is not None and not message.shortfall:
             return PlanMade(plan=message.plan, degraded="")
         explored = brief.direction or message.text
-        ctx.publish(RoundBegan(brief.round, brief.depth, explored, len(message.learnings)))
+        if message.plan is None:
+            ctx.publish(RoundBegan(brief.round, brief.depth, explored, len(message.learnings)))
         ctx.publish(Worked("planning", "Planning", 0, 1, explored))
-        filled = await self._model.fill(PlanDraft, self._task(message, ctx), within=ctx.time_left())
-        draft: PlanDraft = filled.value
-        plan = planned(draft, message, self._sources)
+        draft, degraded = await self._draft(message, ctx)
+        plan = planned(otherwise(draft, message), message.text, brief, self._sources)
         ctx.publish(Worked("planning", "Planned", 1, 1, explored))
-        return PlanMade(plan=plan, degraded=filled.degraded)
+        return PlanMade(plan=plan, degraded=degraded)
+
+    async def _draft(self, message: MakePlan, ctx: Context) -> tuple[PlanDraft, str]:
+        """A model's plan; by rules when it has none, and why."""
+        try:
+            filled = await self._model.fill(PlanDraft, self._task(message, ctx), within=ctx.time_left() * SHARE)
+        except PortFailed as error:
+            return drafted(message.text, message.brief, message.directions, message.plan, message.shortfall), str(error)
+        draft: PlanDraft = filled.value
+        return draft, filled.degraded
 
     def _task(self, message: MakePlan, ctx: Context) -> Task:
-        material = [("question", message.text), ("breadth", str(message.brief.breadth))]
-        if message.brief.direction:
-            material.append(("direction", message.brief.direction))
-        if message.directions:
-            material.append(("open", "\n".join(message.directions)))
-        if message.learnings:
-            material.append(("learnings", "\n".join(each.text for each in message.learnings)))
-        if message.shortfall:
-            material.append(("shortfall", message.shortfall))
+        brief = message.brief
+        material = [("question", message.text), ("breadth", str(brief.breadth)), ("round", str(brief.round))]
+        lists = {
+            "direction": (brief.direction,),
+            "open": message.directions,
+            "learnings": tuple(" ".join(each.text.split()) for each in message.learnings[:LEARNINGS]),
+            "shortfall": (message.shortfall,),
+            "questions so far": message.plan.questions if message.plan else (),
+            "searched in vain": message.plan.queries if message.plan else (),
+            "sides": message.plan.sides if message.plan else (),
+        }
+        material += [(label, "\n".join(lines)) for label, lines in lists.items() if any(lines)]
         return Task(agent=ctx.address, instructions=self._instructions, material=tuple(material))
 
 
-def planned(draft: PlanDraft, message: MakePlan, known: tuple[str, ...]) -> Plan:
-    """The plan within its bounds, whatever the draft says."""
-    explored = message.brief.direction or message.text
-    questions = _few(draft.questions, message.brief.breadth) or (explored,)
-    queries = _few((each[:QUERY_CHARACTERS] for each in draft.queries), 2 * message.brief.breadth) or questions
-    wanted = message.brief.sources or known
-    sources = tuple(each for each in wanted if each in known)
-    return Plan(questions=questions, queries=queries, sources=sources, sides=_few(draft.sides, 4))
-
-
-def _few(texts: Iterable[str], most: int) -> tuple[str, ...]:
-    folded = (" ".join(each.split()) for each in texts)
-    return tuple(dict.fromkeys(each for each in folded if each))[:most]
+def otherwise(draft: PlanDraft, message: MakePlan) -> PlanDraft:
+    """After a shortfall: the questions stay what they were, and no query is asked a second time."""
+    before = message.plan
+    if before is None:
+        return draft
+    tried = {each.casefold() for each in before.queries}
+    queries = tuple(each for each in draft.queries if each.casefold() not in tried) or broader(before)
+    return PlanDraft(before.questions, queries or before.queries, before.sides)

@@ -1,6 +1,7 @@
 """The model without key and network: rules for tickets, verbatim quotes for answers. Deterministic and cheap."""
 
 import re
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 import msgspec
@@ -8,7 +9,7 @@ import msgspec
 from actors.evidence import Claim, Findings, Passage, Slice
 from actors.helpdesk.drafts import Analysis, Draft, Summary
 from actors.ports import Filled, ModelFailed, Task
-from actors.research.drafts import Answer, PlanDraft
+from actors.research.drafts import Answer, Landscape, Overview, PlanDraft
 from runtime.model import inquiry, triage
 
 T = TypeVar("T", bound=msgspec.Struct)
@@ -31,6 +32,12 @@ SAME = 0.8
 """A quote that shares more of its words than this with one before it says nothing new."""
 SUMMARY_CHARACTERS = 200
 
+_ARGUED: Mapping[type, Callable[[Task], msgspec.Struct]] = {
+    Answer: inquiry.answer,
+    Landscape: inquiry.landscape,
+    Overview: inquiry.overview,
+}
+
 _WORD = re.compile(r"\w+")
 _CITED = re.compile(r"\s*\[\d+\]")
 _MARK = re.compile(r"^[ \t]*(?:\d{1,2}[.)]|[-*•])[ \t]+", re.MULTILINE)
@@ -39,7 +46,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 
 
 class Extractive:
-    """`actors.ports.Model` for the helpdesk's shapes."""
+    """`actors.ports.Model` for the shapes of the helpdesk and of the research."""
 
     async def fill(self, shape: type[T], task: Task, *, within: float) -> Filled:  # noqa: ARG002 - it does not wait
         """
@@ -58,8 +65,8 @@ class Extractive:
             return Filled(_summary(material))
         if shape is PlanDraft:
             return Filled(inquiry.plan(task))
-        if shape is Answer:
-            return Filled(inquiry.answer(task), task.findings.passages if task.findings else ())
+        if (argued := _ARGUED.get(shape)) is not None:
+            return Filled(argued(task), task.findings.passages if task.findings else ())
         raise ModelFailed(
             f"Without a model there is no {shape.__name__}: set OPENAI_API_KEY, or [model] base_url in config.toml."
         )

@@ -1,26 +1,242 @@
 """The model without key and network, for research: plans by rules, answers in verbatim quotes. Deterministic."""
 
-from actors.evidence import Claim, Findings
-from actors.ports import Task
-from actors.research.drafts import Answer, PlanDraft
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
-QUOTES = 4
+from actors.evidence import Claim, Findings, Passage, Slice
+from actors.facts import facts
+from actors.ports import Task
+from actors.research.decompose import subject
+from actors.research.directions import found_in
+from actors.research.drafts import Answer, Landscape, Overview, PlanDraft, Rival
+from actors.research.headings import QUADRANTS, alternatives, is_entry, leaf, quadrant
+from actors.research.planning import drafted
+from actors.research.records import Brief, Plan
+from actors.research.terms import alike, share, terms
+from runtime.model.prose import parts, points, standing
+
+QUOTES = 5
+QUOTES_OF_A_PAGE = 3
+"""So many quotes of one page while others have something to add."""
+WELL_ABOVE_NOISE = 0.85
+"""From this confidence of the search on, quotes are taken for a full answer."""
+NEAR_PAGE = 0.5
+"""A page with less than this share of the best one's score is not quoted beside it."""
+NEAR_QUOTE = 0.6
+"""A quote with less than this share of the best one's score is left out."""
+ON_TOPIC = 0.5
+"""So much of the question's terms stand in a quote or in the headings above it."""
+SAME = 0.6
+"""A quote that shares more of its terms than this with another one says the same, unless its figures differ."""
+UNQUOTED = 0.8
+"""What a paragraph counts that the search did not single out, beside one that it did."""
+DEFINES, POINTS, ENTRY = 0.5, -0.25, -0.3
+"""For a sentence that says what the thing asked for is, for one that names a chapter, for one of a reference entry that
+nobody asked for by its name."""
+OVERVIEW_QUOTES, OVERVIEW_CHARACTERS = 4, 480
+RATED = 3
+"""Quotes of one part of a landscape."""
+
+_WHAT = re.compile(r"^(?:what (?:is|are|does)\b|explain\b|define\b|什么是|.{1,40}是什么)", re.IGNORECASE)
+
+
+class Quote(NamedTuple):
+    """A candidate: what could be quoted of a passage."""
+
+    score: float
+    number: int
+    """Of the passage, as claims name it."""
+    passage: Passage
+    place: Slice
+
+    @property
+    def text(self) -> str:
+        return self.place.of(self.passage)
+
+    @property
+    def context(self) -> frozenset[str]:
+        """Its terms and those of the headings that it stands under."""
+        return terms(" ".join((self.passage.title, self.passage.heading, self.text)))
+
+    def claim(self) -> Claim:
+        return Claim(self.text, self.number, self.text)
 
 
 def plan(task: Task) -> PlanDraft:
     """The questions in a task, and what to search for."""
-    material = dict(task.material)
-    explored = material.get("direction") or material["question"]
-    return PlanDraft((explored,), (explored,))
+    said = dict(task.material)
+    lines = {label: tuple(text.splitlines()) for label, text in task.material}
+    breadth = said.get("breadth", "")
+    brief = Brief(breadth=int(breadth) if breadth.isdigit() else Brief().breadth, direction=said.get("direction", ""))
+    before = None
+    if "questions so far" in lines:
+        tried, sides = lines.get("searched in vain", ()), lines.get("sides", ())
+        before = Plan(lines["questions so far"], tried, (), sides)
+    return drafted(said.get("question", ""), brief, lines.get("open", ()), before, said.get("shortfall", ""))
 
 
 def answer(task: Task) -> Answer:
-    """The sentences that bear on a question, and the headings that lead on."""
-    findings = task.findings or Findings()
-    if findings.abstain:
+    """The sentences that bear on a question, in an order to read them in, and what leads on from them."""
+    findings, said = task.findings or Findings(), dict(task.material)
+    question, whole = said.get("question", ""), said.get("task", "")
+    if findings.abstain or not findings.passages:
         return Answer()
-    quotes = [(s.score, n, s.of(p)) for n, p in enumerate(findings.passages, 1) for s in p.quotes]
-    quotes.sort(key=lambda each: (-each[0], each[1]))
-    claims = tuple(Claim(text, number, text) for _, number, text in quotes[:QUOTES])
-    headings = dict.fromkeys(each.heading.rpartition(" > ")[2] for each in findings.passages if each.heading)
-    return Answer(claims, tuple(headings)[:3], bool(claims))
+    known = said.get("learnings", "").splitlines()
+    chosen = _chosen(_candidates(findings.passages, question, whole), known, QUOTES)
+    claims = tuple(each.claim() for each in _readable(chosen, question))
+    open_ends = found_in(
+        findings.passages, whole or question, tuple(said.get("explored", question).splitlines()),
+        quoted={each.passage.heading for each in chosen}, named=" ".join(each.text for each in chosen),
+    )  # fmt: skip
+    return Answer(claims, open_ends, bool(claims) and findings.confidence >= WELL_ABOVE_NOISE)
+
+
+def overview(task: Task) -> Overview:
+    """The few quotes that say most on the whole question, each cut to its first sentences."""
+    findings, whole = task.findings or Findings(), dict(task.material).get("task", "")
+    wanted = terms(whole)
+    quotes = [
+        Quote(_weight(place.of(p), p.heading, wanted) + _defines(place.of(p), whole), n, p, place)
+        for n, p in enumerate(findings.passages, 1)
+        for place in p.quotes
+    ]
+    chosen: list[Quote] = []
+    room = OVERVIEW_CHARACTERS
+    for each in _chosen(quotes, (), len(quotes)):
+        short = _shortened(each, room)
+        if short is not None and len(chosen) < OVERVIEW_QUOTES:
+            chosen.append(short)
+            room -= len(short.text) + 1
+    return Overview(tuple(each.claim() for each in _readable(chosen, whole)))
+
+
+def landscape(task: Task) -> Landscape:
+    """What stands under headings such as "Limitations": the sources' own judgement, none of ours."""
+    findings, whole = task.findings or Findings(), dict(task.material).get("task", "")
+    about = terms(whole)
+    rated: dict[str, list[Quote]] = {}
+    rivals: dict[str, list[Quote]] = {}
+    for number, passage in enumerate(findings.passages, 1):
+        if not about & terms(f"{passage.title} {passage.heading}"):
+            continue
+        place = standing(passage, Slice(0, len(passage.text)), _anything)
+        if place is None:
+            continue
+        quote = Quote(0.0, number, passage, place)
+        if part := quadrant(passage.heading):
+            rated.setdefault(part, []).append(quote)
+        elif name := alternatives(passage.heading):
+            rivals.setdefault(name, []).append(quote)
+    said = {part: tuple(each.claim() for each in _chosen(quotes, (), RATED)) for part, quotes in rated.items()}
+    named = tuple(Rival(n, tuple(q.claim() for q in _chosen(quotes, (), 1))) for n, quotes in rivals.items())
+    empty: tuple[Claim, ...] = ()
+    return Landscape(named[:RATED], said.get("features", empty), *(said.get(part, empty) for part in QUADRANTS))
+
+
+def _candidates(passages: Sequence[Passage], question: str, whole: str) -> list[Quote]:
+    """All that could be quoted on a question: what the search singled out, and the paragraphs beside it."""
+    wanted, about = terms(question), terms(whole)
+    near = NEAR_PAGE * max(each.score for each in passages)
+    found: dict[tuple[int, int], Quote] = {}
+    for number, passage in enumerate(passages, 1):
+        if passage.score < near or not passage.quotes:
+            continue
+        best = max(each.score for each in passage.quotes)
+        whole_text = Slice(0, len(passage.text), UNQUOTED * best * share(wanted, terms(passage.text)))
+        for place in (*passage.quotes, *_paragraphs(passage, whole_text)):
+            stands = standing(passage, place, _bearing(wanted))
+            if stands is None:
+                continue
+            quote = Quote(0.0, number, passage, stands)
+            if share(wanted, quote.context) < ON_TOPIC or (about and not about & quote.context):
+                continue
+            score = place.score + _defines(quote.text, question) + POINTS * points(quote.text)
+            unnamed = is_entry(passage.heading) and not terms(leaf(passage.heading)) <= wanted
+            quote = quote._replace(score=score + ENTRY * unnamed)
+            key = (number, stands.start)
+            if key not in found or found[key].score < quote.score:
+                found[key] = quote
+    return list(found.values())
+
+
+def _paragraphs(passage: Passage, whole: Slice) -> Iterable[Slice]:
+    at = 0
+    for paragraph in passage.text.split("\n\n"):
+        if not any(each.start < at + len(paragraph) and each.end > at for each in passage.quotes):
+            yield Slice(at, at + len(paragraph), whole.score)
+        at += len(paragraph) + 2
+
+
+def _chosen(quotes: Sequence[Quote], known: Sequence[str], most: int) -> list[Quote]:
+    """The best, none of which says what another one or something known says already."""
+    ranked = sorted(quotes, key=lambda each: (-each.score, each.number, each.place.start))
+    said = [(terms(each), each) for each in known]
+    chosen: list[Quote] = []
+    held: list[Quote] = []
+    for quote in ranked:
+        if quote.score < NEAR_QUOTE * ranked[0].score:
+            break
+        if any(_overlap(quote, other) for other in chosen) or any(_same(quote.text, *each) for each in said):
+            continue
+        if sum(each.passage.source == quote.passage.source for each in chosen) >= QUOTES_OF_A_PAGE:
+            held.append(quote)
+            continue
+        chosen.append(quote)
+        said.append((terms(quote.text), quote.text))
+        if len(chosen) == most:
+            return chosen
+    for quote in held:
+        if len(chosen) < most and not any(_same(quote.text, *each) for each in said):
+            chosen.append(quote)
+            said.append((terms(quote.text), quote.text))
+    return chosen
+
+
+def _overlap(one: Quote, other: Quote) -> bool:
+    same = one.passage.id == other.passage.id
+    return same and one.place.start < other.place.end and other.place.start < one.place.end
+
+
+def _same(text: str, said: frozenset[str], other: str) -> bool:
+    return alike(terms(text), said) > SAME and not (facts(text).quantities - facts(other).quantities)
+
+
+def _readable(chosen: list[Quote], question: str) -> list[Quote]:
+    """Page by page, the one that says what the thing is first, then in the order of the page."""
+    first = {each.passage.source: i for i, each in reversed(list(enumerate(chosen)))}
+    for each in reversed(chosen):
+        if _defines(each.text, question):
+            first[each.passage.source] = -1
+    return sorted(chosen, key=lambda each: (first[each.passage.source], each.passage.start + each.place.start))
+
+
+def _defines(text: str, question: str) -> float:
+    """A bonus for a sentence that begins with what the question is about, when that is asked."""
+    about = terms(subject(question) or (question if len(terms(question)) <= 2 else ""))
+    opening = " ".join(text.split()[: len(about) + 3])
+    asked = _WHAT.match(question) or len(terms(question)) <= 2
+    return DEFINES if asked and about and about <= terms(opening) else 0.0
+
+
+def _bearing(wanted: frozenset[str]) -> Callable[[str], bool]:
+    return lambda said: bool(wanted & terms(said))
+
+
+def _anything(said: str) -> bool:
+    return bool(said)
+
+
+def _weight(text: str, heading: str, wanted: frozenset[str]) -> float:
+    return share(wanted, terms(text)) + share(wanted, terms(heading)) / 2
+
+
+def _shortened(quote: Quote, room: int) -> Quote | None:
+    """The quote's first sentences, as many as there is room for."""
+    start, end = quote.place.start, quote.place.start
+    for part in parts(quote.passage.text):
+        if start <= part.start < quote.place.end and part.kind in ("prose", "item"):
+            if part.end - start > min(room, OVERVIEW_CHARACTERS // 2):
+                break
+            end = part.end
+    return quote._replace(place=Slice(start, end)) if end > start else None
