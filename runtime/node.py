@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import functools
 import secrets
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -27,7 +28,6 @@ from runtime.memory.store import SCHEMA as MEMORY_SCHEMA
 from runtime.memory.store import TicketMemory
 from runtime.models import Models
 from runtime.prompts import load
-from runtime.research.desk import Research
 from runtime.run import LiveRun, Replayed
 from runtime.settings import Settings
 from runtime.storage.database import Database
@@ -40,6 +40,7 @@ from runtime.workers import Workers
 
 if TYPE_CHECKING:
     from runtime.knowledge.indexing import IndexProgress, IndexReport
+    from runtime.research.desk import Research
 
 __all__ = ["Busy", "NoReport", "Node", "RunHandle", "Ticket"]
 
@@ -75,8 +76,8 @@ class Node:
         self.memory = TicketMemory(self.database, self.workers, settings.memory)
         self.models = Models(settings.model, self.knowledge)
         told = {name: declared.instructions for name, declared in load().items()}
-        self.research = Research(self, told)
-        self._roles = helpdesk_roles(self, told, self.research.researcher)
+        self._told = told
+        self._roles = helpdesk_roles(self, told, lambda own: self.research.researcher(own))
         self._log = structlog.get_logger().bind()
         self._live: dict[str, LiveRun] = {}
         self._accepting: dict[str, asyncio.Task[LiveRun]] = {}
@@ -112,12 +113,20 @@ class Node:
             task.cancel()
         if accepting:
             await asyncio.wait(accepting, timeout=1.0)
-        await self.research.close()
+        if "research" in self.__dict__:
+            await self.research.close()
         await self.models.close()
         await self.memory.close()
         self.workers.close()
         self.database.close()
         self.owner.close()
+
+    @functools.cached_property
+    def research(self) -> "Research":
+        """What researches need; most tickets are none, and do without loading it."""
+        from runtime.research.desk import Research
+
+        return Research(self, self._told)
 
     @property
     def live(self) -> int:
@@ -171,6 +180,16 @@ class Node:
         # All at once, so that one commit takes over many.
         handles = await asyncio.gather(*(self._go_on(stored) for stored in orphans))
         return [handle for handle in handles if handle is not None]
+
+    async def restore(self, case: ResearchCase, run_id: str) -> RunHandle | None:
+        """Begin a run with what a state file knew of it; nothing when another process has done so."""
+        flow = self.flows["research"]
+        ticket = Ticket(id=case.ticket_id, text=case.text, brief=case.brief)
+        try:
+            await self.journal.accept(ticket, run_id, flow, case, self.owner.token)
+        except sqlite3.IntegrityError:
+            return None
+        return RunHandle(self._begin(run_id, flow, case, None))
 
     async def _go_on(self, stored: StoredRun) -> RunHandle | None:
         """Take over a run that nobody runs; nothing when somebody does, or when it cannot be read any more."""
