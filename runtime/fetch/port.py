@@ -1,77 +1,111 @@
-"""Reads what was found: own documents from the index, web pages through Tavily or the crawler."""
+"""Reads what was found: own documents from the index, web pages through an extracting service or our own crawler."""
 
+import asyncio
 import time
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from actors.research.identity import hash_of, key_of
-from actors.research.ports import PAGE_CHARACTERS, Missed, Page, SearchResult
+from actors.research.identity import key_of
+from actors.research.ports import Missed, Page, SearchResult
+from runtime.fetch.batch import Batch, Extractor
+from runtime.fetch.crawl import Crawler, is_web
+from runtime.fetch.order import SPARES
+from runtime.fetch.reading import Round
+from runtime.fetch.seen import Fetched, Seen
 from runtime.knowledge.port import FILE
-from runtime.workers import WorkError, Workers
 
 if TYPE_CHECKING:
     from runtime.fetch.client import Client
     from runtime.research.purse import Purse
     from runtime.settings import Settings
     from runtime.storage.effects import Effects
-
-READ = "runtime.knowledge.search:read"
+    from runtime.workers import Workers
 
 
 class Pages:
     """Reading of a process; its limits hold for all runs together."""
 
     def __init__(
-        self, settings: "Settings", workers: Workers, client: "Client", now: Callable[[], float] = time.time
+        self, settings: "Settings", workers: "Workers", client: "Client", now: Callable[[], float] = time.time
     ) -> None:
         """:param now: seconds since 1970, for the time of reading."""
         self.settings = settings
-        self.workers = workers
-        self.client = client
-        self.now = now
-        self.database = str(Path(settings.storage.folder).absolute() / FILE)
+        self.crawler = Crawler(settings, str(Path(settings.storage.folder).absolute() / FILE), workers, client, now)
+        self.extractor: Extractor | None = None
+        """Asked before our own crawler, when there is one."""
 
     def for_run(self, effects: "Effects", purse: "Purse") -> "RunPages":
         return RunPages(self, effects, purse)
 
     async def close(self) -> None:
-        """Close what was opened for reading."""
+        """Nothing stays open between two calls; the connections are the client's."""
 
 
 class RunPages:
-    """`actors.research.ports.Fetch` for one research."""
+    """`actors.research.ports.Fetch` for one research, its deeper rounds included."""
 
     def __init__(self, shared: Pages, effects: "Effects", purse: "Purse") -> None:
         self._shared = shared
         self._effects = effects
         self._purse = purse
+        self._seen: Seen | None = None
 
     async def read(
         self, results: Sequence[SearchResult], *, wanted: int, query: str, within: float,
         done: Callable[[Page | Missed], None],
     ) -> None:  # fmt: skip
-        good = 0
-        for result in results:
-            if good == wanted:
-                return
-            read = await self._one(result, within)
-            good += isinstance(read, Page)
-            done(read)
+        """
+        Read results in their order, two more than are wanted at once, and take the first good ones by rank.
 
-    async def _one(self, result: SearchResult, within: float) -> Page | Missed:
-        key, shared = key_of(result.url), self._shared
-        if (known := self._effects.get("page", key, Page | Missed)) is not None:
-            return known
+        What is taken depends on what the pages hold, not on which was faster, as long as all answer in half of the
+        time. Each is judged against those before it, so done is called in the order of the ranks. What came of a
+        candidate is stored twice: as "fetched" when it is there, as "page" when it is judged. Neither is fetched again.
+        """
+        settings = self._shared.settings
+        within = max(0.0, min(within, settings.research.round_seconds))
+        end = asyncio.get_running_loop().time() + within
+        first: dict[str, SearchResult] = {}
+        for each in results:
+            first.setdefault(key_of(each.url), each)
+        candidates = tuple(first.values())
+        batch = Batch(self._shared.extractor, self._new(candidates[: wanted + SPARES]), within, self._purse)
+
+        def begin(result: SearchResult) -> asyncio.Task[Fetched]:
+            return asyncio.create_task(self._fetch(result, query, end, batch))
+
+        round_ = Round(candidates, wanted, self._effects, self._purse, self._seen_before(), begin, done)
         try:
-            text = await shared.workers.call(READ, shared.database, key, within=within, returns=str)
-        except WorkError:
-            return Missed(result.url, "unreachable", "The document could not be read.")
-        read_at = datetime.fromtimestamp(shared.now(), UTC).isoformat(timespec="seconds")
-        page = Page(
-            key, result.url, result.title, result.source, text[:PAGE_CHARACTERS], len(text), hash_of(text), read_at,
-            quality=result.quality,
-        )  # fmt: skip
-        await self._effects.put("page", key, page)
-        return page
+            await round_.run(within)
+        finally:
+            await batch.close()
+
+    async def _fetch(self, result: SearchResult, query: str, end: float, batch: Batch) -> Fetched:
+        crawler, loop = self._shared.crawler, asyncio.get_running_loop()
+        most = self._shared.settings.fetch.page_seconds
+        given = await batch.text(result.url) if is_web(result) else None
+        fetched = await crawler.read(result, query, min(most, end - loop.time()), given)
+        if given is not None and isinstance(fetched.read, Missed):
+            fetched = await crawler.read(result, query, min(most, end - loop.time()))
+        await self._effects.put("fetched", key_of(result.url), fetched)
+        return fetched
+
+    def _new(self, candidates: Sequence[SearchResult]) -> list[str]:
+        """URLs of the web of which nothing is known yet."""
+        if self._shared.extractor is None:
+            return []
+        return [
+            each.url
+            for each in candidates
+            if is_web(each) and self._effects.get("fetched", key_of(each.url), Fetched) is None
+        ]
+
+    def _seen_before(self) -> Seen:
+        """The pages that this research has read, also before a crash."""
+        if self._seen is None:
+            self._seen = Seen()
+            taken = {each.key for each in self._effects.all("page", Page | Missed) if isinstance(each, Page)}
+            for fetched in self._effects.all("fetched", Fetched) if taken else ():
+                if isinstance(fetched.read, Page) and fetched.read.key in taken:
+                    self._seen.add(fetched)
+        return self._seen
