@@ -44,7 +44,7 @@ class Segment(msgspec.Struct, frozen=True, gc=False):
         return text[self.start : self.end]
 
 
-def segments(text: str) -> Iterator[Segment]:
+def segments(text: str, longest: int = LONGEST) -> Iterator[Segment]:
     """All of a text that is not white space, in order."""
     path: list[tuple[int, int]] = []
     number = 0
@@ -54,7 +54,7 @@ def segments(text: str) -> Iterator[Segment]:
         if level:
             path = [each for each in path if each[0] < level]
         above = tuple(each for _, each in path)
-        for a, b in _cut(text, start, end):
+        for a, b in _cut(text, start, end, longest):
             yield Segment(a, b, text[a:b], level, code, above)
             if level:
                 path.append((level, number))
@@ -113,13 +113,13 @@ def _blocks(text: str) -> Iterator[tuple[int, int, bool]]:
         yield start, at, bool(fence)
 
 
-def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """One block, without the white space around it, in pieces of at most LONGEST characters."""
+def _cut(text: str, start: int, end: int, longest: int) -> Iterator[tuple[int, int]]:
+    """One block, without the white space around it, in pieces of at most so many characters."""
     while end > start and text[end - 1].isspace():
         end -= 1
-    while end - start > LONGEST:
-        at = max(text.rfind(mark, start + LONGEST // 2, start + LONGEST) for mark in ("\n", ". ", "。"))
-        stop = at + 1 if at > 0 else start + LONGEST
+    while end - start > longest:
+        at = max(text.rfind(mark, start + longest // 2, start + longest) for mark in ("\n", ". ", "。"))
+        stop = at + 1 if at > 0 else start + longest
         yield start, stop
         start = stop
         while start < end and text[start].isspace():

@@ -1,8 +1,25 @@
-"""From bytes to main text. Blocking: runs in a worker process."""
+"""From what a server sent to the main text. Blocking: runs in a worker process."""
 
-from actors.research.identity import hash_of
-from actors.research.ports import PAGE_CHARACTERS
+import re
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from actors.research.compress import cut_at_paragraph, entities, essential, key_points, summary
+from actors.research.identity import hash_of, sketch_of
+from runtime.extract.cleaning import clean
+from runtime.extract.decoding import NoText, decode
+from runtime.extract.signs import gate, thin, wall
+from runtime.extract.structured import of_json, of_xml
 from runtime.extract.wire import Extracted
+
+COMPRESSED_BYTES = 100 * 1024
+"""More text than this, in UTF-8, is compressed to its essential (PR-18)."""
+CHARACTERS = 2_000_000
+"""Of plain text that are looked at."""
+TITLE_CHARACTERS = 200
+
+_MARKDOWN_TITLE = re.compile(r"^[ \t]{0,3}#{1,2}[ \t]+(\S.{0,300})$", re.MULTILINE)
+_TAG = re.compile(r"<(?:!doctype html|html|head|body|div|p|h1|article)\b", re.IGNORECASE)
 
 
 def extract(body: bytes, charset: str, content_type: str, url: str, question: str) -> Extracted:
@@ -12,5 +29,66 @@ def extract(body: bytes, charset: str, content_type: str, url: str, question: st
     :param charset: what the header says; empty when it says nothing.
     :param question: what it is read for, which tells the essential part of a long text.
     """
-    text = body.decode(charset or "utf-8", "replace")
-    return Extracted(url, text[:PAGE_CHARACTERS], len(text), hash_of(text))
+    try:
+        text = decode(body, charset)
+    except NoText as error:
+        return Extracted(_named(url), "", 0, hash_of(""), thin=str(error))
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind == "text/markdown":
+        return _plain(clean(text[:CHARACTERS]), url, question)
+    if _TAG.search(text[:4_000]) or kind in ("", "text/html", "application/xhtml+xml"):
+        return _html(text, url, question)
+    if kind.endswith(("/json", "+json")):
+        return _plain(of_json(text), url, question)
+    if kind.endswith(("/xml", "+xml")):
+        return _plain(of_xml(text), url, question)
+    return _plain(clean(text[:CHARACTERS], marked_up=False), url, question)
+
+
+def _html(html: str, url: str, question: str) -> Extracted:
+    from runtime.extract.guard import tamed
+    from runtime.extract.main import main_text
+    from runtime.extract.markup import notices, parsed, said, visible
+
+    safe = tamed(html)
+    root = parsed(safe)
+    if root is None:
+        return _finished(_named(url), "", question, shown=0)
+    about = said(root, safe, url)
+    shown = visible(root)
+    text = clean(main_text(safe, url, forum=about.forum), about.title)
+    blocked = gate(about.title, f"{shown} {notices(root)}"[: len(shown) + 1_000], html[:200_000])
+    walled = "" if blocked else wall(text, shown, paid=about.paid)
+    return _finished(
+        about.title or _named(url), text, question, shown=len(shown), blocked=blocked or walled,
+        paywall=bool(walled), canonical=about.canonical, published=about.published, language=about.language,
+    )  # fmt: skip
+
+
+def _plain(text: str, url: str, question: str) -> Extracted:
+    found = _MARKDOWN_TITLE.search(text[:4_000])
+    title = found.group(1).strip(" #") if found else _named(url)
+    blocked = gate(title, text, "")
+    walled = "" if blocked else wall(text, text, paid=False)
+    return _finished(title, text, question, shown=len(text), blocked=blocked or walled, paywall=bool(walled))
+
+
+def _finished(title: str, text: str, question: str, *, shown: int, **known: Any) -> Extracted:
+    """What is kept of a whole text, and what is known of it."""
+    large = len(text) * 4 > COMPRESSED_BYTES and len(text.encode("utf-8", "replace")) > COMPRESSED_BYTES
+    return Extracted(
+        title=title, text=essential(text, question) if large else cut_at_paragraph(text), full_length=len(text),
+        sha256=hash_of(text), sketch=sketch_of(text), summary=summary(text), key_points=key_points(text, question),
+        entities=entities(text), compressed=large, thin=thin(text, shown), **known,
+    )  # fmt: skip
+
+
+def _named(url: str) -> str:
+    """A title for what has none: the last part of its path, else its host."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "Untitled"
+    last = unquote(parts.path.rstrip("/").rpartition("/")[2])
+    name = re.sub(r"\.\w{2,5}$", "", last).replace("-", " ").replace("_", " ").strip()
+    return name[:TITLE_CHARACTERS] or parts.hostname or "Untitled"

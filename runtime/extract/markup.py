@@ -1,0 +1,173 @@
+"""A parsed page: what it says of itself, how much text it shows, and a reading of it without trafilatura."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple, cast
+from urllib.parse import urljoin, urlsplit
+
+from lxml import html as parser
+from lxml.etree import LxmlError, iterwalk
+from lxml.html import HtmlElement
+
+TITLE_CHARACTERS = 300
+URL_CHARACTERS = 2_000
+
+_SUFFIX = re.compile(r"\s+[—–|·»:-]{1,2}\s+[^—–|·»]{1,60}$")
+_DATE = re.compile(r"\s*((?:19|20)\d\d)-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?!\d)")
+_LANGUAGE = re.compile(r"\s*([A-Za-z]{2,3})(?:[-_][\w-]{1,20})?\s*$")
+_UNSEEN = ("script", "style", "noscript", "template", "svg", "iframe", "select", "head")
+_DATES = (
+    "article:published_time", "datepublished", "og:article:published_time", "date", "dc.date", "dc.date.issued",
+    "dcterms.created", "dcterms.date", "citation_publication_date", "pubdate", "parsely-pub-date", "sailthru.date",
+)  # fmt: skip
+_FORUM = re.compile(r"DiscussionForumPosting|QAPage|\bphpBB\b|Discourse|vBulletin|XenForo", re.IGNORECASE)
+_DEEPEST = 12
+_MOST_DATA = 20
+
+
+class Said(NamedTuple):
+    """What a page says of itself."""
+
+    title: str
+    canonical: str
+    published: str
+    language: str
+    paid: bool
+    """It says that it is not free to read."""
+    forum: bool
+    """It says that it is a thread of a forum, or questions and answers."""
+
+
+def parsed(html: str) -> HtmlElement | None:
+    """The tree of a page that was tamed before; None when there is nothing in it."""
+    try:
+        text = re.sub(r"^\s*<\?xml[^>]{0,200}\?>", "", html)
+        return parser.document_fromstring(text) if text.strip() else None
+    except (LxmlError, ValueError, AssertionError):
+        return None
+
+
+def said(root: HtmlElement, html: str, url: str) -> Said:
+    """Read the page's head, its data in JSON-LD, and its first heading."""
+    data = list(_data(root))
+    metas = _metas(root)
+    heading = next((each.text_content() for each in root.iter("h1") if each.text_content().strip()), "")
+    own = root.findtext(".//title") or ""
+    titles = (metas.get("og:title"), _first(data, "headline"), _without_site(own, heading), heading)
+    dates = (*(metas.get(name) for name in _DATES), _first(data, "datePublished"), *_times(root))
+    languages = (root.get("lang"), metas.get("og:locale"), metas.get("content-language"))
+    paid = any(str(each.get("isAccessibleForFree")).lower() in ("false", "no", "0") for each in data)
+    return Said(
+        title=next((line(each, TITLE_CHARACTERS) for each in titles if each and each.strip()), ""),
+        canonical=_canonical(root, metas, url),
+        published=next((date for each in dates if (date := _date(each))), ""),
+        language=next((found.group(1).lower() for each in languages if (found := _LANGUAGE.match(each or ""))), ""),
+        paid=paid or bool(_marked(root, "isAccessibleForFree", ("false", "no"))),
+        forum=bool(_FORUM.search(html[:20_000]) or any("DiscussionForum" in str(each.get("@type")) for each in data)),
+    )
+
+
+def notices(root: HtmlElement) -> str:
+    """What the page tells browsers without JavaScript."""
+    return " ".join(" ".join(each.text_content() for each in root.iter("noscript")).split())
+
+
+def visible(root: HtmlElement) -> str:
+    """All text that a visitor could see, links and navigation included, on one line."""
+    parts: list[str] = []
+    hidden: HtmlElement | None = None
+    for event, e in iterwalk(root, events=("start", "end")):
+        if event == "start" and hidden is None:
+            if e.tag in _UNSEEN:
+                hidden = e
+            elif isinstance(e.tag, str):
+                parts.append(e.text or "")
+        elif event == "end":
+            hidden = None if e is hidden else hidden
+            if hidden is None:
+                parts.append(" " + (e.tail or ""))
+    return " ".join("".join(parts).split())
+
+
+def line(text: str, most: int) -> str:
+    """A text on one line, not longer than this."""
+    return " ".join(text.split())[:most].rstrip()
+
+
+def _metas(root: HtmlElement) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for each in root.iter("meta"):
+        name = each.get("property") or each.get("name") or each.get("itemprop") or each.get("http-equiv") or ""
+        content = each.get("content") or ""
+        if name and content.strip():
+            found.setdefault(name.lower()[:100], content[:URL_CHARACTERS])
+    return found
+
+
+def _data(root: HtmlElement) -> Iterator[dict[str, Any]]:
+    """Every object of the page's JSON-LD."""
+    scripts = cast("list[HtmlElement]", root.xpath("//script[contains(@type, 'ld+json')]"))
+    for script in scripts[:_MOST_DATA]:
+        try:
+            yield from _objects(json.loads(script.text or "", strict=False), 0)
+        except (ValueError, RecursionError):
+            continue
+
+
+def _objects(value: Any, depth: int) -> Iterator[dict[str, Any]]:
+    if depth > _DEEPEST:
+        return
+    if isinstance(value, dict):
+        yield value
+        value = list(value.values())
+    if isinstance(value, list):
+        for each in value:
+            yield from _objects(each, depth + 1)
+
+
+def _first(data: list[dict[str, Any]], name: str) -> str:
+    return next((each[name] for each in data if isinstance(each.get(name), str)), "")
+
+
+def _marked(root: HtmlElement, name: str, values: tuple[str, ...]) -> list[HtmlElement]:
+    found = cast("list[HtmlElement]", root.xpath("//*[@itemprop=$name]", name=name))
+    return [each for each in found if (each.get("content") or each.get("href") or "").lower().endswith(values)]
+
+
+def _times(root: HtmlElement) -> Iterator[str | None]:
+    for each in cast("list[HtmlElement]", root.xpath("//*[@itemprop='datePublished']"))[:3]:
+        yield each.get("datetime") or each.get("content")
+    for each in cast("list[HtmlElement]", root.xpath("//article//time[@datetime] | //time[@pubdate]"))[:3]:
+        yield each.get("datetime")
+
+
+def _date(text: object) -> str:
+    found = _DATE.match(text) if isinstance(text, str) else None
+    return "-".join(found.groups()) if found else ""
+
+
+def _without_site(title: str, heading: str) -> str:
+    """A title without the name of its site, where the first heading says that it is none of the title."""
+    title = line(title, 2 * TITLE_CHARACTERS)
+    head = line(heading, TITLE_CHARACTERS)
+    return head if head and head in title and len(head) > 10 else _SUFFIX.sub("", title)
+
+
+def _canonical(root: HtmlElement, metas: dict[str, str], url: str) -> str:
+    """The page's own URL, if it is of the same site: nobody may speak for another's pages."""
+    links = cast("list[str]", root.xpath("//link[translate(@rel, 'CANOIL', 'canoil')='canonical']/@href"))
+    for each in (*links[:1], metas.get("og:url", "")):
+        try:
+            there, here = urlsplit(urljoin(url, each.strip()[:URL_CHARACTERS])), urlsplit(url)
+            same = _site(there.hostname) == _site(here.hostname)
+        except ValueError:
+            continue
+        home = there.path in ("", "/") and not there.query and here.path not in ("", "/")
+        if each.strip() and there.scheme in ("http", "https") and same and not home:
+            return there.geturl()
+    return ""
+
+
+def _site(host: str | None) -> str:
+    return re.sub(r"^(?:www|m|amp|mobile)\.", "", (host or "").lower())
