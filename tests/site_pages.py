@@ -12,8 +12,8 @@ NOISE = (
 """What stands on every page and belongs to none of the articles."""
 
 _BARRAGE = """# The Brannock tidal barrage
-The Brannock tidal barrage closes the mouth of the river Esk and has produced electricity since {opened}. Its
-{turbines} bulb turbines have a capacity of {megawatts} megawatts, enough for about {homes} homes in the county.
+The Brannock tidal barrage closes the mouth of the river Esk and has produced electricity since 2011. Its
+16 bulb turbines have a capacity of 240 megawatts, enough for about 94,000 homes in the county.
 ## How it works
 At high tide the gates let the sea into the basin. When the tide has fallen, the gates close and the water leaves
 through the turbines. The barrage works for about ten hours a day, in two periods that move by fifty minutes from
@@ -91,12 +91,27 @@ In 2022 the Petrel missed 1.2 percent of its crossings, the diesel ferry before 
 the charging arm was the reason in half of the cases.
 """
 
-_FIGURES = (
-    {"opened": "2011", "turbines": "16", "megawatts": "240", "homes": "94,000"},
-    {"opened": "2011", "turbines": "16", "megawatts": "310", "homes": "94,000"},
-    {"opened": "2013", "turbines": "16", "megawatts": "240", "homes": "120,000"},
-)
-"""Of the barrage, as the three hosts tell it: they contradict each other."""
+_BARRAGE_2 = """# Twelve years of power from the tide
+Engineers still travel to the mouth of the Esk to see the Brannock tidal barrage, which was opened in 2011. The Brannock
+tidal barrage has a capacity of 310 megawatts, more than any other dam of its kind on this coast.
+## The machines
+Sixteen bulb turbines, each six metres across, turn only when the sea is falling. A seventeenth was planned and never
+bought. One turbine at a time is lifted out for repairs, which takes eleven weeks.
+## The neighbours
+Fishermen have lived in peace with the wall since the ladder for salmon was widened in 2020. The yacht club would like
+the lock to open more than four times a day.
+"""
+
+_BARRAGE_3 = """# What a dam at the Esk has changed
+The Brannock tidal barrage was opened in 2013, two years late, after a storm had sunk the barge with its first gate. It
+supplies about 120,000 homes with electricity.
+## Mud
+A dredger takes 90,000 cubic metres of mud out of the basin every spring, at a cost of 3 million crowns. Without it the
+lock would be dry at low tide within five years, says the harbour board.
+## Birds
+Dunlins and curlews lost a quarter of their feeding grounds. A new salt marsh of 140 hectares north of the dam, made in
+2016, has brought about half of them back, as counts from the air show.
+"""
 
 ARTICLES = {
     "/article": _BARRAGE,
@@ -107,7 +122,14 @@ ARTICLES = {
     "/articles/bees": _BEES,
     "/articles/ferry": _FERRY,
 }
-"""Markdown by path; of the barrage each host has its own figures. /article is /articles/barrage under another URL."""
+"""Markdown by path; /article is /articles/barrage under another URL."""
+
+_ELSEWHERE = {
+    (path, host): text
+    for path in ("/article", "/articles/barrage")
+    for host, text in ((1, _BARRAGE_2), (2, _BARRAGE_3))
+}
+"""What other hosts have under a path. The figures of the barrage contradict each other: megawatts, year, homes."""
 
 INJECTED = """# The night train to Halden
 The night train between Marwick and Halden returned in December 2022 after nineteen years. It has seven sleeping
@@ -168,10 +190,7 @@ class Article(NamedTuple):
 
 def article(path: str, host: int = 0) -> Article:
     """:param host: 0 to 2, which of the hosts tells it."""
-    text = ARTICLES[path]
-    if "{opened}" in text:
-        text = text.format(**_FIGURES[host % len(_FIGURES)])
-    return of(text)
+    return of(_ELSEWHERE.get((path, host), ARTICLES[path]))
 
 
 def of(text: str) -> Article:
