@@ -1,4 +1,4 @@
-"""`resume`: goes on with every run whose process died."""
+"""`resume`: goes on with every run whose process died, from the journal or, when that is gone, from its backups."""
 
 import argparse
 import sys
@@ -37,15 +37,22 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
 
 async def _resume(settings: "Settings") -> "list[Outcome]":
     import asyncio
+    import contextlib
 
     from runtime.commands.opening import opened
-    from runtime.view.follow import stopping
+    from runtime.projects.restoring import restore
+    from runtime.view.follow import GONE, stopping
     from runtime.view.plain import PlainView
 
     view = PlainView(sys.stderr)
     async with opened(settings) as node:
         with stopping(view, settings.run.cancel_seconds) as stop:
             handles = await node.resume()
+            restored, told = await restore(node)
+            handles += restored
+            with contextlib.suppress(*GONE):
+                for sentence in told:
+                    view.note(sentence)
             stop.gently(lambda: _cancel(handles))
             return list(await asyncio.gather(*(_seen(handle, view) for handle in handles)))
 

@@ -66,8 +66,8 @@ def name_of(project_id: str) -> str:
 
 def status_of(state: str, outcome: Outcome | None) -> Status:
     """Where a project stands, by its run's state and end."""
-    if outcome is None:
-        return next(each for each in STATUSES if each == state)
+    if outcome is None:  # its last event may have come, but it is the end of the run that is durable
+        return next((each for each in STATUSES if each == state and each not in OVER), "reporting")
     if outcome.why is Why.CANCELLED:
         return "cancelled"
     return "failed" if outcome.status in {"error", "cancelled"} else "completed"

@@ -43,7 +43,7 @@ class Item(msgspec.Struct):
 
     @property
     def text(self) -> str:
-        return outline(self.markdown) if self.block is None else self.block
+        return "\n".join(map(outline, self.markdown.split("\n"))) if self.block is None else self.block
 
 
 def parts(lines: Sequence[Numbered], mark: str) -> tuple[tuple[Numbered, ...], list[Part]]:
@@ -73,13 +73,16 @@ def items(lines: Sequence[Numbered]) -> tuple[list[Item], str | None]:
     above = [top]
     rest = iter(lines)
     for number, line in rest:
-        if not line.strip():
+        if not line.strip(" "):
             continue
         if opening := _FENCE.fullmatch(line):
             owner = above[min(len(opening[1]) // 2, len(above) - 1)]
             owner.block = _block(rest, number, opening[1], opening[2])
             continue
         found = _ITEM.fullmatch(line)
+        if found is None and len(above) > 1 and _continues(line, above[-1], len(above) - 1):
+            above[-1].markdown += "\n" + line.strip(" ")
+            continue
         if found is None:
             raise Unreadable(number, "this is neither an item of a list nor a block. Remove it, or indent it as text.")
         depth = len(found[1]) // 2
@@ -89,6 +92,12 @@ def items(lines: Sequence[Numbered]) -> tuple[list[Item], str | None]:
         above[depth].items.append(item)
         above[depth + 1 :] = [item]
     return top.items, top.block
+
+
+def _continues(line: str, item: Item, depth: int) -> bool:
+    """Whether a line goes on with the paragraph that an item begins."""
+    goes_on = bool(item.markdown) and not item.items and item.block is None
+    return goes_on and line.startswith("  " * depth) and not line.startswith("  " * depth + " ")
 
 
 def _block(rest: Iterator[Numbered], opened: int, indent: str, fence: str) -> str:

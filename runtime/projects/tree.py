@@ -9,11 +9,12 @@ from typing import Any, TypeVar
 import msgspec
 
 from runtime.projects.scan import Item, Unreadable
-from runtime.projects.text import EMPTY, NOTHING, fenced, inline
+from runtime.projects.text import EMPTY, NOTHING, clean, fenced, inline
 
 S = TypeVar("S", bound=msgspec.Struct)
 Labelled = tuple[str, Any]
 ACRONYMS = {"url": "URL", "sha256": "SHA-256", "swot": "SWOT"}
+PARAGRAPH_LINES = 12
 _YES = {True: "yes", False: "no"}
 
 
@@ -29,13 +30,23 @@ def listed(value: Any, depth: int = 0, name: str = "", place: int = 1) -> Iterat
     if value is None:
         yield f"{bullet} {NOTHING}"
     elif head is not None and "\n" in head:
-        yield bullet
-        yield from fenced(head, "  " * (depth + 1))
+        yield from _several(head, bullet, "  " * (depth + 1))
     else:
         text = inline(head or "") or ("" if name else EMPTY if head is not None else f"*{place}*")
         yield f"{bullet} {text}".rstrip(" ")
     for number, (sub, each) in enumerate(below, 1):
         yield from listed(each, depth + 1, sub, number)
+
+
+def _several(text: str, bullet: str, indent: str) -> Iterator[str]:
+    """A text of several lines: a paragraph if it is one, else a block."""
+    lines = clean(text).split("\n")
+    if len(lines) <= PARAGRAPH_LINES and all(lines) and not any(line.startswith("    ") for line in lines):
+        yield f"{bullet} {inline(lines[0])}"
+        yield from (f"{indent}{inline(line)}" for line in lines[1:])
+    else:
+        yield bullet
+        yield from fenced(text, indent)
 
 
 def fields(record: msgspec.Struct, *, but: Sequence[str] = ()) -> Iterator[str]:

@@ -1,0 +1,72 @@
+"""Files that are written whole or not at all, and that are never read or written by way of a link to elsewhere."""
+
+import os
+import stat
+from pathlib import Path
+
+MOST_BYTES = 128 << 20
+"""A larger file is no state file of ours."""
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+_OLD = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+
+
+def write_whole(path: Path, text: str) -> None:
+    """
+    Replace a file; after a crash there is the old one or the new one, and no disk cache holds it back.
+
+    :raises OSError: nothing was changed.
+    """
+    new = path.with_name(f".{path.name}.new")
+    new.unlink(missing_ok=True)
+    try:
+        with os.fdopen(os.open(new, _NEW, 0o644), "wb") as file:
+            file.write(text.encode("utf-8", "surrogatepass"))
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(path)
+    except OSError:
+        new.unlink(missing_ok=True)
+        raise
+    _settle(path.parent)
+
+
+def read_whole(path: Path) -> str | None:
+    """The text of a file; nothing when there is none, or one that is no regular file of UTF-8 text of sensible size."""
+    return _read(path, MOST_BYTES, "strict")
+
+
+def read_start(path: Path, size: int) -> str | None:
+    """The first bytes of a file as text, or nothing, as above."""
+    return _read(path, size, "ignore")
+
+
+def folder_for(path: Path) -> Path:
+    """
+    A folder that is there from now on, and is no link.
+
+    :raises OSError: it is a link, or cannot be made.
+    """
+    path.mkdir(exist_ok=True)
+    if path.is_symlink():
+        raise NotADirectoryError(f"{path} is a link to elsewhere")
+    return path
+
+
+def _read(path: Path, size: int, errors: str) -> str | None:
+    try:
+        with os.fdopen(os.open(path, _OLD), "rb") as file:
+            about = os.fstat(file.fileno())
+            if not stat.S_ISREG(about.st_mode) or about.st_size > MOST_BYTES:
+                return None
+            return file.read(size).decode("utf-8", errors)
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _settle(folder: Path) -> None:
+    """Make the names in a folder durable."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

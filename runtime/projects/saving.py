@@ -1,0 +1,57 @@
+"""Puts a project on the disk: its state file and a backup. Runs in worker processes: a slow disk holds up nobody."""
+
+import contextlib
+import re
+from pathlib import Path
+
+import msgspec
+
+from runtime.projects import backups, front
+from runtime.projects.disk import read_whole, write_whole
+from runtime.projects.document import written
+from runtime.projects.project import Project, name_of
+from runtime.projects.scan import Unreadable
+
+EDITED = 20
+"""Versions that people edited, of one project, that are kept beside its file; then the last is written over."""
+
+
+class Saved(msgspec.Struct, frozen=True):
+    """What was put where."""
+
+    backup: str
+    edited: str = ""
+    """The name under which the file is kept that a person had changed."""
+
+
+def state_file(folder: Path, project_id: str) -> Path:
+    return folder / f"{name_of(project_id)}.md"
+
+
+def save(folder: str, project: Project) -> Saved:
+    """
+    Write the state file, and keep a copy of it as the latest backup.
+
+    A file that a person changed is kept beside it first. When the project began is what its file says.
+
+    :raises OSError: the disk did not take it; what was there is whole.
+    """
+    path = state_file(Path(folder), project.id)
+    before, edited = read_whole(path), ""
+    if before is not None:
+        with contextlib.suppress(Unreadable):
+            head, _, _ = front.split(before)
+            project = msgspec.structs.replace(project, created=head.created_at)
+        if not front.is_sound(before):
+            edited = _put_aside(path, project.updated)
+    text = written(project)
+    write_whole(path, text)
+    return Saved(backups.add(Path(folder), project.id, project.status, text).name, edited)
+
+
+def _put_aside(path: Path, at: str) -> str:
+    stem = f"{path.stem}.edited-{re.sub('[^0-9TZ]', '', at)}"
+    names = [f"{stem}.md", *(f"{stem}-{number}.md" for number in range(2, EDITED + 1))]
+    name = next((name for name in names if not path.with_name(name).exists()), names[-1])
+    path.replace(path.with_name(name))
+    return name
