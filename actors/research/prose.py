@@ -5,14 +5,13 @@ Each output format escapes what it gets; this makes sure that nothing is left th
 """
 
 import re
-from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 _DROPPED = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff\U000e0000-\U000e007f]"
 )
-_FENCE = re.compile(r" {0,3}(?:`{3,}|~{3,})[^`]{0,200}$")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[^`]{0,200}$")
 _HEADING = re.compile(r"#{1,6}\s+(?=\S)")
 _QUOTED = re.compile(r"(?:>\s?)+")
 _ITEM = re.compile(r"(?:[-*+•]|(?P<number>\d{1,3}[.)]))\s+(?=\S)")
@@ -88,58 +87,67 @@ def _words(text: str) -> str:
     return _NUMBER.sub(lambda found: f"[ {found[1].strip()} ]", text)
 
 
-def _pieces(text: str) -> Iterator[Piece]:
-    prose: list[str] = []
-    code: list[str] = []
-    kind: Literal["prose", "item"] = "prose"
-    fenced = indented = False
-    blank = True
+class _Reader:
+    """Takes lines in and gives pieces out."""
 
-    def ended() -> Iterator[Piece]:
-        if prose:
-            yield Piece(kind, spans(" ".join(prose)))
-        if code:
-            yield _block(code, indented=indented)
-        prose.clear()
-        code.clear()
+    def __init__(self) -> None:
+        self.found: list[Piece] = []
+        self._prose: list[str] = []
+        self._code: list[str] = []
+        self._item = False
+        self._fence = ""
+        """The mark that opened a block of code; a block that is only indented has none."""
+        self._blank = True
 
-    for raw in text.split("\n"):
+    def add(self, raw: str) -> None:
         line = raw.strip()
-        if _FENCE.match(raw):
-            yield from ended()
-            fenced, indented, blank = not fenced, False, True
-            continue
-        if fenced or (raw.startswith("    ") and line and (indented or (blank and not prose))):
-            if prose:
-                yield from ended()
-            indented = not fenced
-            code.append(raw.rstrip())
-        elif indented and not line:
-            code.append("")
+        if self._fence:
+            if set(line) == {self._fence[0]} and len(line) >= len(self._fence):
+                self.end()
+            else:
+                self._code.append(raw.rstrip())
+            return
+        if fence := _FENCE.match(raw):
+            self.end()
+            self._fence = fence[1]
+        elif raw.startswith("    ") and line and (self._code or (self._blank and not self._prose)):
+            self._code.append(raw.rstrip())
+        elif self._code and not line:
+            self._code.append("")
         else:
-            starts, line, of = _line(line)
-            if starts or not line or indented:
-                yield from ended()
-                indented = False
-            if line:
-                kind = of if starts else kind if prose else "prose"
-                prose.append(line)
-        blank = not line
-    yield from ended()
+            self._text(line)
+        self._blank = not line
+
+    def end(self) -> None:
+        """What is open is a piece now."""
+        if self._prose:
+            self.found.append(Piece("item" if self._item else "prose", spans(" ".join(self._prose))))
+        if self._code:
+            self.found.append(_block(self._code, indented=not self._fence))
+        self._prose, self._code, self._fence, self._item = [], [], "", False
+
+    def _text(self, line: str) -> None:
+        line = _QUOTED.sub("", line, count=1) if line.startswith(">") else line
+        heading, item = _HEADING.match(line), _ITEM.match(line)
+        row = line.startswith("|")
+        if self._code or heading or item or row or not line or _RULE.match(line):
+            self.end()
+        if not line or _RULE.match(line):
+            return
+        if item:
+            line = f"{item['number'] or ''} {line[item.end() :]}".strip()
+        self._item = self._item or bool(item) or row
+        self._prose.append(line[heading.end() :] if heading else line.strip("| ") if row else line)
+        if heading:
+            self.end()
 
 
-def _line(line: str) -> tuple[bool, str, Literal["prose", "item"]]:
-    """Whether a line begins a piece of its own, its words, and of what kind that piece is."""
-    line = _QUOTED.sub("", line, count=1) if line.startswith(">") else line
-    if _RULE.match(line):
-        return True, "", "prose"
-    if heading := _HEADING.match(line):
-        return True, line[heading.end() :], "prose"
-    if line.startswith("|"):
-        return True, line.strip("| "), "item"
-    if item := _ITEM.match(line):
-        return True, f"{item['number']} {line[item.end() :]}" if item["number"] else line[item.end() :], "item"
-    return False, line, "prose"
+def _pieces(text: str) -> list[Piece]:
+    reader = _Reader()
+    for line in text.split("\n"):
+        reader.add(line)
+    reader.end()
+    return reader.found
 
 
 def _block(lines: list[str], *, indented: bool) -> Piece:

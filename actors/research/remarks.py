@@ -51,7 +51,7 @@ def _notes(case: CloseResearch, ledger: Ledger) -> list[str]:
     rounds = f"{_counted(case.rounds, 'round')} of at most {max(case.rounds, case.brief.depth)}"
     missed = len({each.place for each in case.missed})
     made = (
-        "A model reworded some sentences; each was checked against the words of its source, which are quoted below."
+        "A model reworded some sentences; each was checked against the words of its source, which this report quotes, too."
         if ledger.reworded
         else "Every sentence on the topic is quoted word for word from its source."
     )

@@ -1,0 +1,197 @@
+"""A report as a Word document: real headings, lists, tables and links, so that it can be worked on."""
+
+import io
+import re
+from typing import Any, assert_never
+
+from docx import Document
+from docx.opc.constants import RELATIONSHIP_TYPE
+from docx.oxml import OxmlElement
+from docx.oxml.ns import qn
+from docx.shared import Pt, RGBColor
+
+from actors.research import outline as o
+from actors.research.links import LINK_CHARACTERS, link, publisher
+from actors.research.prose import Piece, clean, flat, neat, pieces
+from actors.research.records import Chart, Line, Listed, Report, Table
+
+MONOSPACED = "Courier New"
+FAINT = RGBColor(0x5D, 0x66, 0x70)
+BAR = RGBColor(0x2F, 0x6F, 0xB0)
+WARNING = RGBColor(0x8A, 0x4B, 0x00)
+BLOCKS = 12
+"""Characters of the longest bar."""
+
+
+def made(report: Report) -> bytes:
+    """The document."""
+    document = Document()
+    document.styles["Normal"].font.name = "Calibri"
+    document.styles["Normal"].font.size = Pt(11)
+    title = flat(report.title)
+    document.core_properties.title = title[:255]
+    document.core_properties.author = "Terminus"
+    document.core_properties.comments = ""
+    document.add_heading(title, 0)
+    writer = _Writer(document)
+    for part in o.outline(report):
+        writer.add(part)
+    out = io.BytesIO()
+    document.save(out)
+    return out.getvalue()
+
+
+class _Writer:
+    """Appends parts to a document."""
+
+    def __init__(self, document: Any) -> None:
+        self._document = document
+
+    def add(self, part: o.Part) -> None:
+        match part:
+            case o.Heading(text, level):
+                self._document.add_heading(flat(text), level - 1)
+            case o.Remark(text, warns):
+                self._remark(flat(text), warns=warns)
+            case o.Passages(lines, running=True):
+                _running(self._document.add_paragraph(), *lines)
+            case o.Passages(lines):
+                self._listed(lines)
+            case o.Disagreements(pairs):
+                self._disagreements(pairs)
+            case o.Points(items, more):
+                self._points((*items, o.counted(more)) if more else items)
+            case o.Grid(table):
+                self._grid(table)
+            case o.Picture(chart):
+                self._chart(chart)
+            case o.Works(listed):
+                self._works(listed)
+            case o.Quotes(title, lines):
+                self._document.add_heading(title, 1)
+                self._quotes(lines)
+            case _:
+                assert_never(part)
+
+    def _remark(self, text: str, *, warns: bool) -> None:
+        run = self._document.add_paragraph().add_run(text)
+        run.italic, run.bold = not warns, warns
+        run.font.color.rgb = WARNING if warns else FAINT
+
+    def _listed(self, lines: tuple[Line, ...]) -> None:
+        for line in lines:
+            self._said(line, "List Bullet")
+
+    def _disagreements(self, pairs: tuple[tuple[Line, Line], ...]) -> None:
+        for one, other in pairs:
+            self._said(one, "List Bullet")
+            self._said(other, "List Bullet 2", "Against that: ")
+
+    def _points(self, items: tuple[str, ...]) -> None:
+        for item in items:
+            self._document.add_paragraph(flat(item), "List Bullet")
+
+    def _quotes(self, lines: tuple[Line, ...]) -> None:
+        for line in lines:
+            _running(self._document.add_paragraph(), line)
+            self._pieces(pieces(line.quote), "Quote")
+
+    def _works(self, listed: tuple[Listed, ...]) -> None:
+        for each in listed:
+            self._work(each)
+
+    def _said(self, line: Line, style: str, before: str = "") -> None:
+        said = pieces(line.text)
+        paragraph = self._document.add_paragraph(before, style)
+        rest = said
+        if said and said[0].kind != "code":
+            _spans(paragraph, said[0])
+            rest = said[1:]
+        _marks(paragraph, line)
+        if line.under:
+            _faint(paragraph, f" (under {flat(line.under)})")
+        self._pieces(rest, "List Continue")
+
+    def _pieces(self, said: tuple[Piece, ...], style: str) -> None:
+        for piece in said:
+            paragraph = self._document.add_paragraph(style="List Bullet 2" if piece.kind == "item" else style)
+            _spans(paragraph, piece)
+
+    def _grid(self, table: Table) -> None:
+        grid = self._document.add_table(rows=1, cols=len(table.head), style="Table Grid")
+        for cell, text in zip(grid.rows[0].cells, table.head, strict=True):
+            cell.paragraphs[0].add_run(flat(text)).bold = True
+        for first, *rest in table.rows:
+            cells = grid.add_row().cells
+            cells[0].paragraphs[0].add_run(flat(first.text)).bold = True
+            for cell, line in zip(cells[1:], rest, strict=True):
+                _running(cell.paragraphs[0], line)
+        self._document.add_paragraph()
+
+    def _chart(self, chart: Chart) -> None:
+        """A table of what was counted, with bars of letters."""
+        self._document.add_paragraph().add_run(flat(chart.title)).bold = True
+        most = max(count for _, count in chart.items) or 1
+        grid = self._document.add_table(rows=0, cols=2 if chart.kind == "timeline" else 3, style="Table Grid")
+        for label, count in chart.items:
+            cells = grid.add_row().cells
+            bar = "█" * max(1, round(BLOCKS * count / most)) if count else ""
+            said = (str(count), label) if chart.kind == "timeline" else (label, str(count), bar)
+            for cell, text in zip(cells, said, strict=True):
+                run = cell.paragraphs[0].add_run(clean(text))
+                run.font.color.rgb = BAR if text is bar else None
+        self._document.add_paragraph()
+
+    def _work(self, listed: Listed) -> None:
+        paragraph = self._document.add_paragraph(f"[{listed.number}] ")
+        paragraph.add_run(flat(listed.title)).bold = True
+        paragraph.add_run(f" — {publisher(listed.url)}").add_break()
+        target = link(listed.url)
+        shown = neat(listed.url, LINK_CHARACTERS)
+        if target:
+            _link(paragraph, shown, target)
+        else:
+            paragraph.add_run(shown)
+        paragraph.add_run().add_break()
+        _faint(paragraph, f"{o.reading(listed)}. SHA-256 {re.sub(r'[^0-9a-zA-Z]', '', listed.sha256)}")
+
+
+def _running(paragraph: Any, *lines: Line) -> None:
+    for line in lines:
+        for place, piece in enumerate(pieces(line.text)):
+            if place:
+                paragraph.add_run(" ")
+            _spans(paragraph, piece)
+        _marks(paragraph, line)
+        if line is not lines[-1]:
+            paragraph.add_run(" ")
+
+
+def _spans(paragraph: Any, piece: Piece) -> None:
+    for span in piece.spans:
+        run = paragraph.add_run(span.text)
+        if span.code:
+            run.font.name = MONOSPACED
+            run.font.size = Pt(10)
+
+
+def _marks(paragraph: Any, line: Line) -> None:
+    if line.numbers:
+        paragraph.add_run(" " + "".join(f"[{number}]" for number in line.numbers)).font.color.rgb = FAINT
+
+
+def _faint(paragraph: Any, text: str) -> None:
+    run = paragraph.add_run(text)
+    run.font.size = Pt(9)
+    run.font.color.rgb = FAINT
+
+
+def _link(paragraph: Any, text: str, target: str) -> None:
+    """A link to elsewhere; python-docx knows only how to read them."""
+    element = OxmlElement("w:hyperlink")
+    element.set(qn("r:id"), paragraph.part.relate_to(target, RELATIONSHIP_TYPE.HYPERLINK, is_external=True))
+    run = paragraph.add_run(text)
+    run.font.underline = True
+    run.font.color.rgb = RGBColor(0x1A, 0x5F, 0xA8)
+    element.append(run._r)  # noqa: SLF001 - the run's element moves into the link
+    paragraph._p.append(element)  # noqa: SLF001

@@ -1,0 +1,239 @@
+"""A report as PDF, by reportlab alone: no library of the system is needed."""
+
+import io
+import re
+from collections.abc import Iterator, Sequence
+from html import escape
+from typing import Any, assert_never
+
+from reportlab.graphics.shapes import Circle, Drawing, Rect, String
+from reportlab.graphics.shapes import Wedge as Slice
+from reportlab.lib.colors import HexColor
+from reportlab.lib.pagesizes import A4
+from reportlab.lib.styles import ParagraphStyle
+from reportlab.lib.units import mm
+from reportlab.pdfbase.pdfmetrics import stringWidth
+from reportlab.platypus import Flowable, KeepTogether, Paragraph, SimpleDocTemplate, Spacer, Table
+from reportlab.platypus import TableStyle as Rules
+
+from actors.research import outline as o
+from actors.research import records
+from actors.research.links import LINK_CHARACTERS, link, publisher
+from actors.research.prose import Piece, Span, clean, flat, neat, pieces
+from actors.research.records import Line, Listed, Report
+from runtime.reports.figure import Bar, Dot, Shape, Text, Wedge, figure
+from runtime.reports.fonts import Fonts
+
+INK, FAINT, RULE, SOFT, WARNING, LINK = map(
+    HexColor, ("#1d2126", "#5d6670", "#c9ced4", "#f1f3f5", "#8a4b00", "#1a5fa8")
+)
+CODE_CHARACTERS = 84
+"""Longer lines of code are broken, with a mark."""
+WIDE = re.compile(r"[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uffef]")
+
+
+def made(report: Report) -> bytes:
+    """The document."""
+    out, title = io.BytesIO(), flat(report.title)
+    document = SimpleDocTemplate(
+        out, pagesize=A4, leftMargin=22 * mm, rightMargin=22 * mm, topMargin=20 * mm, bottomMargin=20 * mm,
+        title=title, author="Terminus", invariant=1,
+    )  # fmt: skip
+    writer = _Writer(document.width)
+    parts = [writer.paragraph([Span(title)], "title")]
+    for part in o.outline(report):
+        parts += writer.part(part)
+    document.build(parts, onFirstPage=writer.footer, onLaterPages=writer.footer)
+    return out.getvalue()
+
+
+class _Writer:
+    """Makes parts into what reportlab lays out."""
+
+    def __init__(self, width: float) -> None:
+        self._width = width
+        self._fonts = Fonts()
+        self._styles = _styles(self._fonts)
+
+    def footer(self, canvas: Any, document: Any) -> None:
+        canvas.setFont(self._fonts.plain, 8)
+        canvas.setFillColor(FAINT)
+        canvas.drawRightString(A4[0] - 22 * mm, 11 * mm, str(document.page))
+
+    def part(self, part: o.Part) -> Iterator[Flowable]:
+        match part:
+            case o.Heading(text, level):
+                yield self.paragraph([Span(flat(text))], f"h{level}")
+            case o.Remark(text, warns):
+                yield self.paragraph([Span(flat(text))], "warning" if warns else "note")
+            case o.Passages(lines, running=True):
+                yield self._marked(" ".join(map(self._running, lines)))
+            case o.Passages(lines):
+                yield from (each for line in lines for each in self._said(line))
+            case o.Disagreements(pairs):
+                yield from (each for pair in pairs for each in self._pair(*pair))
+            case o.Points(items, more):
+                said = (*items, o.counted(more)) if more else items
+                yield from (self.paragraph([Span(flat(each))], "item", bullet="•") for each in said)
+            case o.Grid(table):
+                yield self._grid(table)
+            case o.Picture(chart):
+                yield self._picture(chart)
+            case o.Works(listed):
+                yield from map(self._work, listed)
+            case o.Quotes(title, lines):
+                yield self.paragraph([Span(title)], "h2")
+                yield from (each for line in lines for each in self._quoted(line))
+            case _:
+                assert_never(part)
+
+    def paragraph(self, spans: Sequence[Span], style: str, *, bullet: str = "") -> Flowable:
+        bold = style in {"title", "h2", "h3", "warning", "head"}
+        return self._marked("".join(self._markup(span, bold=bold) for span in spans), style, bullet=bullet)
+
+    def _marked(self, markup: str, style: str = "text", *, bullet: str = "") -> Flowable:
+        chosen = self._styles[style]
+        if len(WIDE.findall(markup)) > 8:  # a script without spaces is broken anywhere
+            chosen = ParagraphStyle(f"{style}-wide", parent=chosen, wordWrap="CJK")
+        return Paragraph(markup, chosen, bulletText=bullet or None)
+
+    def _markup(self, span: Span, *, bold: bool = False) -> str:
+        runs = self._fonts.runs(Span(" ".join(clean(span.text).split("\n")), span.code), bold=bold)
+        return "".join(f'<font face="{run.font}">{escape(run.text)}</font>' for run in runs)
+
+    def _spans(self, piece: Piece) -> str:
+        return "".join(map(self._markup, piece.spans))
+
+    def _running(self, line: Line) -> str:
+        return f"{' '.join(map(self._spans, pieces(line.text)))} {self._marks(line)}"
+
+    def _marks(self, line: Line) -> str:
+        marks = (f'<a href="#s{number}" color="#1a5fa8">[{number}]</a>' for number in line.numbers)
+        return f'<font size="8">{"".join(marks)}</font>'
+
+    def _said(self, line: Line, bullet: str = "•") -> Iterator[Flowable]:
+        said = pieces(line.text)
+        first, rest = (self._spans(said[0]), said[1:]) if said and said[0].kind != "code" else ("", said)
+        under = f" (under {flat(line.under)})" if line.under else ""
+        tail = f'{self._marks(line)}<font size="8.5" color="#5d6670">{self._markup(Span(under))}</font>'
+        yield self._marked(f"{first} {tail}", "item", bullet=bullet)
+        yield from (self._piece(piece) for piece in rest)
+
+    def _piece(self, piece: Piece) -> Flowable:
+        match piece.kind:
+            case "code":
+                return self._code(piece.text)
+            case "item":
+                return self._marked(self._spans(piece), "inner", bullet="–")
+            case "prose":
+                return self._marked(self._spans(piece), "under")
+            case _:
+                assert_never(piece.kind)
+
+    def _code(self, text: str) -> Flowable:
+        lines = (broken for line in clean(text).split("\n") for broken in _broken(line))
+        kept = (self._markup(Span(line.replace(" ", "\u00a0"), code=True)) for line in lines)
+        return Paragraph("<br/>".join(kept), self._styles["code"])
+
+    def _pair(self, one: Line, other: Line) -> Iterator[Flowable]:
+        yield from self._said(one)
+        yield self.paragraph([Span("against that:")], "against")
+        yield self._marked(self._running(other), "under")
+
+    def _quoted(self, line: Line) -> Iterator[Flowable]:
+        yield self._marked(self._running(line))
+        for piece in pieces(line.quote):
+            yield self._code(piece.text) if piece.kind == "code" else self._marked(self._spans(piece), "quote")
+
+    def _grid(self, table: records.Table) -> Flowable:
+        rows = [[self.paragraph([Span(flat(each))], "head") for each in table.head]]
+        for first, *cells in table.rows:
+            rows.append(
+                [
+                    self.paragraph([Span(flat(first.text))], "head"),
+                    *(self._marked(self._running(c), "cell") for c in cells),
+                ]
+            )
+        share = self._width / (len(table.head) - 0.5)
+        widths = [share / 2, *[share] * (len(table.head) - 1)]
+        rules = Rules([("GRID", (0, 0), (-1, -1), 0.5, RULE), ("BACKGROUND", (0, 0), (-1, 0), SOFT),
+                       ("VALIGN", (0, 0), (-1, -1), "TOP")])  # fmt: skip
+        return Table(rows, widths, repeatRows=1, style=rules, splitInRow=1, spaceBefore=4, spaceAfter=8)
+
+    def _picture(self, chart: records.Chart) -> Flowable:
+        drawn = figure(chart)
+        scale = min(1.0, self._width / drawn.width)
+        drawing = Drawing(drawn.width * scale, drawn.height * scale)
+        drawing.scale(scale, scale)
+        for shape in drawn.shapes:
+            for each in self._shapes(shape, drawn.height):
+                drawing.add(each)
+        return KeepTogether([self.paragraph([Span(flat(chart.title))], "h3"), drawing, Spacer(0, 8)])
+
+    def _shapes(self, shape: Shape, height: float) -> Iterator[Any]:
+        match shape:
+            case Text(x, y, text, bold, right):
+                yield from self._text(Span(text), x, height - y, bold=bold, right=right)
+            case Bar(x, y, width, tall, colour):
+                yield Rect(x, height - y - tall, width, tall, fillColor=HexColor(colour), strokeColor=None)
+            case Dot(x, y, radius, colour):
+                yield Circle(x, height - y, radius, fillColor=HexColor(colour), strokeColor=None)
+            case Wedge(x, y, radius, start, end, colour):
+                turned = {"startangledegrees": 90 - 360 * end, "endangledegrees": 90 - 360 * start}
+                yield Slice(x, height - y, radius, **turned, fillColor=HexColor(colour), strokeColor=None)
+            case _:
+                assert_never(shape)
+
+    def _text(self, span: Span, x: float, y: float, *, bold: bool, right: bool) -> Iterator[Any]:
+        runs = self._fonts.runs(span, bold=bold)
+        widths = [stringWidth(run.text, run.font, 10) for run in runs]
+        x -= sum(widths) if right else 0
+        for run, width in zip(runs, widths, strict=True):
+            yield String(x, y, run.text, fontName=run.font, fontSize=10, fillColor=INK)
+            x += width
+
+    def _work(self, listed: Listed) -> Flowable:
+        target, shown = link(listed.url), self._markup(Span(neat(listed.url, LINK_CHARACTERS)))
+        place = f'<a href="{escape(target)}" color="#1a5fa8">{shown}</a>' if target else shown
+        title = self._markup(Span(flat(listed.title)), bold=True)
+        read = self._markup(Span(f"{o.reading(listed)}. SHA-256 {re.sub(r'[^0-9a-zA-Z]', '', listed.sha256)}"))
+        return self._marked(
+            f'<a name="s{listed.number}"/>{title} {self._markup(Span(f"— {publisher(listed.url)}"))}<br/>{place}<br/>'
+            f'<font size="8" color="#5d6670">{read}</font>',
+            "work",
+            bullet=f"[{listed.number}]",
+        )
+
+
+def _broken(line: str) -> Iterator[str]:
+    while len(line) > CODE_CHARACTERS:
+        yield f"{line[:CODE_CHARACTERS]} ↩"
+        line = line[CODE_CHARACTERS:]
+    yield line
+
+
+def _styles(fonts: Fonts) -> dict[str, ParagraphStyle]:
+    text = ParagraphStyle(
+        "text", fontName=fonts.plain, fontSize=10, leading=14.5, textColor=INK, spaceAfter=5, splitLongWords=1,
+        bulletFontName=fonts.plain, bulletFontSize=10,
+    )  # fmt: skip
+    heading = {"fontName": fonts.bold, "keepWithNext": 1}
+    more: dict[str, dict[str, Any]] = {
+        "title": {"fontName": fonts.bold, "fontSize": 19, "leading": 24, "spaceAfter": 10},
+        "h2": heading | {"fontSize": 13, "leading": 17, "spaceBefore": 13, "spaceAfter": 5},
+        "h3": heading | {"fontSize": 10.5, "leading": 14, "spaceBefore": 6, "spaceAfter": 3},
+        "note": {"textColor": FAINT},
+        "warning": {"textColor": WARNING, "backColor": HexColor("#fff4e2"), "borderPadding": 5, "spaceBefore": 5,
+                    "spaceAfter": 10},
+        "item": {"leftIndent": 13, "bulletIndent": 2},
+        "inner": {"leftIndent": 27, "bulletIndent": 16},
+        "under": {"leftIndent": 13},
+        "against": {"leftIndent": 13, "textColor": FAINT, "fontSize": 9, "spaceAfter": 2},
+        "quote": {"leftIndent": 13, "textColor": FAINT, "fontSize": 9.5},
+        "code": {"leftIndent": 17, "fontName": fonts.code, "fontSize": 8.5, "leading": 12, "backColor": SOFT,
+                 "borderPadding": 4, "spaceBefore": 4, "spaceAfter": 9},
+        "head": {"fontName": fonts.bold, "fontSize": 9.5, "leading": 13},
+        "cell": {"fontSize": 9.5, "leading": 13},
+        "work": {"leftIndent": 24, "bulletIndent": 0, "spaceAfter": 9, "fontSize": 9.5, "leading": 13.5},
+    }  # fmt: skip
+    return {"text": text} | {name: ParagraphStyle(name, parent=text, **values) for name, values in more.items()}
