@@ -1,7 +1,7 @@
 """From what a server sent to the main text. Blocking: runs in a worker process."""
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from actors.research.compress import cut_at_paragraph, entities, essential, key_points, summary
@@ -12,11 +12,16 @@ from runtime.extract.signs import gate, thin, wall
 from runtime.extract.structured import of_json, of_xml
 from runtime.extract.wire import Extracted
 
+if TYPE_CHECKING:
+    from runtime.extract.markup import Said
+
 COMPRESSED_BYTES = 100 * 1024
 """More text than this, in UTF-8, is compressed to its essential (PR-18)."""
 CHARACTERS = 2_000_000
 """Of plain text that are looked at."""
 TITLE_CHARACTERS = 200
+_NOTICES = 1_000
+_GATE_MARKUP = 200_000
 
 _MARKDOWN_TITLE = re.compile(r"^[ \t]{0,3}#{1,2}[ \t]+(\S.{0,300})$", re.MULTILINE)
 _TAG = re.compile(r"<(?:!doctype html|html|head|body|div|p|h1|article)\b", re.IGNORECASE)
@@ -45,7 +50,20 @@ def extract(body: bytes, charset: str, content_type: str, url: str, question: st
     return _plain(clean(text[:CHARACTERS], marked_up=False), url, question)
 
 
-def _html(html: str, url: str, question: str) -> Extracted:
+class Reading(NamedTuple):
+    """A page of HTML before it is cut."""
+
+    about: "Said"
+    text: str
+    """The whole main text."""
+    shown: str
+    """All that the page shows."""
+    notices: str
+    """What it tells browsers without JavaScript."""
+
+
+def read_html(html: str, url: str) -> Reading | None:
+    """The whole main text of a page and what it says of itself; None when there is no HTML in it."""
     from runtime.extract.guard import tamed
     from runtime.extract.main import main_text
     from runtime.extract.markup import notices, parsed, said, visible
@@ -53,14 +71,21 @@ def _html(html: str, url: str, question: str) -> Extracted:
     safe = tamed(html)
     root = parsed(safe)
     if root is None:
-        return _finished(_named(url), "", question, shown=0)
+        return None
     about = said(root, safe, url)
-    shown = visible(root)
     text = clean(main_text(safe, url, forum=about.forum), about.title)
-    blocked = gate(about.title, f"{shown} {notices(root)}"[: len(shown) + 1_000], html[:200_000])
-    walled = "" if blocked else wall(text, shown, paid=about.paid)
+    return Reading(about, text, visible(root), notices(root))
+
+
+def _html(html: str, url: str, question: str) -> Extracted:
+    read = read_html(html, url)
+    if read is None:
+        return _finished(_named(url), "", question, shown=0)
+    about = read.about
+    blocked = gate(about.title, f"{read.shown} {read.notices[:_NOTICES]}", html[:_GATE_MARKUP])
+    walled = "" if blocked else wall(read.text, read.shown, paid=about.paid)
     return _finished(
-        about.title or _named(url), text, question, shown=len(shown), blocked=blocked or walled,
+        about.title or _named(url), read.text, question, shown=len(read.shown), blocked=blocked or walled,
         paywall=bool(walled), canonical=about.canonical, published=about.published, language=about.language,
     )  # fmt: skip
 
