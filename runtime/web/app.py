@@ -76,8 +76,8 @@ async def report(request: web.Request) -> web.StreamResponse:
     try:
         found = node.report(stored.id)
     except NoReport:
-        why = "It has none yet; ask again when it has ended" if stored.ended is None else "It ended without one"
-        raise Refused(409, f"There is no report of {stored.ticket}: {why}.") from None
+        why = "yet; ask again when it has ended" if stored.ended is None else "because it ended before there was one"
+        raise Refused(409, f"There is no report of {stored.ticket} {why}.") from None
     return await as_file(found, suffix, stored.ticket, node.workers)
 
 

@@ -110,7 +110,7 @@ def sentence(body: Any) -> str:
     """The one sentence of a refusal, with nothing of the inside in it."""
     assert list(body) == ["error"]
     text: str = body["error"]
-    assert text.endswith(".")
+    assert text.endswith((".", "?"))
     assert not re.search(r"Traceback|File \"|\n|0x[0-9a-f]{6}", text), text
     return text
 

@@ -81,6 +81,8 @@ REQUESTS: tuple[tuple[str, str, str, dict[str, Any], int], ...] = (
     ("POST", "/tickets/{id}/feedback", "/tickets/T-0/feedback", {"json": {"right": True}}, 200),
     ("POST", "/tickets/{id}/feedback", "/tickets/T-1/feedback", {"json": {"right": True}}, 409),
     ("POST", "/tickets/{id}/feedback", "/tickets/T-1/feedback", {"json": {"wrong": True}}, 400),
+    ("GET", "/tickets/{id}/report", "/tickets/T-0/report", {}, 404),
+    ("GET", "/tickets/{id}/report", "/tickets/T-0/report?format=odt", {}, 400),
     ("GET", "/health", "/health", {}, 200),
     ("GET", "/health", "/health", {"headers": {"Origin": "null"}}, 403),
     ("GET", "/runs/{id}", "/runs/R-1", {"headers": {"Authorization": ""}}, 401),
