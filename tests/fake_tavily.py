@@ -96,7 +96,7 @@ def refusal(request: web.Request, body: Body) -> Step | None:
     return None
 
 
-def hit(url: str, title: str = "A title", content: str = "Some content.", score: float = 0.8, **more: Any) -> Body:
+def hit(url: str, title: str = "A title", content: str = "Some content.", score: Any = 0.8, **more: Any) -> Body:
     return {"url": url, "title": title, "content": content, "score": score, "raw_content": None, **more}
 
 

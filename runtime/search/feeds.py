@@ -8,7 +8,6 @@ from actors.ports import PortFailed
 from actors.research.ports import Missed, SearchResult
 from actors.research.quality import match, web_address, weights
 from bus import Clock
-from runtime.model.deadline import Deadline
 from runtime.search.entries import Entry
 from runtime.search.line import Kind, Line, SourceFailed
 from runtime.search.results import checked, line, shortened
@@ -40,7 +39,6 @@ class Feeds:
         self.seconds = settings.seconds
         self._client = client
         self._workers = workers
-        self._clock = clock
         self._lines = {url: Line(NAME, clock, seconds=settings.seconds, concurrency=2, tries=1) for url in self.urls}
         self._places = asyncio.Semaphore(AT_ONCE)
 
@@ -50,19 +48,13 @@ class Feeds:
 
         :raises PortFailed: with a sentence for the user.
         """
-        seconds = min(within, self.seconds)
-        try:
-            async with Deadline(self._clock, seconds) as deadline, self._places:
-                return await self._lines[url].ask(lambda left: self._read(url, left), within=seconds)
-        except TimeoutError:
-            if not deadline.expired:
-                raise
-        raise SourceFailed("timed_out", f"{NAME} was not read within {seconds:.3g} s.", reason="timed_out")
+        return await self._lines[url].ask(lambda left: self._read(url, left), within=within)
 
     async def _read(self, url: str, within: float) -> tuple[Entry, ...]:
         if not web_address(url):
             raise SourceFailed("refused", f"{NAME} has no address of the web: mend [feeds] urls.", reason="refused")
-        got = await self._client.get(url, within=within, types="feed")
+        async with self._places:
+            got = await self._client.get(url, within=within, types="feed")
         if got.reason is not None:
             kind: Kind = "timed_out" if got.reason == "timed_out" else "unreachable"
             sentence = got.detail or f"{NAME} cannot be read ({got.reason})."
@@ -121,9 +113,13 @@ class RunFeeds:
 
 
 def best(entries: Sequence[Entry], query: str, limit: int) -> list[SearchResult]:
-    """The entries that have the most of a query's words, those that came first before their equals."""
-    wanted = weights(query)
-    rated = [(match(wanted, f"{each.title} {each.text}") + match(wanted, each.title), each) for each in entries]
+    """The entries that have the most of a query's words, each page once, those that came first before their equals."""
+    wanted, pages = weights(query), {each.url: each for each in reversed(entries)}
+    rated = [
+        (match(wanted, f"{each.title} {each.text}") + match(wanted, each.title), each)
+        for each in entries
+        if pages[each.url] is each
+    ]
     good = sorted((pair for pair in rated if pair[0] >= LEAST_MATCH), key=lambda pair: -pair[0])
     results = (
         checked("rss", query, title=e.title, url=e.url, text=e.text, quality=rate / 2, published=e.published)

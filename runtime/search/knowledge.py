@@ -8,7 +8,7 @@ SUMMARY_CHARACTERS = 199
 
 async def search(knowledge: Knowledge, query: str, *, limit: int, within: float) -> tuple[SearchResult, ...]:
     """The documents that bear on a query, the best first; none when the search abstains."""
-    findings = await knowledge.search(query, within=within, limit=3 * limit)
+    findings = await knowledge.search(query, within=within, limit=3 * limit, hops=True)
     if findings.abstain:
         return ()
     best = max((each.score for each in findings.passages), default=1.0) or 1.0

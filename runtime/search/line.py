@@ -126,7 +126,7 @@ class Line:
     def _given_up(self, seconds: float, *, asked: bool) -> SourceFailed:
         if not asked:
             return SourceFailed("timed_out", f"{self.name} was busy with other queries for {seconds:.3g} s.")
-        failure = SourceFailed("timed_out", f"{self.name} did not answer within {seconds:.3g} s.")
+        failure = SourceFailed("timed_out", f"{self.name} did not answer within {seconds:.3g} s.", reason="timed_out")
         if seconds >= self._seconds:  # less was the caller's haste, not the source's fault
             self._breaker.failed(failure.kind, str(failure))
         return failure

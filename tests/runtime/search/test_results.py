@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 from runtime.search.results import checked, day, shortened
 
 anything: st.SearchStrategy[Any] = st.one_of(
-    st.text(max_size=600), st.none(), st.integers(), st.floats(), st.lists(st.text(max_size=5), max_size=3), st.booleans()
+    st.text(max_size=600),
+    st.none(),
+    st.integers(),
+    st.floats(),
+    st.lists(st.text(max_size=5), max_size=3),
+    st.booleans(),
 )
 urls = st.one_of(
     anything,

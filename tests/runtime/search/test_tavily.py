@@ -18,7 +18,18 @@ from runtime.search.line import SourceFailed
 from runtime.search.tavily import Tavily
 from runtime.settings import TavilySettings
 from tests.fake_tavily import (
-    KEY, FakeTavily, Step, answers, cuts, extracts, fails, finds, hangs, hit, sends, together,
+    KEY,
+    FakeTavily,
+    Step,
+    answers,
+    cuts,
+    extracts,
+    fails,
+    finds,
+    hangs,
+    hit,
+    sends,
+    together,
 )  # fmt: skip
 from tests.runtime.search.hasty import Hasty
 
@@ -66,8 +77,9 @@ async def test_a_hit_becomes_a_result_with_a_short_summary_and_few_key_points() 
 async def test_what_comes_is_data_and_only_what_can_be_shown_and_read_is_kept() -> None:
     bad = [
         hit(url) for url in (
-            "javascript:alert(1)", "file:///etc/passwd", "https://user:word@a.example/", "https://a.example/" + "x" * 4096,
-            "ftp://a.example/", "https://", "https://a.example/\u202etxt", "http://[::1", "http://a:99999/", "a b", "",
+            "javascript:alert(1)", "file:///etc/passwd", "https://user:word@a.example/",
+            "https://a.example/" + "x" * 4096, "ftp://a.example/", "https://",
+            "https://a.example/\u202etxt", "http://[::1", "http://a:99999/", "a b", "",
         )
     ]  # fmt: skip
     odd = [None, 7, "text", {}, {"url": 5}, {"url": ["https://a.example/"]}]
@@ -137,7 +149,7 @@ async def test_every_failure_is_one_sentence_and_only_what_may_have_been_charged
     sentence = str(caught.value)
     assert caught.value.kind == kind
     assert said in sentence
-    assert sentence.startswith("Tavily ") or sentence.startswith("Tavily's ")
+    assert sentence.startswith(("Tavily ", "Tavily's "))
     assert sentence.endswith(".")
     assert "\n" not in sentence
     assert KEY not in sentence
@@ -300,7 +312,7 @@ async def test_what_the_network_does_is_told_apart(error: Exception, said: str, 
 
 
 async def test_the_body_that_is_sent_holds_what_was_asked_and_nothing_else() -> None:
-    client = Tavily(TavilySettings(api_key=KEY, base_url="http://tavily.example"), Hasty())
+    client = Tavily(TavilySettings(api_key=KEY, base_url="http://tavily.example", seconds=600.0), Hasty())
     with respx.mock(base_url="http://tavily.example") as routes:
         route = routes.post("/search").respond(json={"results": []})
         assert await search(client, "tea") == ()
@@ -313,7 +325,7 @@ async def test_the_body_that_is_sent_holds_what_was_asked_and_nothing_else() -> 
 
 async def test_a_client_that_cannot_be_made_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", "/there/is/no/such/file")
-    client = Tavily(TavilySettings(api_key=KEY), Hasty())
+    client = Tavily(TavilySettings(api_key=KEY, seconds=600.0), Hasty())
 
     with pytest.raises(PortFailed, match="cannot be loaded"):
         await search(client)
