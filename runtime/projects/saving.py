@@ -1,6 +1,7 @@
 """Puts a project on the disk: its state file and a backup. Runs in worker processes: a slow disk holds up nobody."""
 
 import contextlib
+import os
 import re
 from pathlib import Path
 
@@ -32,7 +33,7 @@ def save(folder: str, project: Project) -> Saved:
     """
     Write the state file, and keep a copy of it as the latest backup.
 
-    A file that a person changed is kept beside it first. When the project began is what its file says.
+    What a person changed or put there is kept beside it first. When the project began is what its file says.
 
     :raises OSError: the disk did not take it; what was there is whole.
     """
@@ -42,8 +43,8 @@ def save(folder: str, project: Project) -> Saved:
         with contextlib.suppress(Unreadable):
             head, _, _ = front.split(before)
             project = msgspec.structs.replace(project, created=head.created_at)
-        if not front.is_sound(before):
-            edited = _put_aside(path, project.updated)
+    if os.path.lexists(path) and not (before and front.is_sound(before)):
+        edited = _put_aside(path, project.updated)
     text = written(project)
     write_whole(path, text)
     return Saved(backups.add(Path(folder), project.id, project.status, text).name, edited)

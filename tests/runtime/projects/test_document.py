@@ -17,17 +17,9 @@ from runtime.projects.scan import Unreadable
 from runtime.projects.text import cells, clean, inline, outline, row
 from tests.research import FACT, HARBOR, QUAY, QUESTION, a_case, a_page
 from tests.runtime.projects.cases import HOSTILE, UNWRITABLE, projects, texts
+from tests.runtime.projects.kit import a_project
 
 KEYS = ["projectId", "title", "status", "progress", "progressMessage", "createdAt", "updatedAt"]
-
-
-def a_project(case: ResearchCase | None = None, **more: Any) -> Project:
-    known: dict[str, Any] = {
-        "case": case or a_case(), "title": "Harbor and Quay", "status": "analyzing", "progress": 40,
-        "message": "Round 2 of 2: analyzing", "created": "2026-11-20T09:30:00Z", "updated": "2026-11-20T09:31:00Z",
-        "run": "R-1",
-    }  # fmt: skip
-    return Project(**(known | more))
 
 
 def cleaned(value: Any) -> Any:
