@@ -1,12 +1,12 @@
 """What stays open and is worth another round: parts of the subject that the passages name and nobody explored. Pure."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 from actors.evidence import Passage
 from actors.research.decompose import unrepeated
-from actors.research.headings import generic, is_entry, leaf
+from actors.research.headings import generic, is_entry, leaf, named_by
 from actors.research.ports import Statement
 from actors.research.terms import share, terms
 
@@ -14,9 +14,12 @@ DIRECTIONS = 8
 CHARACTERS = 120
 NEAR = 0.35
 """Passages of pages with less than this share of the best one's score lead nowhere."""
+LEAST_CHARACTERS = 250
+"""With less text under it a heading is no direction."""
 LONGEST_PATH = 90
 
 _TYPE = re.compile(r"\s*(?:\([^()]{0,40}\)|\[[^\[\]]*\].*|,\s.*)$")
+_IDENTIFIER = re.compile(r"\b[A-Za-z]\w*_\w*[A-Za-z]\b")
 _NUMBERED = re.compile(r"^(?:[A-Z]\.)?\d+(?:\.\d+)*\.?\s+")
 _COMMAND = re.compile(r"[\[\]{}<>|=;]|^--?\w|\(\)|->")
 
@@ -44,7 +47,7 @@ def found_in(
         text = phrased(passage.heading, about)
         if passage.score < near or passage.heading in quoted or not text:
             continue
-        if is_entry(passage.heading) and text not in named:
+        if len(passage.text) < LEAST_CHARACTERS or is_entry(passage.heading):
             continue
         said = terms(text)
         if not said - about or any(said <= other for other in done):
@@ -52,7 +55,15 @@ def found_in(
         score = share(about, said) + share(about, terms(passage.text)) + passage.score / (near or 1.0) * NEAR
         ranked[text] = max(ranked.get(text, 0.0), score)
     order = sorted(ranked, key=lambda each: -ranked[each])
-    return unrepeated(order)[:DIRECTIONS]
+    return unrepeated([*order, *_names(named, about, passages, quoted)])[:DIRECTIONS]
+
+
+def _names(text: str, about: frozenset[str], passages: Sequence[Passage], quoted: AbstractSet[str]) -> Iterator[str]:
+    """The identifiers near the subject that were quoted without what explains them."""
+    explained = {named_by(each) for each in quoted}
+    known = {named_by(each.heading) for each in passages}
+    found = (name for name in dict.fromkeys(_IDENTIFIER.findall(text)) if name not in explained and terms(name) & about)
+    yield from sorted(found, key=lambda name: name not in known)
 
 
 def phrased(heading: str, about: frozenset[str]) -> str:

@@ -31,6 +31,7 @@ _VERSUS = re.compile(
     r"(?:\bvs\.?|\bversus|compared (?:to|with)|alternative to|comparison with)\s+(?P<name>[\w.+ -]{2,40})$",
     re.IGNORECASE,
 )
+_ARGUMENTS = re.compile(r"\s*[(\[{<].*$")
 _ENTRY = re.compile(r"[\[\]{}<>|=;()]|^--?\w|\w_\w|->|^[a-z]\w*$|^[A-Z][A-Z]+(?: [A-Z]{2,})*$")
 _GENERIC = re.compile(
     r"^(?:[\d.]+\s*)?(?:"
@@ -58,6 +59,11 @@ def generic(heading: str) -> bool:
 def is_entry(heading: str) -> bool:
     """Whether it is the name of a parameter, column, function or command: what stands under it speaks of that alone."""
     return bool(_ENTRY.search(leaf(heading)))
+
+
+def named_by(heading: str) -> str:
+    """The name that an entry explains, without its type or arguments."""
+    return _ARGUMENTS.sub("", leaf(heading))
 
 
 def quadrant(heading: str) -> str:

@@ -21,7 +21,7 @@ _CHOICE = re.compile(
     r"\b(?:advantages?|benefits|strengths?) (?:and|or|vs) (?:disadvantages?|drawbacks|weaknesses)\b|"
     r"\b(?:product|tool|vendor|library|framework|platform|technology)s? "
     r"(?:analysis|research|comparison|review|selection|choice)\b|"
-    r"\b(?:choose|evaluate|adopt|migrate to|switch to|buy)\b|\bshould (?:we|i) use\b|\bvs\.?\b|\bversus\b|\bcompare[ds]?\b|"
+    r"\b(?:choose|evaluate|adopt|migrate to|switch to|buy|versus)\b|\bshould (?:we|i) use\b|\bvs\.?\b|\bcompare[ds]?\b|"
     r"竞品|竞争|产品|选型|优缺点|对比|比较|경쟁|제품|장단점|비교|선택",
     re.IGNORECASE,
 )

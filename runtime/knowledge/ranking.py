@@ -12,6 +12,9 @@ from runtime.knowledge.words import tokens
 CANDIDATES = 80
 """Passages taken from each of the two full-text queries: the question's own words, and their synonyms."""
 
+MANY_CANDIDATES = 300
+"""For a topic of few, common words, whose passages of a few pages would crowd out all others."""
+
 PASSAGE_TERMS = 90
 """Terms of a middling passage: longer ones need more mentions."""
 IN_PATH, IN_TITLE = 1.6, 0.5
@@ -45,11 +48,17 @@ class Page(msgspec.Struct, frozen=True, gc=False):
     hits: list[Hit]
 
 
-def rank(shelf: Shelf, question: Question, documents: Collection[int] | None = None) -> list[Page]:
-    """All pages that share a word with the question, best first; of some documents only, if they are given."""
+def rank(
+    shelf: Shelf, question: Question, documents: Collection[int] | None = None, *, most: int = CANDIDATES
+) -> list[Page]:
+    """
+    All pages that share a word with the question, best first; of some documents only, if they are given.
+
+    :param most: passages taken from each full-text query.
+    """
     synonyms = [v for each in question.terms.values() for v in each.variants]
-    found = {c.id: c for c in shelf.candidates(list(question.terms), CANDIDATES, documents)}
-    found |= {c.id: c for c in shelf.candidates(synonyms, CANDIDATES, documents)}
+    found = {c.id: c for c in shelf.candidates(list(question.terms), most, documents)}
+    found |= {c.id: c for c in shelf.candidates(synonyms, most, documents)}
     return paged(shelf, question, found.values())
 
 

@@ -8,7 +8,7 @@ from runtime.knowledge.gate import abstain, confidence, missing_pair
 from runtime.knowledge.hops import Quoted, follow, sentences
 from runtime.knowledge.question import understand
 from runtime.knowledge.quotes import Window, windows
-from runtime.knowledge.ranking import Page, rank
+from runtime.knowledge.ranking import CANDIDATES, MANY_CANDIDATES, Page, rank
 from runtime.knowledge.shelf import Shelf, Stored
 
 NO_INDEX = "No documents are indexed yet: run `python -m runtime index FOLDER` on a folder of Markdown, text or HTML."
@@ -52,13 +52,15 @@ def search(
 ) -> Findings:
     """Search an open index, between its `begin` and `end`."""
     question = understand(text, shelf)
-    pages = rank(shelf, question, documents)
+    pages = rank(shelf, question, documents, most=MANY_CANDIDATES if hops else CANDIDATES)
     why = abstain(shelf, question, pages)
     if hops:
-        pages = follow(shelf, question, pages, documents)
+        trail = follow(shelf, question, pages, documents)
+        pages = trail.pages
+        why = why and abstain(shelf, question, pages, trail.chain)
     quotable = windows(shelf, question, pages) if pages else []
     if not why:
-        why = missing_pair(shelf, question, quotable[:QUOTED]) or (
+        why = missing_pair(shelf, question, quotable[:QUOTED], names=hops) or (
             "" if quotable else "The documents hold no sentence on this."
         )
     sure = 0.0 if why else confidence(question, pages, quotable)

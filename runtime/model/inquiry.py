@@ -10,7 +10,7 @@ from actors.ports import Task
 from actors.research.decompose import subject
 from actors.research.directions import found_in
 from actors.research.drafts import Answer, Landscape, Overview, PlanDraft, Rival
-from actors.research.headings import QUADRANTS, alternatives, is_entry, leaf, quadrant
+from actors.research.headings import QUADRANTS, alternatives, is_entry, leaf, named_by, quadrant
 from actors.research.planning import drafted
 from actors.research.records import Brief, Plan
 from actors.research.terms import alike, share, terms
@@ -23,10 +23,14 @@ WELL_ABOVE_NOISE = 0.85
 """From this confidence of the search on, quotes are taken for a full answer."""
 NEAR_PAGE = 0.5
 """A page with less than this share of the best one's score is not quoted beside it."""
-NEAR_QUOTE = 0.6
+NEAR_QUOTE = 0.5
 """A quote with less than this share of the best one's score is left out."""
-ON_TOPIC = 0.5
-"""So much of the question's terms stand in a quote or in the headings above it."""
+ON_TOPIC, SAYS_SO = 0.6, 0.4
+"""So much of the question's terms stand in a quote with all the headings above it, and with the nearest one alone."""
+OF_AN_ENTRY = 0.8
+"""So much of them the entry of a reference says by itself, or it speaks only of its own name."""
+SHORT = 2
+"""A question of so few terms wants all of them."""
 SAME = 0.6
 """A quote that shares more of its terms than this with another one says the same, unless its figures differ."""
 UNQUOTED = 0.8
@@ -38,6 +42,9 @@ OVERVIEW_QUOTES, OVERVIEW_CHARACTERS = 4, 480
 RATED = 3
 """Quotes of one part of a landscape."""
 
+CODE, FORMULA = 8, 2
+"""Lines of code that a quote may end with: of who asks how something is done, and of everybody else."""
+_HOW = re.compile(r"\bhow\b|\bexamples?\b|\bsyntax\b|\bcommands?\b|如何|怎么|怎样|어떻게|방법", re.IGNORECASE)
 _WHAT = re.compile(r"^(?:what (?:is|are|does)\b|explain\b|define\b|什么是|.{1,40}是什么)", re.IGNORECASE)
 
 
@@ -84,7 +91,7 @@ def answer(task: Task) -> Answer:
         return Answer()
     known = said.get("learnings", "").splitlines()
     chosen = _chosen(_candidates(findings.passages, question, whole), known, QUOTES)
-    claims = tuple(each.claim() for each in _readable(chosen, question))
+    claims = tuple(each.claim() for each in _readable(chosen))
     open_ends = found_in(
         findings.passages, whole or question, tuple(said.get("explored", question).splitlines()),
         quoted={each.passage.heading for each in chosen}, named=" ".join(each.text for each in chosen),
@@ -108,7 +115,7 @@ def overview(task: Task) -> Overview:
         if short is not None and len(chosen) < OVERVIEW_QUOTES:
             chosen.append(short)
             room -= len(short.text) + 1
-    return Overview(tuple(each.claim() for each in _readable(chosen, whole)))
+    return Overview(tuple(each.claim() for each in _readable(chosen)))
 
 
 def landscape(task: Task) -> Landscape:
@@ -120,7 +127,7 @@ def landscape(task: Task) -> Landscape:
     for number, passage in enumerate(findings.passages, 1):
         if not about & terms(f"{passage.title} {passage.heading}"):
             continue
-        place = standing(passage, Slice(0, len(passage.text)), _anything)
+        place = standing(passage, Slice(0, len(passage.text)), _anything, FORMULA)
         if place is None:
             continue
         quote = Quote(0.0, number, passage, place)
@@ -145,19 +152,35 @@ def _candidates(passages: Sequence[Passage], question: str, whole: str) -> list[
         best = max(each.score for each in passage.quotes)
         whole_text = Slice(0, len(passage.text), UNQUOTED * best * share(wanted, terms(passage.text)))
         for place in (*passage.quotes, *_paragraphs(passage, whole_text)):
-            stands = standing(passage, place, _bearing(wanted))
+            stands = standing(passage, place, _bearing(wanted), CODE if _HOW.search(question) else FORMULA)
             if stands is None:
                 continue
             quote = Quote(0.0, number, passage, stands)
-            if share(wanted, quote.context) < ON_TOPIC or (about and not about & quote.context):
+            if not _on_topic(quote, wanted, about):
                 continue
             score = place.score + _defines(quote.text, question) + POINTS * points(quote.text)
-            unnamed = is_entry(passage.heading) and not terms(leaf(passage.heading)) <= wanted
+            unnamed = is_entry(passage.heading) and not terms(named_by(passage.heading)) <= wanted
             quote = quote._replace(score=score + ENTRY * unnamed)
             key = (number, stands.start)
             if key not in found or found[key].score < quote.score:
                 found[key] = quote
     return list(found.values())
+
+
+def _on_topic(quote: Quote, wanted: frozenset[str], about: frozenset[str]) -> bool:
+    """Whether a quote speaks of what is asked, and of the subject of the whole task."""
+    heading = quote.passage.heading
+    said = share(wanted, terms(quote.text))
+    near = share(wanted, terms(f"{quote.text} {leaf(heading)}"))
+    if is_entry(heading) and not terms(named_by(heading)) <= wanted and (said < OF_AN_ENTRY or len(wanted) <= SHORT):
+        return False
+    least = 1.0 if len(wanted) <= SHORT else SAYS_SO
+    return (
+        said > 0
+        and near >= least
+        and share(wanted, quote.context) >= ON_TOPIC
+        and bool(not about or about & quote.context)
+    )
 
 
 def _paragraphs(passage: Passage, whole: Slice) -> Iterable[Slice]:
@@ -202,13 +225,13 @@ def _same(text: str, said: frozenset[str], other: str) -> bool:
     return alike(terms(text), said) > SAME and not (facts(text).quantities - facts(other).quantities)
 
 
-def _readable(chosen: list[Quote], question: str) -> list[Quote]:
-    """Page by page, the one that says what the thing is first, then in the order of the page."""
-    first = {each.passage.source: i for i, each in reversed(list(enumerate(chosen)))}
-    for each in reversed(chosen):
-        if _defines(each.text, question):
-            first[each.passage.source] = -1
-    return sorted(chosen, key=lambda each: (first[each.passage.source], each.passage.start + each.place.start))
+def _readable(chosen: list[Quote]) -> list[Quote]:
+    """The best one first, then page by page, each in its own order."""
+    if not chosen:
+        return []
+    rank = {each.passage.source: place for place, each in reversed(list(enumerate(chosen)))}
+    rest = sorted(chosen[1:], key=lambda each: (rank[each.passage.source], each.passage.start + each.place.start))
+    return [chosen[0], *rest]
 
 
 def _defines(text: str, question: str) -> float:

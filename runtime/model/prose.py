@@ -8,15 +8,13 @@ from typing import NamedTuple
 from actors.evidence import Passage, Slice
 from runtime.knowledge.sentences import sentences
 
-LONGEST = 520
+LONGEST = 560
 """Characters of one quote."""
 SENTENCES = 4
 BACK = 3
 """So many sentences before a quote are looked at for what its "this" means."""
 ASIDE = 90
 """A last sentence that is longer and says nothing of the question is left out."""
-CODE_LINES = 8
-"""Longer code is for those who read the page itself."""
 LETTERS = 0.7
 WORDS, CHARACTERS = 5, 12
 """A sentence has so many words, or so many characters of a script without spaces."""
@@ -62,6 +60,7 @@ _POINTER = re.compile(
     r"|^(?:This|The (?:following|next)) (?:section|chapter|table|example|list|page|appendix)s? ",
     re.IGNORECASE,
 )
+_ASIDE = re.compile(r"(?<=\S) \([^()]{0,200}\)")
 _CHAPTER = re.compile(r"\b(?:in|see) (?:Section|Chapter|Appendix) \w", re.IGNORECASE)
 
 
@@ -74,11 +73,12 @@ class Part(NamedTuple):
     """Parts of one block follow each other within a paragraph or list."""
 
 
-def standing(passage: Passage, place: Slice, bears: Callable[[str], bool]) -> Slice | None:
+def standing(passage: Passage, place: Slice, bears: Callable[[str], bool], code_lines: int) -> Slice | None:
     """
     The sentences at a place that can stand alone, with the one before them where they point back; None when none can.
 
     :param bears: whether a sentence says something of what is asked.
+    :param code_lines: of the code at most, that its last sentence may introduce.
     """
     text = passage.text
     every = parts(text)
@@ -90,7 +90,7 @@ def standing(passage: Passage, place: Slice, bears: Callable[[str], bool]) -> Sl
         core = core[1:]
     else:
         return None
-    last = _closing(text, every, first, core[-1], bears)
+    last = _closing(text, every, first, core[-1], bears, code_lines)
     if last is None:
         return None
     return Slice(every[first].start, every[last].end, place.score)
@@ -138,7 +138,9 @@ def _opening(text: str, every: list[Part], at: int) -> int | None:
     return None
 
 
-def _closing(text: str, every: list[Part], first: int, last: int, bears: Callable[[str], bool]) -> int | None:
+def _closing(
+    text: str, every: list[Part], first: int, last: int, bears: Callable[[str], bool], code_lines: int
+) -> int | None:
     """The last part of a quote that begins here; None when nothing of it would bear on what is asked."""
     best: int | None = None
     for count, i in enumerate(range(first, last + 1)):
@@ -146,7 +148,7 @@ def _closing(text: str, every: list[Part], first: int, last: int, bears: Callabl
         said = text[part.start : part.end]
         if part.kind == "code" and i > first:
             introduced = text[: part.start].rstrip().endswith((":", "："))
-            return i if introduced and said.count("\n") < CODE_LINES else best
+            return i if introduced and said.count("\n") < code_lines else best
         alien = part.block != every[first].block or part.kind == "other"
         if alien or count == SENTENCES or (count and part.end - every[first].start > LONGEST) or not fit(said):
             break
@@ -161,7 +163,7 @@ def fit(said: str) -> bool:
     if not _OPENS.match(said) or not (_ENDS.search(said) or said.rstrip().endswith((":", "："))):
         return False
     letters = sum(c.isalpha() or c.isspace() for c in said)
-    if letters < LETTERS * len(said) or _POINTER.search(said):
+    if letters < LETTERS * len(said) or _POINTER.search(_ASIDE.sub("", said)):
         return False
     if said.count("(") != said.count(")") or said.count("“") != said.count("”"):
         return False
