@@ -1,7 +1,7 @@
 """How good a search result looks before anybody has read it, and which results are read first. Pure."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit
@@ -9,6 +9,7 @@ from urllib.parse import SplitResult, urlsplit
 from actors.folding import plain
 from actors.research.ports import SearchResult
 from actors.research.records import Plan
+from actors.research.terms import terms
 
 URL_CHARACTERS = 4095
 HOSTS = 3
@@ -17,23 +18,9 @@ HOSTS = 3
 PRIORS = {"urls": 1.0, "knowledge": 0.9, "tavily": 0.8, "rss": 0.7, "web": 0.6}
 """How far a source is trusted to bring what was asked for; a source that is not named has the least."""
 
-WORD_CHARACTERS = 6
-"""Words that begin alike are taken for one: replicate, replication."""
-COMPARED_WORDS = 64
+COMPARED_TERMS = 64
 COMPARED_CHARACTERS = 2_000
 
-
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-_RUN = re.compile(r"[^\W_]+(?:[.'][^\W_]+)*")
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
-_STOP = _set(
-    "a about an and any are as at be been best better between by can could did do does for from had has have how i if"
-    " in into is it its me more most my no not of on or our should than that the their them there these they this to"
-    " us use used using versus vs was we what when where which who why will with would you your"
-)
 _RECENT = re.compile(
     r"\b(?:latest|newest|recent(?:ly)?|current(?:ly)?|today|this (?:year|month|week)|news)\b|\b20[2-9]\d\b"
 )
@@ -147,38 +134,22 @@ def web_address(url: object) -> str:
 
 
 def weights(text: str) -> dict[str, float]:
-    """The words of a question, folded, and what each counts: names and numbers double."""
+    """The terms of a question and what each counts: names and numbers double."""
     counted: dict[str, float] = {}
-    for n, run in enumerate(_RUN.findall(text[:COMPARED_CHARACTERS])):
-        named = run != run.lower() and (n > 0 or not run.istitle())
-        for word in _folded(run):
-            counted[word] = max(counted.get(word, 0.0), 2.0 if named or any(map(str.isdigit, run)) else 1.0)
-        if len(counted) >= COMPARED_WORDS:
+    for n, word in enumerate(text[:COMPARED_CHARACTERS].split()):
+        named = word != word.lower() and (n > 0 or not word.istitle())
+        for term in terms(word):
+            counted[term] = max(counted.get(term, 0.0), 2.0 if named or any(map(str.isdigit, word)) else 1.0)
+        if len(counted) >= COMPARED_TERMS:
             break
     return counted
 
 
-def match(wanted: dict[str, float], text: str) -> float:
-    """The share of the wanted words, by weight, that a text has: 0 to 1."""
+def match(wanted: Mapping[str, float], text: str) -> float:
+    """The share of the wanted terms, by weight, that a text has: 0 to 1."""
     whole = sum(wanted.values())
-    if not whole:
-        return 0.0
-    had = {word for run in _RUN.findall(text[:COMPARED_CHARACTERS]) for word in _folded(run)}
-    return sum(weight for word, weight in wanted.items() if word in had) / whole
-
-
-def _folded(run: str) -> list[str]:
-    """A word as it is compared: without its ending; Chinese, Japanese and Korean in pairs of characters."""
-    word = plain(run)
-    if _CJK.search(word):
-        return [word[n : n + 2] for n in range(max(1, len(word) - 1))]
-    if len(word) < 2 or word in _STOP:
-        return []
-    for ending in ("'s", "ing", "ed", "es", "s"):
-        if len(word) > len(ending) + 2 and word.endswith(ending):
-            word = word.removesuffix(ending)
-            break
-    return [word[:WORD_CHARACTERS]]
+    had = terms(text[:COMPARED_CHARACTERS])
+    return sum(weight for term, weight in wanted.items() if term in had) / whole if whole else 0.0
 
 
 def _share(share: float) -> str:

@@ -38,6 +38,7 @@ class Research:
         self.client = Client(settings.fetch)
         self.sources = Sources(settings, node.knowledge, node.workers, self.client)
         self.pages = Pages(settings, node.workers, self.client)
+        self.pages.extractor = self.sources.tavily
         self.reader = Reader(node.knowledge, node.workers)
         self.keeper = Keeper(node.folder, node.workers, settings.research.backup_seconds)
 
