@@ -1,4 +1,4 @@
-"""`demo`: indexes the knowledge base that ships with the project and runs tickets over it, in a folder of its own."""
+"""`demo`: indexes the knowledge base that ships with the project; runs tickets and a research over it."""
 
 import argparse
 import sys
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from runtime.commands import Exit, UserError
 
 if TYPE_CHECKING:
+    from runtime.node import Node
     from runtime.settings import Settings
 
 KNOWLEDGE = Path(__file__).resolve().parent.parent.parent / "examples" / "knowledge"
@@ -19,6 +20,9 @@ TICKETS = (
     ),
     ("A ticket that the documents do not answer", "How do I reserve the tennis court on the roof?"),
 )
+
+QUESTION = "What are the limits of the VPN and of the web desktop, and what does working from home cost?"
+BREADTH, DEPTH = 3, 2
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,3 +57,20 @@ async def _demo(settings: "Settings") -> None:
                 outcome = await watch(await node.submit(Ticket(text=text)))
             write(lines(outcome), sys.stdout)
             sys.stdout.flush()
+        await _research(node, settings)
+
+
+async def _research(node: "Node", settings: "Settings") -> None:
+    from actors.research.records import Brief
+    from runtime.node import Ticket
+    from runtime.view.follow import watched, write
+    from runtime.view.markdown import show
+    from runtime.view.report import Line, researched
+
+    print(f"\n=== A research: {QUESTION}\n", flush=True)
+    brief = Brief(breadth=BREADTH, depth=DEPTH, sources=("knowledge",))
+    async with watched(settings, research=True) as watch:
+        outcome = await watch(await node.submit(Ticket(text=QUESTION, brief=brief)))
+    if outcome.resolution is not None:
+        show(outcome.resolution.text, sys.stdout)
+    write([Line(""), *researched(outcome)], sys.stdout)

@@ -11,6 +11,7 @@ import msgspec
 
 from actors.research.records import Brief
 from runtime.commands import UserError
+from runtime.reports import formats
 from runtime.settings import Settings
 from runtime.wording import nearest, safe, shown
 
@@ -57,13 +58,8 @@ SOURCES = {
     ),
     "rss": Source(lambda settings: bool(settings.feeds.urls), "name feeds in [feeds] urls"),
 }  # fmt: skip
-FORMATS = {
-    ".md": ("", ""),
-    ".html": ("", ""),
-    ".docx": ("docx", "pip install 'terminus[documents]'"),
-    ".pdf": ("reportlab", "pip install 'terminus[documents]'"),
-}
-"""What must be installed to write a report of this suffix, and how it is."""
+WRITERS = {".docx": "docx", ".pdf": "reportlab"}
+"""What must be installed to write a report of this suffix."""
 
 
 def brief(order: Order, settings: Settings, dash: str = "--") -> Brief:
@@ -88,12 +84,11 @@ def destination(name: str) -> Path:
     """
     path = Path(name)
     said, suffix, folder = safe(name), path.suffix.lower(), path.parent
-    if suffix not in FORMATS:
-        known = ", ".join(FORMATS)
+    if suffix not in formats():
+        known = ", ".join(formats())
         raise UserError(f"A report is written as {known}, not {shown(path.suffix or name)}: name --out accordingly.")
-    module, install = FORMATS[suffix]
-    if module and find_spec(module) is None:
-        raise UserError(f"Writing {suffix} needs more than is installed: {install}, or name an .html file.")
+    if said_missing := missing(suffix):
+        raise UserError(said_missing)
     if path.is_dir():
         raise UserError(f"{said} is a folder. Name a file in it with --out.")
     if not folder.is_dir():
@@ -103,6 +98,14 @@ def destination(name: str) -> Path:
     if not os.access(path if path.exists() else folder, os.W_OK):
         raise UserError(f"{said} cannot be written by this user. Name another file with --out.")
     return path
+
+
+def missing(suffix: str) -> str:
+    """Why no report can be written as files of this suffix, in a sentence; empty when it can."""
+    module = WRITERS.get(suffix)
+    if module is None or find_spec(module) is not None:
+        return ""
+    return f"Writing {suffix} needs more than is installed: `pip install 'terminus[documents]'`, or ask for .html."
 
 
 def _size(order: Order, settings: Settings, dash: str) -> tuple[int, int]:

@@ -1,9 +1,13 @@
 """Shows a report: rendered on a terminal, as it is otherwise. Nothing in it can command a terminal."""
 
+import re
 from typing import TextIO
 
 from runtime.view.follow import can_redraw
 from runtime.wording import safe
+
+CHART = re.compile(r"^```mermaid\n.*?^```$", re.MULTILINE | re.DOTALL)
+INSTEAD = "_A chart stands here; `report ID --out report.html` draws it._"
 
 
 def show(text: str, stream: TextIO) -> None:
@@ -16,4 +20,5 @@ def show(text: str, stream: TextIO) -> None:
 
     from runtime.view.live import console
 
-    console(stream).print(Markdown(text, hyperlinks=False))  # a link is shown with where it leads
+    # A link is shown with where it leads: what it is called says nothing of that.
+    console(stream).print(Markdown(CHART.sub(INSTEAD, text), hyperlinks=False))

@@ -5,8 +5,9 @@ from aiohttp import web
 
 from actors.research.markdown import rendered
 from actors.research.records import Report
+from runtime.commands.order import missing
 from runtime.web.refusals import Refused
-from runtime.wording import nearest, shown
+from runtime.wording import nearest, safe, shown
 from runtime.workers import WorkError, Workers
 
 FORMATS = {
@@ -18,6 +19,7 @@ FORMATS = {
 MADE = "runtime.web.printing:made"
 MAKE_SECONDS = 30.0
 """How long the making of a file may take."""
+COMPLAINT_CHARACTERS = 200
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
@@ -34,6 +36,8 @@ def asked_for(request: web.Request) -> str:
         return "html" if "text/html" in accepted and "text/markdown" not in accepted else "md"
     if given not in FORMATS:
         raise Refused(400, f"There is no format {shown(given)}. {nearest(given, FORMATS)}")
+    if said := missing(f".{given}"):
+        raise Refused(503, said)
     return given
 
 
@@ -65,4 +69,4 @@ async def _made(report: Report, suffix: str, workers: Workers) -> bytes:
 
 def _first(text: str) -> str:
     """The first line of a complaint, without its end."""
-    return text.partition("\n")[0].rstrip(".")[:200]
+    return safe(text.partition("\n")[0].rstrip(".")[:COMPLAINT_CHARACTERS])
