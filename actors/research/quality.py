@@ -84,9 +84,9 @@ def failed_check(fresh: Sequence[SearchResult], plan: Plan, failed: int = 0) -> 
     if not fresh:
         return f"The searches found nothing new.{besides}"
     if len(fresh) < plan.least_results:
-        return f"The searches found {len(fresh)} new results, where {plan.least_results} are needed.{besides}"
+        return f"Of {plan.least_results} new results that are needed the searches found {len(fresh)}.{besides}"
     if all(each.quality < plan.least_quality for each in fresh):
-        return f"None of the {len(fresh)} new results seems to answer the question.{besides}"
+        return f"Of {len(fresh)} new results none seems to answer the question.{besides}"
     return ""
 
 

@@ -107,8 +107,8 @@ PLAN = Plan(("What?",), ("q",), ("web", "rss"), least_results=3, least_quality=0
         ((0.5, 0.5, 0.1), 0, ""),
         ((), 0, "The searches found nothing new."),
         ((), 2, "The searches found nothing new. 2 of 2 sources did not answer."),
-        ((0.5, 0.5), 0, "The searches found 2 new results, where 3 are needed."),
-        ((0.1, 0.1, 0.19), 1, "None of the 3 new results seems to answer the question. 1 of 2 sources did not answer."),
+        ((0.5, 0.5), 0, "Of 3 new results that are needed the searches found 2."),
+        ((0.1, 0.1, 0.19), 1, "Of 3 new results none seems to answer the question. 1 of 2 sources did not answer."),
     ],
 )
 def test_too_little_is_said_in_a_sentence(qualities: tuple[float, ...], failed: int, said: str) -> None:

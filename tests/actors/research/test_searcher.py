@@ -1,0 +1,289 @@
+"""The Searcher: every query to every source, and one list of results that no timing changes."""
+
+import asyncio
+import random
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+from structlog.testing import capture_logs
+
+from actors.ports import PortFailed
+from actors.progress import Worked
+from actors.research import compress
+from actors.research.messages import RunSearches, SearchCompleted, SearchFellShort
+from actors.research.ports import Missed, SearchResult
+from actors.research.quality import host_of
+from actors.research.records import Brief, Plan
+from actors.research.searcher import AT_ONCE, Searcher
+from tests.actors.research.test_extractor import Turn
+from tests.clock import settle
+from tests.research import a_page
+
+Answer = tuple[SearchResult | Missed, ...]
+QUERIES = ("tea leaves", "tea steeping")
+
+
+def hit(url: str, title: str = "Tea leaves", summary: str = "", source: str = "web", **more: Any) -> SearchResult:
+    return SearchResult(source, title, url, summary or f"On {url}.", query="tea leaves", **more)
+
+
+class Answers:
+    """Sources that say what they were told; each answer is held back until it is let go, or not at all."""
+
+    names = ("knowledge", "web", "rss")
+
+    def __init__(self, say: Callable[[str, str], Answer], dice: random.Random | None = None) -> None:
+        self._say = say
+        self._dice = dice
+        self.asked: list[tuple[str, str]] = []
+        self.within: list[float] = []
+        self.limits: set[int] = set()
+        self.at_once = self.most_at_once = 0
+
+    async def search(self, source: str, query: str, *, limit: int, within: float) -> Answer:
+        self.asked.append((source, query))
+        self.within.append(within)
+        self.limits.add(limit)
+        self.at_once += 1
+        self.most_at_once = max(self.most_at_once, self.at_once)
+        try:
+            for _ in range(self._dice.randrange(20) if self._dice else 1):
+                await asyncio.sleep(0)
+            if query == "silence":
+                await asyncio.Event().wait()
+            return self._say(source, query)
+        finally:
+            self.at_once -= 1
+
+
+def each_its_own(source: str, query: str) -> Answer:
+    return tuple(hit(f"https://{source}{n}.example/{query.replace(' ', '-')}", source=source) for n in range(3))
+
+
+def order(*queries: str, sources: tuple[str, ...] = ("knowledge", "web"), **more: Any) -> RunSearches:
+    usual: dict[str, Any] = {
+        "text": "How is tea made?", "brief": Brief(breadth=3), "plan": Plan(("How?",), queries or QUERIES, sources),
+        "results": (), "pages": (), "missed": (), "unavailable": (), "shortfall": "",
+    }  # fmt: skip
+    return RunSearches(**(usual | more))
+
+
+async def search(port: Any, message: RunSearches, turn: Turn | None = None) -> SearchCompleted | SearchFellShort:
+    return await Searcher(port).receive(message, turn or Turn())  # type: ignore[arg-type]
+
+
+@pytest.mark.req("PR-4", "RE-1", "RE-14")
+async def test_every_query_is_asked_of_every_source_several_at_once_but_not_all() -> None:
+    port, turn = Answers(each_its_own), Turn()
+    queries = [f"tea {n}" for n in range(12)]
+
+    said = await search(port, order(*queries), turn)
+
+    assert sorted(port.asked) == sorted((source, query) for source in ("knowledge", "web") for query in queries)
+    assert port.most_at_once == AT_ONCE
+    assert port.limits == {5}
+    assert isinstance(said, SearchCompleted)
+    assert len(said.results) == 2 * 12 * 3
+    heard = [each for each in turn.said if isinstance(each, Worked)]
+    assert [each.done for each in heard] == list(range(25))
+    assert {(each.stage, each.total) for each in heard} == {("searching", 24)}
+    assert heard[1].item == "knowledge: tea 0"
+
+
+@pytest.mark.parametrize("seed", range(5))
+async def test_who_answers_first_changes_nothing(seed: int) -> None:
+    def shared(source: str, query: str) -> Answer:
+        if source == "rss":
+            raise PortFailed(f"No feed on {query}.")
+        return (*each_its_own(source, query), hit("https://same.example/", summary=f"{source} {query}", source=source))
+
+    message = order(*QUERIES, "tea water", sources=("knowledge", "web", "rss"))
+
+    assert await search(Answers(shared, random.Random(seed)), message) == await search(Answers(shared), message)
+
+
+@pytest.mark.req("PR-20")
+async def test_of_results_with_one_url_the_first_is_kept() -> None:
+    def same(source: str, query: str) -> Answer:
+        spelling = {"knowledge": "https://A.example:443/x?utm_source=y", "web": "https://a.example/x#top"}[source]
+        return (hit(spelling, summary=f"{source}, {query}", source=source),)
+
+    said = await search(Answers(same), order())
+
+    (only,) = said.results
+    assert (only.source, only.summary) == ("knowledge", "knowledge, tea leaves")
+
+
+@pytest.mark.req("PR-21")
+async def test_of_results_with_one_content_the_first_is_kept() -> None:
+    def mirrored(source: str, query: str) -> Answer:
+        return (hit(f"https://{source}.example/{query[-3:]}", "Tea", "The same  words.", source),)
+
+    said = await search(Answers(mirrored), order())
+    again = await search(Answers(mirrored), order(results=said.results))
+    silent = await search(Answers(lambda source, _: (msgspec.structs.replace(hit(source), summary=""),)), order())
+
+    assert [each.url for each in said.results] == ["https://knowledge.example/ves"]
+    assert again.results == said.results
+    assert len(silent.results) == 2, "a title alone tells nothing"
+
+
+@pytest.mark.req("PR-22", "DR-10")
+async def test_a_page_that_was_read_is_not_found_anew_and_its_result_stays() -> None:
+    known = hit("https://web0.example/tea-leaves", quality=0.7)
+    held = [a_page(known.url), a_page("https://web1.example/tea-leaves")]
+
+    said = await search(
+        Answers(each_its_own), order("tea leaves", sources=("web",), results=(known,), pages=tuple(held))
+    )
+
+    assert said.results[0] == known
+    assert [each.url for each in said.results[1:]] == ["https://web2.example/tea-leaves"]
+    nothing_new = (*held, a_page("https://web2.example/tea-leaves"))
+    again = await search(
+        Answers(each_its_own), order("tea leaves", sources=("web",), results=(known,), pages=nothing_new)
+    )
+    assert isinstance(again, SearchFellShort)
+    assert again.shortfall == "The searches found nothing new."
+
+
+@pytest.mark.req("RE-4", "PR-4")
+async def test_a_source_that_fails_is_named_once_logged_and_the_others_are_used() -> None:
+    def half(source: str, query: str) -> Answer:
+        if source == "web":
+            raise PortFailed("The web is down: try again later.")
+        if source == "rss":
+            raise ZeroDivisionError("a bug")
+        return (*each_its_own(source, query), Missed("https://feed.example/", "dead", "The feed is gone."))
+
+    with capture_logs() as logs:
+        said = await search(Answers(half), order(sources=("web", "knowledge", "rss")))
+
+    assert isinstance(said, SearchCompleted)
+    assert {each.source for each in said.results} == {"knowledge"}
+    assert [(each.place, each.reason) for each in said.missed] == [
+        ("web", "source_failed"), ("https://feed.example/", "dead"), ("rss", "source_failed"),
+    ]  # fmt: skip
+    assert said.missed[0].detail == "The web is down: try again later."
+    assert said.missed[2].detail == "rss broke down (ZeroDivisionError); the log tells more."
+    assert said.unavailable == ("web", "rss")
+    failed = [(each["source"], each["reason"]) for each in logs if each["event"] == "search.failed"]
+    assert failed == [(each.place, each.detail) for each in said.missed]
+
+
+async def test_what_failed_before_is_not_listed_twice() -> None:
+    def down(source: str, query: str) -> Answer:
+        raise PortFailed("Down.")
+
+    first = await search(Answers(down), order(sources=("web",)))
+    again = await search(Answers(down), order(sources=("web",), missed=first.missed, unavailable=first.unavailable))
+
+    assert isinstance(again, SearchFellShort)
+    assert again.shortfall == "The searches found nothing new. 1 of 1 sources did not answer."
+    assert (again.missed, again.unavailable) == (first.missed, ("web",))
+
+
+@pytest.mark.req("PR-25")
+async def test_who_does_not_answer_in_time_is_left_behind() -> None:
+    port, turn = Answers(each_its_own), Turn(seconds=0.2)
+
+    said = await search(port, order("tea leaves", "silence", sources=("web",)), turn)
+
+    assert len(said.results) == 3
+    assert said.missed == (
+        Missed("web", "timed_out", "The time for searching was over before web had answered all queries."),
+    )
+    assert said.unavailable == ("web",)
+    assert all(0 <= each <= 0.12 for each in port.within)
+    assert port.at_once == 0
+
+
+@pytest.mark.req("PR-31")
+async def test_when_the_run_winds_down_it_hands_in_what_it_has_and_starts_nothing() -> None:
+    port, turn = Answers(each_its_own), Turn()
+    queries = ("tea leaves", *["silence"] * 20)
+    task = asyncio.create_task(search(port, order(*queries, sources=("web",)), turn))
+    await settle()
+
+    turn.stop()
+    said = await asyncio.wait_for(task, 2)
+
+    assert isinstance(said, SearchCompleted)
+    assert (len(said.results), said.missed, said.unavailable) == (3, (), ())
+    assert len(port.asked) == AT_ONCE + 1
+    assert port.at_once == 0
+
+
+@pytest.mark.req("PR-31")
+async def test_when_the_run_winds_down_already_nobody_is_asked() -> None:
+    port, turn = Answers(each_its_own), Turn()
+    turn.stop()
+
+    said = await search(port, order(), turn)
+
+    assert isinstance(said, SearchCompleted)
+    assert port.asked == []
+
+
+async def test_pages_that_the_user_named_come_first_and_are_not_searched_for() -> None:
+    urls = ("https://named.example/tea", "javascript:alert(1)")
+    port = Answers(each_its_own)
+
+    said = await search(port, order(brief=Brief(breadth=3, urls=urls), sources=("urls", "web")))
+
+    assert said.results[0] == SearchResult("urls", "named.example/tea", urls[0], quality=1.0)
+    assert said.missed == (Missed(urls[1], "refused", "This is no http(s) address that can be read."),)
+    assert {source for source, _ in port.asked} == {"web"}
+
+
+@pytest.mark.req("RE-8")
+async def test_the_first_results_are_of_several_hosts() -> None:
+    def crowded(source: str, query: str) -> Answer:
+        many = [hit(f"https://crowd.example/{n}", "Tea leaves, steeping", quality=0.9) for n in range(5)]
+        return (*many, hit("https://b.example/", quality=0.8), hit("https://c.example/", quality=0.7))
+
+    said = await search(Answers(crowded), order())
+
+    assert len({host_of(each.url) for each in said.results[:3]}) == 3
+
+
+@pytest.mark.req("PR-17")
+async def test_over_fifty_results_are_only_the_essential_of_each_the_best_first() -> None:
+    def many(source: str, query: str) -> Answer:
+        best = hit(f"https://best.example/{query[-3:]}", "Tea leaves, tea steeping", quality=1.0)
+        others = (hit(f"https://e{n}.example/{query[-3:]}", "Cats", published="2026-01-01") for n in range(29))
+        return (*others, best)
+
+    said = await search(Answers(many), order(sources=("web",)))
+
+    assert len(said.results) == 60 > compress.RESULTS
+    assert [host_of(each.url) for each in said.results[:2]].count("best.example") == 2
+    assert [each.quality for each in said.results] == sorted((each.quality for each in said.results), reverse=True)
+    assert {each.published for each in said.results} == {""}
+    assert {each.query for each in said.results} == {"tea leaves"}
+
+
+@pytest.mark.req("PR-9")
+async def test_when_nothing_fits_the_question_the_planner_hears_of_it() -> None:
+    def off(source: str, query: str) -> Answer:
+        return (hit(f"https://cats.example/{query}".replace(" ", ""), "Cats", f"They sleep {query[-3:]}."),)
+
+    said = await search(Answers(off), order(sources=("web",)))
+
+    assert isinstance(said, SearchFellShort)
+    assert said.shortfall == "Of 2 new results none seems to answer the question."
+    assert len(said.results) == 2, "what was found is kept all the same"
+
+
+async def test_whoever_cancels_it_leaves_nothing_running() -> None:
+    port = Answers(each_its_own)
+    task = asyncio.create_task(search(port, order("silence")))
+    await settle()
+
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+    assert port.at_once == 0
