@@ -1,4 +1,4 @@
-"""What a robots.txt says of a URL. Patterns of strangers can take for ever to match: runs in a worker process."""
+"""What a robots.txt says of a URL. One of half a megabyte would hold up the loop: runs in a worker process."""
 
 import functools
 from typing import Any

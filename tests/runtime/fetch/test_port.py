@@ -1,0 +1,365 @@
+"""Reading what was found: several at once, the first good ones by rank, every failure told, nothing fetched twice."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from actors.ports import PortFailed
+from actors.research.ports import PAGE_CHARACTERS, Missed, Page
+from runtime.fetch import crawl
+from runtime.fetch.client import Client
+from runtime.fetch.port import Pages
+from runtime.research.purse import Purse
+from runtime.settings import FetchSettings
+from runtime.storage.database import Database
+from runtime.storage.effects import SCHEMA, Effects
+from runtime.workers import Workers
+from tests.runtime.fetch.kit import SOON, Heard, Here, purse, read, settings
+from tests.site import BEHAVIOURS, FLAKY, PAGES, Reply, Site, site
+from tests.site_pages import ARTICLES, INJECTED, NOISE
+
+TOPICS = [path for path in ARTICLES if path != "/articles/barrage"]
+
+
+@pytest.mark.req("RE-4", "RE-12")
+async def test_whatever_a_page_does_it_is_read_or_reported_and_logged_and_the_others_are_read(
+    web: Site, effects: Effects, tmp_path: Path
+) -> None:
+    fetch = FetchSettings(allow=("127.0.0.0/8",), page_megabytes=0.05, per_host=8)
+    client, workers = Client(fetch, SOON), Workers(2)
+    pages = Pages(settings(tmp_path, fetch, round_seconds=60.0), workers, client)
+    paths = [*PAGES, *BEHAVIOURS, *FLAKY, "/chain/0"]
+    paths.remove("/endless-chunks")  # which takes all of its 30 seconds, and is tried elsewhere
+    urls = [*(web.url(path) for path in paths), "http://127.0.0.9:1/", "ftp://x/"]
+    try:
+        with capture_logs() as logs:
+            heard = await read(pages, effects, urls, wanted=100, within=60.0)
+    finally:
+        await client.close()
+        workers.close()
+
+    assert [each.url if isinstance(each, Page) else each.place for each in heard.all if isinstance(each, Missed)] == [
+        url for url in urls if url in heard.missed
+    ]
+    assert len(heard.all) == len(urls)
+    assert len(heard.pages) >= 5
+    missed = [each for each in heard.all if isinstance(each, Missed)]
+    assert all(each.detail.endswith(".") and each.detail[0].isupper() for each in missed)
+    logged = [(each["place"], each["reason"]) for each in logs if each["event"] == "page.missed"]
+    assert logged == [(each.place, each.reason) for each in missed]
+    for path, reason in {"/blocked": "blocked", "/paywall": "paywall", "/thin": "thin", "/pdf": "binary",
+                         "/private/accounts": "robots", "/to-private": "refused", "/gone": "dead"}.items():  # fmt: skip
+        assert heard.missed[web.url(path)] == reason
+
+
+@pytest.mark.req("RE-3", "RE-5", "RE-6", "RE-8")
+async def test_pages_of_several_hosts_come_clean_with_their_address_title_and_time(
+    web: Site, effects: Effects, pages: Pages
+) -> None:
+    heard = await read(pages, effects, [web.url("/article", host) for host in range(3)], wanted=3)
+
+    assert [page.url for page in heard.pages] == [web.url("/article", host) for host in range(3)]
+    assert {page.title for page in heard.pages} == {
+        "The Brannock tidal barrage", "Twelve years of power from the tide", "What a dam at the Esk has changed",
+    }  # fmt: skip
+    for page in heard.pages:
+        assert not [noise for noise in NOISE if noise in page.text]
+        assert page.read_at == "2027-01-15T08:00:00+00:00"
+        assert len(page.text) <= PAGE_CHARACTERS
+        assert (page.source, page.quality, len(page.sha256)) == ("urls", 0.5, 64)
+
+
+@pytest.mark.req("RE-6")
+async def test_of_a_long_page_so_much_is_kept_and_its_length_told(web: Site, effects: Effects, pages: Pages) -> None:
+    paragraphs = "".join(
+        f"<p>Paragraph {n} speaks of the tide at hour {n * 7}, and of nothing else.</p>" for n in range(900)
+    )
+    web.pages["/long"] = Reply(f"<html><title>Long</title><body><main>{paragraphs}</main></body></html>".encode())
+    (page,) = (await read(pages, effects, [web.url("/long")])).pages
+
+    assert len(page.text) <= PAGE_CHARACTERS < page.full_length
+
+
+async def test_the_first_good_ones_by_rank_are_taken_and_spares_that_nobody_needs_are_not_told(
+    web: Site, effects: Effects, pages: Pages
+) -> None:
+    urls = [web.url(path) for path in ("/gone", "/article", "/blocked", "/articles/tram", "/articles/bees", "/silent")]
+    heard = await read(pages, effects, [*urls, web.url("/articles/ferry")], wanted=3)
+
+    assert [page.url for page in heard.pages] == [urls[1], urls[3], urls[4]]
+    assert heard.missed == {urls[0]: "dead", urls[2]: "blocked"}
+
+
+@pytest.mark.req("RE-10")
+async def test_a_slow_page_is_not_waited_for_when_enough_others_are_there(
+    web: Site, effects: Effects, tmp_path: Path, here: Here
+) -> None:
+    client = Client(FetchSettings(allow=("127.0.0.0/8",)))
+    pages = Pages(settings(tmp_path, client.settings, round_seconds=2.0), here, client)
+    loop = asyncio.get_running_loop()
+    start = loop.time()
+    try:
+        heard = await read(pages, effects, [web.url(p) for p in ("/silent", "/article", "/articles/tram")], wanted=2)
+    finally:
+        await client.close()
+
+    assert [page.url for page in heard.pages] == [web.url("/article"), web.url("/articles/tram")]
+    assert heard.missed == {web.url("/silent"): "timed_out"}
+    assert loop.time() - start < 1.9
+
+
+@pytest.mark.req("PR-25")
+async def test_a_page_has_its_own_limit_and_all_together_have_the_round(
+    web: Site, effects: Effects, tmp_path: Path, here: Here
+) -> None:
+    fetch = FetchSettings(allow=("127.0.0.0/8",), page_seconds=0.3, robots=False)
+    client = Client(fetch)
+    try:
+        one = await read(Pages(settings(tmp_path, fetch), here, client), effects, [web.url("/silent")])
+        few = Pages(settings(tmp_path, FetchSettings(robots=False), round_seconds=0.3), here, client)
+        all_ = await read(few, effects, [web.url("/drip"), web.url("/drip-headers"), web.url("/endless-chunks")])
+    finally:
+        await client.close()
+
+    assert FetchSettings().page_seconds == 30.0
+    assert one.missed == {web.url("/silent"): "timed_out"}
+    assert set(all_.missed.values()) == {"timed_out"}
+    assert len(all_.all) == 3
+
+
+async def test_without_time_nothing_is_begun(web: Site, effects: Effects, pages: Pages) -> None:
+    heard = await read(pages, effects, [web.url("/article")], within=0.0)
+
+    assert heard.all == []
+    assert web.asked == []
+
+
+@pytest.mark.req("PR-20", "PR-21")
+async def test_the_same_again_is_recognised_by_address_text_and_likeness(
+    web: Site, effects: Effects, pages: Pages
+) -> None:
+    paths = [
+        "/articles/bees",
+        "/articles/bees?utm_source=x#top",
+        "/copy",
+        "/near",
+        "/copy-that-says-so",
+        "/articles/tram",
+    ]
+    heard = await read(pages, effects, [web.url(path) for path in paths])
+
+    assert [page.url for page in heard.pages] == [web.url("/articles/bees"), web.url("/articles/tram")]
+    assert set(heard.missed.values()) == {"duplicate"}
+    assert set(heard.missed) == {web.url(path) for path in paths[2:5]}
+    assert all(web.url("/articles/bees") in each.detail for each in heard.all if isinstance(each, Missed))
+    assert web.hits("/articles/bees?utm_source=x") == 0
+
+
+@pytest.mark.req("PR-22", "DR-10")
+async def test_what_was_read_in_an_earlier_round_or_before_a_crash_is_not_fetched_again(
+    web: Site, effects: Effects, pages: Pages
+) -> None:
+    urls = [web.url(path) for path in ("/article", "/gone", "/articles/tram")]
+    first = await read(pages, effects, urls, wanted=3)
+    asked = list(web.asked)
+
+    again = await read(pages, effects, urls, wanted=3)
+    other = await read(pages, effects, [web.url("/articles/barrage")], wanted=3)
+
+    assert again.all == first.all
+    assert other.missed == {web.url("/articles/barrage"): "duplicate"}
+    assert [each for each in web.asked if each not in asked] == [("127.0.0.1", "/articles/barrage")]
+
+
+@pytest.mark.req("PR-22")
+@pytest.mark.parametrize("stop_after", range(7))
+async def test_a_reading_that_was_cut_off_chooses_the_same_when_it_is_resumed(
+    tmp_path: Path, here: Here, stop_after: int
+) -> None:
+    paths = ["/articles/bees", "/gone", "/near", "/article", "/paywall", "/articles/tram", "/copy", "/articles/ferry"]
+    heard: dict[str, Heard] = {}
+    for name in ("whole", "cut"):
+        async with site() as web:
+            web.port, database = web.port, Database(tmp_path / f"{name}.db", SCHEMA)
+            client = Client(FetchSettings(allow=("127.0.0.0/8",)), SOON)
+            pages, urls = Pages(settings(tmp_path), here, client, now=lambda: 0.0), [web.url(path) for path in paths]
+            try:
+                if name == "cut":
+                    task = asyncio.create_task(
+                        read(pages, Effects(database, "r"), urls, wanted=4, then=lambda _: stop())
+                    )
+                    told = 0
+
+                    def stop(task: "asyncio.Task[Heard]" = task) -> None:
+                        nonlocal told
+                        told += 1
+                        if told > stop_after:
+                            task.cancel()
+
+                    await asyncio.wait([task])
+                heard[name] = await read(pages, Effects(database, "r"), urls, wanted=4)
+            finally:
+                await client.close()
+                database.close()
+            fetched = Counter(path for _, path in web.asked)
+            assert {fetched[path] for path in paths[: stop_after + 1]} <= {1}
+
+    shown = {
+        name: [(type(each), (each.url if isinstance(each, Page) else each.place).rpartition("/")[2]) for each in it.all]
+        for name, it in heard.items()
+    }
+    assert shown["cut"] == shown["whole"]
+    assert [page.sha256 for page in heard["cut"].pages] == [page.sha256 for page in heard["whole"].pages]
+
+
+async def test_what_is_told_is_durable_before(web: Site, effects: Effects, pages: Pages) -> None:
+    stored: list[bool] = []
+
+    def look(each: Page | Missed) -> None:
+        known = effects.get("page", each.key if isinstance(each, Page) else each.place, Page | Missed)
+        stored.append(known == each)
+
+    await read(pages, effects, [web.url(path) for path in ("/article", "/gone", "/blocked")], then=look)
+
+    assert stored == [True] * 3
+
+
+async def test_whoever_stops_reading_leaves_nothing_behind_and_gets_back_what_was_reserved(
+    web: Site, effects: Effects, pages: Pages
+) -> None:
+    money = purse(10)
+    urls = [web.url(path) for path in ("/silent", "/drip", "/endless-chunks")]
+    task = asyncio.create_task(read(pages, effects, urls, money=money))
+    async with asyncio.timeout(10):
+        while len({path for _, path in web.asked} & {"/silent", "/drip", "/endless-chunks"}) < 3:  # noqa: ASYNC110
+            await asyncio.sleep(0)
+    assert money.spent("pages") == 3
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+    assert money.spent("pages") == 0
+    assert effects.all("page", Page | Missed) == []
+
+
+async def test_at_the_end_of_its_budget_a_reading_has_what_it_has(web: Site, effects: Effects, pages: Pages) -> None:
+    money = purse(3)
+    urls = [web.url(path) for path in TOPICS]
+    heard = await read(pages, effects, urls, wanted=6, money=money)
+
+    assert [page.url for page in heard.pages] == urls[:3]
+    assert heard.missed == {urls[3]: "budget"}
+    assert money.spent("pages") == 3
+    assert len({path for _, path in web.asked if path != "/robots.txt"}) == 3
+
+
+@pytest.mark.req("SY-1")
+async def test_what_a_page_orders_is_only_its_text(web: Site, effects: Effects, pages: Pages) -> None:
+    heard = await read(pages, effects, [web.url("/injected"), web.url("/frontmatter.md"), web.url("/articles/tram")])
+
+    assert len(heard.pages) == 3
+    assert "TERMINATE_WORKFLOW" in heard.pages[0].text
+    assert "TERMINATE_WORKFLOW" in INJECTED
+    assert "status: completed" in heard.pages[1].text
+
+
+class Service:
+    """Extracts what it was given, as Tavily does."""
+
+    def __init__(self, texts: dict[str, str], error: Exception | None = None) -> None:
+        self.texts, self.error = texts, error
+        self.calls: list[tuple[str, ...]] = []
+
+    async def extract(self, urls: Sequence[str], *, within: float, purse: Purse) -> dict[str, str]:
+        self.calls.append(tuple(urls))
+        await asyncio.sleep(0)
+        if self.error is not None:
+            raise self.error
+        return {url: self.texts[url] for url in urls if url in self.texts}
+
+
+@pytest.mark.req("RE-2")
+async def test_an_extracting_service_is_asked_once_and_our_crawler_gets_the_rest(
+    web: Site, effects: Effects, pages: Pages
+) -> None:
+    urls = [web.url(path) for path in ("/article", "/articles/tram", "/articles/bees")]
+    service = Service({urls[0]: "# From outside\n\n" + ARTICLES["/articles/ferry"] * 30, urls[1]: "Too little."})
+    pages.extractor = service
+    heard = await read(pages, effects, urls, wanted=3)
+    again = await read(pages, effects, urls, wanted=3)
+
+    assert service.calls == [tuple(urls)]
+    assert [page.url for page in heard.pages] == urls
+    assert "Petrel" in heard.pages[0].text
+    assert len(heard.pages[0].text) <= PAGE_CHARACTERS
+    assert web.hits("/article") == 0
+    assert (web.hits("/articles/tram"), web.hits("/articles/bees")) == (1, 1)
+    assert again.all == heard.all
+
+
+@pytest.mark.req("RE-2")
+@pytest.mark.parametrize("error", [PortFailed("No credits are left."), TimeoutError(), RuntimeError("a fault")])
+async def test_a_service_that_fails_is_logged_and_our_crawler_reads_all(
+    web: Site, effects: Effects, pages: Pages, error: Exception
+) -> None:
+    pages.extractor = Service({}, error)
+    with capture_logs() as logs:
+        heard = await read(pages, effects, [web.url("/article"), web.url("/gone")])
+
+    assert len(heard.pages) == 1
+    assert heard.missed == {web.url("/gone"): "dead"}
+    assert [each["event"] for each in logs].count("extraction.failed") == 1
+
+
+async def test_text_that_cannot_be_found_in_time_is_given_up_with_its_process(
+    web: Site, effects: Effects, tmp_path: Path, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crawl, "EXTRACT_SECONDS", 0.01)
+    workers = Workers(1)
+    pages = Pages(settings(tmp_path, FetchSettings(robots=False)), workers, client)
+    try:
+        heard = await read(pages, effects, [web.url("/article")])
+    finally:
+        workers.close()
+
+    assert heard.missed == {web.url("/article"): "timed_out"}
+    assert workers.killed == 1
+
+
+async def test_real_workers_find_the_text_too(web: Site, effects: Effects, tmp_path: Path, client: Client) -> None:
+    workers = Workers(1)
+    pages = Pages(settings(tmp_path), workers, client)
+    try:
+        heard = await read(pages, effects, [web.url("/article"), web.url("/private/accounts")])
+    finally:
+        workers.close()
+
+    assert [page.title for page in heard.pages] == ["The Brannock tidal barrage"]
+    assert heard.missed == {web.url("/private/accounts"): "robots"}
+
+
+async def test_a_fault_of_ours_is_logged_and_costs_one_page(
+    web: Site, effects: Effects, pages: Pages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crawl, "EXTRACT", "runtime.fetch.rules:verdict")  # which takes and returns something else
+    with capture_logs() as logs:
+        heard = await read(pages, effects, [web.url("/article"), web.url("/gone")])
+
+    assert heard.missed == {web.url("/article"): "unreachable", web.url("/gone"): "dead"}
+    assert [each["place"] for each in logs if each["event"] == "page.failed"] == [web.url("/article")]
+
+
+async def test_a_document_that_is_not_in_the_index_is_reported(
+    effects: Effects, tmp_path: Path, client: Client
+) -> None:
+    workers = Workers(1)
+    try:
+        heard = await read(Pages(settings(tmp_path), workers, client), effects, ["knowledge:manual/gone.html"])
+    finally:
+        workers.close()
+
+    assert heard.missed == {"knowledge:manual/gone.html": "unreachable"}
