@@ -105,12 +105,12 @@ def restored(folder: str, name: str) -> Restored:
         try:
             project = read(text)
         except Unreadable as error:
-            wrong = wrong or f", {error}"
+            wrong = wrong or f"{name}.md, {error}"
             continue
         if name_of(project.id) != name or project.over:
             return OVER_ALREADY
-        return Restored(project, told + wrong)
-    return Restored(None, f"The state file {name}.md cannot be read{wrong} Mend that line, or submit it again.")
+        return Restored(project, f"{told} ({wrong})" if wrong else told)
+    return Restored(None, f"The state file {wrong} Mend that line, or submit it again.")
 
 
 def goes_on(project: Project) -> ResearchCase:
