@@ -24,7 +24,8 @@ _MONTHS = "january|february|march|april|may|june|july|august|september|october|n
 _YEAR = re.compile(
     rf"\b(?:{_MONTHS})\.?(?:\s+\d{{1,2}}(?:st|nd|rd|th)?,?)?\s+(?P<month>(?:1[5-9]|20)\d\d)\b"
     r"|\b(?:in|since|until|from|during|before|after|by|year)\s+(?:early\s+|late\s+)?(?P<word>(?:1[5-9]|20)\d\d)"
-    r"(?=\s*(?:[.,;:)]|$|and\b|to\b|the\b|with\b|when\b|as\b|it\b|by\b))"
+    r"(?=\s*(?:[.,;:)]|$|(?:and|or|but|to|the|this|that|with|when|which|as|it|they|we|there|both|again|by|for|at|on|in|"
+    r"is|was|has)\b))"
     r"|\b(?P<iso>(?:1[5-9]|20)\d\d)-(?:0[1-9]|1[0-2])-[0-3]\d\b"
     r"|(?P<cjk>(?:1[5-9]|20)\d\d)\s?[年년]",
     re.IGNORECASE,

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from actors.research import outline as o
-from actors.research.links import link, publisher
+from actors.research.links import LINK_CHARACTERS, link, publisher
 from actors.research.mermaid import mermaid
-from actors.research.prose import Piece, Span, flat, pieces
+from actors.research.prose import Piece, Span, clean, flat, neat, pieces
 from actors.research.records import Line, Listed, Report
 
 _INLINE = re.compile(
@@ -20,12 +20,14 @@ _INLINE = re.compile(
     r"|<(?![\s=\d])|&(?=[#\w])|\$(?!\d)|:(?=//)|(?<=\b[wW]{3})\.|@(?=\w)"
 )
 _START = re.compile(r"#|>|[-+](?=[\s+-]|$)|=|:::|\|")
+_CLOSING = re.compile(r"(?<!\S)#+$")
+"""What would be taken for the end of a heading."""
 _NUMBERED = re.compile(r"(\d{1,9})([.)])(?=\s|$)")
 
 
 def rendered(report: Report) -> str:
     """The whole report."""
-    blocks = [f"# {escaped(report.title)}"]
+    blocks = [_heading(report.title, 1)]
     for part in o.outline(report):
         blocks += _part(part)
     return "\n\n".join(blocks) + "\n"
@@ -33,7 +35,7 @@ def rendered(report: Report) -> str:
 
 def escaped(text: str) -> str:
     """Text on one line that means nothing but itself."""
-    line = _INLINE.sub(r"\\\g<0>", " ".join(text.split()))
+    line = _INLINE.sub(r"\\\g<0>", " ".join(clean(text).split()))
     line = _NUMBERED.sub(r"\1\\\2", line, count=1) if _NUMBERED.match(line) else line
     return f"\\{line}" if _START.match(line) else line
 
@@ -41,7 +43,7 @@ def escaped(text: str) -> str:
 def _part(part: o.Part) -> Iterator[str]:
     match part:
         case o.Heading(text, level):
-            yield f"{'#' * level} {escaped(flat(text))}"
+            yield _heading(flat(text), level)
         case o.Remark(text, warns):
             yield f"> **{escaped(text)}**" if warns else f"_{escaped(text)}_"
         case o.Passages(lines, running=True):
@@ -62,10 +64,15 @@ def _part(part: o.Part) -> Iterator[str]:
         case o.Works(listed):
             yield "\n".join(_work(each) for each in listed)
         case o.Quotes(title, lines):
-            yield f"## {escaped(title)}"
+            yield _heading(title, 2)
             yield "\n\n".join(_quoted(line) for line in lines)
         case _:
             assert_never(part)
+
+
+def _heading(text: str, level: int) -> str:
+    line = _CLOSING.sub(r"\\\g<0>", escaped(text))
+    return f"{'#' * level} {line}"
 
 
 def _listed(items: list[list[str]]) -> str:
@@ -133,7 +140,7 @@ def _cell(line: Line) -> str:
 
 def _work(listed: Listed) -> str:
     target = link(listed.url)
-    place = f"<{target}>" if target else f"`{' '.join(listed.url.replace('`', chr(39)).split())}`"
+    place = f"<{target}>" if target else _code(neat(listed.url, LINK_CHARACTERS))
     return (
         f"{listed.number}. **{escaped(listed.title)}** — {escaped(publisher(listed.url))}, {place}\n"
         f"   {escaped(o.reading(listed))}.\n"

@@ -17,8 +17,9 @@ _QUOTED = re.compile(r"(?:>\s?)+")
 _ITEM = re.compile(r"(?:[-*+•]|(?P<number>\d{1,3}[.)]))\s+(?=\S)")
 _RULE = re.compile(r"(?:[-*_=]\s?){3,}$|\|?\s*:?-{2,}:?\s*(?:\|\s*:?-+:?\s*)+\|?$")
 _CODE = re.compile(r"(?<!`)(`{1,5})(?!`)([^\n]{1,400}?)(?<!`)\1(?!`)")
-_IMAGE = re.compile(r"!\[([^\[\]\n]{0,300})\]\([^()\s]{0,2000}[^()\n]{0,300}\)")
-_LINK = re.compile(r"\[([^\[\]\n]{0,300})\](?:\([^()\s]{0,2000}[^()\n]{0,300}\)|\[[^\[\]\n]{0,200}\])")
+_TARGET = r"\((?:[^()\s]|\([^()\s]{0,200}\)){0,2000}(?:\s[^()\n]{0,300})?\)"
+_IMAGE = re.compile(rf"!\[([^\[\]\n]{{0,300}})\]{_TARGET}")
+_LINK = re.compile(rf"\[([^\[\]\n]{{0,300}})\](?:{_TARGET}|\[[^\[\]\n]{{0,200}}\])")
 _STRONG = re.compile(r"\*\*(?=[^\s*])([^*\n]{1,400})(?<=[^\s*])\*\*")
 _EMPHASIS = re.compile(r"(?<![\w*\\])\*(?=[^\s*])([^*\n]{1,400})(?<=[^\s*])\*(?![\w*])")
 _NUMBER = re.compile(r"\[(\s*\d[\d\s,;–-]{0,40})\]")
@@ -53,7 +54,7 @@ def neat(text: str, characters: int) -> str:
     if len(line) <= characters:
         return line
     cut = line[: characters - 1]
-    head, _, tail = cut.rpartition(" ")
+    head, _, tail = (cut, "", "") if line[characters - 1] == " " else cut.rpartition(" ")
     return (head if head and len(tail) < characters // 3 else cut).rstrip(" ,;:.-–—") + "…"
 
 
