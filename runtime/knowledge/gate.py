@@ -32,13 +32,20 @@ _ARTICLES = word_set("a an the my our your his her their this that me us it")
 _VERBS = word_set("is are was were do does did doesn't don't has have had can can't cannot will won't keeps shows says")
 
 
-def abstain(shelf: Shelf, question: Question, pages: list[Page]) -> str:
-    """Why these pages are no answer, in a sentence for the user; empty when they may be one."""
+def abstain(shelf: Shelf, question: Question, pages: list[Page], chain: list[Page] | None = None) -> str:
+    """
+    Why these pages are no answer, in a sentence for the user; empty when they may be one.
+
+    :param chain: pages of which none may say it all: what they say together counts as if one of them did.
+    """
     if not pages or not question.terms:
         return "The documents hold nothing on this."
-    top = pages[:PAGES]
+    top = pages[:PAGES] + (chain or [])
     have = frozenset[str]().union(*(hit.terms for page in top for hit in page.hits))
     covered = max(page.hits[0].evidence for page in top)
+    if chain:
+        said = frozenset[str]().union(*(page.hits[0].terms for page in chain))
+        covered = max(covered, question.evidence(question.matches(said)))
     telling = _telling(shelf, question, top)
     for term in _strange(shelf, question):
         if term not in have and (term in question.names or (covered < COVERED_ALL_THE_SAME and not telling)):
@@ -55,9 +62,15 @@ def abstain(shelf: Shelf, question: Question, pages: list[Page]) -> str:
     return ""
 
 
-def missing_pair(shelf: Shelf, question: Question, quoted: list[Window]) -> str:
-    """A name with the word behind it, such as "SQL Server", must stand together in what is quoted."""
+def missing_pair(shelf: Shelf, question: Question, quoted: list[Window], *, names: bool = False) -> str:
+    """
+    A name with the word behind it, such as "SQL Server", must stand together in what is quoted.
+
+    :param names: only where that word is written like a name, too.
+    """
     for first, second, written in _compounds(question):
+        if names and not written.rpartition(" ")[2][0].isupper():
+            continue
         known = shelf.frequency(first) > shelf.by_chance and shelf.rarity(first) > SUBJECT_RARITY
         if known and not any(_together(w, first, second) for w in quoted):
             return f"No passage on '{written}' was found."

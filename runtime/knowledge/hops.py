@@ -30,6 +30,8 @@ UNMATCHED = 0.2
 """Share of the best score for a document that has nothing but its name."""
 IN_QUESTION, SHORT_NAME, FULL_NAME_WORDS = 1.0, 0.5, 3
 """A name in the question counts for as much as the best score; one of fewer words for less, down to a share."""
+ANY_WORD = 1.5
+"""In nats: so much a word of a name tells, however frequent it is."""
 LINKED, FADING = 0.8, 0.15
 """What a document gets of the score of the one that names it, and how much less with each rank of that one."""
 
@@ -52,6 +54,24 @@ class Quoted(msgspec.Struct, frozen=True, gc=False):
     score: float
 
 
+class Name(msgspec.Struct, frozen=True, gc=False):
+    """A name as it stands in a text."""
+
+    words: list[str]
+    bearers: int
+    """So many documents are called so."""
+
+    def telling(self, shelf: Shelf) -> float:
+        """
+        How far it tells which document is meant: less when several bear it, or when its words are frequent.
+
+        It is none by chance when its words, were they independent, stood together in no passage.
+        """
+        rarities = (max(map(shelf.rarity, tokens(word)), default=0.0) for word in self.words)
+        mass = sum(max(ANY_WORD, each) for each in rarities)
+        return min(1.0, mass / math.log(2 + shelf.passages)) / math.sqrt(self.bearers)
+
+
 class Titles:
     """The titles of an index, to be found in texts. Without what stands in brackets or behind a comma, too."""
 
@@ -59,11 +79,9 @@ class Titles:
         self._documents: dict[str, list[int]] = {}
         self._longest: dict[str, int] = {}
         """For the first word of names the words of the longest one."""
-        self._bare: dict[int, str] = {}
         for document, title in titles:
             short = title[:TITLE_CHARACTERS]
             bare = _BRACKETS.sub("", short)
-            self._bare[document] = " ".join(_words(bare))
             for name in dict.fromkeys((short, bare, short.partition(",")[0])):
                 words = [word.lower() for word in _words(name)]
                 if not words or len("".join(words)) < 2:
@@ -73,36 +91,35 @@ class Titles:
                     known.append(document)
                 self._longest[words[0]] = max(self._longest.get(words[0], 0), len(words))
 
-    def named(self, text: str) -> dict[int, int]:
-        """The documents whose names stand in a text, with the words of the name; the longest name counts."""
+    def named(self, text: str) -> dict[int, "Name"]:
+        """The documents whose names stand in a text, with the name; the longest name counts."""
         words = _words(text)[:READ_WORDS]
         low = [word.lower() for word in words]
-        found: dict[int, int] = {}
+        found: dict[int, Name] = {}
         i = 0
         while i < len(words) and len(found) < NAMED_IN_A_TEXT:
             step = 1
-            if words[i][0].isupper() or words[i][0].isdigit() or is_cjk(words[i]):
-                for n in range(min(self._longest.get(low[i], 0), len(words) - i), 0, -1):
+            longest = self._longest.get(low[i], 0)
+            if longest and (words[i][0].isupper() or words[i][0].isdigit() or is_cjk(words[i])):
+                for n in range(min(longest, len(words) - i), 0, -1):
                     documents = self._documents.get(" ".join(low[i : i + n]))
-                    if documents and (n > 1 or _telling(low[i])):
+                    if documents and (n > 1 or _name(low[i])):
+                        name = Name(low[i : i + n], len(documents))
                         for document in documents[: NAMED_IN_A_TEXT - len(found)]:
-                            found.setdefault(document, n)
+                            found.setdefault(document, name)
                         step = n
                         break
             i += step
         return found
 
-    def bare(self, document: int) -> str:
-        """A document's name without what stands in brackets."""
-        return self._bare.get(document, "")
-
 
 def _words(text: str) -> list[str]:
     """The words of a text as written; where no spaces part them, its characters."""
-    return [word for run in runs(text) for word in (run if is_cjk(run) else (run,))]
+    words = runs(text.replace("'", " ").replace("’", " "))
+    return [word for run in words for word in (run if not run.isascii() and is_cjk(run) else (run,))]
 
 
-def _telling(word: str) -> bool:
+def _name(word: str) -> bool:
     """Whether a word alone may be a name."""
     return len(word) >= NAME_LETTERS and word not in EVERYDAY and word not in STOP
 
@@ -119,39 +136,49 @@ def titles_of(shelf: Shelf) -> Titles:
     return known[1]
 
 
-def follow(shelf: Shelf, question: Question, pages: list[Page], documents: Collection[int] | None = None) -> list[Page]:
-    """Pages that were found, together with those that the question and the best of them name; best first."""
+class Trail(msgspec.Struct, frozen=True, gc=False):
+    """Where following names has led."""
+
+    pages: list[Page]
+    """Those that were found, and those that the question and the best of them name; best first."""
+    chain: list[Page]
+    """The pages among the best ones that the question names, and those that these name; empty if it names none."""
+
+
+def follow(shelf: Shelf, question: Question, pages: list[Page], documents: Collection[int] | None = None) -> Trail:
+    """Follow the names in a question, and in the best pages that were found for it."""
     titles = titles_of(shelf)
     named = _allowed(titles.named(question.text), documents)
     found = {page.document: page for page in pages}
     _fetch(shelf, question, named, found)
     if not found:
-        return []
+        return Trail([], [])
     best = max((page.score for page in pages), default=0.0) or 1.0
     scores = {page.document: page.score / best for page in pages}
-    alike: dict[str, int] = {}
-    for document in named:
-        alike[titles.bare(document)] = alike.get(titles.bare(document), 0) + 1
-    for document, words in named.items():
-        share = SHORT_NAME + (1 - SHORT_NAME) * min(words, FULL_NAME_WORDS) / FULL_NAME_WORDS
-        given = IN_QUESTION * share / math.sqrt(alike[titles.bare(document)])
-        scores[document] = scores.get(document, UNMATCHED) + given
+    for document, name in named.items():
+        share = SHORT_NAME + (1 - SHORT_NAME) * min(len(name.words), FULL_NAME_WORDS) / FULL_NAME_WORDS
+        scores[document] = scores.get(document, UNMATCHED) + IN_QUESTION * share * name.telling(shelf)
     linked: dict[int, float] = {}
+    chained = set(named)
     for n, seed in enumerate(sorted(scores, key=lambda each: (-scores[each], each))[:SEEDS]):
         hits = found[seed].hits[:SEED_PASSAGES]
         text = "\n".join(passage.text for passage in shelf.stored([hit.id for hit in hits]))
-        for document in _allowed(titles.named(text), documents):
+        links = _allowed(titles.named(text), documents)
+        chained.update(links if seed in named else ())
+        for document, name in links.items():
             if document != seed:
-                linked[document] = max(linked.get(document, 0.0), scores[seed] / (1 + FADING * n))
+                given = LINKED * name.telling(shelf) * scores[seed] / (1 + FADING * n)
+                linked[document] = max(linked.get(document, 0.0), given)
     _fetch(shelf, question, linked, found)
     for document, given in linked.items():
-        scores[document] = scores.get(document, 0.0) + LINKED * given
+        scores[document] = scores.get(document, 0.0) + given
     ranked = [msgspec.structs.replace(page, score=scores[page.document] * best) for page in found.values()]
-    return sorted(ranked, key=lambda page: (-page.score, page.hits[0].id))
+    ranked.sort(key=lambda page: (-page.score, page.hits[0].id))
+    return Trail(ranked, [page for page in ranked[:DOCUMENTS] if page.document in chained])
 
 
-def _allowed(named: dict[int, int], documents: Collection[int] | None) -> dict[int, int]:
-    return named if documents is None else {each: words for each, words in named.items() if each in documents}
+def _allowed(named: dict[int, Name], documents: Collection[int] | None) -> dict[int, Name]:
+    return named if documents is None else {each: name for each, name in named.items() if each in documents}
 
 
 def _fetch(shelf: Shelf, question: Question, documents: Iterable[int], found: dict[int, Page]) -> None:
@@ -192,4 +219,4 @@ def sentences(shelf: Shelf, question: Question, pages: list[Page]) -> list[Quote
     return [quoted for _, _, quoted in found]
 
 
-__all__ = ["Quoted", "Titles", "follow", "sentences"]
+__all__ = ["Quoted", "Titles", "Trail", "follow", "sentences"]

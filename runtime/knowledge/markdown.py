@@ -48,7 +48,9 @@ class _Reader:
         self._in_list = False
 
     def line(self, line: str, start: int, end: int) -> None:
-        if self._fence or self._fenced(line, start, end):
+        if line[0].isalpha() and not self._fence and not self._comment:
+            self._prose(line, start, plain=True)  # most lines by far: no structure begins with a letter
+        elif self._fence or self._fenced(line, start, end):
             self._inside_fence(line, start)
         elif self._comment or line.lstrip().startswith("<!--"):
             self.flush()
@@ -121,13 +123,13 @@ class _Reader:
         a = start + line.index(body)
         self.outline.add(Unit(a, a + min(len(body), 1200), opens=True))
 
-    def _prose(self, line: str, start: int) -> None:
+    def _prose(self, line: str, start: int, *, plain: bool = False) -> None:
         skip = 0
-        if quoted := _QUOTED.match(line):
+        if not plain and (quoted := _QUOTED.match(line)):
             skip = quoted.end()
         if self._code_start >= 0:
             self.flush()
-        if item := _ITEM.match(line, skip):
+        if not plain and (item := _ITEM.match(line, skip)):
             self.flush()
             skip, self._in_list = item.end(), True
         elif self._start < 0 and not line.startswith((" ", "\t")):

@@ -154,10 +154,6 @@ class _Sentence(msgspec.Struct, frozen=True, gc=False):
     matched: dict[str, float]
     opens: bool
 
-    def new(self, terms: frozenset[str]) -> list[str]:
-        """Its terms that are not among these, in a fixed order so that sums are the same in every process."""
-        return sorted(self.terms - terms)
-
 
 def _sentences(passage: Stored, question: Question) -> list[_Sentence]:
     """The sentences of a passage, each with the first piece of code behind it."""
@@ -184,10 +180,14 @@ def _of(shelf: Shelf, question: Question, passage: Stored, strength: float, bonu
     heading |= {t: v * IN_LEAF for t, v in question.matches(set(tokens(passage.leaf))).items()}
     variants = {v for each in question.terms.values() for v in each.variants}
     sentences = _sentences(passage, question)
+    # in a fixed order, so that sums are the same in every process
+    weights = [[(term, shelf.rarity(term)) for term in sorted(each.terms)] for each in sentences]
+    asked = [question.asked(each.matched) for each in sentences]
     text, found = passage.text, list[Window]()
     for i, first in enumerate(sentences):
         if not fit(text[first.start : first.prose_end], opens=first.opens):
             continue
+        anaphoric = bool(_ANAPHOR.match(text, first.start))
         prose, matched, terms = 0, dict[str, float](), frozenset[str]()
         dense = mass = answering = 0.0
         for n, sentence in enumerate(sentences[i : i + RUN]):
@@ -197,16 +197,16 @@ def _of(shelf: Shelf, question: Question, passage: Stored, strength: float, bonu
                 break
             for term, value in sentence.matched.items():
                 matched[term] = max(matched.get(term, 0.0), value)
-            for term in sentence.new(terms):
-                weight = shelf.rarity(term)
-                mass += weight
-                answering += weight * (term in variants)
+            for term, weight in weights[i + n]:
+                if term not in terms:
+                    mass += weight
+                    answering += weight * (term in variants)
             terms |= sentence.terms
-            dense += question.asked(sentence.matched)
+            dense += asked[i + n]
             score = bonus + PASSAGE_STRENGTH * strength + OPENING * (i == 0) + LONG * (prose > LONG_CHARACTERS)
             score += OVERVIEW * (question.kind == "what" and passage.leaf == passage.title)
             score += ASKED_DENSE * dense / (n + 1) + EVERY_SENTENCE * n
-            score += ANAPHORIC * bool(_ANAPHOR.match(text, first.start))
+            score += ANAPHORIC * anaphoric
             score += _relevance(question, heading, matched) + DENSITY * math.sqrt(answering / (mass or 1.0))
             score += _cue(question, text[first.start : sentence.end], code=sentence.end > sentence.prose_end)
             found.append(Window(passage, first.start, sentence.end, score, dict(matched), terms))
@@ -227,7 +227,7 @@ def _cue(question: Question, text: str, *, code: bool) -> float:
 
 def fit(sentence: str, *, opens: bool) -> bool:
     """Whether a quote may begin with this sentence: a whole one, not a fragment or a pointer elsewhere."""
-    letters = sum(c.isalpha() or c == " " for c in sentence)
+    letters = sum(map(str.isalpha, sentence)) + sentence.count(" ")
     if letters < 0.7 * len(sentence) or _POINTER.search(sentence) or sentence.count("(") < sentence.count(")"):
         return False
     words = sentence.split()

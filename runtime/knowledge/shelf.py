@@ -102,6 +102,11 @@ class Shelf:
                 self._frequencies[term] = known
         return known
 
+    def learn(self) -> None:
+        """Take in how frequent all terms are: for an index that is asked often and not written any more."""
+        rows = self._db.execute("SELECT term, doc FROM vocabulary LIMIT ?", (KNOWN_TERMS,))
+        self._frequencies.update(rows)
+
     def known(self, terms: Iterable[str]) -> list[str]:
         """Those of some terms that the documents speak of."""
         wanted = sorted(terms)[:KNOWN_AT_ONCE]

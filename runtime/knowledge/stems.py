@@ -14,6 +14,7 @@ _DOUBLE_SUFFIXES = {
     "iveness": "ive", "fulness": "ful", "ousness": "ous", "aliti": "al", "iviti": "ive", "biliti": "ble", "logi": "log",
 }  # fmt: skip
 _SUFFIXES = {"icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": ""}
+_TABLES = tuple((table, tuple(table)) for table in (_DOUBLE_SUFFIXES, _SUFFIXES))
 _ENDINGS = ("ement", "ment", "ance", "ence", "able", "ible", "ant", "ent", "ism", "ate", "iti", "ous", "ive", "ize",
             "al", "er", "ic", "ou")  # fmt: skip
 
@@ -26,8 +27,9 @@ def stem(word: str) -> str:
     word = _past(_plural(word))
     if word.endswith("y") and _VOWEL.search(word[:-1]):
         word = word[:-1] + "i"
-    for table in (_DOUBLE_SUFFIXES, _SUFFIXES):
-        word = _replaced(word, table)
+    for table, suffixes in _TABLES:
+        if word.endswith(suffixes):
+            word = _replaced(word, table)
     return _final(_ending(word))
 
 
@@ -64,7 +66,7 @@ def _replaced(word: str, table: dict[str, str]) -> str:
 
 
 def _ending(word: str) -> str:
-    for suffix in _ENDINGS:
+    for suffix in _ENDINGS if word.endswith(_ENDINGS) else ():
         if word.endswith(suffix):
             base = word[: -len(suffix)]
             return base if _measure(base) > 1 else word

@@ -61,6 +61,21 @@ def connect(path: Path) -> sqlite3.Connection:
     return db
 
 
+def create(db: sqlite3.Connection) -> None:
+    """Make the tables in an empty database."""
+    db.executescript(SCHEMA)
+
+
+def add_folder(db: sqlite3.Connection, name: str) -> int:
+    """A folder by a name of its own, for documents that stand in no folder of the disk."""
+    return int(db.execute("INSERT INTO folders (name, path) VALUES (?, ?)", (name, name)).lastrowid or 0)
+
+
+def forget_priors(db: sqlite3.Connection) -> None:
+    """Weigh all passages alike: what says little in a manual, such as its history, may be what a page is about."""
+    db.execute("UPDATE passages SET prior = 1.0")
+
+
 def folder_id(db: sqlite3.Connection, path: Path) -> tuple[int, str]:
     """The number and name of a folder; a second folder of the same name gets its parent's name in front."""
     row = db.execute("SELECT id, name FROM folders WHERE path = ?", (str(path),)).fetchone()
@@ -82,12 +97,17 @@ def stored_key(db: sqlite3.Connection, folder: int, path: str) -> tuple[str, str
 
 
 def replace(
-    db: sqlite3.Connection, folder: int, path: str, key: str, document: Document | None, reason: str = ""
-) -> int:
-    """Put what was read in the place of what was there, in one transaction. Returns the number of passages."""
+    db: sqlite3.Connection, folder: int, path: str, key: str, document: Document | None, reason: str = "",
+    *, keep: bool = True,
+) -> int:  # fmt: skip
+    """
+    Put what was read in the place of what was there, in one transaction. Returns the number of passages.
+
+    :param keep: keep its whole text, too.
+    """
     cut = pieces(document) if document else []
     rows = [_row(document, number, piece, path) for number, piece in enumerate(cut)] if document else []
-    text = zlib.compress(document.text.encode("utf-8", "replace"), 1) if document else b""
+    text = zlib.compress(document.text.encode("utf-8", "replace"), 1) if document and keep else b""
     title = document.title if document else ""
     db.execute("BEGIN IMMEDIATE")
     try:
@@ -96,11 +116,16 @@ def replace(
             "INSERT INTO documents (folder, path, key, title, reason, text) VALUES (?, ?, ?, ?, ?, ?)",
             (folder, path, key, title, reason, text),
         ).lastrowid
-        for passage, terms in rows:
-            rowid = db.execute(
-                "INSERT INTO passages VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (number, *passage)
-            ).lastrowid
-            db.execute("INSERT INTO terms (rowid, title, path, body) VALUES (?, ?, ?, ?)", (rowid, *terms))
+        first = db.execute("SELECT coalesce(max(id), 0) + 1 FROM passages").fetchone()[0]
+        ids = range(first, first + len(rows))
+        db.executemany(
+            "INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            ((i, number, *passage) for i, (passage, _) in zip(ids, rows, strict=True)),
+        )
+        db.executemany(
+            "INSERT INTO terms (rowid, title, path, body) VALUES (?, ?, ?, ?)",
+            ((i, *terms) for i, (_, terms) in zip(ids, rows, strict=True)),
+        )
         db.execute("COMMIT")
     except BaseException:
         if db.in_transaction:

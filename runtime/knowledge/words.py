@@ -1,6 +1,7 @@
 """What counts as a word: English stems, bigrams for Chinese, Japanese and Korean, folded accents and widths."""
 
 import functools
+import itertools
 import re
 import unicodedata
 
@@ -70,10 +71,7 @@ def tokens(text: str) -> list[str]:
     """The index terms of a text, in order."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
-    found: list[str] = []
-    for run in _RUN.findall(_joined(text.lower())):
-        found += _terms(run)
-    return found
+    return list(itertools.chain.from_iterable(map(_terms, _RUN.findall(_joined(text.lower())))))
 
 
 def spelled(text: str) -> list[tuple[str, str]]:

@@ -3,12 +3,21 @@
 import asyncio
 from collections.abc import Sequence
 
-import msgspec
-
 from actors.evidence import Findings
-from actors.ports import Knowledge
+from actors.ports import Knowledge, PortFailed
 from actors.research.ports import Page
-from runtime.workers import Workers
+from runtime.reading.merging import merged
+from runtime.workers import WorkError, Workers, WorkTimedOut
+
+FIND = "runtime.reading.shelf:find"
+OWN = "knowledge"
+"""The source whose pages stand in the index of own documents."""
+PASSAGES = 10
+"""So many passages for a question, at most."""
+
+
+class ReadingFailed(PortFailed):
+    """The pages that were read could not be searched."""
 
 
 class Reader:
@@ -19,11 +28,41 @@ class Reader:
         self._workers = workers
 
     async def passages(self, questions: Sequence[str], pages: Sequence[Page], *, within: float) -> tuple[Findings, ...]:
-        keys = {page.key for page in pages}
+        """
+        For each question its findings; own documents are weighed by the statistics of the whole index.
 
-        async def one(question: str) -> Findings:
-            found = await self._knowledge.search(question, within=within)
-            kept = tuple(each for each in found.passages if each.source in keys)
-            return msgspec.structs.replace(found, passages=kept)
+        :raises PortFailed: the time was up, or the index is damaged.
+        """
+        own = sorted({page.key for page in pages if page.source == OWN})
+        web = [page for page in pages if page.source != OWN]
+        of_own, of_web = await asyncio.gather(
+            self._of_own(questions, own, within), self._of_web(questions, web, within)
+        )
+        return tuple(merged(*each, limit=PASSAGES) for each in zip(of_own, of_web, strict=True))
 
-        return tuple(await asyncio.gather(*(one(each) for each in questions)))
+    async def _of_own(self, questions: Sequence[str], sources: list[str], within: float) -> list[Findings]:
+        if not sources:
+            return [Findings() for _ in questions]
+        asked = (
+            self._knowledge.search(question, within=within, limit=PASSAGES, sources=sources, hops=True)
+            for question in questions
+        )
+        return await asyncio.gather(*asked)
+
+    async def _of_web(self, questions: Sequence[str], pages: list[Page], within: float) -> list[Findings]:
+        if not pages:
+            return [Findings() for _ in questions]
+        texts = [(_sound(page.key), _sound(page.title), _sound(page.text)) for page in pages]
+        shelf = [{"key": key, "title": title, "text": text} for key, title, text in texts]
+        arguments = (shelf, [_sound(question) for question in questions], PASSAGES)
+        try:
+            return await self._workers.call(FIND, *arguments, within=within, returns=list[Findings])
+        except WorkTimedOut as error:
+            raise ReadingFailed(f"Searching the pages that were read took longer than {within:.1f} s.") from error
+        except WorkError as error:
+            raise ReadingFailed(f"The pages that were read could not be searched: {error}.") from error
+
+
+def _sound(text: str) -> str:
+    """A text of the same length without halves of characters, which no encoding can carry."""
+    return text.encode("utf-8", "replace").decode()
