@@ -66,7 +66,7 @@ def score(result: SearchResult, question: str, *, newest: str = "") -> Scored:
     if _RECENT.search(plain(question)):
         details.append(_freshness(result.published, newest))
         why.append(f"published {result.published}" if result.published else "no date")
-    value = 0.75 * relevance + 0.15 * PRIORS.get(result.source, 0.5) + 0.1 * sum(details) / len(details)
+    value = relevance * (0.7 + 0.2 * PRIORS.get(result.source, 0.5) + 0.1 * sum(details) / len(details))
     for fault in _faults(result.url):
         value /= 2
         why.append(fault)
