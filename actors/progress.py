@@ -57,7 +57,9 @@ class Stage(msgspec.Struct, frozen=True, gc=False):
     """0: not known."""
     item: str = ""
     began: float = 0.0
-    """Seconds since the run began."""
+    """Seconds since the run began, as below."""
+    latest: float = 0.0
+    """When an item was completed last."""
     seconds: float = 0.0
     """How long it took, as soon as it is over."""
 
@@ -71,7 +73,7 @@ class Stage(msgspec.Struct, frozen=True, gc=False):
         """By what its items took so far; nothing when that cannot be known. At `at` seconds since the run began."""
         if self.mark != "running" or not 0 < self.done < self.total:
             return None
-        return max(0.0, at - self.began) / self.done * (self.total - self.done)
+        return _left((self.latest - self.began) / self.done * (self.total - self.done), at - self.latest)
 
 
 FRESH = tuple(Stage(name) for name in (*SHARES, "reporting"))
@@ -91,6 +93,8 @@ class Board(msgspec.Struct, frozen=True, gc=False):
     learnings: int = 0
     percent: int = 0
     """Of the whole: if fewer rounds are needed than were ordered, it jumps at the end."""
+    moved: float = 0.0
+    """When it last became more, in seconds since the run began."""
     over: bool = False
 
     @property
@@ -102,7 +106,12 @@ class Board(msgspec.Struct, frozen=True, gc=False):
         """By how long all took so far; nothing when that cannot be known. At `at` seconds since the run began."""
         if self.over or self.percent < KNOWN_PERCENT:
             return None
-        return at * (100 - self.percent) / self.percent
+        return _left(self.moved * (100 - self.percent) / self.percent, at - self.moved)
+
+
+def _left(estimated: float, since: float) -> float | None:
+    """What is left of an estimate; once that has passed, it was wrong, and nothing is known."""
+    return estimated - since if estimated > since else None
 
 
 def fold(board: Board, event: News, at: float) -> Board:
@@ -128,12 +137,13 @@ def fold(board: Board, event: News, at: float) -> Board:
                 direction=event.direction, learnings=event.learnings,
             )  # fmt: skip
         case Worked(stage=name):
-            board = replace(board, stages=_worked(_entered(board.stages, name, at), event))
+            board = replace(board, stages=_worked(_entered(board.stages, name, at), event, at))
         case RunEnded(outcome=outcome):
             return _ended(board, well=outcome.status in WELL, at=at)
         case _:
             return board
-    return replace(board, percent=max(board.percent, _percent(board)))
+    percent = _percent(board)
+    return replace(board, percent=percent, moved=at) if percent > board.percent else board
 
 
 def _entered(stages: tuple[Stage, ...], name: str, at: float) -> tuple[Stage, ...]:
@@ -145,11 +155,12 @@ def _entered(stages: tuple[Stage, ...], name: str, at: float) -> tuple[Stage, ..
     return (*before, Stage(name, "running", began=at), *FRESH[place + 1 :])
 
 
-def _worked(stages: tuple[Stage, ...], event: Worked) -> tuple[Stage, ...]:
+def _worked(stages: tuple[Stage, ...], event: Worked, at: float) -> tuple[Stage, ...]:
     def told(stage: Stage) -> Stage:
         total = max(0, event.total)
         done = min(max(0, event.done), total) if total else max(0, event.done)
-        return msgspec.structs.replace(stage, step=event.step, done=done, total=total, item=event.item)
+        latest = at if done > stage.done else stage.latest
+        return msgspec.structs.replace(stage, step=event.step, done=done, total=total, item=event.item, latest=latest)
 
     return tuple(told(stage) if stage.name == event.stage else stage for stage in stages)
 

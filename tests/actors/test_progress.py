@@ -133,11 +133,14 @@ def test_a_good_end_completes_all(status: str) -> None:
 def test_the_time_left_is_said_only_when_it_can_be_known() -> None:
     begun = after(*FIRST[:4])
     half = after(*FIRST, entered("deepening"))
-    reading = Stage("extracting", "running", done=2, total=5, began=10.0)
+    reading = Stage("extracting", "running", done=2, total=5, began=10.0, latest=14.0)
 
     assert begun.seconds_left(3.0) is None, "nearly nothing is done yet"
-    assert half.seconds_left(45.0) == pytest.approx(55.0)
+    assert (half.percent, half.moved) == (45, 7.0)
+    assert half.seconds_left(8.0) == pytest.approx(7 * 55 / 45 - 1)
     assert reading.seconds_left(14.0) == pytest.approx(6.0), "two in four seconds, three to go"
+    assert reading.seconds_left(16.0) == pytest.approx(4.0)
+    assert reading.seconds_left(21.0) is None, "an estimate that has passed was wrong"
     for unknown in (Stage("x", "running", done=2), Stage("x", "running", total=5), Stage("x", "pending", total=5)):
         assert unknown.seconds_left(14.0) is None
 

@@ -108,13 +108,18 @@ def test_an_item_that_was_held_back_is_told_by_the_next_tick() -> None:
 @pytest.mark.req("PR-29", "PR-27")
 def test_a_pipe_is_never_silent_for_longer_than_a_heartbeat() -> None:
     pipe = Plain()
-    pipe.show(NEWS)
+    pipe.show(NEWS[:-1])
+    pipe.show(NEWS[-1:], seconds=10.0)
     pipe.now += HEARTBEAT_SECONDS
     pipe.view.tick()
     pipe.view.tick()
+    pipe.now += 3 * HEARTBEAT_SECONDS
+    pipe.view.tick()
 
-    assert pipe.lines[-1] == "   14.000 s   12 %  extracting 2/5 goes on, about 9 s left for it"
-    assert "goes on" not in pipe.lines[-2]
+    assert pipe.lines[-2:] == [
+        "   23.000 s   12 %  extracting 2/5 goes on, about 10 s left for it",
+        "   38.000 s   12 %  extracting 2/5 goes on",
+    ], "what was estimated has passed: nothing is known"
 
 
 def test_the_last_item_is_told_before_the_end() -> None:
@@ -145,9 +150,10 @@ def tty(monkeypatch: pytest.MonkeyPatch) -> Tty:
 
 
 def drawn(events: Iterable[News], at: float, **more: Any) -> list[str]:
+    """What is on the screen after these, of which one came each second."""
     board = Board()
-    for event in events:
-        board = fold(board, event, at - 4.0)
+    for second, event in enumerate(events):
+        board = fold(board, event, float(second))
     stream = io.StringIO()
     console(stream).print(research(board, at, 600.0, **more))
     return [line.rstrip() for line in stream.getvalue().splitlines()]
@@ -155,13 +161,13 @@ def drawn(events: Iterable[News], at: float, **more: Any) -> list[str]:
 
 @pytest.mark.req("PR-27", "PR-28")
 def test_a_terminal_shows_five_stages_with_icon_percentage_items_and_time(tty: Tty) -> None:
-    lines = drawn(NEWS, 10.0)
+    lines = drawn(NEWS, 8.5)
 
-    assert lines[0] == "Research T-1   12 %   round 1 of at most 3   10.0 s, at most 590 s left"
+    assert lines[0] == "Research T-1   12 %   round 1 of at most 3   8.5 s, at most 592 s left"
     assert [line.split() for line in lines[1:]] == [
-        ["✔", "Planning", "100", "%", "1/1", "0.0", "s", "trams"],
-        ["✔", "Searching", "100", "%", "2/2", "0.0", "s", "rss:", "trams"],
-        ["●", "Extracting", "40", "%", "2/5", "about", "6", "s", "left", "The", "tram", "depot"],
+        ["✔", "Planning", "100", "%", "1/1", "3.0", "s", "trams"],
+        ["✔", "Searching", "100", "%", "2/2", "3.0", "s", "rss:", "trams"],
+        ["●", "Extracting", "40", "%", "2/5", "about", "1", "s", "left", "The", "tram", "depot"],
         ["○", "Analyzing", "0", "%"],
         ["○", "Reporting", "0", "%"],
     ]
@@ -172,6 +178,7 @@ def test_a_terminal_shows_how_long_all_will_take_once_that_can_be_known(tty: Tty
     rounds: tuple[News, ...] = (RoundBegan(2, 3, "depots", 2), entered(9, "extracting"))
 
     assert "37 %, about 17 s to go   round 2 of at most 3" in drawn([*NEWS, *rounds], 10.0)[0]
+    assert "37 %   round 2 of at most 3" in drawn([*NEWS, *rounds], 60.0)[0], "an estimate that has passed was wrong"
 
 
 @pytest.mark.req("PR-28")
