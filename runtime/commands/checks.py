@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from actors.research.quality import web_address
 from runtime.config import is_loopback
 from runtime.knowledge.port import FILE as INDEX
 from runtime.logs import FILE
@@ -24,6 +25,7 @@ from runtime.view.report import counted
 REACH_SECONDS = 2.0
 BUSY_SECONDS = 1.0
 FREE_MEGABYTES = 200
+RESEARCH = "pip install 'terminus[research]'"
 OPENAI = "https://api.openai.com/v1"
 
 
@@ -49,7 +51,8 @@ def checks(settings: Settings, file: Path | None, *, reach: bool) -> list[Check]
         lambda: knowledge(folder / INDEX),
         lambda: model(settings.model),
         lambda: model_server(settings.model, reach=reach),
-        web_search,
+        lambda: web_search(settings),
+        web_pages,
         lambda: server(settings),
         lambda: log(settings),
         terminal,
@@ -177,10 +180,42 @@ def model_server(settings: ModelSettings, *, reach: bool) -> Check:
     return Check(name, "ok", f"{base} answers ({status})")
 
 
-def web_search() -> Check:
-    if os.environ.get("TAVILY_API_KEY"):
-        return Check("Web search", "ok", "TAVILY_API_KEY is set")
-    return Check("Web search", "ok", "TAVILY_API_KEY is not set", "Helpdesk tickets need none; research uses it.")
+def web_search(settings: Settings) -> Check:
+    """Where research may search beside the own documents; nothing is contacted."""
+    sources, missing = [], []
+    if settings.tavily.api_key or settings.tavily.keyless:
+        sources.append(f"Tavily, key {'set' if settings.tavily.api_key else 'not set, so for a few queries only'}")
+        missing.append(("tavily", "pip install tavily-python"))
+    if settings.duckduckgo.enabled:
+        sources.append("DuckDuckGo")
+        missing.append(("ddgs", "pip install 'terminus[duckduckgo]'"))
+    if settings.feeds.urls:
+        sources.append(counted(len(settings.feeds.urls), "feed"))
+        missing.append(("fastfeedparser", RESEARCH))
+    if not sources:
+        remedy = "Set TAVILY_API_KEY, [feeds] urls or [duckduckgo] enabled; helpdesk tickets need none."
+        return Check("Web search", "ok", "none configured: research searches your documents only", remedy)
+    found = "; ".join(sources)
+    if wrong := [url for url in settings.feeds.urls if not web_address(url)]:
+        return Check("Web search", "warning", f"{found}; {wrong[0]} is no web address", "Mend [feeds] urls.")
+    if lacking := _lacking(missing):
+        return Check("Web search", "warning", f"{found}; {lacking[0][0]} is not installed", lacking[0][1])
+    return Check("Web search", "ok", found)
+
+
+def web_pages() -> Check:
+    """What reads web pages when Tavily does not."""
+    lacking = _lacking([("trafilatura", RESEARCH), ("protego", RESEARCH)])
+    if lacking:
+        names = " and ".join(name for name, _ in lacking)
+        found = f"{names} not installed, so web pages are read poorly or not at all"
+        return Check("Web pages", "warning", found, RESEARCH)
+    return Check("Web pages", "ok", "read by our own crawler: trafilatura and protego are installed")
+
+
+def _lacking(wanted: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Modules that are not installed, each with how to get it."""
+    return [each for each in wanted if importlib.util.find_spec(each[0]) is None]
 
 
 def server(settings: Settings) -> Check:

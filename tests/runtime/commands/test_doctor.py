@@ -10,8 +10,15 @@ from typing import Any
 
 import pytest
 
-from runtime.commands.checks import Check, checks, model, model_server, storage
-from runtime.settings import ModelSettings, Settings, StorageSettings
+from runtime.commands.checks import Check, checks, model, model_server, storage, web_pages, web_search
+from runtime.settings import (
+    DuckduckgoSettings,
+    FeedsSettings,
+    ModelSettings,
+    Settings,
+    StorageSettings,
+    TavilySettings,
+)
 from tests.runtime.commands.program import Place
 
 
@@ -144,13 +151,15 @@ def test_it_says_who_thinks_and_why() -> None:
     assert model(ModelSettings(provider="openai")).state == "problem"
 
 
-def test_no_secret_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TAVILY_API_KEY", "tavily-sesame")
-    settings: dict[str, Any] = {"model": ModelSettings(api_key="openai-sesame", base_url="http://example.org/v1")}
+def test_no_secret_is_shown(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {
+        "model": ModelSettings(api_key="openai-sesame", base_url="http://example.org/v1"),
+        "tavily": TavilySettings(api_key="tavily-sesame"),
+    }
     found = checks(Settings(storage=StorageSettings(folder=str(tmp_path)), **settings), None, reach=False)
 
     assert "sesame" not in json.dumps([[check.found, check.remedy] for check in found])
-    assert by_name(found)["Web search"].found == "TAVILY_API_KEY is set"
+    assert by_name(found)["Web search"].found == "Tavily, key set"
 
 
 def test_a_folder_that_is_not_there_yet_is_made_later(tmp_path: Path) -> None:
@@ -158,3 +167,52 @@ def test_a_folder_that_is_not_there_yet_is_made_later(tmp_path: Path) -> None:
 
     assert check.state == "ok"
     assert check.found.endswith("made when it is first needed")
+
+
+FEED = FeedsSettings(urls=("https://a.example/feed", "https://b.example/feed"))
+
+
+@pytest.mark.parametrize(
+    ("sections", "state", "found", "remedy"),
+    [
+        ({}, "ok", "none configured", "Set TAVILY_API_KEY"),
+        ({"tavily": TavilySettings(api_key="tvly-secret")}, "ok", "Tavily, key set", ""),
+        ({"tavily": TavilySettings(keyless=True)}, "ok", "key not set, so for a few queries only", ""),
+        ({"duckduckgo": DuckduckgoSettings(enabled=True), "feeds": FEED}, "ok", "DuckDuckGo; 2 feeds", ""),
+        ({"feeds": FeedsSettings(urls=("file:///x",))}, "warning", "file:///x is no web address", "[feeds] urls"),
+    ],
+)
+def test_it_says_where_research_may_search(sections: Any, state: str, found: str, remedy: str) -> None:
+    check = web_search(Settings(**sections))
+
+    assert check.state == state
+    assert found in check.found
+    assert remedy in check.remedy
+    assert "tvly-secret" not in str(check)
+
+
+@pytest.mark.parametrize(
+    ("module", "sections", "remedy"),
+    [
+        ("tavily", {"tavily": TavilySettings(api_key="tvly-secret")}, "tavily-python"),
+        ("ddgs", {"duckduckgo": DuckduckgoSettings(enabled=True)}, "terminus[duckduckgo]"),
+        ("fastfeedparser", {"feeds": FEED}, "terminus[research]"),
+    ],
+)
+def test_it_says_what_a_source_lacks(module: str, sections: Any, remedy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == module else name)
+
+    check = web_search(Settings(**sections))
+
+    assert check.state == "warning"
+    assert f"{module} is not installed" in check.found
+    assert remedy in check.remedy
+
+
+def test_it_says_what_reads_web_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert web_pages().state == "ok"
+
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+
+    assert web_pages().found.startswith("trafilatura and protego not installed")
+    assert "terminus[research]" in web_pages().remedy
