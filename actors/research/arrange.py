@@ -8,9 +8,9 @@ say is not repeated below in the same words; the sections have the rest.
 from collections.abc import Sequence
 
 from actors.folding import fold
-from actors.research.ledger import Ledger, Said, quadrants
 from actors.research.ports import Statement
 from actors.research.records import Analysis, Comparison, Competitor, Contradiction, Rated, Row, Section
+from actors.research.register import Register, Said, quadrants
 
 OVERVIEW = 5
 KEY_POINTS = 5
@@ -26,25 +26,25 @@ class Arrangement:
     """The parts of a report as statements, each of which stands."""
 
     def __init__(
-        self, sections: Sequence[Section], analysis: Analysis, overview: Sequence[Statement], ledger: Ledger
+        self, sections: Sequence[Section], analysis: Analysis, overview: Sequence[Statement], register: Register
     ) -> None:
         above, parts = Said(), Said()
-        self.overview = tuple(ledger.fresh(overview, above))[:OVERVIEW]
-        self.comparison = _comparison(analysis.comparison, ledger, parts)
-        self.swot = _swot(analysis, ledger, parts)
-        self.competitors = _competitors(analysis.competitors, ledger, parts)
-        self.features = tuple(ledger.fresh(analysis.features, parts))
+        self.overview = tuple(register.fresh(overview, above))[:OVERVIEW]
+        self.comparison = _comparison(analysis.comparison, register, parts)
+        self.swot = _swot(analysis, register, parts)
+        self.competitors = _competitors(analysis.competitors, register, parts)
+        self.features = tuple(register.fresh(analysis.features, parts))
         asked = merged(sections)
         found = [
-            (section, tuple(each for each in section.statements if ledger.stands(each)))
+            (section, tuple(each for each in section.statements if register.stands(each)))
             for section in asked
         ]  # fmt: skip
         self.unanswered = tuple(section for section, standing in found if not standing)
         taken = Said(above, parts)
         answered = [(section, standing) for section, standing in found if standing]
-        self.key_points = _key_points([standing for _, standing in answered], ledger, taken)
-        self.sections = _sections(answered, ledger, taken)
-        self.contradictions = _contradictions(analysis.contradictions, ledger)
+        self.key_points = _key_points([standing for _, standing in answered], register, taken)
+        self.sections = _sections(answered, register, taken)
+        self.contradictions = _contradictions(analysis.contradictions, register)
 
 
 def merged(sections: Sequence[Section]) -> tuple[Section, ...]:
@@ -61,53 +61,55 @@ def merged(sections: Sequence[Section]) -> tuple[Section, ...]:
 
 
 def _sections(
-    answered: Sequence[tuple[Section, tuple[Statement, ...]]], ledger: Ledger, taken: Said
+    answered: Sequence[tuple[Section, tuple[Statement, ...]]], register: Register, taken: Said
 ) -> tuple[Section, ...]:
     sections = []
     for section, standing in answered:
-        rest = tuple(ledger.fresh(standing, taken))
+        rest = tuple(register.fresh(standing, taken))
         if rest or len(answered) > 1:  # the overview is all there is on the only question
             note = "" if section.answered else IN_PART
             sections.append(Section(section.question, rest, section.answered, note if rest else ELSEWHERE))
     return tuple(sections)
 
 
-def _key_points(found: Sequence[tuple[Statement, ...]], ledger: Ledger, taken: Said) -> tuple[Statement, ...]:
+def _key_points(found: Sequence[tuple[Statement, ...]], register: Register, taken: Said) -> tuple[Statement, ...]:
     """The first statement of each question that has more to say."""
     if len(found) < 2 or sum(map(len, found)) < ENOUGH_FOR_KEY_POINTS:
         return ()
     firsts = [standing[0] for standing in found if len(standing) > 1]
-    return tuple(ledger.fresh(firsts[:KEY_POINTS], taken))
+    return tuple(register.fresh(firsts[:KEY_POINTS], taken))
 
 
-def _comparison(comparison: Comparison | None, ledger: Ledger, said: Said) -> Comparison | None:
+def _comparison(comparison: Comparison | None, register: Register, said: Said) -> Comparison | None:
     if comparison is None:
         return None
     rows = []
     for row in comparison.rows:
-        cells = tuple(next(ledger.fresh([cell] if cell else [], said), None) for cell in row.cells)
+        cells = tuple(next(register.fresh([cell] if cell else [], said), None) for cell in row.cells)
         if any(cells):
             rows.append(Row(row.attribute, cells))
     return Comparison(comparison.sides, tuple(rows)) if rows else None
 
 
-def _swot(analysis: Analysis, ledger: Ledger, said: Said) -> dict[str, tuple[Rated, ...]]:
+def _swot(analysis: Analysis, register: Register, said: Said) -> dict[str, tuple[Rated, ...]]:
     """All quadrants, or none: one by itself weighs nothing."""
-    standing = {title: [r for r in rated if ledger.stands(r.statement)] for title, rated in quadrants(analysis).items()}
+    standing = {
+        title: [r for r in rated if register.stands(r.statement)] for title, rated in quadrants(analysis).items()
+    }
     if sum(map(bool, standing.values())) < LEAST_QUADRANTS:
         return {}
     return {title: tuple(r for r in rated if said.add(r.statement.text)) for title, rated in standing.items()}
 
 
-def _competitors(competitors: Sequence[Competitor], ledger: Ledger, said: Said) -> tuple[Competitor, ...]:
-    found = (Competitor(each.name, tuple(ledger.fresh(each.statements, said))) for each in competitors)
+def _competitors(competitors: Sequence[Competitor], register: Register, said: Said) -> tuple[Competitor, ...]:
+    found = (Competitor(each.name, tuple(register.fresh(each.statements, said))) for each in competitors)
     return tuple(each for each in found if each.statements)
 
 
-def _contradictions(pairs: Sequence[Contradiction], ledger: Ledger) -> tuple[Contradiction, ...]:
+def _contradictions(pairs: Sequence[Contradiction], register: Register) -> tuple[Contradiction, ...]:
     """Both sides of each, though one was quoted before: who reads of a contradiction must see both."""
     found: dict[frozenset[str], Contradiction] = {}
     for pair in pairs:
-        if ledger.stands(pair.one) and ledger.stands(pair.other) and pair.one.page != pair.other.page:
+        if register.stands(pair.one) and register.stands(pair.other) and pair.one.page != pair.other.page:
             found.setdefault(frozenset((fold(pair.one.text)[0], fold(pair.other.text)[0])), pair)
     return tuple(found.values())

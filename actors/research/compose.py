@@ -7,11 +7,11 @@ import msgspec
 from actors.evidence import Citation
 from actors.research.arrange import Arrangement
 from actors.research.charts import charts
-from actors.research.ledger import Ledger, statements
 from actors.research.messages import CloseResearch
 from actors.research.ports import Page, Statement
 from actors.research.prose import neat
 from actors.research.records import Analysis, Block, Comparison, Line, Listed, Rated, Report, Table
+from actors.research.register import Register, statements
 from actors.research.remarks import ended_early, is_product_question, notes, still_open
 
 TITLE_CHARACTERS = 100
@@ -32,34 +32,42 @@ def compose(case: CloseResearch, overview: Sequence[Statement] = ()) -> Report:
     return written(case, overview)[0]
 
 
-def written(case: CloseResearch, overview: Sequence[Statement] = (), remarks: Sequence[str] = ()) -> Written:
+def written(
+    case: CloseResearch,
+    overview: Sequence[Statement] = (),
+    remarks: Sequence[str] = (),
+    register: Register | None = None,
+) -> Written:
     """
     The report, and what stands behind its numbers, sentence by sentence.
 
     :param remarks: what else is to be said on how it was made, each a sentence.
+    :param register: one that knows already what stands; checking that is most of the work.
     """
     analysis = case.analysis or Analysis()
-    ledger = Ledger(case.pages, case.passages, [*overview, *statements(case.sections, case.learnings, analysis)])
-    chosen = Arrangement(case.sections, analysis, overview or analysis.overview, ledger)
+    register = register or Register(case.pages, case.passages)
+    for each in (*overview, *statements(case.sections, case.learnings, analysis)):
+        register.stands(each)
+    chosen = Arrangement(case.sections, analysis, overview or analysis.overview, register)
     report = Report(  # numbers are given on the way: the order of these is the order of reading
         title=_title(case.text),
         question=neat(case.text, QUESTION_CHARACTERS),
-        overview=tuple(map(ledger.line, chosen.overview)),
-        key_points=tuple(map(ledger.line, chosen.key_points)),
-        sections=tuple(_block(each.question, each.statements, ledger, each.note) for each in chosen.sections),
-        comparison=_table(chosen.comparison, ledger) if chosen.comparison else None,
-        competitors=_competitors(case, chosen, ledger),
-        features=_features(case, chosen, ledger),
-        swot=_swot(case, chosen, ledger),
-        contradictions=tuple((ledger.line(each.one), ledger.line(each.other)) for each in chosen.contradictions),
+        overview=tuple(map(register.line, chosen.overview)),
+        key_points=tuple(map(register.line, chosen.key_points)),
+        sections=tuple(_block(each.question, each.statements, register, each.note) for each in chosen.sections),
+        comparison=_table(chosen.comparison, register) if chosen.comparison else None,
+        competitors=_competitors(case, chosen, register),
+        features=_features(case, chosen, register),
+        swot=_swot(case, chosen, register),
+        contradictions=tuple((register.line(each.one), register.line(each.other)) for each in chosen.contradictions),
     )
     lines = tuple(dict.fromkeys(body(report)))
-    sources = _sources(case.pages, ledger, lines)
+    sources = _sources(case.pages, register, lines)
     report = msgspec.structs.replace(
         report, unanswered=_unanswered(case, chosen), further=still_open(case), missed=case.missed, sources=sources,
-        charts=charts(lines, sources, case.missed), partial=ended_early(case), notes=(*notes(case, ledger), *remarks),
+        charts=charts(lines, sources, case.missed), partial=ended_early(case), notes=(*notes(case, register), *remarks),
     )  # fmt: skip
-    return report, ledger.citations
+    return report, register.citations
 
 
 def body(report: Report) -> Iterator[Line]:
@@ -82,37 +90,37 @@ def _title(text: str) -> str:
     return title[0].upper() + title[1:]
 
 
-def _block(title: str, found: Sequence[Statement], ledger: Ledger, note: str = "") -> Block:
-    return Block(neat(title, HEADING_CHARACTERS), tuple(map(ledger.line, found)), note)
+def _block(title: str, found: Sequence[Statement], register: Register, note: str = "") -> Block:
+    return Block(neat(title, HEADING_CHARACTERS), tuple(map(register.line, found)), note)
 
 
-def _table(comparison: Comparison, ledger: Ledger) -> Table:
+def _table(comparison: Comparison, register: Register) -> Table:
     head = ("", *(neat(side, HEADING_CHARACTERS) for side in comparison.sides))
     rows = []
     for row in comparison.rows:
-        cells = (ledger.line(cell) if cell else Line(ABSENT) for cell in row.cells)
+        cells = (register.line(cell) if cell else Line(ABSENT) for cell in row.cells)
         rows.append((Line(neat(row.attribute, HEADING_CHARACTERS)), *cells))
     return Table(head, tuple(rows))
 
 
-def _competitors(case: CloseResearch, chosen: Arrangement, ledger: Ledger) -> tuple[Block, ...]:
-    found = tuple(_block(each.name, each.statements, ledger) for each in chosen.competitors)
+def _competitors(case: CloseResearch, chosen: Arrangement, register: Register) -> tuple[Block, ...]:
+    found = tuple(_block(each.name, each.statements, register) for each in chosen.competitors)
     return found or _absent(case)
 
 
-def _features(case: CloseResearch, chosen: Arrangement, ledger: Ledger) -> Block | None:
+def _features(case: CloseResearch, chosen: Arrangement, register: Register) -> Block | None:
     if chosen.features:
-        return _block("Features", chosen.features, ledger)
+        return _block("Features", chosen.features, register)
     return next(iter(_absent(case)), None)
 
 
-def _swot(case: CloseResearch, chosen: Arrangement, ledger: Ledger) -> tuple[Block, ...]:
-    found = tuple(_quadrant(title, rated, ledger) for title, rated in chosen.swot.items())
+def _swot(case: CloseResearch, chosen: Arrangement, register: Register) -> tuple[Block, ...]:
+    found = tuple(_quadrant(title, rated, register) for title, rated in chosen.swot.items())
     return found or _absent(case)
 
 
-def _quadrant(title: str, rated: Sequence[Rated], ledger: Ledger) -> Block:
-    lines = tuple(ledger.line(each.statement, each.heading) for each in rated)
+def _quadrant(title: str, rated: Sequence[Rated], register: Register) -> Block:
+    lines = tuple(register.line(each.statement, each.heading) for each in rated)
     return Block(title, lines, "" if lines else NOT_FOUND)
 
 
@@ -130,16 +138,16 @@ def _unanswered(case: CloseResearch, chosen: Arrangement) -> tuple[str, ...]:
     return tuple(dict.fromkeys(neat(each, HEADING_CHARACTERS * 2) for each in said))
 
 
-def _sources(pages: Sequence[Page], ledger: Ledger, lines: Sequence[Line]) -> tuple[Listed, ...]:
+def _sources(pages: Sequence[Page], register: Register, lines: Sequence[Line]) -> tuple[Listed, ...]:
     """Those that are cited, by number, then those that were read for nothing, without one."""
     cited = [number for line in lines for number in line.numbers]
-    order = {key: place for place, key in enumerate(ledger.numbers)}
+    order = {key: place for place, key in enumerate(register.numbers)}
     unique = {page.key: page for page in pages}.values()
     return tuple(
         Listed(
-            ledger.numbers.get(page.key, 0), neat(page.title or page.url, HEADING_CHARACTERS), page.url, page.source,
+            register.numbers.get(page.key, 0), neat(page.title or page.url, HEADING_CHARACTERS), page.url, page.source,
             page.sha256, page.read_at, len(page.text), page.full_length, page.published,
-            cited.count(ledger.numbers.get(page.key, -1)),
+            cited.count(register.numbers.get(page.key, -1)),
         )
         for page in sorted(unique, key=lambda page: order.get(page.key, len(order)))
     )  # fmt: skip

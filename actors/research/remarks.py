@@ -3,9 +3,9 @@
 import re
 
 from actors.outcome import SENTENCES, Why
-from actors.research.ledger import Ledger
 from actors.research.messages import CloseResearch
 from actors.research.prose import neat
+from actors.research.register import Register
 
 SENTENCE_CHARACTERS = 400
 OPEN = 10
@@ -42,20 +42,20 @@ def still_open(case: CloseResearch) -> tuple[str, ...]:
     return tuple(each for each in said if each)[:OPEN] or (AS_A_WHOLE,)
 
 
-def notes(case: CloseResearch, ledger: Ledger) -> tuple[str, ...]:
+def notes(case: CloseResearch, register: Register) -> tuple[str, ...]:
     """How it was made."""
-    return tuple(dict.fromkeys(each for each in _notes(case, ledger) if each))
+    return tuple(dict.fromkeys(each for each in _notes(case, register) if each))
 
 
-def _notes(case: CloseResearch, ledger: Ledger) -> list[str]:
+def _notes(case: CloseResearch, register: Register) -> list[str]:
     rounds = f"{_counted(case.rounds, 'round')} of at most {max(case.rounds, case.brief.depth)}"
     missed = len({each.place for each in case.missed})
     made = (
-        "A model reworded some sentences; each was checked against the words of its source, which this report quotes, too."
-        if ledger.reworded
+        "A model reworded some sentences; each was checked against its source, whose words this report quotes, too."
+        if register.reworded
         else "Every sentence on the topic is quoted word for word from its source."
     )
-    out = ledger.left_out
+    out = register.left_out
     return [
         f"{rounds}; {_counted(len(case.pages), 'page')} read, {missed} not obtained.",
         made if case.pages else "",

@@ -8,12 +8,12 @@ from actors.outcome import Status
 from actors.ports import Filled, Model, PortFailed, Task, Tickets
 from actors.research.compose import body, written
 from actors.research.drafts import Overview
-from actors.research.ledger import verbatim
 from actors.research.markdown import rendered
 from actors.research.messages import CloseResearch, ResearchClosed
 from actors.research.ports import Statement
 from actors.research.prose import flat, neat
-from actors.research.records import Report
+from actors.research.records import Analysis, Report
+from actors.research.register import Register, statements, verbatim
 from bus import Actor, Context
 
 SUMMARY_CHARACTERS = 500
@@ -56,19 +56,19 @@ class Reporter(Actor[CloseResearch]):
 
     async def _write(self, message: CloseResearch, ctx: Context) -> ResearchClosed:
         overview: tuple[Statement, ...] = ()
-        filled: Filled | None = None
-        remark = ""
+        remark, judged = "", False
         if message.reason == "completed" and message.passages:
             try:
                 filled = await self._overview(message, ctx)
-                overview = claimed(filled, message)
             except (PortFailed, TimeoutError) as error:
-                remark = (
-                    f"The overview quotes the sources, because no model wrote one: {str(error) or 'it took too long.'}"
-                )
-        said_by_model = any(not verbatim(each) for section in message.sections for each in section.statements)
-        report, citations = written(message, overview, (remark,) if remark and said_by_model else ())
-        judged = not message.degraded and (said_by_model or (filled is not None and filled.judged))
+                remark = f"No model wrote the overview: {str(error) or 'it took too long.'}"
+            else:
+                overview, judged = claimed(filled, message), filled.judged
+                remark = "" if filled.degraded == message.degraded else filled.degraded
+        register = await _checked(message)
+        report, citations = written(message, overview, (remark,) if remark and register.reworded else (), register)
+        judged = not message.degraded and (judged or register.reworded)
+        await asyncio.sleep(0)
         status = _status(message, report, judged=judged)
         return ResearchClosed(
             status=status, report=report, resolution=_resolution(report, citations, status), summary=summary(report)
@@ -97,6 +97,15 @@ class Reporter(Actor[CloseResearch]):
         return Task(
             agent=ctx.address, instructions=self._instructions, material=tuple(material), findings=Findings(shown)
         )
+
+
+async def _checked(message: CloseResearch) -> Register:
+    """What stands of all that the case holds: checked one by one, so that other runs go on meanwhile."""
+    register = Register(message.pages, message.passages)
+    for each in statements(message.sections, message.learnings, message.analysis or Analysis()):
+        register.stands(each)
+        await asyncio.sleep(0)
+    return register
 
 
 def claimed(filled: Filled, message: CloseResearch) -> tuple[Statement, ...]:

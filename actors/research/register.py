@@ -5,6 +5,7 @@ Everything that a report says of its topic goes through here, whoever made it: w
 page that was read is left out and counted.
 """
 
+import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from actors.evidence import Citation, Claim, Passage, verify
@@ -30,21 +31,27 @@ class Said:
 
     def add(self, text: str) -> bool:
         """Whether it is new; then it is said from now on."""
-        key = fold(text)[0]
+        key = _key(text)
         if key in self.texts or any(_within(key, each) for each in self.texts):
             return False
         self.texts[key] = None
         return True
 
 
+@functools.lru_cache(1024)
+def _key(text: str) -> str:
+    """What two spellings of one text have in common."""
+    return fold(text)[0]
+
+
 def _within(key: str, said: str) -> bool:
     return len(key) >= CONTAINED_CHARACTERS and key in said
 
 
-class Ledger:
+class Register:
     """Statements on one side, pages and passages on the other; numbers of sources in the order of first citation."""
 
-    def __init__(self, pages: Sequence[Page], passages: Sequence[Passage], statements: Iterable[Statement]) -> None:
+    def __init__(self, pages: Sequence[Page], passages: Sequence[Passage]) -> None:
         self._pages = {page.key: page for page in pages}
         self._passages = {passage.id: passage for passage in passages}
         self._stand: dict[Statement, bool] = {}
@@ -52,13 +59,11 @@ class Ledger:
         self._cited: dict[tuple[int, str, int], Citation] = {}
         self.numbers: dict[str, int] = {}
         """Key of a page to its number."""
-        for each in statements:
-            self.stands(each)
 
     @property
     def left_out(self) -> int:
         """How many statements do not stand."""
-        return len({fold(each.text)[0] for each, stands in self._stand.items() if not stands} - self._places.keys())
+        return len({_key(each.text) for each, stands in self._stand.items() if not stands} - self._places.keys())
 
     @property
     def citations(self) -> tuple[Citation, ...]:
@@ -84,7 +89,7 @@ class Ledger:
             )
             self._stand[said] = known
             if known:
-                places = self._places.setdefault(fold(said.text)[0], [])
+                places = self._places.setdefault(_key(said.text), [])
                 if len(places) < PLACES and said.page not in {each.page for each in places}:
                     places.append(said)
         return known
@@ -99,7 +104,7 @@ class Ledger:
 
         :param heading: the one that it must be read under; by default its passage's, unless it says it itself.
         """
-        numbers = [self._cite(each) for each in self._places[fold(said.text)[0]]]
+        numbers = [self._cite(each) for each in self._places[_key(said.text)]]
         under = neat(flat(heading), HEADING_CHARACTERS) if heading else self._under(said)
         return Line(said.text, tuple(dict.fromkeys(numbers)), "" if verbatim(said) else said.quote, under)
 
@@ -107,8 +112,8 @@ class Ledger:
         """A sentence that is reworded stands by itself; a quote may need the heading that it stood under."""
         passage = self._passages[said.passage]
         heading = neat(flat(passage.heading.rpartition(" > ")[2]), HEADING_CHARACTERS)
-        known = (fold(each)[0] for each in (said.text, self._pages[said.page].title))
-        return "" if not verbatim(said) or any(fold(heading)[0] in each for each in known) else heading
+        known = (_key(each) for each in (said.text, self._pages[said.page].title))
+        return "" if not verbatim(said) or any(_key(heading) in each for each in known) else heading
 
     def _cite(self, said: Statement) -> int:
         number = self.numbers.setdefault(said.page, len(self.numbers) + 1)
@@ -124,11 +129,11 @@ class Ledger:
 
 def verbatim(said: Statement) -> bool:
     """Whether it is nothing but the words of its source."""
-    return said.text == said.quote or fold(said.text)[0] == fold(said.quote)[0]
+    return said.text == said.quote or _key(said.text) == _key(said.quote)
 
 
 def statements(sections: Sequence[Section], learnings: Sequence[Statement], analysis: Analysis) -> Iterator[Statement]:
-    """All that a case holds."""
+    """All that a case holds, some of it several times."""
     yield from analysis.overview
     for section in sections:
         yield from section.statements
