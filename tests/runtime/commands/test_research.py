@@ -1,16 +1,26 @@
 """A research from the command line, in its own processes: its rounds, its report, its files, and how it is stopped."""
 
+import asyncio
 import json
 import signal
 import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.runtime.commands.program import Place, read_until
+from actors.ports import Entry
+from actors.research import messages as m
+from actors.research.records import Analysis, Brief, Plan
+from actors.research.workflow import ResearchCase
+from bus import Event
+from runtime.node import Node
+from runtime.settings import Settings, StorageSettings
+from runtime.storage.journal import Ticket
+from tests.runtime.commands.program import Place, read_until, silent_server
 from tests.runtime.view.terminal import Terminal, plain
 
 TASK = "How is a paper jam of the printer cleared?"
@@ -154,6 +164,35 @@ def test_the_first_ctrl_c_prints_a_partial_report_at_once_and_starts_nothing_new
     assert research.run("status", "--json").json["runs"][0]["status"] == "cancelled"
 
 
+@pytest.mark.req("PR-30", "PR-31")
+def test_a_research_whose_model_is_silent_is_cancelled_at_once(research: Place) -> None:
+    with silent_server() as model, research.running("submit", "--research", "--json", TASK, **model) as popen:
+        read_until(popen, "Exploring:")
+        pressed = time.monotonic()
+        popen.send_signal(signal.SIGINT)
+        out, _ = popen.communicate(timeout=30)
+        took = time.monotonic() - pressed
+
+    assert popen.returncode == 130
+    assert took < CANCEL_SECONDS
+    assert (json.loads(out)["status"], json.loads(out)["by"]) == ("cancelled", "reporter")
+
+
+def test_out_is_written_with_what_was_found_before_it_was_cancelled(research: Place) -> None:
+    with silent_page() as (page, server):
+        words = ["submit", "--research", "--out", "report.html", TASK, *page]
+        with research.running(*words, **ALLOWED) as popen:
+            server.settimeout(30)
+            asked, _ = server.accept()
+            popen.send_signal(signal.SIGINT)
+            _, err = popen.communicate(timeout=30)
+        asked.close()
+
+    assert popen.returncode == 130
+    assert "Written to report.html." in err
+    assert (research.folder / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
 @pytest.mark.req("PR-30")
 def test_the_second_ctrl_c_stops_at_once_and_says_how_to_go_on(research: Place) -> None:
     deaf: dict[str, Any] = {**ALLOWED, "TERMINUS_RUN_CANCEL_SECONDS": "30"}
@@ -191,32 +230,40 @@ def test_status_shows_at_which_stage_a_research_is(research: Place) -> None:
     assert "extracting, round 1 of 2" in one
 
 
-def test_trace_shows_the_rounds_below(research: Place) -> None:
-    (research.folder / "manual" / "trams.md").write_text(DEPOT, encoding="utf-8")
-    assert research.run("index", "manual").status == 0
-    research.run("submit", "--research", "--id", "RS-1", "How do trams work?", "--breadth", "2", "--depth", "3")
+def test_trace_and_status_know_the_rounds_below(research: Place) -> None:
+    asyncio.run(dug(research.folder / "task-data"))
 
     shown, data = research.run("trace", "RS-1").out, research.run("trace", "RS-1", "--json").json
 
-    rounds = data.get("rounds", [])
-    assert [each["round"] for each in rounds] == list(range(2, 2 + len(rounds)))
-    for each in rounds:
-        assert f"Round {each['round']}, run {each['run']}" in shown
-        assert each["run"].startswith(data["run"] + ".")
-        assert each["direction"]
-    assert json.dumps(data).count("research closed") == 0
+    assert [(each["run"], each["round"], each["direction"]) for each in data["rounds"]] == [
+        ("R-1.9", 2, "the cover"),
+        ("R-1.9.9", 3, "the button"),
+    ]
+    assert "\n    Round 2, run R-1.9: running\n    It explores: the cover\n" in shown
+    assert "\n        Round 3, run R-1.9.9: running\n        It explores: the button\n" in shown
+    assert "planning, round 3 of 3" in research.run("status").out
+    assert "planning, round 3 of 3" in research.run("status", "RS-1").out
 
 
-DEPOT = """\
-# Trams
+async def dug(storage: Path) -> None:
+    """What the journal holds of a process that died in the third round of a research."""
+    async with Node.open(Settings(storage=StorageSettings(folder=str(storage)))) as node:
+        journal, flow, ticket = node.journal, node.flows["research"], Ticket(id="RS-1", text=TASK)
+        await journal.accept(ticket, "R-1", flow, a_round(1, "", "RS-1"), "nobody")
+        await journal.accept_child("R-1.9", flow, a_round(2, "the cover", "R-1.9"), "nobody")
+        await journal.accept_child("R-1.9.9", flow, a_round(3, "the button", "R-1.9.9"), "nobody")
+        for run in ("R-1", "R-1.9"):
+            for n, (sender, event) in enumerate(UP_TO_DEEPENING):
+                journal.record(Entry(run, n + 1, float(n), sender, 2 * n + 1, event), lambda _: None)
 
-A tram runs on rails in the street and takes its power from a wire.
 
-## Tram depot
+def a_round(number: int, direction: str, ticket: str) -> ResearchCase:
+    return ResearchCase(ticket_id=ticket, text=TASK, brief=Brief(depth=3, round=number, direction=direction))
 
-Trams are kept in the tram depot at night, where their wheels are turned on a lathe.
 
-## Tram wheels
-
-The wheels of a tram wear out after 90,000 kilometres.
-"""
+UP_TO_DEEPENING: tuple[tuple[str, Event], ...] = (
+    ("planner", m.PlanMade(Plan((TASK,), (TASK,), ("knowledge",)), "")),
+    ("searcher", m.SearchCompleted((), (), ())),
+    ("extractor", m.ExtractionCompleted((), (), "")),
+    ("analyzer", m.DirectionsFound((), (), (), ("the cover",), Analysis(), False, "", "")),
+)
