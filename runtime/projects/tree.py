@@ -88,7 +88,7 @@ def record(items: Sequence[Item], type_: type[S], line: int, **known: Any) -> S:
     try:
         return type_(**known)
     except TypeError:
-        missing = (f.name for f in msgspec.structs.fields(type_) if f.required and f.name not in known)
+        missing = (f.name for f in _fields(type_) if f.required and f.name not in known)
         raise Unreadable(line, f'"{label(next(missing, "value"))}" is missing here.') from None
 
 
@@ -126,7 +126,7 @@ def _taken_apart(value: Any) -> tuple[str | None, list[Labelled]]:
 
 
 def _told(record: msgspec.Struct, but: Sequence[str]) -> Iterator[Labelled]:
-    for field in msgspec.structs.fields(record):
+    for field in _fields(type(record)):
         value = getattr(record, field.name)
         if field.name not in but and (field.required or value != field.default):
             yield label(field.name), value
@@ -156,13 +156,16 @@ def scalar(text: str, type_: Any, line: int) -> Any:
         raise Unreadable(line, f"{str(error).rstrip('.')}.") from None
 
 
+_fields = functools.cache(msgspec.structs.fields)
+
+
 @functools.cache
 def _types(type_: type[msgspec.Struct]) -> dict[str, Any]:
-    return {field.name: field.type for field in msgspec.structs.fields(type_)}
+    return {field.name: field.type for field in _fields(type_)}
 
 
 @functools.cache
 def _headline(type_: type[msgspec.Struct]) -> str:
     """The field that stands on the item's own line: the first one, when it is a text."""
-    first = msgspec.structs.fields(type_)[0]
+    first = _fields(type_)[0]
     return first.name if first.type is str or typing.get_origin(first.type) is typing.Literal else ""

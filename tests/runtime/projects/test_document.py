@@ -8,8 +8,11 @@ import hypothesis
 import msgspec
 import pytest
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 from actors.research.ports import Page, SearchResult
+from actors.research.records import Section
 from actors.research.workflow import ResearchCase
 from runtime.projects.document import SECTIONS, begun, parsed, written
 from runtime.projects.project import Project
@@ -19,6 +22,9 @@ from tests.research import FACT, HARBOR, QUAY, QUESTION, a_case, a_page
 from tests.runtime.projects.cases import HOSTILE, UNWRITABLE, projects, texts
 from tests.runtime.projects.kit import a_project
 
+VIEWER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+VISIBLE = [each for each in HOSTILE if not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u200f\ufeff]", each)]
+STRANGE = {"html_block", "blockquote_open", "hr", "code_block", "ordered_list_open"}
 KEYS = ["projectId", "title", "status", "progress", "progressMessage", "createdAt", "updatedAt"]
 
 
@@ -215,3 +221,37 @@ def test_the_text_of_a_page_stands_there_as_it_was_read() -> None:
     assert FACT in parsed(text).case.pages[0].text
     assert isinstance(parsed(text).case.pages[1], Page)
     assert parsed(text).case.pages[1].url == QUAY
+
+
+def shown(token: Token) -> str:
+    """What a viewer shows of a line, white space folded; markup in it would be left out."""
+    said = ("\n" if each.type == "softbreak" else each.content for each in token.children or ())
+    return " ".join("".join(said).split())
+
+
+@pytest.mark.req("PR-16")
+@hypothesis.given(st.lists(st.sampled_from(VISIBLE), min_size=1, max_size=6).map("".join).filter(str.strip))
+def test_a_viewer_shows_every_text_itself_and_our_sections_alone(text: str) -> None:
+    result = SearchResult("web", text, HARBOR, summary=text)
+    section = Section(text, note=text)
+    case = ResearchCase(
+        ticket_id="T-1", text=text, results=(result,), pages=(a_page(text=text, title=text),), sections=(section,),
+        directions=(text,),
+    )  # fmt: skip
+
+    tokens = VIEWER.parse(frontmatter.loads(written(a_project(case, title=text))).content)
+
+    # then there are our headings and no others, one table, one list of ours
+    after = [(tokens[n].tag, shown(tokens[n + 1])) for n in range(len(tokens)) if tokens[n].type == "heading_open"]
+    words = " ".join(text.split())
+    sections = [("h2", each) for each in ("Search results", "Extracted content", "Answers", "Directions")]
+    assert after == [("h1", words), *sections[:2], ("h3", words), *sections[2:]]
+    assert {each.type for each in tokens}.isdisjoint(STRANGE)
+    cells_of = [shown(tokens[n + 1]) for n in range(len(tokens)) if tokens[n].type == "td_open"]
+    assert cells_of == ["web", words, HARBOR, "0.0", "yes", words, "", "", ""]
+    # and the text of the page and of each item is what it is
+    blocks = [each for each in tokens if each.type == "fence"]
+    assert [each.content.rstrip("\n") for each in blocks if not each.level] == [text.rstrip("\n")]
+    inside = [" ".join(each.content.split()) for each in blocks if each.level]
+    items = [shown(tokens[n + 1]) for n in range(len(tokens)) if tokens[n].type == "paragraph_open" and tokens[n].level]
+    assert [*inside, *items].count(words) + items.count(f"Note: {words}") == 3, "a question, its note, a direction"
