@@ -36,7 +36,8 @@ def abstain(shelf: Shelf, question: Question, pages: list[Page], chain: list[Pag
     """
     Why these pages are no answer, in a sentence for the user; empty when they may be one.
 
-    :param chain: pages of which none may say it all: what they say together counts as if one of them did.
+    :param chain: pages of which none may say it all: what they say together counts as if one of them did. With one,
+        even if it is empty, an unknown word of a few passages is no reason by itself: they have few words for a thing.
     """
     if not pages or not question.terms:
         return "The documents hold nothing on this."
@@ -47,8 +48,9 @@ def abstain(shelf: Shelf, question: Question, pages: list[Page], chain: list[Pag
         said = frozenset[str]().union(*(page.hits[0].terms for page in chain))
         covered = max(covered, question.evidence(question.matches(said)))
     telling = _telling(shelf, question, top)
+    vague = chain is None or shelf.passages >= FEW_PASSAGES
     for term in _strange(shelf, question):
-        if term not in have and (term in question.names or (covered < COVERED_ALL_THE_SAME and not telling)):
+        if term not in have and (term in question.names or (vague and covered < COVERED_ALL_THE_SAME and not telling)):
             return f"The documents do not speak of '{question.words.get(term, term)}'."
     for term in question.names:
         variants = question.terms[term].variants

@@ -82,6 +82,8 @@ def _chosen(
     chosen: list[Stored] = []
     for page in pages[:limit]:
         chosen += list(quoted.get(page.document, {}).values())[:share] or shelf.stored([page.hits[0].id])
+    if telling:  # of a few pages all that is quoted
+        chosen += [passage for each in quoted.values() for passage in list(each.values())[share:]]
     return chosen[:limit]
 
 

@@ -8,7 +8,9 @@ LOOK_BACK = 16
 SENTENCE_LIMIT = 2000
 """From here on any full stop will do."""
 
-_END = re.compile(r"[.!?]+[\"')\]”’*_]*(?=\s+[\"'(\[“‘]?[A-Z0-9`*“_\uac00-\ud7a3\u3040-\u9fff])|[。！？]+[”’」』）\"]*")
+_END = re.compile(
+    r"(?<![.!?])[.!?]+[\"')\]”’*_]*(?=\s+[\"'(\[“‘]?[A-Z0-9`*“_\uac00-\ud7a3\u3040-\u9fff])|[。！？]+[”’」』）\"]*"
+)
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|Dr|Mr|Mrs|Ms|Inc|Ltd|No|Fig|Sec|approx|al|cf|St|Jr|U\.S)|\b[A-Z]|^\s*\d{1,3})\.$"
 )
