@@ -63,7 +63,7 @@ class Reporter(Actor[CloseResearch]):
             except (PortFailed, TimeoutError) as error:
                 remark = f"No model wrote the overview: {str(error) or 'it took too long.'}"
             else:
-                overview, judged = claimed(filled, message), filled.judged
+                overview, judged = claimed(filled, message), filled.judged and not filled.degraded
                 remark = "" if filled.degraded == message.degraded else filled.degraded
         register = await _checked(message)
         report, citations = written(message, overview, (remark,) if remark and register.reworded else (), register)

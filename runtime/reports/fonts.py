@@ -24,13 +24,20 @@ FOLDERS = tuple(
         Path,
         ("/usr/share/fonts/truetype/dejavu", "/usr/share/fonts/dejavu-sans-fonts", "/usr/share/fonts/TTF",
          "/usr/share/fonts/dejavu", "/usr/share/fonts/truetype/droid", "/usr/share/fonts/truetype/wqy",
-         "/opt/homebrew/share/fonts", "/Library/Fonts", "C:/Windows/Fonts"),
+         "/opt/homebrew/share/fonts", "/Library/Fonts", "/System/Library/Fonts/Supplemental", "/usr/share/fonts/truetype/noto",
+         "/usr/share/fonts/truetype/liberation", "C:/Windows/Fonts"),
     )
 )  # fmt: skip
 FILES: dict[Face, tuple[str, ...]] = {
-    "plain": ("DejaVuSans.ttf", "Arial Unicode.ttf", "segoeui.ttf"),
-    "bold": ("DejaVuSans-Bold.ttf", "segoeuib.ttf"),
-    "code": ("DejaVuSansMono.ttf", "consola.ttf"),
+    "plain": (
+        "DejaVuSans.ttf",
+        "NotoSans-Regular.ttf",
+        "Arial Unicode.ttf",
+        "segoeui.ttf",
+        "LiberationSans-Regular.ttf",
+    ),
+    "bold": ("DejaVuSans-Bold.ttf", "NotoSans-Bold.ttf", "Arial Bold.ttf", "segoeuib.ttf", "LiberationSans-Bold.ttf"),
+    "code": ("DejaVuSansMono.ttf", "NotoSansMono-Regular.ttf", "consola.ttf", "LiberationMono-Regular.ttf"),
     "wide": ("Arial Unicode.ttf", "DroidSansFallbackFull.ttf", "wqy-microhei.ttc", "msyh.ttc"),
 }
 BUNDLED = {"plain": "Vera.ttf", "bold": "VeraBd.ttf"}

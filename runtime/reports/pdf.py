@@ -27,6 +27,7 @@ from runtime.reports.fonts import Fonts
 INK, FAINT, RULE, SOFT, WARNING, LINK = map(
     HexColor, ("#1d2126", "#5d6670", "#c9ced4", "#f1f3f5", "#8a4b00", "#1a5fa8")
 )
+HEAD_CHARACTERS = 200
 CODE_CHARACTERS = 84
 """Longer lines of code are broken, with a mark."""
 WIDE = re.compile(r"[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uffef]")
@@ -146,11 +147,11 @@ class _Writer:
             yield self._code(piece.text) if piece.kind == "code" else self._marked(self._spans(piece), "quote")
 
     def _grid(self, table: records.Table) -> Flowable:
-        rows = [[self.paragraph([Span(flat(each))], "head") for each in table.head]]
+        rows = [[self._head(each) for each in table.head]]
         for first, *cells in table.rows:
             rows.append(
                 [
-                    self.paragraph([Span(flat(first.text))], "head"),
+                    self._head(first.text),
                     *(self._marked(self._running(c), "cell") for c in cells),
                 ]
             )
@@ -159,6 +160,10 @@ class _Writer:
         rules = Rules([("GRID", (0, 0), (-1, -1), 0.5, RULE), ("BACKGROUND", (0, 0), (-1, 0), SOFT),
                        ("VALIGN", (0, 0), (-1, -1), "TOP")])  # fmt: skip
         return Table(rows, widths, repeatRows=1, style=rules, splitInRow=1, spaceBefore=4, spaceAfter=8)
+
+    def _head(self, text: str) -> Flowable:
+        """Bounded, for it stands on each page."""
+        return self.paragraph([Span(neat(flat(text), HEAD_CHARACTERS))], "head")
 
     def _picture(self, chart: records.Chart) -> Flowable:
         drawn = figure(chart)

@@ -1,0 +1,38 @@
+"""Reports to be written: one as it should be, and one each text of which wants to break the document."""
+
+import msgspec
+
+from actors.research.compose import compose
+from actors.research.ports import Missed
+from actors.research.records import Block, Chart, Line, Listed, Report, Table
+from tests.actors.research import cases
+
+EVIL = (
+    "<script>alert(1)</script><img src=https://evil.example/x.png onerror=alert(1)> \"quoted\" 'single' ]]> &lt;b&gt; "
+    '<a href="javascript:alert(1)">go</a> </style><style>*{background:url(//evil.example)}</style> {{x}} %s \x1b[31m'
+)
+URLS = (
+    "javascript:alert(1)", 'https://a.example/"onmouseover="alert(1)', "https://bank.example@evil.example/",
+    "data:text/html,<script>alert(1)</script>", "https://a.example/<script>",
+)  # fmt: skip
+SCRIPTS = "Привет Ελληνικά 中文标题 한국어 日本語かな naïve Łódź 😀"
+
+
+def plain() -> Report:
+    """Every part of a report, with nothing strange in it."""
+    return compose(cases.case())
+
+
+def hostile(said: str = EVIL) -> Report:
+    """Every text of every part is this one."""
+    line = Line(said, (1, 2), said, said)
+    block = Block(said, (line, Line(f"```\n{said}\n```", (1,)), Line(f"{said}\n- {said}\n- {said}", (3,))), said)
+    sources = tuple(Listed(n, said, url, said, said, said, 1, 2, said, 1) for n, url in enumerate(URLS, 1))
+    return msgspec.structs.replace(
+        plain(), title=said, question=f"{said}?", overview=(line,), key_points=(line,), sections=(block,),
+        comparison=Table(("", said, said), ((Line(said), line, Line("—")),)), competitors=(block,), features=block,
+        swot=(block,), contradictions=((line, line),), unanswered=(said,), further=(said,),
+        missed=(Missed(said, "dead", said),), sources=sources, partial=said, notes=(said,),
+        charts=(Chart("pie", said, ((said, 1), ("b", 2))), Chart("bar", said, ((said, 1),)),
+                Chart("timeline", said, ((said, 2020),)), Chart("pie", "one", (("whole", 1),))),
+    )  # fmt: skip
