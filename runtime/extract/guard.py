@@ -22,23 +22,19 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ufffe\uffff\ud800-\udfff]")
 
 def tamed(html: str) -> str:
     """A page that every parser reads in a time that grows with its length, and that shows what it showed before."""
-    html = without_raw(_CONTROL.sub("", html), data=True)
+    html = _without_raw(_CONTROL.sub("", html))
     return _flat(_LONG.sub(" ", html)[:CHARACTERS])
 
 
-def without_raw(html: str, *, data: bool = False) -> str:
-    """
-    Without scripts, styles and drawings.
-
-    :param data: what the page says of itself as JSON-LD stays.
-    """
+def _without_raw(html: str) -> str:
+    """Without scripts, styles and drawings; what the page says of itself as data stays."""
     parts: list[str] = []
     at = 0
     while (found := _RAW.search(html, at)) is not None:
         name = found.group(1).lower()
         close = _closing(html, name, found.end())
         parts.append(html[at : found.start()])
-        if data and name == "script" and close - found.start() < _DATA_CHARACTERS and _DATA.match(html, found.start()):
+        if name == "script" and close - found.start() < _DATA_CHARACTERS and _DATA.match(html, found.start()):
             parts.append(html[found.start() : close])
         at = close
     parts.append(html[at:])

@@ -6,7 +6,7 @@ from urllib.parse import unquote, urlsplit
 
 from actors.research.compress import cut_at_paragraph, entities, essential, key_points, summary
 from actors.research.identity import hash_of, sketch_of
-from runtime.extract.cleaning import clean
+from runtime.extract.cleaning import clean, without_programs
 from runtime.extract.decoding import NoText, decode
 from runtime.extract.signs import gate, thin, wall
 from runtime.extract.structured import of_json, of_xml
@@ -40,7 +40,7 @@ def extract(body: bytes, charset: str, content_type: str, url: str, question: st
         return Extracted(_named(url), "", 0, hash_of(""), thin=str(error))
     kind = content_type.partition(";")[0].strip().lower()
     if kind == "text/markdown":
-        return _plain(clean(text[:CHARACTERS]), url, question)
+        return _plain(clean(without_programs(text[:CHARACTERS])), url, question)
     if _TAG.search(text[:4_000]) or kind in ("", "text/html", "application/xhtml+xml"):
         return _html(text, url, question)
     if kind.endswith(("/json", "+json")):
@@ -72,9 +72,9 @@ def read_html(html: str, url: str) -> Reading | None:
     root = parsed(safe)
     if root is None:
         return None
-    about = said(root, safe, url)
-    text = clean(main_text(safe, url, forum=about.forum), about.title)
-    return Reading(about, text, visible(root), notices(root))
+    about, shown = said(root, safe, url), visible(root)
+    text = clean(main_text(safe, url, shown=len(shown), forum=about.forum), about.title)
+    return Reading(about, text, shown, notices(root))
 
 
 def _html(html: str, url: str, question: str) -> Extracted:

@@ -56,7 +56,7 @@ WALLS = (
         r"(?: now| today)?(?: or (?:log|sign) ?in)? (?:to|and) (?:continue|keep|read|view|access|unlock|see)"
     ),
     r"to (?:continue|keep) reading",
-    r"must (?:be )?(?:log(?:ged)? ?in|sign(?:ed)? ?in|subscribe)",
+    r"must (?:be )?(?:log(?:ged)? ?in|sign(?:ed)? ?in|subscribe)(?! to (?:post|leave|comment|reply|vote|rate|add))",
     (
         r"(?:reserved|exclusive|exclusively|only|available)(?: only)? (?:for|to) (?:our )?(?:paying |registered )?"
         r"(?:subscribers|members)"

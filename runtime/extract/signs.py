@@ -11,6 +11,8 @@ WALLED_CHARACTERS = 2_500
 THIN_CHARACTERS = 250
 POOR_CHARACTERS = 500
 POOR_SHARE = 0.3
+_END = 300
+_TRACE = 40
 
 _GATE_TITLE = any_of(GATE_TITLES, r"\s{0,3}")
 _GATE = any_of(GATES)
@@ -39,10 +41,12 @@ def wall(text: str, shown: str, *, paid: bool) -> str:
 
     :param text: the main text; :param shown: all text of the page; :param paid: the page says that it is not free.
     """
-    asked = _WALL.search(text) or (len(text) < THIN_CHARACTERS and _WALL.search(shown))
+    if len(text) >= WALLED_CHARACTERS and not paid:
+        return ""
     if paid and (len(text) < WALLED_CHARACTERS or _at_end(text)):
         return "The page says that its text is not free to read."
-    if asked and (_at_end(text) or len(text) < THIN_CHARACTERS) and len(text) < WALLED_CHARACTERS:
+    short = len(text) < THIN_CHARACTERS
+    if _at_end(text) or _follows(text, shown) or (short and _WALL.search(shown[:GATE_CHARACTERS])):
         return "The page asks to log in or to pay before it shows its text."
     return ""
 
@@ -69,4 +73,11 @@ def _mostly(sign: re.Pattern[str], shown: str) -> bool:
 
 def _at_end(text: str) -> bool:
     """Whether the last words ask for a log-in or money: what comes before them is a beginning."""
-    return bool(_WALL.search(text[-300:]))
+    return bool(_WALL.search(text[-_END:]))
+
+
+def _follows(text: str, shown: str) -> bool:
+    """Whether the page asks for them right after the text."""
+    last = " ".join(text[-_END:].split())[-_TRACE:]
+    at = shown.rfind(last) if last else -1
+    return at >= 0 and bool(_WALL.search(shown[at : at + len(last) + _END]))
