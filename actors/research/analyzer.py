@@ -107,6 +107,8 @@ class Analyzer(Actor[AnalyzeSources]):
     def _task(self, question: str, findings: Findings, message: AnalyzeSources, plan: Plan, ctx: Context) -> Task:
         explored = dict.fromkeys((*(each.question for each in message.sections), *plan.questions))
         material = [("question", question), ("task", message.text), ("explored", "\n".join(explored))]
+        if plan.sides:
+            material.append(("sides", "\n".join(plan.sides)))
         if message.learnings:
             known = (" ".join(each.text.split()) for each in message.learnings)
             material.append(("learnings", "\n".join(known)))

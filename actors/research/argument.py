@@ -61,15 +61,17 @@ def argue(
         fresh += said
         passages += filled.passages
         directions += draft.directions
-        if said or (number == 1 and not held.statements):
-            note = "" if said else STOPPED if answer is None else findings.abstain or NOT_FOUND
-            sections.append(Section(question, said, draft.answered and bool(said), note, number))
+        shown = said or (held.statements if number == 1 else ())  # what a report says elsewhere it does not repeat
+        if shown or number == 1:
+            note = "" if shown else STOPPED if answer is None else findings.abstain or NOT_FOUND
+            sections.append(Section(question, shown, draft.answered and bool(shown), note, number))
     if dropped:
         log.warning("claims.dropped", count=dropped, round=number)
     every = (*message.sections, *sections)
+    open_ends = _open(message, plan, every, directions, fresh, (*message.passages, *passages))
     return Argued(
-        tuple(sections), tuple(fresh), tuple(passages), _open(message, plan, every, directions, fresh, passages),
-        bool(every) and all(each.answered for each in every), degraded, partial,
+        tuple(sections), tuple(fresh), tuple(passages), open_ends,
+        bool(every) and not open_ends and all(each.answered for each in every), degraded, partial,
     )  # fmt: skip
 
 
@@ -99,7 +101,7 @@ def _open(
 ) -> tuple[str, ...]:
     """What is to be explored next: what earlier rounds left, what this one found, then questions without an answer."""
     explored = [*plan.questions, *(each.question for each in message.sections)]
-    explored += (leaf(each.heading) for each in passages if each.id in {said.passage for said in fresh})
+    explored += (leaf(each.heading) for each in passages if each.id in {said.passage for said in stated(sections)})
     unanswered = tuple(each.question for each in sections if not each.statements)
     left = tuple(each for each in message.directions if each not in plan.questions)
     asked_once = unanswered if message.brief.round == 1 else ()

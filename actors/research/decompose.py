@@ -98,6 +98,11 @@ _COMPARES = tuple(
         ),
     )
 )
+_NAME = r"\b[A-Za-z]\w*_\w+\b"
+_SEVERAL = re.compile(rf"{_NAME}(?:(?:,\s*(?:and\s+|or\s+)?|\s+and\s+|\s+or\s+){_NAME})+")
+_NAMES = re.compile(r"\b(?:\w*[A-Z]\w*|\w+_\w+)\b")
+VAGUE = 2
+"""With so few words and no name a question does not say what it is about."""
 _LEADING = re.compile(r"^(?:the|an?|using|use|main|key|between)\s+", re.IGNORECASE)
 _PLURAL_HEAD = re.compile(r"^[a-z][a-z-]+$")
 
@@ -110,15 +115,16 @@ class Asked(NamedTuple):
 
 
 def decompose(task: str) -> Asked:
-    """What must be answered, in the order of the task; for a comparison its sides first."""
+    """What must be answered, in the order of the task; then the sides of a comparison."""
     text = task[:CHARACTERS].strip()
     parts = _understood([_topic(part) for part in _parts(text)])
     chosen = [part for part in parts if _ASKS.search(part)] or parts
     sides = _sides(chosen) or _sides([text])
     if sides:
-        found = [*map(_opened, sides), *chosen]
+        found = [*chosen, *map(_opened, sides)]
     else:
-        found = [aspect for part in chosen for clause in _clauses(part) for aspect in _aspects(clause)]
+        clauses = [clause for part in chosen for each in _clauses(part) for clause in _each_name(each)]
+        found = [aspect for clause in clauses for aspect in _aspects(clause)]
     return Asked(unrepeated(found)[:QUESTIONS] or ((text,) if text else ()), sides)
 
 
@@ -211,8 +217,11 @@ def _clauses(part: str) -> list[str]:
             if not about:
                 return [part]
             piece = _named(piece, _PRONOUN, about)
-        elif not terms(piece) - {"differ"}:
+        elif len(terms(piece)) < 2:
             return [part]
+        elif len(terms(piece)) <= VAGUE and not _NAMES.search(piece[1:]):
+            names = " ".join(_NAMES.findall(pieces[0][1:]))
+            piece = f"{piece.rstrip('?？ ')} ({names})" if names else piece
         found.append(piece)
     ending = "?" if _ASKS.search(part) else ""
     return [_opened(each.rstrip("?？ ") + ending) for each in found]
@@ -222,6 +231,15 @@ def _opened(text: str) -> str:
     """With a capital letter, unless it begins with an identifier."""
     head = text.split()[0] if text else ""
     return text[:1].upper() + text[1:] if head.isalpha() and head.islower() else text
+
+
+def _each_name(part: str) -> list[str]:
+    """A question on several identifiers is one on each."""
+    found = _SEVERAL.search(part)
+    names = re.findall(_NAME, found.group()) if found else []
+    if found is None or len(names) < 2:
+        return [part]
+    return [f"{part[: found.start()]}{name}{part[found.end() :]}" for name in names]
 
 
 def _aspects(part: str) -> list[str]:

@@ -16,6 +16,8 @@ NEAR = 0.35
 """Passages of pages with less than this share of the best one's score lead nowhere."""
 LEAST_CHARACTERS = 250
 """With less text under it a heading is no direction."""
+PREFIX = 3
+"""So short a part of a name is shared by many that have nothing to do with each other."""
 LONGEST_PATH = 90
 
 _TYPE = re.compile(r"\s*(?:\([^()]{0,40}\)|\[[^\[\]]*\].*|,\s.*)$")
@@ -62,7 +64,9 @@ def _names(text: str, about: frozenset[str], passages: Sequence[Passage], quoted
     """The identifiers near the subject that were quoted without what explains them."""
     explained = {named_by(each) for each in quoted}
     known = {named_by(each.heading) for each in passages}
-    found = (name for name in dict.fromkeys(_IDENTIFIER.findall(text)) if name not in explained and terms(name) & about)
+    telling = frozenset(each for each in about if len(each) > PREFIX)
+    names = dict.fromkeys(_IDENTIFIER.findall(text))
+    found = (name for name in names if name not in explained and terms(name) & telling)
     yield from sorted(found, key=lambda name: name not in known)
 
 
@@ -70,7 +74,7 @@ def phrased(heading: str, about: frozenset[str]) -> str:
     """A heading as something to look for, in the words of the subject; empty when it leads nowhere."""
     path = [_NUMBERED.sub("", each).strip() for each in heading.split(" > ")]
     last = _TYPE.sub("", path[-1]).strip()
-    if generic(path[-1]) or generic(last) or _COMMAND.search(last) or not terms(last) or len(last) > CHARACTERS:
+    if generic(path[-1]) or generic(last) or _COMMAND.search(path[-1]) or not terms(last) or len(last) > CHARACTERS:
         return ""
     if terms(last) & about:
         return last

@@ -14,17 +14,18 @@ _STOP = frozenset(
     """
     a about above across after again against all almost alone along already also although always am among an and
     another any anyone are aren't around as ask at away be became because been before being below between both brief
-    but by came can can't cannot come could describe detailed did difference differences different do does doesn't
-    doing don't done down during each either else enough etc even ever every example explain few find first for from
-    full gave general get give given go goes going good got had happen happens has have having he help her here him
-    his how however i i'm if important in including into is isn't it it's its itself just keep kind know less let like
-    ll look made main make makes many matter may me mean means might more most much must my need needs never next no
-    nor not now of off often on once one only onto or other our out over overview own part per please possible put
-    question rather re really report research same say says see seem seen several shall she should show since so some
-    something still such summary sure take taken takes tell terms than that the their them then there these they thing
-    things this those though through to today together too toward try two under until up upon us use used uses using
-    usually various ve versus very via vs want wants was way ways we well went were what what's when where whether
-    which while who whole whom whose why will with within without won't work works would write yes yet you your
+    but by came can can't cannot come compare compared compares comparing comparison could describe detailed did
+    difference differences different do does doesn't doing don't done down during each either else enough etc even
+    ever every example explain few find first for from full gave general get give given go goes going good got had
+    happen happens has have having he help her here him his how however i i'm if important in including into is isn't
+    it it's its itself just keep kind know less let like ll look made main make makes many matter may me mean means
+    might more most much must my need needs never next no nor not now of off often on once one only onto or other our
+    out over overview own part per please possible put question rather re really report research same say says see
+    seem seen several shall she should show since so some something still such summary sure take taken takes tell
+    terms than that the their them then there these they thing things this those though through to today together too
+    toward try two under until up upon us use used uses using usually various ve versus very via vs want wants was way
+    ways we well went were what what's when where whether which while who whole whom whose why will with within
+    without won't work works would write yes yet you your
     """.split()  # noqa: SIM905
 )
 _CJK_STOP = re.compile(
@@ -75,4 +76,4 @@ def _stem(word: str) -> str:
 
 def _single(stem: str) -> str:
     """`running` and `run` alike."""
-    return stem[:-1] if len(stem) > _SHORTEST and stem[-1] == stem[-2] and stem[-1] not in "lsz" else stem
+    return stem[:-1] if len(stem) >= _SHORTEST and stem[-1] == stem[-2] and stem[-1] not in "lsz" else stem

@@ -37,7 +37,8 @@ _REFERS = re.compile(
     r"(?:In|At|On|By|With|From|To|Under|After|Before|Because of|Due to|If|When|Even if|Even when|Note that) "
     r"(?:this|that|these|those|addition|contrast|turn|so|such|the former|the latter|the (?:above|previous|last|first|"
     r"second|other|same)|it|they|both)\b|"
-    r"On the other hand|If so|If not|As (?:mentioned|noted|described|explained|shown|above|with|before|such)|"
+    r"On the other hand|If so|If not|As (?:you|we)\b|"
+    r"As (?:mentioned|noted|described|explained|shown|above|with|before|such)|"
     r"Since (?:this|that|it|they)|While (?:this|that|it|they)|Like (?:this|that)|One (?:such|of (?:these|those|them))|"
     r"(?:Two|Three|Most|Many|Some|All|None|Each|Any|Several|Few) of (?:these|those|them|which)|All (?:these|those))\b|"
     r"\(|(?:这|那|它|其|此|但|因此|所以|然而|另外|例如|이것|그것|그러나|따라서|또한|예를)"
@@ -45,6 +46,10 @@ _REFERS = re.compile(
 _POINTS_BACK = re.compile(
     r"\b(?:this|these|those|such an?) (?!section|chapter|page|manual|document|guide|article|release|version|way\b)"
     r"[a-z]+|^(?:\S+ ){1,6}(?:is|are|was|were) also\b",
+)
+_THIS_ONE = re.compile(
+    r"\b(?:this|these) (?:command|parameter|option|setting|function|column|value|mode|form|clause|variable|method|case|"
+    r"example|approach|step|feature|field|view|process|technique)s?\b"
 )
 _POINTER = re.compile(
     r"^(?:\(?(?:See|Refer to|Consult|Read|Click|Table|Figure|Example|Listing|Section|Chapter|Appendix|Prev|Next|Up|"
@@ -54,8 +59,9 @@ _POINTER = re.compile(
     r"\b(?:as|is|are) (?:shown|listed|summarized|described|given|explained|discussed|defined|covered|documented) "
     r"(?:in|below|above|later|next|here|earlier)\b|"
     r"\b(?:shown|listed|described|discussed|given|mentioned) (?:below|above|here)\b|"
-    r"\b(?:below|above)\.$|\bTable \d|\bFigure \d|\bas follows\.$|"
-    r"\b(?:suppose|imagine|let's say|let us|consider the following)\b|"
+    r"\b(?:below|above)\b(?! (?:\d|zero\b|(?:this|that|the|a) ))|\bthe (?:above|below)\b|"
+    r"\bTable \d|\bFigure \d|\bas follows\.$|"
+    r"\b(?:suppose|imagine|assume we|let's say|let us|consider the following)\b|"
     r"(?:见|参见|参阅|如下|上述|下[表图文]|아래|위의|참조)"
     r"|^(?:This|The (?:following|next)) (?:section|chapter|table|example|list|page|appendix)s? ",
     re.IGNORECASE,
@@ -172,7 +178,9 @@ def fit(said: str) -> bool:
 
 def refers(said: str) -> bool:
     """Whether a sentence leans on the one before it."""
-    return bool(_REFERS.match(said) or _POINTS_BACK.search(said[:60]))
+    if said.rstrip().endswith((":", "：")):  # "with this command:" points to what follows
+        return bool(_REFERS.match(said))
+    return bool(_REFERS.match(said) or _POINTS_BACK.search(said[:60]) or _THIS_ONE.search(said))
 
 
 def points(said: str) -> bool:

@@ -1,0 +1,256 @@
+"""The Analyzer: nothing invented gets through it, nothing stops it, and it goes on only when a round added something."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from actors.evidence import Claim, Findings, Passage, Slice, verify
+from actors.ports import BudgetSpent, ModelFailed, PortFailed, Task
+from actors.progress import Worked
+from actors.research.analyzer import Analyzer
+from actors.research.drafts import Answer, Landscape
+from actors.research.messages import AnalysisCompleted, AnalyzeSources, DirectionsFound
+from actors.research.ports import Page, Statement
+from actors.research.records import Brief, Plan, Section
+from runtime.model.extractive import Extractive
+from tests.actors.research.test_extractor import Turn
+from tests.clock import settle
+from tests.inquiry import Scripted
+
+OPENS = "The tide mill opens its gates at 6 metres of water."
+HOLDS = "The pond of the tide mill holds 40,000 litres."
+TEXT = f"{OPENS} The miller closes them by hand. {HOLDS}"
+PASSAGE = Passage(
+    "mill#1", "mill", "Tide mill", "Mills > Gates", TEXT, 0, len(TEXT), score=1.0,
+    quotes=(Slice(0, len(OPENS), 0.9), Slice(len(TEXT) - len(HOLDS), len(TEXT), 0.8)),
+)  # fmt: skip
+QUESTIONS = ("When does a tide mill open its gates?", "What does the pond of a tide mill hold?")
+
+
+class Finds:
+    """Finds the same passages for every question."""
+
+    def __init__(self, *passages: Passage, abstain: str = "", error: PortFailed | None = None) -> None:
+        self.findings = Findings(passages, abstain, 0.5)
+        self.error = error
+        self.asked: list[str] = []
+
+    async def passages(self, questions: Sequence[str], pages: Sequence[Page], *, within: float) -> tuple[Findings, ...]:
+        await asyncio.sleep(0)
+        self.asked += questions
+        if self.error:
+            raise self.error
+        return tuple(self.findings for _ in questions)
+
+
+def order(**more: Any) -> AnalyzeSources:
+    usual: dict[str, Any] = {
+        "text": "How does a tide mill use its pond and gates?", "brief": Brief(), "plan": Plan(QUESTIONS, QUESTIONS, ()),
+        "pages": (), "sections": (), "learnings": (), "passages": (), "directions": (), "partial": "", "degraded": "",
+    }  # fmt: skip
+    return AnalyzeSources(**(usual | more))
+
+
+async def analyze(
+    model: Any, message: AnalyzeSources | None = None, reading: Finds | None = None, turn: Turn | None = None
+) -> AnalysisCompleted | DirectionsFound:
+    analyzer = Analyzer(model, reading or Finds(PASSAGE), "Argue.")
+    return await analyzer.receive(message or order(), turn or Turn())  # type: ignore[arg-type]
+
+
+def said(event: AnalysisCompleted | DirectionsFound) -> list[str]:
+    return [each.text for section in event.sections for each in section.statements]
+
+
+INVENTED = (
+    Claim("The gates are painted green.", 1, "The gates are painted green."),
+    Claim("The tide mill opens its gates at 9 metres.", 1, OPENS),
+    Claim(OPENS, 7, OPENS),
+    Claim("The tide mill never opens its gates.", 1, OPENS),
+    Claim("See [4] and https://evil.example/x for the gates of the tide mill.", 1, OPENS),
+)
+
+
+@pytest.mark.req("PR-6")
+async def test_no_invented_quote_number_negation_link_or_source_gets_through() -> None:
+    model = Scripted({Answer: Answer((*INVENTED, Claim(OPENS, 1, OPENS)), answered=True), Landscape: Landscape()})
+    event = await analyze(model)
+    assert said(event) == [OPENS, OPENS]  # the second question is answered by what the first one says
+    assert all(verify(Claim(s.text, 1, s.quote), event.passages) == "supported" for s in event.learnings)
+    assert [each.text for each in event.learnings] == [OPENS]
+
+
+async def test_a_thousand_claims_do_not_flood_the_report() -> None:
+    event = await analyze(Scripted({Answer: Answer(INVENTED * 200)}))
+    assert said(event) == []
+    assert [each.note for each in event.sections] == ["Not found in the sources."] * 2
+
+
+async def test_a_model_that_finds_nothing_leaves_honest_sections() -> None:
+    event = await analyze(Scripted({Answer: Answer()}), reading=Finds(abstain="The documents do not speak of it."))
+    assert isinstance(event, AnalysisCompleted)
+    assert [(each.answered, each.note) for each in event.sections] == [(False, "The documents do not speak of it.")] * 2
+    assert not event.is_complete
+
+
+async def test_a_model_that_fails_for_one_question_leaves_the_others() -> None:
+    def answer(task: Task) -> Answer | Exception:
+        if dict(task.material)["question"] == QUESTIONS[0]:
+            return ModelFailed("It is down.")
+        return Answer((Claim(HOLDS, 1, HOLDS),))
+
+    event = await analyze(Scripted({Answer: answer}))
+    assert said(event)[:1] == [OPENS], "the words of the sources stand in for the model"
+    assert HOLDS in said(event)
+    assert event.degraded == "It is down."
+    assert event.partial == ""
+
+
+async def test_a_spent_budget_makes_the_analysis_partial_and_says_so() -> None:
+    event = await analyze(Scripted({Answer: BudgetSpent("The budget of tokens is used up.")}))
+    assert event.partial == "The budget of tokens is used up."
+    assert OPENS in said(event)
+
+
+async def test_passages_that_cannot_be_searched_are_said() -> None:
+    event = await analyze(Extractive(), reading=Finds(error=PortFailed("The index is damaged.")))
+    assert [each.note for each in event.sections] == ["The index is damaged."] * 2
+
+
+@pytest.mark.req("DR-5")
+async def test_open_ends_lead_to_another_round_while_there_is_room() -> None:
+    model = Scripted({Answer: Answer((Claim(OPENS, 1, OPENS),), ("silt in ponds", "eels"))})
+    event = await analyze(model, order(brief=Brief(depth=2)))
+    assert isinstance(event, DirectionsFound)
+    assert event.directions == ("silt in ponds", "eels")
+    assert isinstance(await analyze(model, order(brief=Brief(depth=1))), AnalysisCompleted)
+
+
+@pytest.mark.req("DR-2")
+async def test_a_complete_answer_ends_the_research_whatever_depth_is_left() -> None:
+    answered = Scripted({Answer: Answer((Claim(OPENS, 1, OPENS),), (), answered=True)})
+    event = await analyze(answered, order(brief=Brief(depth=5)))
+    assert isinstance(event, AnalysisCompleted)
+    assert event.is_complete
+
+
+@pytest.mark.req("DR-6")
+async def test_a_round_that_adds_nothing_is_the_last_one() -> None:
+    known = Statement(OPENS, OPENS, "mill#1", "mill")
+    message = order(
+        brief=Brief(depth=5, round=2, direction="gates"), sections=(Section(QUESTIONS[0], (known,)),), learnings=(known,),
+        passages=(PASSAGE,),
+    )  # fmt: skip
+    event = await analyze(Scripted({Answer: Answer((Claim(OPENS, 1, OPENS),), ("eels",))}), message)
+    assert isinstance(event, AnalysisCompleted)
+    assert event.learnings == (known,)
+    assert len(event.sections) == 1, "what a direction only repeats is no section"
+
+
+@pytest.mark.req("DR-4")
+async def test_what_was_learnt_stays_through_the_rounds_and_is_told_to_the_model() -> None:
+    known = Statement(HOLDS, HOLDS, "mill#1", "mill")
+    message = order(
+        brief=Brief(depth=2, round=2, direction="gates"), learnings=(known,), passages=(PASSAGE,),
+        sections=(Section(QUESTIONS[1], (known,)),),
+    )  # fmt: skip
+    model = Scripted({Answer: Answer((Claim(OPENS, 1, OPENS),))})
+    event = await analyze(model, message)
+    assert [each.text for each in event.learnings] == [HOLDS, OPENS]
+    assert [each.round for each in event.learnings] == [1, 2]
+    assert all(dict(task.material)["learnings"] == HOLDS for task in model.tasks if "question" in dict(task.material))
+
+
+class Hangs(Scripted):
+    """Answers the first question and is silent on all others."""
+
+    async def fill(self, shape: type[Any], task: Task, *, within: float) -> Any:
+        if dict(task.material).get("question") == QUESTIONS[1]:
+            self.tasks.append(task)
+            await asyncio.Event().wait()
+        return await super().fill(shape, task, within=within)
+
+
+@pytest.mark.req("PR-31")
+async def test_asked_to_hand_in_it_returns_at_once_what_is_verified() -> None:
+    model, turn = Hangs({Answer: Answer((Claim(OPENS, 1, OPENS),), ("eels",))}), Turn()
+    task = asyncio.ensure_future(analyze(model, turn=turn))
+    await settle()
+    assert not task.done()
+    turn.stop()
+    event = await asyncio.wait_for(task, 1.0)
+    assert isinstance(event, AnalysisCompleted), "nothing new starts"
+    assert said(event) == [OPENS]
+    assert event.sections[1].note == "The research ended before this was looked into."
+    assert event.partial
+
+
+async def test_questions_are_answered_a_few_at_a_time_and_each_is_told() -> None:
+    questions = tuple(f"What is gate number {word}?" for word in ["one", "two", "three", "four", "five", "six", "seven", "eight"])
+    now = most = 0
+
+    class Counts(Scripted):
+        async def fill(self, shape: type[Any], task: Task, *, within: float) -> Any:
+            nonlocal now, most
+            now += 1
+            most = max(most, now)
+            await asyncio.sleep(0)
+            now -= 1
+            return await super().fill(shape, task, within=within)
+
+    turn = Turn()
+    await analyze(Counts({Answer: Answer()}), order(plan=Plan(questions, questions, ())), turn=turn)
+    assert most == 4
+    told = [each for each in turn.said if isinstance(each, Worked)]
+    assert [each.done for each in told] == list(range(9))
+    assert {each.total for each in told} == {8}
+
+
+async def test_without_a_model_the_same_sources_give_the_same_analysis() -> None:
+    assert await analyze(Extractive()) == await analyze(Extractive())
+    assert OPENS in said(await analyze(Extractive()))
+
+
+@pytest.mark.req("PR-19")
+async def test_the_analysis_has_a_summary_for_the_reporter() -> None:
+    event = await analyze(Extractive())
+    assert "## Overview" in event.analysis.summary
+    assert OPENS in event.analysis.summary
+
+
+@pytest.mark.req("PR-6")
+async def test_a_landscape_is_asked_for_only_where_there_is_reason() -> None:
+    model = Scripted({Answer: Answer((Claim(OPENS, 1, OPENS),)), Landscape: Landscape()})
+    await analyze(model)
+    assert not any("question" not in dict(task.material) for task in model.tasks)
+    reading = Finds(PASSAGE)
+    await analyze(model, order(text="Should we use a tide mill?"), reading)
+    assert any("limitations" in each for each in reading.asked)
+    assert any("question" not in dict(task.material) for task in model.tasks)
+
+
+@pytest.mark.req("PR-6")
+async def test_judging_headings_of_the_sources_make_a_swot_without_a_model() -> None:
+    texts = {
+        "Tide mill > Benefits": "A tide mill needs no wood to run.",
+        "Tide mill > Limitations": "A tide mill rests at low tide.",
+    }
+    rated = [Passage(f"m#{n}", "m", "Tide mill", h, t, 0, len(t), score=1.0) for n, (h, t) in enumerate(texts.items())]
+    event = await analyze(Extractive(), reading=Finds(PASSAGE, *rated))
+    assert [each.heading for each in event.analysis.swot.strengths] == ["Benefits"]
+    assert [each.statement.text for each in event.analysis.swot.weaknesses] == ["A tide mill rests at low tide."]
+    held = {each.id for each in event.passages}
+    assert event.analysis.swot.strengths[0].statement.passage in held
+
+
+async def test_two_sources_that_disagree_are_both_shown() -> None:
+    other_text = "The tide mill opens its gates at 8 metres of water."
+    other = Passage(
+        "b#1", "b", "Mill", "Gates", other_text, 0, len(other_text), score=1.0, quotes=(Slice(0, len(other_text), 0.9),)
+    )
+    event = await analyze(Extractive(), reading=Finds(PASSAGE, other))
+    (pair,) = event.analysis.contradictions
+    assert {pair.one.text, pair.other.text} == {OPENS, other_text}
+    assert {pair.one.passage, pair.other.passage} <= {each.id for each in event.passages}
