@@ -58,10 +58,11 @@ class Order:
 
     def next(self) -> Settled | None:
         """What can be judged now: the settled candidate with no other before it."""
-        return None if self.complete else self.settled.pop(self.judged, None)
+        return None if self.complete else self.settled.get(self.judged)
 
     def judge(self, *, good: bool) -> None:
-        """Say how the one that `next` gave was judged."""
+        """Say how the next one was judged."""
+        self.settled.pop(self.judged, None)
         self.judged += 1
         self.good += good
 

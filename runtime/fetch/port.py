@@ -77,6 +77,9 @@ class RunPages:
         round_ = Round(candidates, wanted, self._effects, self._purse, self._seen_before(), begin, done)
         try:
             await round_.run(within)
+        except asyncio.CancelledError:
+            self._seen = None  # it was told more than was judged for good
+            raise
         finally:
             await batch.close()
 

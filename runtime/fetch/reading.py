@@ -17,6 +17,8 @@ PATIENCE = 0.5
 ENDING_SECONDS = 1.0
 """What reading that was called off may take to end."""
 
+CANCELLED = "It had not arrived when the research was cancelled."
+
 log = structlog.get_logger()
 
 
@@ -42,7 +44,11 @@ class Round:
         self._late: list[asyncio.Task[Fetched]] = []
 
     async def run(self, within: float) -> None:
-        """:param within: seconds; what is not there then has missed its time."""
+        """
+        Cancelled, it still tells what had arrived, which is durable as "fetched".
+
+        :param within: seconds; what is not there then has missed its time.
+        """
         order, loop = self._order, asyncio.get_running_loop()
         patience, end = (loop.time() + within * share for share in (PATIENCE, 1.0))
         try:
@@ -61,6 +67,9 @@ class Round:
                 else:
                     left = (patience if order.enough else end) - loop.time()
                     await asyncio.wait(self._tasks.values(), timeout=left, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            self._hand_in()
+            raise
         finally:
             await self._call_off()
 
@@ -96,15 +105,29 @@ class Round:
         """Judge, store and tell all those that nobody stands before."""
         while (settled := self._order.next()) is not None:
             result = self._results[self._order.judged]
-            read = self._seen.judged(settled, result.url) if isinstance(settled, Fetched) else settled
+            read = self._verdict(settled, result)
             if isinstance(settled, Fetched):
                 await self._effects.put("page", key_of(result.url), read)
-            if isinstance(read, Missed):
-                log.info("page.missed", place=read.place, reason=read.reason, detail=read.detail)
-            elif isinstance(settled, Fetched):
-                self._seen.add(settled)
-            self._order.judge(good=isinstance(read, Page))
-            self._done(read)
+            self._tell(settled, read)
+
+    def _verdict(self, settled: Settled, result: SearchResult) -> Page | Missed:
+        return self._seen.judged(settled, result.url) if isinstance(settled, Fetched) else settled
+
+    def _tell(self, settled: Settled, read: Page | Missed) -> None:
+        if isinstance(read, Missed):
+            log.info("page.missed", place=read.place, reason=read.reason, detail=read.detail)
+        elif isinstance(settled, Fetched):
+            self._seen.add(settled)
+        self._order.judge(good=isinstance(read, Page))
+        self._done(read)
+
+    def _hand_in(self) -> None:
+        """Tell what is there and what is not, without any further wait."""
+        self._collect()
+        while self._order.judged < self._order.started and not self._order.complete:
+            result = self._results[self._order.judged]
+            settled = self._order.next() or Fetched(Missed(result.url, "cancelled", CANCELLED))
+            self._tell(settled, self._verdict(settled, result))
 
     def _give_up(self, why: str) -> None:
         """Wait no more for those under way that others wait for."""

@@ -9,16 +9,20 @@ import pytest
 from structlog.testing import capture_logs
 
 from actors.ports import PortFailed
+from actors.research.identity import hash_of
 from actors.research.ports import PAGE_CHARACTERS, Missed, Page
 from runtime.fetch import crawl
 from runtime.fetch.client import Client
 from runtime.fetch.port import Pages
+from runtime.fetch.seen import Fetched
+from runtime.knowledge.indexing import index
 from runtime.research.purse import Purse
 from runtime.settings import FetchSettings
 from runtime.storage.database import Database
 from runtime.storage.effects import SCHEMA, Effects
 from runtime.workers import Workers
 from tests.runtime.fetch.kit import SOON, Heard, Here, purse, read, settings
+from tests.runtime.knowledge.kit import VPN, library
 from tests.site import BEHAVIOURS, FLAKY, PAGES, Reply, Site, site
 from tests.site_pages import ARTICLES, INJECTED, NOISE
 
@@ -246,6 +250,28 @@ async def test_whoever_stops_reading_leaves_nothing_behind_and_gets_back_what_wa
     assert effects.all("page", Page | Missed) == []
 
 
+async def test_whoever_stops_reading_still_hears_of_what_had_arrived(
+    web: Site, effects: Effects, tmp_path: Path, here: Here
+) -> None:
+    client = Client(FetchSettings(allow=("127.0.0.0/8",), per_host=8))
+    pages, heard = Pages(settings(tmp_path), here, client), Heard()
+    urls = [web.url(path) for path in ("/silent", "/article", "/articles/barrage", "/gone")]
+    task = asyncio.create_task(read(pages, effects, urls, then=heard))
+    async with asyncio.timeout(10):
+        while len(effects.all("fetched", Fetched)) < 3:  # noqa: ASYNC110 - nobody tells when
+            await asyncio.sleep(0.01)
+    assert heard.all == []
+    task.cancel()
+    await asyncio.wait([task])
+
+    assert [page.url for page in heard.pages] == [urls[1]]
+    assert heard.missed == {urls[0]: "cancelled", urls[2]: "duplicate", urls[3]: "dead"}
+    again = await read(pages, effects, urls[1:])
+    assert [page.url for page in again.pages] == [urls[1]]
+    assert web.hits("/article") == 1
+    await client.close()
+
+
 async def test_at_the_end_of_its_budget_a_reading_has_what_it_has(web: Site, effects: Effects, pages: Pages) -> None:
     money = purse(3)
     urls = [web.url(path) for path in TOPICS]
@@ -351,6 +377,24 @@ async def test_a_fault_of_ours_is_logged_and_costs_one_page(
 
     assert heard.missed == {web.url("/article"): "unreachable", web.url("/gone"): "dead"}
     assert [each["place"] for each in logs if each["event"] == "page.failed"] == [web.url("/article")]
+
+
+@pytest.mark.req("PR-11")
+async def test_an_own_document_is_read_from_the_index_letter_by_letter(tmp_path: Path, client: Client) -> None:
+    workers, made = Workers(1), settings(tmp_path / "data")
+    database = Database(tmp_path / "terminus.db", SCHEMA)
+    try:
+        (tmp_path / "data").mkdir()
+        await index([library(tmp_path / "kb")], tmp_path / "data", workers, made.knowledge)
+        heard = await read(Pages(made, workers, client), Effects(database, "r"), ["knowledge:kb/vpn.md"])
+    finally:
+        workers.close()
+        database.close()
+
+    (page,) = heard.pages
+    assert (page.key, page.url, page.title) == ("kb/vpn.md", "knowledge:kb/vpn.md", "Result 0")
+    assert page.text == VPN
+    assert (page.full_length, page.sha256) == (len(VPN), hash_of(VPN))
 
 
 async def test_a_document_that_is_not_in_the_index_is_reported(
