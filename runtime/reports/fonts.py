@@ -22,24 +22,22 @@ Face = Literal["plain", "bold", "code", "wide"]
 FOLDERS = tuple(
     map(
         Path,
-        ("/usr/share/fonts/truetype/dejavu", "/usr/share/fonts/dejavu-sans-fonts", "/usr/share/fonts/TTF",
-         "/usr/share/fonts/dejavu", "/usr/share/fonts/truetype/droid", "/usr/share/fonts/truetype/wqy",
-         "/opt/homebrew/share/fonts", "/Library/Fonts", "/System/Library/Fonts/Supplemental", "/usr/share/fonts/truetype/noto",
-         "/usr/share/fonts/truetype/liberation", "C:/Windows/Fonts"),
+        (
+            "/usr/share/fonts/truetype/dejavu", "/usr/share/fonts/dejavu-sans-fonts", "/usr/share/fonts/TTF",
+            "/usr/share/fonts/dejavu", "/usr/share/fonts/truetype/noto", "/usr/share/fonts/truetype/liberation",
+            "/usr/share/fonts/truetype/droid", "/usr/share/fonts/truetype/wqy", "/opt/homebrew/share/fonts",
+            "/Library/Fonts", "/System/Library/Fonts/Supplemental", "C:/Windows/Fonts",
+        ),
     )
 )  # fmt: skip
 FILES: dict[Face, tuple[str, ...]] = {
     "plain": (
-        "DejaVuSans.ttf",
-        "NotoSans-Regular.ttf",
-        "Arial Unicode.ttf",
-        "segoeui.ttf",
-        "LiberationSans-Regular.ttf",
+        "DejaVuSans.ttf", "NotoSans-Regular.ttf", "Arial Unicode.ttf", "segoeui.ttf", "LiberationSans-Regular.ttf",
     ),
     "bold": ("DejaVuSans-Bold.ttf", "NotoSans-Bold.ttf", "Arial Bold.ttf", "segoeuib.ttf", "LiberationSans-Bold.ttf"),
     "code": ("DejaVuSansMono.ttf", "NotoSansMono-Regular.ttf", "consola.ttf", "LiberationMono-Regular.ttf"),
     "wide": ("Arial Unicode.ttf", "DroidSansFallbackFull.ttf", "wqy-microhei.ttc", "msyh.ttc"),
-}
+}  # fmt: skip
 BUNDLED = {"plain": "Vera.ttf", "bold": "VeraBd.ttf"}
 CHINESE, JAPANESE, KOREAN = "STSong-Light", "HeiseiKakuGo-W5", "HYGothic-Medium"
 

@@ -16,8 +16,8 @@ from tests.runtime.reports import samples
 
 TAGS = {
     "html", "head", "meta", "title", "style", "body", "main", "h1", "h2", "h3", "p", "ul", "ol", "li", "a", "span",
-    "code", "pre", "strong", "small", "br", "details", "summary", "blockquote", "div", "table", "thead", "tbody", "tr", "th",
-    "td",
+    "code", "pre", "strong", "small", "br", "details", "summary", "blockquote", "div", "table", "thead", "tbody", "tr",
+    "th", "td",
     "figure", "figcaption", "svg", "text", "rect", "circle", "path", "nav",
 }  # fmt: skip
 ATTRIBUTES = {
