@@ -111,10 +111,10 @@ class Line:
 
     async def _next(self, failure: SourceFailed, until: float, *, again: bool) -> None:
         """Wait for the second try; raise when there is none."""
-        if failure.kind == "rate_limited" and failure.delay < self._seconds:
+        if failure.delay >= self._seconds:
+            self._resting = self._clock.time() + min(failure.delay, MOST_REST_SECONDS), failure
+        elif failure.kind == "rate_limited":
             self._limiter.pause(failure.delay)
-        elif failure.retry_after is not None:
-            self._resting = self._clock.time() + min(failure.retry_after, MOST_REST_SECONDS), failure
         fits = self._clock.time() + failure.delay < until
         if not again or not fits or failure.kind not in AGAIN:
             if failure.kind != "rejected":

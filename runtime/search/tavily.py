@@ -245,8 +245,10 @@ def _answered(error: Answered) -> SourceFailed:
 def _detail(response: "httpx.Response", key: str) -> str:
     """What an error says of itself, as one short line without the key."""
     try:
-        said = response.json()["detail"]["error"]
-    except (ValueError, LookupError, TypeError, RecursionError):
+        body = response.json()
+        said = body.get("detail", body)["error"]  # without a key it leaves the outer one out
+        said = said.get("message") if isinstance(said, dict) else said
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return ""
     text = line(said, 10 * DETAIL_CHARACTERS)
     return shortened(text.replace(key, "***") if key else text, DETAIL_CHARACTERS).rstrip(".")

@@ -128,6 +128,20 @@ async def test_a_source_that_keeps_failing_rests_and_is_then_asked_once() -> Non
     assert await line.ask(call, within=15) == "answer"
 
 
+async def test_a_source_that_asks_for_a_long_rest_gets_it_and_nobody_waits_for_it() -> None:
+    clock = Jumping()
+    line = Line("Source", clock, seconds=15, concurrency=4)
+    call, given = failing(SourceFailed("rate_limited", "Come back later.", retry_after=300.0))
+
+    for _ in range(3):
+        with pytest.raises(SourceFailed, match="Come back later"):
+            await line.ask(call, within=15)
+    assert len(given) == 1
+
+    await clock.jump(300)
+    assert await line.ask(call, within=15) == "answer"
+
+
 async def test_different_failures_and_questions_that_are_not_liked_bring_no_rest() -> None:
     clock = Jumping()
     line = Line("Source", clock, seconds=15, concurrency=4, tries=1)

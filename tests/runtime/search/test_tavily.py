@@ -124,6 +124,9 @@ FAULTS = {
     "404": (sends(b"<html>", status=404), "broken", "status 404", 0),
     "302": (sends(b"", status=302, headers={"Location": "http://127.0.0.1:1/"}), "broken", "status 302", 0),
     "202": (sends(b"{}", status=202), "broken", "status 202", 0),
+    "429 without a key": (
+        sends(b'{"error": {"code": "limit", "message": "Daily limit."}}', status=429), "rate_limited", "Daily limit", 0,
+    ),
     "error in an odd form": (sends(b'{"detail": ["x"]}', status=500), "broken", "status 500", 0),
     "no JSON": (sends(b"<html>"), "broken", "no answer", 1),
     "no object": (answers([1]), "broken", "", 1),
@@ -195,8 +198,9 @@ async def test_when_tavily_asks_for_longer_than_there_is_nobody_asks_or_waits() 
 
 @pytest.mark.req("RE-4", "PR-25")
 async def test_a_silent_tavily_is_given_up_in_time_and_hears_that_nobody_waits() -> None:
-    async with tavily(hangs(), seconds=20.0) as (client, server):
-        with pytest.raises(SourceFailed, match=r"^Tavily did not answer within 20 s\.$"):
+    async with tavily(hangs(), seconds=100.0) as (client, server):
+        await client._loaded()
+        with pytest.raises(SourceFailed, match=r"^Tavily did not answer within 100 s\.$"):
             await search(client)
         await server.until(lambda: server.hung_up == 1)
 
