@@ -130,7 +130,8 @@ class _Kept:
                 await self._news.wait()
 
     def _hear(self, event: Message) -> None:
-        self._board = fold(self._board, event, asyncio.get_running_loop().time() - self._began)  # type: ignore[arg-type]  # what it does not know changes nothing
+        at = asyncio.get_running_loop().time() - self._began
+        self._board = fold(self._board, event, at)  # type: ignore[arg-type]  # what it does not know changes nothing
         self._hear_below(event)
 
     def _hear_below(self, event: Message) -> None:
