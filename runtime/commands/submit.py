@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from runtime.commands import Exit, UserError, utf8
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from actors.outcome import Outcome
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from runtime.commands.intake import Draft
     from runtime.settings import Settings
     from runtime.view.report import Line
+
+    Tell = Callable[[Outcome, "Report | None"], None]
 
 EPILOG = """\
 exit status:
@@ -59,21 +62,24 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     import asyncio
 
+    from runtime.view.report import as_json, exit_status
+
     brief = _brief(arguments, settings)
     out = _out(arguments)
     draft = _ticket(arguments, brief, settings)
-    outcome, report = asyncio.run(_submit(draft, settings, quiet=arguments.quiet))
-    if arguments.json:
-        from runtime.view.report import as_json
 
-        print(as_json(outcome))
-    elif brief is None:
-        _show(outcome)
-    else:
-        _show_report(outcome)
-    if out is not None:
-        _write(report, out)
-    return _status(outcome)
+    def tell(outcome: "Outcome", report: "Report | None") -> None:
+        if arguments.json:
+            print(as_json(outcome))
+        elif brief is None:
+            _show(outcome)
+        else:
+            _show_report(outcome)
+        sys.stdout.flush()
+        if out is not None:
+            _write(report, out)
+
+    return exit_status(asyncio.run(_submit(draft, settings, tell, quiet=arguments.quiet)))
 
 
 def _show(outcome: "Outcome") -> None:
@@ -101,12 +107,6 @@ def _write(report: "Report | None", out: "Path") -> None:
     if report is None:
         raise UserError(f"{out.name} was not written: the research ended before there was a report.", Exit.FAILED)
     written(report, out)
-
-
-def _status(outcome: "Outcome") -> int:
-    from runtime.view.report import exit_status
-
-    return exit_status(outcome)
 
 
 def _question(outcome: "Outcome") -> "list[Line]":
@@ -157,8 +157,8 @@ def _ticket(arguments: argparse.Namespace, brief: "Brief | None", settings: "Set
     return checked(draft, "The command line") if named else draft
 
 
-async def _submit(draft: "Draft", settings: "Settings", *, quiet: bool) -> "tuple[Outcome, Report | None]":
-    """How it ended, and the report if it is a research that has one."""
+async def _submit(draft: "Draft", settings: "Settings", tell: "Tell", *, quiet: bool) -> "Outcome":
+    """How it ended. It is told before anything is put away, which may take a second."""
     import contextlib
 
     from runtime.commands.opening import opened
@@ -174,4 +174,5 @@ async def _submit(draft: "Draft", settings: "Settings", *, quiet: bool) -> "tupl
         report = None
         with contextlib.suppress(NoReport):
             report = node.report(outcome.run) if research else None
-        return outcome, report
+        tell(outcome, report)
+        return outcome
