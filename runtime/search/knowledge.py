@@ -1,25 +1,37 @@
 """The own documents as a source: a result a document."""
 
+from actors.evidence import Passage
 from actors.ports import Knowledge
 from actors.research.ports import SearchResult
-
-SUMMARY_CHARACTERS = 199
+from runtime.search.results import KEY_POINTS, SUMMARY_CHARACTERS, TEXT_CHARACTERS, TITLE_CHARACTERS, line, shortened
 
 
 async def search(knowledge: Knowledge, query: str, *, limit: int, within: float) -> tuple[SearchResult, ...]:
-    """The documents that bear on a query, the best first; none when the search abstains."""
+    """
+    The documents that bear on a query, the best first; none when the search abstains.
+
+    :raises PortFailed: with a sentence for the user.
+    """
     findings = await knowledge.search(query, within=within, limit=3 * limit, hops=True)
     if findings.abstain:
         return ()
     best = max((each.score for each in findings.passages), default=1.0) or 1.0
-    results: dict[str, SearchResult] = {}
+    documents: dict[str, list[Passage]] = {}
     for passage in findings.passages:
-        quote = " ".join((passage.quotes[0].of(passage) if passage.quotes else passage.text).split())
-        results.setdefault(
-            passage.source,
-            SearchResult(
-                "knowledge", passage.title or passage.source, f"knowledge:{passage.source}",
-                quote[:SUMMARY_CHARACTERS], quality=round(min(1.0, passage.score / best), 3), query=query,
-            ),
-        )  # fmt: skip
-    return tuple(results.values())[:limit]
+        documents.setdefault(passage.source, []).append(passage)
+    return tuple(_result(query, source, found, best) for source, found in documents.items())[:limit]
+
+
+def _result(query: str, source: str, passages: list[Passage], best: float) -> SearchResult:
+    """What a document's best passage says, then the others."""
+    first, points = passages[0], list(dict.fromkeys(_quote(each) for each in passages))
+    title = shortened(line(first.title, TEXT_CHARACTERS), TITLE_CHARACTERS) or source
+    quality = round(max(0.0, min(1.0, first.score / best)), 3)
+    return SearchResult(
+        "knowledge", title, f"knowledge:{source}", points[0], tuple(points[1 : KEY_POINTS + 1]), quality, query
+    )
+
+
+def _quote(passage: Passage) -> str:
+    text = passage.quotes[0].of(passage) if passage.quotes else passage.text
+    return shortened(line(text, TEXT_CHARACTERS), SUMMARY_CHARACTERS)
