@@ -31,6 +31,7 @@ _VERSUS = re.compile(
     r"(?:\bvs\.?|\bversus|compared (?:to|with)|alternative to|comparison with)\s+(?P<name>[\w.+ -]{2,40})$",
     re.IGNORECASE,
 )
+_GLOSSARY = re.compile(r"\bglossary\b|术语|용어", re.IGNORECASE)
 _ARGUMENTS = re.compile(r"\s*[(\[{<].*$")
 _ENTRY = re.compile(r"[\[\]{}<>|=;()]|^--?\w|\w_\w|->|^[a-z]\w*$|^[A-Z][A-Z]+(?: [A-Z]{2,})*$")
 _GENERIC = re.compile(
@@ -58,7 +59,7 @@ def generic(heading: str) -> bool:
 
 def is_entry(heading: str) -> bool:
     """Whether it is the name of a parameter, column, function or command: what stands under it speaks of that alone."""
-    return bool(_ENTRY.search(leaf(heading)))
+    return bool(_ENTRY.search(leaf(heading)) or _GLOSSARY.search(heading))
 
 
 def named_by(heading: str) -> str:

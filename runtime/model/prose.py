@@ -33,6 +33,7 @@ _REFERS = re.compile(
     r"Conversely|Alternatively|Finally|Firstly?|Secondly?|Thirdly?|Next|Here|There(?= is also| are also)|Both|Neither|"
     r"Either|Another|Others?|Again|Besides|Afterwards|Meanwhile|Accordingly|Of course|Specifically|In other words|"
     r"In particular|(?:The )?(?:latter|former|same|following|above|reason|result)\b|"
+    r"The (?:first|second|third|fourth|other|others|resulting|remaining|previous|new) |"
     r"(?:For|As an?) (?:example|instance|consequence|result|this|that|these|those)|"
     r"(?:In|At|On|By|With|From|To|Under|After|Before|Because of|Due to|If|When|Even if|Even when|Note that) "
     r"(?:this|that|these|those|addition|contrast|turn|so|such|the former|the latter|the (?:above|previous|last|first|"
@@ -49,7 +50,8 @@ _POINTS_BACK = re.compile(
 )
 _THIS_ONE = re.compile(
     r"\b(?:this|these) (?:command|parameter|option|setting|function|column|value|mode|form|clause|variable|method|case|"
-    r"example|approach|step|feature|field|view|process|technique)s?\b"
+    r"example|approach|step|feature|field|view|process|technique)s?\b|"
+    r"\bthis (?:is|was|can|could|may|might|will|would|means|has|does|happens|allows|makes)\b"
 )
 _POINTER = re.compile(
     r"^(?:\(?(?:See|Refer to|Consult|Read|Click|Table|Figure|Example|Listing|Section|Chapter|Appendix|Prev|Next|Up|"

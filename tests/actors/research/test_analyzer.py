@@ -1,4 +1,4 @@
-"""The Analyzer: nothing invented gets through it, nothing stops it, and it goes on only when a round added something."""
+"""The Analyzer: nothing invented gets through, nothing stops it, and it goes on only when a round added something."""
 
 import asyncio
 from collections.abc import Sequence
@@ -47,8 +47,8 @@ class Finds:
 
 def order(**more: Any) -> AnalyzeSources:
     usual: dict[str, Any] = {
-        "text": "How does a tide mill use its pond and gates?", "brief": Brief(), "plan": Plan(QUESTIONS, QUESTIONS, ()),
-        "pages": (), "sections": (), "learnings": (), "passages": (), "directions": (), "partial": "", "degraded": "",
+        "text": "How does a tide mill use its pond and gates?", "brief": Brief(),
+        "plan": Plan(QUESTIONS, QUESTIONS, ()), "pages": (), "sections": (), "learnings": (), "passages": (), "directions": (), "partial": "", "degraded": "",
     }  # fmt: skip
     return AnalyzeSources(**(usual | more))
 
@@ -140,8 +140,8 @@ async def test_a_complete_answer_ends_the_research_whatever_depth_is_left() -> N
 async def test_a_round_that_adds_nothing_is_the_last_one() -> None:
     known = Statement(OPENS, OPENS, "mill#1", "mill")
     message = order(
-        brief=Brief(depth=5, round=2, direction="gates"), sections=(Section(QUESTIONS[0], (known,)),), learnings=(known,),
-        passages=(PASSAGE,),
+        brief=Brief(depth=5, round=2, direction="gates"), sections=(Section(QUESTIONS[0], (known,)),),
+        learnings=(known,), passages=(PASSAGE,),
     )  # fmt: skip
     event = await analyze(Scripted({Answer: Answer((Claim(OPENS, 1, OPENS),), ("eels",))}), message)
     assert isinstance(event, AnalysisCompleted)
@@ -188,7 +188,7 @@ async def test_asked_to_hand_in_it_returns_at_once_what_is_verified() -> None:
 
 
 async def test_questions_are_answered_a_few_at_a_time_and_each_is_told() -> None:
-    questions = tuple(f"What is gate number {word}?" for word in ["one", "two", "three", "four", "five", "six", "seven", "eight"])
+    questions = tuple(f"What is gate number {number}?" for number in range(8))
     now = most = 0
 
     class Counts(Scripted):

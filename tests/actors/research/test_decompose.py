@@ -23,7 +23,7 @@ from actors.research.terms import terms
         ("Write a detailed report on tide mills.", ("Tide mills",)),
         ("Research the state of tidal power.", ("The state of tidal power",)),
         ("Our mill is old. We oil it daily. Which oil does an axle need?", ("Which oil does an axle need?",)),
-        ("1. What is a sluice?\n2. What is a sluice\n3. How do weirs leak?", ("What is a sluice?", "How do weirs leak?")),
+        ("1. What is a weir?\n2. What is a weir\n3. How do weirs leak?", ("What is a weir?", "How do weirs leak?")),
         (
             "Write a report on tide mills, covering gates, axles, and upkeep.",
             ("Tide mills", "Tide mills: gates", "Tide mills: axles", "Tide mills: upkeep"),

@@ -15,8 +15,8 @@ def passage(number: int, heading: str, text: str) -> Passage:
 
 
 PASSAGES = (
-    passage(1, "Harbor > Benefits", GOOD), passage(2, "Harbor > Known limitations", BAD), passage(3, "Harbor > Risks", RISK),
-    passage(4, "Harbor > Alternatives > Quay", "Quay is another harbour."),
+    passage(1, "Harbor > Benefits", GOOD), passage(2, "Harbor > Known limitations", BAD),
+    passage(3, "Harbor > Risks", RISK), passage(4, "Harbor > Alternatives > Quay", "Quay is another harbour."),
 )  # fmt: skip
 
 

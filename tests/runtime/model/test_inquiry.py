@@ -102,7 +102,7 @@ def test_quotes_that_leave_no_word_unsaid_are_taken_for_an_answer() -> None:
 
 
 words = st.lists(
-    st.sampled_from(["the", "tide", "mill", "stores", "water", "gate", "opens", "night", "is", "a", "of", "pond", "6", "metres"]),
+    st.sampled_from(["the", "tide", "mill", "stores", "water", "gate", "opens", "night", "is", "a", "of", "pond", "6"]),
     min_size=5,
     max_size=14,
 )

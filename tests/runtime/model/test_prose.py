@@ -25,7 +25,8 @@ def stands(text: str, words: str, code_lines: int = 8, about: str = "") -> str:
     [
         "multi-node mills so that gates open at once.", "The gate, which", "See Section 4 for more on tide gates.",
         "For more information on gates see Section 25.1.5.", "Table 5 lists all gates of the mill.",
-        "The gates of the mill are shown below.", "The options of the gate are as follows.", "Gate | Height | Width | Colour",
+        "The gates of the mill are shown below.", "The options of the gate are as follows.",
+        "Gate | Height | Width | Colour",
         "The gate (of the mill opens at night.", "Gates open.", "Suppose the gate of your mill is open.",
     ],
 )  # fmt: skip
@@ -36,7 +37,8 @@ def test_fragments_pointers_and_rows_are_no_sentences(said: str) -> None:
 @pytest.mark.parametrize(
     "said",
     [
-        "The gate opens at six metres of water.", "gate_height sets how far the gate opens.", "潮汐磨坊在水位六米时打开闸门。",
+        "The gate opens at six metres of water.", "gate_height sets how far the gate opens.",
+        "潮汐磨坊在水位六米时打开闸门。",
         "Some gates (see Section 4) open by themselves at night.",
     ],
 )  # fmt: skip
