@@ -26,8 +26,9 @@ class Arrangement:
     """The parts of a report as statements, each of which stands."""
 
     def __init__(
-        self, sections: Sequence[Section], analysis: Analysis, overview: Sequence[Statement], register: Register
-    ) -> None:
+        self, task: str, sections: Sequence[Section], analysis: Analysis, overview: Sequence[Statement],
+        register: Register,
+    ) -> None:  # fmt: skip
         above, parts = Said(), Said()
         self.overview = tuple(register.fresh(overview, above))[:OVERVIEW]
         self.comparison = _comparison(analysis.comparison, register, parts)
@@ -43,7 +44,7 @@ class Arrangement:
         taken = Said(above, parts)
         answered = [(section, standing) for section, standing in found if standing]
         self.key_points = _key_points([standing for _, standing in answered], register, taken)
-        self.sections = _sections(answered, register, taken)
+        self.sections = _sections(task, answered, register, taken)
         self.contradictions = _contradictions(analysis.contradictions, register)
 
 
@@ -61,12 +62,13 @@ def merged(sections: Sequence[Section]) -> tuple[Section, ...]:
 
 
 def _sections(
-    answered: Sequence[tuple[Section, tuple[Statement, ...]]], register: Register, taken: Said
+    task: str, answered: Sequence[tuple[Section, tuple[Statement, ...]]], register: Register, taken: Said
 ) -> tuple[Section, ...]:
     sections = []
     for section, standing in answered:
         rest = tuple(register.fresh(standing, taken))
-        if rest or len(answered) > 1:  # the overview is all there is on the only question
+        whole = len(answered) == 1 or fold(section.question) == fold(task)
+        if rest or not whole:  # what the overview says on the task as a whole needs no section beside it
             note = "" if section.answered else IN_PART
             sections.append(Section(section.question, rest, section.answered, note if rest else ELSEWHERE))
     return tuple(sections)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from actors.evidence import Citation
+from actors.folding import fold
 from actors.research.arrange import Arrangement
 from actors.research.charts import charts
 from actors.research.messages import CloseResearch
@@ -48,7 +49,7 @@ def written(
     register = register or Register(case.pages, case.passages)
     for each in (*overview, *statements(case.sections, case.learnings, analysis)):
         register.stands(each)
-    chosen = Arrangement(case.sections, analysis, overview or analysis.overview, register)
+    chosen = Arrangement(case.text, case.sections, analysis, overview or analysis.overview, register)
     report = Report(  # numbers are given on the way: the order of these is the order of reading
         title=_title(case.text),
         question=neat(case.text, QUESTION_CHARACTERS),
@@ -91,7 +92,13 @@ def _title(text: str) -> str:
 
 
 def _block(title: str, found: Sequence[Statement], register: Register, note: str = "") -> Block:
-    return Block(neat(title, HEADING_CHARACTERS), tuple(map(register.line, found)), note)
+    lines = map(register.line, found)
+    return Block(neat(title, HEADING_CHARACTERS), tuple(_below(title, line) for line in lines), note)
+
+
+def _below(title: str, line: Line) -> Line:
+    """A heading of the source that is ours as well is not named twice."""
+    return msgspec.structs.replace(line, under="") if fold(line.under)[0] == fold(title)[0] else line
 
 
 def _table(comparison: Comparison, register: Register) -> Table:

@@ -3,6 +3,8 @@
 import re
 from urllib.parse import quote, urlsplit
 
+from actors.research.prose import neat
+
 OWN_DOCUMENTS = "own documents"
 LINK_CHARACTERS = 2000
 
@@ -32,6 +34,11 @@ def link(url: str) -> str:
     rest = parts._replace(scheme="", netloc="").geturl()
     quoted = quote(rest, safe=_KEPT, errors="replace")
     return f"{parts.scheme}://{ascii_host}{f':{port}' if port else ''}{_whole(quoted)}"
+
+
+def shown(url: str) -> str:
+    """The address for reading: on one line, and of an own document its path."""
+    return neat(url.removeprefix("knowledge:"), LINK_CHARACTERS)
 
 
 def publisher(url: str) -> str:

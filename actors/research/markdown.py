@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from actors.research import outline as o
-from actors.research.links import LINK_CHARACTERS, link, publisher
+from actors.research.links import link, publisher, shown
 from actors.research.mermaid import mermaid
-from actors.research.prose import Piece, Span, clean, flat, neat, pieces
+from actors.research.prose import Piece, Span, clean, flat, pieces
 from actors.research.records import Line, Listed, Report
 
 _INLINE = re.compile(
@@ -91,15 +91,16 @@ def _said(line: Line) -> list[str]:
     tail = f"{_marks(line)}{f' (under _{escaped(line.under)}_)' if line.under else ''}".strip()
     blocks: list[str] = []
     items: list[str] = []
-    for piece in pieces(line.text):
+    said = pieces(line.text)
+    for piece in said:
         if piece.kind == "item":
-            items.append(f"- {_prose(piece)}")
+            items.append(f"{piece.mark or '-'} {_prose(piece)}")
             continue
         blocks += ["\n".join(items)] if items else []
         items = []
         blocks.append(_fenced(piece.text) if piece.kind == "code" else _prose(piece))
     blocks += ["\n".join(items)] if items else []
-    if not blocks or blocks[0].startswith(("```", "- ")):
+    if not blocks or blocks[0].startswith("```") or said[0].kind == "item":
         return [tail, *blocks]
     return [f"{blocks[0]} {tail}".strip(), *blocks[1:]]
 
@@ -140,7 +141,7 @@ def _cell(line: Line) -> str:
 
 def _work(listed: Listed) -> str:
     target = link(listed.url)
-    place = f"<{target}>" if target else _code(neat(listed.url, LINK_CHARACTERS))
+    place = f"<{target}>" if target else _code(shown(listed.url))
     return (
         f"{listed.number}. **{escaped(listed.title)}** — {escaped(publisher(listed.url))}, {place}\n"
         f"   {escaped(o.reading(listed))}.\n"

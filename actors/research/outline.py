@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from actors.research.compose import body
+from actors.research.links import shown
 from actors.research.missing import grouped
 from actors.research.prose import flat, neat
 from actors.research.records import Block, Chart, Line, Listed, Report, Table
@@ -145,7 +146,9 @@ def _grounds(report: Report) -> Iterator[Part]:
         yield Works(cited)
     if others:
         yield Heading("Read, but not cited", 2 if not cited else 3)
-        yield Points(tuple(f"{each.title} ({each.url})" for each in others[:UNCITED]), max(0, len(others) - UNCITED))
+        yield Points(
+            tuple(f"{each.title} ({shown(each.url)})" for each in others[:UNCITED]), max(0, len(others) - UNCITED)
+        )
     if reworded := tuple(dict.fromkeys(line for line in body(report) if line.quote)):
         yield Quotes("Words behind the sentences", reworded)
     if report.notes:

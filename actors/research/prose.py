@@ -37,6 +37,8 @@ class Piece(NamedTuple):
 
     kind: Literal["prose", "item", "code"]
     spans: tuple[Span, ...]
+    mark: str = ""
+    """The number of an item, such as "2."; empty when its list has none."""
 
     @property
     def text(self) -> str:
@@ -62,13 +64,17 @@ def pieces(text: str) -> tuple[Piece, ...]:
     """What a text of a source consists of, in order."""
     found = [piece for piece in _pieces(clean(text)) if piece.text.strip()]
     if len(found) == 1 and found[0].kind == "item":
-        return (Piece("prose", found[0].spans),)  # one item by itself is no list
+        return (Piece("prose", _numbered(found[0])),)  # one item by itself is no list
     return tuple(found)
+
+
+def _numbered(item: Piece) -> tuple[Span, ...]:
+    return (Span(f"{item.mark} "), *item.spans) if item.mark else item.spans
 
 
 def flat(text: str) -> str:
     """The words of a text on one line."""
-    return " ".join(" ".join(piece.text.split()) for piece in pieces(text))
+    return " ".join(" ".join(f"{piece.mark} {piece.text}".split()) for piece in pieces(text))
 
 
 def spans(line: str) -> tuple[Span, ...]:
@@ -96,6 +102,7 @@ class _Reader:
         self._prose: list[str] = []
         self._code: list[str] = []
         self._item = False
+        self._mark = ""
         self._fence = ""
         """The mark that opened a block of code; a block that is only indented has none."""
         self._blank = True
@@ -122,10 +129,10 @@ class _Reader:
     def end(self) -> None:
         """What is open is a piece now."""
         if self._prose:
-            self.found.append(Piece("item" if self._item else "prose", spans(" ".join(self._prose))))
+            self.found.append(Piece("item" if self._item else "prose", spans(" ".join(self._prose)), self._mark))
         if self._code:
             self.found.append(_block(self._code, indented=not self._fence))
-        self._prose, self._code, self._fence, self._item = [], [], "", False
+        self._prose, self._code, self._fence, self._item, self._mark = [], [], "", False, ""
 
     def _text(self, line: str) -> None:
         line = _QUOTED.sub("", line, count=1) if line.startswith(">") else line
@@ -136,7 +143,7 @@ class _Reader:
         if not line or _RULE.match(line):
             return
         if item:
-            line = f"{item['number'] or ''} {line[item.end() :]}".strip()
+            self._mark, line = item["number"] or "", line[item.end() :]
         self._item = self._item or bool(item) or row
         self._prose.append(line[heading.end() :] if heading else line.strip("| ") if row else line)
         if heading:

@@ -11,8 +11,8 @@ from docx.oxml.ns import qn
 from docx.shared import Pt, RGBColor
 
 from actors.research import outline as o
-from actors.research.links import LINK_CHARACTERS, link, publisher
-from actors.research.prose import Piece, clean, flat, neat, pieces
+from actors.research.links import link, publisher, shown
+from actors.research.prose import Piece, clean, flat, pieces
 from actors.research.records import Chart, Line, Listed, Report, Table
 
 MONOSPACED = "Courier New"
@@ -114,7 +114,9 @@ class _Writer:
 
     def _pieces(self, said: tuple[Piece, ...], style: str) -> None:
         for piece in said:
-            paragraph = self._document.add_paragraph(style="List Bullet 2" if piece.kind == "item" else style)
+            listed = "List Continue" if piece.mark else "List Bullet 2"
+            text = f"{piece.mark} " if piece.mark else ""
+            paragraph = self._document.add_paragraph(text, listed if piece.kind == "item" else style)
             _spans(paragraph, piece)
 
     def _grid(self, table: Table) -> None:
@@ -147,11 +149,10 @@ class _Writer:
         paragraph.add_run(flat(listed.title)).bold = True
         paragraph.add_run(f" — {publisher(listed.url)}").add_break()
         target = link(listed.url)
-        shown = neat(listed.url, LINK_CHARACTERS)
         if target:
-            _link(paragraph, shown, target)
+            _link(paragraph, shown(listed.url), target)
         else:
-            paragraph.add_run(shown)
+            paragraph.add_run(shown(listed.url))
         paragraph.add_run().add_break()
         _faint(paragraph, f"{o.reading(listed)}. SHA-256 {re.sub(r'[^0-9a-zA-Z]', '', listed.sha256)}")
 

@@ -2,14 +2,15 @@
 
 import base64
 import hashlib
+import itertools
 from collections import Counter
 from collections.abc import Iterator
 from html import escape
 from typing import assert_never
 
 from actors.research import outline as o
-from actors.research.links import LINK_CHARACTERS, link, publisher
-from actors.research.prose import Piece, clean, flat, neat, pieces
+from actors.research.links import link, publisher, shown
+from actors.research.prose import Piece, clean, flat, pieces
 from actors.research.records import Line, Listed, Report, Table
 from runtime.reports.figure import figure
 from runtime.reports.style import CSS
@@ -132,11 +133,11 @@ class Page:
 
 def _place(url: str) -> str:
     target = link(url)
-    shown = escape(neat(url, LINK_CHARACTERS))
+    said = escape(shown(url))
     return (
-        f'<a href="{escape(target)}" rel="noopener noreferrer nofollow">{shown}</a>'
+        f'<a href="{escape(target)}" rel="noopener noreferrer nofollow">{said}</a>'
         if target
-        else f"<code>{shown}</code>"
+        else f"<code>{said}</code>"
     )
 
 
@@ -152,17 +153,20 @@ def _words(line: Line) -> str:
 
 
 def _blocks(said: tuple[Piece, ...]) -> Iterator[str]:
-    items: list[str] = []
-    for piece in said:
-        if piece.kind == "item":
-            items.append(f"<li>{_spans(piece)}</li>")
-            continue
-        if items:
-            yield f"<ul>{''.join(items)}</ul>"
-            items.clear()
-        yield f"<pre>{escape(piece.text)}</pre>" if piece.kind == "code" else f"<p>{_spans(piece)}</p>"
-    if items:
-        yield f"<ul>{''.join(items)}</ul>"
+    for kind, group in itertools.groupby(said, key=lambda piece: (piece.kind, bool(piece.mark))):
+        match kind:
+            case ("item", True):
+                yield f"<ol>{''.join(_item(piece) for piece in group)}</ol>"
+            case ("item", False):
+                yield f"<ul>{''.join(f'<li>{_spans(piece)}</li>' for piece in group)}</ul>"
+            case ("code", _):
+                yield from (f"<pre>{escape(piece.text)}</pre>" for piece in group)
+            case _:
+                yield from (f"<p>{_spans(piece)}</p>" for piece in group)
+
+
+def _item(piece: Piece) -> str:
+    return f'<li value="{int(piece.mark[:-1])}">{_spans(piece)}</li>'
 
 
 def _spans(piece: Piece) -> str:

@@ -18,7 +18,7 @@ from reportlab.platypus import TableStyle as Rules
 
 from actors.research import outline as o
 from actors.research import records
-from actors.research.links import LINK_CHARACTERS, link, publisher
+from actors.research.links import link, publisher, shown
 from actors.research.prose import Piece, Span, clean, flat, neat, pieces
 from actors.research.records import Line, Listed, Report
 from runtime.reports.figure import Bar, Dot, Shape, Text, Wedge, figure
@@ -125,7 +125,7 @@ class _Writer:
             case "code":
                 return self._code(piece.text)
             case "item":
-                return self._marked(self._spans(piece), "inner", bullet="–")
+                return self._marked(self._spans(piece), "inner", bullet=piece.mark or "–")
             case "prose":
                 return self._marked(self._spans(piece), "under")
             case _:
@@ -198,8 +198,8 @@ class _Writer:
             x += width
 
     def _work(self, listed: Listed) -> Flowable:
-        target, shown = link(listed.url), self._markup(Span(neat(listed.url, LINK_CHARACTERS)))
-        place = f'<a href="{escape(target)}" color="#1a5fa8">{shown}</a>' if target else shown
+        target, said = link(listed.url), self._markup(Span(shown(listed.url)))
+        place = f'<a href="{escape(target)}" color="#1a5fa8">{said}</a>' if target else said
         title = self._markup(Span(flat(listed.title)), bold=True)
         read = self._markup(Span(f"{o.reading(listed)}. SHA-256 {re.sub(r'[^0-9a-zA-Z]', '', listed.sha256)}"))
         return self._marked(

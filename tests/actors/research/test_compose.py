@@ -144,6 +144,23 @@ def test_the_only_question_needs_no_section_when_the_overview_says_it_all() -> N
     assert texts(report) == [c.HOURS.text]
 
 
+def test_the_question_as_a_whole_needs_no_section_when_the_overview_says_it_all() -> None:
+    task = Section("Which lamp lasts longer?", (c.HOURS,), answered=True)
+    case = c.case(
+        text="Which lamp lasts longer?", sections=(task, *only(c.PLUG)), analysis=Analysis(overview=(c.HOURS,)),
+        learnings=(),
+    )  # fmt: skip
+
+    assert [block.title for block in compose(case).sections] == ["How long does the Lumo lamp burn?"]
+
+
+def test_a_heading_that_is_the_title_of_its_section_is_not_named_again() -> None:
+    passages = (c.passage(c.LAMP, heading="Lumo > Charging"),)
+    case = c.case(sections=(Section("Charging", (c.PLUG,)),), passages=passages, analysis=None, learnings=())
+
+    assert [line.under for line in body(compose(case))] == [""]
+
+
 @pytest.mark.req("DR-3")
 @pytest.mark.parametrize(
     ("more", "further"),

@@ -162,6 +162,13 @@ def test_lists_of_a_quote_stand_below_it() -> None:
     assert "  ```\n  lumo reset --all\n  lumo status\n  ```" in text
 
 
+def test_numbered_steps_keep_their_numbers() -> None:
+    text = rendered(report("plain", sections=(Block("S", (Line("Do this.\n2. b\n3. c", (1,)),)),)))
+
+    assert "- Do this. [1]\n\n  2. b\n  3. c" in text
+    assert [each.attrs["start"] for each in tokens(text) if each.type == "ordered_list_open" and each.attrs] == [2]
+
+
 def test_a_long_quote_is_kept_whole() -> None:
     quote = "word " * 2000 + "end"
 
@@ -202,7 +209,7 @@ def test_a_source_is_listed_with_all_that_is_needed_to_check_it() -> None:
         f"   Read 2026-03-01 10:20 UTC; first {len(c.TEXTS[c.LAMP])} of 45,120 characters; 5 sentences rest on it.\n"
         f"   SHA-256 `{'ab' * 32}`"
     ) in text
-    assert "3. **Lumo manual** — own documents, `knowledge:manuals/lumo.md`" in text
+    assert "3. **Lumo manual** — own documents, `manuals/lumo.md`" in text
 
 
 @pytest.mark.req("RE-4")

@@ -22,8 +22,11 @@ def test_wrapped_lines_are_one_paragraph_and_an_empty_line_ends_it() -> None:
 
 
 def test_list_items_are_told_apart_and_one_by_itself_is_a_sentence() -> None:
-    assert kinds("Do:\n- this\n  at once\n2. that") == [("prose", "Do:"), ("item", "this at once"), ("item", "2. that")]
+    assert kinds("Do:\n- this\n  at once\n2. that") == [("prose", "Do:"), ("item", "this at once"), ("item", "that")]
+    assert [piece.mark for piece in pieces("- a\n2. b\n3) c")] == ["", "2.", "3)"]
     assert kinds("- only this") == [("prose", "only this")]
+    assert kinds("4. only this") == [("prose", "4. only this")]
+    assert flat("Do:\n1. a\n2. b") == "Do: 1. a 2. b"
 
 
 def test_headings_quote_marks_rules_and_table_lines_lose_their_marks() -> None:
