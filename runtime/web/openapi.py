@@ -131,7 +131,8 @@ def _submit() -> Document:
 def _events() -> Document:
     told = (
         "Server-sent events: `began`, then `handoff` and `refused` as they happen, those of the past first; of a "
-        "research `round` when a round begins and `worked` when a stage gets on (not told of a run that is over); and "
+        "research `round` when a round begins and `worked` when a stage gets on, each with the `percent` of the whole "
+        "(not told of a run that is over); and "
         "`ended` with the Outcome as the last. The data of each is JSON on one line. A comment now and then shows that "
         "the line stands; a stream that ends without `ended` was cut off: ask again."
     )

@@ -8,7 +8,7 @@ import structlog
 from aiohttp import web
 
 from actors.outcome import AnswerRefused, HandoffMade, RunBegan, RunEnded
-from actors.progress import News, RoundBegan, Worked
+from actors.progress import Board, News, RoundBegan, Worked, fold
 from runtime.view.report import as_json
 from runtime.web.desk import Desk
 
@@ -45,11 +45,14 @@ async def stream(request: web.Request, desk: Desk, run_id: str) -> web.StreamRes
 
 
 async def _pass_on(request: web.Request, response: web.StreamResponse, desk: Desk, run_id: str) -> None:
+    board = Board()
     async with contextlib.aclosing(desk.progress(run_id)) as events:
         async for event in events:
             if event is not None and type(event) not in NAMES:
                 continue  # what agents say besides the progress of the run
-            if not await _written(request, response, HEARTBEAT if event is None else block(event)):
+            if event is not None:
+                board = fold(board, event, 0.0)
+            if not await _written(request, response, HEARTBEAT if event is None else block(event, board.percent)):
                 log.info("stream.dropped", run=run_id)
                 return
 
@@ -69,9 +72,11 @@ def _drop(request: web.Request) -> None:
         request.transport.abort()
 
 
-def block(event: News) -> bytes:
-    """One event as it goes over the line: a name, and JSON on a single line."""
+def block(event: News, percent: int = 0) -> bytes:
+    """One event as it goes over the line: a name, and JSON on a single line; `percent` is of a whole research."""
     value = event.outcome if isinstance(event, RunEnded) else _untagged(event)
+    if isinstance(event, Worked | RoundBegan):
+        value = {**_untagged(event), "percent": percent}
     return f"event: {NAMES[type(event)]}\ndata: {as_json(value)}\n\n".encode()
 
 

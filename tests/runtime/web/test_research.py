@@ -139,7 +139,10 @@ async def test_events_tell_rounds_and_what_the_stages_complete(tmp_path: Path) -
     rounds = [data for name, data in events if name == "round"]
     stages = {data["stage"] for name, data in events if name == "worked"}
     assert names[:3] == ["began", "handoff", "round"], "what was said before anybody watched stands in its place"
-    assert rounds == [{"number": 1, "of": 1, "direction": QUESTION, "learnings": 0}]
+    assert rounds == [{"number": 1, "of": 1, "direction": QUESTION, "learnings": 0, "percent": 0}]
+    percents = [data["percent"] for name, data in events if name == "worked"]
+    assert percents == sorted(percents)
+    assert percents[-1] >= 60, "all was searched and read"
     assert stages >= {"planning", "searching", "extracting", "analyzing"}
     assert names[-1] == "ended"
 
