@@ -1,5 +1,6 @@
 """Records as rows of a Markdown table and back."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ RESULTS = {
 MISSED = {"Place": "place", "Reason": "reason", "Detail": "detail"}
 BREAK = "<br>"
 """Between several texts in a cell. Unescaped, it is ours alone."""
+_SEVERAL = re.compile(rf"(?:\\.|(?!{BREAK})[^\\])+")
 
 Columns = Mapping[str, str]
 
@@ -67,5 +69,5 @@ def _cell(value: Any) -> str:
 
 def _value(cell: str, type_: Any, line: int) -> Any:
     if type_ == tuple[str, ...]:
-        return tuple(outline(each) for each in cell.split(BREAK)) if cell else ()
+        return tuple(map(outline, _SEVERAL.findall(cell)))
     return scalar(outline(cell), type_, line)

@@ -196,6 +196,14 @@ def test_of_a_file_whose_sections_are_broken_the_order_is_still_known() -> None:
     assert found.case.pages == ()
 
 
+@pytest.mark.parametrize("points", [("a<br>b", "c"), ("a\\", "<br>"), ("", ""), ("",), ("|", "\\|", "\\\\<br>|")])
+def test_several_texts_in_a_cell_stay_several(points: tuple[str, ...]) -> None:
+    result = SearchResult("web", "t", HARBOR, key_points=points)
+    project = a_project(ResearchCase(ticket_id="T-1", text=QUESTION, results=(result,)))
+
+    assert parsed(written(project)).case.results == (result,)
+
+
 def test_a_case_with_nothing_in_it_is_a_short_file() -> None:
     project = a_project(ResearchCase(ticket_id="T-1", text=QUESTION), status="planning")
 
