@@ -6,6 +6,8 @@ from datetime import date
 from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
+import msgspec
+
 from actors.folding import plain
 from actors.research.ports import SearchResult
 from actors.research.records import Plan
@@ -56,7 +58,7 @@ def score(result: SearchResult, question: str, *, newest: str = "") -> Scored:
     wanted = weights(question)
     title, whole = match(wanted, result.title), match(wanted, f"{result.title} {result.summary}")
     relevance = whole if whole == title else 0.75 * whole + 0.25 * title
-    why = [f"has {_share(whole)} of the question's words"]
+    why = [f"has {_share(whole)} of the words that were searched for"]
     if result.quality:
         relevance = (relevance + min(1.0, result.quality)) / 2
         why.append(f"rated {min(1.0, result.quality):.2f} by its source")
@@ -71,6 +73,13 @@ def score(result: SearchResult, question: str, *, newest: str = "") -> Scored:
         value /= 2
         why.append(fault)
     return Scored(round(max(0.0, min(1.0, value)), 3), tuple(why))
+
+
+def reasons(result: SearchResult) -> tuple[str, ...]:
+    """What the quality of a result rests on, for those who look at the page that was read."""
+    if result.source == "urls":
+        return ("named by the user",)
+    return (f"found by {result.source}", *score(msgspec.structs.replace(result, quality=0.0), result.query).why)
 
 
 def failed_check(fresh: Sequence[SearchResult], plan: Plan, failed: int = 0) -> str:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from actors.research.identity import key_of, sketch_of
 from actors.research.ports import PAGE_CHARACTERS, Missed, Page, Reason, SearchResult
+from actors.research.quality import reasons
 from runtime.extract.wire import Extracted
 from runtime.fetch.client import Client
 from runtime.fetch.robots import Robots
@@ -99,7 +100,7 @@ class Crawler:
             key=key_of(result.url), url=url, title=said.title or result.title, source=result.source,
             text=said.text[:PAGE_CHARACTERS], full_length=said.full_length, sha256=said.sha256,
             read_at=datetime.fromtimestamp(self._now(), UTC).isoformat(timespec="seconds"), quality=result.quality,
-            summary=said.summary, key_points=said.key_points, entities=said.entities,
+            why=reasons(result), summary=said.summary, key_points=said.key_points, entities=said.entities,
             published=said.published or result.published, language=said.language, compressed=said.compressed,
         )  # fmt: skip
         return Fetched(page, said.canonical, said.sketch or sketch_of(said.text))

@@ -8,7 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.research.ports import SearchResult
-from actors.research.quality import HOSTS, failed_check, host_of, match, reading_order, score, web_address, weights
+from actors.research.quality import (
+    HOSTS,
+    failed_check,
+    host_of,
+    match,
+    reading_order,
+    reasons,
+    score,
+    web_address,
+    weights,
+)
 from actors.research.records import Plan
 
 QUESTION = "How does the Halyard cache decide what to evict?"
@@ -76,8 +86,16 @@ def test_it_says_what_a_quality_rests_on() -> None:
     said = score(result(url="https://a.example/tag/x", quality=0.5, summary=""), QUESTION).why
 
     assert said == (
-        "has some of the question's words", "rated 0.50 by its source", "no summary", "a list, a form or a log-in page",
+        "has some of the words that were searched for", "rated 0.50 by its source", "no summary",
+        "a list, a form or a log-in page",
     )  # fmt: skip
+
+
+def test_a_page_tells_what_the_quality_of_its_result_rests_on() -> None:
+    judged = result(quality=0.7, query=QUESTION)
+
+    assert reasons(judged) == ("found by web", "has most of the words that were searched for")
+    assert reasons(result(source="urls")) == ("named by the user",)
 
 
 def test_names_and_numbers_count_double_and_endings_do_not_count() -> None:

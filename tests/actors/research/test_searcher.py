@@ -277,6 +277,13 @@ async def test_when_nothing_fits_the_question_the_planner_hears_of_it() -> None:
     assert len(said.results) == 2, "what was found is kept all the same"
 
 
+async def test_without_any_source_it_says_that_nothing_was_found() -> None:
+    said = await search(Answers(each_its_own), order(sources=()))
+
+    assert isinstance(said, SearchFellShort)
+    assert said.shortfall == "The searches found nothing new."
+
+
 async def test_whoever_cancels_it_leaves_nothing_running() -> None:
     port = Answers(each_its_own)
     task = asyncio.create_task(search(port, order("silence")))
