@@ -18,7 +18,7 @@ RESULTS = {
 MISSED = {"Place": "place", "Reason": "reason", "Detail": "detail"}
 BREAK = "<br>"
 """Between several texts in a cell. Unescaped, it is ours alone."""
-_SEVERAL = re.compile(rf"(?:\\.|(?!{BREAK})[^\\])+")
+_SEVERAL = re.compile(rf"((?:\\.|(?!{BREAK})[^\\])+)|{BREAK}")
 
 Columns = Mapping[str, str]
 
@@ -69,5 +69,5 @@ def _cell(value: Any) -> str:
 
 def _value(cell: str, type_: Any, line: int) -> Any:
     if type_ == tuple[str, ...]:
-        return tuple(map(outline, _SEVERAL.findall(cell)))
+        return tuple(map(outline, filter(None, _SEVERAL.findall(cell))))
     return scalar(outline(cell), type_, line)
