@@ -266,6 +266,19 @@ def _check_together(settings: Settings, given: Mapping[tuple[str, str], Given]) 
             f"{where}: [model] base_url must begin with http:// or https://, such as "
             f"http://127.0.0.1:11434/v1, not {shown(url)}."
         )
+    if (bad := next((each for each in settings.fetch.allow if not _is_network(each)), None)) is not None:
+        where = given["fetch", "allow"].place()
+        raise ConfigError(f"{where}: [fetch] allow lists networks, such as 127.0.0.0/8, and {shown(bad)} is none.")
+
+
+def _is_network(text: str) -> bool:
+    import ipaddress  # as below
+
+    try:
+        ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        return False
+    return True
 
 
 def is_loopback(host: str) -> bool:

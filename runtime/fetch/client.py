@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 import msgspec
+import structlog
 
 from actors.research.ports import Reason
 from runtime.fetch.addresses import Forbidden, guarded, networks, objection
@@ -18,10 +19,13 @@ if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession
     from aiohttp.abc import AbstractResolver
 
+ERROR_CHARACTERS = 300
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 BINARY = Trouble("binary", "This is no text to read, whatever the server calls it.")
 Hop = Callable[[str], Awaitable[str]]
 """Says of a URL why it must not be asked for, in a sentence; empty when it may."""
+
+log = structlog.get_logger()
 
 
 class Got(msgspec.Struct, frozen=True):
@@ -140,6 +144,7 @@ class Client:
                 return await self._request(url, kind)
             except Exception as error:  # what a server can do to a client has no end
                 trouble = _trouble_of(error)
+                log.debug("request.failed", url=url, error=f"{type(error).__name__}: {error}"[:ERROR_CHARACTERS])
                 return _Answer(_missed(url, trouble), again=trouble.again)
 
     async def _request(self, url: str, kind: Kind) -> _Answer:

@@ -207,3 +207,8 @@ def test_a_key_is_found_on_its_own_line_and_not_in_a_comment_or_a_text_before_it
     text = '# retries = 99\n[model]\nname = """\nretries = 98\n"""\n[run]\n"retries" = 97\n'
 
     assert "line 7:" in refusal(tmp_path, text)
+
+
+def test_networks_that_may_be_read_are_networks(tmp_path: Path) -> None:
+    assert load(write(tmp_path, '[fetch]\nallow = ["127.0.0.0/8", "10.1.2.3/8", "::1"]\n'), {}).fetch.allow
+    assert "line 2: [fetch] allow lists networks" in refusal(tmp_path, '[fetch]\nallow = ["10.0.0.0/8", "intranet"]\n')

@@ -5,10 +5,10 @@ from urllib.parse import quote
 
 import pytest
 
-from runtime.fetch.client import Bounds, Client, Got
+from runtime.fetch.client import Client, Got
 from runtime.settings import FetchSettings
-from tests.runtime.fetch.kit import LOOPBACK, SOON, Names
-from tests.site import PAGES, REQUEST_BYTES, Site
+from tests.runtime.fetch.kit import SOON, Names
+from tests.site import Site
 
 WITHIN = 20.0
 INNER = [
@@ -252,10 +252,3 @@ async def test_whoever_stops_waiting_leaves_no_connection_behind(web: Site, clie
         await task
 
     assert client._turns._hosts == {}
-
-
-async def test_the_tried_and_true_bounds_are_those_that_were_measured() -> None:
-    assert Bounds() == (10.0, 10.0, 10.0, 5.0, 1024.0, 60, 1_000_000, 0.5)
-    assert REQUEST_BYTES
-    assert LOOPBACK.robots
-    assert "/robots.txt" in PAGES
