@@ -230,7 +230,7 @@ def _clauses(part: str) -> list[str]:
 def _opened(text: str) -> str:
     """With a capital letter, unless it begins with an identifier."""
     head = text.split()[0] if text else ""
-    return text[:1].upper() + text[1:] if head.isalpha() and head.islower() else text
+    return text[:1].upper() + text[1:] if re.fullmatch(r"[a-z-]+", head) else text
 
 
 def _each_name(part: str) -> list[str]:

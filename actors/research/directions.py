@@ -14,6 +14,8 @@ DIRECTIONS = 8
 CHARACTERS = 120
 NEAR = 0.35
 """Passages of pages with less than this share of the best one's score lead nowhere."""
+TIED = 0.6
+"""So much of the task's terms stand in the text of a direction, or under its headings."""
 LEAST_CHARACTERS = 250
 """With less text under it a heading is no direction."""
 PREFIX = 3
@@ -52,7 +54,8 @@ def found_in(
         if len(passage.text) < LEAST_CHARACTERS or is_entry(passage.heading):
             continue
         said = terms(text)
-        if not said - about or any(said <= other for other in done):
+        tied = share(about, terms(f"{passage.title} {passage.heading} {passage.text}")) >= TIED
+        if not tied or not said - about or any(said <= other for other in done):
             continue
         score = share(about, said) + share(about, terms(passage.text)) + passage.score / (near or 1.0) * NEAR
         ranked[text] = max(ranked.get(text, 0.0), score)

@@ -33,7 +33,7 @@ _VERSUS = re.compile(
 )
 _GLOSSARY = re.compile(r"\bglossary\b|术语|용어", re.IGNORECASE)
 _ARGUMENTS = re.compile(r"\s*[(\[{<].*$")
-_ENTRY = re.compile(r"[\[\]{}<>|=;()]|^--?\w|\w_\w|->|^[a-z]\w*$|^[A-Z][A-Z]+(?: [A-Z]{2,})*$")
+_ENTRY = re.compile(r"[\[\]{}<>|=;()]|^--?\w|\w_\w|->|^[a-z][\w-]*$|^[A-Z][A-Z/]+(?: [A-Z/]{2,})*$")
 _GENERIC = re.compile(
     r"^(?:[\d.]+\s*)?(?:"
     r"(?:more |further |usage |code )?examples?|notes?|descriptions?|parameters?|arguments?|options?|introduction|"

@@ -1,5 +1,6 @@
 """A plan by rules: what to ask and what to search for, when no model says it, and within which bounds a model may."""
 
+import re
 from collections.abc import Iterable
 
 from actors.research.decompose import QUESTIONS, SIDES, decompose, keywords, unrepeated
@@ -15,6 +16,9 @@ CONTEXT_WORDS = 5
 BROADER_WORDS = 3
 
 
+_RESTRICTIONS = re.compile(r"\b(?:limitations?|limits|caveats|drawbacks|disadvantages|shortcomings)\b", re.IGNORECASE)
+
+
 def drafted(text: str, brief: Brief, directions: tuple[str, ...], before: Plan | None, shortfall: str) -> PlanDraft:
     """
     The plan of a round: in the first the questions of the task, in a deeper one what stayed open.
@@ -28,6 +32,7 @@ def drafted(text: str, brief: Brief, directions: tuple[str, ...], before: Plan |
         return PlanDraft(questions, tuple(in_context(each, text) for each in questions))
     asked = decompose(text)
     queries = [*asked.questions]
+    queries += (_RESTRICTIONS.sub("restrictions", each) for each in asked.questions if _RESTRICTIONS.search(each))
     if len(asked.questions) > 1 and not asked.sides:
         queries.append(keywords(text))
     return PlanDraft(asked.questions, tuple(queries), asked.sides)

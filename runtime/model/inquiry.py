@@ -4,7 +4,7 @@ from actors.evidence import Claim, Findings, Slice
 from actors.ports import Task
 from actors.research.directions import found_in
 from actors.research.drafts import Answer, Landscape, Overview, PlanDraft, Rival
-from actors.research.headings import QUADRANTS, alternatives, quadrant
+from actors.research.headings import QUADRANTS, alternatives, is_entry, quadrant
 from actors.research.planning import drafted
 from actors.research.records import Brief, Plan
 from actors.research.terms import share, terms
@@ -63,6 +63,7 @@ def overview(task: Task) -> Overview:
         Quote(_weight(place.of(p), p.heading, wanted) + defines(place.of(p), whole), n, p, place)
         for n, p in enumerate(findings.passages, 1)
         for place in p.quotes
+        if not is_entry(p.heading)  # in running text nobody sees what it speaks of
     ]
     chosen: list[Quote] = []
     room = OVERVIEW_CHARACTERS

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from actors.evidence import Claim, Passage, Slice
 from actors.facts import facts
-from actors.research.decompose import subject
+from actors.research.decompose import decompose, subject
 from actors.research.headings import is_entry, leaf, named_by
 from actors.research.terms import alike, share, terms
 from runtime.model.prose import points, standing
@@ -21,6 +21,8 @@ ON_TOPIC, SAYS_SO = 0.6, 0.4
 """So much of the question's terms stand in a quote with all the headings above it, and with the nearest one alone."""
 OF_AN_ENTRY = 0.8
 """So much of them the entry of a reference says by itself, or it speaks only of its own name."""
+ABOUT = 0.34
+"""So much of a question of the whole task stands in every quote or above it, whatever direction is explored."""
 LEFT = 0.34
 """So much of what the title and headings do not say of the question, the quote itself must say."""
 SHORT = 2
@@ -52,8 +54,8 @@ class Asked(NamedTuple):
 
     question: str
     wanted: frozenset[str]
-    about: frozenset[str]
-    """The terms of the whole task."""
+    about: tuple[frozenset[str], ...]
+    """The terms of each question of the whole task."""
     names: tuple[str, ...]
     """Identifiers, one of which a quote or its headings must name."""
     sides: tuple[frozenset[str], ...]
@@ -91,7 +93,7 @@ def asked_by(question: str, whole: str, sides: tuple[str, ...]) -> Asked:
     shared = frozenset.intersection(*of) if of else frozenset()
     compares = bool(of) and all(each <= wanted for each in of)
     return Asked(
-        question, wanted, terms(whole), tuple(_IDENTIFIER.findall(question)),
+        question, wanted, tuple(map(terms, decompose(whole).questions)), tuple(_IDENTIFIER.findall(question)),
         tuple(each - shared or each for each in of) if compares else (),
         CODE if _HOW.search(question) else FORMULA,
     )  # fmt: skip
@@ -130,9 +132,11 @@ def _on_topic(quote: Quote, asked: Asked) -> bool:
     """Whether a quote speaks of what is asked, and of the subject of the whole task."""
     heading, wanted = quote.passage.heading, asked.wanted
     words = terms(quote.text)
-    if asked.names and not any(name in quote.text or name in heading for name in asked.names):
+    if asked.names and not any(re.search(rf"\b{name}\b", f"{quote.text} {heading}") for name in asked.names):
         return False
-    if any(not own & words for own in asked.sides) or (asked.about and not asked.about & quote.context):
+    if any(not own & words for own in asked.sides):
+        return False
+    if asked.about and max(share(each, quote.context) for each in asked.about) < ABOUT:
         return False
     if is_entry(heading):
         named = terms(named_by(heading))

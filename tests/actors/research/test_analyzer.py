@@ -47,8 +47,9 @@ class Finds:
 
 def order(**more: Any) -> AnalyzeSources:
     usual: dict[str, Any] = {
-        "text": "How does a tide mill use its pond and gates?", "brief": Brief(),
-        "plan": Plan(QUESTIONS, QUESTIONS, ()), "pages": (), "sections": (), "learnings": (), "passages": (), "directions": (), "partial": "", "degraded": "",
+        "text": "How does a tide mill use its pond and gates?", "brief": Brief(), "pages": (), "sections": (),
+        "plan": Plan(QUESTIONS, QUESTIONS, ()), "learnings": (), "passages": (), "directions": (), "partial": "",
+        "degraded": "",
     }  # fmt: skip
     return AnalyzeSources(**(usual | more))
 
