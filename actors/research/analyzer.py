@@ -11,7 +11,7 @@ from actors.ports import Filled, Model, PortFailed, Task
 from actors.progress import Worked
 from actors.research.argument import STOPPED, Argued, argue, concluded, distinct, goes_on, told
 from actors.research.compress import analysis_summary
-from actors.research.decompose import subject
+from actors.research.decompose import names, subject
 from actors.research.drafts import Answer, Landscape
 from actors.research.landscape import is_choice, lookups, surveyed, telling
 from actors.research.messages import AnalysisCompleted, AnalyzeSources, DirectionsFound
@@ -66,15 +66,24 @@ class Analyzer(Actor[AnalyzeSources]):
         held = list[tuple[Findings, ...]]()
 
         async def look() -> None:
-            within = ctx.time_left() * READING_SHARE
             try:
-                held.append(await self._reading.passages(asked, message.pages, within=within))
+                held.append(await self._found(asked, message, ctx.time_left() * READING_SHARE))
             except PortFailed as error:
                 held.append(tuple(Findings(abstain=str(error)) for _ in asked))
 
         await until_stopped(look(), ctx, within=_bounded(ctx.time_left()))
         found = held[0] if held else tuple(Findings(abstain=STOPPED) for _ in asked)
         return found[: len(plan.questions)], found[len(plan.questions) :]
+
+    async def _found(self, asked: Sequence[str], message: AnalyzeSources, within: float) -> tuple[Findings, ...]:
+        """The passages on each question; one that is refused but names identifiers is asked again by these alone."""
+        found = list(await self._reading.passages(asked, message.pages, within=within))
+        again = {place: names(each) for place, each in enumerate(asked) if found[place].abstain and names(each)}
+        if again:
+            second = await self._reading.passages(tuple(again.values()), message.pages, within=within)
+            for place, findings in zip(again, second, strict=True):
+                found[place] = findings
+        return tuple(found)
 
     async def _answers(
         self, message: AnalyzeSources, plan: Plan, found: Sequence[Findings], ctx: Context

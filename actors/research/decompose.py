@@ -159,6 +159,11 @@ def _asking(text: str) -> frozenset[str]:
     return frozenset(each.casefold() for each in _INTERROGATIVE.findall(text)[:1])
 
 
+def names(question: str) -> str:
+    """The identifiers in a question; empty when there are none."""
+    return " ".join(re.findall(_NAME, question))
+
+
 def _repeats(said: frozenset[str], other: frozenset[str]) -> bool:
     return bool(said) and bool(other) and len(said & other) / len(said | other) >= REPEATS
 
@@ -220,8 +225,8 @@ def _clauses(part: str) -> list[str]:
         elif len(terms(piece)) < 2:
             return [part]
         elif len(terms(piece)) <= VAGUE and not _NAMES.search(piece[1:]):
-            names = " ".join(_NAMES.findall(pieces[0][1:]))
-            piece = f"{piece.rstrip('?？ ')} ({names})" if names else piece
+            about_names = " ".join(_NAMES.findall(pieces[0][1:]))
+            piece = f"{piece.rstrip('?？ ')} ({about_names})" if about_names else piece
         found.append(piece)
     ending = "?" if _ASKS.search(part) else ""
     return [_opened(each.rstrip("?？ ") + ending) for each in found]
@@ -236,10 +241,10 @@ def _opened(text: str) -> str:
 def _each_name(part: str) -> list[str]:
     """A question on several identifiers is one on each."""
     found = _SEVERAL.search(part)
-    names = re.findall(_NAME, found.group()) if found else []
-    if found is None or len(names) < 2:
+    several = names(found.group()).split() if found else []
+    if found is None or len(several) < 2:
         return [part]
-    return [f"{part[: found.start()]}{name}{part[found.end() :]}" for name in names]
+    return [f"{part[: found.start()]}{name}{part[found.end() :]}" for name in several]
 
 
 def _aspects(part: str) -> list[str]:

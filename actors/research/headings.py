@@ -36,7 +36,7 @@ _ARGUMENTS = re.compile(r"\s*[(\[{<].*$")
 _ENTRY = re.compile(r"[\[\]{}<>|=;()]|^--?\w|\w_\w|->|^[a-z][\w-]*$|^[A-Z][A-Z/]+(?: [A-Z/]{2,})*$")
 _GENERIC = re.compile(
     r"^(?:[\d.]+\s*)?(?:"
-    r"(?:more |further |usage |code )?examples?|notes?|descriptions?|parameters?|arguments?|options?|introduction|"
+    r"(?:[\w-]+ )?examples?(?: [\w-]+)?|notes?|descriptions?|parameters?|arguments?|options?|introduction|"
     r"overview|summary|conclusions?|see also|compatibility|authors?|outputs?|inputs?|synopsis|references?|contents?|"
     r"table of contents|getting started|next steps?|what's next|prerequisites?|requirements?|installation|faq|"
     r"frequently asked questions|help|about|home|search|index|misc(?:ellaneous)?|general|background|abstract|preface|"

@@ -50,7 +50,9 @@ _POINTS_BACK = re.compile(
 )
 _THIS_ONE = re.compile(
     r"\b(?:this|these) (?:command|parameter|option|setting|function|column|value|mode|form|clause|variable|method|case|"
-    r"example|approach|step|feature|field|view|process|technique)s?\b|"
+    r"example|approach|step|feature|field|view|process|technique|"
+    r"protocol|level|behavior|problem|situation|restriction|limitation|list|rule|query|scheme|state|property)s?\b|"
+    r"\b(?:similarly|likewise|in the same way|the same applies)\b|"
     r"\bthis (?:is|was|can|could|may|might|will|would|means|has|does|happens|allows|makes)\b"
 )
 _POINTER = re.compile(
@@ -68,6 +70,7 @@ _POINTER = re.compile(
     r"|^(?:This|The (?:following|next)) (?:section|chapter|table|example|list|page|appendix)s? ",
     re.IGNORECASE,
 )
+_OPERATORS = re.compile(r"<@|@>|=>|->|::|&&|\|\|")
 _ASIDE = re.compile(r"(?<=\S) \([^()]{0,200}\)")
 _CHAPTER = re.compile(r"\b(?:in|see) (?:Section|Chapter|Appendix) \w", re.IGNORECASE)
 
@@ -172,6 +175,8 @@ def fit(said: str) -> bool:
         return False
     letters = sum(c.isalpha() or c.isspace() for c in said)
     if letters < LETTERS * len(said) or _POINTER.search(_ASIDE.sub("", said)):
+        return False
+    if len(_OPERATORS.findall(said)) > 1:
         return False
     if said.count("(") != said.count(")") or said.count("“") != said.count("”"):
         return False
