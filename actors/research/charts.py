@@ -49,7 +49,7 @@ def _charts(lines: Sequence[Line], sources: Sequence[Listed], missed: Sequence[M
     if len(hosts) > 1:
         yield Chart("pie", "Sources cited, by publisher", _few(hosts.most_common(), SLICES))
     if len(cited) > 1 and len({each.cited for each in cited}) > 1:
-        title = "Sentences that rest on each source"
+        title = "How often each source is cited"
         yield Chart("bar", title, tuple((f"[{each.number}]", each.cited) for each in cited[:BARS]))
     if missed and sources:
         reasons = Counter(REASONS[each.reason] for each in missed)
@@ -62,7 +62,7 @@ def _charts(lines: Sequence[Line], sources: Sequence[Listed], missed: Sequence[M
 
 
 def _moments(line: Line, latest: int) -> Iterator[tuple[str, int]]:
-    marks = "".join(f"[{number}]" for number in line.numbers)
+    marks = f"(source {', '.join(map(str, line.numbers))})" if line.numbers else ""
     for year in years(line.text):
         if not latest or year <= latest + LATER_YEARS:
             yield f"{neat(flat(line.text), LABEL_CHARACTERS)} {marks}".strip(), year

@@ -5,9 +5,9 @@ import re
 from actors.research.prose import neat
 from actors.research.records import Chart
 
-LABEL_CHARACTERS = 70
+LABEL_CHARACTERS = 90
 
-_UNSAFE = re.compile(r"[^\w .,()/+-]")
+_UNSAFE = re.compile(r"[^\w .,()/+…-]")
 
 
 def label(text: str) -> str:
@@ -28,7 +28,7 @@ def mermaid(chart: Chart) -> str:
             return "\n".join(
                 (
                     "xychart-beta", f'    title "{label(chart.title)}"', f"    x-axis [{names}]",
-                    f'    y-axis "Sentences" 0 --> {most}', f"    bar [{counts}]",
+                    f'    y-axis "Citations" 0 --> {most}', f"    bar [{counts}]",
                 )
             )  # fmt: skip
         case "timeline":

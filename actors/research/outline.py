@@ -146,9 +146,8 @@ def _grounds(report: Report) -> Iterator[Part]:
         yield Works(cited)
     if others:
         yield Heading("Read, but not cited", 2 if not cited else 3)
-        yield Points(
-            tuple(f"{each.title} ({shown(each.url)})" for each in others[:UNCITED]), max(0, len(others) - UNCITED)
-        )
+        named = tuple(f"{each.title} ({shown(each.url)})" for each in others[:UNCITED])
+        yield Points(named, max(0, len(others) - UNCITED))
     if reworded := tuple(dict.fromkeys(line for line in body(report) if line.quote)):
         yield Quotes("Words behind the sentences", reworded)
     if report.notes:
@@ -163,7 +162,7 @@ def reading(listed: Listed) -> str:
     said.append(f"read {when(listed.read_at)}")
     if part < whole:
         said.append(f"first {part:,} of {whole:,} characters")
-    said.append("1 sentence rests on it" if listed.cited == 1 else f"{listed.cited} sentences rest on it")
+    said.append("cited once" if listed.cited == 1 else f"cited {listed.cited} times")
     text = "; ".join(said)
     return text[0].upper() + text[1:]
 

@@ -48,7 +48,7 @@ def test_years_of_cited_sentences_make_a_timeline() -> None:
 
     assert chart.kind == "timeline"
     assert [year for _, year in chart.items] == [2015, 2019, 2022]
-    assert chart.items[2][0] == "Since 2022 there is a stand. [2]"
+    assert chart.items[2][0] == "Since 2022 there is a stand. (source 2)"
 
 
 def test_every_chart_is_bounded() -> None:
@@ -93,7 +93,7 @@ def test_a_diagram_of_each_kind_is_mermaid() -> None:
 
     assert mermaid(Chart("pie", "T", items)) == 'pie showData\n    title T\n    "a" : 2\n    "b" : 1'
     assert mermaid(Chart("bar", "T", items)).splitlines() == [
-        "xychart-beta", '    title "T"', '    x-axis ["a", "b"]', '    y-axis "Sentences" 0 --> 2', "    bar [2, 1]",
+        "xychart-beta", '    title "T"', '    x-axis ["a", "b"]', '    y-axis "Citations" 0 --> 2', "    bar [2, 1]",
     ]  # fmt: skip
     assert mermaid(Chart("timeline", "T", (("Sold", 2015),))) == "timeline\n    title T\n    2015 : Sold"
 

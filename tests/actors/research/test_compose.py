@@ -66,7 +66,7 @@ def test_a_statement_that_does_not_stand_is_left_out_and_counted(wrong: Statemen
     report = compose(c.case(sections=only(wrong, c.PLUG), learnings=(), analysis=None))
 
     assert texts(report) == [c.PLUG.text], why
-    assert "1 sentence was left out, because no source bears it out." in report.notes
+    assert "1 statement was left out, because no source bears it out." in report.notes
 
 
 def test_a_statement_whose_page_is_not_in_the_case_never_appears_in_any_part() -> None:
