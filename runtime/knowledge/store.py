@@ -1,5 +1,6 @@
 """The index file (SQLite, FTS5): folders, documents as they were read, passages, and a full-text table of terms."""
 
+import functools
 import re
 import sqlite3
 import zlib
@@ -162,7 +163,7 @@ def _row(document: Document, number: int, piece: Piece, path: str) -> tuple[tupl
     head = [part for i, part in enumerate(head) if part not in head[:i]]
     text = document.text[piece.start : piece.end].encode("utf-8", "replace").decode()
     label = f"{path} {' '.join(head)}"
-    prior = next((value for words, value in _PRIORS if words.search(label)), 1.0)
+    prior = _prior(label)
     units, body = [], []
     for unit in piece.units:
         terms = tokens(text[unit.start : unit.end])
@@ -172,7 +173,18 @@ def _row(document: Document, number: int, piece: Piece, path: str) -> tuple[tupl
         number, " > ".join(head), head[-1] if head else "", piece.entry, piece.anchor, piece.start, piece.end, prior,
         text, msgspec.msgpack.encode(units),
     )  # fmt: skip
-    return passage, (" ".join(tokens(document.title)), " ".join(tokens(" ".join(head))), " ".join(body))
+    return passage, (_line(document.title), _line(" ".join(head)), " ".join(body))
+
+
+@functools.lru_cache(256)  # passages of one section follow each other
+def _prior(label: str) -> float:
+    return next((value for words, value in _PRIORS if words.search(label)), 1.0)
+
+
+@functools.lru_cache(256)
+def _line(heading: str) -> str:
+    """The terms of a heading, as the full-text table takes them."""
+    return " ".join(tokens(heading))
 
 
 class StoredUnit(msgspec.Struct, frozen=True, array_like=True, gc=False):
