@@ -48,6 +48,15 @@ class Scored(NamedTuple):
     why: tuple[str, ...]
 
 
+def judged(results: Sequence[SearchResult], *questions: str) -> tuple[SearchResult, ...]:
+    """Results of one answer, each with the quality that it has for the question that it fits best."""
+    newest = max((each.published for each in results), default="")
+    return tuple(
+        msgspec.structs.replace(each, quality=max(score(each, one, newest=newest).value for one in questions))
+        for each in results
+    )
+
+
 def score(result: SearchResult, question: str, *, newest: str = "") -> Scored:
     """
     Judge a result by what is known of it without reading it.
@@ -56,7 +65,7 @@ def score(result: SearchResult, question: str, *, newest: str = "") -> Scored:
     :param newest: the latest date of all results, against which age counts when something recent is asked for.
     """
     wanted = weights(question)
-    title, whole = match(wanted, result.title), match(wanted, f"{result.title} {result.summary}")
+    title, whole = match(wanted, result.title), match(wanted, result.title, result.summary)
     relevance = whole if whole == title else 0.75 * whole + 0.25 * title
     why = [f"has {_share(whole)} of the words that were searched for"]
     if result.quality:
@@ -154,10 +163,10 @@ def weights(text: str) -> dict[str, float]:
     return counted
 
 
-def match(wanted: Mapping[str, float], text: str) -> float:
-    """The share of the wanted terms, by weight, that a text has: 0 to 1."""
+def match(wanted: Mapping[str, float], *texts: str) -> float:
+    """The share of the wanted terms, by weight, that some texts have together: 0 to 1."""
     whole = sum(wanted.values())
-    had = terms(text[:COMPARED_CHARACTERS])
+    had = frozenset().union(*(terms(text[:COMPARED_CHARACTERS]) for text in texts))
     return sum(weight for term, weight in wanted.items() if term in had) / whole if whole else 0.0
 
 

@@ -13,7 +13,7 @@ from actors.research import compress
 from actors.research.identity import hash_of, key_of
 from actors.research.messages import RunSearches, SearchCompleted, SearchFellShort
 from actors.research.ports import Missed, Search, SearchResult
-from actors.research.quality import failed_check, reading_order, score, web_address
+from actors.research.quality import failed_check, judged, reading_order, web_address
 from actors.research.records import Brief
 from actors.research.stopping import until_stopped
 from bus import Actor, Context
@@ -53,7 +53,7 @@ class Searcher(Actor[RunSearches]):
         assert plan is not None  # noqa: S101 - the table makes a plan first
         tasks = [SearchTask(query, source) for query in plan.queries for source in plan.sources if source != "urls"]
         if not ctx.stopping:
-            await self._run(tasks, message.brief.breadth + SPARES, ctx)
+            await self._run(tasks, message, ctx)
         heard = [*ordered_pages(message.brief), *(each for task in tasks for each in task.found)]
         found, failures = collected(message, heard)
         for each in failures:
@@ -66,9 +66,9 @@ class Searcher(Actor[RunSearches]):
         shortfall = "" if ctx.stopping else failed_check(fresh, plan, len(silent))
         return SearchFellShort(*said, shortfall) if shortfall else SearchCompleted(*said)
 
-    async def _run(self, tasks: Sequence[SearchTask], limit: int, ctx: Context) -> None:
+    async def _run(self, tasks: Sequence[SearchTask], message: RunSearches, ctx: Context) -> None:
         """Carry out all tasks, several at once; those that the time is too short for have failed."""
-        left = ctx.time_left()
+        left, limit, explored = ctx.time_left(), message.brief.breadth + SPARES, message.brief.direction or message.text
         seconds = min(left * SHARE, MOST_SECONDS)
         places, ended = asyncio.Semaphore(AT_ONCE), 0
 
@@ -78,6 +78,9 @@ class Searcher(Actor[RunSearches]):
                 task.status = "asked"
                 within = max(0.0, seconds - (left - ctx.time_left() if left < float("inf") else 0.0))
                 await self._ask(task, limit, within)
+            found = [each for each in task.found if isinstance(each, SearchResult)]
+            failed = tuple(each for each in task.found if isinstance(each, Missed))
+            task.found = (*judged(found, task.query, explored), *failed)
             ended += 1
             ctx.publish(Worked("searching", "Searching", ended, len(tasks), f"{task.source}: {task.query}"))
 
@@ -126,7 +129,7 @@ def collected(
     keys = {key_of(each.url) for each in message.results} | {page.key for page in message.pages}
     contents = {_content(each) for each in message.results} - {""}
     places = {each.place for each in message.missed}
-    fresh: list[SearchResult] = []
+    fresh: dict[str, SearchResult] = {}
     missed: dict[str, Missed] = {}
     for each in heard:
         if isinstance(each, Missed):
@@ -134,22 +137,18 @@ def collected(
                 missed.setdefault(each.place, each)
             continue
         key, content = key_of(each.url), _content(each)
-        if key not in keys and content not in contents:
-            keys.add(key)
+        if key in fresh:
+            best = max(fresh[key].quality, each.quality)
+            fresh[key] = msgspec.structs.replace(fresh[key], quality=best)
+        elif key not in keys and content not in contents:
             contents |= {content} - {""}
-            fresh.append(each)
-    return _arranged(message, fresh), tuple(missed.values())
+            fresh[key] = each
+    return _arranged(message, tuple(fresh.values())), tuple(missed.values())
 
 
 def _arranged(message: RunSearches, fresh: Sequence[SearchResult]) -> tuple[SearchResult, ...]:
     """Known ones first, then the new ones as they should be read; over 50 only the essential of each (PR-17)."""
-    explored = message.brief.direction or message.text
-    newest = max((each.published for each in fresh), default="")
-    judged = [
-        each if each.source == "urls" else msgspec.structs.replace(each, quality=_quality(each, explored, newest))
-        for each in fresh
-    ]
-    every = (*message.results, *reading_order(judged, message.brief.breadth))
+    every = (*message.results, *reading_order(fresh, message.brief.breadth))
     if len(every) <= compress.RESULTS:
         return every
     queries, held = {each.url: each.query for each in every}, {page.key for page in message.pages}
@@ -157,11 +156,6 @@ def _arranged(message: RunSearches, fresh: Sequence[SearchResult]) -> tuple[Sear
     read = [each for each in small if key_of(each.url) in held]
     unread = reading_order((each for each in small if key_of(each.url) not in held), message.brief.breadth)
     return (*read, *unread)[:MOST_RESULTS]
-
-
-def _quality(result: SearchResult, explored: str, newest: str) -> float:
-    """As it fits the query that found it, or what is explored, whichever it fits better."""
-    return max(score(result, question, newest=newest).value for question in dict.fromkeys((result.query, explored)))
 
 
 def _content(result: SearchResult) -> str:

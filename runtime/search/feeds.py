@@ -116,7 +116,7 @@ def best(entries: Sequence[Entry], query: str, limit: int) -> list[SearchResult]
     """The entries that have the most of a query's words, each page once, those that came first before their equals."""
     wanted, pages = weights(query), {each.url: each for each in reversed(entries)}
     rated = [
-        (match(wanted, f"{each.title} {each.text}") + match(wanted, each.title), each)
+        (match(wanted, each.title, each.text) + match(wanted, each.title), each)
         for each in entries
         if pages[each.url] is each
     ]

@@ -130,6 +130,15 @@ async def test_of_results_with_one_content_the_first_is_kept() -> None:
     assert len(silent.results) == 2, "a title alone tells nothing"
 
 
+async def test_a_page_that_several_queries_find_is_judged_by_the_one_that_it_fits() -> None:
+    def both(source: str, query: str) -> Answer:
+        return (SearchResult(source, "Water for steeping", "https://a.example/", "It is boiled.", query=query),)
+
+    said = await search(Answers(both), order("tea leaves", "steeping water", sources=("web",)))
+
+    assert (said.results[0].query, said.results[0].quality > 0.8) == ("tea leaves", True)
+
+
 @pytest.mark.req("PR-22", "DR-10")
 async def test_a_page_that_was_read_is_not_found_anew_and_its_result_stays() -> None:
     known = hit("https://web0.example/tea-leaves", quality=0.7)
