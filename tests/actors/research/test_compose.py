@@ -10,8 +10,7 @@ from actors.research.compose import NOT_FOUND, TITLE_CHARACTERS, body, compose, 
 from actors.research.markdown import rendered
 from actors.research.ports import Missed, Statement
 from actors.research.prose import clean
-from actors.research.records import Analysis, Brief, Competitor, Contradiction, Plan, Rated, Report, Section, Swot
-from actors.research.remarks import AS_A_WHOLE
+from actors.research.records import Analysis, Competitor, Contradiction, Plan, Rated, Report, Section, Swot
 from tests.actors.research import cases as c
 
 
@@ -161,28 +160,6 @@ def test_a_heading_that_is_the_title_of_its_section_is_not_named_again() -> None
     assert [line.under for line in body(compose(case))] == [""]
 
 
-@pytest.mark.req("DR-3")
-@pytest.mark.parametrize(
-    ("more", "further"),
-    [
-        ({}, ("Prices of lamps",)),
-        ({"directions": ()}, ("What does it cost?",)),
-        ({"directions": (), "sections": c.SECTIONS[:1]}, (AS_A_WHOLE,)),
-        ({"is_complete": True}, ()),
-        ({"rounds": 1}, ()),
-        ({"rounds": 1, "brief": Brief(depth=1)}, ("Prices of lamps",)),
-        ({"reason": "cancelled"}, ()),
-    ],
-)
-def test_further_exploration_is_needed_exactly_at_full_depth_and_not_complete(
-    more: dict[str, object], further: tuple[str, ...]
-) -> None:
-    report = compose(c.case(**more))
-
-    assert report.further == further
-    assert ("Further exploration needed" in rendered(report)) == bool(further)
-
-
 @pytest.mark.req("PR-7")
 def test_competitors_features_and_swot_only_stand_where_there_is_something() -> None:
     report = compose(c.case())
@@ -240,32 +217,6 @@ def test_a_quote_stands_under_its_heading_unless_it_says_it_itself() -> None:
     report = compose(c.case(sections=only(c.PLUG, c.HINGE), passages=passages, analysis=None, learnings=()))
 
     assert [line.under for line in body(report)] == ["Charging", ""]
-
-
-@pytest.mark.req("PR-30", "PR-31")
-def test_a_research_that_was_cut_short_says_why() -> None:
-    cancelled = compose(c.case(reason="cancelled", partial="2 pages were not read"))
-    failed = compose(c.case(reason="step_failed", detail="The analyzer failed."))
-
-    assert cancelled.partial == "It was cancelled. 2 pages were not read."
-    assert failed.partial == "The analyzer failed."
-    assert texts(cancelled) == texts(compose(c.case())), "what was found is told"
-    assert compose(c.case(reason="a new reason")).partial == "It ended before it was finished."
-    assert compose(c.case()).partial == ""
-
-
-def test_the_notes_say_how_it_was_made() -> None:
-    report = compose(c.case(degraded="the server did not answer", unavailable=("tavily",)))
-
-    assert report.notes[0] == "2 rounds of at most 2; 5 pages read, 2 not obtained."
-    assert "A model reworded some sentences" in report.notes[1]
-    assert report.notes[2:] == ("A lesser model answered: the server did not answer.", "Unavailable: tavily.")
-
-
-def test_a_report_of_quotes_says_that_it_is_one() -> None:
-    report = compose(c.case(analysis=None))
-
-    assert "Every sentence on the topic is quoted word for word from its source." in report.notes
 
 
 @pytest.mark.parametrize(
