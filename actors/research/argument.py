@@ -14,7 +14,7 @@ from actors.research.contradictions import contradictions
 from actors.research.directions import DIRECTIONS, bounded
 from actors.research.drafts import Answer
 from actors.research.headings import leaf
-from actors.research.learnings import checked, foremost, holding, merged, quoted, unsaid
+from actors.research.learnings import checked, foremost, holding, merged, quoted, unsaid, wider, without
 from actors.research.messages import AnalysisCompleted, AnalyzeSources, DirectionsFound
 from actors.research.ports import Statement
 from actors.research.records import Analysis, Plan, Section
@@ -61,7 +61,12 @@ def argue(
         fresh += said
         passages += filled.passages
         directions += draft.directions
-        shown = said or (held.statements if number == 1 else ())  # what a report says elsewhere it does not repeat
+        if not said and (longer := wider(held.statements, fresh)):
+            said = longer
+            fresh = [*without(fresh, longer), *longer]
+            sections = [_replaced(each, without(each.statements, longer)) for each in sections]
+        again = tuple(each for each in held.statements if each in known or each in fresh)
+        shown = said or (again if number == 1 else ())  # what a report says elsewhere it does not repeat
         if shown or number == 1:
             note = "" if shown else STOPPED if answer is None else findings.abstain or NOT_FOUND
             sections.append(Section(question, shown, draft.answered and bool(shown), note, number))
@@ -73,6 +78,10 @@ def argue(
         tuple(sections), tuple(fresh), tuple(passages), open_ends,
         bool(every) and not open_ends and all(each.answered for each in every), degraded, partial,
     )  # fmt: skip
+
+
+def _replaced(section: Section, statements: tuple[Statement, ...]) -> Section:
+    return msgspec.structs.replace(section, statements=statements or section.statements)
 
 
 def _filled(answer: Filled | PortFailed | None, findings: Findings) -> Filled:

@@ -5,7 +5,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.evidence import Claim, Passage, verify
-from actors.research.learnings import LEARNINGS, STATEMENTS, checked, foremost, holding, merged, quoted, same, unsaid
+from actors.research.learnings import (
+    LEARNINGS,
+    STATEMENTS,
+    checked,
+    foremost,
+    holding,
+    merged,
+    quoted,
+    same,
+    unsaid,
+    wider,
+    without,
+)
 from actors.research.ports import Statement
 from actors.research.records import Section
 
@@ -132,3 +144,10 @@ def test_without_any_model_the_best_slices_are_claims() -> None:
 
     passage = Passage("p#1", "p", "P", "", TEXT, 0, len(TEXT), quotes=(Slice(0, len(OPENS), 0.9),))
     assert quoted((passage,)) == (Claim(OPENS, 1, OPENS),)
+
+
+def test_a_statement_that_says_all_of_another_one_and_more_takes_its_place() -> None:
+    longer = said(f"The mill is old. {OPENS}")
+    assert wider([longer, said("The pond holds eels.")], [said(OPENS)]) == (longer,)
+    assert without([said(OPENS), said("The pond holds eels.")], [longer]) == (said("The pond holds eels."),)
+    assert wider([said(OPENS)], [said(OPENS)]) == ()
