@@ -130,7 +130,8 @@ def _competing(said: str) -> Iterator[str]:
 
 def _versus(said: str) -> Iterator[str]:
     for found in _VERSUS.finditer(said):
-        yield from (name for name in (found["a"], found["b"]) if not _common(name))
+        yield from _named(found["a"])
+        yield from _named(found["b"])
 
 
 def _built(said: str) -> Iterator[str]:
@@ -141,5 +142,13 @@ def _built(said: str) -> Iterator[str]:
 
 def _each(names: str) -> Iterator[str]:
     for name in re.split(r", (?:and |or )?| and | or | & ", names):
-        if not _common(name):
-            yield name
+        yield from _named(name)
+
+
+def _named(name: str) -> Iterator[str]:
+    """A name without the words before it that only begin the sentence."""
+    parts = name.split()
+    while parts and parts[0].casefold() in _COMMON:
+        del parts[0]
+    if parts and _NAMED.fullmatch(" ".join(parts)):
+        yield " ".join(parts)

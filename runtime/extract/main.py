@@ -9,6 +9,8 @@ SHORT_SHARE = 0.5
 """A text that is less than this share of what the page shows is read again in favour of recall,"""
 LONGER = 1.2
 """and replaced when the second one is so many times as long."""
+TWICE_CHARACTERS = 500_000
+"""Markup of more characters is not read twice."""
 
 
 def main_text(html: str, url: str, *, shown: int, forum: bool) -> str:
@@ -32,7 +34,7 @@ def main_text(html: str, url: str, *, shown: int, forum: bool) -> str:
         ) or ""  # fmt: skip
 
     found = extracted(recall=False)
-    if found and len(found) < SHORT_SHARE * shown:
+    if found and len(html) < TWICE_CHARACTERS and len(found) < SHORT_SHARE * shown:
         more = extracted(recall=True)
         found = more if len(more) > LONGER * len(found) else found
     return found or plain_reading(html)

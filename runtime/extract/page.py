@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 COMPRESSED_BYTES = 100 * 1024
 """More text than this, in UTF-8, is compressed to its essential (PR-18)."""
-CHARACTERS = 2_000_000
-"""Of plain text that are looked at."""
+CHARACTERS = 300_000
+"""Of the main text that are looked at; what follows is no part of it."""
 TITLE_CHARACTERS = 200
 _NOTICES = 1_000
 _GATE_MARKUP = 200_000
@@ -44,9 +44,9 @@ def extract(body: bytes, charset: str, content_type: str, url: str, question: st
     if _TAG.search(text[:4_000]) or kind in ("", "text/html", "application/xhtml+xml"):
         return _html(text, url, question)
     if kind.endswith(("/json", "+json")):
-        return _plain(of_json(text), url, question)
+        return _plain(of_json(text)[:CHARACTERS], url, question)
     if kind.endswith(("/xml", "+xml")):
-        return _plain(of_xml(text), url, question)
+        return _plain(of_xml(text)[:CHARACTERS], url, question)
     return _plain(clean(text[:CHARACTERS], marked_up=False), url, question)
 
 
@@ -73,7 +73,7 @@ def read_html(html: str, url: str) -> Reading | None:
     if root is None:
         return None
     about, shown = said(root, safe, url), visible(root)
-    text = clean(main_text(safe, url, shown=len(shown), forum=about.forum), about.title)
+    text = clean(main_text(safe, url, shown=len(shown), forum=about.forum)[:CHARACTERS], about.title)
     return Reading(about, text, shown, notices(root))
 
 
