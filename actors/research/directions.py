@@ -8,7 +8,7 @@ from actors.evidence import Passage
 from actors.research.decompose import unrepeated
 from actors.research.headings import generic, is_entry, leaf, named_by
 from actors.research.ports import Statement
-from actors.research.terms import share, terms
+from actors.research.terms import ordered, share, terms
 
 DIRECTIONS = 8
 CHARACTERS = 120
@@ -69,8 +69,13 @@ def _names(text: str, about: frozenset[str], passages: Sequence[Passage], quoted
     known = {named_by(each.heading) for each in passages}
     telling = frozenset(each for each in about if len(each) > PREFIX)
     names = dict.fromkeys(_IDENTIFIER.findall(text))
-    found = (name for name in names if name not in explained and terms(name) & telling)
+    found = (name for name in names if name not in explained and _family(name) in telling)
     yield from sorted(found, key=lambda name: name not in known)
+
+
+def _family(name: str) -> str:
+    """The first part of an identifier that says something: names that belong together begin alike."""
+    return next((each for each in ordered(name) if len(each) > PREFIX), "")
 
 
 def phrased(heading: str, about: frozenset[str]) -> str:

@@ -24,6 +24,8 @@ CLAIM_CHARACTERS = 1000
 SAME = 0.8
 """Two statements that share more of their terms than this, and all their figures, say the same."""
 OVERVIEW, OVERVIEW_CHARACTERS = 3, 900
+BEST = 0.5
+"""What counts in favour of the statement that its question begins with."""
 OPENING_WORDS = 5
 """A sentence speaks of what it begins with."""
 SENTENCE_CHARACTERS = 450
@@ -117,10 +119,13 @@ def foremost(sections: Sequence[Section], task: str, headings: Mapping[str, str]
     chosen: list[Statement] = []
     room = OVERVIEW_CHARACTERS
     for section in asked:
-        ranked = sorted(section.statements, key=lambda each: -_weight(each, wanted, terms(section.question), headings))
+        question = terms(section.question)
+        weights = {each: _weight(each, wanted, question, headings) for each in section.statements}
+        weights[section.statements[0]] += BEST
+        ranked = sorted(weights, key=lambda each: -weights[each])
         for each in ranked[: 1 if len(asked) > 1 else 2]:
             fits = len(each.text) < min(room, SENTENCE_CHARACTERS) and "\n\n" not in each.text
-            if fits and len(chosen) < OVERVIEW and _weight(each, wanted, terms(section.question), headings) > 0:
+            if fits and len(chosen) < OVERVIEW and weights[each] > 0:
                 chosen.append(each)
                 room -= len(each.text) + 1
     return tuple(chosen)

@@ -37,7 +37,11 @@ nobody asked for by its name."""
 
 CODE, FORMULA = 8, 2
 """Lines of code that a quote may end with: of who asks how something is done, and of everybody else."""
-_HOW = re.compile(r"\bhow\b|\bexamples?\b|\bsyntax\b|\bcommands?\b|如何|怎么|怎样|어떻게|방법", re.IGNORECASE)
+_HOW = re.compile(
+    r"\bhow (?:to|(?:do|can|should|could|would) (?:i|we|you|one|users?))\b|\bexamples?\b|\bsyntax\b|\bcommands?\b|"
+    r"如何|怎么|怎样|어떻게|방법",
+    re.IGNORECASE,
+)
 _IDENTIFIER = re.compile(r"\b\w*[A-Za-z]\w*_\w+\b")
 _EXAMPLE = re.compile(r"(?:\w+ )?examples?\b|示例|例子|예제", re.IGNORECASE)
 _FRAGMENT = re.compile(

@@ -157,3 +157,11 @@ def test_a_plan_is_made_from_what_the_planner_shows() -> None:
     material = (("question", "What is a weir?"), ("shortfall", "Too little."), ("questions so far", "What is a weir?"),
                 ("searched in vain", "What is a weir?"))  # fmt: skip
     assert plan(Task(agent="planner", instructions="", material=material)).queries == ("weir",)
+
+
+def test_code_is_for_who_asks_how_something_is_done() -> None:
+    code = "Open the gate of the tide mill like so:\n\n    mill a\n    mill b\n    mill c\n    mill d"
+    place = Slice(0, len(code), 2.0)
+    found = Passage("a#1", "a", "Tide mills", "Tide mills > Gates", code, 0, len(code), score=10.0, quotes=(place,))
+    assert texts(answer(asked("How do I open the gate of a tide mill?", found))) == [code]
+    assert texts(answer(asked("How does the gate of a tide mill open?", found))) == []
