@@ -63,7 +63,7 @@ def overview(task: Task) -> Overview:
         Quote(_weight(place.of(p), p.heading, wanted) + defines(place.of(p), whole), n, p, place)
         for n, p in enumerate(findings.passages, 1)
         for place in p.quotes
-        if not is_entry(p.heading)  # in running text nobody sees what it speaks of
+        if not is_entry(p.heading) and "\n\n" not in place.of(p)  # running text shows neither headings nor code
     ]
     chosen: list[Quote] = []
     room = OVERVIEW_CHARACTERS
