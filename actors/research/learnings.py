@@ -19,7 +19,7 @@ LEARNINGS = 20
 """So many are kept (DR-6)."""
 CLAIMS = 40
 """So many claims of one answer are looked at, and so many of them kept:"""
-STATEMENTS = 8
+STATEMENTS = 24
 CLAIM_CHARACTERS = 1000
 SAME = 0.8
 """Two statements that share more of their terms than this, and all their figures, say the same."""
