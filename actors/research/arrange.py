@@ -1,8 +1,8 @@
 """
 Which statement stands where in a report, so that nothing is said twice. Pure.
 
-Comparison, SWOT, competitors and features choose first, for they must be whole; what the overview and the key points
-say is not repeated below in the same words; the sections have the rest.
+Comparison, SWOT, competitors and features choose first, for they must be whole. An overview is only what somebody
+wrote for it: quotes belong where their question is answered. Of a long section the first statement is a key point.
 """
 
 from collections.abc import Sequence
@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from actors.folding import fold
 from actors.research.ports import Statement
 from actors.research.records import Analysis, Comparison, Competitor, Contradiction, Rated, Row, Section
-from actors.research.register import Register, Said, quadrants
+from actors.research.register import Register, Said, quadrants, verbatim
 
 OVERVIEW = 5
 KEY_POINTS = 5
 ENOUGH_FOR_KEY_POINTS = 6
 """With fewer statements the sections are read as fast as key points."""
+LONG_SECTION = 3
 LEAST_QUADRANTS = 2
 
 IN_PART = "The sources answer this only in part."
@@ -30,7 +31,7 @@ class Arrangement:
         register: Register,
     ) -> None:  # fmt: skip
         above, parts = Said(), Said()
-        self.overview = tuple(register.fresh(overview, above))[:OVERVIEW]
+        self.overview = tuple(register.fresh((each for each in overview if not verbatim(each)), above))[:OVERVIEW]
         self.comparison = _comparison(analysis.comparison, register, parts)
         self.swot = _swot(analysis, register, parts)
         self.competitors = _competitors(analysis.competitors, register, parts)
@@ -75,10 +76,12 @@ def _sections(
 
 
 def _key_points(found: Sequence[tuple[Statement, ...]], register: Register, taken: Said) -> tuple[Statement, ...]:
-    """The first statement of each question that has more to say."""
+    """The first statement of each question that has much more to say."""
     if len(found) < 2 or sum(map(len, found)) < ENOUGH_FOR_KEY_POINTS:
         return ()
-    firsts = [standing[0] for standing in found if len(standing) > 1]
+    firsts = [standing[0] for standing in found if len(standing) >= LONG_SECTION]
+    if len(firsts) < 2:
+        return ()
     return tuple(register.fresh(firsts[:KEY_POINTS], taken))
 
 

@@ -20,6 +20,8 @@ QUESTION_CHARACTERS = 2000
 HEADING_CHARACTERS = 200
 NOT_FOUND = "Not found in the sources."
 ABSENT = "—"
+OWN = "knowledge"
+"""Own documents are in the index from end to end, whatever part of one the case holds."""
 
 Written = tuple[Report, tuple[Citation, ...]]
 
@@ -153,7 +155,8 @@ def _sources(pages: Sequence[Page], register: Register, lines: Sequence[Line]) -
     return tuple(
         Listed(
             register.numbers.get(page.key, 0), neat(page.title or page.url, HEADING_CHARACTERS), page.url, page.source,
-            page.sha256, page.read_at, len(page.text), page.full_length, page.published,
+            page.sha256, page.read_at, page.full_length if page.source == OWN else len(page.text), page.full_length,
+            page.published,
             cited.count(register.numbers.get(page.key, -1)),
         )
         for page in sorted(unique, key=lambda page: order.get(page.key, len(order)))

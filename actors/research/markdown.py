@@ -88,7 +88,7 @@ def _running(line: Line) -> str:
 
 def _said(line: Line) -> list[str]:
     """A sentence with its numbers, as blocks: prose, the lists and the code that belong to it."""
-    tail = f"{_marks(line)}{f' (under _{escaped(line.under)}_)' if line.under else ''}".strip()
+    label, tail = f"**{escaped(line.under)}:** " if line.under else "", _marks(line)
     blocks: list[str] = []
     items: list[str] = []
     said = pieces(line.text)
@@ -101,8 +101,8 @@ def _said(line: Line) -> list[str]:
         blocks.append(_fenced(piece.text) if piece.kind == "code" else _prose(piece))
     blocks += ["\n".join(items)] if items else []
     if not blocks or blocks[0].startswith("```") or said[0].kind == "item":
-        return [tail, *blocks]
-    return [f"{blocks[0]} {tail}".strip(), *blocks[1:]]
+        return [f"{label}{tail}", *blocks]
+    return [f"{label}{blocks[0]} {tail}".strip(), *blocks[1:]]
 
 
 def _marks(line: Line) -> str:

@@ -90,9 +90,11 @@ def outline(report: Report) -> Iterator[Part]:
 
 
 def _findings(report: Report) -> Iterator[Part]:
-    if report.overview:
-        yield Heading("Overview", 2)
-        yield Passages(report.overview, running=all("\n" not in line.text for line in report.overview))
+    if any(body(report)):
+        yield Heading("Summary", 2)
+        if report.overview:
+            yield Passages(report.overview, running=all("\n" not in line.text for line in report.overview))
+        yield Remark(in_short(report))
     if report.key_points:
         yield Heading("Key points", 2)
         yield Passages(report.key_points)
@@ -102,6 +104,20 @@ def _findings(report: Report) -> Iterator[Part]:
     if not any(body(report)):
         yield Heading("Findings", 2)
         yield Remark("Nothing in what was read answers the question.")
+
+
+def in_short(report: Report) -> str:
+    """What the report comes to, in one sentence of facts."""
+    asked, sentences = len(report.sections) + len(report.unanswered), sum(1 for _ in body(report))
+    read, cited = len(report.sources), sum(1 for each in report.sources if each.number)
+    answered = f"{_of(len(report.sections), asked)} {'question' if asked == 1 else 'questions'} answered"
+    said = f"{sentences} cited {'sentence' if sentences == 1 else 'sentences'}"
+    text = f"{answered}, by {said} from {_of(cited, read)} {'page' if read == 1 else 'pages'} read."
+    return text[0].upper() + text[1:]
+
+
+def _of(some: int, every: int) -> str:
+    return f"all {every}" if some == every and every > 1 else f"{some} of {every}"
 
 
 def _analysis(report: Report) -> Iterator[Part]:

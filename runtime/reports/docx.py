@@ -103,13 +103,13 @@ class _Writer:
     def _said(self, line: Line, style: str, before: str = "") -> None:
         said = pieces(line.text)
         paragraph = self._document.add_paragraph(before, style)
+        if line.under:
+            paragraph.add_run(f"{flat(line.under)}: ").bold = True
         rest = said
         if said and said[0].kind != "code":
             _spans(paragraph, said[0])
             rest = said[1:]
         _marks(paragraph, line)
-        if line.under:
-            _faint(paragraph, f" (under {flat(line.under)})")
         self._pieces(rest, "List Continue")
 
     def _pieces(self, said: tuple[Piece, ...], style: str) -> None:

@@ -96,12 +96,11 @@ class Page:
         return f"{' '.join(map(_spans, pieces(line.text)))} {self._marks(line)}"
 
     def _said(self, line: Line) -> str:
-        under = f' <span class="under">(under {escape(flat(line.under))})</span>' if line.under else ""
-        tail = f" {self._marks(line)}{under}"
+        label = f"<strong>{escape(flat(line.under))}:</strong> " if line.under else ""
         blocks = list(_blocks(pieces(line.text)))
         if not blocks or not blocks[0].startswith("<p>"):
             blocks.insert(0, "<p></p>")
-        blocks[0] = f"{blocks[0].removesuffix('</p>')}{tail}</p>"
+        blocks[0] = f"<p>{label}{blocks[0].removeprefix('<p>').removesuffix('</p>')} {self._marks(line)}</p>"
         if len(blocks) == 1:
             blocks[0] = f"<span>{blocks[0].removeprefix('<p>').removesuffix('</p>')}</span>"
         return "".join(blocks) + (_words(line) if line.quote else "")

@@ -115,9 +115,8 @@ class _Writer:
     def _said(self, line: Line, bullet: str = "•") -> Iterator[Flowable]:
         said = pieces(line.text)
         first, rest = (self._spans(said[0]), said[1:]) if said and said[0].kind != "code" else ("", said)
-        under = f" (under {flat(line.under)})" if line.under else ""
-        tail = f'{self._marks(line)}<font size="8.5" color="#5d6670">{self._markup(Span(under))}</font>'
-        yield self._marked(f"{first} {tail}", "item", bullet=bullet)
+        label = self._markup(Span(f"{flat(line.under)}: "), bold=True) if line.under else ""
+        yield self._marked(f"{label}{first} {self._marks(line)}", "item", bullet=bullet)
         yield from (self._piece(piece) for piece in rest)
 
     def _piece(self, piece: Piece) -> Flowable:

@@ -22,8 +22,8 @@ background:var(--soft);border-radius:4px}
 code{padding:.1em .3em}
 pre{padding:.7rem .9rem;overflow-x:auto;white-space:pre-wrap}
 .n{font-size:.75em;line-height:0;vertical-align:super;white-space:nowrap}
-.note,.under,small,figcaption,summary{color:var(--faint)}
-.under,small{font-size:.85em}
+.note,small,figcaption,summary{color:var(--faint)}
+small{font-size:.85em}
 .note{font-style:italic}
 .warns{background:var(--warned);color:var(--warn);border-left:4px solid currentColor;
 padding:.6rem .9rem;border-radius:0 4px 4px 0}

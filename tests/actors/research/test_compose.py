@@ -130,23 +130,34 @@ def test_questions_that_nobody_came_to_are_not_answered() -> None:
 
 def test_a_section_all_of_which_stands_elsewhere_says_so() -> None:
     sections = (*only(c.HOURS), Section("Which other lamps are there?", (c.GLIM,), answered=True))
-    report = compose(c.case(sections=sections, analysis=Analysis(overview=(c.GLIM,)), learnings=()))
+    rivals = Analysis(competitors=(Competitor("Glim", (c.GLIM,)),))
+    report = compose(c.case(sections=sections, analysis=rivals, learnings=()))
 
     assert [bool(block.lines) for block in report.sections] == [True, False]
     assert "other parts of this report" in report.sections[1].note
 
 
+REWORDED = msgspec.structs.replace(c.HOURS, text="On one charge the Lumo lamp burns for 40 hours.")
+
+
 def test_the_only_question_needs_no_section_when_the_overview_says_it_all() -> None:
-    report = compose(c.case(sections=only(c.HOURS), analysis=Analysis(overview=(c.HOURS,)), learnings=()))
+    report = compose(c.case(sections=only(REWORDED), analysis=Analysis(overview=(REWORDED,)), learnings=()))
 
     assert report.sections == ()
-    assert texts(report) == [c.HOURS.text]
+    assert texts(report) == [REWORDED.text]
+
+
+def test_quotes_stay_where_their_question_is_answered() -> None:
+    report = compose(c.case(sections=only(c.HOURS), analysis=Analysis(overview=(c.HOURS,)), learnings=()))
+
+    assert report.overview == ()
+    assert [line.text for block in report.sections for line in block.lines] == [c.HOURS.text]
 
 
 def test_the_question_as_a_whole_needs_no_section_when_the_overview_says_it_all() -> None:
-    task = Section("Which lamp lasts longer?", (c.HOURS,), answered=True)
+    task = Section("Which lamp lasts longer?", (REWORDED,), answered=True)
     case = c.case(
-        text="Which lamp lasts longer?", sections=(task, *only(c.PLUG)), analysis=Analysis(overview=(c.HOURS,)),
+        text="Which lamp lasts longer?", sections=(task, *only(c.PLUG)), analysis=Analysis(overview=(REWORDED,)),
         learnings=(),
     )  # fmt: skip
 

@@ -193,7 +193,7 @@ def test_a_report_has_all_its_parts_in_order() -> None:
     found = [text for tag, text in headings(rendered(compose(c.case()))) if tag == "h2"]
 
     assert found == [
-        "Overview", "Key points", "How long does the Lumo lamp burn?", "Which other lamps are there?",
+        "Summary", "How long does the Lumo lamp burn?", "Which other lamps are there?",
         "How is the lamp reset?", "Comparison", "Competitors", "SWOT", "Sources disagree", "Not answered",
         "Further exploration needed", "Figures", "Not obtained", "Sources", "Words behind the sentences",
         "How this report was made",

@@ -20,9 +20,11 @@ from runtime.storage.journal import Ticket
 
 NOW = 1_700_000_000.0
 """Seconds since 1970 at which every page is read."""
-ORDER = Ticket(
-    id="T-1", text="How are the bees, the ferry and the tram doing?", brief=Brief(breadth=4, depth=2, sources=("rss",))
+QUESTIONS = (
+    "How many bee colonies live on flat roofs in Marwick? How long does tram line 7 take to the airport? "
+    "What went wrong with heat pumps in Osterby?"
 )
+ORDER = Ticket(id="T-1", text=QUESTIONS, brief=Brief(breadth=4, depth=2, sources=("rss",)))
 
 
 def node_on(folder: str, feed: str) -> Node:
@@ -35,7 +37,7 @@ def node_on(folder: str, feed: str) -> Node:
             log=LogSettings(level="error"),
         )
     )
-    node.research.pages.now = lambda: NOW
+    node.research.pages.crawler._now = lambda: NOW
     return node
 
 

@@ -118,6 +118,8 @@ async def test_killed_at_any_moment_a_research_fetches_nothing_twice_and_reports
             assert {path for path in known if web.hits(path) != before[path]} == set()
             if outcome is None:
                 continue  # killed before it was accepted
+            assert outcome.resolution is not None
+            assert outcome.resolution.text.splitlines() == whole.resolution.text.splitlines()
             assert outcome.resolution == whole.resolution, "the report is the same, byte for byte"
             assert (outcome.status, outcome.why) == (whole.status, whole.why)
         assert kills >= KILLS
