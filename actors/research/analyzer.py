@@ -9,14 +9,14 @@ import structlog
 from actors.evidence import Findings
 from actors.ports import Filled, Model, PortFailed, Task
 from actors.progress import Worked
-from actors.research.argument import STOPPED, Argued, argue, concluded, distinct, goes_on, told
-from actors.research.compress import analysis_summary
-from actors.research.decompose import names, subject
 from actors.research.drafts import Answer, Landscape
-from actors.research.landscape import is_choice, lookups, surveyed, telling
 from actors.research.messages import AnalysisCompleted, AnalyzeSources, DirectionsFound
 from actors.research.ports import Reading
 from actors.research.records import Analysis, Plan
+from actors.research.rules.argument import STOPPED, Argued, argue, concluded, distinct, goes_on, told
+from actors.research.rules.compress import analysis_summary
+from actors.research.rules.decompose import names, subject
+from actors.research.rules.landscape import is_choice, lookups, surveyed, telling
 from actors.research.stopping import until_stopped
 from bus import Actor, Context
 

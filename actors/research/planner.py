@@ -4,7 +4,7 @@ from actors.ports import Model, PortFailed, Task
 from actors.progress import RoundBegan, Worked
 from actors.research.drafts import PlanDraft
 from actors.research.messages import MakePlan, PlanMade
-from actors.research.planning import broader, drafted, planned
+from actors.research.rules.planning import broader, drafted, planned
 from bus import Actor, Context
 
 SHARE = 0.8

@@ -1,4 +1,4 @@
-"""What research agents need of the world, and the records that pass between them. `runtime/` supplies the real things."""
+"""What research agents need of the world, and the records that pass between them; `runtime/` has the real things."""
 
 from collections.abc import Callable, Sequence
 from typing import Literal, Protocol

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from actors.evidence import Citation, Findings, Resolution, verify
 from actors.outcome import Status
 from actors.ports import Filled, Model, PortFailed, Task, Tickets
-from actors.research.compose import body, written
 from actors.research.drafts import Overview
-from actors.research.markdown import rendered
 from actors.research.messages import CloseResearch, ResearchClosed
 from actors.research.ports import Statement
-from actors.research.prose import flat, neat
 from actors.research.records import Analysis, Report
-from actors.research.register import Register, statements, verbatim
+from actors.research.report.compose import body, written
+from actors.research.report.markdown import rendered
+from actors.research.report.prose import flat, neat
+from actors.research.report.register import Register, statements, verbatim
 from bus import Actor, Context
 
 SUMMARY_CHARACTERS = 500

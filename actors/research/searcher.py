@@ -9,12 +9,12 @@ import structlog
 
 from actors.ports import PortFailed
 from actors.progress import Worked
-from actors.research import compress
 from actors.research.identity import hash_of, key_of
 from actors.research.messages import RunSearches, SearchCompleted, SearchFellShort
 from actors.research.ports import Missed, Search, SearchResult
-from actors.research.quality import failed_check, judged, reading_order, web_address
 from actors.research.records import Brief
+from actors.research.rules import compress
+from actors.research.rules.quality import failed_check, judged, reading_order, web_address
 from actors.research.stopping import until_stopped
 from bus import Actor, Context
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from actors.research.quality import web_address
+from actors.research.rules.quality import web_address
 from runtime.config import is_loopback
 from runtime.knowledge.port import FILE as INDEX
 from runtime.logs import FILE

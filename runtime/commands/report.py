@@ -23,7 +23,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     import asyncio
 
-    from actors.research.markdown import rendered
+    from actors.research.report.markdown import rendered
     from runtime.commands.order import destination
     from runtime.view.markdown import show
     from runtime.view.report import as_json

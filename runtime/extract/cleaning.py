@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from actors.folding import fold
-from actors.research.segments import Segment, prose, segments
+from actors.research.rules.segments import Segment, prose, segments
 from runtime.extract.phrases import CALLS, NOISE_LINES, TAILS, TEASERS, any_of
 
 _CONTROL = re.compile(

@@ -4,8 +4,8 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from actors.research.compress import cut_at_paragraph, entities, essential, key_points, summary
 from actors.research.identity import hash_of, sketch_of
+from actors.research.rules.compress import cut_at_paragraph, entities, essential, key_points, summary
 from runtime.extract.cleaning import clean, without_programs
 from runtime.extract.decoding import NoText, decode
 from runtime.extract.signs import gate, thin, wall

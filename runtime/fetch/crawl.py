@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from actors.research.identity import key_of, sketch_of
 from actors.research.ports import PAGE_CHARACTERS, Missed, Page, Reason, SearchResult
-from actors.research.quality import reasons
+from actors.research.rules.quality import reasons
 from runtime.extract.wire import Extracted
 from runtime.fetch.client import Client
 from runtime.fetch.robots import Robots

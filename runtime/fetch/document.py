@@ -1,8 +1,8 @@
 """An own document as a page. Runs in a worker process, which keeps the index open."""
 
-from actors.research.compress import entities, key_points, summary
 from actors.research.identity import hash_of, sketch_of
 from actors.research.ports import PAGE_CHARACTERS
+from actors.research.rules.compress import entities, key_points, summary
 from runtime.extract.wire import Extracted
 from runtime.knowledge import search
 

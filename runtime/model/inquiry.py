@@ -2,12 +2,12 @@
 
 from actors.evidence import Claim, Findings, Slice
 from actors.ports import Task
-from actors.research.directions import found_in
 from actors.research.drafts import Answer, Landscape, Overview, PlanDraft, Rival
-from actors.research.headings import QUADRANTS, alternatives, is_entry, quadrant
-from actors.research.planning import drafted
 from actors.research.records import Brief, Plan
-from actors.research.terms import share, terms
+from actors.research.rules.directions import found_in
+from actors.research.rules.headings import QUADRANTS, alternatives, is_entry, quadrant
+from actors.research.rules.planning import drafted
+from actors.research.rules.terms import share, terms
 from runtime.model.prose import standing
 from runtime.model.quoting import FORMULA, Quote, asked_by, candidates, chosen_of, defines, readable
 

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from actors.evidence import Claim, Passage, Slice
 from actors.facts import facts
-from actors.research.decompose import decompose, subject
-from actors.research.headings import is_entry, leaf, named_by
-from actors.research.terms import alike, share, terms
+from actors.research.rules.decompose import decompose, subject
+from actors.research.rules.headings import is_entry, leaf, named_by
+from actors.research.rules.terms import alike, share, terms
 from runtime.model.prose import points, standing
 
 QUOTES_OF_A_PAGE = 3

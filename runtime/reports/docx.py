@@ -10,10 +10,10 @@ from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
 from docx.shared import Pt, RGBColor
 
-from actors.research import outline as o
-from actors.research.links import link, publisher, shown
-from actors.research.prose import Piece, clean, flat, pieces
 from actors.research.records import Chart, Line, Listed, Report, Table
+from actors.research.report import outline as o
+from actors.research.report.links import link, publisher, shown
+from actors.research.report.prose import Piece, clean, flat, pieces
 
 MONOSPACED = "Courier New"
 FAINT = RGBColor(0x5D, 0x66, 0x70)

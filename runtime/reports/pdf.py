@@ -16,11 +16,11 @@ from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.platypus import Flowable, KeepTogether, Paragraph, SimpleDocTemplate, Spacer, Table
 from reportlab.platypus import TableStyle as Rules
 
-from actors.research import outline as o
 from actors.research import records
-from actors.research.links import link, publisher, shown
-from actors.research.prose import Piece, Span, clean, flat, neat, pieces
 from actors.research.records import Line, Listed, Report
+from actors.research.report import outline as o
+from actors.research.report.links import link, publisher, shown
+from actors.research.report.prose import Piece, Span, clean, flat, neat, pieces
 from runtime.reports.figure import Bar, Dot, Shape, Text, Wedge, figure
 from runtime.reports.fonts import Fonts
 

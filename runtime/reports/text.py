@@ -1,7 +1,7 @@
 """A report as a Markdown file."""
 
-from actors.research.markdown import rendered
 from actors.research.records import Report
+from actors.research.report.markdown import rendered
 
 
 def made(report: Report) -> bytes:

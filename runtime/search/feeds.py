@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from actors.ports import PortFailed
 from actors.research.ports import Missed, SearchResult
-from actors.research.quality import match, web_address, weights
+from actors.research.rules.quality import match, web_address, weights
 from bus import Clock
 from runtime.search.entries import Entry
 from runtime.search.line import Kind, Line, SourceFailed

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from actors.research.ports import SearchResult
-from actors.research.quality import web_address
+from actors.research.rules.quality import web_address
 
 TITLE_CHARACTERS = 300
 SUMMARY_CHARACTERS = 199

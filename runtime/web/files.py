@@ -3,8 +3,8 @@
 import msgspec
 from aiohttp import web
 
-from actors.research.markdown import rendered
 from actors.research.records import Report
+from actors.research.report.markdown import rendered
 from runtime.commands.order import missing
 from runtime.web.refusals import Refused
 from runtime.wording import nearest, safe, shown

@@ -11,11 +11,11 @@ from structlog.testing import capture_logs
 
 from actors.ports import PortFailed
 from actors.progress import Worked
-from actors.research import compress
 from actors.research.messages import RunSearches, SearchCompleted, SearchFellShort
 from actors.research.ports import Missed, SearchResult
-from actors.research.quality import host_of
 from actors.research.records import Brief, Plan
+from actors.research.rules import compress
+from actors.research.rules.quality import host_of
 from actors.research.searcher import AT_ONCE, Searcher
 from tests.actors.research.test_extractor import Turn
 from tests.clock import settle

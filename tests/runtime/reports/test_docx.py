@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from docx import Document
 
-from actors.research.compose import body
 from actors.research.records import Report
+from actors.research.report.compose import body
 from runtime.reports.docx import made
 from tests.runtime.reports import samples
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from actors.research.markdown import rendered
+from actors.research.report.markdown import rendered
 from runtime.reports import NotWritten, formats, write
 from runtime.reports.figure import LETTER, WIDTH, Bar, Text, figure, fit
 from runtime.reports.svg import drawn

@@ -1,0 +1,120 @@
+"""
+Which statement stands where in a report, so that nothing is said twice. Pure.
+
+Comparison, SWOT, competitors and features choose first, for they must be whole. An overview is only what somebody
+wrote for it: quotes belong where their question is answered. Of a long section the first statement is a key point.
+"""
+
+from collections.abc import Sequence
+
+from actors.folding import fold
+from actors.research.ports import Statement
+from actors.research.records import Analysis, Comparison, Competitor, Contradiction, Rated, Row, Section
+from actors.research.report.register import Register, Said, quadrants, verbatim
+
+OVERVIEW = 5
+KEY_POINTS = 5
+ENOUGH_FOR_KEY_POINTS = 6
+"""With fewer statements the sections are read as fast as key points."""
+LONG_SECTION = 3
+LEAST_QUADRANTS = 2
+
+IN_PART = "The sources answer this only in part."
+ELSEWHERE = "What the sources say on this stands in other parts of this report."
+
+
+class Arrangement:
+    """The parts of a report as statements, each of which stands."""
+
+    def __init__(
+        self, task: str, sections: Sequence[Section], analysis: Analysis, overview: Sequence[Statement],
+        register: Register,
+    ) -> None:  # fmt: skip
+        above, parts = Said(), Said()
+        self.overview = tuple(register.fresh((each for each in overview if not verbatim(each)), above))[:OVERVIEW]
+        self.comparison = _comparison(analysis.comparison, register, parts)
+        self.swot = _swot(analysis, register, parts)
+        self.competitors = _competitors(analysis.competitors, register, parts)
+        self.features = tuple(register.fresh(analysis.features, parts))
+        asked = merged(sections)
+        found = [
+            (section, tuple(each for each in section.statements if register.stands(each)))
+            for section in asked
+        ]  # fmt: skip
+        self.unanswered = tuple(section for section, standing in found if not standing)
+        taken = Said(above, parts)
+        answered = [(section, standing) for section, standing in found if standing]
+        self.key_points = _key_points([standing for _, standing in answered], register, taken)
+        self.sections = _sections(task, answered, register, taken)
+        self.contradictions = _contradictions(analysis.contradictions, register)
+
+
+def merged(sections: Sequence[Section]) -> tuple[Section, ...]:
+    """One section a question, whatever round asked it."""
+    of: dict[str, Section] = {}
+    for each in sections:
+        key = fold(each.question)[0]
+        known = of.get(key, each)
+        of[key] = each if known is each else Section(
+            known.question, (*known.statements, *each.statements), known.answered or each.answered,
+            each.note or known.note, known.round,
+        )  # fmt: skip
+    return tuple(of.values())
+
+
+def _sections(
+    task: str, answered: Sequence[tuple[Section, tuple[Statement, ...]]], register: Register, taken: Said
+) -> tuple[Section, ...]:
+    sections = []
+    for section, standing in answered:
+        rest = tuple(register.fresh(standing, taken))
+        whole = len(answered) == 1 or fold(section.question) == fold(task)
+        if rest or not whole:  # what the overview says on the task as a whole needs no section beside it
+            note = "" if section.answered else IN_PART
+            sections.append(Section(section.question, rest, section.answered, note if rest else ELSEWHERE))
+    return tuple(sections)
+
+
+def _key_points(found: Sequence[tuple[Statement, ...]], register: Register, taken: Said) -> tuple[Statement, ...]:
+    """The first statement of each question that has much more to say."""
+    if len(found) < 2 or sum(map(len, found)) < ENOUGH_FOR_KEY_POINTS:
+        return ()
+    firsts = [standing[0] for standing in found if len(standing) >= LONG_SECTION]
+    if len(firsts) < 2:
+        return ()
+    return tuple(register.fresh(firsts[:KEY_POINTS], taken))
+
+
+def _comparison(comparison: Comparison | None, register: Register, said: Said) -> Comparison | None:
+    if comparison is None:
+        return None
+    rows = []
+    for row in comparison.rows:
+        cells = tuple(next(register.fresh([cell] if cell else [], said), None) for cell in row.cells)
+        if any(cells):
+            rows.append(Row(row.attribute, cells))
+    return Comparison(comparison.sides, tuple(rows)) if rows else None
+
+
+def _swot(analysis: Analysis, register: Register, said: Said) -> dict[str, tuple[Rated, ...]]:
+    """All quadrants, or none: one by itself weighs nothing."""
+    standing = {
+        title: [r for r in rated if register.stands(r.statement)] for title, rated in quadrants(analysis).items()
+    }
+    if sum(map(bool, standing.values())) < LEAST_QUADRANTS:
+        return {}
+    return {title: tuple(r for r in rated if said.add(r.statement.text)) for title, rated in standing.items()}
+
+
+def _competitors(competitors: Sequence[Competitor], register: Register, said: Said) -> tuple[Competitor, ...]:
+    found = (Competitor(each.name, tuple(register.fresh(each.statements, said))) for each in competitors)
+    return tuple(each for each in found if each.statements)
+
+
+def _contradictions(pairs: Sequence[Contradiction], register: Register) -> tuple[Contradiction, ...]:
+    """Both sides of each, though one was quoted before: who reads of a contradiction must see both."""
+    found: dict[frozenset[str], Contradiction] = {}
+    for pair in pairs:
+        if register.stands(pair.one) and register.stands(pair.other) and pair.one.page != pair.other.page:
+            found.setdefault(frozenset((fold(pair.one.text)[0], fold(pair.other.text)[0])), pair)
+    return tuple(found.values())

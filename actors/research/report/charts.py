@@ -1,0 +1,74 @@
+"""Charts of what can be counted in a report, and nothing else. A chart that tells nothing is not drawn. Pure."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from actors.research.ports import Missed
+from actors.research.records import Chart, Line, Listed
+from actors.research.report.links import publisher
+from actors.research.report.missing import REASONS
+from actors.research.report.prose import flat, neat
+
+SLICES = 8
+"""The others of a pie are one slice."""
+BARS = 20
+MOMENTS = 12
+YEARS = 3
+"""Fewer make no timeline."""
+LABEL_CHARACTERS = 60
+LATER_YEARS = 10
+"""A year so far beyond the reading is taken for a number."""
+
+_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec"  # noqa: E501
+_YEAR = re.compile(
+    rf"\b(?:{_MONTHS})\.?(?:\s+\d{{1,2}}(?:st|nd|rd|th)?,?)?\s+(?P<month>(?:1[5-9]|20)\d\d)\b"
+    r"|\b(?:in|since|until|from|during|before|after|by|year)\s+(?:early\s+|late\s+)?(?P<word>(?:1[5-9]|20)\d\d)"
+    r"(?=\s*(?:[.,;:)]|$|(?:and|or|but|to|the|this|that|with|when|which|as|it|they|we|there|both|again|by|for|at|on|in|"
+    r"is|was|has)\b))"
+    r"|\b(?P<iso>(?:1[5-9]|20)\d\d)-(?:0[1-9]|1[0-2])-[0-3]\d\b"
+    r"|(?P<cjk>(?:1[5-9]|20)\d\d)\s?[年년]",
+    re.IGNORECASE,
+)
+
+
+def charts(lines: Sequence[Line], sources: Sequence[Listed], missed: Sequence[Missed]) -> tuple[Chart, ...]:
+    """The charts that tell something about these sentences and sources."""
+    return tuple(_charts(lines, sources, missed))
+
+
+def years(text: str) -> list[int]:
+    """The years that a sentence names as years, each once."""
+    found = (each for match in _YEAR.finditer(text) for each in match.groups() if each)
+    return list(dict.fromkeys(int(each) for each in found))
+
+
+def _charts(lines: Sequence[Line], sources: Sequence[Listed], missed: Sequence[Missed]) -> Iterator[Chart]:
+    cited = [each for each in sources if each.number]
+    hosts = Counter(publisher(each.url) for each in cited)
+    if len(hosts) > 1:
+        yield Chart("pie", "Sources cited, by publisher", _few(hosts.most_common(), SLICES))
+    if len(cited) > 1 and len({each.cited for each in cited}) > 1:
+        title = "How often each source is cited"
+        yield Chart("bar", title, tuple((f"[{each.number}]", each.cited) for each in cited[:BARS]))
+    if missed and sources:
+        reasons = Counter(REASONS[each.reason] for each in missed)
+        items = (("Read", len(sources)), *reasons.most_common())
+        yield Chart("pie", "What was read and what was not obtained", _few(items, SLICES))
+    latest = max((int(each.read_at[:4]) for each in sources if each.read_at[:4].isdecimal()), default=0)
+    moments = sorted({each: None for line in lines for each in _moments(line, latest)}, key=lambda each: each[1])
+    if len({year for _, year in moments}) >= YEARS:
+        yield Chart("timeline", "Years that the cited sentences name", tuple(moments[:MOMENTS]))
+
+
+def _moments(line: Line, latest: int) -> Iterator[tuple[str, int]]:
+    marks = f"(source {', '.join(map(str, line.numbers))})" if line.numbers else ""
+    for year in years(line.text):
+        if not latest or year <= latest + LATER_YEARS:
+            yield f"{neat(flat(line.text), LABEL_CHARACTERS)} {marks}".strip(), year
+
+
+def _few(items: Sequence[tuple[str, int]], most: int) -> tuple[tuple[str, int], ...]:
+    if len(items) <= most:
+        return tuple(items)
+    return (*items[: most - 1], ("Others", sum(count for _, count in items[most - 1 :])))

@@ -1,0 +1,54 @@
+"""Addresses as a report shows them: which of them may be a link, and whose page it is. Pure."""
+
+import re
+from urllib.parse import quote, urlsplit
+
+from actors.research.report.prose import neat
+
+OWN_DOCUMENTS = "own documents"
+LINK_CHARACTERS = 2000
+
+_KEPT = "!#$%&'()*+,-./:;=?@[]_~"
+_HOST = re.compile(r"[\w.-]{1,253}$|\[[0-9a-f:.]{2,45}\]$", re.IGNORECASE)
+
+
+def link(url: str) -> str:
+    """The address as a link that cannot leave its place in a document; empty when it should be none."""
+    try:
+        parts = urlsplit(url.strip())
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return ""
+    named = f"[{host}]" if ":" in host else host
+    if (
+        parts.scheme not in {"http", "https"}
+        or not _HOST.match(named)
+        or "@" in parts.netloc
+        or len(url) > LINK_CHARACTERS
+    ):
+        return ""  # a name and a password before the host only serve to deceive
+    try:
+        ascii_host = named if ":" in host else host.encode("idna").decode("ascii")
+    except UnicodeError:
+        return ""
+    rest = parts._replace(scheme="", netloc="").geturl()
+    quoted = quote(rest, safe=_KEPT, errors="replace")
+    return f"{parts.scheme}://{ascii_host}{f':{port}' if port else ''}{_whole(quoted)}"
+
+
+def shown(url: str) -> str:
+    """The address for reading: on one line, and of an own document its path."""
+    return neat(url.removeprefix("knowledge:"), LINK_CHARACTERS)
+
+
+def publisher(url: str) -> str:
+    """The host whose page it is, or that it is a document of one's own."""
+    target = link(url)
+    if not target:
+        return OWN_DOCUMENTS
+    return (urlsplit(target).hostname or OWN_DOCUMENTS).removeprefix("www.")
+
+
+def _whole(rest: str) -> str:
+    """A percent sign that begins no escape is one itself."""
+    return re.sub(r"%(?![0-9A-Fa-f]{2})", "%25", rest)

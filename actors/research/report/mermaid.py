@@ -1,0 +1,36 @@
+"""Charts as Mermaid diagrams. No label can end the diagram, or be one of its words. Pure."""
+
+import re
+
+from actors.research.records import Chart
+from actors.research.report.prose import neat
+
+LABEL_CHARACTERS = 90
+
+_UNSAFE = re.compile(r"[^\w .,()/+…-]")
+
+
+def label(text: str) -> str:
+    """Letters, figures and a few marks: nothing that has a meaning in any diagram."""
+    return " ".join(_UNSAFE.sub(" ", neat(text, LABEL_CHARACTERS)).split()) or "unnamed"
+
+
+def mermaid(chart: Chart) -> str:
+    """The diagram's text, without a fence."""
+    match chart.kind:
+        case "pie":
+            rows = [f'    "{label(name)}" : {count}' for name, count in chart.items]
+            return "\n".join(("pie showData", f"    title {label(chart.title)}", *rows))
+        case "bar":
+            names = ", ".join(f'"{label(name)}"' for name, _ in chart.items)
+            counts = ", ".join(str(count) for _, count in chart.items)
+            most = max(count for _, count in chart.items)
+            return "\n".join(
+                (
+                    "xychart-beta", f'    title "{label(chart.title)}"', f"    x-axis [{names}]",
+                    f'    y-axis "Citations" 0 --> {most}', f"    bar [{counts}]",
+                )
+            )  # fmt: skip
+        case "timeline":
+            rows = [f"    {year} : {label(event)}" for event, year in chart.items]
+            return "\n".join(("timeline", f"    title {label(chart.title)}", *rows))

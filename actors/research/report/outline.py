@@ -1,0 +1,205 @@
+"""
+A report as a list of parts, in the order of reading: what every output format renders, each in its own way. Pure.
+
+Words of ours and words of sources come in different parts; every format escapes both.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from actors.research.records import Block, Chart, Line, Listed, Report, Table
+from actors.research.report.compose import body
+from actors.research.report.links import shown
+from actors.research.report.missing import grouped
+from actors.research.report.prose import flat, neat
+
+FURTHER = "Further exploration needed"
+UNCITED = 20
+
+
+class Heading(NamedTuple):
+    text: str
+    level: int
+    """2 or 3; the title is 1."""
+
+
+class Remark(NamedTuple):
+    """A sentence of ours."""
+
+    text: str
+    warns: bool = False
+
+
+class Passages(NamedTuple):
+    """Sentences of sources, each with its numbers: a list, or running text."""
+
+    lines: tuple[Line, ...]
+    running: bool = False
+
+
+class Disagreements(NamedTuple):
+    """Pairs of sentences that cannot both be right."""
+
+    pairs: tuple[tuple[Line, Line], ...]
+
+
+class Points(NamedTuple):
+    """A plain list."""
+
+    items: tuple[str, ...]
+    more: int = 0
+    """How many are not shown."""
+
+
+class Grid(NamedTuple):
+    table: Table
+
+
+class Picture(NamedTuple):
+    chart: Chart
+
+
+class Works(NamedTuple):
+    """The sources that are cited, in the order of their numbers."""
+
+    listed: tuple[Listed, ...]
+
+
+class Quotes(NamedTuple):
+    """A heading, and below it the words of the sources behind sentences that are reworded."""
+
+    title: str
+    lines: tuple[Line, ...]
+
+
+Part = Heading | Remark | Passages | Disagreements | Points | Grid | Picture | Works | Quotes
+
+
+def outline(report: Report) -> Iterator[Part]:
+    """Everything below the title."""
+    if _plain(report.question) != _plain(report.title):
+        yield Remark(f"Question: {report.question}")
+    if report.partial:
+        yield Remark(f"This report is partial. {report.partial}", warns=True)
+    if report.further:
+        yield Remark(f"{FURTHER}: see the list below.", warns=True)
+    yield from _findings(report)
+    yield from _analysis(report)
+    yield from _open(report)
+    yield from _grounds(report)
+
+
+def _findings(report: Report) -> Iterator[Part]:
+    if any(body(report)):
+        yield Heading("Summary", 2)
+        if report.overview:
+            yield Passages(report.overview, running=all("\n" not in line.text for line in report.overview))
+        yield Remark(in_short(report))
+    if report.key_points:
+        yield Heading("Key points", 2)
+        yield Passages(report.key_points)
+    for block in report.sections:
+        yield Heading(block.title, 2)
+        yield from _block(block)
+    if not any(body(report)):
+        yield Heading("Findings", 2)
+        yield Remark("Nothing in what was read answers the question.")
+
+
+def in_short(report: Report) -> str:
+    """What the report comes to, in one sentence of facts."""
+    asked, sentences = len(report.sections) + len(report.unanswered), sum(1 for _ in body(report))
+    read, cited = len(report.sources), sum(1 for each in report.sources if each.number)
+    answered = f"{_of(len(report.sections), asked)} {'question' if asked == 1 else 'questions'} answered"
+    said = f"{sentences} cited {'sentence' if sentences == 1 else 'sentences'}"
+    text = f"{answered}, by {said} from {_of(cited, read)} {'page' if read == 1 else 'pages'} read."
+    return text[0].upper() + text[1:]
+
+
+def _of(some: int, every: int) -> str:
+    return f"all {every}" if some == every and every > 1 else f"{some} of {every}"
+
+
+def _analysis(report: Report) -> Iterator[Part]:
+    if report.comparison:
+        yield Heading("Comparison", 2)
+        yield Grid(report.comparison)
+    features = (report.features,) if report.features else ()
+    for title, blocks in (("Competitors", report.competitors), ("Features", features), ("SWOT", report.swot)):
+        if blocks:
+            yield Heading(title, 2)
+        for block in blocks:
+            if block.title not in {"", title}:
+                yield Heading(block.title, 3)
+            yield from _block(block)
+    if report.contradictions:
+        yield Heading("Sources disagree", 2)
+        yield Disagreements(report.contradictions)
+
+
+def _open(report: Report) -> Iterator[Part]:
+    if report.unanswered:
+        yield Heading("Not answered", 2)
+        yield Points(report.unanswered)
+    if report.further:
+        yield Heading(FURTHER, 2)
+        yield Points(report.further)
+
+
+def _grounds(report: Report) -> Iterator[Part]:
+    if report.charts:
+        yield Heading("Figures", 2)
+        yield from (Picture(chart) for chart in report.charts)
+    if report.missed:
+        yield Heading("Not obtained", 2)
+    for group in grouped(report.missed):
+        yield Heading(group.title, 3)
+        yield Points(group.items, group.more)
+    cited = tuple(each for each in report.sources if each.number)
+    others = tuple(each for each in report.sources if not each.number)
+    if cited:
+        yield Heading("Sources", 2)
+        yield Works(cited)
+    if others:
+        yield Heading("Read, but not cited", 2 if not cited else 3)
+        named = tuple(f"{each.title} ({shown(each.url)})" for each in others[:UNCITED])
+        yield Points(named, max(0, len(others) - UNCITED))
+    if reworded := tuple(dict.fromkeys(line for line in body(report) if line.quote)):
+        yield Quotes("Words behind the sentences", reworded)
+    if report.notes:
+        yield Heading("How this report was made", 2)
+        yield Points(report.notes)
+
+
+def reading(listed: Listed) -> str:
+    """How a source was read, in a sentence for those who check it."""
+    whole, part = listed.full_length, listed.characters
+    said = [f"Published {neat(listed.published, 40)}"] if listed.published else []
+    said.append(f"read {when(listed.read_at)}")
+    if part < whole:
+        said.append(f"first {part:,} of {whole:,} characters")
+    said.append("cited once" if listed.cited == 1 else f"cited {listed.cited} times")
+    text = "; ".join(said)
+    return text[0].upper() + text[1:]
+
+
+def when(moment: str) -> str:
+    """An ISO time in UTC as people write it; what is none stays as it is."""
+    day, _, time = neat(moment, 40).partition("T")
+    return f"{day} {time[:5]} UTC" if time else day
+
+
+def counted(more: int) -> str:
+    """How a list goes on that is not shown whole."""
+    return f"and {more:,} more"
+
+
+def _block(block: Block) -> Iterator[Part]:
+    if block.lines:
+        yield Passages(block.lines)
+    if block.note:
+        yield Remark(block.note)
+
+
+def _plain(text: str) -> str:
+    return flat(text).casefold().rstrip(" .")

@@ -1,0 +1,183 @@
+"""What a round adds to what is known: from the answers of a model, whoever it is, to an event that stands. Pure."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeVar
+
+import msgspec
+import structlog
+
+from actors.evidence import Findings, Passage
+from actors.ports import BudgetSpent, Filled, ModelFailed, PortFailed
+from actors.research.drafts import Answer
+from actors.research.messages import AnalysisCompleted, AnalyzeSources, DirectionsFound
+from actors.research.ports import Statement
+from actors.research.records import Analysis, Plan, Section
+from actors.research.rules.comparison import compared
+from actors.research.rules.compress import analysis_summary
+from actors.research.rules.contradictions import contradictions
+from actors.research.rules.directions import DIRECTIONS, bounded
+from actors.research.rules.headings import leaf
+from actors.research.rules.learnings import checked, foremost, holding, merged, quoted, unsaid, wider, without
+
+NOT_FOUND = "Not found in the sources."
+STOPPED = "The research ended before this was looked into."
+
+log = structlog.get_logger()
+
+Ended = TypeVar("Ended", AnalysisCompleted, DirectionsFound)
+
+
+class Argued(NamedTuple):
+    """What one round adds to what is known."""
+
+    sections: tuple[Section, ...]
+    statements: tuple[Statement, ...]
+    """New ones only."""
+    passages: tuple[Passage, ...]
+    directions: tuple[str, ...]
+    answered: bool
+    degraded: str
+    partial: str
+
+
+def argue(
+    message: AnalyzeSources, plan: Plan, found: Sequence[Findings], answers: Sequence[Filled | PortFailed | None]
+) -> Argued:
+    """What the answers of a round add: verified statements, each said once. Pure."""
+    number = message.brief.round
+    sections, fresh, passages = list[Section](), list[Statement](), list[Passage]()
+    known = stated(message.sections)
+    directions: list[str] = []
+    degraded = partial = ""
+    dropped = 0
+    for question, findings, answer in zip(plan.questions, found, answers, strict=True):
+        filled = _filled(answer, findings)
+        partial = partial or _why_partial(answer)
+        degraded = degraded or filled.degraded
+        draft: Answer = filled.value
+        held = checked(draft.claims, filled.passages, number)
+        dropped += held.dropped
+        said = unsaid(held.statements, (*known, *fresh))
+        fresh += said
+        passages += filled.passages
+        directions += draft.directions
+        if not said and (longer := wider(held.statements, fresh)):
+            said = longer
+            fresh = [*without(fresh, longer), *longer]
+            sections = [_replaced(each, without(each.statements, longer)) for each in sections]
+        again = tuple(each for each in held.statements if each in known or each in fresh)
+        shown = said or (again if number == 1 else ())  # what a report says elsewhere it does not repeat
+        if shown or number == 1:
+            note = "" if shown else STOPPED if answer is None else findings.abstain or NOT_FOUND
+            sections.append(Section(question, shown, draft.answered and bool(shown), note, number))
+    if dropped:
+        log.warning("claims.dropped", count=dropped, round=number)
+    every = (*message.sections, *sections)
+    open_ends = _open(message, plan, every, directions, fresh, (*message.passages, *passages))
+    return Argued(
+        tuple(sections), tuple(fresh), tuple(passages), open_ends,
+        bool(every) and not open_ends and all(each.answered for each in every), degraded, partial,
+    )  # fmt: skip
+
+
+def _replaced(section: Section, statements: tuple[Statement, ...]) -> Section:
+    return msgspec.structs.replace(section, statements=statements or section.statements)
+
+
+def _filled(answer: Filled | PortFailed | None, findings: Findings) -> Filled:
+    if isinstance(answer, Filled):
+        return answer
+    if answer is None or findings.abstain:
+        return Filled(Answer(), degraded=str(answer or ""))
+    return Filled(Answer(quoted(findings.passages)), findings.passages, degraded=str(answer))
+
+
+def _why_partial(answer: Filled | PortFailed | None) -> str:
+    """Why less was thought than ordered: no time, or no budget. A model that failed is a lesser answer, not a part."""
+    if answer is None:
+        return STOPPED
+    unspent = isinstance(answer, Filled) or (isinstance(answer, ModelFailed) and not isinstance(answer, BudgetSpent))
+    return "" if unspent else str(answer)
+
+
+def _open(
+    message: AnalyzeSources,
+    plan: Plan,
+    sections: Sequence[Section],
+    found: Sequence[str],
+    fresh: Sequence[Statement],
+    passages: Sequence[Passage],
+) -> tuple[str, ...]:
+    """What is to be explored next: what earlier rounds left, what this one found, then questions without an answer."""
+    explored = [*plan.questions, *(each.question for each in message.sections)]
+    explored += (leaf(each.heading) for each in passages if each.id in {said.passage for said in stated(sections)})
+    unanswered = tuple(each.question for each in sections if not each.statements)
+    left = tuple(each for each in message.directions if each not in plan.questions)
+    asked_once = unanswered if message.brief.round == 1 else ()
+    open_ends = bounded((*left, *found), explored, (*message.learnings, *fresh))
+    return (*open_ends, *asked_once)[:DIRECTIONS]
+
+
+def goes_on(message: AnalyzeSources, argued: Argued) -> bool:
+    """A further round is worth it: there is room for one, this one added something, and something is open."""
+    rounds_left = message.brief.round < message.brief.depth
+    return rounds_left and bool(argued.statements) and bool(argued.directions) and not argued.answered
+
+
+def concluded(message: AnalyzeSources, plan: Plan, argued: Argued, found: Sequence[Findings]) -> Analysis:
+    """What follows from the statements by rules: the overview, the comparison, and where sources disagree."""
+    sections = (*message.sections, *argued.sections)
+    statements = stated(sections)
+    passages = distinct((*message.passages, *argued.passages, *(p for f in found if not f.abstain for p in f.passages)))
+    headings = {each.id: f"{each.title} {each.heading}" for each in passages}
+    analysis = Analysis(
+        overview=foremost(sections, message.text, headings),
+        comparison=compared(plan.sides, statements, headings),
+        contradictions=contradictions(statements, passages, message.brief.round),
+    )
+    return msgspec.structs.replace(analysis, summary=analysis_summary(analysis))
+
+
+def told(
+    message: AnalyzeSources, argued: Argued, analysis: Analysis, found: Sequence[Passage], end: type[Ended]
+) -> Ended:
+    """The event: all that is known by now, with the passages that it rests on."""
+    every: tuple[Section, ...] = (*message.sections, *argued.sections)
+    resting = (*stated(every), *message.learnings, *_of(analysis))
+    return end(
+        sections=every,
+        learnings=merged(message.learnings, argued.statements),
+        passages=holding(distinct((*message.passages, *argued.passages, *found)), resting),
+        directions=argued.directions,
+        analysis=analysis,
+        is_complete=argued.answered,
+        partial=message.partial or argued.partial,
+        degraded=message.degraded or argued.degraded,
+    )
+
+
+def _of(analysis: Analysis) -> Iterator[Statement]:
+    """All statements of an analysis."""
+    yield from analysis.overview
+    yield from analysis.features
+    for rival in analysis.competitors:
+        yield from rival.statements
+    swot = analysis.swot
+    for part in (swot.strengths, swot.weaknesses, swot.opportunities, swot.threats):
+        yield from (each.statement for each in part)
+    for row in analysis.comparison.rows if analysis.comparison else ():
+        yield from (cell for cell in row.cells if cell is not None)
+    for pair in analysis.contradictions:
+        yield from (pair.one, pair.other)
+
+
+def stated(sections: Iterable[Section]) -> tuple[Statement, ...]:
+    return tuple(each for section in sections for each in section.statements)
+
+
+def distinct(passages: Iterable[Passage]) -> tuple[Passage, ...]:
+    """Each once, the first as it is."""
+    found: dict[str, Passage] = {}
+    for each in passages:
+        found.setdefault(each.id, each)
+    return tuple(found.values())

@@ -1,0 +1,81 @@
+"""A comparison of the sides of a task, attribute by attribute, where each side has a sentence. Pure."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from actors.research.ports import Statement
+from actors.research.records import Comparison, Row
+from actors.research.rules.terms import share, terms
+
+ROWS = 8
+CELL_CHARACTERS = 350
+LEAST_SIDES = 2
+
+_ATTRIBUTES = {
+    "Performance": r"performan\w+|speed|fast(?:er|est)?|slow(?:er|est)?|latency|throughput|efficien\w+|overhead|"
+    "性能|速度|성능|속도",
+    "Size": r"disk|storage|space|bytes|megabytes|gigabytes|\d ?[KMGT]B|compress\w*|smaller|larger|大小|存储|용량|저장",
+    "Memory": r"memory|RAM|cache[sd]?|内存|메모리",
+    "Cost": r"costs?|prices?|pricing|cheap(?:er)?|expensive|fees?|价格|成本|费用|가격|비용",
+    "Licence": r"licen[cs]e[sd]?|licensing|open[- ]source|proprietary|许可|라이선스",
+    "Security": r"secur\w+|encrypt\w*|authenticat\w+|privileges?|permissions?|安全|加密|보안|암호",
+    "Reliability": r"reliab\w+|durab\w+|crash(?:es)?|fail(?:s|ed|ure|over)|recover\w*|可靠|장애|복구|신뢰",
+    "Concurrency": r"concurren\w+|parallel\w*|locks?|locking|deadlocks?|并发|锁|동시|잠금",
+    "Consistency": r"consisten\w+|transaction\w*|isolation|synchronous\w*|asynchronous\w*|一致|事务|일관|트랜잭션",
+    "Granularity": r"granular\w*|per[- ](?:table|row|column|database|user)|individual \w+|whole|entire|subset",
+    "Operators": r"operators?|comparisons?|equality|range queries|sort(?:ed)? order",
+    "Limits": r"limit(?:s|ed|ation|ations)?|restrict\w*|not support\w*|cannot|unable|限制|제한|한계",
+    "Compatibility": r"compatib\w+|versions?|platforms?|architectures?|portab\w+|兼容|호환",
+    "Configuration": r"configur\w+|settings?|parameters?|set up|配置|설정",
+    "Use": r"use cases?|useful|suit(?:s|ed|able)|best for|recommended|intended|designed|适合|适用|적합",
+}
+_PATTERNS = {name: re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE) for name, pattern in _ATTRIBUTES.items()}
+_IS = re.compile(r"\b(?:is|are)\s+(?:an?|the|used|one)\b|是|이다|입니다")
+
+
+def compared(sides: Sequence[str], statements: Iterable[Statement], headings: dict[str, str]) -> Comparison | None:
+    """
+    What is said of each side; only attributes for which at least two sides have a sentence.
+
+    :param headings: the headings above a passage, by its id: a sentence under "Hash" speaks of hash indexes.
+    """
+    if len(sides) < LEAST_SIDES:
+        return None
+    of = _by_side(sides, statements, headings)
+    rows: list[Row] = []
+    used: set[str] = set()
+    for name, pattern in {"What it is": _IS, **_PATTERNS}.items():
+        cells = tuple(_cell(name, pattern, side, of[side], used) for side in sides)
+        if sum(cell is not None for cell in cells) >= LEAST_SIDES:
+            rows.append(Row(name, cells))
+            used |= {cell.text for cell in cells if cell}
+        if len(rows) == ROWS:
+            break
+    return Comparison(tuple(sides), tuple(rows)) if rows else None
+
+
+def _by_side(
+    sides: Sequence[str], statements: Iterable[Statement], headings: dict[str, str]
+) -> dict[str, list[Statement]]:
+    """The statements that speak of one side only: its own terms are in them or above them, no other's."""
+    wanted = {side: terms(side) for side in sides}
+    shared = frozenset.intersection(*wanted.values())
+    own = {side: (words - shared) or words for side, words in wanted.items()}
+    found: dict[str, list[Statement]] = {side: [] for side in sides}
+    for each in statements:
+        text, above = terms(each.text), terms(headings.get(each.passage, ""))
+        named = [side for side in sides if share(own[side], text) == 1.0]
+        named = named or [side for side in sides if share(own[side], above) == 1.0]
+        if len(named) == 1 and len(each.text) <= CELL_CHARACTERS:
+            found[named[0]].append(each)
+    return found
+
+
+def _cell(
+    name: str, pattern: re.Pattern[str], side: str, statements: Sequence[Statement], used: set[str]
+) -> Statement | None:
+    wanted = terms(side)
+    fitting = [each for each in statements if each.text not in used and pattern.search(each.text)]
+    if name == "What it is":
+        fitting = [each for each in fitting if wanted <= terms(" ".join(each.text.split()[: len(wanted) + 3]))]
+    return min(fitting, key=lambda each: (-share(wanted, terms(each.text)), len(each.text)), default=None)

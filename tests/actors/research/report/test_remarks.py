@@ -1,0 +1,61 @@
+"""What a report says of itself."""
+
+import pytest
+
+from actors.research.records import Brief, Report
+from actors.research.report.compose import body, compose
+from actors.research.report.markdown import rendered
+from actors.research.report.remarks import AS_A_WHOLE
+from tests.actors.research import cases as c
+
+
+def texts(report: Report) -> list[str]:
+    return [line.text for line in body(report)]
+
+
+@pytest.mark.req("DR-3")
+@pytest.mark.parametrize(
+    ("more", "further"),
+    [
+        ({}, ("Prices of lamps",)),
+        ({"directions": ()}, ("What does it cost?",)),
+        ({"directions": (), "sections": c.SECTIONS[:1]}, (AS_A_WHOLE,)),
+        ({"is_complete": True}, ()),
+        ({"rounds": 1}, ()),
+        ({"rounds": 1, "brief": Brief(depth=1)}, ("Prices of lamps",)),
+        ({"reason": "cancelled"}, ()),
+    ],
+)
+def test_further_exploration_is_needed_exactly_at_full_depth_and_not_complete(
+    more: dict[str, object], further: tuple[str, ...]
+) -> None:
+    report = compose(c.case(**more))
+
+    assert report.further == further
+    assert ("Further exploration needed" in rendered(report)) == bool(further)
+
+
+@pytest.mark.req("PR-30", "PR-31")
+def test_a_research_that_was_cut_short_says_why() -> None:
+    cancelled = compose(c.case(reason="cancelled", partial="2 pages were not read"))
+    failed = compose(c.case(reason="step_failed", detail="The analyzer failed."))
+
+    assert cancelled.partial == "It was cancelled. 2 pages were not read."
+    assert failed.partial == "The analyzer failed."
+    assert texts(cancelled) == texts(compose(c.case())), "what was found is told"
+    assert compose(c.case(reason="a new reason")).partial == "It ended before it was finished."
+    assert compose(c.case()).partial == ""
+
+
+def test_the_notes_say_how_it_was_made() -> None:
+    report = compose(c.case(degraded="the server did not answer", unavailable=("tavily",)))
+
+    assert report.notes[0] == "2 rounds of at most 2; 5 pages read, 2 not obtained."
+    assert "A model reworded some sentences" in report.notes[1]
+    assert report.notes[2:] == ("A lesser model answered: the server did not answer.", "Unavailable: tavily.")
+
+
+def test_a_report_of_quotes_says_that_it_is_one() -> None:
+    report = compose(c.case(analysis=None))
+
+    assert "Every sentence on the topic is quoted word for word from its source." in report.notes
