@@ -12,7 +12,8 @@ from actors.outcome import Why
 from actors.ports import BudgetSpent, Filled, ModelFailed, Task
 from actors.research.drafts import Overview
 from actors.research.messages import CloseResearch, ResearchClosed
-from actors.research.records import Analysis, Brief, Report, Section
+from actors.research.records import Brief, Report, Section
+from actors.research.report.compose import body
 from actors.research.reporter import SUMMARY_CHARACTERS, Reporter
 from runtime.model.extractive import Extractive
 from runtime.prompts import load
@@ -192,7 +193,7 @@ async def test_told_to_end_early_it_asks_no_model_and_tells_what_was_found(reaso
     assert model.tasks == []
     assert closed.report is not None
     assert closed.report.partial.endswith("One page was not read.")
-    assert c.HOURS.text in [line.text for line in closed.report.key_points]
+    assert c.HOURS.text in [line.text for line in body(closed.report)]
 
 
 @pytest.mark.req("PR-31")
@@ -230,8 +231,8 @@ async def test_the_ticket_gets_the_status_and_a_short_summary() -> None:
     tickets = TicketTable()
     long = c.said("The Lumo lamp " + "is a lamp " * 90 + "and nothing else.", c.LAMP)
     case = c.case(
-        pages=(c.page(c.LAMP, long.text),), passages=(c.passage(c.LAMP, long.text),), sections=(), learnings=(),
-        analysis=Analysis(overview=(long,)),
+        pages=(c.page(c.LAMP, long.text),), passages=(c.passage(c.LAMP, long.text),), learnings=(),
+        sections=(Section("What is it?", (long,)),), analysis=None,
     )  # fmt: skip
 
     await close(case, Writes(), tickets=tickets)
