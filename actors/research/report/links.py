@@ -6,6 +6,8 @@ from urllib.parse import quote, urlsplit
 from actors.research.report.prose import neat
 
 OWN_DOCUMENTS = "own documents"
+ELSEWHERE = "a place that cannot be linked"
+HOST_CHARACTERS = 100
 LINK_CHARACTERS = 2000
 
 _KEPT = "!#$%&'()*+,-./:;=?@[]_~"
@@ -42,11 +44,15 @@ def shown(url: str) -> str:
 
 
 def publisher(url: str) -> str:
-    """The host whose page it is, or that it is a document of one's own."""
-    target = link(url)
-    if not target:
+    """The host whose page it is, or that it is a document of one's own: no page of the web passes for one."""
+    if url.startswith("knowledge:"):
         return OWN_DOCUMENTS
-    return (urlsplit(target).hostname or OWN_DOCUMENTS).removeprefix("www.")
+    try:
+        host = urlsplit(link(url) or url).hostname or ""
+    except ValueError:
+        host = ""
+    said = neat(host, HOST_CHARACTERS).removeprefix("www.")
+    return said if said and " " not in said else ELSEWHERE
 
 
 def _whole(rest: str) -> str:

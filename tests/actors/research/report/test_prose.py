@@ -145,3 +145,19 @@ def test_no_address_leaves_its_place_in_a_document(rest: str) -> None:
 def test_the_publisher_is_the_host_or_oneself() -> None:
     assert publisher("https://www.a.example/x") == "a.example"
     assert publisher("knowledge:manual/a.md") == OWN_DOCUMENTS
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://a.example/" + "x" * 3000,
+        "https://a..example/",
+        "https://a!.example/",
+        "https://own documents/",
+        "x",
+        "",
+    ],
+)
+def test_a_page_that_cannot_be_linked_does_not_pass_for_an_own_document(url: str) -> None:
+    assert link(url) == ""
+    assert publisher(url) not in {OWN_DOCUMENTS, ""}
