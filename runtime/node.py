@@ -28,6 +28,7 @@ from runtime.memory.store import SCHEMA as MEMORY_SCHEMA
 from runtime.memory.store import TicketMemory
 from runtime.models import Models
 from runtime.prompts import load
+from runtime.registry import LiveRuns
 from runtime.run import LiveRun, Replayed
 from runtime.settings import Settings
 from runtime.storage.database import Database
@@ -47,8 +48,6 @@ __all__ = ["Busy", "NoReport", "Node", "RunHandle", "Ticket"]
 log = structlog.get_logger()
 
 DATABASE = "terminus.db"
-CANCEL_POLL_SECONDS = 0.5
-"""How soon a run hears that another process asked to cancel it."""
 
 
 class Busy(PortFailed):
@@ -79,13 +78,9 @@ class Node:
         self._told = told
         self._roles = helpdesk_roles(self, told, lambda own: self.research.researcher(own))
         self._log = structlog.get_logger().bind()
-        self._live: dict[str, LiveRun] = {}
+        self._live = LiveRuns(self.journal, self.owner.token)
         self._accepting: dict[str, asyncio.Task[LiveRun]] = {}
         """By ticket: those that are being made durable."""
-        self._run_of: dict[str, str] = {}
-        """Ticket to run, of those in progress."""
-        self._cancelled: dict[str, int] = {}
-        self._poll: asyncio.TimerHandle | None = None
 
     @classmethod
     @contextlib.asynccontextmanager
@@ -103,11 +98,7 @@ class Node:
 
     async def close(self) -> None:
         """Stop at once what still runs, without an end."""
-        if self._poll is not None:
-            self._poll.cancel()
-        for live in list(self._live.values()):
-            live.abandon()
-        self._live.clear()
+        self._live.abandon()
         accepting = list(self._accepting.values())
         for task in accepting:
             task.cancel()
@@ -207,7 +198,7 @@ class Node:
 
     def handle(self, some_id: str) -> RunHandle | None:
         """A run in progress in this process, by its id or its ticket's."""
-        live = self._live.get(self._run_of.get(some_id, some_id))
+        live = self._live.find(some_id)
         return RunHandle(live) if live else None
 
     def status(self, some_id: str) -> tuple[StoredRun, Outcome | None]:
@@ -270,37 +261,12 @@ class Node:
             model, spent = self.models.for_run(run_id, ModelAccount(effects))
             cast = SharedCast(self._roles, Own(run_id, model))
         live = LiveRun(run_id, flow, case, cast, journal=self.journal, spent=spent, replayed=replayed, log=self._log)
-        self._live[run_id] = live
-        self._run_of[live.ticket] = run_id
         if isinstance(case, ResearchCase):
             live.remember()
             self.research.keeper.follow(live)
             live.when_ended(lambda _: effects.forget())
-        live.when_ended(self._ended)
-        if self._poll is None:
-            self._listen()
+        self._live.add(live)
         return live
-
-    def _ended(self, outcome: Outcome) -> None:
-        self._live.pop(outcome.run, None)
-        self._cancelled.pop(outcome.run, None)
-        if self._run_of.get(outcome.ticket) == outcome.run:
-            del self._run_of[outcome.ticket]
-
-    def _listen(self) -> None:
-        """Hear what other processes asked of the runs of this one."""
-        self._poll = None
-        try:
-            asked = self.journal.to_cancel(self.owner.token)
-        except sqlite3.Error as error:  # the runs go on; whoever asked is heard when the database can be read again
-            log.warning("journal.failed", error=repr(error))
-            asked = {}
-        for run_id, times in asked.items():
-            if (live := self._live.get(run_id)) and times > self._cancelled.get(run_id, 0):
-                self._cancelled[run_id] = times
-                live.cancel()
-        if self._live:
-            self._poll = asyncio.get_running_loop().call_later(CANCEL_POLL_SECONDS, self._listen)
 
     def _give_up(self, stored: StoredRun, error: JournalDamaged) -> None:
         log.error("run.lost", run=stored.id, error=str(error))
