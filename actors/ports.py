@@ -51,6 +51,8 @@ class Filled(msgspec.Struct, frozen=True, gc=False):
     """The value was judged to answer the task: by a model that understands it, or by evidence well above noise."""
     degraded: str = ""
     """Why a lesser model answered than the configured one; empty when it is the one."""
+    partial: str = ""
+    """Which budget was used up before the configured model could answer; empty when none was."""
 
 
 class Model(Protocol):

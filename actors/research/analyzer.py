@@ -7,7 +7,7 @@ import msgspec
 import structlog
 
 from actors.evidence import Findings
-from actors.ports import Filled, Model, PortFailed, Task
+from actors.ports import BudgetSpent, Filled, Model, PortFailed, Task
 from actors.progress import Worked
 from actors.research.drafts import Answer, Landscape
 from actors.research.messages import AnalysisCompleted, AnalyzeSources, DirectionsFound
@@ -51,7 +51,7 @@ class Analyzer(Actor[AnalyzeSources]):
         deeper = goes_on(message, argued) and not ctx.stopping
         analysis = concluded(message, plan, argued, (*found, *extra))
         if not deeper and not ctx.stopping:
-            analysis = await self._surveyed(message, argued, analysis, (*found, *extra), ctx)
+            analysis, argued = await self._surveyed(message, argued, analysis, (*found, *extra), ctx)
         passages = tuple(p for findings in (*found, *extra) for p in findings.passages)
         if deeper:
             return told(message, argued, analysis, passages, DirectionsFound)
@@ -96,11 +96,7 @@ class Analyzer(Actor[AnalyzeSources]):
             nonlocal done
             async with places:
                 question = plan.questions[place]
-                try:
-                    task = self._task(question, found[place], message, plan, ctx)
-                    answers[place] = await self._model.fill(Answer, task, within=ctx.time_left() * ANSWERING_SHARE)
-                except PortFailed as error:
-                    answers[place] = error
+                answers[place] = await self._answer(question, found[place], message, plan, ctx)
                 done += 1
                 ctx.publish(Worked("analyzing", "Analysing", done, len(found), question))
 
@@ -112,6 +108,17 @@ class Analyzer(Actor[AnalyzeSources]):
         ctx.publish(Worked("analyzing", "Analysing", 0, len(found)))
         await until_stopped(every(), ctx, within=_bounded(ctx.time_left() * ANSWERING_SHARE))
         return answers
+
+    async def _answer(
+        self, question: str, findings: Findings, message: AnalyzeSources, plan: Plan, ctx: Context
+    ) -> Filled | PortFailed:
+        if not findings.passages:
+            return Filled(Answer())  # there is nothing to answer from, so nobody is asked
+        task = self._task(question, findings, message, plan, ctx)
+        try:
+            return await self._model.fill(Answer, task, within=ctx.time_left() * ANSWERING_SHARE)
+        except PortFailed as error:
+            return error
 
     def _task(self, question: str, findings: Findings, message: AnalyzeSources, plan: Plan, ctx: Context) -> Task:
         explored = dict.fromkeys((*(each.question for each in message.sections), *plan.questions))
@@ -125,34 +132,38 @@ class Analyzer(Actor[AnalyzeSources]):
 
     async def _surveyed(
         self, message: AnalyzeSources, argued: Argued, analysis: Analysis, found: Sequence[Findings], ctx: Context
-    ) -> Analysis:
+    ) -> tuple[Analysis, Argued]:
         """The analysis with competitors, features and SWOT, where the task or the sources' headings give reason."""
         rated = telling(distinct((*(p for f in found for p in f.passages), *argued.passages)))
         passages = distinct((*rated, *argued.passages)) if is_choice(message.text) else rated
         if not passages:
-            return analysis
+            return analysis, argued
         task = Task(
             agent=ctx.address, instructions=self._instructions, material=(("task", message.text),),
             findings=Findings(passages[:LANDSCAPE_PASSAGES]),
         )  # fmt: skip
         held = list[Filled]()
+        spent = ""
 
         async def fill() -> None:
+            nonlocal spent
             try:
                 held.append(await self._model.fill(Landscape, task, within=ctx.time_left() * LANDSCAPE_SHARE))
             except PortFailed as error:
+                spent = str(error) if isinstance(error, BudgetSpent) else ""
                 log.warning("landscape.failed", reason=str(error))
 
         await until_stopped(fill(), ctx, within=_bounded(ctx.time_left() * LANDSCAPE_SHARE))
+        argued = argued._replace(partial=argued.partial or spent or (held[0].partial if held else ""))
         if not held:
-            return analysis
+            return analysis, argued
         part, dropped = surveyed(held[0].value, held[0].passages, message.brief.round)
         if dropped:
             log.warning("claims.dropped", count=dropped, of="landscape")
         analysis = msgspec.structs.replace(
             analysis, competitors=part.competitors, features=part.features, swot=part.swot
         )
-        return msgspec.structs.replace(analysis, summary=analysis_summary(analysis))
+        return msgspec.structs.replace(analysis, summary=analysis_summary(analysis)), argued
 
 
 def _bounded(seconds: float) -> float:

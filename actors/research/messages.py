@@ -9,7 +9,9 @@ from bus import Event, Request
 
 class PlanMade(Event, frozen=True):
     plan: Plan
-    degraded: str
+    degraded: str | None
+    """None where nothing is to be said: what was said of an earlier round stays."""
+    partial: str | None = None
 
 
 class SearchCompleted(Event, frozen=True):
@@ -91,6 +93,7 @@ class ResearchClosed(Event, frozen=True, tag="TERMINATE_WORKFLOW"):
     report: Report | None = None
     resolution: Resolution | None = None
     summary: str | None = None
+    partial: str | None = None
 
 
 class MakePlan(Request[PlanMade], frozen=True):

@@ -1,6 +1,6 @@
 """Planner: says what must be answered and what to search for, before anything is searched."""
 
-from actors.ports import Model, PortFailed, Task
+from actors.ports import BudgetSpent, Model, PortFailed, Task
 from actors.progress import RoundBegan, Worked
 from actors.research.drafts import PlanDraft
 from actors.research.messages import MakePlan, PlanMade
@@ -25,24 +25,25 @@ class Planner(Actor[MakePlan]):
     async def receive(self, message: MakePlan, ctx: Context) -> PlanMade:
         brief = message.brief
         if message.plan is not None and not message.shortfall:
-            return PlanMade(plan=message.plan, degraded="")
+            return PlanMade(plan=message.plan, degraded=None)
         explored = brief.direction or message.text
         if message.plan is None:
             ctx.publish(RoundBegan(brief.round, brief.depth, explored, len(message.learnings)))
         ctx.publish(Worked("planning", "Planning", 0, 1, explored))
-        draft, degraded = await self._draft(message, ctx)
+        draft, degraded, partial = await self._draft(message, ctx)
         plan = planned(otherwise(draft, message), message.text, brief, self._sources)
         ctx.publish(Worked("planning", "Planned", 1, 1, explored))
-        return PlanMade(plan=plan, degraded=degraded)
+        return PlanMade(plan=plan, degraded=degraded or None, partial=partial or None)
 
-    async def _draft(self, message: MakePlan, ctx: Context) -> tuple[PlanDraft, str]:
-        """A model's plan; by rules when it has none, and why."""
+    async def _draft(self, message: MakePlan, ctx: Context) -> tuple[PlanDraft, str, str]:
+        """A model's plan; by rules when it has none, why, and which budget was used up."""
         try:
             filled = await self._model.fill(PlanDraft, self._task(message, ctx), within=ctx.time_left() * SHARE)
         except PortFailed as error:
-            return drafted(message.text, message.brief, message.directions, message.plan, message.shortfall), str(error)
+            rules = drafted(message.text, message.brief, message.directions, message.plan, message.shortfall)
+            return rules, str(error), str(error) if isinstance(error, BudgetSpent) else ""
         draft: PlanDraft = filled.value
-        return draft, filled.degraded
+        return draft, filled.degraded, filled.partial
 
     def _task(self, message: MakePlan, ctx: Context) -> Task:
         brief = message.brief

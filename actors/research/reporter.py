@@ -3,9 +3,11 @@
 import asyncio
 from collections.abc import Sequence
 
+import msgspec
+
 from actors.evidence import Citation, Findings, Resolution, verify
 from actors.outcome import Status
-from actors.ports import Filled, Model, PortFailed, Task, Tickets
+from actors.ports import BudgetSpent, Filled, Model, PortFailed, Task, Tickets
 from actors.research.drafts import Overview
 from actors.research.messages import CloseResearch, ResearchClosed
 from actors.research.ports import Statement
@@ -56,23 +58,27 @@ class Reporter(Actor[CloseResearch]):
 
     async def _write(self, message: CloseResearch, ctx: Context) -> ResearchClosed:
         overview: tuple[Statement, ...] = ()
-        remark, judged = "", False
+        remark, judged, spent = "", False, ""
         if message.reason == "completed" and message.passages:
             try:
                 filled = await self._overview(message, ctx)
             except (PortFailed, TimeoutError) as error:
                 remark = f"No model wrote the overview: {str(error) or 'it took too long.'}"
+                spent = str(error) if isinstance(error, BudgetSpent) else ""
             else:
                 overview, judged = claimed(filled, message), filled.judged and not filled.degraded
                 remark = "" if filled.degraded == message.degraded else filled.degraded
+                spent = filled.partial
+        message = msgspec.structs.replace(message, partial=message.partial or spent)
         register = await _checked(message)
         report, citations = written(message, overview, (remark,) if remark and register.reworded else (), register)
         judged = not message.degraded and (judged or register.reworded)
         await asyncio.sleep(0)
         status = _status(message, report, judged=judged)
         return ResearchClosed(
-            status=status, report=report, resolution=_resolution(report, citations, status), summary=summary(report)
-        )
+            status=status, report=report, resolution=_resolution(report, citations, status),
+            summary=summary(report), partial=report.partial or None,
+        )  # fmt: skip
 
     async def _overview(self, message: CloseResearch, ctx: Context) -> Filled:
         """
@@ -95,8 +101,9 @@ class Reporter(Actor[CloseResearch]):
         if message.learnings:
             material.append(("learnings", "\n".join(f"- {flat(each.text)}" for each in message.learnings)))
         return Task(
-            agent=ctx.address, instructions=self._instructions, material=tuple(material), findings=Findings(shown)
-        )
+            agent=ctx.address, instructions=self._instructions, material=tuple(material), findings=Findings(shown),
+            last=True,
+        )  # fmt: skip
 
 
 async def _checked(message: CloseResearch) -> Register:

@@ -5,7 +5,7 @@ from typing import TypeVar
 import msgspec
 import structlog
 
-from actors.ports import Filled, Model, ModelFailed, Task
+from actors.ports import BudgetSpent, Filled, Model, ModelFailed, Task
 from bus import Clock
 from runtime.model.deadline import Deadline
 
@@ -32,7 +32,7 @@ class Fallback:
         """As `ports.Model`. A spent budget is answered by the lesser model too: it costs nothing."""
         until = self._clock.time() + within
         share = within - min(SHARE_SECONDS, within * SHARE)
-        deadline = Deadline(self._clock, share)
+        deadline, spent = Deadline(self._clock, share), ""
         try:
             async with deadline:
                 return await self._primary.fill(shape, task, within=share)
@@ -42,6 +42,7 @@ class Fallback:
             why = "The model did not answer in time."
         except ModelFailed as error:
             why = str(error)
+            spent = why if isinstance(error, BudgetSpent) else ""
         log.warning("model.degraded", agent=task.agent, reason=why)
         filled = await self._lesser.fill(shape, task, within=max(0.0, until - self._clock.time()))
-        return msgspec.structs.replace(filled, degraded=f"Answered without the configured model. {why}")
+        return msgspec.structs.replace(filled, degraded=f"Answered without the configured model. {why}", partial=spent)

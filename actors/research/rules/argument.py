@@ -69,7 +69,8 @@ def argue(
         shown = said or (again if number == 1 else ())  # what a report says elsewhere it does not repeat
         if shown or number == 1:
             note = "" if shown else STOPPED if answer is None else findings.abstain or NOT_FOUND
-            sections.append(Section(question, shown, draft.answered and bool(shown), note, number))
+            whole = draft.answered and bool(shown) and not held.dropped  # nobody judged what is left without the others
+            sections.append(Section(question, shown, whole, note, number))
     if dropped:
         log.warning("claims.dropped", count=dropped, round=number)
     every = (*message.sections, *sections)
@@ -96,8 +97,10 @@ def _why_partial(answer: Filled | PortFailed | None) -> str:
     """Why less was thought than ordered: no time, or no budget. A model that failed is a lesser answer, not a part."""
     if answer is None:
         return STOPPED
-    unspent = isinstance(answer, Filled) or (isinstance(answer, ModelFailed) and not isinstance(answer, BudgetSpent))
-    return "" if unspent else str(answer)
+    if isinstance(answer, Filled):
+        return answer.partial
+    failed = isinstance(answer, ModelFailed) and not isinstance(answer, BudgetSpent)
+    return "" if failed else str(answer)
 
 
 def _open(

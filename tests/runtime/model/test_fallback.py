@@ -26,6 +26,7 @@ async def test_a_model_that_fails_is_replaced_and_the_reason_told(error: ModelFa
     filled = await Fallback(Answers(error), Answers(LESSER), Jumping()).fill(Summary, task(), within=10)
     assert filled.value == LESSER.value
     assert filled.degraded == f"Answered without the configured model. {error}"
+    assert filled.partial == (str(error) if isinstance(error, BudgetSpent) else "")
 
 
 async def test_a_silent_model_leaves_the_other_one_its_share() -> None:

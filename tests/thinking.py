@@ -1,0 +1,82 @@
+"""A model's part in a research, for `FakeOpenAI`: honest by what it is shown, unless a test has it say something else."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from aiohttp import web
+
+from tests.fake_openai import FakeOpenAI, Step, says
+
+_FENCED = re.compile(r"<<<(\w+) ([^\n]*)\n(.*?)\n\1>>>", re.DOTALL)
+_SENTENCE = re.compile(r"[A-Z][^.\n]*[a-z][^.\n]*\.")
+
+
+class Asked(NamedTuple):
+    """A request as a model would read it."""
+
+    shape: str
+    """The name of the answer that is wanted."""
+    material: dict[str, str]
+    passages: tuple[str, ...]
+    """Their texts, in the order of their numbers."""
+    system: str
+
+    def claims(self, most: int = 3, said: str = "The sources say this: {}") -> list[dict[str, Any]]:
+        """True ones: the first sentence of each passage in words that are not its own."""
+        first = [(n, _SENTENCE.search(text)) for n, text in enumerate(self.passages, 1)]
+        quotes = [(n, found[0]) for n, found in first if found]
+        return [claim(said.format(quote), n, quote) for n, quote in quotes[:most]]
+
+
+Says = Callable[[Asked], Any]
+"""What is answered: JSON, a text as it is, or a whole step of the server."""
+
+
+def claim(text: str, passage: int, quote: str) -> dict[str, Any]:
+    return {"text": text, "passage": passage, "quote": quote}
+
+
+def asked(body: Mapping[str, Any]) -> Asked:
+    """A request taken apart."""
+    system, user = (next(m["content"] for m in body["messages"] if m["role"] == role) for role in ("system", "user"))
+    parts = [(label, text) for _, label, text in _FENCED.findall(user)]
+    passages = tuple(text.partition("\n\n")[2] for label, text in parts if re.fullmatch(r"\[\d+\]", label))
+    shape = re.search(r"Answer with the (\w+) that", user)
+    assert shape is not None
+    return Asked(shape[1], dict(parts), passages, system)
+
+
+def plan(it: Asked) -> Any:
+    question = it.material.get("direction") or it.material["question"]
+    return {"questions": [question], "queries": [question], "sides": []}
+
+
+def answer(it: Asked) -> Any:
+    """Complete, and nothing stays open."""
+    return {"claims": it.claims(), "directions": [], "answered": bool(it.passages)}
+
+
+def landscape(it: Asked) -> Any:
+    parts = ("competitors", "features", "strengths", "weaknesses", "opportunities", "threats")
+    return {part: [] for part in parts}
+
+
+def overview(it: Asked) -> Any:
+    return {"claims": it.claims(2, "In short: {}")}
+
+
+HONEST: Mapping[str, Says] = {"PlanDraft": plan, "Answer": answer, "Landscape": landscape, "Overview": overview}
+
+
+def thinks(**said: Says | Any) -> Step:
+    """Answer each request for a shape of this name so; others honestly. A value that is no function is said as it is."""
+
+    async def step(server: FakeOpenAI, request: web.Request) -> web.StreamResponse:
+        it = asked(json.loads(await request.text()))
+        how = said.get(it.shape, HONEST[it.shape])
+        value = how(it) if callable(how) else how
+        return await (value if callable(value) else says(value))(server, request)
+
+    return step
