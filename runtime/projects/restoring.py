@@ -4,6 +4,7 @@ Finds researches that were interrupted and that the database does not know, such
 Reading the files is for worker processes; `goes_on` says what of a project the run begins with that takes it up again.
 """
 
+import asyncio
 import hashlib
 import re
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from urllib.parse import unquote
 import msgspec
 import structlog
 
+from actors.research.ports import SearchResult
 from actors.research.records import Brief
 from actors.research.workflow import ResearchCase
 from runtime.projects import backups
@@ -33,6 +35,9 @@ log = structlog.get_logger()
 PROJECTS = 1_000
 """How many files are looked at, the newest first."""
 READ_SECONDS = 30.0
+"""For one of them."""
+SECONDS = 120.0
+"""For all that cannot be read: whoever waits for a server to begin waits for this, too."""
 MOST_BREADTH, MOST_DEPTH, MOST_URLS = 50, 5, 50
 """More cannot be ordered, whatever a file says."""
 _START_BYTES = 65_536
@@ -61,22 +66,33 @@ async def restore(node: "Node") -> "tuple[list[RunHandle], list[str]]":
     folder = str(node.folder)
     if not any(node.folder.glob("*.md")) and not (node.folder / backups.FOLDER).exists():
         return handles, told
+    clock = asyncio.get_running_loop().time
+    until = clock() + SECONDS
     try:
         names = await node.workers.call(UNFINISHED, folder, within=READ_SECONDS, returns=list[str])
-        for name in names:
-            if _known(node, unquote(name)):
-                continue
-            found = await node.workers.call(READ, folder, name, within=READ_SECONDS, returns=Restored)
-            if (project := found.project) is None:
-                told += filter(None, (found.told,))
-            elif not _known(node, project.id) and (handle := await node.restore(goes_on(project), _run_of(project))):
-                log.info("project.restored", project=project.id, run=handle.run, source=found.told)
-                handles.append(handle)
-                told.append(f"Ticket {project.id}: restored from {found.told}, {_held(project)}")
     except WorkError as error:
-        log.warning("project.unread", error=str(error))
-        told.append(f"The state files in {folder} could not be read: {error}.")
+        return handles, [_unread(folder, error)]
+    for name in names:
+        if _known(node, unquote(name)):
+            continue
+        left = min(READ_SECONDS, until - clock())
+        try:
+            found = await node.workers.call(READ, folder, name, within=left, returns=Restored)
+        except WorkError as error:  # the others can be read all the same
+            told.append(_unread(f"{folder}, project {name}", error))
+            continue
+        if (project := found.project) is None:
+            told += filter(None, (found.told,))
+        elif not _known(node, project.id) and (handle := await node.restore(goes_on(project), _run_of(project))):
+            log.info("project.restored", project=project.id, run=handle.run, source=found.told)
+            handles.append(handle)
+            told.append(f"Ticket {project.id}: restored from {found.told}, {_held(project)}")
     return handles, told
+
+
+def _unread(what: str, error: WorkError) -> str:
+    log.warning("project.unread", what=what, error=str(error))
+    return f"The state files in {what} could not be read: {error}."
 
 
 def unfinished(folder: str) -> list[str]:
@@ -126,11 +142,16 @@ def goes_on(project: Project) -> ResearchCase:
         sources=brief.sources, urls=brief.urls[:MOST_URLS], direction=brief.direction,
     )  # fmt: skip
     return ResearchCase(
-        ticket_id=case.ticket_id, text=case.text, brief=brief, plan=case.plan, results=case.results,
+        ticket_id=case.ticket_id, text=case.text, brief=brief, plan=case.plan, results=tuple(map(_rated, case.results)),
         pages=case.pages, missed=case.missed, learnings=case.learnings, passages=case.passages,
         sections=tuple(each for each in case.sections if each.round < brief.round), directions=case.directions,
-        rounds=max(case.rounds, brief.round), unavailable=case.unavailable, degraded=case.degraded,
+        rounds=min(max(case.rounds, brief.round), depth), unavailable=case.unavailable, degraded=case.degraded,
     )  # fmt: skip
+
+
+def _rated(result: SearchResult) -> SearchResult:
+    """A result with a quality that is one, whatever a file says."""
+    return msgspec.structs.replace(result, quality=min(1.0, max(0.0, result.quality)))
 
 
 def _from_backups(place: Path, name: str) -> Iterator[tuple[Project, str]]:

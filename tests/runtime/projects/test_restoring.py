@@ -19,6 +19,7 @@ from runtime.projects.restoring import goes_on, restore, restored, unfinished
 from runtime.projects.saving import save
 from runtime.settings import Settings, StorageSettings
 from runtime.storage.journal import Ticket
+from runtime.workers import WorkTimedOut
 from tests.research import HARBOR, QUAY, QUESTION, a_case, a_page
 from tests.runtime.projects.kit import a_project
 
@@ -239,6 +240,38 @@ async def test_of_two_who_restore_the_same_only_one_does(tmp_path: Path) -> None
         assert first is not None
         assert second is None
         await first.outcome()
+
+
+async def test_a_file_that_no_worker_can_read_holds_up_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save(str(tmp_path), a_project())
+    save(str(tmp_path), a_project(a_case(ticket_id="T-2")))
+
+    async with node_on(tmp_path) as (node, _):
+        usual = node.workers.call
+
+        async def chokes(function: str, *arguments: Any, **more: Any) -> Any:
+            if arguments[-1] == "T-1":
+                raise WorkTimedOut("it took longer than it may")
+            return await usual(function, *arguments, **more)
+
+        monkeypatch.setattr(node.workers, "call", chokes)
+        handles, told = await restore(node)
+        await handles[0].outcome()
+
+    assert [handle.ticket for handle in handles] == ["T-2"]
+    assert "project T-1 could not be read: it took longer than it may." in told[0]
+
+
+def test_numbers_that_cannot_be_are_not_taken_from_a_file(tmp_path: Path) -> None:
+    text = written(a_project()).replace("rounds: 2", "rounds: 999999999999").replace("breadth: 3", "breadth: 999999999")
+
+    for quality, meant in (("nan", 0.0), ("inf", 1.0), ("-1", 0.0)):
+        project = parsed(text.replace("| 0.9 |", f"| {quality} |"))
+        case = goes_on(project)
+        assert case.results[0].quality == meant
+        assert (case.rounds, case.brief.breadth) == (2, 50)
 
 
 async def test_a_folder_without_state_files_needs_no_worker(tmp_path: Path) -> None:
