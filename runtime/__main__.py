@@ -153,4 +153,6 @@ def _refused(sentence: str, status: Exit = Exit.BAD_INPUT) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    status = main()
+    gc.freeze()  # the interpreter looks for garbage once more before it ends: half a second with the SDK of a provider
+    sys.exit(status)
