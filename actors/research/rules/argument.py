@@ -21,6 +21,7 @@ from actors.research.rules.learnings import checked, foremost, holding, merged, 
 
 NOT_FOUND = "Not found in the sources."
 STOPPED = "The research ended before this was looked into."
+CUT_SHORT = "The research ended before all that was read had been thought about."
 
 log = structlog.get_logger()
 
@@ -88,15 +89,15 @@ def _replaced(section: Section, statements: tuple[Statement, ...]) -> Section:
 def _filled(answer: Filled | PortFailed | None, findings: Findings) -> Filled:
     if isinstance(answer, Filled):
         return answer
-    if answer is None or findings.abstain:
+    if findings.abstain:
         return Filled(Answer(), degraded=str(answer or ""))
-    return Filled(Answer(quoted(findings.passages)), findings.passages, degraded=str(answer))
+    return Filled(Answer(quoted(findings.passages)), findings.passages, degraded=str(answer or ""))
 
 
 def _why_partial(answer: Filled | PortFailed | None) -> str:
     """Why less was thought than ordered: no time, or no budget. A model that failed is a lesser answer, not a part."""
     if answer is None:
-        return STOPPED
+        return CUT_SHORT
     if isinstance(answer, Filled):
         return answer.partial
     failed = isinstance(answer, ModelFailed) and not isinstance(answer, BudgetSpent)

@@ -202,9 +202,10 @@ async def test_asked_to_hand_in_it_returns_at_once_what_is_verified() -> None:
     turn.stop()
     event = await asyncio.wait_for(task, 1.0)
     assert isinstance(event, AnalysisCompleted), "nothing new starts"
-    assert said(event) == [OPENS]
-    assert event.sections[1].note == "The research ended before this was looked into."
-    assert event.partial
+    assert said(event)[0] == OPENS
+    assert [each.text for each in event.sections[1].statements] == [HOLDS], "what was found is quoted, at least"
+    assert not event.sections[1].answered
+    assert event.partial == "The research ended before all that was read had been thought about."
 
 
 async def test_questions_are_answered_a_few_at_a_time_and_each_is_told() -> None:
