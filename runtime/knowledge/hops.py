@@ -34,6 +34,8 @@ ANY_WORD = 1.5
 """In nats: so much a word of a name tells, however frequent it is."""
 LINKED, FADING = 0.8, 0.15
 """What a document gets of the score of the one that names it, and how much less with each rank of that one."""
+NAMING, NAMED_BY = 0.6, 12
+"""What a document gets of the score of the one that it names; of one that more passages name than this, nothing."""
 
 DOCUMENTS, PASSAGES = 4, 3
 """The documents, and of each the passages, whose sentences are weighed."""
@@ -77,11 +79,14 @@ class Titles:
 
     def __init__(self, titles: Iterable[tuple[int, str]]) -> None:
         self._documents: dict[str, list[int]] = {}
+        self._written: dict[int, str] = {}
+        """By document: its title without what stands in brackets or behind a comma."""
         self._longest: dict[str, int] = {}
         """For the first word of names the words of the longest one."""
         for document, title in titles:
             short = title[:TITLE_CHARACTERS]
             bare = _BRACKETS.sub("", short)
+            self._written[document] = bare.partition(",")[0]
             for name in dict.fromkeys((short, bare, short.partition(",")[0])):
                 words = [word.lower() for word in _words(name)]
                 if not words or len("".join(words)) < 2:
@@ -90,6 +95,15 @@ class Titles:
                 if document not in known:
                     known.append(document)
                 self._longest[words[0]] = max(self._longest.get(words[0], 0), len(words))
+
+    def called(self, document: int) -> "tuple[str, Name] | None":
+        """How other documents would name this one, as it is written and as a name; None if its title is no name."""
+        written = self._written.get(document, "")
+        words = _words(written)
+        low = [word.lower() for word in words]
+        if not words or not _like_a_name(words[0]) or (len(words) == 1 and not _name(low[0])):
+            return None
+        return written, Name(low, len(self._documents.get(" ".join(low), ())) or 1)
 
     def named(self, text: str) -> dict[int, "Name"]:
         """The documents whose names stand in a text, with the name; the longest name counts."""
@@ -100,7 +114,7 @@ class Titles:
         while i < len(words) and len(found) < NAMED_IN_A_TEXT:
             step = 1
             longest = self._longest.get(low[i], 0)
-            if longest and (words[i][0].isupper() or words[i][0].isdigit() or is_cjk(words[i])):
+            if longest and _like_a_name(words[i]):
                 for n in range(min(longest, len(words) - i), 0, -1):
                     documents = self._documents.get(" ".join(low[i : i + n]))
                     if documents and (n > 1 or _name(low[i])):
@@ -117,6 +131,11 @@ def _words(text: str) -> list[str]:
     """The words of a text as written; where no spaces part them, its characters."""
     words = runs(text.replace("'", " ").replace("’", " "))
     return [word for run in words for word in (run if not run.isascii() and is_cjk(run) else (run,))]
+
+
+def _like_a_name(word: str) -> bool:
+    """Whether a word is written as names begin."""
+    return word[0].isupper() or word[0].isdigit() or is_cjk(word)
 
 
 def _name(word: str) -> bool:
@@ -165,16 +184,28 @@ def follow(shelf: Shelf, question: Question, pages: list[Page], documents: Colle
         text = "\n".join(passage.text for passage in shelf.stored([hit.id for hit in hits]))
         links = _allowed(titles.named(text), documents)
         chained.update(links if seed in named else ())
-        for document, name in links.items():
+        given = {each: LINKED * name.telling(shelf) for each, name in links.items()}
+        for each, share in _naming(shelf, titles, found[seed], documents).items():
+            given[each] = max(given.get(each, 0.0), share)
+        for document, share in given.items():
             if document != seed:
-                given = LINKED * name.telling(shelf) * scores[seed] / (1 + FADING * n)
-                linked[document] = max(linked.get(document, 0.0), given)
+                linked[document] = max(linked.get(document, 0.0), share * scores[seed] / (1 + FADING * n))
     _fetch(shelf, question, linked, found)
     for document, given in linked.items():
         scores[document] = scores.get(document, 0.0) + given
     ranked = [msgspec.structs.replace(page, score=scores[page.document] * best) for page in found.values()]
     ranked.sort(key=lambda page: (-page.score, page.hits[0].id))
     return Trail(ranked, [page for page in ranked[:DOCUMENTS] if page.document in chained])
+
+
+def _naming(shelf: Shelf, titles: Titles, page: Page, documents: Collection[int] | None) -> dict[int, float]:
+    """The documents that name a page, with what each gets of its score: the less the more there are of them."""
+    called = titles.called(page.document)
+    by = shelf.saying(called[0], NAMED_BY + 1) if called else set()
+    if called is None or len(by) > NAMED_BY:
+        return {}
+    by = {each for each in by if each != page.document and (documents is None or each in documents)}
+    return {each: NAMING * called[1].telling(shelf) / math.sqrt(len(by)) for each in by}
 
 
 def _allowed(named: dict[int, Name], documents: Collection[int] | None) -> dict[int, Name]:

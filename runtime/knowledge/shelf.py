@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from runtime.knowledge.question import rarity
 from runtime.knowledge.store import VERSION, StoredUnit, decode_units, document_text
+from runtime.knowledge.words import tokens
 
 KNOWN_TERMS = 200_000
 """So many frequencies are kept in memory."""
@@ -141,6 +142,18 @@ class Shelf:
         )
         return [Candidate(*row) for row in rows]
 
+    def saying(self, name: str, limit: int) -> set[int]:
+        """The documents of the first passages that say a name as it is written."""
+        phrase = " ".join(tokens(name))
+        if not phrase:
+            return set()
+        rows = self._db.execute(
+            """SELECT p.document, p.text FROM (SELECT rowid AS id FROM terms WHERE terms MATCH ? LIMIT ?) said
+            JOIN passages p ON p.id = said.id""",
+            (f'body : "{phrase}"', limit * 4),
+        )
+        return {row[0] for row in rows if name in row[1]}
+
     def openings(self, documents: Collection[int]) -> list[Candidate]:
         """The passages that some documents begin with."""
         rows = self._db.execute(
@@ -182,6 +195,15 @@ class Shelf:
             (document, heading, around - 3, around + 4),
         )
         return [row[0] for row in rows]
+
+    def outline(self, documents: Collection[int]) -> list[tuple[int, int, int, str, str]]:
+        """(number, document, ordinal, heading, its last part) of all passages of some documents, in their order."""
+        rows = self._db.execute(
+            f"""SELECT id, document, ordinal, heading, leaf FROM passages
+            WHERE document IN ({",".join("?" * len(documents))}) ORDER BY document, ordinal""",
+            sorted(documents),
+        )
+        return rows.fetchall()
 
     def text(self, source: str) -> str | None:
         """The text of a document as it was read; None if it is gone."""

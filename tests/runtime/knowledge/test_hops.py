@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from actors.evidence import Findings
 from runtime.knowledge import files, search
-from runtime.knowledge.hops import NAMED_IN_A_TEXT, TITLES, Titles
+from runtime.knowledge.hops import NAMED_BY, NAMED_IN_A_TEXT, TITLES, Titles
 from runtime.knowledge.port import FILE
 
 FILM = """---
@@ -69,6 +69,54 @@ def test_who_is_named_by_the_document_that_the_question_names_is_found(database:
 
 def test_a_name_leads_on_from_the_document_that_it_led_to(database: str) -> None:
     assert "town" in sources(search.find(database, "How big is the birthplace of Ilka Varnholt?", 10, None, True))
+
+
+REVIEW = """---
+title: Winter on screen
+---
+
+Critics met in Sollund. The prize of the jury went to The Glass Ferry in the end.
+"""
+
+
+def library(folder: Path, documents: dict[str, str]) -> str:
+    (folder / "films").mkdir()
+    for name, text in documents.items():
+        (folder / "films" / f"{name}.md").write_text(text)
+    path = str(folder / FILE)
+    listed = files.listing(path, str(folder / "films"))
+    for each in listed.files:
+        assert files.take(path, listed.folder, listed.root, each, 20.0, 10.0).status == "read"
+    return path
+
+
+@pytest.fixture
+def closed() -> Iterator[None]:
+    yield
+    files.close()
+    search.close()
+
+
+@pytest.mark.usefixtures("closed")
+def test_a_document_that_names_what_was_found_is_found_though_it_shares_no_word_with_the_question(
+    tmp_path: Path,
+) -> None:
+    others = {f"other{n}": OTHER.format(n=n) for n in range(30)}
+    path = library(tmp_path, {"film": FILM, "review": REVIEW, **others})
+
+    found = search.find(path, "What did the drama film directed by Ilka Varnholt win?", 10, None, True)
+
+    assert sources(found)[:2] == ["film", "review"]
+
+
+@pytest.mark.usefixtures("closed")
+def test_what_everybody_names_leads_to_nobody(tmp_path: Path) -> None:
+    others = {f"review{n}": REVIEW.replace("screen", f"screen {n}") for n in range(NAMED_BY + 1)}
+    path = library(tmp_path, {"film": FILM, **others})
+
+    found = search.find(path, "What did the drama film directed by Ilka Varnholt win?", 20, None, True)
+
+    assert sources(found) == ["film"]
 
 
 def test_without_hops_a_search_is_what_it_was(database: str) -> None:

@@ -1,0 +1,168 @@
+"""
+A research without a model over a folder of documents: how soon the first round has argued, and the report is there.
+
+    python -m bench.research --manual FOLDER [--questions FILE] [--json]
+
+The folder is indexed once. FILE holds questions, one a line; those here fit PostgreSQL's manual. The first research of
+a process, which starts its workers, is told apart (`cold`). Citations say that it was no empty report.
+"""
+
+import argparse
+import asyncio
+import os
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import structlog
+
+from actors.outcome import HandoffMade
+from actors.research.records import Brief
+from bench.measure import Figures, NotMeasured, arguments, median, report, table
+from runtime.node import Node, Ticket
+from runtime.settings import Settings, StorageSettings
+
+QUESTIONS = (
+    "How does vacuum work, and when should it be run?",
+    "Which kinds of indexes are there, and when is which one the right one?",
+    "Compare logical replication and streaming replication.",
+    "How is a database backed up and restored to a point in time?",
+    "What are the isolation levels of transactions, and what do they cost?",
+    "How is access of users and roles controlled?",
+    "What can be done about slow queries?",
+    "Advantages and limitations of table partitioning",
+    "How does full text search rank its results?",
+    "What is the write-ahead log, and how is it tuned?",
+)
+TICK = 0.005
+CALM = 0.3
+"""Seconds before each research, in which the one before it is written down."""
+HZ = os.sysconf("SC_CLK_TCK")
+
+
+class Taken(NamedTuple):
+    """One research. In seconds, if nothing else is said."""
+
+    analysis: float
+    """Until the first round had argued,"""
+    report: float
+    """and until the report was there."""
+    cpu: float
+    cpu_workers: float
+    stall: float
+    """How late the event loop was at worst."""
+    kib: float
+    """What its journal and effects hold, in KiB."""
+    citations: int
+
+
+class Stall:
+    """How late the event loop is at worst, in a `with` block."""
+
+    def __init__(self) -> None:
+        self.worst = 0.0
+
+    def __enter__(self) -> Self:
+        self._task = asyncio.create_task(self._watch())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._task.cancel()
+
+    async def _watch(self) -> None:
+        while True:
+            due = time.perf_counter() + TICK
+            await asyncio.sleep(TICK)
+            self.worst = max(self.worst, time.perf_counter() - due)
+
+
+def _children() -> float:
+    """Seconds of CPU of the child processes, those that run and those that have ended."""
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    ticks = 0
+    for listed in Path("/proc/self/task").glob("*/children"):
+        for child in listed.read_text().split():
+            fields = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()
+            ticks += int(fields[11]) + int(fields[12])
+    return ticks / HZ + ended.ru_utime + ended.ru_stime
+
+
+def _stored(node: Node) -> float:
+    """KiB of events and effects in the database."""
+    tables = (("event", "event"), ("effect", "value"))
+    return sum(
+        node.database.read(f"SELECT coalesce(sum(length({column})), 0) FROM {name}", ())[0][0] / 1024
+        for name, column in tables
+    )
+
+
+async def _research(node: Node, question: str) -> Taken:
+    settings = node.settings.research
+    cpu, workers, kib, began = time.process_time(), _children(), _stored(node), time.perf_counter()
+    analysis = 0.0
+    with Stall() as stall:
+        handle = await node.submit(Ticket(text=question, brief=Brief(settings.breadth, settings.depth)))
+        async with aclosing(handle.watch()) as news:
+            async for each in news:
+                if isinstance(each, HandoffMade) and each.source == "analyzer" and not analysis:
+                    analysis = time.perf_counter() - began
+        outcome = await handle.outcome()
+        done = time.perf_counter() - began
+    if outcome.why != "completed":
+        raise NotMeasured(f"{question!r} ended as {outcome.why}: {outcome.detail}")
+    citations = len(outcome.resolution.citations) if outcome.resolution else 0
+    ours, theirs = time.process_time() - cpu, _children() - workers
+    return Taken(analysis, done, ours, theirs, stall.worst, _stored(node) - kib, citations)
+
+
+async def measure(manual: Path, questions: Sequence[str]) -> Figures:
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
+    with tempfile.TemporaryDirectory() as folder:
+        settings = Settings(storage=StorageSettings(folder=folder))
+        async with Node.open(settings) as node:
+            indexed = await node.index([str(manual)], lambda _: None)
+        async with Node.open(settings) as node:
+            taken = []
+            for question in questions:
+                await asyncio.sleep(CALM)
+                taken.append(await _research(node, question))
+    warm = taken[1:] or taken
+    figures: Figures = {"documents": indexed.files, "questions": len(questions), "cold": _rounded(taken[0])}
+    figures["median"] = _rounded(Taken(*(median(column) for column in zip(*warm, strict=True))))
+    figures["worst"] = _rounded(Taken(*map(max, zip(*warm, strict=True))))
+    figures["cited"] = sum(each.citations > 0 for each in taken)
+    return figures
+
+
+def _rounded(taken: Taken) -> dict[str, float]:
+    return {name: round(value, 3) for name, value in taken._asdict().items()}
+
+
+def show(figures: Mapping[str, Any]) -> str:
+    titles = {
+        "analysis": "first round argued, s", "report": "report, s", "cpu": "CPU, s", "cpu_workers": "CPU of workers, s",
+        "stall": "worst stall of the loop, s", "kib": "stored, KiB", "citations": "citations",
+    }  # fmt: skip
+    kinds = ("cold", "median", "worst")
+    rows = [[title, *(f"{figures[kind][name]:g}" for kind in kinds)] for name, title in titles.items()]
+    head = f"{figures['questions']} researches over {figures['documents']} documents"
+    return table((head, "first", "median", "worst"), rows) + f"\n{figures['cited']} reports cite"
+
+
+def main() -> int:
+    parser: argparse.ArgumentParser = arguments(__doc__)
+    parser.add_argument("--manual", type=Path, required=True, help="folder of documents")
+    parser.add_argument("--questions", type=Path, help="a file with questions, one a line")
+    options = parser.parse_args()
+    lines = options.questions.read_text().splitlines() if options.questions else QUESTIONS
+    asked = [line for line in lines if line.strip()]
+    return report(options, lambda: measure(options.manual, asked), show)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
