@@ -15,7 +15,7 @@ from actors.research.ports import Reading
 from actors.research.records import Analysis, Plan
 from actors.research.rules.argument import STOPPED, Argued, argue, concluded, distinct, goes_on, told
 from actors.research.rules.compress import analysis_summary
-from actors.research.rules.decompose import names, subject
+from actors.research.rules.decompose import essence, names, subject
 from actors.research.rules.landscape import is_choice, lookups, surveyed, telling
 from actors.research.stopping import until_stopped
 from bus import Actor, Context
@@ -76,9 +76,10 @@ class Analyzer(Actor[AnalyzeSources]):
         return found[: len(plan.questions)], found[len(plan.questions) :]
 
     async def _found(self, asked: Sequence[str], message: AnalyzeSources, within: float) -> tuple[Findings, ...]:
-        """The passages on each question; one that is refused but names identifiers is asked again by these alone."""
+        """The passages on each question; one that is refused is asked again by what it is about alone."""
         found = list(await self._reading.passages(asked, message.pages, within=within))
-        again = {place: names(each) for place, each in enumerate(asked) if found[place].abstain and names(each)}
+        about = [names(each) or essence(each) for each in asked]
+        again = {n: about[n] for n, each in enumerate(asked) if found[n].abstain and about[n] != each}
         if again:
             second = await self._reading.passages(tuple(again.values()), message.pages, within=within)
             for place, findings in zip(again, second, strict=True):
@@ -157,7 +158,7 @@ class Analyzer(Actor[AnalyzeSources]):
         argued = argued._replace(partial=argued.partial or spent or (held[0].partial if held else ""))
         if not held:
             return analysis, argued
-        part, dropped = surveyed(held[0].value, held[0].passages, message.brief.round)
+        part, dropped = surveyed(held[0].value, held[0].passages, message.brief.round, message.text)
         if dropped:
             log.warning("claims.dropped", count=dropped, of="landscape")
         analysis = msgspec.structs.replace(

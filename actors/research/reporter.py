@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from actors.evidence import Citation, Findings, Resolution, verify
+from actors.evidence import Citation, Findings, Resolution
 from actors.outcome import Status
 from actors.ports import BudgetSpent, Filled, Model, PortFailed, Task, Tickets
 from actors.research.drafts import Overview
@@ -16,6 +16,8 @@ from actors.research.report.compose import body, written
 from actors.research.report.markdown import rendered
 from actors.research.report.prose import flat, neat
 from actors.research.report.register import Register, statements, verbatim
+from actors.research.rules.additions import plainly, shown_text
+from actors.research.rules.learnings import CLAIMS, borne_out
 from bus import Actor, Context
 
 SUMMARY_CHARACTERS = 500
@@ -122,13 +124,13 @@ def claimed(filled: Filled, message: CloseResearch) -> tuple[Statement, ...]:
     None when they only quote although the analysis has an overview: they would say no more than it does.
     """
     draft: Overview = filled.value
-    known = {each.id for each in message.passages}
+    known, shown = {each.id for each in message.passages}, shown_text(filled.passages, message.text)
     found = []
-    for claim in draft.claims:
-        if verify(claim, filled.passages) == "supported":
+    for claim in draft.claims[:CLAIMS]:
+        if borne_out(claim, filled.passages, shown):
             passage = filled.passages[claim.passage - 1]
             if passage.id in known:
-                found.append(Statement(claim.text, claim.quote, passage.id, passage.source, message.rounds))
+                found.append(Statement(plainly(claim), claim.quote, passage.id, passage.source, message.rounds))
     if message.analysis and message.analysis.overview and all(map(verbatim, found)):
         return ()
     return tuple(found)

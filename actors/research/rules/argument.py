@@ -56,7 +56,7 @@ def argue(
         partial = partial or _why_partial(answer)
         degraded = degraded or filled.degraded
         draft: Answer = filled.value
-        held = checked(draft.claims, filled.passages, number)
+        held = checked(draft.claims, filled.passages, number, question, message.text)
         dropped += held.dropped
         said = unsaid(held.statements, (*known, *fresh))
         fresh += said

@@ -42,7 +42,7 @@ def telling(passages: Iterable[Passage]) -> tuple[Passage, ...]:
     return tuple(each for each in passages if quadrant(each.heading) or alternatives(each.heading))
 
 
-def surveyed(draft: Landscape, passages: Sequence[Passage], number: int) -> tuple[Analysis, int]:
+def surveyed(draft: Landscape, passages: Sequence[Passage], number: int, task: str = "") -> tuple[Analysis, int]:
     """The landscape part of an analysis, and how many claims nothing bears out. One quadrant a sentence."""
     of = {each.id: each for each in passages}
     taken: list[Statement] = []
@@ -50,7 +50,7 @@ def surveyed(draft: Landscape, passages: Sequence[Passage], number: int) -> tupl
 
     def stands(claims: Sequence[Claim], most: int) -> tuple[Statement, ...]:
         nonlocal dropped
-        found = checked(claims, passages, number)
+        found = checked(claims, passages, number, task)
         dropped += found.dropped
         fresh = unsaid(found.statements, taken)[:most]
         taken.extend(fresh)

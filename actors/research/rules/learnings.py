@@ -12,6 +12,7 @@ from actors.facts import facts
 from actors.folding import fold, locate
 from actors.research.ports import Statement
 from actors.research.records import Section
+from actors.research.rules.additions import adds, plainly, shown_text
 from actors.research.rules.headings import is_entry
 from actors.research.rules.terms import alike, share, terms
 
@@ -43,22 +44,29 @@ class Checked(NamedTuple):
     """How many claims nothing bears out."""
 
 
-def checked(claims: Sequence[Claim], passages: Sequence[Passage], number: int) -> Checked:
+def checked(claims: Sequence[Claim], passages: Sequence[Passage], number: int, *known: str) -> Checked:
     """
     The claims that stand in the passages that were shown, as statements of a round.
 
     :param number: of the round.
+    :param known: what else the author was shown, such as the question.
     """
     found: list[Statement] = []
     dropped = max(0, len(claims) - CLAIMS)
+    shown = shown_text(passages, *known)
     for claim in claims[:CLAIMS]:
-        text = claim.text.strip()
-        if not text or len(text) > CLAIM_CHARACTERS or verify(claim, passages) != "supported":
+        text = plainly(claim)
+        if not text or len(text) > CLAIM_CHARACTERS or not borne_out(claim, passages, shown):
             dropped += 1
             continue
         passage = passages[claim.passage - 1]
         found.append(Statement(text, _exact(claim.quote, passage), passage.id, passage.source, number))
     return Checked(unsaid(found, ())[:STATEMENTS], dropped)
+
+
+def borne_out(claim: Claim, passages: Sequence[Passage], shown: str) -> bool:
+    """Whether a claim stands in its passage and brings in nothing else."""
+    return verify(claim, passages) == "supported" and not adds(claim, passages, shown)
 
 
 def quoted(passages: Sequence[Passage], most: int = 3) -> tuple[Claim, ...]:

@@ -1,0 +1,56 @@
+"""What a reworded statement may not add."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.evidence import Claim, Passage
+from actors.research.rules.additions import adds, plainly, shown_text
+
+QUOTE = "The cache of Halyard holds 4096 entries, which the guide calls “a safe limit”."
+PASSAGE = Passage("a#1", "a", "Halyard guide", "Limits", f"{QUOTE} It was made in Oslo.", 0, 99)
+SHOWN = shown_text((PASSAGE,), "Does Halyard need Linux?")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'The cache holds 4096 entries; "we will raise it soon", the maintainers say.',
+        "The cache holds 4096 entries, „und das bleibt so“.",
+        "The cache of Halyard holds 4096 entries, according to halyard.example.",
+        "According to the Mozilla Foundation, the cache holds 4096 entries.",
+        "The cache of Halyard holds 4096 entries, more than that of Redis.",
+        "Gartner recommends the cache of Halyard for its 4096 entries.",
+        "The cache of Halyard holds 4096 entries, as NASA found.",
+    ],
+)
+def test_quoted_words_hosts_and_names_that_nobody_read_are_additions(text: str) -> None:
+    assert adds(Claim(text, 1, QUOTE), (PASSAGE,), SHOWN)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        QUOTE,
+        "Halyard's cache holds 4096 entries.",
+        "The cache holds 4096 entries, “a safe limit”.",
+        "By its guide the cache of Halyard holds 4096 entries on Linux.",
+        "Made in Oslo, the cache of Halyard holds 4096 entries.",
+        "The cache (CHE) of Halyard holds 4096 entries.",
+        "The cache of Halyard holds 4096 entries. However, that is a limit.",
+        "Der Zwischenspeicher von Halyard fasst 4096 Einträge.",
+        "Halyard 的缓存有 4096 个条目。",
+    ],
+)
+def test_other_words_for_the_same_are_none(text: str) -> None:
+    assert not adds(Claim(text, 1, QUOTE), (PASSAGE,), SHOWN)
+
+
+def test_marks_of_citation_are_taken_out_of_a_claim_and_left_in_a_quote() -> None:
+    assert plainly(Claim("It holds 4096 entries [7][2, 3].", 1, QUOTE)) == "It holds 4096 entries."
+    assert plainly(Claim("It holds a[1] of them.", 1, "holds a[1] of")) == "It holds a[1] of them."
+
+
+@given(text=st.text(max_size=400), number=st.integers(-3, 9))
+def test_any_claim_is_judged(text: str, number: int) -> None:
+    assert adds(Claim(text, number, QUOTE), (PASSAGE,), SHOWN) in {True, False}
