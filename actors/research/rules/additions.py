@@ -1,4 +1,4 @@
-"""What a reworded statement may not add to its source: words in quotation marks, hosts, names, marks of citation. Pure."""
+"""What a reworded statement may not add to its source: quoted words, hosts, names, marks of citation. Pure."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,7 +12,8 @@ _QUOTED = re.compile(
 _HOST = re.compile(r"\b(?:[a-z][a-z0-9-]*\.)+[a-z]{2,}\b", re.IGNORECASE)
 _NAME = re.compile(r"(?<![\w'’.-])[A-Z][A-Za-z]{2,}")
 _ATTRIBUTED = re.compile(
-    r"\b([A-Z][A-Za-z]+) (?:says?|said|reports?|reported|writes?|wrote|claims?|claimed|states?|stated|found|recommends?)\b"
+    r"\b([A-Z][A-Za-z]+) (?:says?|said|reports?|reported|writes?|wrote|claims?|claimed|states?|stated|found|advises?|"
+    r"recommends?)\b"
 )
 _BEGINS = re.compile(r"(?:^|[.!?:;。]\s*|\n\s*|[\"“„«(\[]\s*)$")
 _ENGLISH = re.compile(r"\b(?:the|of|and|is|are|with|that|by|for|to)\b", re.IGNORECASE)
