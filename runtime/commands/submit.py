@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
         elif brief is None:
             _show(outcome)
         else:
-            _show_report(outcome)
+            _show_report(outcome, report)
         sys.stdout.flush()
         if out is not None:
             _write(report, out)
@@ -89,7 +89,7 @@ def _show(outcome: "Outcome") -> None:
     write([*lines(outcome), *_question(outcome)], sys.stdout)
 
 
-def _show_report(outcome: "Outcome") -> None:
+def _show_report(outcome: "Outcome", report: "Report | None") -> None:
     """The report on stdout, so that it can be piped into a file, and how it ended on stderr."""
     from runtime.view.follow import write
     from runtime.view.markdown import show
@@ -98,7 +98,7 @@ def _show_report(outcome: "Outcome") -> None:
     if outcome.resolution is not None:
         show(outcome.resolution.text, sys.stdout)
         sys.stdout.flush()
-    write([Line(""), *researched(outcome)], sys.stderr)
+    write([Line(""), *researched(outcome, report)], sys.stderr)
 
 
 def _write(report: "Report | None", out: "Path") -> None:

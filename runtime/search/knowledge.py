@@ -1,8 +1,9 @@
 """The own documents as a source: a result a document."""
 
 from actors.evidence import Passage
-from actors.ports import Knowledge
+from actors.ports import Knowledge, PortFailed
 from actors.research.ports import SearchResult
+from runtime.knowledge.port import NO_INDEX
 from runtime.search.results import KEY_POINTS, SUMMARY_CHARACTERS, TEXT_CHARACTERS, TITLE_CHARACTERS, line, shortened
 
 
@@ -10,9 +11,13 @@ async def search(knowledge: Knowledge, query: str, *, limit: int, within: float)
     """
     The documents that bear on a query, the best first; none when the search abstains.
 
+    That nothing is indexed at all is a failure: the user can mend it.
+
     :raises PortFailed: with a sentence for the user.
     """
     findings = await knowledge.search(query, within=within, limit=3 * limit, hops=True)
+    if not findings.passages and findings.abstain == NO_INDEX:
+        raise PortFailed(NO_INDEX)
     if findings.abstain:
         return ()
     best = max((each.score for each in findings.passages), default=1.0) or 1.0

@@ -64,6 +64,7 @@ class PlainView:
 
     def show(self, event: News) -> None:
         if isinstance(event, RunBegan):
+            self._began = self._clock()
             self._research = event.workflow == RESEARCH
         if isinstance(event, HandoffMade):
             self._agent = event.target

@@ -1,7 +1,8 @@
 """What came of a run, as lines for people and as JSON for programs. Pure; nothing in it can command a terminal."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import msgspec
@@ -9,6 +10,7 @@ import msgspec
 from actors.evidence import Resolution
 from actors.folding import shown
 from actors.outcome import SENTENCES, Handoff, Outcome, Why
+from actors.research.records import Report
 from runtime.commands import Exit
 from runtime.wording import UNSAFE, safe, spoken
 
@@ -83,23 +85,33 @@ def lines(outcome: Outcome) -> Iterator[Line]:
     yield from ending(outcome)
 
 
-def researched(outcome: Outcome) -> Iterator[Line]:
-    """How a research ended; what it found is its report."""
+def researched(outcome: Outcome, report: Report | None = None) -> Iterator[Line]:
+    """How a research ended, and where to look next; what it found is its report."""
     known = RESEARCH_HEADLINES if outcome.resolution is not None else {}
     headline, style = known.get(outcome.status) or HEADLINES[outcome.status]
     yield Line(headline, style)
-    yield from _besides(outcome)
+    failed = {each.place: each.detail for each in report.missed if each.reason == "source_failed"} if report else {}
+    yield from _besides(outcome, failed)
     yield from ending(outcome)
+    ticket = safe(outcome.ticket)
+    if outcome.status == "not_found":
+        yield Line("`python -m runtime doctor` shows which sources are configured, and how to add others.", "faint")
+    elif report is not None:
+        yield Line(f"As a page: `python -m runtime report {ticket} --out report.html`, or .docx, .pdf, .md.", "faint")
 
 
-def _besides(outcome: Outcome) -> Iterator[Line]:
-    """What was not as it should be."""
+def _besides(outcome: Outcome, failed: Mapping[str, str] = MappingProxyType({})) -> Iterator[Line]:
+    """
+    What was not as it should be.
+
+    :param failed: what else is known of that which was unavailable.
+    """
     if outcome.detail and outcome.detail != SENTENCES[Why.CANCELLED]:
         yield Line(outcome.detail)
     if outcome.degraded:
         yield Line(outcome.degraded, "poor")
     for missing in outcome.unavailable:
-        yield Line(f"Unavailable: {missing}", "poor")
+        yield Line(failed.get(missing) or f"Unavailable: {missing}", "poor")
 
 
 def _sources(resolution: Resolution) -> Iterator[Line]:

@@ -18,9 +18,11 @@ ENOUGH_FOR_KEY_POINTS = 6
 """With fewer statements the sections are read as fast as key points."""
 LONG_SECTION = 3
 LEAST_QUADRANTS = 2
+HEADINGS = 3
+"""So many are named where a question is answered elsewhere."""
 
 IN_PART = "The sources answer this only in part."
-ELSEWHERE = "What the sources say on this stands in other parts of this report."
+ELSEWHERE = "What the sources say on this stands under {}."
 
 
 class Arrangement:
@@ -45,8 +47,22 @@ class Arrangement:
         taken = Said(above, parts)
         answered = [(section, standing) for section, standing in found if standing]
         self.key_points = _key_points([standing for _, standing in answered], register, taken)
-        self.sections = _sections(task, answered, register, taken)
+        self.sections = _sections(task, answered, register, taken, self._parts())
         self.contradictions = _contradictions(analysis.contradictions, register)
+
+    def _parts(self) -> dict[str, Said]:
+        """What each part but the sections has used up, by its heading, in the order of reading."""
+        said = {
+            "Summary": self.overview,
+            "Key points": self.key_points,
+            "Comparison": tuple(each for row in self.comparison.rows for each in row.cells if each)
+            if self.comparison
+            else (),
+            "Competitors": tuple(each for one in self.competitors for each in one.statements),
+            "Features": self.features,
+            "SWOT": tuple(each.statement for rated in self.swot.values() for each in rated),
+        }
+        return {title: Said.of(each.text for each in found) for title, found in said.items()}
 
 
 def merged(sections: Sequence[Section]) -> tuple[Section, ...]:
@@ -63,16 +79,27 @@ def merged(sections: Sequence[Section]) -> tuple[Section, ...]:
 
 
 def _sections(
-    task: str, answered: Sequence[tuple[Section, tuple[Statement, ...]]], register: Register, taken: Said
+    task: str,
+    answered: Sequence[tuple[Section, tuple[Statement, ...]]],
+    register: Register,
+    taken: Said,
+    parts: dict[str, Said],
 ) -> tuple[Section, ...]:
     sections = []
     for section, standing in answered:
         rest = tuple(register.fresh(standing, taken))
         whole = len(answered) == 1 or fold(section.question) == fold(task)
         if rest or not whole:  # what the overview says on the task as a whole needs no section beside it
-            note = "" if section.answered else IN_PART
-            sections.append(Section(section.question, rest, section.answered, note if rest else ELSEWHERE))
+            note = _where(standing, parts) if not rest else "" if section.answered else IN_PART
+            sections.append(Section(section.question, rest, section.answered, note))
+            parts = {**parts, f"“{section.question}”": Said.of(each.text for each in rest)}
     return tuple(sections)
+
+
+def _where(standing: Sequence[Statement], parts: dict[str, Said]) -> str:
+    """Under which headings a question is answered that has nothing left for its own."""
+    found = [title for title, said in parts.items() if any(said.holds(each.text) for each in standing)][:HEADINGS]
+    return ELSEWHERE.format(" and ".join(found) or "another heading")
 
 
 def _key_points(found: Sequence[tuple[Statement, ...]], register: Register, taken: Said) -> tuple[Statement, ...]:

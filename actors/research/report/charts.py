@@ -12,7 +12,8 @@ from actors.research.report.prose import flat, neat
 
 SLICES = 8
 """The others of a pie are one slice."""
-BARS = 20
+LEAST_BARS, BARS = 6, 20
+"""The list of sources tells of fewer at a glance."""
 MOMENTS = 12
 YEARS = 3
 """Fewer make no timeline."""
@@ -48,13 +49,13 @@ def _charts(lines: Sequence[Line], sources: Sequence[Listed], missed: Sequence[M
     hosts = Counter(publisher(each.url) for each in cited)
     if len(hosts) > 1:
         yield Chart("pie", "Sources cited, by publisher", _few(hosts.most_common(), SLICES))
-    if len(cited) > 1 and len({each.cited for each in cited}) > 1:
+    if len(cited) >= LEAST_BARS and len({each.cited for each in cited}) > 1:
         title = "How often each source is cited"
         yield Chart("bar", title, tuple((f"[{each.number}]", each.cited) for each in cited[:BARS]))
-    if missed and sources:
-        reasons = Counter(REASONS[each.reason] for each in missed)
+    reasons = Counter(REASONS[each.reason] for each in missed if each.reason != "source_failed")  # it is no page
+    if reasons and sources:
         items = (("Read", len(sources)), *reasons.most_common())
-        yield Chart("pie", "What was read and what was not obtained", _few(items, SLICES))
+        yield Chart("pie", "Pages read and not obtained", _few(items, SLICES))
     latest = max((int(each.read_at[:4]) for each in sources if each.read_at[:4].isdecimal()), default=0)
     moments = sorted({each: None for line in lines for each in _moments(line, latest)}, key=lambda each: each[1])
     if len({year for _, year in moments}) >= YEARS:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from actors.research.records import Block, Chart, Line, Listed, Report, Table
+from actors.research.report.arrange import IN_PART
 from actors.research.report.compose import body
 from actors.research.report.links import shown
 from actors.research.report.missing import grouped
@@ -15,6 +16,9 @@ from actors.research.report.prose import flat, neat
 
 FURTHER = "Further exploration needed"
 UNCITED = 20
+TIMES = {1: "cited once", 2: "cited twice"}
+FEW = 6
+"""So few things that were not obtained need no headings: each says why."""
 
 
 class Heading(NamedTuple):
@@ -103,21 +107,42 @@ def _findings(report: Report) -> Iterator[Part]:
         yield from _block(block)
     if not any(body(report)):
         yield Heading("Findings", 2)
-        yield Remark("Nothing in what was read answers the question.")
+        yield Remark("Nothing in what was read answers the question." if report.sources else _nothing_read(report))
+
+
+def _nothing_read(report: Report) -> str:
+    if report.missed:
+        return "No page was read, for the reasons below, so nothing is answered."
+    return "The searches found no page on this, so none was read."
 
 
 def in_short(report: Report) -> str:
     """What the report comes to, in one sentence of facts."""
     asked, sentences = len(report.sections) + len(report.unanswered), sum(1 for _ in body(report))
     read, cited = len(report.sources), sum(1 for each in report.sources if each.number)
-    answered = f"{_of(len(report.sections), asked)} {'question' if asked == 1 else 'questions'} answered"
     said = f"{sentences} cited {'sentence' if sentences == 1 else 'sentences'}"
-    text = f"{answered}, by {said} from {_of(cited, read)} {'page' if read == 1 else 'pages'} read."
-    return text[0].upper() + text[1:]
+    of = (
+        "the one page"
+        if read == 1
+        else f"{cited} of {read} pages"
+        if cited < read
+        else "both pages"
+        if read == 2
+        else f"all {read} pages"
+    )
+    return f"{_answered(report, asked)}: {said}, from {of} that {'was' if read == 1 else 'were'} read."
 
 
-def _of(some: int, every: int) -> str:
-    return f"all {every}" if some == every and every > 1 else f"{some} of {every}"
+def _answered(report: Report, asked: int) -> str:
+    """How many questions are answered, and of how many that is said with a reserve."""
+    answered, in_part = len(report.sections), sum(1 for each in report.sections if each.note == IN_PART)
+    if asked <= 1:
+        return f"The question is answered{' in part' if in_part else '' if answered else ' nowhere'}"
+    every = "Both questions" if asked == 2 else f"All {asked} questions"
+    which = every if answered == asked else f"{answered or 'None'} of {asked} questions"
+    verb = "is" if which[:5] in {"1 of ", "None "} else "are"
+    whole = "" if not in_part else " in part" if in_part == answered else f", {in_part} of them in part"
+    return f"{which} {verb} answered{whole}"
 
 
 def _analysis(report: Report) -> Iterator[Part]:
@@ -152,9 +177,13 @@ def _grounds(report: Report) -> Iterator[Part]:
         yield from (Picture(chart) for chart in report.charts)
     if report.missed:
         yield Heading("Not obtained", 2)
-    for group in grouped(report.missed):
-        yield Heading(group.title, 3)
-        yield Points(group.items, group.more)
+    groups = grouped(report.missed)
+    if sum(len(group.items) for group in groups) <= FEW and not any(group.more for group in groups):
+        yield from (Points(tuple(item for group in groups for item in group.items)),) if groups else ()
+    else:
+        for group in groups:
+            yield Heading(group.title, 3)
+            yield Points(group.items, group.more)
     cited = tuple(each for each in report.sources if each.number)
     others = tuple(each for each in report.sources if not each.number)
     if cited:
@@ -178,7 +207,7 @@ def reading(listed: Listed) -> str:
     said.append(f"read {when(listed.read_at)}")
     if part < whole:
         said.append(f"first {part:,} of {whole:,} characters")
-    said.append("cited once" if listed.cited == 1 else f"cited {listed.cited} times")
+    said.append(TIMES.get(listed.cited, f"cited {listed.cited} times"))
     text = "; ".join(said)
     return text[0].upper() + text[1:]
 

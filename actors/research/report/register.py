@@ -13,6 +13,7 @@ from actors.folding import fold, locate
 from actors.research.ports import Page, Statement
 from actors.research.records import Analysis, Line, Rated, Section
 from actors.research.report.prose import flat, neat
+from actors.research.rules.headings import nearest
 
 PLACES = 5
 """Sources that one sentence names at most."""
@@ -29,13 +30,24 @@ class Said:
     def __init__(self, *others: "Said") -> None:
         self.texts: dict[str, None] = {text: None for other in others for text in other.texts}
 
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> "Said":
+        said = cls()
+        for each in texts:
+            said.texts[_key(each)] = None
+        return said
+
     def add(self, text: str) -> bool:
         """Whether it is new; then it is said from now on."""
-        key = _key(text)
-        if key in self.texts or any(_within(key, each) for each in self.texts):
+        if self.holds(text):
             return False
-        self.texts[key] = None
+        self.texts[_key(text)] = None
         return True
+
+    def holds(self, text: str) -> bool:
+        """Whether it is said already, by itself or within another one."""
+        key = _key(text)
+        return key in self.texts or any(_within(key, each) for each in self.texts)
 
 
 @functools.lru_cache(1024)
@@ -111,7 +123,7 @@ class Register:
     def _under(self, said: Statement) -> str:
         """A sentence that is reworded stands by itself; a quote may need the heading that it stood under."""
         passage = self._passages[said.passage]
-        heading = neat(flat(passage.heading.rpartition(" > ")[2]), HEADING_CHARACTERS)
+        heading = neat(flat(nearest(passage)), HEADING_CHARACTERS)
         known = (_key(each) for each in (said.text, self._pages[said.page].title))
         return "" if not verbatim(said) or any(_key(heading) in each for each in known) else heading
 

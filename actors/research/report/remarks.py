@@ -49,7 +49,8 @@ def notes(case: CloseResearch, register: Register) -> tuple[str, ...]:
 
 def _notes(case: CloseResearch, register: Register) -> list[str]:
     rounds = f"{_counted(case.rounds, 'round')} of at most {max(case.rounds, case.brief.depth)}"
-    missed = len({each.place for each in case.missed})
+    missed = len({each.place for each in case.missed if each.reason != "source_failed"})
+    told = {each.place for each in case.missed}
     made = (
         "A model reworded some sentences; each was checked against its source, whose words this report quotes, too."
         if register.reworded
@@ -62,7 +63,7 @@ def _notes(case: CloseResearch, register: Register) -> list[str]:
         f"{_counted(out, 'statement')} {'was' if out == 1 else 'were'} left out, because no source bears "
         f"{'it' if out == 1 else 'them'} out." if out else "",
         _sentence(f"A lesser model answered: {case.degraded}") if case.degraded else "",
-        *(_sentence(f"Unavailable: {each}") for each in case.unavailable),
+        *(_sentence(f"Unavailable: {each}") for each in case.unavailable if each not in told),
     ]  # fmt: skip
 
 

@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from actors.evidence import Findings, Passage, Slice
+from actors.ports import PortFailed
+from runtime.knowledge.port import NO_INDEX
 from runtime.search import knowledge
 
 
@@ -45,6 +47,11 @@ async def test_a_document_is_one_result_with_its_best_passages() -> None:
     assert (second.title, second.quality) == ("b.md", 0.5)
     assert len(second.summary) < 200
     assert shelf.asked == [{"limit": 15, "hops": True}]
+
+
+async def test_that_nothing_is_indexed_is_said_with_the_remedy() -> None:
+    with pytest.raises(PortFailed, match=r"No documents are indexed yet: run `python -m runtime index FOLDER`"):
+        await ask(Shelf(abstain=NO_INDEX))
 
 
 async def test_no_more_documents_than_wanted_and_none_from_a_search_that_abstains() -> None:

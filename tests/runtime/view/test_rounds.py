@@ -60,15 +60,15 @@ class Plain:
 def test_a_pipe_gets_a_line_for_each_round_stage_and_item() -> None:
     assert Plain().show(NEWS) == [
         "Ticket T-1: research run R-1 begins with planner",
-        "    2.000 s    0 %  planning",
+        "    1.000 s    0 %  planning",
         "[Depth 1/3] Exploring: How are trams kept?",
         "  0 learnings so far",
-        "    4.000 s    1 %    planning 1/1  trams",
-        "    5.000 s    1 %  searching",
-        "    6.000 s    4 %    searching 1/2  web: trams",
-        "    7.000 s    7 %    searching 2/2  rss: trams",
-        "    8.000 s    7 %  extracting",
-        "    9.000 s   12 %    extracting 2/5  The tram depot",
+        "    3.000 s    1 %    planning 1/1  trams",
+        "    4.000 s    1 %  searching",
+        "    5.000 s    4 %    searching 1/2  web: trams",
+        "    6.000 s    7 %    searching 2/2  rss: trams",
+        "    7.000 s    7 %  extracting",
+        "    8.000 s   12 %    extracting 2/5  The tram depot",
     ]
 
 
@@ -117,8 +117,8 @@ def test_a_pipe_is_never_silent_for_longer_than_a_heartbeat() -> None:
     pipe.view.tick()
 
     assert pipe.lines[-2:] == [
-        "   23.000 s   12 %  extracting 2/5 goes on, about 10 s left for it",
-        "   38.000 s   12 %  extracting 2/5 goes on",
+        "   22.000 s   12 %  extracting 2/5 goes on, about 10 s left for it",
+        "   37.000 s   12 %  extracting 2/5 goes on",
     ], "what was estimated has passed: nothing is known"
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from actors.research.ports import Missed
 from actors.research.records import Chart, Line, Listed
-from actors.research.report.charts import BARS, MOMENTS, SLICES, charts, years
+from actors.research.report.charts import BARS, LEAST_BARS, MOMENTS, SLICES, charts, years
 from actors.research.report.mermaid import label, mermaid
 
 
@@ -16,18 +16,25 @@ def source(number: int, host: str, cited: int = 1) -> Listed:
     return Listed(number, "T", f"https://{host}/{number}", "web", "ab", "2026-01-02T03:04:05Z", 10, 10, cited=cited)
 
 
-def test_sources_are_counted_by_publisher_and_by_what_rests_on_them() -> None:
+def test_sources_are_counted_by_publisher() -> None:
     found = charts(
         (), [source(1, "a.example", 3), source(2, "www.a.example"), source(3, "b.example"), source(0, "c.d")], ()
     )
 
-    assert [(each.kind, each.items) for each in found] == [
-        ("pie", (("a.example", 2), ("b.example", 1))), ("bar", (("[1]", 3), ("[2]", 1), ("[3]", 1))),
-    ]  # fmt: skip
+    assert [(each.kind, each.items) for each in found] == [("pie", (("a.example", 2), ("b.example", 1)))]
+
+
+def test_what_rests_on_each_source_is_drawn_when_there_are_more_than_a_list_tells_at_a_glance() -> None:
+    few = [source(1, "a.example", 3), *(source(n, "a.example") for n in range(2, LEAST_BARS))]
+    enough = [*few, source(LEAST_BARS, "a.example")]
+
+    assert charts((), few, ()) == ()
+    assert [(each.kind, each.items[:2]) for each in charts((), enough, ())] == [("bar", (("[1]", 3), ("[2]", 1)))]
 
 
 def test_what_was_not_obtained_is_counted_by_reason() -> None:
     missed = [Missed("a", "dead", ""), Missed("b", "dead", ""), Missed("c", "paywall", "")]
+    missed.append(Missed("web", "source_failed", "No answer."))  # which is no page
 
     chart = charts((), [source(1, "a.example")], missed)[-1]
 

@@ -134,7 +134,7 @@ def test_a_section_all_of_which_stands_elsewhere_says_so() -> None:
     report = compose(c.case(sections=sections, analysis=rivals, learnings=()))
 
     assert [bool(block.lines) for block in report.sections] == [True, False]
-    assert "other parts of this report" in report.sections[1].note
+    assert report.sections[1].note == "What the sources say on this stands under Competitors."
 
 
 REWORDED = msgspec.structs.replace(c.HOURS, text="On one charge the Lumo lamp burns for 40 hours.")
@@ -259,7 +259,7 @@ def test_a_case_of_nothing_makes_a_report_of_nothing() -> None:
     assert texts(report) == []
     assert report.sources == ()
     assert report.charts == ()
-    assert "Nothing in what was read answers the question." in rendered(report)
+    assert "The searches found no page on this, so none was read." in rendered(report)
 
 
 def test_citations_name_the_place_of_each_quote() -> None:
