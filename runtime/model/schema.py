@@ -1,6 +1,7 @@
 """The JSON schema of an answer, as strict as structured output wants it, and the way back from text into the struct."""
 
 import functools
+import re
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -14,6 +15,8 @@ Node = Any  # a node of a JSON schema: whatever JSON can be
 
 DROPPED = frozenset({"default", "discriminator"})
 """Keywords that strict servers refuse and that a decoder does not need."""
+
+_REFERENCE = re.compile(r'"\$ref":"#/\$defs/([^"]+)"')
 
 
 class Malformed(Exception):
@@ -71,10 +74,10 @@ def strict_schema(shape: type[msgspec.Struct]) -> tuple[dict[str, Node], bool]:
     root = definitions.get(str(whole.get("$ref", "")).rpartition("/")[2], whole)
     schema, strict = _strict(root)
     others: dict[str, Node] = {}
-    for name, definition in definitions.items():
-        others[name], fits = _strict(definition)
+    for name in _needed(root, definitions):
+        others[name], fits = _strict(definitions[name])
         strict = strict and fits
-    if _refers(schema) or any(_refers(each) for each in others.values()):
+    if others:
         schema["$defs"] = others
     return schema, strict
 
@@ -101,8 +104,16 @@ def _strict(node: Node) -> tuple[Node, bool]:
     return result, fits
 
 
-def _refers(node: Node) -> bool:
-    return b'"$ref"' in msgspec.json.encode(node)
+def _needed(root: Node, definitions: dict[str, Node]) -> list[str]:
+    """The definitions that a schema refers to, by way of others, too: tokens are paid for each."""
+    found: list[str] = []
+    nodes = [root]
+    while nodes:
+        named = _REFERENCE.findall(msgspec.json.encode(nodes.pop()).decode())
+        fresh = [name for name in dict.fromkeys(named) if name not in found]
+        found += fresh
+        nodes += [definitions[name] for name in fresh]
+    return found
 
 
 def _object_in(text: str) -> str:
