@@ -58,7 +58,7 @@ class Taken(NamedTuple):
     """How late the event loop was at worst."""
     kib: float
     """What its journal and effects hold, in KiB."""
-    citations: int
+    citations: float
 
 
 class Stall:
@@ -95,10 +95,8 @@ def _children() -> float:
 def _stored(node: Node) -> float:
     """KiB of events and effects in the database."""
     tables = (("event", "event"), ("effect", "value"))
-    return sum(
-        node.database.read(f"SELECT coalesce(sum(length({column})), 0) FROM {name}", ())[0][0] / 1024
-        for name, column in tables
-    )
+    sums = (node.database.read(f"SELECT coalesce(sum(length({column})), 0) FROM {name}", ()) for name, column in tables)
+    return sum(float(rows[0][0]) for rows in sums) / 1024
 
 
 async def _research(node: Node, question: str) -> Taken:

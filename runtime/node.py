@@ -48,6 +48,8 @@ __all__ = ["Busy", "NoReport", "Node", "RunHandle", "Ticket"]
 log = structlog.get_logger()
 
 DATABASE = "terminus.db"
+RESEARCH_WORK = ("runtime.knowledge.search", "runtime.fetch.document", "runtime.projects.saving")
+"""Modules that worker processes need for a research."""
 
 
 class Busy(PortFailed):
@@ -115,6 +117,7 @@ class Node:
     @functools.cached_property
     def research(self) -> "Research":
         """What researches need; most tickets are none, and do without loading it."""
+        self.workers.warm(*RESEARCH_WORK)  # they load theirs while this process loads what is its own
         from runtime.research.desk import Research
 
         return Research(self, self._told)

@@ -1,5 +1,6 @@
 """The other end of `runtime.workers`: a process that runs one function at a time and dies with its parent."""
 
+import contextlib
 import importlib
 import os
 import queue
@@ -8,7 +9,7 @@ import struct
 import sys
 import threading
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -17,12 +18,19 @@ HEADER = struct.Struct("!I")
 Job = tuple[str, list[Any]]
 
 
-def main(descriptor: int) -> None:
-    """Serve jobs from an inherited socket until it closes."""
+def main(descriptor: int, modules: Sequence[str] = ()) -> None:
+    """
+    Serve jobs from an inherited socket until it closes.
+
+    :param modules: loaded at once, as the first jobs will need them.
+    """
     sys.stdout = sys.stderr  # what a library prints must not be taken for an answer
     line = socket.socket(fileno=descriptor)
     jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(line, jobs), daemon=True).start()
+    for module in modules:
+        with contextlib.suppress(Exception):  # whoever calls a function of it hears why it cannot be loaded
+            importlib.import_module(module)
     while True:
         name, arguments = jobs.get()
         try:
@@ -75,4 +83,4 @@ def _function(name: str) -> Callable[..., Any]:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), sys.argv[2:])

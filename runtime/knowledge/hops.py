@@ -34,7 +34,7 @@ ANY_WORD = 1.5
 """In nats: so much a word of a name tells, however frequent it is."""
 LINKED, FADING = 0.8, 0.15
 """What a document gets of the score of the one that names it, and how much less with each rank of that one."""
-NAMING, NAMED_BY = 0.6, 12
+NAMING, NAMED_BY = 0.5, 12
 """What a document gets of the score of the one that it names; of one that more passages name than this, nothing."""
 
 DOCUMENTS, PASSAGES = 4, 3
@@ -184,10 +184,10 @@ def follow(shelf: Shelf, question: Question, pages: list[Page], documents: Colle
         text = "\n".join(passage.text for passage in shelf.stored([hit.id for hit in hits]))
         links = _allowed(titles.named(text), documents)
         chained.update(links if seed in named else ())
-        given = {each: LINKED * name.telling(shelf) for each, name in links.items()}
+        led = {each: LINKED * name.telling(shelf) for each, name in links.items()}
         for each, share in _naming(shelf, titles, found[seed], documents).items():
-            given[each] = max(given.get(each, 0.0), share)
-        for document, share in given.items():
+            led[each] = max(led.get(each, 0.0), share)
+        for document, share in led.items():
             if document != seed:
                 linked[document] = max(linked.get(document, 0.0), share * scores[seed] / (1 + FADING * n))
     _fetch(shelf, question, linked, found)

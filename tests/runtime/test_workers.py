@@ -36,6 +36,13 @@ async def busy(workers: Workers, count: int) -> None:
             await asyncio.sleep(0)
 
 
+async def killed(workers: Workers, count: int) -> None:
+    """Wait until so many processes were killed."""
+    async with asyncio.timeout(10):
+        while workers.killed < count:  # noqa: ASYNC110 - nobody tells when
+            await asyncio.sleep(0)
+
+
 async def test_a_function_is_called_in_another_process(workers: Workers) -> None:
     assert await workers.call(DOUBLE, 21, within=20, returns=int) == 42
     assert await workers.call("os:getpid", within=20, returns=int) != os.getpid()
@@ -82,8 +89,59 @@ async def test_a_caller_that_is_cancelled_takes_the_process_with_it(workers: Wor
     with pytest.raises(asyncio.CancelledError):
         await calling
 
-    assert workers.killed == 1
     assert workers._busy == set()
+    await killed(workers, 1)
+    assert await workers.call(DOUBLE, 1, within=20, returns=int) == 2
+
+
+async def test_a_process_that_finishes_what_was_cancelled_is_kept_for_the_next_call() -> None:
+    workers = Workers(1)
+    pid = await workers.call("os:getpid", within=20, returns=int)
+    calling = asyncio.ensure_future(workers.call(SLEEP, 0.1, within=600, returns=int))
+    await busy(workers, 1)
+
+    calling.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await calling
+
+    assert await workers.call("os:getpid", within=20, returns=int) == pid, "and its answer is not taken for another"
+    assert workers.killed == 0
+    workers.close()
+
+
+async def test_a_call_that_is_killed_after_it_was_cancelled_holds_nobody_up_for_long() -> None:
+    workers = Workers(1)
+    calling = asyncio.ensure_future(workers.call(SLEEP, 1000.0, within=600, returns=int))
+    await busy(workers, 1)
+    calling.cancel()
+
+    assert await workers.call(DOUBLE, 1, within=20, returns=int) == 2
+
+    assert workers.killed == 1
+    workers.close()
+
+
+async def test_closing_ends_what_finishes_a_cancelled_call(workers: Workers) -> None:
+    pid = await workers.call("os:getpid", within=20, returns=int)
+    calling = asyncio.ensure_future(workers.call(SLEEP, 1000.0, within=600, returns=int))
+    await busy(workers, 1)
+    calling.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await calling
+
+    workers.close()
+
+    assert not alive(pid)
+
+
+async def test_processes_that_were_warmed_serve_the_first_calls(workers: Workers) -> None:
+    workers.warm("tests.runtime.jobs", "nowhere.at_all")
+    started = list(workers._idle)
+    workers.warm("tests.runtime.jobs")
+
+    assert await workers.call(DOUBLE, 1, within=20, returns=int) == 2
+    assert len(started) == 2
+    assert set(workers._idle) == set(started)
 
 
 async def test_a_process_that_dies_is_a_failure(workers: Workers) -> None:
@@ -124,6 +182,7 @@ async def test_closing_ends_busy_processes_and_their_callers_hear_of_it() -> Non
 async def test_where_no_process_can_be_started_a_call_fails(workers: Workers, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
 
+    workers.warm("tests.runtime.jobs")
     with pytest.raises(WorkFailed, match="no worker process could be started"):
         await workers.call(DOUBLE, 1, within=5, returns=int)
 
@@ -181,8 +240,7 @@ async def test_an_agent_that_blocks_a_worker_process_holds_no_run_and_the_proces
     outcome = await stage.end()
 
     assert (outcome.why, outcome.by, outcome.status) == (Why.TIMED_OUT, "ticketing", "error")
-    await settle()
-    assert workers.killed == 2, "one for each try"
+    await killed(workers, 2)  # one for each try
     assert workers._busy == set()
 
 
