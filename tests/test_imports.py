@@ -116,6 +116,18 @@ def test_help_loads_nothing_heavy_in_fact() -> None:
     assert {name.partition(".")[0] for name in done.stderr.split()} & NOT_FOR_HELP == set()
 
 
+def test_what_runs_a_ticket_loads_of_the_research_only_what_its_table_needs() -> None:
+    program = "import sys, runtime.node, runtime.model.extractive\nprint(' '.join(sys.modules))"
+    done = subprocess.run(  # noqa: S603 - our own interpreter
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
+    )
+
+    loaded = {each for each in done.stdout.split() if each.startswith(("actors.research.", "runtime.research"))}
+    table = {f"actors.research.{each}" for each in ("workflow", "messages", "records", "ports", "drafts")}
+    assert loaded <= table
+    assert "runtime.model.inquiry" not in done.stdout.split()
+
+
 def test_the_log_does_not_load_rich() -> None:
     program = (
         "import sys\nimport runtime.logs\nprint('rich' in sys.modules)\nimport rich.text\nprint('rich' in sys.modules)"

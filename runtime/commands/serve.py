@@ -27,6 +27,7 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     import asyncio
     import functools
 
+    import runtime.research.desk  # noqa: F401 - loaded by the first research, it would hold up all tickets meanwhile
     from runtime.commands import Exit
     from runtime.web.server import bound, serve
 

@@ -1,7 +1,7 @@
 """The model without key and network: rules for tickets, verbatim quotes for answers. Deterministic and cheap."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TypeVar
 
 import msgspec
@@ -10,7 +10,7 @@ from actors.evidence import Claim, Findings, Passage, Slice
 from actors.helpdesk.drafts import Analysis, Draft, Summary
 from actors.ports import Filled, ModelFailed, Task
 from actors.research.drafts import Answer, Landscape, Overview, PlanDraft
-from runtime.model import inquiry, triage
+from runtime.model import triage
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -32,11 +32,8 @@ SAME = 0.8
 """A quote that shares more of its words than this with one before it says nothing new."""
 SUMMARY_CHARACTERS = 200
 
-_ARGUED: Mapping[type, Callable[[Task], msgspec.Struct]] = {
-    Answer: inquiry.answer,
-    Landscape: inquiry.landscape,
-    Overview: inquiry.overview,
-}
+_ARGUED = frozenset({PlanDraft, Answer, Landscape, Overview})
+"""The shapes of the research. What fills them is loaded with the first one: tickets need none of it."""
 
 _WORD = re.compile(r"\w+")
 _CITED = re.compile(r"\s*\[\d+\]")
@@ -63,13 +60,22 @@ class Extractive:
             return Filled(_draft(findings), findings.passages, judged=judged)
         if shape is Summary:
             return Filled(_summary(material))
-        if shape is PlanDraft:
-            return Filled(inquiry.plan(task))
-        if (argued := _ARGUED.get(shape)) is not None:
-            return Filled(argued(task), task.findings.passages if task.findings else ())
+        if shape in _ARGUED:
+            return _argued(shape, task)
         raise ModelFailed(
             f"Without a model there is no {shape.__name__}: set OPENAI_API_KEY, or [model] base_url in config.toml."
         )
+
+
+def _argued(shape: type, task: Task) -> Filled:
+    from runtime.model import inquiry
+
+    if shape is PlanDraft:
+        return Filled(inquiry.plan(task))
+    fill: dict[type, Callable[[Task], msgspec.Struct]] = {
+        Answer: inquiry.answer, Landscape: inquiry.landscape, Overview: inquiry.overview,
+    }  # fmt: skip
+    return Filled(fill[shape](task), task.findings.passages if task.findings else ())
 
 
 def _analysis(ticket: str) -> Analysis:
