@@ -17,6 +17,8 @@ _ATTRIBUTED = re.compile(
 )
 _BEGINS = re.compile(r"(?:^|[.!?:;。]\s*|\n\s*|[\"“„«(\[]\s*)$")
 _ENGLISH = re.compile(r"\b(?:the|of|and|is|are|with|that|by|for|to)\b", re.IGNORECASE)
+_BRACKETED = re.compile(r"\[(?!\s*\d)[^\[\]\n]{1,80}\]")
+"""What an author puts in, and what stands where an unknown address was taken out."""
 _MARK = re.compile(r"\s*\[\d{1,3}(?:\s*[,;–-]\s*\d{1,3}){0,20}\]")
 ACRONYM = 6
 """Capital letters of one at most."""
@@ -45,7 +47,13 @@ def adds(claim: Claim, passages: Sequence[Passage], shown: str) -> bool:
     said = (next(filter(None, found)) for found in _QUOTED.findall(claim.text))
     if any(locate(words.strip(" .,;:!?"), text) is None for words in said):
         return True
-    return any(fold(each)[0] not in shown for each in (*_HOST.findall(claim.text), *_names(claim)))
+    return any(fold(each)[0] not in shown for each in _additions(claim))
+
+
+def _additions(claim: Claim) -> Iterator[str]:
+    yield from _HOST.findall(claim.text)
+    yield from _BRACKETED.findall(claim.text)
+    yield from _names(claim)
 
 
 def _names(claim: Claim) -> Iterator[str]:

@@ -22,6 +22,7 @@ SHOWN = shown_text((PASSAGE,), "Does Halyard need Linux?")
         "The cache of Halyard holds 4096 entries, more than that of Redis.",
         "Gartner recommends the cache of Halyard for its 4096 entries.",
         "The cache of Halyard holds 4096 entries, as NASA found.",
+        "The cache of Halyard holds 4096 entries, see [address removed].",
     ],
 )
 def test_quoted_words_hosts_and_names_that_nobody_read_are_additions(text: str) -> None:
