@@ -8,7 +8,8 @@ from runtime.commands import Exit
 
 if TYPE_CHECKING:
     from actors.outcome import Outcome
-    from runtime.node import RunHandle
+    from actors.research.records import Report
+    from runtime.node import Node, RunHandle
     from runtime.settings import Settings
     from runtime.view.plain import View
 
@@ -25,17 +26,20 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
 
     from runtime.view.report import as_json, exit_status
 
-    outcomes = asyncio.run(_resume(settings))
+    ended = asyncio.run(_resume(settings))
+    outcomes = [outcome for outcome, _ in ended]
     if arguments.json:
         print(as_json({"outcomes": outcomes}))
     elif not outcomes:
         print("Nothing to resume: no run was interrupted.")
     else:
-        _show(outcomes)
+        for outcome, report in ended:
+            _show(outcome, report)
     return max(map(exit_status, outcomes), default=Exit.DONE)
 
 
-async def _resume(settings: "Settings") -> "list[Outcome]":
+async def _resume(settings: "Settings") -> "list[tuple[Outcome, Report | None]]":
+    """How all of them ended, with the reports of those that are researches."""
     import asyncio
     import contextlib
 
@@ -54,7 +58,18 @@ async def _resume(settings: "Settings") -> "list[Outcome]":
                 for sentence in told:
                     view.note(sentence)
             stop.gently(lambda: _cancel(handles))
-            return list(await asyncio.gather(*(_seen(handle, view) for handle in handles)))
+            outcomes = await asyncio.gather(*(_seen(handle, view) for handle in handles))
+            return [(each, _report(node, each)) for each in outcomes]
+
+
+def _report(node: "Node", outcome: "Outcome") -> "Report | None":
+    import contextlib
+
+    from runtime.node import NoReport
+
+    with contextlib.suppress(NoReport):
+        return node.report(outcome.run)
+    return None
 
 
 async def _seen(handle: "RunHandle", view: "View") -> "Outcome":
@@ -77,9 +92,16 @@ def _cancel(handles: "list[RunHandle]") -> None:
         handle.cancel()
 
 
-def _show(outcomes: "list[Outcome]") -> None:
+def _show(outcome: "Outcome", report: "Report | None") -> None:
     from runtime.view.follow import write
-    from runtime.view.report import Line, lines
+    from runtime.view.markdown import show
+    from runtime.view.report import RESEARCH, Line, lines, researched
 
-    for outcome in outcomes:
-        write([Line(f"=== Ticket {outcome.ticket}", "strong"), *lines(outcome), Line("")], sys.stdout)
+    write([Line(f"=== Ticket {outcome.ticket}", "strong")], sys.stdout)
+    if outcome.workflow != RESEARCH:
+        write([*lines(outcome), Line("")], sys.stdout)
+        return
+    if outcome.resolution is not None:
+        sys.stdout.flush()
+        show(outcome.resolution.text, sys.stdout)
+    write([Line(""), *researched(outcome, report), Line("")], sys.stdout)

@@ -83,9 +83,10 @@ def _lines(node: "Node", stored: "StoredRun", row: dict[str, Any], outcome: "Out
     from runtime.wording import safe, spoken
 
     if outcome is not None and "stage" in row:
-        yield from researched(outcome)
-        if outcome.resolution is not None:
-            yield Line(f"`python -m runtime report {safe(stored.ticket)}` prints its report.")
+        report = node.journal.fold(stored).case.report
+        yield from researched(outcome, report)
+        if report is not None:
+            yield Line(f"`python -m runtime report {safe(stored.ticket)}` prints its report.", "faint")
         return
     if outcome is not None:
         yield from lines(outcome)

@@ -47,7 +47,7 @@ def years(text: str) -> list[int]:
 def _charts(lines: Sequence[Line], sources: Sequence[Listed], missed: Sequence[Missed]) -> Iterator[Chart]:
     cited = [each for each in sources if each.number]
     hosts = Counter(publisher(each.url) for each in cited)
-    if len(hosts) > 1:
+    if len(hosts) > 2 or 1 < len(hosts) < len(cited):
         yield Chart("pie", "Sources cited, by publisher", _few(hosts.most_common(), SLICES))
     if len(cited) >= LEAST_BARS and len({each.cited for each in cited}) > 1:
         title = "How often each source is cited"

@@ -107,10 +107,13 @@ def _findings(report: Report) -> Iterator[Part]:
         yield from _block(block)
     if not any(body(report)):
         yield Heading("Findings", 2)
-        yield Remark("Nothing in what was read answers the question." if report.sources else _nothing_read(report))
+        yield Remark(_nothing_found(report))
 
 
-def _nothing_read(report: Report) -> str:
+def _nothing_found(report: Report) -> str:
+    if report.sources:
+        so_far = "has been found to answer the question so far" if report.partial else "answers the question"
+        return f"Nothing in what was read {so_far}."
     if report.missed:
         return "No page was read, for the reasons below, so nothing is answered."
     return "The searches found no page on this, so none was read."

@@ -59,7 +59,7 @@ def _notes(case: CloseResearch, register: Register) -> list[str]:
     out = register.left_out
     return [
         f"{rounds}; {_counted(len(case.pages), 'page')} read, {missed} not obtained.",
-        made if case.pages else "",
+        made if register.citations else "",
         f"{_counted(out, 'statement')} {'was' if out == 1 else 'were'} left out, because no source bears "
         f"{'it' if out == 1 else 'them'} out." if out else "",
         _sentence(f"A lesser model answered: {case.degraded}") if case.degraded else "",

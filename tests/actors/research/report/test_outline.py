@@ -79,3 +79,11 @@ def test_a_research_that_read_nothing_says_so_and_where_the_reasons_stand() -> N
         o.Remark("No page was read, for the reasons below, so nothing is answered.")
     ]
     assert shown(report(sources=(0,)), "Findings") == [o.Remark("Nothing in what was read answers the question.")]
+
+
+def test_a_research_that_was_cut_short_does_not_say_that_what_it_read_holds_no_answer() -> None:
+    cut = msgspec.structs.replace(report(sources=(0,)), partial="It was cancelled.")
+
+    assert shown(cut, "Findings") == [
+        o.Remark("Nothing in what was read has been found to answer the question so far.")
+    ]  # fmt: skip
