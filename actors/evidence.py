@@ -70,6 +70,10 @@ class Findings(msgspec.Struct, frozen=True, gc=False):
     The sentences of these passages that together bear most on the question, best first, over several documents where
     none says it all. Filled by a search with hops.
     """
+    begins: tuple[int, ...] = ()
+    """1-based numbers of the passages with which a section or document begins that the question names."""
+    weights: tuple[tuple[str, float], ...] = ()
+    """The words of the question with what each tells: the rarer in the documents, the more. Empty: all alike."""
 
 
 class Claim(msgspec.Struct, frozen=True, gc=False):

@@ -6,12 +6,13 @@ from pathlib import Path
 from actors.evidence import Findings, Passage, Sentence, Slice
 from runtime.knowledge.gate import abstain, confidence, missing_pair
 from runtime.knowledge.hops import Quoted, follow, sentences
-from runtime.knowledge.question import understand
+from runtime.knowledge.port import NO_INDEX
+from runtime.knowledge.question import Question, understand
 from runtime.knowledge.quotes import Window, windows
 from runtime.knowledge.ranking import CANDIDATES, MANY_CANDIDATES, Page, rank
+from runtime.knowledge.sections import openings
 from runtime.knowledge.shelf import Shelf, Stored
 
-NO_INDEX = "No documents are indexed yet: run `python -m runtime index FOLDER` on a folder of Markdown, text or HTML."
 QUOTES_OF_A_PASSAGE = 3
 QUOTED = 4
 """So many quotes are likely to be shown."""
@@ -33,7 +34,7 @@ def find(database: str, question: str, limit: int, sources: list[str] | None = N
         if not shelf.passages:
             return Findings(abstain=NO_INDEX)
         documents = None if sources is None else shelf.documents(sources)
-        return search(shelf, question, limit, documents, hops=hops)
+        return search(shelf, question, limit, documents, hops=hops, reads=hops and sources is not None)
     finally:
         shelf.end()
 
@@ -48,9 +49,14 @@ def read(database: str, source: str) -> str:
 
 
 def search(
-    shelf: Shelf, text: str, limit: int, documents: Collection[int] | None = None, *, hops: bool = False
-) -> Findings:
-    """Search an open index, between its `begin` and `end`."""
+    shelf: Shelf, text: str, limit: int, documents: Collection[int] | None = None, *, hops: bool = False,
+    reads: bool = False,
+) -> Findings:  # fmt: skip
+    """
+    Search an open index, between its `begin` and `end`.
+
+    :param reads: find also how the sections begin that the question names.
+    """
     question = understand(text, shelf)
     pages = rank(shelf, question, documents, most=MANY_CANDIDATES if hops else CANDIDATES)
     why = abstain(shelf, question, pages)
@@ -66,9 +72,18 @@ def search(
     sure = 0.0 if why else confidence(question, pages, quotable)
     telling = sentences(shelf, question, pages)[:SENTENCES] if hops else []
     chosen = _chosen(shelf, pages, quotable, telling, limit)
+    opening = openings(shelf, question, pages) if reads else []
+    chosen += {each.passage.id: each.passage for each in opening if each.passage not in chosen}.values()
     numbers = {passage.id: number for number, passage in enumerate(chosen, 1)}
     spoken = (Sentence(numbers[q.passage.id], _slice(q)) for q in telling if q.passage.id in numbers)
-    return Findings(tuple(_passages(pages, chosen, quotable, telling)), why, sure, tuple(spoken))
+    found = tuple(_passages(pages, chosen, [*quotable, *opening], telling))
+    begins = tuple(sorted({numbers[each.passage.id] for each in opening}))
+    return Findings(found, why, sure, tuple(spoken), begins, _weights(question) if reads else ())
+
+
+def _weights(question: Question) -> tuple[tuple[str, float], ...]:
+    """The words of a question as they were written, each with what it tells."""
+    return tuple((question.words.get(term, term), round(each.weight, 2)) for term, each in question.terms.items())
 
 
 def _chosen(

@@ -12,8 +12,9 @@ right: privilege permission; permission: privilege grant access; access: privile
 forbid: revoke deny; backup: dump archive; dump: backup; copy: replicate duplicate clone; replica: standby replication
 standby: replica; second: standby seconds milliseconds time; restore: recover recovery; recover: restore recovery
 slow: performance speed; speed: performance fast; fast: performance speed; hang: block wait stuck idle
-stuck: block wait; hanging: idle blocked wait; stop: terminate cancel abort timeout shutdown; limit: maximum max
-raise: increase; grow: increase; save: store; store: save storage; notification: notify; message: notify
+stuck: block wait; hanging: idle blocked wait; stop: terminate cancel abort timeout shutdown
+limit: maximum max restriction; raise: increase; grow: increase; save: store; store: save storage
+notification: notify; message: notify
 session: connection backend process; connection: session connect; connect: connection; crash: failure abort
 fail: error failure; failing: error; upsert: conflict; exists: conflict already; exist: conflict
 already: conflict exist; move: migrate transfer upgrade; version: upgrade release; newer: upgrade later
@@ -40,7 +41,8 @@ twice: duplicate unique; there: exists; safe: consistent; only: restrict; restri
 own: owner; follow: replicate standby streaming; arrive: insert trigger; row: tuple record; record: row; column: field
 field: column; formula: expression; schedule: interval; undo: rollback; rollback: abort undo; revert: rollback restore
 yesterday: point; rotate: rotation; plan: explain planner; picks: planner chooses; planner: explain plan optimizer
-pick: choose; why: reason
+pick: choose; why: reason; drawback: limitation disadvantage restriction caveat; caveat: limitation
+disadvantage: drawback limitation caveat; limitation: caveat; advantage: benefit; benefit: advantage
 """
 
 

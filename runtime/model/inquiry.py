@@ -12,11 +12,9 @@ from runtime.model.prose import standing
 from runtime.model.quoting import FORMULA, Quote, asked_by, candidates, chosen_of, defines, readable
 
 QUOTES = 5
-WELL_ABOVE_NOISE, SEVERAL = 0.85, 2
-"""
-Quotes are taken for an answer from this confidence of the search on, or when so many of them leave no word of the
-question unsaid. Nobody has judged them: that is said by `Filled.judged`.
-"""
+COVERED = 0.7
+"""Quotes that leave no more of the question unsaid are taken for its answer. Nobody has judged them: that is said by
+`Filled.judged`."""
 OVERVIEW_QUOTES, OVERVIEW_CHARACTERS = 4, 480
 RATED = 3
 """Quotes of one part of a landscape."""
@@ -42,17 +40,15 @@ def answer(task: Task) -> Answer:
     if findings.abstain or not findings.passages:
         return Answer()
     known = said.get("learnings", "").splitlines()
-    asked = asked_by(question, whole, tuple(said.get("sides", "").splitlines()))
-    chosen = chosen_of(candidates(findings.passages, asked), known, QUOTES)
-    claims = tuple(each.claim() for each in readable(chosen))
+    asked = asked_by(question, whole, tuple(said.get("sides", "").splitlines()), findings.weights)
+    chosen = chosen_of(candidates(findings, asked), known, QUOTES)
+    claims = tuple(each.claim() for each in readable(chosen, question))
     open_ends = found_in(
         findings.passages, whole or question, tuple(said.get("explored", question).splitlines()),
-        quoted={each.passage.heading for each in chosen}, named=" ".join(each.text for each in chosen),
+        quoted={each.passage.heading for each in chosen}, pages={each.passage.source for each in chosen},
     )  # fmt: skip
-    covered = frozenset[str]().union(*(each.context for each in chosen))
-    said_all = len(claims) >= SEVERAL and asked.wanted <= covered
-    answered = said_all or findings.confidence >= WELL_ABOVE_NOISE
-    return Answer(claims, open_ends, bool(claims) and answered)
+    covered = asked.share(frozenset[str]().union(*(each.context for each in chosen)))
+    return Answer(claims, open_ends, bool(claims) and covered >= COVERED)
 
 
 def overview(task: Task) -> Overview:
@@ -71,7 +67,7 @@ def overview(task: Task) -> Overview:
         if len(each.text) < room and len(chosen) < OVERVIEW_QUOTES:
             chosen.append(each)
             room -= len(each.text) + 1
-    return Overview(tuple(each.claim() for each in readable(chosen)))
+    return Overview(tuple(each.claim() for each in readable(chosen, whole)))
 
 
 def landscape(task: Task) -> Landscape:

@@ -34,13 +34,14 @@ _REFERS = re.compile(
     r"Either|Another|Others?|Again|Besides|Afterwards|Meanwhile|Accordingly|Of course|Specifically|In other words|"
     r"In particular|(?:The )?(?:latter|former|same|following|above|reason|result)\b|"
     r"The (?:first|second|third|fourth|other|others|resulting|remaining|previous|new) |"
-    r"(?:For|As an?) (?:example|instance|consequence|result|this|that|these|those)|"
+    r"(?:For|As an?) (?:example|instance|alternative|consequence|result|this|that|these|those)|"
     r"(?:In|At|On|By|With|From|To|Under|After|Before|Because of|Due to|If|When|Even if|Even when|Note that) "
-    r"(?:this|that|these|those|addition|contrast|turn|so|such|the former|the latter|the (?:above|previous|last|first|"
-    r"second|other|same)|it|they|both)\b|"
+    r"(?:this|that|these|those|addition(?! to)|contrast|turn|so|such|the former|the latter|"
+    r"the (?:above|previous|last|first|second|other|same)|it|they|both)\b|"
     r"On the other hand|If so|If not|As (?:you|we)\b|"
     r"As (?:mentioned|noted|described|explained|shown|above|with|before|such)|"
-    r"Since (?:this|that|it|they)|While (?:this|that|it|they)|Like (?:this|that)|One (?:such|of (?:these|those|them))|"
+    r"Since (?:this|that|it|they)|While (?:this|that|it|they)|Like (?:this|that)|"
+    r"One (?:such|limitation|exception|reason|solution|problem|drawback|of (?:these|those|them))|"
     r"(?:Two|Three|Most|Many|Some|All|None|Each|Any|Several|Few) of (?:these|those|them|which)|All (?:these|those))\b|"
     r"\(|(?:这|那|它|其|此|但|因此|所以|然而|另外|例如|이것|그것|그러나|따라서|또한|예를)"
 )
@@ -48,6 +49,8 @@ _POINTS_BACK = re.compile(
     r"\b(?:this|these|those|such an?) (?!section|chapter|page|manual|document|guide|article|release|version|way\b)"
     r"[a-z]+|^(?:\S+ ){1,6}(?:is|are|was|were) also\b",
 )
+_SUCH = re.compile(r"\bsuch (?:an?|(?!as\b)[a-z]+s)\b")
+_ALSO = re.compile(r"(?:\S+ ){1,6}(?:is|are|was|were) also\b")
 _THIS_ONE = re.compile(
     r"\b(?:this|these) (?:command|parameter|option|setting|function|column|value|mode|form|clause|variable|method|case|"
     r"example|approach|step|feature|field|view|process|technique|"
@@ -72,7 +75,10 @@ _POINTER = re.compile(
 )
 _OPERATORS = re.compile(r"<@|@>|=>|->|::|&&|\|\|")
 _ASIDE = re.compile(r"(?<=\S) \([^()]{0,200}\)")
-_CHAPTER = re.compile(r"\b(?:in|see) (?:Section|Chapter|Appendix) \w", re.IGNORECASE)
+_ELSEWHERE = re.compile(r"\b(?:below|above|previous|next|following|earlier|later)\b")
+_LABEL = re.compile(r"[^.]{1,60}? [—–] (?!\w+ing\b.* [—–] )|(?:Okay|OK|Well|Now|Sure|Yes|No)\b,?")
+"""A row of a list or table, or words of talk."""
+_CHAPTER = re.compile(r"\b(?:in|see|consult) (?:Section|Chapter|Appendix) \w", re.IGNORECASE)
 
 
 class Part(NamedTuple):
@@ -145,7 +151,7 @@ def _opening(text: str, every: list[Part], at: int) -> int | None:
         if every[at].end - part.start > LONGEST:
             return None
         if not refers(said):
-            return first
+            return first if not text[: part.start].rstrip().endswith("..") else None
     return None
 
 
@@ -159,7 +165,9 @@ def _closing(
         said = text[part.start : part.end]
         if part.kind == "code" and i > first:
             introduced = text[: part.start].rstrip().endswith((":", "："))
-            return i if introduced and said.count("\n") < code_lines else best
+            end = _code_end(every, i)
+            short = text[part.start : every[end].end].count("\n") < code_lines
+            return end if introduced and short else best
         alien = part.block != every[first].block or part.kind == "other"
         if alien or count == SENTENCES or (count and part.end - every[first].start > LONGEST) or not fit(said):
             break
@@ -169,12 +177,21 @@ def _closing(
     return best
 
 
+def _code_end(every: list[Part], at: int) -> int:
+    """The last part of a piece of code with empty lines in it."""
+    while at + 1 < len(every) and every[at + 1].kind == "code":
+        at += 1
+    return at
+
+
 def fit(said: str) -> bool:
     """Whether it is a whole sentence that does not send the reader elsewhere."""
     if not _OPENS.match(said) or not (_ENDS.search(said) or said.rstrip().endswith((":", "："))):
         return False
     letters = sum(c.isalpha() or c.isspace() for c in said)
     if letters < LETTERS * len(said) or _POINTER.search(_ASIDE.sub("", said)):
+        return False
+    if _LABEL.match(said) or said.endswith("..") or any(_ELSEWHERE.search(aside) for aside in _ASIDE.findall(said)):
         return False
     if len(_OPERATORS.findall(said)) > 1:
         return False
@@ -186,8 +203,8 @@ def fit(said: str) -> bool:
 def refers(said: str) -> bool:
     """Whether a sentence leans on the one before it."""
     if said.rstrip().endswith((":", "：")):  # "with this command:" points to what follows
-        return bool(_REFERS.match(said))
-    return bool(_REFERS.match(said) or _POINTS_BACK.search(said[:60]) or _THIS_ONE.search(said))
+        return bool(_REFERS.match(said) or _ALSO.match(said))
+    return bool(_REFERS.match(said) or _SUCH.search(said) or _POINTS_BACK.search(said[:60]) or _THIS_ONE.search(said))
 
 
 def points(said: str) -> bool:

@@ -1,37 +1,49 @@
 """What could be quoted on a question, what of it is worth it, and in which order it reads. Pure and deterministic."""
 
+import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from actors.evidence import Claim, Passage, Slice
+from actors.evidence import Claim, Findings, Passage, Slice
 from actors.facts import facts
-from actors.research.rules.decompose import decompose, subject
-from actors.research.rules.headings import is_entry, leaf, named_by
-from actors.research.rules.terms import alike, share, terms
+from actors.research.rules.decompose import decompose, essence, subject
+from actors.research.rules.headings import is_entry, leaf, named_by, nearest
+from actors.research.rules.terms import alike, ordered, share, terms
 from runtime.model.prose import points, standing
 
 QUOTES_OF_A_PAGE = 3
 """So many quotes of one page while others have something to add."""
-NEAR_PAGE = 0.5
-"""A page with less than this share of the best one's score is not quoted beside it."""
-NEAR_QUOTE = 0.5
+NEAR_PAGE = 0.3
+"""A page with less than this share of the best one's score is not quoted beside it, unless a section of it is named."""
+NEAR_QUOTE = 0.6
 """A quote with less than this share of the best one's score is left out."""
-ON_TOPIC, SAYS_SO = 0.6, 0.4
-"""So much of the question's terms stand in a quote with all the headings above it, and with the nearest one alone."""
-OF_AN_ENTRY = 0.8
+ON_TOPIC, SAYS_SO = 0.55, 0.3
+"""So much of the question stands in a quote with all the headings above it, and in the quote alone."""
+OPENS_ON = 0.5
+"""A section speaks from its first sentence on of what its heading, or that of its page, says of the question so far."""
+WHOLE, HEADED = 0.9, 1.0
+"""Where the headings say so much of a question, all below them counts so much more."""
+LEAST = 0.4
+"""A heading that says so much of the question is looked into, whatever the search singled out."""
+OF_AN_ENTRY = 0.9
 """So much of them the entry of a reference says by itself, or it speaks only of its own name."""
 ABOUT = 0.34
 """So much of a question of the whole task stands in every quote or above it, whatever direction is explored."""
-LEFT = 0.34
-"""So much of what the title and headings do not say of the question, the quote itself must say."""
+TELLING = 0.6
+"""A word of the question is what it is about when it tells so much of what the most telling one tells."""
 SHORT = 2
 """A question of so few terms wants all of them."""
 SAME = 0.7
 """A quote that shares more of its terms than this with another one says the same, unless its figures differ."""
-UNQUOTED = 0.8
+IN_LEAF, IN_PATH, IN_OPENING, FOUND, PAGE = 0.5, 0.2, 0.7, 0.4, 0.2
+"""What counts beside what a quote says of the question: its nearest heading, all of them, that one where it opens the
+section, the score of the search, and that of the page."""
+ACTIVITY = 0.3
+"""What a word counts that says what is done with the subject, such as "tune"."""
+UNQUOTED = 0.5
 """What a paragraph counts that the search did not single out, beside one that it did."""
-DEFINES, POINTS, ENTRY = 0.5, -0.25, -0.3
+DEFINES, POINTS, ENTRY = 0.5, -0.3, -0.3
 """For a sentence that says what the thing asked for is, for one that names a chapter, for one of a reference entry that
 nobody asked for by its name."""
 
@@ -43,10 +55,30 @@ _HOW = re.compile(
     re.IGNORECASE,
 )
 _IDENTIFIER = re.compile(r"\b\w*[A-Za-z]\w*_\w+\b")
+_SETS = re.compile(r"\b(?:tun|configur|setting|set\b|parameter|option|enabl|disabl|control|decide)", re.IGNORECASE)
+_OF_AN_ENTRY = re.compile(
+    r"[A-Z][a-z]+s (?:the|an?|whether|if|how|each|any) |(?:Boolean|Name|Number|Type|Maximum|Minimum|Optional) "
+)
+"""How the entry of a reference begins, which must not be quoted without its name."""
+_BESIDES = re.compile(
+    r"(?:compatibility|outputs?|see also|history|authors?|diagnostics|exit status|environment|files|acknowledge?ments?|"
+    r"兼容性|호환성)$",
+    re.IGNORECASE,
+)
+"""Sections of a reference page that do not explain its subject."""
+_ASPECTS = terms("limitations advantages benefits strengths risks")
+"""What somebody wants to know of a subject: what does not speak of it is off the topic."""
+_PLAIN = re.compile(
+    r"what|when|which|where|does|should|would|could|have|work(?:s|ing)?|your|they|them|there|that|with|from|into|about|"
+    r"explain|describe|need|want|want(?:ed)?|happens?|difference|between|often|much|many|this|these|those|tell|more|know|"
+    r"understand|overview|summary|report|give|write|please|some|will|mean(?:s|ing)?|best|good|actually|exactly|find|tune|"
+    r"configured?|monitor(?:ing)?|choose|decides?|handles?|handled|manage"
+)
+_ASIDE = re.compile(r"\([^()]*\)|\b(?:Section|Chapter|Table|Figure|Part) [\w.]+")
 _EXAMPLE = re.compile(r"(?:\w+ )?examples?\b|示例|例子|예제", re.IGNORECASE)
 _FRAGMENT = re.compile(
-    r"(?:The|An?|Name|Number|Type|Value|List)\b(?:(?!\b(?:is|are|was|were|has|have|can|may|must|should|will|would|does)\b)"
-    r"[^.])*\."
+    r"(?:The|An?|Name|Number|Type|Value|List|Per-\w+|Maximum|Minimum|Boolean|Total|Time|Amount|True|Optional|Any)\b"
+    r"(?:(?!\b(?:is|are|was|were|has|have|can|may|must|should|will|would|does)\b)[^.])*\."
 )
 """What an entry says of its name without a verb, such as "The name of the gate."."""
 _SAYS_WHAT = re.compile(r"is|are|means?|refers?|provides?|allows?|lets?|enables?|consists?")
@@ -57,15 +89,43 @@ class Asked(NamedTuple):
     """A question, in the terms that quotes are measured by."""
 
     question: str
-    wanted: frozenset[str]
+    wanted: dict[str, float]
+    """Its terms, and what each tells."""
     about: tuple[frozenset[str], ...]
     """The terms of each question of the whole task."""
     names: tuple[str, ...]
     """Identifiers, one of which a quote or its headings must name."""
-    sides: tuple[frozenset[str], ...]
-    """Of a question that compares: what is peculiar to each side, and must stand in every quote."""
+    sides: tuple[Callable[[str], bool], ...]
+    """Of a question that compares: whether a text speaks of each side, as every quote must."""
+    sets: bool
+    """It asks how something is set, so that entries of a reference may answer it."""
+    besides: tuple[str, ...]
+    """The beginnings of its other words, where it has only one term: one of them must stand in a quote, too."""
+    aspects: frozenset[str]
+    """Of which a quote or its headings must speak, such as limitations."""
     code: int
     """Lines of code that a quote may end with."""
+
+    def share(self, have: frozenset[str]) -> float:
+        """How much of the question some terms say, 0 to 1."""
+        whole = sum(self.wanted.values())
+        return sum(weight for term, weight in self.wanted.items() if term in have) / whole if whole else 0.0
+
+    def headed(self, passage: Passage) -> bool:
+        """Whether all that stands in a passage answers the question, for its headings say the whole of it."""
+        above = terms(f"{passage.title} {passage.heading}")
+        own = bool(self.telling & terms(nearest(passage)))
+        return len(self.wanted) > 1 and own and not is_entry(passage.heading) and self.share(above) >= WHOLE
+
+    def fit(self, heading: frozenset[str]) -> float:
+        """How far a heading is the question's own: less when it says other things, too."""
+        return self.share(heading) * (1 + share(heading, frozenset(self.wanted))) / 2
+
+    @property
+    def telling(self) -> frozenset[str]:
+        """What the question is about before all."""
+        most = max(self.wanted.values(), default=0.0)
+        return frozenset(term for term, weight in self.wanted.items() if weight >= TELLING * most)
 
 
 class Quote(NamedTuple):
@@ -83,83 +143,151 @@ class Quote(NamedTuple):
 
     @property
     def context(self) -> frozenset[str]:
-        """Its terms and those of the headings that it stands under."""
-        return terms(" ".join((self.passage.title, self.passage.heading, self.text)))
+        """Its terms and those of the headings that it stands under, from the title of its document on."""
+        _, title, below = self.passage.heading.rpartition(self.passage.title)
+        return terms(" ".join((self.passage.title, below if title else self.passage.heading, self.text)))
 
     def claim(self) -> Claim:
         return Claim(self.text, self.number, self.text)
 
 
-def asked_by(question: str, whole: str, sides: tuple[str, ...]) -> Asked:
-    """A question of a task, and what its sides are where it compares them all."""
+def asked_by(question: str, whole: str, sides: tuple[str, ...], weights: Sequence[tuple[str, float]] = ()) -> Asked:
+    """
+    A question of a task, and what its sides are where it compares them all.
+
+    :param weights: its words with what each tells, where the search knows.
+    """
     wanted = terms(question)
     of = [terms(each) for each in sides]
     shared = frozenset.intersection(*of) if of else frozenset()
     compares = bool(of) and all(each <= wanted for each in of)
     return Asked(
-        question, wanted, tuple(map(terms, decompose(whole).questions)), tuple(_IDENTIFIER.findall(question)),
-        tuple(each - shared or each for each in of) if compares else (),
+        question, weighed(question, weights), tuple(map(terms, decompose(whole).questions)),
+        tuple(_IDENTIFIER.findall(question)),
+        tuple(_speaks(side, each - shared or each) for side, each in zip(sides, of, strict=True)) if compares else (),
+        bool(_SETS.search(question)), _besides(question, wanted), wanted & _ASPECTS,
         CODE if _HOW.search(question) else FORMULA,
     )  # fmt: skip
 
 
-def candidates(passages: Sequence[Passage], asked: Asked) -> list[Quote]:
+def _besides(question: str, wanted: frozenset[str]) -> tuple[str, ...]:
+    if len(wanted) != 1:
+        return ()
+    rest = (word for word in re.findall(r"[a-z]{4,}", question.lower()) if not terms(word) & wanted)
+    return tuple(word[:4].rstrip("ed") for word in rest if not _PLAIN.fullmatch(word))
+
+
+def _speaks(side: str, own: frozenset[str]) -> Callable[[str], bool]:
+    """Whether a text speaks of one side of a comparison: by its identifier, or by a word that is its own."""
+    named = _IDENTIFIER.findall(side)
+    if named:
+        return lambda text: any(re.search(rf"\b{each}\b", text) for each in named)
+    return lambda text: bool(own & terms(text))
+
+
+def weighed(question: str, weights: Sequence[tuple[str, float]]) -> dict[str, float]:
+    """The terms of a question with what each tells; what somebody does with the subject tells little."""
+    known: dict[str, float] = {}
+    for word, weight in weights:
+        for term in terms(word):
+            known[term] = max(known.get(term, 0.0), math.sqrt(max(0.0, weight)))
+    middle = sum(known.values()) / len(known) if known else 1.0
+    subjects = terms(essence(question))
+    return {term: known.get(term, middle) * (1.0 if term in subjects else ACTIVITY) for term in ordered(question)}
+
+
+def candidates(found: Findings, asked: Asked) -> list[Quote]:
     """All that could be quoted on a question: what the search singled out, and the paragraphs beside it."""
-    near = NEAR_PAGE * max((each.score for each in passages), default=0.0)
-    found: dict[tuple[int, int], Quote] = {}
-    for number, passage in enumerate(passages, 1):
-        if passage.score < near or not passage.quotes:
+    best_page = max((each.score for each in found.passages), default=0.0) or 1.0
+    best = max((place.score for each in found.passages for place in each.quotes), default=0.0) or 1.0
+    held: dict[tuple[int, int], Quote] = {}
+    for number, passage in enumerate(found.passages, 1):
+        opens = number in found.begins
+        headed = asked.headed(passage)
+        near = bool(passage.quotes) and passage.score >= NEAR_PAGE * best_page
+        if not (near or opens or headed or asked.share(terms(nearest(passage))) >= LEAST):
             continue
-        best = max(each.score for each in passage.quotes)
-        rest = Slice(0, len(passage.text), UNQUOTED * best * share(asked.wanted, terms(passage.text)))
-        for place in (*passage.quotes, *_paragraphs(passage, rest)):
-            stands = standing(passage, place, _bearing(asked.wanted), asked.code)
+        for place in (*passage.quotes, *_paragraphs(passage, UNQUOTED * best)):
+            begins = place.start == 0 and (opens or (is_entry(passage.heading) and _named(passage.heading, asked)))
+            bears = _anything if begins or headed else _bearing(asked.wanted)
+            stands = standing(passage, place, bears, asked.code)
             if stands is None:
                 continue
             quote = Quote(0.0, number, passage, stands)
-            quote = quote._replace(score=place.score + _merits(quote, asked))
+            first = opens and stands.start == 0
+            merits = HEADED * headed + FOUND * place.score / best + PAGE * passage.score / best_page
+            merits += _merits(quote, asked, first)
+            quote = quote._replace(score=merits)
             key = (number, stands.start)
-            if _on_topic(quote, asked) and (key not in found or found[key].score < quote.score):
-                found[key] = quote
-    return list(found.values())
+            if _on_topic(quote, asked, first) and (key not in held or held[key].score < quote.score):
+                held[key] = quote
+    best = max((each.score for each in held.values()), default=0.0)
+    return [_held_up(each, best) if asked.headed(each.passage) else each for each in held.values()]
 
 
-def _merits(quote: Quote, asked: Asked) -> float:
+def _held_up(quote: Quote, best: float) -> Quote:
+    """What stands under a heading that says all of the question is near enough, whatever words it uses."""
+    return quote._replace(score=max(quote.score, NEAR_QUOTE * best))
+
+
+def _merits(quote: Quote, asked: Asked, first: bool) -> float:
     """What speaks for and against a quote beside the score of the search."""
     heading = quote.passage.heading
-    unnamed = is_entry(heading) and not terms(named_by(heading)) <= asked.wanted
+    unnamed = is_entry(heading) and not _named(heading, asked)
     tells = is_entry(heading) and not unnamed and quote.place.start == 0  # an entry says first what its name stands for
-    return max(DEFINES * tells, defines(quote.text, asked.question)) + POINTS * points(quote.text) + ENTRY * unnamed
+    near = asked.fit(terms(nearest(quote.passage)))
+    said = asked.share(terms(quote.text)) + IN_LEAF * near + IN_PATH * asked.share(terms(heading))
+    said += IN_OPENING * near * first
+    meaning = max(DEFINES * tells, defines(quote.text, asked.question))
+    return said + meaning + POINTS * points(quote.text) + ENTRY * unnamed
 
 
-def _on_topic(quote: Quote, asked: Asked) -> bool:
+def _named(heading: str, asked: Asked) -> bool:
+    """Whether the question asks for an entry: by its name, or for all entries whose names say what it is about."""
+    name = named_by(heading)
+    words = terms(name)
+    if not words or asked.names:
+        return any(re.search(rf"\b{each}\b", leaf(heading)) for each in asked.names)
+    if asked.share(words) < OPENS_ON or not words & asked.telling:
+        return False
+    if _IDENTIFIER.search(name):
+        return len(words & asked.wanted.keys()) > 1 or (asked.sets and ordered(name)[0] in asked.telling)
+    return words <= asked.wanted.keys()
+
+
+def _on_topic(quote: Quote, asked: Asked, first: bool) -> bool:
     """Whether a quote speaks of what is asked, and of the subject of the whole task."""
-    heading, wanted = quote.passage.heading, asked.wanted
-    words = terms(quote.text)
+    heading, words = quote.passage.heading, terms(quote.text)
     if asked.names and not any(re.search(rf"\b{name}\b", f"{quote.text} {heading}") for name in asked.names):
         return False
-    if any(not own & words for own in asked.sides):
+    if any(not side(quote.text) for side in asked.sides):
         return False
     if asked.about and max(share(each, quote.context) for each in asked.about) < ABOUT:
         return False
+    if asked.besides and not any(word in quote.text.lower() for word in asked.besides):
+        return False
+    if asked.aspects and not asked.aspects & quote.context:
+        return False
+    said = asked.share(words)
     if is_entry(heading):
-        named = terms(named_by(heading))
-        told = len(wanted) > SHORT and share(wanted, words) >= OF_AN_ENTRY
-        return not _FRAGMENT.match(quote.text) and (told or bool(named and named <= wanted))
+        begins = quote.place.start == 0 and not _FRAGMENT.match(quote.text)
+        told = not asked.names and len(asked.wanted) > SHORT and said >= OF_AN_ENTRY
+        return (begins or bool(asked.names)) and (told or _named(heading, asked))
+    if _OF_AN_ENTRY.match(quote.text) or _BESIDES.match(leaf(heading)):
+        return False
     if asked.code == FORMULA and _EXAMPLE.match(leaf(heading)):
         return False
-    left = wanted - terms(f"{quote.passage.title} {heading}")
-    near = share(wanted, terms(f"{quote.text} {leaf(heading)}"))
-    least = 1.0 if len(wanted) <= SHORT else SAYS_SO
-    spoken = bool(words & wanted) and (not left or share(left, words) >= LEFT)
-    return spoken and near >= least and share(wanted, quote.context) >= ON_TOPIC
+    near, least = terms(f"{quote.passage.title} {leaf(heading)}"), 1.0 if len(asked.wanted) <= SHORT else ON_TOPIC
+    if not asked.telling & (near | words) or asked.share(quote.context) < least:
+        return False
+    return said >= SAYS_SO or asked.headed(quote.passage) or (first and asked.share(near) >= OPENS_ON)
 
 
-def _paragraphs(passage: Passage, whole: Slice) -> Iterable[Slice]:
+def _paragraphs(passage: Passage, score: float) -> Iterable[Slice]:
     at = 0
     for paragraph in passage.text.split("\n\n"):
         if not any(each.start < at + len(paragraph) and each.end > at for each in passage.quotes):
-            yield Slice(at, at + len(paragraph), whole.score)
+            yield Slice(at, at + len(paragraph), score)
         at += len(paragraph) + 2
 
 
@@ -194,16 +322,20 @@ def _overlap(one: Quote, other: Quote) -> bool:
 
 
 def _same(text: str, said: frozenset[str], other: str) -> bool:
-    return alike(terms(text), said) > SAME and not (facts(text).quantities - facts(other).quantities)
+    if alike(terms(text), said) <= SAME:
+        return False
+    return not facts(_ASIDE.sub("", text)).quantities - facts(_ASIDE.sub("", other)).quantities
 
 
-def readable(chosen: list[Quote]) -> list[Quote]:
-    """The best one first, then page by page, each in its own order."""
-    if not chosen:
-        return []
+def readable(chosen: list[Quote], question: str) -> list[Quote]:
+    """What says what the thing is first, then page by page, the best page first, each in its own order."""
     rank = {each.passage.source: place for place, each in reversed(list(enumerate(chosen)))}
-    rest = sorted(chosen[1:], key=lambda each: (rank[each.passage.source], each.passage.start + each.place.start))
-    return [chosen[0], *rest]
+    return sorted(
+        chosen,
+        key=lambda each: (
+            -defines(each.text, question), rank[each.passage.source], each.passage.start + each.place.start
+        ),
+    )  # fmt: skip
 
 
 def defines(text: str, question: str) -> float:
@@ -216,5 +348,9 @@ def defines(text: str, question: str) -> float:
     return DEFINES * (2 if any(_SAYS_WHAT.fullmatch(word) for word in opening) else 1)
 
 
-def _bearing(wanted: frozenset[str]) -> Callable[[str], bool]:
-    return lambda said: bool(wanted & terms(said))
+def _anything(said: str) -> bool:
+    return bool(said)
+
+
+def _bearing(wanted: dict[str, float]) -> Callable[[str], bool]:
+    return lambda said: bool(wanted.keys() & terms(said))

@@ -34,7 +34,11 @@ def merged(own: Findings, web: Findings, *, limit: int) -> Findings:
     ]
     said.sort(key=lambda pair: (-pair[1].place.score, pair[0], pair[1].passage, pair[1].place.start))
     sentences: tuple[Sentence, ...] = tuple(each for _, each in said[:SENTENCES])
-    return Findings(passages, "", max(each.confidence for each in sides), sentences)
+    begins = tuple(
+        sorted(places[n, number] for n, side in enumerate(sides) for number in side.begins if (n, number) in places)
+    )
+    weights = tuple({word: weight for side in sides for word, weight in side.weights}.items())
+    return Findings(passages, "", max(each.confidence for each in sides), sentences, begins, weights)
 
 
 def _strength(side: Findings) -> float:

@@ -52,7 +52,7 @@ def find(pages: list[Text], questions: list[str], limit: int) -> list[Findings]:
 def _found(index: _Index, question: str, limit: int) -> Findings:
     if not index.shelf.passages:
         return Findings(abstain=NOTHING)
-    found = search(index.shelf, question, limit, hops=True)
+    found = search(index.shelf, question, limit, hops=True, reads=True)
     return msgspec.structs.replace(found, passages=tuple(_named(index, passage) for passage in found.passages))
 
 

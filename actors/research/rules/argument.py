@@ -116,7 +116,8 @@ def _open(
     explored = [*plan.questions, *(each.question for each in message.sections)]
     explored += (leaf(each.heading) for each in passages if each.id in {said.passage for said in stated(sections)})
     unanswered = tuple(each.question for each in sections if not each.statements)
-    left = tuple(each for each in message.directions if each not in plan.questions)
+    answered = {each.question for each in sections if each.statements}
+    left = tuple(each for each in message.directions if each not in plan.questions and each not in answered)
     asked_once = unanswered if message.brief.round == 1 else ()
     open_ends = bounded((*left, *found), explored, (*message.learnings, *fresh))
     return (*open_ends, *asked_once)[:DIRECTIONS]

@@ -100,7 +100,17 @@ _COMPARES = tuple(
 )
 _NAME = r"\b[A-Za-z]\w*_\w+\b"
 _SEVERAL = re.compile(rf"{_NAME}(?:(?:,\s*(?:and\s+|or\s+)?|\s+and\s+|\s+or\s+){_NAME})+")
-_NAMES = re.compile(r"\b(?:\w*[A-Z]\w*|\w+_\w+)\b")
+_NAMES = re.compile(r"\b(?:(?!I\b)\w*[A-Z]\w*|\w+_\w+)\b")
+NAMED_WORDS = 3
+"""So many words of the question before it say what such a question is about."""
+_ACTIVITY = re.compile(
+    r"\b(?:tun(?:e|es|ed|ing)|monitor(?:s|ed|ing)?|configur(?:e|es|ed|ing)|set(?:s|ting|tings)?(?:\s+up)?|setup|"
+    r"choos(?:e|es|ing)|cho(?:ice|sen)|find(?:s|ing)?|mak(?:e|es|ing)|work(?:s|ing)?|handl(?:e|es|ing)|decid(?:e|es|ing)|"
+    r"differ(?:s|ences?|ent)?|manag(?:e|es|ing)|improv(?:e|es|ing)|optimi[sz](?:e|es|ing)|do(?:es|ing)?|"
+    r"happen(?:s|ing)?|best|practices?|ways?|kinds?|types?|explain|describe|start(?:ed)?|learn|troubleshoot(?:ing)?|"
+    r"behav(?:e|es|ior|iour)|determin(?:e|es)|need(?:s|ed)?|allow(?:s|ed)?|prevent(?:s|ing)?|avoid(?:s|ing)?)\b",
+    re.IGNORECASE,
+)
 VAGUE = 2
 """With so few words and no name a question does not say what it is about."""
 _LEADING = re.compile(r"^(?:the|an?|using|use|main|key|between)\s+", re.IGNORECASE)
@@ -142,7 +152,7 @@ def unrepeated(texts: list[str] | tuple[str, ...]) -> tuple[str, ...]:
 def keywords(text: str, most: int = 12) -> str:
     """A question without its filler, for a search engine: its words of weight as they are written."""
     wanted, found = frozenset(ordered(text)), list[str]()
-    for word in re.findall(r"[\w.'-]*\w", text):
+    for word in re.findall(r"[.'-]{0,3}\w+(?:[.'-]+\w+)*", text):
         if terms(word) & wanted and word not in found:
             found.append(word)
     return " ".join(found[:most])
@@ -150,8 +160,19 @@ def keywords(text: str, most: int = 12) -> str:
 
 def subject(question: str) -> str:
     """What a question is about, where its form tells; else empty."""
+    return _LEADING.sub("", _subject(question))
+
+
+def _subject(question: str) -> str:
+    """The same with its article, to stand in a sentence."""
     found = _SUBJECT.match(question.strip())
-    return _LEADING.sub("", next(each for each in found.groups() if each).strip()) if found else ""
+    return next(each for each in found.groups() if each).strip() if found else ""
+
+
+def essence(question: str) -> str:
+    """What a question is about, without what somebody does with it: "tune" and "choose" are no subjects."""
+    found = " ".join(_ACTIVITY.sub(" ", question).split())
+    return found if terms(found) else question
 
 
 def _asking(text: str) -> frozenset[str]:
@@ -196,7 +217,7 @@ def _understood(parts: list[str]) -> list[str]:
             found[-1] = f"{found[-1]} {part}"
         else:
             found.append(part)
-            about = subject(part) or ("" if asks else part)
+            about = _subject(part) or ("" if asks else part)
     return found
 
 
@@ -215,17 +236,17 @@ def _clauses(part: str) -> list[str]:
     pieces = [piece.strip(" ,") for piece in _AND.split(part)]
     if len(pieces) < 2 or any(len(terms(piece)) < 1 and not _PRONOUN.search(piece) for piece in pieces):
         return [part]
-    about = subject(pieces[0])
+    about = _subject(pieces[0])
     found = [pieces[0]]
     for piece in pieces[1:]:
         if _PRONOUN.search(piece):
             if not about:
                 return [part]
             piece = _named(piece, _PRONOUN, about)
-        elif len(terms(piece)) < 2:
-            return [part]
         elif len(terms(piece)) <= VAGUE and not _NAMES.search(piece[1:]):
             about_names = " ".join(_NAMES.findall(pieces[0][1:]))
+            if len(terms(piece)) < VAGUE:
+                about_names = about_names or keywords(essence(pieces[0]), NAMED_WORDS)
             piece = f"{piece.rstrip('?？ ')} ({about_names})" if about_names else piece
         found.append(piece)
     ending = "?" if _ASKS.search(part) else ""

@@ -1,14 +1,14 @@
 """What stays open and is worth another round: parts of the subject that the passages name and nobody explored. Pure."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 
 from actors.evidence import Passage
 from actors.research.ports import Statement
 from actors.research.rules.decompose import unrepeated
-from actors.research.rules.headings import generic, is_entry, leaf, named_by
-from actors.research.rules.terms import ordered, share, terms
+from actors.research.rules.headings import LONGEST, generic, is_entry, leaf
+from actors.research.rules.terms import share, terms
 
 DIRECTIONS = 8
 CHARACTERS = 120
@@ -18,12 +18,9 @@ TIED = 0.6
 """So much of the task's terms stand in the text of a direction, or under its headings."""
 LEAST_CHARACTERS = 250
 """With less text under it a heading is no direction."""
-PREFIX = 3
-"""So short a part of a name is shared by many that have nothing to do with each other."""
 LONGEST_PATH = 90
 
 _TYPE = re.compile(r"\s*(?:\([^()]{0,40}\)|\[[^\[\]]*\].*|,\s.*)$")
-_IDENTIFIER = re.compile(r"\b[A-Za-z]\w*_\w*[A-Za-z]\b")
 _NUMBERED = re.compile(r"^(?:[A-Z]\.)?\d+(?:\.\d+)*\.?\s+")
 _COMMAND = re.compile(r"[\[\]{}<>|=;]|^--?\w|\(\)|->")
 
@@ -34,15 +31,16 @@ def found_in(
     explored: Iterable[str],
     *,
     quoted: AbstractSet[str] = frozenset(),
-    named: str = "",
+    pages: AbstractSet[str] = frozenset(),
 ) -> tuple[str, ...]:
     """
     The headings near the subject whose text was not quoted, the closest first.
 
     A heading that says nothing of the subject takes the one above it that does; one without any is left out, and so is
-    the entry of a reference, unless what was quoted names it.
+    the entry of a reference.
 
-    :param named: what was quoted.
+    :param quoted: headings whose text was quoted.
+    :param pages: the sources that were quoted: what another one is about leads away.
     """
     about, done = terms(task), [terms(each) for each in explored]
     near = NEAR * max((each.score for each in passages), default=0.0)
@@ -51,7 +49,7 @@ def found_in(
         text = phrased(passage.heading, about)
         if passage.score < near or passage.heading in quoted or not text:
             continue
-        if len(passage.text) < LEAST_CHARACTERS or is_entry(passage.heading):
+        if passage.source not in pages or len(passage.text) < LEAST_CHARACTERS or is_entry(passage.heading):
             continue
         said = terms(text)
         tied = share(about, terms(f"{passage.title} {passage.heading} {passage.text}")) >= TIED
@@ -60,27 +58,12 @@ def found_in(
         score = share(about, said) + share(about, terms(passage.text)) + passage.score / (near or 1.0) * NEAR
         ranked[text] = max(ranked.get(text, 0.0), score)
     order = sorted(ranked, key=lambda each: -ranked[each])
-    return unrepeated([*order, *_names(named, about, passages, quoted)])[:DIRECTIONS]
-
-
-def _names(text: str, about: frozenset[str], passages: Sequence[Passage], quoted: AbstractSet[str]) -> Iterator[str]:
-    """The identifiers near the subject that were quoted without what explains them."""
-    explained = {named_by(each) for each in quoted}
-    known = {named_by(each.heading) for each in passages}
-    telling = frozenset(each for each in about if len(each) > PREFIX)
-    names = dict.fromkeys(_IDENTIFIER.findall(text))
-    found = (name for name in names if name not in explained and _family(name) in telling)
-    yield from sorted(found, key=lambda name: name not in known)
-
-
-def _family(name: str) -> str:
-    """The first part of an identifier that says something: names that belong together begin alike."""
-    return next((each for each in ordered(name) if len(each) > PREFIX), "")
+    return unrepeated(order)[:DIRECTIONS]
 
 
 def phrased(heading: str, about: frozenset[str]) -> str:
     """A heading as something to look for, in the words of the subject; empty when it leads nowhere."""
-    path = [_NUMBERED.sub("", each).strip() for each in heading.split(" > ")]
+    path = [_NUMBERED.sub("", each[:LONGEST]).strip() for each in heading.split(" > ")]
     last = _TYPE.sub("", path[-1]).strip()
     if generic(path[-1]) or generic(last) or _COMMAND.search(path[-1]) or not terms(last) or len(last) > CHARACTERS:
         return ""

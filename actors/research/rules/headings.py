@@ -2,6 +2,10 @@
 
 import re
 
+from actors.evidence import Passage
+
+LONGEST = 300
+"""Of a heading so much is looked at; a longer one is none, but text that a page dresses up as one."""
 QUADRANTS = ("strengths", "weaknesses", "opportunities", "threats")
 
 _RATES = {
@@ -32,7 +36,7 @@ _VERSUS = re.compile(
     re.IGNORECASE,
 )
 _GLOSSARY = re.compile(r"\bglossary\b|术语|용어", re.IGNORECASE)
-_ARGUMENTS = re.compile(r"\s*[(\[{<].*$")
+_ARGUMENTS = re.compile(r"[(\[{<].*$")
 _ENTRY = re.compile(r"[\[\]{}<>|=;()]|^--?\w|\w_\w|->|^[a-z][\w-]*$|^[A-Z][A-Z/]+(?: [A-Z/]{2,})*$")
 _GENERIC = re.compile(
     r"^(?:[\d.]+\s*)?(?:"
@@ -49,12 +53,18 @@ _GENERIC = re.compile(
 
 
 def leaf(heading: str) -> str:
-    return heading.rpartition(" > ")[2].strip()
+    return heading.rpartition(" > ")[2][:LONGEST].strip()
 
 
 def generic(heading: str) -> bool:
     """Whether a heading could stand over anything."""
-    return not heading or bool(_GENERIC.match(heading.strip(" .:")))
+    return not heading or bool(_GENERIC.match(heading[:LONGEST].strip(" .:")))
+
+
+def nearest(passage: Passage) -> str:
+    """The heading that tells what a passage is about: the title of its page where the last one could stand anywhere."""
+    last = leaf(passage.heading)
+    return passage.title if generic(last) else last
 
 
 def is_entry(heading: str) -> bool:
@@ -64,7 +74,7 @@ def is_entry(heading: str) -> bool:
 
 def named_by(heading: str) -> str:
     """The name that an entry explains, without its type or arguments."""
-    return _ARGUMENTS.sub("", leaf(heading))
+    return _ARGUMENTS.sub("", leaf(heading)).rstrip()
 
 
 def quadrant(heading: str) -> str:
@@ -80,7 +90,7 @@ def quadrant(heading: str) -> str:
 
 def alternatives(heading: str) -> str:
     """The name of another product that a heading announces; else empty."""
-    path = [each.strip() for each in heading.split(" > ")]
+    path = [each[:LONGEST].strip() for each in heading.split(" > ")]
     if len(path) > 1 and _RIVALS.match(path[-2]) and not generic(path[-1]):
         return path[-1]
     found = _VERSUS.search(path[-1])

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from actors.research.drafts import PlanDraft
 from actors.research.records import Brief, Plan
-from actors.research.rules.decompose import QUESTIONS, SIDES, decompose, keywords, unrepeated
+from actors.research.rules.decompose import QUESTIONS, SIDES, decompose, essence, keywords, unrepeated
 from actors.research.rules.terms import ordered, share, terms
 
 QUERY_CHARACTERS = 400
@@ -17,6 +17,12 @@ BROADER_WORDS = 3
 
 
 _RESTRICTIONS = re.compile(r"\b(?:limitations?|limits|caveats|drawbacks|disadvantages|shortcomings)\b", re.IGNORECASE)
+_ASPECT = re.compile(
+    r"\b(?:the )?(?:main )?(?:(?:dis)?advantages?|pros|cons|benefits?|limitations?|limits|caveats|drawbacks|"
+    r"shortcomings)\b(?:\s+(?:and|or)\b)?(?:\s+of\b)?",
+    re.IGNORECASE,
+)
+"""Where nothing is found on an aspect, the pages on the subject may still have a section on it."""
 
 
 def drafted(text: str, brief: Brief, directions: tuple[str, ...], before: Plan | None, shortfall: str) -> PlanDraft:
@@ -29,13 +35,21 @@ def drafted(text: str, brief: Brief, directions: tuple[str, ...], before: Plan |
         return PlanDraft(before.questions, broader(before), before.sides)
     if brief.direction:
         questions = unrepeated((brief.direction, *directions))[: brief.breadth]
-        return PlanDraft(questions, tuple(in_context(each, text) for each in questions))
+        return PlanDraft(questions, tuple(_anew(each, text) for each in questions))
     asked = decompose(text)
     queries = [*asked.questions]
     queries += (_RESTRICTIONS.sub("restrictions", each) for each in asked.questions if _RESTRICTIONS.search(each))
+    queries += (_ASPECT.sub("", essence(each)) for each in asked.questions if _ASPECT.search(each))
     if len(asked.questions) > 1 and not asked.sides:
         queries.append(keywords(text))
     return PlanDraft(asked.questions, tuple(queries), asked.sides)
+
+
+def _anew(direction: str, task: str) -> str:
+    """The query of a direction; a question that stayed open is searched for by what it is about."""
+    if direction.endswith(("?", "？")):
+        return keywords(essence(direction))
+    return in_context(direction, task)
 
 
 def in_context(direction: str, task: str) -> str:

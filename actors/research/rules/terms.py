@@ -37,7 +37,9 @@ _SHORTEST = 4
 """A stem is at least so long."""
 
 
-_SAME = dict.fromkeys(("restriction", "restrict", "caveat", "drawback", "disadvantag", "shortcom"), "limit")
+_SAME = dict.fromkeys(("restriction", "restrict", "caveat", "drawback", "disadvantag", "shortcom"), "limit") | {
+    "benefit": "advantag"
+}
 """Words under which sources tell what a task asks for by another one."""
 
 

@@ -13,12 +13,12 @@ from actors.research.rules.terms import terms
     ("task", "questions"),
     [
         ("How does the tide mill decide when to open?", ("How does the tide mill decide when to open?",)),
-        ("What is a tide mill and how is it powered?", ("What is a tide mill?", "How is tide mill powered?")),
+        ("What is a tide mill and how is it powered?", ("What is a tide mill?", "How is a tide mill powered?")),
         (
             "Please investigate millraces. How are they lined? How can they be sealed?",
             ("How are millraces lined?", "How can millraces be sealed?"),
         ),
-        ("What is a sluice? Why does it matter?", ("What is a sluice?", "Why does sluice matter?")),
+        ("What is a sluice? Why does it matter?", ("What is a sluice?", "Why does a sluice matter?")),
         ("Which sluices exist? Which mills have them?", ("Which sluices exist? Which mills have them?",)),
         ("Write a detailed report on tide mills.", ("Tide mills",)),
         ("Research the state of tidal power.", ("The state of tidal power",)),

@@ -19,13 +19,13 @@ def passage(heading: str, text: str = LONG, score: float = 10.0) -> Passage:
 
 @pytest.mark.req("DR-5")
 def test_headings_near_the_subject_that_nobody_quoted_are_directions() -> None:
-    found = found_in([passage("Mills > Tide gates"), passage("Mills > Tide ponds")], TASK, (TASK,))
+    found = found_in([passage("Mills > Tide gates"), passage("Mills > Tide ponds")], TASK, (TASK,), pages={"mill"})
     assert found == ("Tide gates", "Tide ponds")
 
 
 def test_what_was_quoted_or_explored_is_none() -> None:
     passages = [passage("Mills > Tide gates"), passage("Mills > Tide ponds")]
-    assert found_in(passages, TASK, ("tide gates",), quoted={"Mills > Tide ponds"}) == ()
+    assert found_in(passages, TASK, ("tide gates",), quoted={"Mills > Tide ponds"}, pages={"mill"}) == ()
 
 
 @pytest.mark.parametrize(
@@ -47,13 +47,11 @@ def test_a_heading_alone_is_no_question_and_keeps_the_words_of_the_subject(headi
 
 def test_pages_far_behind_the_best_one_and_headings_over_little_text_lead_nowhere() -> None:
     weak, short = passage("Mills > Tide gates", score=2.0), passage("Mills > Tide ponds", "Short.")
-    assert found_in([passage("Mills > Tides", score=10.0), weak, short], "tides", ("tides",)) == ()
+    assert found_in([passage("Mills > Tides", score=10.0), weak, short], "tides", ("tides",), pages={"mill"}) == ()
 
 
-def test_a_name_that_was_quoted_but_not_explained_is_a_direction() -> None:
-    passages = [passage("Tide mills")]
-    found = found_in(passages, TASK, (TASK,), quoted={"Tide mills"}, named="Set tide_gate_height and max_speed first.")
-    assert found == ("tide_gate_height",)
+def test_what_a_page_is_about_that_was_not_quoted_leads_away() -> None:
+    assert found_in([passage("Mills > Tide gates")], TASK, (TASK,), pages={"another"}) == ()
 
 
 @given(st.lists(st.text(max_size=200), max_size=40))
