@@ -26,13 +26,16 @@ def crowded(article: site_pages.Article) -> str:
     """A page as large sites make it: menus, a cookie notice, teasers and a footer around the article."""
     menu = "".join(f'<li><a href="/{each.lower()}">{each}</a></li>' for each in SECTIONS)
     around = (
-        f'<header><ul class="menu">{menu}</ul><div class="cookie-banner">We and 214 partners use cookies to show you '
-        f"advertisements. <button>Accept all</button></div></header>",
-        f'<aside class="related"><h2>More for you</h2><ul>{TEASERS}</ul></aside><footer><ul>{menu}</ul>'
-        "<p>Imprint, privacy, contact. All rights reserved by the publisher.</p></footer>",
+        (
+            f'<header><ul class="menu">{menu}</ul><div class="cookie-banner">We and 214 partners use cookies for '
+            f"our advertisements. <button>Accept all</button></div></header>"
+        ),
+        (
+            f'<aside class="related"><h2>More for you</h2><ul>{TEASERS}</ul></aside><footer><ul>{menu}</ul>'
+            "<p>Imprint, privacy, contact. All rights reserved by the publisher.</p></footer>"
+        ),
     )
-    html = article.html.replace("<main>", f"{around[0]}<main>").replace("</main>", f"</main>{around[1]}")
-    return html
+    return article.html.replace("<main>", f"{around[0]}<main>").replace("</main>", f"</main>{around[1]}")
 
 
 def read(path: str) -> tuple[site_pages.Article, Extracted]:
