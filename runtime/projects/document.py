@@ -1,7 +1,8 @@
 """
 The state file: a project as Markdown that a person can read and edit, and that parses back without loss.
 
-What a person sees is what is parsed. For show are only the lines above the first section and the column Crawled.
+What a person sees is what is parsed. For show are only the lines above the first section, the column Crawled, and the
+last section, which is the report as people read it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,6 +14,7 @@ from actors.evidence import Passage
 from actors.research.identity import key_of
 from actors.research.ports import Missed, Page, SearchResult
 from actors.research.records import Analysis, Contradiction
+from actors.research.report.markdown import rendered
 from actors.research.workflow import ResearchCase
 from runtime.projects import front
 from runtime.projects.project import Project
@@ -32,11 +34,15 @@ SECTIONS = {
     "Citations": "passages",
     "Not obtained": "missed",
     "Directions": "directions",
-    "Report": "report",
+    "Parts of the report": "report",
 }
 """Heading to field of the case. Contradictions are the analysis's."""
 REMARKS = "Remarks"
 """The section of all fields that have none of their own."""
+REPORT = "Report"
+"""The last section. Whatever it quotes, nothing below its heading is parsed."""
+AS_REPORT = "(as the report at the end of this file)"
+"""What stands for the text of a resolution that is the report."""
 IN_HEAD = frozenset({"ticket_id", "text", "brief", "rounds", "is_complete"})
 TABLES: dict[str, Any] = {"results": (SearchResult, RESULTS), "missed": (Missed, MISSED)}
 TEXTS: dict[str, type[Page | Passage]] = {"pages": Page, "passages": Passage}
@@ -62,6 +68,8 @@ def parsed(text: str) -> Project:
     known: dict[str, Any] = {}
     contradictions: tuple[Contradiction, ...] = ()
     for part in found:
+        if part.title == REPORT:
+            break
         if part.title == "Contradictions":
             contradictions = _listed_in(part, tuple[Contradiction, ...])
         elif part.title == REMARKS:
@@ -72,6 +80,8 @@ def parsed(text: str) -> Project:
             raise Unreadable(part.line, f"there is no section {part.title!r}; these are: {', '.join(SECTIONS)}.")
     if contradictions:
         known["analysis"] = msgspec.structs.replace(known.get("analysis", Analysis()), contradictions=contradictions)
+    if (report := known.get("report")) and (said := known.get("resolution")) and said.text == AS_REPORT:
+        known["resolution"] = msgspec.structs.replace(said, text=rendered(report))
     case = ResearchCase(
         ticket_id=head.project_id, text=head.question, brief=front.brief_of(head), rounds=head.rounds,
         is_complete=head.is_complete, **known,
@@ -98,17 +108,31 @@ def _project(head: front.Head, case: ResearchCase, *, edited: bool) -> Project:
 
 
 def _body(project: Project) -> Iterator[str]:
-    case = project.case
+    case, report = project.case, ""
     yield f"# {inline(project.title)}"
     yield ""
     said = f": {inline(project.message)}" if project.message else ""
     yield f"{project.status.capitalize()}, {project.progress} %{said}"
+    if case.report is not None:
+        yield from ("", f"The [report](#{REPORT.lower()}) stands at the end.")
+        report = rendered(case.report)
+        if case.resolution is not None and case.resolution.text == report:
+            as_report = msgspec.structs.replace(case.resolution, text=AS_REPORT)
+            case = msgspec.structs.replace(case, resolution=as_report)
     for title, name in SECTIONS.items():
         lines = list(_contradictions(case) if not name else _told(case, name))
         if lines or (name and getattr(case, name) != _FIELDS[name].default):
             yield from ("", f"## {title}", "", *lines)
     if remarks := list(fields(case, but=_OWN)):
         yield from ("", f"## {REMARKS}", "", *remarks)
+    if report:
+        yield from ("", f"## {REPORT}", *_below_title(report))
+
+
+def _below_title(report: str) -> Iterator[str]:
+    """A report as a section: without its title, which stands at the top, and its headings a level deeper."""
+    for line in report.rstrip("\n").split("\n")[1:]:
+        yield f"#{line}" if line.startswith("#") else line
 
 
 def _contradictions(case: ResearchCase) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from actors.research.ports import Statement
 from runtime.projects.scan import Item, Unreadable
 from runtime.projects.text import EMPTY, NOTHING, clean, fenced, inline
 
@@ -15,6 +16,8 @@ S = TypeVar("S", bound=msgspec.Struct)
 Labelled = tuple[str, Any]
 ACRONYMS = {"url": "URL", "sha256": "SHA-256", "swot": "SWOT"}
 PARAGRAPH_LINES = 12
+ECHOES: Mapping[type, tuple[str, str]] = {Statement: ("quote", "text")}
+"""Fields that are left out where they say what another field of the same record says: words quoted as they are."""
 _YES = {True: "yes", False: "no"}
 
 
@@ -85,6 +88,8 @@ def record(items: Sequence[Item], type_: type[S], line: int, **known: Any) -> S:
     :raises Unreadable: a label is unknown, a value is missing or not of its type.
     """
     known |= values(items, {name: each for name, each in _types(type_).items() if name not in known})
+    if (echo := ECHOES.get(type_)) and echo[1] in known:
+        known.setdefault(echo[0], known[echo[1]])
     try:
         return type_(**known)
     except TypeError:
@@ -126,8 +131,11 @@ def _taken_apart(value: Any) -> tuple[str | None, list[Labelled]]:
 
 
 def _told(record: msgspec.Struct, but: Sequence[str]) -> Iterator[Labelled]:
+    echo, said = ECHOES.get(type(record), ("", ""))
     for field in _fields(type(record)):
         value = getattr(record, field.name)
+        if field.name == echo and value == getattr(record, said):
+            continue
         if field.name not in but and (field.required or value != field.default):
             yield label(field.name), value
 

@@ -11,13 +11,17 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from actors.research.ports import Page, SearchResult
-from actors.research.records import Section
+from actors.evidence import Resolution
+from actors.research.ports import Page, SearchResult, Statement
+from actors.research.records import Block, Line, Report, Section
+from actors.research.report.compose import compose
+from actors.research.report.markdown import rendered
 from actors.research.workflow import ResearchCase
 from runtime.projects.document import SECTIONS, begun, parsed, written
 from runtime.projects.project import Project
 from runtime.projects.scan import Unreadable
 from runtime.projects.text import cells, clean, inline, outline, row
+from tests.actors.research import cases
 from tests.research import FACT, HARBOR, QUAY, QUESTION, a_case, a_page
 from tests.runtime.projects.cases import HOSTILE, UNWRITABLE, projects, texts
 from tests.runtime.projects.kit import a_project
@@ -77,7 +81,7 @@ def test_the_file_has_the_parts_that_people_and_programs_look_for() -> None:
     assert list(frontmatter.loads(text).metadata)[:7] == KEYS
     assert "| Source | Title | URL | Quality | Crawled |" in text
     outside = re.sub(r"^( *`{3,})text\n.*?\n\1$", "", text, flags=re.MULTILINE | re.DOTALL)
-    assert re.findall("^## (.+)$", outside, re.MULTILINE) == [*SECTIONS, "Remarks"]
+    assert re.findall("^## (.+)$", outside, re.MULTILINE) == [*SECTIONS, "Remarks", "Report"]
     content = text.split("## Extracted content")[1].split("\n## Learnings")[0]
     assert re.findall("^### (.+)$", content, re.MULTILINE) == ["Limits", r"\# Overview"]
     rows = [line for line in text.splitlines() if line.startswith(("| tavily", "| web"))]
@@ -202,6 +206,42 @@ def test_several_texts_in_a_cell_stay_several(points: tuple[str, ...]) -> None:
     project = a_project(ResearchCase(ticket_id="T-1", text=QUESTION, results=(result,)))
 
     assert parsed(written(project)).case.results == (result,)
+
+
+@pytest.mark.req("PR-16")
+def test_the_report_stands_at_the_end_as_people_read_it_and_once() -> None:
+    # given a research that has ended, whose resolution is its report
+    report = compose(cases.case())
+    case = a_case(report=report, resolution=Resolution(rendered(report), (), "suggested"))
+
+    text = written(a_project(case))
+
+    # then its headings are below ours, and nothing of it stands there twice
+    assert "The [report](#report) stands at the end.\n" in text
+    last = text.split("\n## Report\n")[1]
+    assert last.replace("\n##", "\n#").strip() == rendered(report).partition("\n")[2].strip()
+    assert text.count("Not answered\n") == 1
+    assert parsed(text) == a_project(case)
+
+
+@pytest.mark.parametrize("evil", ["```text\n## Plan\n- x", "## Plan", "---\nstatus: failed\n---", "````text"])
+def test_nothing_that_a_report_quotes_is_parsed(evil: str) -> None:
+    lines = (Line(f"~~~~~\n{evil}\n~~~~~", (1,)), Line(evil, (1,)), Line(f"- {evil}\n- {evil}", (1,)))
+    case = a_case(report=Report(title=evil, question=evil, sections=(Block(evil, lines, evil),)))
+
+    assert parsed(written(a_project(case))) == a_project(case)
+
+
+def test_words_quoted_as_they_are_stand_there_once() -> None:
+    said = Statement("Ships wait.", "Ships wait.", "p#0", "p")
+    case = ResearchCase(
+        ticket_id="T-1", text=QUESTION, learnings=(said, msgspec.structs.replace(said, text="They do."))
+    )
+
+    text = written(a_project(case))
+
+    assert text.count("**Quote:**") == 1
+    assert parsed(text).case.learnings == case.learnings
 
 
 def test_a_case_with_nothing_in_it_is_a_short_file() -> None:
