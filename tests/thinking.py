@@ -1,5 +1,6 @@
-"""A model's part in a research, for `FakeOpenAI`: honest by what it is shown, unless a test has it say something else."""
+"""A model's part in a research, for `FakeOpenAI`: honest, unless a test has it say something else."""
 
+import inspect
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -7,7 +8,7 @@ from typing import Any, NamedTuple
 
 from aiohttp import web
 
-from tests.fake_openai import FakeOpenAI, Step, says
+from tests.fake_openai import USAGE, FakeOpenAI, Step, says
 
 _FENCED = re.compile(r"<<<(\w+) ([^\n]*)\n(.*?)\n\1>>>", re.DOTALL)
 _SENTENCE = re.compile(r"[A-Z][^.\n]*[a-z][^.\n]*\.")
@@ -70,13 +71,19 @@ def overview(it: Asked) -> Any:
 HONEST: Mapping[str, Says] = {"PlanDraft": plan, "Answer": answer, "Landscape": landscape, "Overview": overview}
 
 
-def thinks(**said: Says | Any) -> Step:
-    """Answer each request for a shape of this name so; others honestly. A value that is no function is said as it is."""
+def thinks(usage: dict[str, Any] | None = USAGE, /, **said: Any) -> Step:
+    """
+    Answer each request for a shape of this name so; others honestly. A value that is no function is said as it is.
+
+    :param usage: what an answer is said to have cost; None: nothing is said, so it is estimated from the texts.
+    """
 
     async def step(server: FakeOpenAI, request: web.Request) -> web.StreamResponse:
         it = asked(json.loads(await request.text()))
-        how = said.get(it.shape, HONEST[it.shape])
-        value = how(it) if callable(how) else how
-        return await (value if callable(value) else says(value))(server, request)
+        value: Any = said.get(it.shape, HONEST[it.shape])
+        if callable(value) and not inspect.iscoroutinefunction(value):
+            value = value(it)
+        say: Step = value if inspect.iscoroutinefunction(value) else says(value, usage=usage)
+        return await say(server, request)
 
     return step

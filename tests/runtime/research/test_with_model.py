@@ -1,80 +1,30 @@
-"""Whole researches with a model behind an OpenAI-compatible server: what it invents, and how it fails."""
+"""Whole researches with a model behind an OpenAI-compatible server: what is asked of it, and what it may invent."""
 
-import asyncio
-import contextlib
 import json
 import re
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from actors.outcome import Outcome, Why
-from actors.research.records import Brief, Report
-from actors.research.workflow import ResearchCase
-from runtime.node import Node
-from runtime.settings import ModelSettings, ResearchSettings, RunSettings
-from runtime.storage.journal import Ticket
-from tests.fake_openai import FakeOpenAI, Step
-from tests.runtime.research.test_desk import DOCUMENTS, QUESTION, knowing
+from actors.outcome import Why
+from tests.fake_openai import FakeOpenAI
+from tests.runtime.research.modelled import (
+    EVERYTHING,
+    HOLDS,
+    LRU,
+    PINNED,
+    answers,
+    case_of,
+    honest,
+    number_of,
+    research,
+    researched,
+    shapes,
+    thinking,
+)
+from tests.runtime.research.test_desk import DOCUMENTS, QUESTION
 from tests.thinking import Asked, asked, claim, thinks
-
-LRU = "Halyard evicts the entry that was used least recently."
-PINNED = "A pinned entry is never evicted by Halyard."
-HOLDS = "The cache of Halyard holds 4096 entries unless `max_entries` is raised."
-EVERYTHING = " ".join(" ".join(text.split()) for text in DOCUMENTS.values())
-
-
-@contextlib.asynccontextmanager
-async def thinking(
-    folder: Path, server: FakeOpenAI, *, run: RunSettings = RunSettings(),  # noqa: B008 - it is frozen
-    research: ResearchSettings = ResearchSettings(), **model: Any,  # noqa: B008
-) -> AsyncIterator[Node]:  # fmt: skip
-    settings = ModelSettings(**{"base_url": server.url, "name": "fake-model", "tries": 2, "call_seconds": 5.0, **model})
-    async with knowing(folder, model=settings, run=run, research=research) as node:
-        yield node
-
-
-async def researched(node: Node, question: str = QUESTION, **brief: Any) -> tuple[Outcome, Report]:
-    handle = await node.submit(Ticket(text=question, brief=Brief(**brief)))
-    async with asyncio.timeout(60):
-        outcome = await handle.outcome()
-    return outcome, node.report(outcome.run)
-
-
-async def research(folder: Path, step: Step, **model: Any) -> tuple[Outcome, Report]:
-    """One research with a model that says this."""
-    async with FakeOpenAI(step) as server, thinking(folder, server, **model) as node:
-        return await researched(node)
-
-
-def case_of(node: Node, outcome: Outcome) -> ResearchCase:
-    case = node.journal.fold(node.journal.find(outcome.run)).case
-    assert isinstance(case, ResearchCase)
-    return case
-
-
-def honest(outcome: Outcome, report: Report) -> bool:
-    """Every citation, and every quote that is shown, stands in a document."""
-    assert outcome.resolution is not None
-    quotes = [each.quote for each in outcome.resolution.citations]
-    lines = [*report.overview, *report.key_points, *(line for block in report.sections for line in block.lines)]
-    quotes += [line.quote for line in lines if line.quote]
-    assert all(line.numbers for line in lines)
-    return all(" ".join(quote.split()) in EVERYTHING for quote in quotes)
-
-
-def shapes(server: FakeOpenAI) -> list[str]:
-    return [asked(body).shape for body in server.bodies]
-
-
-def answers(*claims: dict[str, Any], answered: bool = True, directions: tuple[str, ...] = ()) -> dict[str, Any]:
-    return {"claims": list(claims), "directions": list(directions), "answered": answered}
-
-
-def number_of(it: Asked, quote: str) -> int:
-    return next(n for n, text in enumerate(it.passages, 1) if quote in text)
 
 
 def _fields(definitions: dict[str, Any]) -> list[str]:
