@@ -77,13 +77,15 @@ def figure(chart: Chart) -> Figure:
 
 
 def fit(text: str, width: float) -> str:
-    """As much of a text as has room."""
+    """As much of a text as has room, cut between words where there are any."""
     room = int(width / LETTER)
     taken = 0
     for place, character in enumerate(text):
         taken += 2 if unicodedata.east_asian_width(character) in "WF" else 1
         if taken > room:
-            return f"{text[: place - 1].rstrip()}…"
+            cut = text[: place - 1]
+            head, _, tail = (cut, "", "") if text[place - 1] == " " else cut.rpartition(" ")
+            return f"{(head if head and len(tail) < len(cut) // 3 else cut).rstrip()}…"
     return text
 
 

@@ -31,6 +31,9 @@ LEAST_MATCH = 0.3
 DETAIL_CHARACTERS = 200
 
 
+NONE_READ = "None of the feeds could be read: look at the reasons, and at [feeds] urls."
+
+
 class Feeds:
     """One a process: reads feeds for all researches, a few at once."""
 
@@ -94,7 +97,7 @@ class RunFeeds:
         missed = [each for each in read if isinstance(each, Missed)]
         entries = [entry for each in read if not isinstance(each, Missed) for entry in each]
         if missed and len(missed) == len(read):
-            missed.append(Missed("rss", "source_failed", f"None of the {len(read)} feeds could be read."))
+            missed.append(Missed("rss", "source_failed", NONE_READ))
         return (*best(entries, query, limit), *missed)
 
     async def _ensure(self, url: str, within: float) -> None:

@@ -17,11 +17,12 @@ LEAST_BARS, BARS = 6, 20
 MOMENTS = 12
 YEARS = 3
 """Fewer make no timeline."""
-LABEL_CHARACTERS = 60
+LABEL_CHARACTERS, YEAR_CHARACTERS = 60, 8
 LATER_YEARS = 10
 """A year so far beyond the reading is taken for a number."""
 
 _MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec"  # noqa: E501
+_SENTENCE = re.compile(r"(?<=[.!?。])\s+")
 _YEAR = re.compile(
     rf"\b(?:{_MONTHS})\.?(?:\s+\d{{1,2}}(?:st|nd|rd|th)?,?)?\s+(?P<month>(?:1[5-9]|20)\d\d)\b"
     r"|\b(?:in|since|until|from|during|before|after|by|year)\s+(?:early\s+|late\s+)?(?P<word>(?:1[5-9]|20)\d\d)"
@@ -40,8 +41,15 @@ def charts(lines: Sequence[Line], sources: Sequence[Listed], missed: Sequence[Mi
 
 def years(text: str) -> list[int]:
     """The years that a sentence names as years, each once."""
-    found = (each for match in _YEAR.finditer(text) for each in match.groups() if each)
-    return list(dict.fromkeys(int(each) for each in found))
+    return list(dict.fromkeys(year for year, _ in _named(text)))
+
+
+def _named(text: str) -> Iterator[tuple[int, int]]:
+    """Each year with the place where it stands."""
+    for match in _YEAR.finditer(text):
+        for name, year in match.groupdict().items():
+            if year:
+                yield int(year), match.start(name)
 
 
 def _charts(lines: Sequence[Line], sources: Sequence[Listed], missed: Sequence[Missed]) -> Iterator[Chart]:
@@ -64,9 +72,20 @@ def _charts(lines: Sequence[Line], sources: Sequence[Listed], missed: Sequence[M
 
 def _moments(line: Line, latest: int) -> Iterator[tuple[str, int]]:
     marks = f"(source {', '.join(map(str, line.numbers))})" if line.numbers else ""
-    for year in years(line.text):
-        if not latest or year <= latest + LATER_YEARS:
-            yield f"{neat(flat(line.text), LABEL_CHARACTERS)} {marks}".strip(), year
+    seen: set[int] = set()
+    for sentence in _SENTENCE.split(flat(line.text)):
+        for year, place in _named(sentence):
+            if year not in seen and (not latest or year <= latest + LATER_YEARS):
+                seen.add(year)
+                yield f"{_around(sentence, place)} {marks}".strip(), year
+
+
+def _around(sentence: str, place: int) -> str:
+    """What a sentence says where a year stands in it, cut between words."""
+    if len(neat(sentence, len(sentence))) <= LABEL_CHARACTERS or place < LABEL_CHARACTERS - YEAR_CHARACTERS:
+        return neat(sentence, LABEL_CHARACTERS)
+    start = sentence.find(" ", max(0, place - LABEL_CHARACTERS * 2 // 3)) + 1
+    return f"…{neat(sentence[start:], LABEL_CHARACTERS - 1)}"
 
 
 def _few(items: Sequence[tuple[str, int]], most: int) -> tuple[tuple[str, int], ...]:

@@ -155,7 +155,7 @@ async def test_when_no_feed_can_be_read_the_source_has_failed() -> None:
     async with feeds(Web(**{NEWS: Got(NEWS, 500, reason="dead", detail="It answers with 500.")})) as run:
         _, missed = await ask(run)
 
-    assert missed[-1] == Missed("rss", "source_failed", "None of the 1 feeds could be read.")
+    assert missed[-1] == Missed("rss", "source_failed", "None of the feeds could be read: look at the reasons, and at [feeds] urls.")
 
 
 async def test_whoever_gives_up_while_a_feed_is_read_holds_up_nobody() -> None:

@@ -121,3 +121,17 @@ def test_no_label_adds_a_line_to_a_diagram(kind: str, items: list[tuple[str, int
     drawn = mermaid(Chart(kind, "T", tuple(items)))  # type: ignore[arg-type]
 
     assert len(drawn.splitlines()) == (5 if kind == "bar" else len(items) + 2)
+
+
+def test_a_year_stands_beside_what_is_said_of_it() -> None:
+    said = (
+        "Mud settles behind the dam. The number of salmon that pass the long fish ladder at the dam fell from 5,200 in "
+        "2012 to 3,100 in 2018, and has not recovered. It was dredged in 2021."
+    )
+
+    (chart,) = charts([Line(said, (2,))], [source(1, "a.example")], ())
+
+    assert [year for _, year in chart.items] == [2012, 2018, 2021]
+    assert all(str(year) in event for event, year in chart.items)
+    assert all(word in f"{said} …" for event, _ in chart.items for word in event.removesuffix(" (source 2)").split("…"))
+    assert chart.items[2][0] == "It was dredged in 2021. (source 2)"
