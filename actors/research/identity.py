@@ -19,7 +19,8 @@ _TRACKING = re.compile(
 )
 _ESCAPED = re.compile(r"%([0-9A-Fa-f]{2})")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-_DROPPED = re.compile(r"^[\x00-\x20]+|[\x00-\x20]+$|[\t\r\n]")
+_BLANK = "".join(map(chr, range(0x21)))
+_DROPPED = re.compile(r"[\t\r\n]")
 _CJK = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
 _WORD = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+")
 
@@ -34,7 +35,7 @@ def key_of(url: str) -> str:
     if url.startswith("knowledge:"):
         return url.removeprefix("knowledge:")
     try:
-        parts = urlsplit(_DROPPED.sub("", url))
+        parts = urlsplit(_DROPPED.sub("", url.strip(_BLANK)))
         if parts.scheme not in _PORTS or not parts.hostname:
             return url
         host = _host(parts)

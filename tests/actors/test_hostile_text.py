@@ -9,7 +9,16 @@ from actors.facts import facts
 from actors.folding import fold, shown
 from actors.helpdesk.questions import questions
 from actors.helpdesk.summarization import borne_out
-from runtime.model import triage
+from actors.research.identity import key_of, sketch_of
+from actors.research.ports import SearchResult, Statement
+from actors.research.records import Brief, Line
+from actors.research.report import links, markdown, mermaid, outline, prose, remarks
+from actors.research.report.charts import years
+from actors.research.rules import compress, decompose, directions, headings, landscape, learnings, planning, quality
+from actors.research.rules.entities import entities
+from actors.research.rules.segments import segments
+from runtime.model import prose as reading
+from runtime.model import quoting, triage
 
 SIZE = 250_000
 CPU_SECONDS = 2.0
@@ -47,6 +56,72 @@ RULES: dict[str, Callable[[str], object]] = {
     "urgency": triage.urgency,
     "language": triage.language,
 }
+
+
+LONG = 100_000
+"""A page is cut to a fifth of it."""
+PAGES = {
+    name: (unit * (LONG // len(unit) + 1))[:LONG]
+    for name, unit in {
+        "letters": "A", "words": "A ", "mixed": "aB", "foreign": "Be\u0301\u00e9", "links": "[a](", "strong": "**a ",
+        "images": "![a](b) ", "stars": "*a", "code": "`a``b", "cells": "| a ", "rows": "| a | b |\n", "tags": "<a ",
+        "headings": "# a\n", "items": "- a\n", "numbers": "1. a\n", "fences": "```\n", "lines": "- - ",
+        "years": "in 2020, ", "versus": "A vs ", "rivals": "alternatives to A, and ", "built": "built with A and ",
+        "slashes": "/../", "escapes": "%41&\\", "numbered": "[1, ", "directions": "\u202e\u200d", "dots": ".",
+        "ask": "what a? and how b? ", "differ": "difference between a and ", "paragraphs": "a\n\n", "figures": "7",
+        "indented": "    a\n", "breaks": "\r\x0b\u2028", "initials": "A. ",
+    }.items()
+} | {"late": " " * LONG + "x", "later": "\n" * LONG + "x", "apart": f"a{' ' * LONG}b"}  # fmt: skip
+
+
+def result(text: str) -> SearchResult:
+    return SearchResult("web", text, f"https://a.example/{text}", text, (text,), 0.5, text, text)
+
+
+def said(text: str) -> Statement:
+    return Statement(text, text, "a#1", "a")
+
+
+RESEARCH: dict[str, Callable[[str], object]] = {
+    "key": lambda text: key_of(f"http://a.example/{text}"),
+    "sketch": sketch_of,
+    "address": lambda text: (quality.web_address(text), links.link(text), links.publisher(f"https://{text}")),
+    "quality": lambda text: quality.judged((result(text),), text),
+    "essential": lambda text: compress.essential(text, "What is a?"),
+    "key points": lambda text: compress.key_points(text, "What is a?"),
+    "results": lambda text: compress.results_table((result(text),)),
+    "segments": lambda text: list(segments(text)),
+    "entities": entities,
+    "decompose": decompose.decompose,
+    "subject": lambda text: (decompose.keywords(text), decompose.subject(text), decompose.names(text)),
+    "plan": lambda text: planning.drafted(text, Brief(), (text,), None, text),
+    "headings": lambda text: (headings.is_entry(text), headings.quadrant(text), headings.alternatives(text)),
+    "direction": lambda text: directions.phrased(text, frozenset({"a"})),
+    "tasks": lambda text: (landscape.is_choice(text), remarks.is_product_question(text)),
+    "learnings": lambda text: learnings.unsaid((said(text), said(f"{text}y")), (said(f"{text}x"),)),
+    "years": years,
+    "label": mermaid.label,
+    "moment": outline.when,
+    "prose": prose.pieces,
+    "escaped": markdown.escaped,
+    "line": lambda text: markdown._said(Line(text, (1,), text, text)),
+    "parts": reading.parts,
+    "fit": lambda text: (reading.fit(text), reading.refers(text), reading.points(text)),
+    "asked": lambda text: quoting.asked_by(text, text, (text,)),
+    "defines": lambda text: quoting.defines(text, text),
+}
+
+
+@pytest.mark.parametrize("rule", RESEARCH)
+def test_no_page_is_slow_for_the_rules_of_research(rule: str) -> None:
+    slow = {}
+    for shape, text in PAGES.items():
+        began = time.process_time()
+        RESEARCH[rule](text)
+        if (took := time.process_time() - began) > CPU_SECONDS:
+            slow[shape] = took
+
+    assert slow == {}
 
 
 @pytest.mark.parametrize("rule", RULES)

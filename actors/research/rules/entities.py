@@ -27,8 +27,11 @@ _ITEM = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+(?P<text>\S.*)$", re.M
 _BOLD = re.compile(r"(?:\*\*|__)(?P<name>[^*_\n]{2,80})(?:\*\*|__)")
 _BREAK = re.compile(r"\s+[-–—:|]\s+|:\s+|\s+\(|(?<=[a-z]{3})[.;]\s|\s*[–—]\s*")
 
+_PART = r"[\w+#&-]{0,79}(?![\w+#&-])"
+"""The rest of a word. Longer ones are no names, and a search that begins at each letter of one would never end."""
 _NAME = (
-    r"(?:(?:[A-Z][\w+#&-]*|[a-z]+[A-Z]\w*)(?:\.(?:js|io|ai|com|net|NET))?(?: (?:[A-Z][\w+#&-]*|\d+(?:\.\d+)?)){0,3})"
+    rf"(?<![A-Za-z0-9_])(?:(?:[A-Z]{_PART}|[a-z]{{1,40}}[A-Z]{_PART})(?:\.(?:js|io|ai|com|net|NET))?"
+    rf"(?: (?:[A-Z]{_PART}|\d{{1,9}}(?:\.\d{{1,9}})?)){{0,3}})"
 )
 _NAMES = rf"{_NAME}(?:(?:, (?:and |or )?| and | or | & ){_NAME}){{0,9}}"
 _NAMED = re.compile(_NAME)

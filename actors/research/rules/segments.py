@@ -19,8 +19,11 @@ _END = re.compile(
     r"(?<=[.!?])[\"')\]”’]*\s+(?=[\"'(\[“‘]?[A-Z0-9\u00c0-\u00de\u0400-\u042f])|(?<=[。！？])[”’」』）\"]*"
 )
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|Dr|Mr|Mrs|Ms|Inc|Ltd|No|Fig|approx|cf|St|Jr|U\.S)|\b[A-Z]|^\d{1,3})\.$"
+    r"(?:\b(?:e\.g|i\.e|etc|vs|Dr|Mr|Mrs|Ms|Inc|Ltd|No|Fig|approx|cf|St|Jr|U\.S)|\b[A-Z])\.$"
 )
+_NUMBER = re.compile(r"\s*\d{1,3}\.$")
+ABBREVIATION_CHARACTERS = 10
+"""None is longer: what stands before it need not be looked at."""
 
 
 def words(text: str) -> frozenset[str]:
@@ -66,9 +69,12 @@ def sentences(line: str) -> Iterator[str]:
     """The sentences of one paragraph of prose that end as sentences do."""
     begin = 0
     for found in _END.finditer(line):
-        said = line[begin : found.end()].strip()
-        if _ABBREVIATION.search(said):
+        stop = found.start() if found.group().isspace() else found.end()
+        if _ABBREVIATION.search(line, max(begin, stop - ABBREVIATION_CHARACTERS), stop) or _NUMBER.match(
+            line, begin, stop
+        ):
             continue
+        said = line[begin : found.end()].strip()
         begin = found.end()
         if said:
             yield said
