@@ -69,29 +69,37 @@ class Ledger:
         if (room := self._room(tokens_in, share)) < tokens_out:
             tokens_out = room
             if tokens_out < SMALLEST_ANSWER:
-                raise self._used_up()
+                raise self._used_up(tokens_in, share)
         self._reserved_in += tokens_in
         self._reserved_out += tokens_out
         return Charge(self, tokens_in, tokens_out)
 
     def _room(self, tokens_in: int, share: float) -> int:
         """Tokens that an answer to such a question may have; negative when not even the question fits."""
-        budget, rooms = self.budget, [ENDLESS]
-        taken_in, taken_out = self._in + self._reserved_in + tokens_in, self._out + self._reserved_out
-        if budget.tokens:
-            rooms.append(int(budget.tokens * share) - taken_in - taken_out)
-        if budget.money:
-            left = budget.money * share - budget.cost(taken_in, taken_out)
-            rooms.append(-1 if left < 0 else int(left * MILLION / budget.price_out) if budget.price_out else ENDLESS)
-        return min(rooms)
+        return min(self._room_of_tokens(tokens_in, share), self._room_of_money(tokens_in, share))
+
+    def _room_of_tokens(self, tokens_in: int, share: float) -> int:
+        if not self.budget.tokens:
+            return ENDLESS
+        taken = self._in + self._reserved_in + tokens_in + self._out + self._reserved_out
+        return int(self.budget.tokens * share) - taken
+
+    def _room_of_money(self, tokens_in: int, share: float) -> int:
+        budget = self.budget
+        if not budget.money:
+            return ENDLESS
+        taken = budget.cost(self._in + self._reserved_in + tokens_in, self._out + self._reserved_out)
+        left = budget.money * share - taken
+        return -1 if left < 0 else int(left * MILLION / budget.price_out) if budget.price_out else ENDLESS
 
     def check(self) -> None:
         """:raises BudgetSpent: what is spent and put aside is more than there is."""
         if self._room(0, 1.0) < 0:
-            raise self._used_up()
+            raise self._used_up(0, 1.0)
 
-    def _used_up(self) -> BudgetSpent:
-        if self.budget.tokens:
+    def _used_up(self, tokens_in: int, share: float) -> BudgetSpent:
+        """The budget that leaves less room is named."""
+        if self._room_of_tokens(tokens_in, share) <= self._room_of_money(tokens_in, share):
             return BudgetSpent(f"The budget of {self.budget.tokens} tokens is used up: raise [model] ticket_tokens.")
         return BudgetSpent(f"The budget of {self.budget.money:g} for the model is used up: raise [research] money.")
 
