@@ -78,12 +78,15 @@ def search(
     spoken = (Sentence(numbers[q.passage.id], _slice(q)) for q in telling if q.passage.id in numbers)
     found = tuple(_passages(pages, chosen, [*quotable, *opening], telling))
     begins = tuple(sorted({numbers[each.passage.id] for each in opening}))
-    return Findings(found, why, sure, tuple(spoken), begins, _weights(question) if reads else ())
+    return Findings(found, why, sure, tuple(spoken), begins, _weights(shelf, question) if reads else ())
 
 
-def _weights(question: Question) -> tuple[tuple[str, float], ...]:
-    """The words of a question as they were written, each with what it tells."""
-    return tuple((question.words.get(term, term), round(each.weight, 2)) for term, each in question.terms.items())
+def _weights(shelf: Shelf, question: Question) -> tuple[tuple[str, float], ...]:
+    """The words of a question as they were written, each with what it tells; one that no document has tells nothing."""
+    return tuple(
+        (question.words.get(term, term), round(each.weight, 2) if shelf.frequency(term) else 0.0)
+        for term, each in question.terms.items()
+    )
 
 
 def _chosen(

@@ -11,7 +11,7 @@ from actors.research.rules.terms import share, terms
 from runtime.model.prose import standing
 from runtime.model.quoting import FORMULA, Quote, asked_by, candidates, chosen_of, defines, readable
 
-QUOTES = 5
+QUOTES = 4
 COVERED = 0.7
 """Quotes that leave no more of the question unsaid are taken for its answer. Nobody has judged them: that is said by
 `Filled.judged`."""

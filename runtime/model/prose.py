@@ -46,6 +46,7 @@ _REFERS = re.compile(
     r"\(|(?:这|那|它|其|此|但|因此|所以|然而|另外|例如|이것|그것|그러나|따라서|또한|예를)"
 )
 _POINTS_BACK = re.compile(
+    r"\b(?:except|for|of|by|with|in|on|from) that (?!is\b|are\b|the\b)[a-z]+\b|"
     r"\b(?:this|these|those|such an?) (?!section|chapter|page|manual|document|guide|article|release|version|way\b)"
     r"[a-z]+|^(?:\S+ ){1,6}(?:is|are|was|were) also\b",
 )
@@ -59,6 +60,8 @@ _THIS_ONE = re.compile(
     r"\bthis (?:is|was|can|could|may|might|will|would|means|has|does|happens|allows|makes)\b"
 )
 _POINTER = re.compile(
+    r"^(?:To learn more|(?:More|Further) (?:details|information)|As previously|Please (?:see|refer|note that this))\b|"
+    r"\b(?:details|information)\b.{0,60}\b(?:can be|are|is) found in\b|\bsee \\?\[|"
     r"^(?:\(?(?:See|Refer to|Consult|Read|Click|Table|Figure|Example|Listing|Section|Chapter|Appendix|Prev|Next|Up|"
     r"Home|Note:?$|Tip:?$|For (?:more|further|details|additional|a (?:full|complete|detailed|list)))\b)|"
     r"\b(?:see|refer to) (?:below|above|also|the (?:next|previous|following)|"
@@ -110,7 +113,10 @@ def standing(passage: Passage, place: Slice, bears: Callable[[str], bool], code_
     last = _closing(text, every, first, core[-1], bears, code_lines)
     if last is None:
         return None
-    return Slice(every[first].start, every[last].end, place.score)
+    start = every[first].start
+    if every[first].kind == "item" and _ITEM.search(text, start, every[last].end):
+        start = text.rfind("\n", 0, start) + 1  # the first of several items keeps its mark as the others do
+    return Slice(start, every[last].end, place.score)
 
 
 def parts(text: str) -> list[Part]:

@@ -16,7 +16,7 @@ QUOTES_OF_A_PAGE = 3
 """So many quotes of one page while others have something to add."""
 NEAR_PAGE = 0.3
 """A page with less than this share of the best one's score is not quoted beside it, unless a section of it is named."""
-NEAR_QUOTE = 0.6
+NEAR_QUOTE = 0.7
 """A quote with less than this share of the best one's score is left out."""
 ON_TOPIC, SAYS_SO = 0.55, 0.3
 """So much of the question stands in a quote with all the headings above it, and in the quote alone."""
@@ -39,6 +39,8 @@ SAME = 0.7
 IN_LEAF, IN_PATH, IN_OPENING, FOUND, PAGE = 0.5, 0.2, 0.7, 0.4, 0.2
 """What counts beside what a quote says of the question: its nearest heading, all of them, that one where it opens the
 section, the score of the search, and that of the page."""
+UNKNOWN = 0.2
+"""What a word counts that no document has, beside a middling one: whether the others do is judged by the search."""
 ACTIVITY = 0.3
 """What a word counts that says what is done with the subject, such as "tune"."""
 UNQUOTED = 0.5
@@ -191,9 +193,13 @@ def weighed(question: str, weights: Sequence[tuple[str, float]]) -> dict[str, fl
     for word, weight in weights:
         for term in terms(word):
             known[term] = max(known.get(term, 0.0), math.sqrt(max(0.0, weight)))
-    middle = sum(known.values()) / len(known) if known else 1.0
+    middle = sum(known.values()) / len(known) if any(known.values()) else 1.0
     subjects = terms(essence(question))
-    return {term: known.get(term, middle) * (1.0 if term in subjects else ACTIVITY) for term in ordered(question)}
+    strange = UNKNOWN * middle
+    return {
+        term: (known.get(term, middle) or strange) * (1.0 if term in subjects else ACTIVITY)
+        for term in ordered(question)
+    }
 
 
 def candidates(found: Findings, asked: Asked) -> list[Quote]:
@@ -221,8 +227,12 @@ def candidates(found: Findings, asked: Asked) -> list[Quote]:
             key = (number, stands.start)
             if _on_topic(quote, asked, first) and (key not in held or held[key].score < quote.score):
                 held[key] = quote
-    best = max((each.score for each in held.values()), default=0.0)
-    return [_held_up(each, best) if asked.headed(each.passage) else each for each in held.values()]
+    quotes, best = list(held.values()), max((each.score for each in held.values()), default=0.0)
+    above = {each.passage.id for each in quotes if asked.headed(each.passage)}
+    if not above:
+        return quotes
+    told = [each for each in quotes if each.passage.id in above or asked.share(terms(each.text)) >= WHOLE]
+    return [_held_up(each, best) if each.passage.id in above else each for each in told]
 
 
 def _held_up(quote: Quote, best: float) -> Quote:

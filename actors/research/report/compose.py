@@ -129,7 +129,7 @@ def _swot(case: CloseResearch, chosen: Arrangement, register: Register) -> tuple
 
 
 def _quadrant(title: str, rated: Sequence[Rated], register: Register) -> Block:
-    lines = tuple(register.line(each.statement, each.heading) for each in rated)
+    lines = tuple(_below(title, register.line(each.statement, each.heading)) for each in rated)
     return Block(title, lines, "" if lines else NOT_FOUND)
 
 

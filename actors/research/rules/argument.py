@@ -17,7 +17,7 @@ from actors.research.rules.compress import analysis_summary
 from actors.research.rules.contradictions import contradictions
 from actors.research.rules.directions import DIRECTIONS, bounded
 from actors.research.rules.headings import leaf
-from actors.research.rules.learnings import checked, foremost, holding, merged, quoted, unsaid, wider, without
+from actors.research.rules.learnings import checked, dealt, foremost, holding, merged, quoted, unsaid, wider, without
 
 NOT_FOUND = "Not found in the sources."
 STOPPED = "The research ended before this was looked into."
@@ -51,16 +51,18 @@ def argue(
     directions: list[str] = []
     degraded = partial = ""
     dropped = 0
-    for question, findings, answer in zip(plan.questions, found, answers, strict=True):
-        filled = _filled(answer, findings)
+    filled = [_filled(answer, findings) for answer, findings in zip(answers, found, strict=True)]
+    asked = list(zip(plan.questions, filled, strict=True))
+    checks = [checked(each.value.claims, each.passages, number, question, message.text) for question, each in asked]
+    shares = dealt([each.statements for each in checks])
+    for n, (question, each) in enumerate(asked):
+        answer, draft, held = answers[n], each.value, checks[n]
         partial = partial or _why_partial(answer)
-        degraded = degraded or filled.degraded
-        draft: Answer = filled.value
-        held = checked(draft.claims, filled.passages, number, question, message.text)
+        degraded = degraded or each.degraded
         dropped += held.dropped
-        said = unsaid(held.statements, (*known, *fresh))
+        said = unsaid(shares[n], (*known, *fresh))
         fresh += said
-        passages += filled.passages
+        passages += each.passages
         directions += draft.directions
         if not said and (longer := wider(held.statements, fresh)):
             said = longer
@@ -69,7 +71,7 @@ def argue(
         again = tuple(each for each in held.statements if each in known or each in fresh)
         shown = said or (again if number == 1 else ())  # what a report says elsewhere it does not repeat
         if shown or number == 1:
-            note = "" if shown else STOPPED if answer is None else findings.abstain or NOT_FOUND
+            note = "" if shown else STOPPED if answer is None else found[n].abstain or NOT_FOUND
             whole = draft.answered and bool(shown) and not held.dropped  # nobody judged what is left without the others
             sections.append(Section(question, shown, whole, note, number))
     if dropped:

@@ -104,6 +104,7 @@ _NAMES = re.compile(r"\b(?:(?!I\b)\w*[A-Z]\w*|\w+_\w+)\b")
 NAMED_WORDS = 3
 """So many words of the question before it say what such a question is about."""
 _ACTIVITY = re.compile(
+    r"\bhow (?:long|many|much|often)\b|"
     r"\b(?:tun(?:e|es|ed|ing)|monitor(?:s|ed|ing)?|configur(?:e|es|ed|ing)|set(?:s|ting|tings)?(?:\s+up)?|setup|"
     r"choos(?:e|es|ing)|cho(?:ice|sen)|find(?:s|ing)?|mak(?:e|es|ing)|work(?:s|ing)?|handl(?:e|es|ing)|decid(?:e|es|ing)|"
     r"differ(?:s|ences?|ent)?|manag(?:e|es|ing)|improv(?:e|es|ing)|optimi[sz](?:e|es|ing)|do(?:es|ing)?|"
@@ -240,9 +241,10 @@ def _clauses(part: str) -> list[str]:
     found = [pieces[0]]
     for piece in pieces[1:]:
         if _PRONOUN.search(piece):
-            if not about:
+            about_names = " ".join(_NAMES.findall(pieces[0][1:]))
+            if not (about or about_names):
                 return [part]
-            piece = _named(piece, _PRONOUN, about)
+            piece = _named(piece, _PRONOUN, about) if about else f"{piece.rstrip('?？ ')} ({about_names})"
         elif len(terms(piece)) <= VAGUE and not _NAMES.search(piece[1:]):
             about_names = " ".join(_NAMES.findall(pieces[0][1:]))
             if len(terms(piece)) < VAGUE:

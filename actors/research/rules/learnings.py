@@ -97,6 +97,21 @@ def unsaid(statements: Iterable[Statement], said: Iterable[Statement]) -> tuple[
     return tuple(found)
 
 
+def dealt(lists: Sequence[Sequence[Statement]]) -> list[tuple[Statement, ...]]:
+    """What several questions may say, each given to one: in turns every question takes the first that is left."""
+    queues, taken = [list(each) for each in lists], list[Statement]()
+    chosen: list[list[Statement]] = [[] for _ in lists]
+    while any(queues):
+        for queue, mine in zip(queues, chosen, strict=True):
+            while queue:
+                each = queue.pop(0)
+                if unsaid((each,), taken):
+                    taken.append(each)
+                    mine.append(each)
+                    break
+    return [tuple(each) for each in chosen]
+
+
 def wider(statements: Iterable[Statement], said: Sequence[Statement]) -> tuple[Statement, ...]:
     """Those that say all of what is said already, word for word, and more."""
     return tuple(each for each in statements if any(_within(other, each) for other in said))[:1]

@@ -11,6 +11,7 @@ from actors.research.rules.learnings import (
     LEARNINGS,
     STATEMENTS,
     checked,
+    dealt,
     foremost,
     holding,
     merged,
@@ -151,3 +152,10 @@ def test_a_statement_that_says_all_of_another_one_and_more_takes_its_place() -> 
     assert wider([longer, said("The pond holds eels.")], [said(OPENS)]) == (longer,)
     assert without([said(OPENS), said("The pond holds eels.")], [longer]) == (said("The pond holds eels."),)
     assert wider([said(OPENS)], [said(OPENS)]) == ()
+
+
+def test_what_two_questions_may_say_is_dealt_out_so_that_none_goes_without() -> None:
+    one, two, three = (said(each) for each in ("Gates hold water.", "Mills grind corn.", "Ponds fill at night."))
+    assert dealt([(one, two, three), (one, two)]) == [(one, three), (two,)]
+    assert dealt([(one,), (one,)]) == [(one,), ()]
+    assert dealt([]) == []
