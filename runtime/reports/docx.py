@@ -154,7 +154,9 @@ class _Writer:
         else:
             paragraph.add_run(shown(listed.url))
         paragraph.add_run().add_break()
-        _faint(paragraph, f"{o.reading(listed)}. SHA-256 {re.sub(r'[^0-9a-zA-Z]', '', listed.sha256)}")
+        _faint(paragraph, f"{o.reading(listed)}.")
+        paragraph.add_run().add_break()
+        _faint(paragraph, f"SHA-256 {re.sub(r'[^0-9a-zA-Z]', '', listed.sha256)}")
 
 
 def _running(paragraph: Any, *lines: Line) -> None:

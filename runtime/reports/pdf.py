@@ -200,10 +200,11 @@ class _Writer:
         target, said = link(listed.url), self._markup(Span(shown(listed.url)))
         place = f'<a href="{escape(target)}" color="#1a5fa8">{said}</a>' if target else said
         title = self._markup(Span(flat(listed.title)), bold=True)
-        read = self._markup(Span(f"{o.reading(listed)}. SHA-256 {re.sub(r'[^0-9a-zA-Z]', '', listed.sha256)}"))
+        read = self._markup(Span(f"{o.reading(listed)}."))
+        digest = self._markup(Span(f"SHA-256 {re.sub(r'[^0-9a-zA-Z]', '', listed.sha256)}"))
         return self._marked(
             f'<a name="s{listed.number}"/>{title} {self._markup(Span(f"— {publisher(listed.url)}"))}<br/>{place}<br/>'
-            f'<font size="8" color="#5d6670">{read}</font>',
+            f'<font size="8" color="#5d6670">{read}<br/>{digest}</font>',
             "work",
             bullet=f"[{listed.number}]",
         )

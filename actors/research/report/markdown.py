@@ -20,6 +20,8 @@ _INLINE = re.compile(
     r"|<(?![\s=\d])|&(?=[#\w])|\$(?!\d)|:(?=//)|(?<=\b[wW]{3})\.|@(?=\w)"
 )
 _START = re.compile(r"#|>|[-+](?=[\s+-]|$)|=|:::|\|")
+BREAK = "  \n"
+"""A line's end that viewers keep."""
 _CLOSING = re.compile(r"(?<!\S)#+$")
 """What would be taken for the end of a heading."""
 _NUMBERED = re.compile(r"(\d{1,9})([.)])(?=\s|$)")
@@ -143,8 +145,8 @@ def _work(listed: Listed) -> str:
     target = link(listed.url)
     place = f"<{target}>" if target else _code(shown(listed.url))
     return (
-        f"{listed.number}. **{escaped(listed.title)}** — {escaped(publisher(listed.url))}, {place}\n"
-        f"   {escaped(o.reading(listed))}.\n"
+        f"{listed.number}. **{escaped(listed.title)}** — {escaped(publisher(listed.url))}, {place}{BREAK}"
+        f"   {escaped(o.reading(listed))}.{BREAK}"
         f"   SHA-256 `{re.sub(r'[^0-9a-zA-Z]', '', listed.sha256)}`"
     )
 

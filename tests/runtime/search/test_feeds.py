@@ -11,7 +11,7 @@ from actors.research.ports import Missed, SearchResult
 from bus import Clock
 from runtime.fetch.client import Client, Got
 from runtime.search.entries import Entry, plain, read
-from runtime.search.feeds import FEED_BYTES, Feeds, RunFeeds, best
+from runtime.search.feeds import FEED_BYTES, NONE_READ, Feeds, RunFeeds, best
 from runtime.settings import FeedsSettings, FetchSettings
 from runtime.workers import Workers
 from tests.runtime.search.hasty import Hasty
@@ -155,7 +155,7 @@ async def test_when_no_feed_can_be_read_the_source_has_failed() -> None:
     async with feeds(Web(**{NEWS: Got(NEWS, 500, reason="dead", detail="It answers with 500.")})) as run:
         _, missed = await ask(run)
 
-    assert missed[-1] == Missed("rss", "source_failed", "None of the feeds could be read: look at the reasons, and at [feeds] urls.")
+    assert missed[-1] == Missed("rss", "source_failed", NONE_READ)
 
 
 async def test_whoever_gives_up_while_a_feed_is_read_holds_up_nobody() -> None:

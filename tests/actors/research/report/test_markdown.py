@@ -205,8 +205,8 @@ def test_a_source_is_listed_with_all_that_is_needed_to_check_it() -> None:
     text = rendered(compose(c.case()))
 
     assert (
-        f"1. **Lumo, the lamp** — lamps.example, <https://lamps.example/lumo>\n"
-        f"   Read 2026-03-01 10:20 UTC; first {len(c.TEXTS[c.LAMP])} of 45,120 characters; cited 5 times.\n"
+        f"1. **Lumo, the lamp** — lamps.example, <https://lamps.example/lumo>  \n"
+        f"   Read 2026-03-01 10:20 UTC; first {len(c.TEXTS[c.LAMP])} of 45,120 characters; cited 5 times.  \n"
         f"   SHA-256 `{'ab' * 32}`"
     ) in text
     assert "3. **Lumo manual** — own documents, `manuals/lumo.md`" in text
