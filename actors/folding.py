@@ -27,6 +27,11 @@ def plain(text: str) -> str:
     return "".join(c for c in unicodedata.normalize("NFKC", text) if c not in _INVISIBLE).casefold()
 
 
+@functools.lru_cache(4096)
+def _folded(character: str) -> str:
+    return unicodedata.normalize("NFKD", character.translate(_SIGNS)).casefold()
+
+
 @functools.lru_cache(64)
 def fold(text: str) -> tuple[str, tuple[int, ...]]:
     """
@@ -40,7 +45,7 @@ def fold(text: str) -> tuple[str, tuple[int, ...]]:
     for i, character in enumerate(text):
         if character in _INVISIBLE:
             continue
-        for c in unicodedata.normalize("NFKD", character.translate(_SIGNS)).casefold():
+        for c in _folded(character):
             if c.isspace():
                 if space:
                     continue

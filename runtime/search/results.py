@@ -52,8 +52,11 @@ def line(text: object, most: int) -> str:
     """One line without characters that cannot be seen; empty when it is no text."""
     if not isinstance(text, str):
         return ""
-    seen = (" " if c.isspace() else c for c in text[:most] if c.isspace() or unicodedata.category(c) not in _UNSEEN)
-    return " ".join("".join(seen).split())
+    return " ".join(filter(None, (word if word.isprintable() else _seen(word) for word in text[:most].split())))
+
+
+def _seen(word: str) -> str:
+    return "".join(c for c in word if unicodedata.category(c) not in _UNSEEN)
 
 
 def shortened(text: str, most: int) -> str:
