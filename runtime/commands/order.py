@@ -11,6 +11,7 @@ import msgspec
 
 from actors.research.records import Brief
 from runtime.commands import UserError
+from runtime.models import chosen
 from runtime.reports import formats
 from runtime.settings import Settings
 from runtime.wording import nearest, safe, shown
@@ -69,6 +70,7 @@ def brief(order: Order, settings: Settings, dash: str = "--") -> Brief:
     :param dash: how the options are spelled where they were given.
     :raises UserError: with a sentence that names the option.
     """
+    _countable(settings)
     breadth, depth = _size(order, settings, dash)
     sources = _sources(order.sources, settings, f"{dash}sources")
     if not order.sources:
@@ -106,6 +108,15 @@ def missing(suffix: str) -> str:
     if module is None or find_spec(module) is not None:
         return ""
     return f"Writing {suffix} needs more than is installed: `pip install 'terminus[documents]'`, or ask for .html."
+
+
+def _countable(settings: Settings) -> None:
+    """A budget of money without prices would never be used up."""
+    model = settings.model
+    if settings.research.money and not (model.price_in or model.price_out) and chosen(model) == "openai":
+        raise UserError(
+            "[research] money is set, but the model has no price: set [model] price_in and price_out, or money to 0."
+        )
 
 
 def _size(order: Order, settings: Settings, dash: str) -> tuple[int, int]:

@@ -9,7 +9,14 @@ import pytest
 from actors.research.records import Brief
 from runtime.commands import UserError, order
 from runtime.commands.order import MOST_PAGES, MOST_URLS, Order, brief, destination
-from runtime.settings import DuckduckgoSettings, FeedsSettings, ResearchSettings, Settings, TavilySettings
+from runtime.settings import (
+    DuckduckgoSettings,
+    FeedsSettings,
+    ModelSettings,
+    ResearchSettings,
+    Settings,
+    TavilySettings,
+)
 
 ALL = Settings(
     tavily=TavilySettings(api_key="unused"), duckduckgo=DuckduckgoSettings(enabled=True),
@@ -100,6 +107,13 @@ def test_a_source_that_is_not_installed_says_how_it_is(monkeypatch: pytest.Monke
     monkeypatch.setattr(order, "find_spec", lambda _: None)
 
     assert "pip install 'terminus[duckduckgo]'" in refusal(ALL, sources=("web",))
+
+
+def test_a_budget_of_money_needs_prices_to_count_with() -> None:
+    money, paid = ResearchSettings(money=1.0), ModelSettings(api_key="unused", price_in=0.25)
+    assert "price_in" in refusal(Settings(research=money, model=ModelSettings(api_key="unused")))
+    assert ordered(Settings(research=money, model=paid)).breadth == 5
+    assert ordered(Settings(research=money)).breadth == 5, "without a model nothing is paid for"
 
 
 def test_pages_are_named_once() -> None:
