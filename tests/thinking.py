@@ -1,8 +1,14 @@
-"""A model's part in a research, for `FakeOpenAI`: honest, unless a test has it say something else."""
+"""
+A model's part in a research, for `FakeOpenAI`: honest, unless a test has it say something else.
 
+As a program (`python -m tests.thinking`) it prints its port and is never satisfied, until its input ends.
+"""
+
+import asyncio
 import inspect
 import json
 import re
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -87,3 +93,25 @@ def thinks(usage: dict[str, Any] | None = USAGE, /, **said: Any) -> Step:
         return await say(server, request)
 
     return step
+
+
+def thorough(it: Asked) -> Any:
+    """Three questions a round."""
+    subject = it.material.get("direction") or it.material["question"]
+    questions = [subject, f"What are the limits of this: {subject}", f"How is this configured: {subject}"]
+    return {"questions": questions, "queries": questions, "sides": []}
+
+
+def unsatisfied(it: Asked) -> Any:
+    """Five claims, and something stays open."""
+    return {"claims": it.claims(5), "directions": [f"Monitoring: {it.material['task']}"], "answered": False}
+
+
+async def _main() -> None:
+    async with FakeOpenAI(thinks(None, PlanDraft=thorough, Answer=unsatisfied)) as server:
+        print(server.port, flush=True)
+        await asyncio.to_thread(sys.stdin.read)
+
+
+if __name__ == "__main__":
+    asyncio.run(_main())

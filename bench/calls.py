@@ -1,0 +1,77 @@
+"""
+What a research costs with a model: its calls and tokens, counted with a fake server over a folder of documents.
+
+    python -m bench.calls --manual FOLDER [--json]
+
+The fake one asks three questions a round, makes five claims of each answer and is never satisfied, so that every round
+that is allowed takes place. Tokens are estimated from the texts that were really sent.
+"""
+
+import contextlib
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from actors.outcome import Spent
+from actors.research.records import Brief
+from bench.measure import Figures, NotMeasured, arguments, median, report, table
+from bench.research import QUESTIONS
+from runtime.node import Node, Ticket
+from runtime.settings import ModelSettings, Settings, StorageSettings
+
+COUNTED = ("calls", "tokens_in", "tokens_out")
+
+
+@contextlib.contextmanager
+def _server() -> Iterator[str]:
+    """A model server in a process of its own."""
+    command = [sys.executable, "-m", "tests.thinking"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield f"http://127.0.0.1:{int(process.stdout.readline())}/v1" if process.stdout else ""
+        finally:
+            process.kill()
+
+
+async def _spent(node: Node, question: str) -> Spent:
+    settings = node.settings.research
+    handle = await node.submit(Ticket(text=question, brief=Brief(settings.breadth, settings.depth)))
+    outcome = await handle.outcome()
+    if outcome.why != "completed" or outcome.degraded:
+        raise NotMeasured(f"{question!r} ended as {outcome.why}: {outcome.detail or outcome.degraded}")
+    return outcome.spent
+
+
+async def measure(manual: Path) -> Figures:
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
+    with _server() as url, tempfile.TemporaryDirectory() as folder:
+        settings = Settings(storage=StorageSettings(folder=folder), model=ModelSettings(base_url=url, name="fake"))
+        async with Node.open(settings) as node:
+            await node.index([str(manual)], lambda _: None)
+            spent = [await _spent(node, question) for question in QUESTIONS]
+    figures: Figures = {"questions": len(spent)}
+    for name in COUNTED:
+        counted = [float(getattr(each, name)) for each in spent]
+        figures[name] = {"median": median(counted), "most": max(counted)}
+    return figures
+
+
+def show(figures: Mapping[str, Any]) -> str:
+    rows = [[name, *(f"{figures[name][which]:,.0f}" for which in ("median", "most"))] for name in COUNTED]
+    return table(("a default research", "median", "most"), rows)
+
+
+def main() -> int:
+    parser = arguments(__doc__)
+    parser.add_argument("--manual", type=Path, required=True, help="the folder of documents")
+    given = parser.parse_args()
+    return report(given, lambda: measure(given.manual), show)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
