@@ -117,7 +117,6 @@ class Node:
     @functools.cached_property
     def research(self) -> "Research":
         """What researches need; most tickets are none, and do without loading it."""
-        self.workers.warm(*RESEARCH_WORK)  # they load theirs while this process loads what is its own
         from runtime.research.desk import Research
 
         return Research(self, self._told)
@@ -259,6 +258,7 @@ class Node:
             model, spent = self.models.for_run(
                 run_id, ModelAccount(effects), money=limits.money, held_back=limits.report_share
             )
+            self.workers.warm(*RESEARCH_WORK)  # they load theirs while this process loads what is its own
             cast = self.research.cast(run_id, model, effects)
         else:
             model, spent = self.models.for_run(run_id, ModelAccount(effects))
