@@ -25,7 +25,7 @@ from runtime.view.report import counted
 REACH_SECONDS = 2.0
 BUSY_SECONDS = 1.0
 FREE_MEGABYTES = 200
-RESEARCH = "pip install 'terminus[research]'"
+RESEARCH = "pip install -e '.[research]'"
 OPENAI = "https://api.openai.com/v1"
 
 
@@ -188,7 +188,7 @@ def web_search(settings: Settings) -> Check:
         missing.append(("tavily", "pip install tavily-python"))
     if settings.duckduckgo.enabled:
         sources.append("DuckDuckGo")
-        missing.append(("ddgs", "pip install 'terminus[duckduckgo]'"))
+        missing.append(("ddgs", "pip install -e '.[duckduckgo]'"))
     if settings.feeds.urls:
         sources.append(counted(len(settings.feeds.urls), "feed"))
         missing.append(("fastfeedparser", RESEARCH))

@@ -55,7 +55,7 @@ SOURCES = {
     ),
     "web": Source(
         lambda settings: settings.duckduckgo.enabled, "set [duckduckgo] enabled = true",
-        "ddgs", "pip install 'terminus[duckduckgo]'",
+        "ddgs", "pip install -e '.[duckduckgo]'",
     ),
     "rss": Source(lambda settings: bool(settings.feeds.urls), "name feeds in [feeds] urls"),
 }  # fmt: skip
@@ -107,7 +107,7 @@ def missing(suffix: str) -> str:
     module = WRITERS.get(suffix)
     if module is None or find_spec(module) is not None:
         return ""
-    return f"Writing {suffix} needs more than is installed: `pip install 'terminus[documents]'`, or ask for .html."
+    return f"Writing {suffix} needs more than is installed: `pip install -e '.[documents]'`, or ask for .html."
 
 
 def _countable(settings: Settings) -> None:

@@ -14,7 +14,7 @@ _MODULES = {
     ".docx": "runtime.reports.docx",
     ".pdf": "runtime.reports.pdf",
 }
-_EXTRA = "terminus[documents]"
+_EXTRA = ".[documents]"
 
 
 class NotWritten(PortFailed):
@@ -43,7 +43,7 @@ def write(report: Report, path: Path) -> None:
         made: bytes = importlib.import_module(name).made(report)
     except ModuleNotFoundError as error:
         raise NotWritten(
-            f"Writing {path.suffix} needs {error.name}: `pip install '{_EXTRA}'`, or ask for .html."
+            f"Writing {path.suffix} needs {error.name}: `pip install -e '{_EXTRA}'`, or ask for .html."
         ) from None
     _replace(path, made)
 

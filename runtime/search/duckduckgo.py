@@ -92,7 +92,7 @@ class DuckDuckGo:
 def _failure(answer: Answer) -> SourceFailed:
     match answer.failed:
         case "missing":
-            return SourceFailed("refused", f"{NAME} needs ddgs: pip install 'terminus[duckduckgo]'.")
+            return SourceFailed("refused", f"{NAME} needs ddgs: pip install -e '.[duckduckgo]'.")
         case "rate_limited":
             return SourceFailed("rate_limited", f"{NAME} limits how often it is asked: try again later, or use Tavily.")
         case "timed_out":

@@ -195,8 +195,8 @@ def test_it_says_where_research_may_search(sections: Any, state: str, found: str
     ("module", "sections", "remedy"),
     [
         ("tavily", {"tavily": TavilySettings(api_key="tvly-secret")}, "tavily-python"),
-        ("ddgs", {"duckduckgo": DuckduckgoSettings(enabled=True)}, "terminus[duckduckgo]"),
-        ("fastfeedparser", {"feeds": FEED}, "terminus[research]"),
+        ("ddgs", {"duckduckgo": DuckduckgoSettings(enabled=True)}, ".[duckduckgo]"),
+        ("fastfeedparser", {"feeds": FEED}, ".[research]"),
     ],
 )
 def test_it_says_what_a_source_lacks(module: str, sections: Any, remedy: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,4 +215,4 @@ def test_it_says_what_reads_web_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
 
     assert web_pages().found.startswith("trafilatura and protego not installed")
-    assert "terminus[research]" in web_pages().remedy
+    assert ".[research]" in web_pages().remedy

@@ -106,7 +106,7 @@ def test_a_source_of_the_configuration_that_is_none_is_named_with_its_place() ->
 def test_a_source_that_is_not_installed_says_how_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(order, "find_spec", lambda _: None)
 
-    assert "pip install 'terminus[duckduckgo]'" in refusal(ALL, sources=("web",))
+    assert "pip install -e '.[duckduckgo]'" in refusal(ALL, sources=("web",))
 
 
 def test_a_budget_of_money_needs_prices_to_count_with() -> None:
@@ -189,5 +189,5 @@ def test_a_file_that_may_not_be_written_is_one_sentence(tmp_path: Path, monkeypa
 def test_a_format_that_is_not_installed_says_how_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(order, "find_spec", lambda _: None)
 
-    with pytest.raises(UserError, match=r"pip install 'terminus\[documents\]'"):
+    with pytest.raises(UserError, match=r"pip install -e '\.\[documents\]'"):
         destination(str(tmp_path / "report.pdf"))

@@ -47,7 +47,7 @@ def test_a_missing_library_is_told_with_what_to_install(tmp_path: Path, monkeypa
     monkeypatch.setitem(sys.modules, "docx", None)
     monkeypatch.delitem(sys.modules, "runtime.reports.docx", raising=False)
 
-    with pytest.raises(NotWritten, match=r"pip install 'terminus\[documents\]'"):
+    with pytest.raises(NotWritten, match=r"pip install -e '\.\[documents\]'"):
         write(samples.plain(), tmp_path / "report.docx")
 
 

@@ -146,5 +146,5 @@ async def test_without_the_library_it_says_how_to_get_it(tmp_path: Path, monkeyp
     (tmp_path / "ddgs.py").write_text("raise ImportError('none here')", encoding="utf-8")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
 
-    with duckduckgo() as source, pytest.raises(PortFailed, match=r"pip install 'terminus\[duckduckgo\]'"):
+    with duckduckgo() as source, pytest.raises(PortFailed, match=r"pip install -e '\.\[duckduckgo\]'"):
         await source.search("tea", limit=5, within=20)
