@@ -143,8 +143,13 @@ def _unanswered(case: CloseResearch, chosen: Arrangement) -> tuple[str, ...]:
     found = [(each.question, each.note) for each in chosen.unanswered]
     come_to = {each.question for each in case.sections}
     found += [(each, "") for each in (case.plan.questions if case.plan else ()) if each not in come_to]
-    said = (f"{question} {'' if note == NOT_FOUND else note}" for question, note in found)
+    said = (question if note == NOT_FOUND or not case.pages else _noted(question, note) for question, note in found)
     return tuple(dict.fromkeys(neat(each, HEADING_CHARACTERS * 2) for each in said))
+
+
+def _noted(question: str, note: str) -> str:
+    """A question and a sentence on it."""
+    return f"{question}{'' if not note or question.endswith(('?', '.', '!', '？', '。')) else ':'} {note}"
 
 
 def _sources(pages: Sequence[Page], register: Register, lines: Sequence[Line]) -> tuple[Listed, ...]:
