@@ -128,6 +128,18 @@ def test_what_runs_a_ticket_loads_of_the_research_only_what_its_table_needs() ->
     assert "runtime.model.inquiry" not in done.stdout.split()
 
 
+@pytest.mark.parametrize(
+    "module", ["runtime.knowledge.search", "runtime.reading.shelf", "runtime.fetch.document", "runtime.memory.lookup"]
+)
+def test_a_worker_process_loads_for_a_search_neither_the_bus_nor_the_log(module: str) -> None:
+    done = subprocess.run(  # noqa: S603 - our own interpreter
+        [sys.executable, "-c", f"import sys, {module}\nprint(' '.join(sys.modules))"],
+        cwd=ROOT, capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+
+    assert {name.partition(".")[0] for name in done.stdout.split()} & {"asyncio", "bus", "structlog", "rich"} == set()
+
+
 def test_the_log_does_not_load_rich() -> None:
     program = (
         "import sys\nimport runtime.logs\nprint('rich' in sys.modules)\nimport rich.text\nprint('rich' in sys.modules)"

@@ -12,7 +12,6 @@ FILE = "knowledge.db"
 DAMAGED = ("not a database", "malformed", "another version")
 """How SQLite and the index itself say that a file cannot be used."""
 FIND = "runtime.knowledge.search:find"
-NO_INDEX = "No documents are indexed yet: run `python -m runtime index FOLDER` on a folder of Markdown, text or HTML."
 
 
 class KnowledgeFailed(PortFailed):

@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from actors.evidence import Findings, Passage, Sentence, Slice
+from runtime.knowledge import NO_INDEX
 from runtime.knowledge.gate import abstain, confidence, missing_pair
 from runtime.knowledge.hops import Quoted, follow, sentences
-from runtime.knowledge.port import NO_INDEX
 from runtime.knowledge.question import Question, understand
 from runtime.knowledge.quotes import Window, windows
 from runtime.knowledge.ranking import CANDIDATES, MANY_CANDIDATES, Page, rank

@@ -3,7 +3,7 @@
 from actors.evidence import Passage
 from actors.ports import Knowledge, PortFailed
 from actors.research.ports import SearchResult
-from runtime.knowledge.port import NO_INDEX
+from runtime.knowledge import NO_INDEX
 from runtime.search.results import KEY_POINTS, SUMMARY_CHARACTERS, TEXT_CHARACTERS, TITLE_CHARACTERS, line, shortened
 
 

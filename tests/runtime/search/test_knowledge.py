@@ -6,7 +6,7 @@ import pytest
 
 from actors.evidence import Findings, Passage, Slice
 from actors.ports import PortFailed
-from runtime.knowledge.port import NO_INDEX
+from runtime.knowledge import NO_INDEX
 from runtime.search import knowledge
 
 
