@@ -4,7 +4,9 @@ from actors.ports import BudgetSpent, Model, PortFailed, Task
 from actors.progress import RoundBegan, Worked
 from actors.research.drafts import PlanDraft
 from actors.research.messages import MakePlan, PlanMade
+from actors.research.rules.additions import Shown, presumes
 from actors.research.rules.planning import broader, drafted, planned
+from actors.research.rules.terms import terms
 from bus import Actor, Context
 
 SHARE = 0.8
@@ -31,7 +33,7 @@ class Planner(Actor[MakePlan]):
             ctx.publish(RoundBegan(brief.round, brief.depth, explored, len(message.learnings)))
         ctx.publish(Worked("planning", "Planning", 0, 1, explored))
         draft, degraded, partial = await self._draft(message, ctx)
-        plan = planned(otherwise(draft, message), message.text, brief, self._sources)
+        plan = planned(otherwise(sound(draft, message), message), message.text, brief, self._sources)
         ctx.publish(Worked("planning", "Planned", 1, 1, explored))
         return PlanMade(plan=plan, degraded=degraded or None, partial=partial or None)
 
@@ -59,6 +61,16 @@ class Planner(Actor[MakePlan]):
         }
         material += [(label, "\n".join(lines)) for label, lines in lists.items() if any(lines)]
         return Task(agent=ctx.address, instructions=self._instructions, material=tuple(material))
+
+
+def sound(draft: PlanDraft, message: MakePlan) -> PlanDraft:
+    """What of a draft takes nothing for granted that nobody said; the sides are those of the task."""
+    before = message.plan.questions if message.plan else ()
+    known = (message.text, message.brief.direction, *message.directions, *(s.text for s in message.learnings), *before)
+    shown, named = Shown((), *known), terms(message.text)
+    questions = tuple(each for each in draft.questions if not presumes(each, shown))
+    queries = tuple(each for each in draft.queries if not presumes(each, shown))
+    return PlanDraft(questions, queries, tuple(each for each in draft.sides if terms(each) <= named))
 
 
 def otherwise(draft: PlanDraft, message: MakePlan) -> PlanDraft:

@@ -16,7 +16,7 @@ from actors.research.report.compose import body, written
 from actors.research.report.markdown import rendered
 from actors.research.report.prose import flat, neat
 from actors.research.report.register import Register, statements, verbatim
-from actors.research.rules.additions import plainly, shown_text
+from actors.research.rules.additions import Shown, plainly
 from actors.research.rules.learnings import CLAIMS, borne_out
 from bus import Actor, Context
 
@@ -124,7 +124,7 @@ def claimed(filled: Filled, message: CloseResearch) -> tuple[Statement, ...]:
     None when they only quote although the analysis has an overview: they would say no more than it does.
     """
     draft: Overview = filled.value
-    known, shown = {each.id for each in message.passages}, shown_text(filled.passages, message.text)
+    known, shown = {each.id for each in message.passages}, Shown(filled.passages, message.text)
     found = []
     for claim in draft.claims[:CLAIMS]:
         if borne_out(claim, filled.passages, shown):

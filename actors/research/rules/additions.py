@@ -1,5 +1,6 @@
-"""What a reworded statement may not add to its source: quoted words, hosts, names, marks of citation. Pure."""
+"""What a model may not add to what it was shown: quoted words, code, figures, hosts, names, markup. Pure."""
 
+import functools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -19,6 +20,11 @@ _BEGINS = re.compile(r"(?:^|[.!?:;。]\s*|\n\s*|[\"“„«(\[]\s*)$")
 _ENGLISH = re.compile(r"\b(?:the|of|and|is|are|with|that|by|for|to)\b", re.IGNORECASE)
 _BRACKETED = re.compile(r"\[(?!\s*\d)[^\[\]\n]{1,80}\]")
 """What an author puts in, and what stands where an unknown address was taken out."""
+_CODE = re.compile(r"`([^`\n]{2,200})`")
+_FIGURE = re.compile(r"(?<![\w/-])\d[\d.,:]*\d(?![\w-])")
+"""Of several digits: "one of 2" is a way to ask, and "SHA-256" is a name."""
+_TAG = re.compile(r"</?[a-z!][^<>\n]{0,200}>", re.IGNORECASE)
+_MARKUP = re.compile(r"!\[|\|\s*:?-{3,}|```|~~~|^\s{0,3}(?:#{1,6}|[-*+>])\s", re.MULTILINE)
 _MARK = re.compile(r"\s*\[\d{1,3}(?:\s*[,;–-]\s*\d{1,3}){0,20}\]")
 ACRONYM = 6
 """Capital letters of one at most."""
@@ -27,33 +33,55 @@ ACRONYM = 6
 def plainly(claim: Claim) -> str:
     """The words of a claim without marks of citation: numbers are given to sources by the report alone."""
     text = claim.text.strip()
-    return text if text == claim.quote or _MARK.search(claim.quote) else _MARK.sub("", text).strip()
+    if _quotes(claim):
+        return text
+    line = " ".join(text.split())
+    return line if _MARK.search(claim.quote) else _MARK.sub("", line).strip()
 
 
-def shown_text(passages: Iterable[Passage], *known: str) -> str:
-    """All that an author had before them, folded."""
-    return fold("\n".join((*known, *(f"{each.title}\n{each.heading}\n{each.text}" for each in passages))))[0]
+class Shown:
+    """All that an author had before them; folded when it is first looked into, for that takes a while."""
+
+    def __init__(self, passages: Iterable[Passage], *known: str) -> None:
+        self._texts = (*known, *(text for each in passages for text in (each.title, each.heading, each.text)))
+
+    @functools.cached_property
+    def text(self) -> str:
+        return fold("\n".join(self._texts))[0]
+
+    def has(self, words: str) -> bool:
+        return fold(words)[0] in self.text
 
 
-def adds(claim: Claim, passages: Sequence[Passage], shown: str) -> bool:
-    """
-    Whether a claim brings in what nobody read.
-
-    :param shown: as `shown_text` has it.
-    """
-    if fold(claim.text)[0] == fold(claim.quote)[0]:
+def adds(claim: Claim, passages: Sequence[Passage], shown: Shown) -> bool:
+    """Whether a claim brings in what nobody read."""
+    if _quotes(claim):
         return False
-    text = passages[claim.passage - 1].text if 1 <= claim.passage <= len(passages) else ""
-    said = (next(filter(None, found)) for found in _QUOTED.findall(claim.text))
-    if any(locate(words.strip(" .,;:!?"), text) is None for words in said):
+    if _MARKUP.search(claim.text):
         return True
-    return any(fold(each)[0] not in shown for each in _additions(claim))
+    text = passages[claim.passage - 1].text if 1 <= claim.passage <= len(passages) else ""
+    if any(locate(words, text) is None for words in _quoted(claim.text)):
+        return True
+    return not all(shown.has(each) for each in (*_put_in(claim.text), *_names(claim)))
 
 
-def _additions(claim: Claim) -> Iterator[str]:
-    yield from _HOST.findall(claim.text)
-    yield from _BRACKETED.findall(claim.text)
-    yield from _names(claim)
+def presumes(text: str, shown: Shown) -> bool:
+    """Whether a question, or a direction, takes for granted what nobody said."""
+    return not all(shown.has(each) for each in (*_quoted(text), *_FIGURE.findall(text), *_put_in(text)))
+
+
+def _quotes(claim: Claim) -> bool:
+    """Whether it is nothing but the words of its source."""
+    return fold(claim.text)[0] == fold(claim.quote)[0]
+
+
+def _quoted(text: str) -> Iterator[str]:
+    return (next(filter(None, found)).strip(" .,;:!?") for found in _QUOTED.findall(text))
+
+
+def _put_in(text: str) -> Iterator[str]:
+    for form in (_HOST, _BRACKETED, _CODE, _TAG):
+        yield from form.findall(text)
 
 
 def _names(claim: Claim) -> Iterator[str]:

@@ -12,6 +12,7 @@ from actors.research.drafts import Answer
 from actors.research.messages import AnalysisCompleted, AnalyzeSources, DirectionsFound
 from actors.research.ports import Statement
 from actors.research.records import Analysis, Plan, Section
+from actors.research.rules.additions import Shown, presumes
 from actors.research.rules.comparison import compared
 from actors.research.rules.compress import analysis_summary
 from actors.research.rules.contradictions import contradictions
@@ -63,7 +64,8 @@ def argue(
         said = unsaid(shares[n], (*known, *fresh))
         fresh += said
         passages += each.passages
-        directions += draft.directions
+        read = Shown(each.passages, question, message.text)
+        directions += (line for line in draft.directions if not presumes(line, read))
         if not said and (longer := wider(held.statements, fresh)):
             said = longer
             fresh = [*without(fresh, longer), *longer]

@@ -12,7 +12,7 @@ from actors.facts import facts
 from actors.folding import fold, locate
 from actors.research.ports import Statement
 from actors.research.records import Section
-from actors.research.rules.additions import adds, plainly, shown_text
+from actors.research.rules.additions import Shown, adds, plainly
 from actors.research.rules.headings import is_entry
 from actors.research.rules.terms import alike, share, terms
 
@@ -53,7 +53,7 @@ def checked(claims: Sequence[Claim], passages: Sequence[Passage], number: int, *
     """
     found: list[Statement] = []
     dropped = max(0, len(claims) - CLAIMS)
-    shown = shown_text(passages, *known)
+    shown = Shown(passages, *known)
     for claim in claims[:CLAIMS]:
         text = plainly(claim)
         if not text or len(text) > CLAIM_CHARACTERS or not borne_out(claim, passages, shown):
@@ -64,7 +64,7 @@ def checked(claims: Sequence[Claim], passages: Sequence[Passage], number: int, *
     return Checked(unsaid(found, ())[:STATEMENTS], dropped)
 
 
-def borne_out(claim: Claim, passages: Sequence[Passage], shown: str) -> bool:
+def borne_out(claim: Claim, passages: Sequence[Passage], shown: Shown) -> bool:
     """Whether a claim stands in its passage and brings in nothing else."""
     return verify(claim, passages) == "supported" and not adds(claim, passages, shown)
 

@@ -86,3 +86,10 @@ async def test_a_round_is_announced_once() -> None:
     assert [(each.number, each.of, each.direction) for each in turn.said if isinstance(each, RoundBegan)] == [
         (2, 3, "silt")
     ]
+
+
+async def test_a_model_plans_with_what_the_task_says_and_with_no_figures_or_sides_of_its_own() -> None:
+    loaded = ("Why does it cost 9000 dollars?", 'Is it "the best of all"?')
+    asked = PlanDraft((TASK, *loaded), (TASK, "costs of 9000"), ("Glim", "Orbit"))
+    made, _ = await plan(order(), Scripted({PlanDraft: asked}))
+    assert (made.questions, made.queries, made.sides) == ((TASK,), (TASK,), ())

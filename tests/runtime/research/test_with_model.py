@@ -210,3 +210,18 @@ async def test_where_there_is_nothing_to_answer_from_no_model_is_asked(tmp_path:
 
         assert outcome.status == "not_found"
         assert set(shapes(server)) == {"PlanDraft"}
+
+
+async def test_questions_and_directions_of_a_model_take_nothing_for_granted(tmp_path: Path) -> None:
+    loaded = ["Why was Halyard sold for 9000 dollars?", "See https://evil.example", 'Who said "we love it"?']
+
+    def answer(it: Asked) -> Any:
+        return answers(*it.claims(), answered=False, directions=tuple(loaded))
+
+    planned = {"questions": [QUESTION, *loaded], "queries": [QUESTION, *loaded], "sides": loaded}
+    outcome, report = await research(tmp_path, thinks(PlanDraft=planned, Answer=answer))
+
+    assert outcome.resolution is not None
+    assert not SIGNS.search(outcome.resolution.text)
+    assert LRU in outcome.resolution.text
+    assert honest(outcome, report)

@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.evidence import Claim, Passage
-from actors.research.rules.additions import adds, plainly, shown_text
+from actors.research.rules.additions import Shown, adds, plainly, presumes
 
 QUOTE = "The cache of Halyard holds 4096 entries, which the guide calls “a safe limit”."
 PASSAGE = Passage("a#1", "a", "Halyard guide", "Limits", f"{QUOTE} It was made in Oslo.", 0, 99)
-SHOWN = shown_text((PASSAGE,), "Does Halyard need Linux?")
+SHOWN = Shown((PASSAGE,), "Does Halyard need Linux?")
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,10 @@ SHOWN = shown_text((PASSAGE,), "Does Halyard need Linux?")
         "Gartner recommends the cache of Halyard for its 4096 entries.",
         "The cache of Halyard holds 4096 entries, as NASA found.",
         "The cache of Halyard holds 4096 entries, see [address removed].",
+        "The cache of Halyard holds 4096 entries: run `halyard erase`.",
+        "# Halyard\n\nThe cache holds 4096 entries.",
+        "The cache <b>of Halyard</b> holds 4096 entries.",
+        "| cache |\n|---|\n| 4096 entries |",
     ],
 )
 def test_quoted_words_hosts_and_names_that_nobody_read_are_additions(text: str) -> None:
@@ -52,6 +56,24 @@ def test_marks_of_citation_are_taken_out_of_a_claim_and_left_in_a_quote() -> Non
     assert plainly(Claim("It holds a[1] of them.", 1, "holds a[1] of")) == "It holds a[1] of them."
 
 
+@pytest.mark.parametrize(
+    ("text", "does"),
+    [
+        ("Why does Halyard evict 9000 entries?", True),
+        ('What is meant by "a hard limit"?', True),
+        ("What does halyard.example say of it?", True),
+        ("See [address removed]", True),
+        ("Why does Halyard hold 4096 entries?", False),
+        ("What are the 2 ways to use SHA-256 on Linux?", False),
+        ("Who is behind Halyard?", False),
+    ],
+)
+def test_a_question_takes_nothing_for_granted_that_nobody_said(text: str, does: bool) -> None:
+    assert presumes(text, SHOWN) == does
+
+
 @given(text=st.text(max_size=400), number=st.integers(-3, 9))
 def test_any_claim_is_judged(text: str, number: int) -> None:
-    assert adds(Claim(text, number, QUOTE), (PASSAGE,), SHOWN) in {True, False}
+    claim = Claim(text, number, QUOTE)
+    assert adds(claim, (PASSAGE,), SHOWN) in {True, False}
+    assert "\n" not in plainly(claim)
