@@ -1,6 +1,6 @@
 """From a case to a report: its parts in their order, and the number that each source has. Pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -94,13 +94,18 @@ def _title(text: str) -> str:
 
 
 def _block(title: str, found: Sequence[Statement], register: Register, note: str = "") -> Block:
-    lines = map(register.line, found)
-    return Block(neat(title, HEADING_CHARACTERS), tuple(_below(title, line) for line in lines), note)
+    return Block(neat(title, HEADING_CHARACTERS), _below(title, map(register.line, found)), note)
 
 
-def _below(title: str, line: Line) -> Line:
-    """A heading of the source that is ours as well is not named twice."""
-    return msgspec.structs.replace(line, under="") if fold(line.under)[0] == fold(title)[0] else line
+def _below(title: str, lines: Iterable[Line]) -> tuple[Line, ...]:
+    """A heading of the source that is ours as well, or that of the line before, is not named again."""
+    below: list[Line] = []
+    above = fold(title)[0]
+    for line in lines:
+        under = fold(line.under)[0]
+        below.append(msgspec.structs.replace(line, under="") if under == above else line)
+        above = under
+    return tuple(below)
 
 
 def _table(comparison: Comparison, register: Register) -> Table:
@@ -129,7 +134,7 @@ def _swot(case: CloseResearch, chosen: Arrangement, register: Register) -> tuple
 
 
 def _quadrant(title: str, rated: Sequence[Rated], register: Register) -> Block:
-    lines = tuple(_below(title, register.line(each.statement, each.heading)) for each in rated)
+    lines = _below(title, (register.line(each.statement, each.heading) for each in rated))
     return Block(title, lines, "" if lines else NOT_FOUND)
 
 

@@ -284,3 +284,10 @@ def test_a_report_survives_being_stored() -> None:
     report = compose(c.case(missed=(Missed("rss", "source_failed", "The feed did not answer."),)))
 
     assert msgspec.json.decode(msgspec.json.encode(report), type=Report) == report
+
+
+def test_the_heading_of_the_line_before_is_not_named_again() -> None:
+    passages = (c.passage(c.LAMP, heading="Lumo > Charging"),)
+    case = c.case(sections=only(c.PLUG, c.HOURS), passages=passages, analysis=None, learnings=())
+
+    assert [line.under for block in compose(case).sections for line in block.lines] == ["Charging", ""]
