@@ -48,8 +48,8 @@ __all__ = ["Busy", "NoReport", "Node", "RunHandle", "Ticket"]
 log = structlog.get_logger()
 
 DATABASE = "terminus.db"
-RESEARCH_WORK = ("runtime.knowledge.search", "runtime.fetch.document", "runtime.projects.saving")
-"""Modules that worker processes need for a research."""
+RESEARCH_WORK = ("runtime.knowledge.search", "runtime.fetch.document")
+"""Modules that every worker process needs for a research."""
 
 
 class Busy(PortFailed):

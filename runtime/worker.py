@@ -25,6 +25,7 @@ def main(descriptor: int, modules: Sequence[str] = ()) -> None:
     :param modules: loaded at once, as the first jobs will need them.
     """
     sys.stdout = sys.stderr  # what a library prints must not be taken for an answer
+    sys.modules["rich"] = None  # type: ignore[assignment]  # structlog would load it, for traces that nobody prints
     line = socket.socket(fileno=descriptor)
     jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(line, jobs), daemon=True).start()
