@@ -23,6 +23,10 @@ TICKETS = (
 
 QUESTION = "What are the limits of the VPN and of the web desktop, and what does working from home cost?"
 BREADTH, DEPTH = 3, 2
+NEXT = (
+    "Now with your own documents: `. .venv/bin/activate`, `python -m runtime index FOLDER`, and "
+    '`python -m runtime submit "..."`.'
+)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -73,4 +77,4 @@ async def _research(node: "Node", settings: "Settings") -> None:
         outcome = await watch(await node.submit(Ticket(text=QUESTION, brief=brief)))
     if outcome.resolution is not None:
         show(outcome.resolution.text, sys.stdout)
-    write([Line(""), *researched(outcome)], sys.stdout)
+    write([Line(""), *researched(outcome), Line(""), Line(NEXT)], sys.stdout)

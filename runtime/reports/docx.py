@@ -8,7 +8,7 @@ from docx import Document
 from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
-from docx.shared import Pt, RGBColor
+from docx.shared import Cm, Pt, RGBColor
 
 from actors.research.records import Chart, Line, Listed, Report, Table
 from actors.research.report import outline as o
@@ -20,6 +20,7 @@ FAINT = RGBColor(0x5D, 0x66, 0x70)
 BAR = RGBColor(0x2F, 0x6F, 0xB0)
 WARNING = RGBColor(0x8A, 0x4B, 0x00)
 BLOCKS = 12
+COUNTS_CM, TIMELINE_CM = (8.0, 1.5, 5.5), (1.5, 13.5)
 """Characters of the longest bar."""
 
 
@@ -134,14 +135,19 @@ class _Writer:
         """A table of what was counted, with bars of letters."""
         self._document.add_paragraph().add_run(flat(chart.title)).bold = True
         most = max(count for _, count in chart.items) or 1
-        grid = self._document.add_table(rows=0, cols=2 if chart.kind == "timeline" else 3, style="Table Grid")
+        widths = TIMELINE_CM if chart.kind == "timeline" else COUNTS_CM
+        grid = self._document.add_table(rows=0, cols=len(widths), style="Table Grid")
+        grid.autofit = False
         for label, count in chart.items:
             cells = grid.add_row().cells
             bar = "█" * max(1, round(BLOCKS * count / most)) if count else ""
             said = (str(count), label) if chart.kind == "timeline" else (label, str(count), bar)
-            for cell, text in zip(cells, said, strict=True):
+            for cell, text, width in zip(cells, said, widths, strict=True):
+                cell.width = Cm(width)
                 run = cell.paragraphs[0].add_run(clean(text))
                 run.font.color.rgb = BAR if text is bar else None
+        for column, width in zip(grid.columns, widths, strict=True):
+            column.width = Cm(width)  # each program reads one or the other
         self._document.add_paragraph()
 
     def _work(self, listed: Listed) -> None:

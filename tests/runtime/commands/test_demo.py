@@ -14,5 +14,6 @@ def test_the_demo_shows_tickets_and_a_research(place: Place) -> None:
     assert "working-from-home.md" in done.out
     assert "The web desktop has no microphone and no camera" in done.out
     assert "[Depth 1/2] Exploring: What are the limits" in done.err
-    assert done.out.rstrip().splitlines()[-2].startswith("Closed by reporter after ")
+    assert done.out.rstrip().splitlines()[-4].startswith("Closed by reporter after ")
+    assert done.out.rstrip().splitlines()[-1].startswith("Now with your own documents: ")
     assert not (place.folder / "task-data" / "terminus.db").exists()

@@ -7,9 +7,11 @@ import pytest
 
 from actors.evidence import Citation, Resolution
 from actors.outcome import Handoff, Why
+from actors.research.ports import Missed
+from actors.research.records import Report
 from runtime.commands import Exit
 from runtime.view.plain import PlainView, write
-from runtime.view.report import HEADLINES, as_json, exit_status, lines
+from runtime.view.report import HEADLINES, RESEARCH, as_json, exit_status, lines, researched
 from tests.runtime.view.runs import HOSTILE, outcome, progress
 
 
@@ -130,3 +132,15 @@ def test_the_exit_status_tells_how_it_ended(status: str, why: Why, expected: Exi
 def test_every_status_has_a_headline() -> None:
     for status in ("resolved", "suggested", "not_found", "error", "cancelled"):
         assert text(status=status, resolution=None).startswith(HEADLINES[status][0])
+
+
+def test_a_research_tells_what_is_missing_with_the_remedy_and_where_its_report_is() -> None:
+    missed = (Missed("web", "source_failed", "Mend the key."), Missed("https://a.example/", "dead", "Not there."))
+    ended = outcome(workflow=RESEARCH, status="suggested", unavailable=("web", "rss"))
+
+    said = [line.text for line in researched(ended, Report(title="Q", question="Q", missed=missed))]
+
+    assert said[1:3] == ["Mend the key.", "Unavailable: rss"]
+    assert said[-1].startswith("As a page: `python -m runtime report T-1 --out report.html`")
+    nothing = outcome(workflow=RESEARCH, status="not_found", resolution=None)
+    assert [line.text for line in researched(nothing)][-1].startswith("`python -m runtime doctor` shows")
