@@ -26,6 +26,7 @@ _FIGURE = re.compile(r"(?<![\w/-])\d[\d.,:]*\d(?![\w-])")
 _TAG = re.compile(r"</?[a-z!][^<>\n]{0,200}>", re.IGNORECASE)
 _MARKUP = re.compile(r"!\[|\|\s*:?-{3,}|```|~~~|^\s{0,3}(?:#{1,6}|[-*+>])\s", re.MULTILINE)
 _MARK = re.compile(r"\s*\[\d{1,3}(?:\s*[,;–-]\s*\d{1,3}){0,20}\]")
+LOOKED_AT = 1000
 ACRONYM = 6
 """Capital letters of one at most."""
 
@@ -67,6 +68,7 @@ def adds(claim: Claim, passages: Sequence[Passage], shown: Shown) -> bool:
 
 def presumes(text: str, shown: Shown) -> bool:
     """Whether a question, or a direction, takes for granted what nobody said."""
+    text = text[:LOOKED_AT]  # what is kept of one is shorter
     return not all(shown.has(each) for each in (*_quoted(text), *_FIGURE.findall(text), *_put_in(text)))
 
 

@@ -56,7 +56,7 @@ def checked(claims: Sequence[Claim], passages: Sequence[Passage], number: int, *
     shown = Shown(passages, *known)
     for claim in claims[:CLAIMS]:
         text = plainly(claim)
-        if not text or len(text) > CLAIM_CHARACTERS or not borne_out(claim, passages, shown):
+        if not text or not borne_out(claim, passages, shown):
             dropped += 1
             continue
         passage = passages[claim.passage - 1]
@@ -66,7 +66,11 @@ def checked(claims: Sequence[Claim], passages: Sequence[Passage], number: int, *
 
 def borne_out(claim: Claim, passages: Sequence[Passage], shown: Shown) -> bool:
     """Whether a claim stands in its passage and brings in nothing else."""
-    return verify(claim, passages) == "supported" and not adds(claim, passages, shown)
+    return (
+        len(claim.text) <= CLAIM_CHARACTERS
+        and verify(claim, passages) == "supported"
+        and not adds(claim, passages, shown)
+    )
 
 
 def quoted(passages: Sequence[Passage], most: int = 3) -> tuple[Claim, ...]:

@@ -1,11 +1,14 @@
 """What a reworded statement may not add."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.evidence import Claim, Passage
 from actors.research.rules.additions import Shown, adds, plainly, presumes
+from actors.research.rules.learnings import checked
 
 QUOTE = "The cache of Halyard holds 4096 entries, which the guide calls “a safe limit”."
 PASSAGE = Passage("a#1", "a", "Halyard guide", "Limits", f"{QUOTE} It was made in Oslo.", 0, 99)
@@ -77,3 +80,13 @@ def test_any_claim_is_judged(text: str, number: int) -> None:
     claim = Claim(text, number, QUOTE)
     assert adds(claim, (PASSAGE,), SHOWN) in {True, False}
     assert "\n" not in plainly(claim)
+
+
+@pytest.mark.parametrize("piece", ["a.", "A ", '"', "<a ", "`a", "[a", "1.", "A\n", "“a", "# "])
+def test_what_is_long_and_odd_is_judged_at_once(piece: str) -> None:
+    text = piece * 50_000
+    began = time.perf_counter()
+    presumes(text, SHOWN)
+    plainly(Claim(text, 1, QUOTE))
+    checked([Claim(text, 1, QUOTE), Claim(text[:1000], 1, QUOTE)], (PASSAGE,), 1)
+    assert time.perf_counter() - began < 1.0
