@@ -17,6 +17,7 @@ from actors.research.report.prose import flat, neat
 FURTHER = "Further exploration needed"
 UNCITED = 20
 TIMES = {1: "cited once", 2: "cited twice"}
+NO_HITS = "The searches found no page on this, so none was read."
 FEW = 6
 """So few things that were not obtained need no headings: each says why."""
 
@@ -116,7 +117,7 @@ def _nothing_found(report: Report) -> str:
         return f"Nothing in what was read {so_far}."
     if report.missed:
         return "No page was read, for the reasons below, so nothing is answered."
-    return "The searches found no page on this, so none was read."
+    return "No page was read before it ended." if report.partial else NO_HITS
 
 
 def in_short(report: Report) -> str:

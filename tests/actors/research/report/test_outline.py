@@ -84,6 +84,9 @@ def test_a_research_that_read_nothing_says_so_and_where_the_reasons_stand() -> N
 def test_a_research_that_was_cut_short_does_not_say_that_what_it_read_holds_no_answer() -> None:
     cut = msgspec.structs.replace(report(sources=(0,)), partial="It was cancelled.")
 
+    assert shown(msgspec.structs.replace(cut, sources=()), "Findings") == [
+        o.Remark("No page was read before it ended.")
+    ]  # fmt: skip
     assert shown(cut, "Findings") == [
         o.Remark("Nothing in what was read has been found to answer the question so far.")
     ]  # fmt: skip
