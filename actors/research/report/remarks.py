@@ -9,6 +9,8 @@ from actors.research.report.register import Register
 
 SENTENCE_CHARACTERS = 400
 OPEN = 10
+TASK_CHARACTERS = 4000
+"""So much of a task is looked at."""
 AS_A_WHOLE = "The question as a whole: nobody has judged that what was found answers it."
 
 _PRODUCT = re.compile(
@@ -20,7 +22,7 @@ _PRODUCT = re.compile(
 
 def is_product_question(text: str) -> bool:
     """Whether a task asks for competitors, features and a SWOT, so that their absence is worth a word."""
-    return bool(_PRODUCT.search(text))
+    return bool(_PRODUCT.search(text[:TASK_CHARACTERS]))
 
 
 def ended_early(case: CloseResearch) -> str:

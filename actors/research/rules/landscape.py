@@ -7,6 +7,7 @@ from actors.evidence import Claim, Passage
 from actors.research.drafts import Landscape
 from actors.research.ports import Statement
 from actors.research.records import Analysis, Competitor, Rated, Swot
+from actors.research.rules.decompose import CHARACTERS
 from actors.research.rules.headings import QUADRANTS, alternatives, leaf, quadrant
 from actors.research.rules.learnings import checked, unsaid
 
@@ -29,7 +30,7 @@ _CHOICE = re.compile(
 
 def is_choice(task: str) -> bool:
     """Whether a task is about a product or the choice of a technology, so that a landscape is asked for."""
-    return bool(_CHOICE.search(task))
+    return bool(_CHOICE.search(task[:CHARACTERS]))
 
 
 def lookups(about: Iterable[str]) -> tuple[str, ...]:
