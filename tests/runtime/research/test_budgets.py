@@ -32,7 +32,7 @@ ANSWER = 400
 async def test_a_research_at_its_budget_of_tokens_is_partial_and_says_so(
     tokens: int, fallback: bool, tmp_path: Path
 ) -> None:
-    budget = {"ticket_tokens": tokens, "answer_tokens": ANSWER, "fallback": fallback}
+    budget: dict[str, Any] = {"ticket_tokens": tokens, "answer_tokens": ANSWER, "fallback": fallback}
     async with FakeOpenAI(thinks(None)) as server, thinking(tmp_path, server, **budget) as node:
         outcome, report = await researched(node)
 
@@ -50,7 +50,7 @@ async def test_a_research_at_its_budget_of_tokens_is_partial_and_says_so(
 
 async def test_what_is_held_back_pays_for_the_overview_when_all_else_is_spent(tmp_path: Path) -> None:
     held = ResearchSettings(report_share=0.6)
-    budget = {"ticket_tokens": 3600, "answer_tokens": ANSWER}
+    budget: dict[str, Any] = {"ticket_tokens": 3600, "answer_tokens": ANSWER}
     async with FakeOpenAI(thinks(None)) as server, thinking(tmp_path, server, research=held, **budget) as node:
         _, report = await researched(node)
 
@@ -60,7 +60,7 @@ async def test_what_is_held_back_pays_for_the_overview_when_all_else_is_spent(tm
 
 
 async def test_a_research_at_its_budget_of_money_is_partial_and_says_so(tmp_path: Path) -> None:
-    prices = {"price_in": 1.0, "price_out": 4.0, "answer_tokens": ANSWER}
+    prices: dict[str, Any] = {"price_in": 1.0, "price_out": 4.0, "answer_tokens": ANSWER}
     costs = ResearchSettings(money=0.004)
     async with FakeOpenAI(thinks(None)) as server, thinking(tmp_path, server, research=costs, **prices) as node:
         outcome, report = await researched(node)
