@@ -8,11 +8,13 @@ from actors.research.rules.directions import found_in
 from actors.research.rules.headings import QUADRANTS, alternatives, is_entry, quadrant
 from actors.research.rules.planning import drafted
 from actors.research.rules.terms import share, terms
+from runtime.model.asking import FORMULA, asked_by
+from runtime.model.choosing import chosen_of, readable
 from runtime.model.prose import standing
-from runtime.model.quoting import FORMULA, Quote, asked_by, candidates, chosen_of, defines, readable
+from runtime.model.quoting import Quote, candidates, defines
 
 QUOTES = 4
-COVERED = 0.7
+COVERED = 0.5
 """Quotes that leave no more of the question unsaid are taken for its answer. Nobody has judged them: that is said by
 `Filled.judged`."""
 OVERVIEW_QUOTES, OVERVIEW_CHARACTERS = 4, 480

@@ -30,7 +30,7 @@ _REFERS = re.compile(
     r"(?!It is (?:possible|recommended|necessary|important|useful|often|best|wise|advisable|common|worth)\b)"
     r"(?:This|These|That|Those|It|Its|They|Their|He|She|Such|However|Therefore|Thus|Hence|Consequently|Also|But|And|Or|"
     r"So|Then|Additionally|Moreover|Furthermore|Instead|Likewise|Otherwise|Similarly|Nevertheless|Nonetheless|Still|Yet|"
-    r"Conversely|Alternatively|Finally|Firstly?|Secondly?|Thirdly?|Next|Here|There(?= is also| are also)|Both|Neither|"
+    r"Conversely|Alternatively|Finally|Next|Here|There(?= is also| are also)|Both|Neither|"
     r"Either|Another|Others?|Again|Besides|Afterwards|Meanwhile|Accordingly|Of course|Specifically|In other words|"
     r"In particular|(?:The )?(?:latter|former|same|following|above|reason|result)\b|"
     r"The (?:first|second|third|fourth|other|others|resulting|remaining|previous|new) |"
@@ -43,7 +43,7 @@ _REFERS = re.compile(
     r"Since (?:this|that|it|they)|While (?:this|that|it|they)|Like (?:this|that)|"
     r"One (?:such|limitation|exception|reason|solution|problem|drawback|of (?:these|those|them))|"
     r"(?:Two|Three|Most|Many|Some|All|None|Each|Any|Several|Few) of (?:these|those|them|which)|All (?:these|those))\b|"
-    r"\(|(?:这|那|它|其|此|但|因此|所以|然而|另外|例如|이것|그것|그러나|따라서|또한|예를)"
+    r"(?:First|Second|Third)(?:ly)?,|\(|(?:这|那|它|其|此|但|因此|所以|然而|另外|例如|이것|그것|그러나|따라서|또한|예를)"
 )
 _POINTS_BACK = re.compile(
     r"\b(?:except|for|of|by|with|in|on|from) that (?!is\b|are\b|the\b)[a-z]+\b|"
@@ -56,6 +56,8 @@ _THIS_ONE = re.compile(
     r"\b(?:this|these) (?:command|parameter|option|setting|function|column|value|mode|form|clause|variable|method|case|"
     r"example|approach|step|feature|field|view|process|technique|"
     r"protocol|level|behavior|problem|situation|restriction|limitation|list|rule|query|scheme|state|property)s?\b|"
+    r"\b(?:achieve|do|accomplish|avoid|prevent|see|use|like|of|for|with|by|from) (?:this|these|those)[.,;]|"
+    r"\bas that[.,;]|\bany other (?:context|case|situation)\b|"
     r"\b(?:similarly|likewise|in the same way|the same applies)\b|"
     r"\bthis (?:is|was|can|could|may|might|will|would|means|has|does|happens|allows|makes)\b"
 )
@@ -71,7 +73,7 @@ _POINTER = re.compile(
     r"\b(?:shown|listed|described|discussed|given|mentioned) (?:below|above|here)\b|"
     r"\b(?:below|above)\b(?! (?:\d|zero\b|(?:this|that|the|a) ))|\bthe (?:above|below)\b|"
     r"\bTable \d|\bFigure \d|\bas follows\.$|"
-    r"\b(?:suppose|imagine|assume we|let's say|let us|consider the following)\b|"
+    r"\b(?:suppose|imagine|assume we|let's say|let us|consider (?:the|a|an) (?:following|case|example|situation))\b|"
     r"(?:见|参见|参阅|如下|上述|下[表图文]|아래|위의|참조)"
     r"|^(?:This|The (?:following|next)) (?:section|chapter|table|example|list|page|appendix)s? ",
     re.IGNORECASE,
@@ -79,7 +81,7 @@ _POINTER = re.compile(
 _OPERATORS = re.compile(r"<@|@>|=>|->|::|&&|\|\|")
 _ASIDE = re.compile(r"(?<=\S) \([^()]{0,200}\)")
 _ELSEWHERE = re.compile(r"\b(?:below|above|previous|next|following|earlier|later)\b")
-_LABEL = re.compile(r"[^.]{1,60}? [—–] (?!\w+ing\b.* [—–] )|(?:Okay|OK|Well|Now|Sure|Yes|No)\b,?")
+_LABEL = re.compile(r"Here (?:is|are)\b|[^.]{1,60}? [—–] (?!\w+ing\b.* [—–] )|(?:Okay|OK|Well|Now|Sure|Yes|No)\b,?")
 """A row of a list or table, or words of talk."""
 _CHAPTER = re.compile(r"\b(?:in|see|consult) (?:Section|Chapter|Appendix) \w", re.IGNORECASE)
 

@@ -21,6 +21,8 @@ LEAST = 0.4
 """A heading that says so much of the question is looked into, whatever the search singled out."""
 OF_AN_ENTRY = 0.9
 """So much of the question the entry of a reference says in one sentence, or it speaks only of its own name."""
+ALONE = 0.75
+"""So far the nearest heading is that of a topic of one word, or it speaks of something else that has the word in it."""
 ABOUT = 0.34
 """So much of a question of the whole task stands in every quote or above it, whatever direction is explored."""
 IN_LEAF, IN_PATH, IN_OPENING, HEADED, FOUND, PAGE = 0.5, 0.2, 0.7, 1.0, 0.4, 0.2
@@ -144,7 +146,7 @@ def _on_topic(quote: Quote, asked: Asked, first: bool) -> bool:
         return False
     if asked.besides and not any(word in quote.text.lower() for word in asked.besides):
         return False
-    if asked.aspects and not asked.aspects & (asked.read(quote.text) | terms(nearest(quote.passage))):
+    if asked.aspects and not asked.aspects & (asked.read(f"{nearest(quote.passage)}. {quote.text}")):
         return False
     said = asked.best(quote.text)
     if is_entry(heading):
@@ -154,6 +156,10 @@ def _on_topic(quote: Quote, asked: Asked, first: bool) -> bool:
     if _OF_AN_ENTRY.match(quote.text) or _BESIDES.match(leaf(heading)):
         return False
     if asked.code == FORMULA and _EXAMPLE.match(leaf(heading)):
+        return False
+    alone = len(asked.wanted) == 1 and not asked.question.rstrip().endswith(("?", "？"))  # such as a side
+    strays = asked.fit(terms(nearest(quote.passage))) < ALONE and not defines(quote.text, asked.question)
+    if alone and strays:
         return False
     near, least = terms(f"{quote.passage.title} {leaf(heading)}"), 1.0 if len(asked.wanted) <= SHORT else ON_TOPIC
     if not asked.telling & (near | asked.read(quote.text)) or asked.best(quote.text, quote.above) < least:

@@ -17,8 +17,8 @@ from actors.research.report.charts import years
 from actors.research.rules import compress, decompose, directions, headings, landscape, learnings, planning, quality
 from actors.research.rules.entities import entities
 from actors.research.rules.segments import segments
+from runtime.model import asking, quoting, triage
 from runtime.model import prose as reading
-from runtime.model import quoting, triage
 
 SIZE = 250_000
 CPU_SECONDS = 2.0
@@ -107,7 +107,7 @@ RESEARCH: dict[str, Callable[[str], object]] = {
     "line": lambda text: markdown._said(Line(text, (1,), text, text)),
     "parts": reading.parts,
     "fit": lambda text: (reading.fit(text), reading.refers(text), reading.points(text)),
-    "asked": lambda text: quoting.asked_by(text, text, (text,)),
+    "asked": lambda text: asking.asked_by(text, text, (text,)),
     "defines": lambda text: quoting.defines(text, text),
 }
 

@@ -39,7 +39,7 @@ def still_open(case: CloseResearch) -> tuple[str, ...]:
     """What the last round left open, when no further one was allowed (DR-3)."""
     if case.is_complete or case.reason != "completed" or case.rounds < case.brief.depth:
         return ()
-    left = case.directions or tuple(each.question for each in case.sections if not each.answered)
+    left = case.directions or tuple(each.question for each in case.sections if not each.statements)
     said = dict.fromkeys(neat(each, SENTENCE_CHARACTERS) for each in left)
     return tuple(each for each in said if each)[:OPEN] or (AS_A_WHOLE,)
 

@@ -16,13 +16,15 @@ NEAR = 0.35
 """Passages of pages with less than this share of the best one's score lead nowhere."""
 TIED = 0.6
 """So much of the task's terms stand in the text of a direction, or under its headings."""
+CLOSE = 0.34
+"""So much of the task's terms stand in its own heading, or it leads away."""
 LEAST_CHARACTERS = 250
 """With less text under it a heading is no direction."""
 LONGEST_PATH = 90
 
 _TYPE = re.compile(r"\s*(?:\([^()]{0,40}\)|\[[^\[\]]*\].*|,\s.*)$")
 _NUMBERED = re.compile(r"^(?:[A-Z]\.)?\d+(?:\.\d+)*\.?\s+")
-_COMMAND = re.compile(r"[\[\]{}<>|=;]|^--?\w|\(\)|->")
+_COMMAND = re.compile(r"\b[A-Z]{3,} or [A-Z]{3,}\b|[\[\]{}<>|=;]|^--?\w|\(\)|->")
 
 
 def found_in(
@@ -53,7 +55,8 @@ def found_in(
             continue
         said = terms(text)
         tied = share(about, terms(f"{passage.title} {passage.heading} {passage.text}")) >= TIED
-        if not tied or not said - about or any(said <= other for other in done):
+        close = share(about, terms(leaf(passage.heading))) >= CLOSE
+        if not tied or not close or not said - about or any(said <= other for other in done):
             continue
         score = share(about, said) + share(about, terms(passage.text)) + passage.score / (near or 1.0) * NEAR
         ranked[text] = max(ranked.get(text, 0.0), score)

@@ -94,4 +94,4 @@ def alternatives(heading: str) -> str:
     if len(path) > 1 and _RIVALS.match(path[-2]) and not generic(path[-1]):
         return path[-1]
     found = _VERSUS.search(path[-1])
-    return found["name"].strip() if found else ""
+    return found["name"].strip() if found and not found["name"][0].islower() else ""

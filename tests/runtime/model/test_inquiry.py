@@ -95,7 +95,7 @@ def test_a_question_that_compares_wants_sentences_on_both_sides() -> None:
 def test_quotes_that_leave_no_word_unsaid_are_taken_for_an_answer() -> None:
     found = passage("a", "Tide mills", STORES, "Each tide mill of the coast can store the water of one night.")
     assert answer(asked("How does a tide mill store water?", found)).answered
-    assert not answer(asked("How does a tide mill store water in winter storms?", found)).answered
+    assert not answer(asked("How does a mill endure ice, storms and floods?", found)).answered
     assert answer(
         asked("How does a tide mill store water?", passage("a", "Tide mills", STORES), confidence=0.9)
     ).answered

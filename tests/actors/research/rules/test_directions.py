@@ -19,8 +19,9 @@ def passage(heading: str, text: str = LONG, score: float = 10.0) -> Passage:
 
 @pytest.mark.req("DR-5")
 def test_headings_near_the_subject_that_nobody_quoted_are_directions() -> None:
-    found = found_in([passage("Mills > Tide gates"), passage("Mills > Tide ponds")], TASK, (TASK,), pages={"mill"})
-    assert found == ("Tide gates", "Tide ponds")
+    passages = [passage("Mills > Upkeep of tide mills"), passage("Mills > Mill ponds for water")]
+    found = found_in([*passages, passage("Mills > Tide gates")], TASK, (TASK,), pages={"mill"})
+    assert set(found) == {"Upkeep of tide mills", "Mill ponds for water"}
 
 
 def test_what_was_quoted_or_explored_is_none() -> None:
