@@ -85,3 +85,16 @@ def objection(url: str, allow: tuple[Network, ...]) -> str:
     if not allow and (host == "localhost" or host.endswith(_LOCAL_NAMES)):
         return "Addresses of the local network are not read: list the network in [fetch] allow if it should be."
     return ""
+
+
+def is_public(url: str) -> bool:
+    """Whether a URL, by the looks of it, leads to the public web, so that an outside service may hear of it."""
+    if objection(url, ()):
+        return False
+    parts = urlsplit(url)
+    host, port = (parts.hostname or "").rstrip("."), parts.port or (80 if parts.scheme == "http" else 443)
+    try:
+        return permitted(host, port, ())
+    except ValueError:  # a name, or another spelling of a number
+        last = host.rpartition(".")[2]
+        return "." in host and not last[:1].isdecimal()

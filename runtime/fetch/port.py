@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from actors.research.identity import key_of
 from actors.research.ports import Missed, Page, SearchResult
+from runtime.fetch.addresses import is_public
 from runtime.fetch.batch import Batch, Extractor
 from runtime.fetch.crawl import Crawler, is_web
 from runtime.fetch.order import SPARES
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from runtime.settings import Settings
     from runtime.storage.effects import Effects
     from runtime.workers import Workers
+
+FINDS_ITSELF = "tavily"
+"""The source that the extracting service is: it knows the addresses that it found."""
 
 
 class Pages:
@@ -94,13 +98,15 @@ class RunPages:
         return fetched
 
     def _new(self, candidates: Sequence[SearchResult]) -> list[str]:
-        """URLs of the web of which nothing is known yet."""
+        """URLs of the web of which nothing is known yet; those of the own network stay unheard of outside."""
         if self._shared.extractor is None:
             return []
         return [
             each.url
             for each in candidates
-            if is_web(each) and self._effects.get("fetched", key_of(each.url), Fetched) is None
+            if is_web(each)
+            and (each.source == FINDS_ITSELF or is_public(each.url))
+            and self._effects.get("fetched", key_of(each.url), Fetched) is None
         ]
 
     def _seen_before(self) -> Seen:

@@ -69,8 +69,8 @@ def purse(pages: float = 0) -> Purse:
     return Purse({"pages": pages, "credits": 0})
 
 
-def results(*urls: str) -> list[SearchResult]:
-    return [SearchResult("urls", f"Result {n}", url, quality=0.5) for n, url in enumerate(urls)]
+def results(*urls: str, source: str = "urls") -> list[SearchResult]:
+    return [SearchResult(source, f"Result {n}", url, quality=0.5) for n, url in enumerate(urls)]
 
 
 class Heard:
@@ -94,7 +94,7 @@ class Heard:
 
 async def read(
     pages: Pages, effects: Effects, urls: Sequence[str], *, wanted: int = 5, within: float = 30.0,
-    money: Purse | None = None, then: Callable[[Page | Missed], None] | None = None,
+    money: Purse | None = None, then: Callable[[Page | Missed], None] | None = None, source: str = "urls",
 ) -> Heard:  # fmt: skip
     heard = Heard()
 
@@ -104,5 +104,5 @@ async def read(
             then(each)
 
     run = pages.for_run(effects, money or purse())
-    await run.read(results(*urls), wanted=wanted, query="the tidal barrage", within=within, done=done)
+    await run.read(results(*urls, source=source), wanted=wanted, query="the tidal barrage", within=within, done=done)
     return heard

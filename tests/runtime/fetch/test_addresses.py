@@ -2,7 +2,7 @@
 
 import pytest
 
-from runtime.fetch.addresses import Forbidden, guarded, networks, objection, permitted
+from runtime.fetch.addresses import Forbidden, guarded, is_public, networks, objection, permitted
 
 PUBLIC = ["8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8", "1.1.1.1", "172.32.0.1", "192.169.0.1", "100.128.0.1"]
 INNER = [
@@ -82,3 +82,26 @@ def test_what_is_wrong_with_a_url_is_said_before_anybody_is_asked_for_its_addres
 def test_local_names_may_be_read_where_a_network_is_allowed_and_then_their_address_decides() -> None:
     assert objection("http://localhost:8080/", networks(["127.0.0.0/8"])) == ""
     assert objection("http://example.org/a?b=c#d", ()) == ""
+
+
+@pytest.mark.parametrize(
+    ("url", "public"),
+    [
+        ("https://example.org/a", True),
+        ("http://1.1.1.1/", True),
+        ("https://[2606:4700::1111]/", True),
+        ("http://127.0.0.1:8000/", False),
+        ("http://10.1.2.3/wiki?token=x", False),
+        ("http://[::1]/", False),
+        ("http://[::ffff:169.254.169.254]/", False),
+        ("http://wiki/secret", False),
+        ("http://wiki.internal/secret", False),
+        ("http://localhost./", False),
+        ("http://2130706433/", False),
+        ("http://127.1/", False),
+        ("http://u:p@example.org/", False),
+        ("knowledge:manual/a.md", False),
+    ],
+)
+def test_of_the_own_network_no_outside_service_hears(url: str, public: bool) -> None:
+    assert is_public(url) is public

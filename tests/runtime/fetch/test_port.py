@@ -191,8 +191,8 @@ async def test_an_extracting_service_is_asked_once_and_our_crawler_gets_the_rest
     urls = [web.url(path) for path in ("/article", "/articles/tram", "/articles/bees")]
     service = Service({urls[0]: "# From outside\n\n" + ARTICLES["/articles/ferry"] * 30, urls[1]: "Too little."})
     pages.extractor = service
-    heard = await read(pages, effects, urls, wanted=3)
-    again = await read(pages, effects, urls, wanted=3)
+    heard = await read(pages, effects, urls, wanted=3, source="tavily")
+    again = await read(pages, effects, urls, wanted=3, source="tavily")
 
     assert service.calls == [tuple(urls)]
     assert [page.url for page in heard.pages] == urls
@@ -203,6 +203,19 @@ async def test_an_extracting_service_is_asked_once_and_our_crawler_gets_the_rest
     assert again.all == heard.all
 
 
+async def test_an_extracting_service_never_hears_of_addresses_of_the_own_network(
+    web: Site, effects: Effects, pages: Pages
+) -> None:
+    service = Service({web.url("/article"): "Nobody asked for this."})
+    pages.extractor = service
+
+    heard = await read(pages, effects, [web.url("/article")])
+
+    assert service.calls == []
+    assert [page.url for page in heard.pages] == [web.url("/article")]
+    assert web.hits("/article") == 1
+
+
 @pytest.mark.req("RE-2")
 @pytest.mark.parametrize("error", [PortFailed("No credits are left."), TimeoutError(), RuntimeError("a fault")])
 async def test_a_service_that_fails_is_logged_and_our_crawler_reads_all(
@@ -210,7 +223,7 @@ async def test_a_service_that_fails_is_logged_and_our_crawler_reads_all(
 ) -> None:
     pages.extractor = Service({}, error)
     with capture_logs() as logs:
-        heard = await read(pages, effects, [web.url("/article"), web.url("/gone")])
+        heard = await read(pages, effects, [web.url("/article"), web.url("/gone")], source="tavily")
 
     assert len(heard.pages) == 1
     assert heard.missed == {web.url("/gone"): "dead"}
