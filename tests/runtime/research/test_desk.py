@@ -8,14 +8,18 @@ from typing import Any
 
 import pytest
 
+from actors.evidence import Claim
 from actors.helpdesk.workflow import RESEARCHER
-from actors.outcome import Outcome, RunEnded, Why
+from actors.outcome import Outcome, RunEnded, Spent, Why
+from actors.ports import Task
 from actors.progress import RoundBegan, Worked
+from actors.research.drafts import Answer
 from actors.research.records import Brief
 from runtime.node import Node
 from runtime.settings import Settings, StorageSettings
 from runtime.storage.journal import Ticket
 from tests.fakes import targets
+from tests.inquiry import Scripted
 
 DOCUMENTS = {
     "eviction.md": "# Eviction in Halyard\n\nHalyard evicts the entry that was used least recently. "
@@ -53,6 +57,20 @@ def _write(folder: Path) -> None:
     folder.mkdir()
     for name, text in DOCUMENTS.items():
         (folder / name).write_text(text, encoding="utf-8")
+
+
+class Onward:
+    """Models for a node: quotes what it is shown, and always knows what to look for next."""
+
+    def for_run(self, *_: Any, **__: Any) -> tuple[Scripted, type[Spent]]:
+        def answer(task: Task) -> Answer:
+            passages = task.findings.passages if task.findings else ()
+            claims = tuple(Claim(s.of(p), n, s.of(p)) for n, p in enumerate(passages, 1) for s in p.quotes)
+            return Answer(claims, ("Pinned entries of the Halyard cache",))
+
+        return Scripted({Answer: answer}), Spent
+
+    async def close(self) -> None: ...
 
 
 def cited(outcome: Outcome) -> bool:
@@ -117,6 +135,7 @@ async def test_an_ordinary_ticket_has_its_ordinary_worker(tmp_path: Path) -> Non
 async def test_a_research_whose_deeper_round_was_interrupted_goes_on_with_it(tmp_path: Path) -> None:
     async with knowing(tmp_path) as node:
         # given
+        node.models = Onward()  # type: ignore[assignment] # it is a port
         handle = await node.submit(Ticket(id="T-1", text=QUESTION, brief=Brief(breadth=1, depth=3)))
         async for each in handle.watch():
             if isinstance(each, RoundBegan) and each.number == 2:
@@ -140,6 +159,7 @@ async def test_a_research_whose_deeper_round_was_interrupted_goes_on_with_it(tmp
 async def test_a_round_that_ended_while_nobody_heard_of_it_is_not_run_again(tmp_path: Path) -> None:
     async with knowing(tmp_path) as node:
         # given a research of which the journal lost all since its deeper round began
+        node.models = Onward()  # type: ignore[assignment] # it is a port
         handle = await node.submit(Ticket(id="T-1", text=QUESTION, brief=Brief(breadth=1, depth=2)))
         whole = await handle.outcome()
         child = node.journal.outcome(node.journal.find(f"{handle.run}.9"))
