@@ -18,9 +18,7 @@ _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+.!|<>~-])")
 _END = re.compile(
     r"(?<=[.!?])[\"')\]”’]*\s+(?=[\"'(\[“‘]?[A-Z0-9\u00c0-\u00de\u0400-\u042f])|(?<=[。！？])[”’」』）\"]*"
 )
-_ABBREVIATION = re.compile(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|Dr|Mr|Mrs|Ms|Inc|Ltd|No|Fig|approx|cf|St|Jr|U\.S)|\b[A-Z])\.$"
-)
+_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|Dr|Mr|Mrs|Ms|Inc|Ltd|No|Fig|approx|cf|St|Jr|U\.S)|\b[A-Z])\.$")
 _NUMBER = re.compile(r"\s*\d{1,3}\.$")
 ABBREVIATION_CHARACTERS = 10
 """None is longer: what stands before it need not be looked at."""
