@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from actors.evidence import Passage
@@ -52,6 +53,9 @@ _GOOD = re.compile(
 )
 _ASPECTS = {"limit": _WEAK, "risk": _WEAK, "advantag": _GOOD, "strength": _GOOD}
 """What somebody wants to know of a subject, by the words in which sources say it: the rest is off the topic."""
+_WORD = re.compile(r"\w+|[^\w\s-]")
+PAIRED = 2000
+"""So many characters of a text are searched for phrases."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n\n+")
 
 
@@ -84,6 +88,11 @@ class Asked(NamedTuple):
     def best(self, text: str, above: frozenset[str] = frozenset()) -> float:
         """The share of the question that the best sentence of a text says, with what the headings above it say."""
         return max(self.share(above | self.read(each)) for each in sentences(text))
+
+    @property
+    def phrases(self) -> frozenset[tuple[str, str]]:
+        """The pairs of telling words that follow each other in the question, such as "exclusion constraint"."""
+        return frozenset((one, other) for one, other in pairs(self.question) if {one, other} <= self.telling)
 
     def share(self, have: frozenset[str]) -> float:
         """How much of the question some terms say, 0 to 1."""
@@ -154,6 +163,12 @@ def weighed(question: str, weights: Sequence[tuple[str, float]]) -> dict[str, fl
         term: (known.get(term, middle) or strange) * (1.0 if term in subjects else ACTIVITY)
         for term in ordered(question)
     }
+
+
+def pairs(text: str) -> Iterator[tuple[str, str]]:
+    """The terms of words that follow each other with nothing but a space or a hyphen between them."""
+    stems = [next(iter(ordered(word)), "") for word in _WORD.findall(text[:PAIRED])]
+    return pairwise(stems)
 
 
 def sentences(text: str) -> Iterator[str]:

@@ -57,7 +57,7 @@ _THIS_ONE = re.compile(
     r"example|approach|step|feature|field|view|process|technique|"
     r"protocol|level|behavior|problem|situation|restriction|limitation|list|rule|query|scheme|state|property)s?\b|"
     r"\b(?:achieve|do|accomplish|avoid|prevent|see|use|like|of|for|with|by|from) (?:this|these|those)[.,;]|"
-    r"\bas that[.,;]|\bany other (?:context|case|situation)\b|"
+    r"\b(?:as|for|of|by|with|like|than) that[.,;]|\bany other (?:context|case|situation)\b|"
     r"\b(?:similarly|likewise|in the same way|the same applies)\b|"
     r"\bthis (?:is|was|can|could|may|might|will|would|means|has|does|happens|allows|makes)\b"
 )
@@ -72,6 +72,7 @@ _POINTER = re.compile(
     r"(?:in|below|above|later|next|here|earlier)\b|"
     r"\b(?:shown|listed|described|discussed|given|mentioned) (?:below|above|here)\b|"
     r"\b(?:below|above)\b(?! (?:\d|zero\b|(?:this|that|the|a) ))|\bthe (?:above|below)\b|"
+    r"\bthe following\b[^:]*\.$|\bas indicated\b|"
     r"\bTable \d|\bFigure \d|\bas follows\.$|"
     r"\b(?:suppose|imagine|assume we|let's say|let us|consider (?:the|a|an) (?:following|case|example|situation))\b|"
     r"(?:见|参见|参阅|如下|上述|下[表图文]|아래|위의|참조)"

@@ -8,7 +8,7 @@ from actors.evidence import Claim, Findings, Passage, Slice
 from actors.research.rules.decompose import subject
 from actors.research.rules.headings import is_entry, leaf, nearest
 from actors.research.rules.terms import share, terms
-from runtime.model.asking import FORMULA, IDENTIFIER, OPENS_ON, SHORT, WHOLE, Asked, named
+from runtime.model.asking import FORMULA, IDENTIFIER, OPENS_ON, SHORT, WHOLE, Asked, named, pairs
 from runtime.model.prose import points, standing
 
 NEAR_PAGE = 0.3
@@ -70,6 +70,11 @@ class Quote(NamedTuple):
         return self.place.of(self.passage)
 
     @property
+    def shown(self) -> str:
+        """It with the heading that it is read under."""
+        return f"{nearest(self.passage)}. {self.text}"
+
+    @property
     def above(self) -> frozenset[str]:
         """The terms of the headings that it stands under, from the title of its document on."""
         _, title, below = self.passage.heading.rpartition(self.passage.title)
@@ -109,7 +114,20 @@ def candidates(found: Findings, asked: Asked) -> list[Quote]:
             key = (number, stands.start)
             if _on_topic(quote, asked, first) and (key not in held or held[key].score < quote.score):
                 held[key] = quote
-    quotes, best = list(held.values()), max((each.score for each in held.values()), default=0.0)
+    return _kept(_phrased(list(held.values()), asked), asked)
+
+
+def _phrased(quotes: list[Quote], asked: Asked) -> list[Quote]:
+    """Where some speak of the very thing, such as an "exclusion constraint", those that have its words apart do not."""
+    if not asked.phrases:
+        return quotes
+    told = [each for each in quotes if asked.headed(each.passage) or asked.phrases & {*pairs(each.shown)}]
+    return told or quotes
+
+
+def _kept(quotes: list[Quote], asked: Asked) -> list[Quote]:
+    """Where headings say all of the question, only what stands below them, and what says all of it by itself."""
+    best = max((each.score for each in quotes), default=0.0)
     above = {each.passage.id for each in quotes if asked.headed(each.passage)}
     if not above:
         return quotes
@@ -142,11 +160,13 @@ def _on_topic(quote: Quote, asked: Asked, first: bool) -> bool:
         return False
     if any(not side(quote.text) for side in asked.sides):
         return False
+    if asked.headed(quote.passage):
+        return not _OF_AN_ENTRY.match(quote.text)
     if asked.about and max(share(each, quote.context) for each in asked.about) < ABOUT:
         return False
     if asked.besides and not any(word in quote.text.lower() for word in asked.besides):
         return False
-    if asked.aspects and not asked.aspects & (asked.read(f"{nearest(quote.passage)}. {quote.text}")):
+    if asked.aspects and not asked.aspects & (asked.read(quote.shown)):
         return False
     said = asked.best(quote.text)
     if is_entry(heading):
@@ -164,7 +184,7 @@ def _on_topic(quote: Quote, asked: Asked, first: bool) -> bool:
     near, least = terms(f"{quote.passage.title} {leaf(heading)}"), 1.0 if len(asked.wanted) <= SHORT else ON_TOPIC
     if not asked.telling & (near | asked.read(quote.text)) or asked.best(quote.text, quote.above) < least:
         return False
-    return said >= SAYS_SO or asked.headed(quote.passage) or (first and asked.share(near) >= OPENS_ON)
+    return said >= SAYS_SO or (first and asked.share(near) >= OPENS_ON)
 
 
 def _paragraphs(passage: Passage, score: float) -> Iterable[Slice]:

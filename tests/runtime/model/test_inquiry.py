@@ -165,3 +165,17 @@ def test_code_is_for_who_asks_how_something_is_done() -> None:
     found = Passage("a#1", "a", "Tide mills", "Tide mills > Gates", code, 0, len(code), score=10.0, quotes=(place,))
     assert texts(answer(asked("How do I open the gate of a tide mill?", found))) == [code]
     assert texts(answer(asked("How does the gate of a tide mill open?", found))) == []
+
+
+def test_what_has_the_words_of_a_thing_apart_does_not_speak_of_it() -> None:
+    very = "A gate lock keeps the children of the village away from the wheel."
+    apart = passage("b", "Tide mills", "To lock a boat in, the miller closes the lower gate at once.")
+    question = "What is a gate lock for?"
+    assert texts(answer(asked(question, passage("a", "Tide mills", very), apart))) == [very]
+
+
+def test_under_a_heading_that_says_all_of_the_question_other_words_answer_it() -> None:
+    below = passage("a", "Tide mills > Restrictions", "The wheel does not turn at high water.")
+    beside = passage("b", "Tide mills", "Tide mills have been built on this coast since the year 1100.")
+    found = texts(answer(asked("What are the limitations of tide mills?", below, beside)))
+    assert found == ["The wheel does not turn at high water."]
