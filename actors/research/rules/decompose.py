@@ -223,7 +223,7 @@ def _understood(parts: list[str]) -> list[str]:
 
 
 def _named(text: str, pronoun: re.Pattern[str], name: str) -> str:
-    return pronoun.sub(lambda _: name, text, count=1)
+    return pronoun.sub(lambda said: f"{name}'s" if said.group().lower() in {"its", "their"} else name, text, count=1)
 
 
 def _inner(text: str) -> str:
