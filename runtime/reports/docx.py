@@ -134,7 +134,7 @@ class _Writer:
     def _chart(self, chart: Chart) -> None:
         """A table of what was counted, with bars of letters."""
         self._document.add_paragraph().add_run(flat(chart.title)).bold = True
-        most = max(count for _, count in chart.items) or 1
+        most = max((count for _, count in chart.items), default=0) or 1
         widths = TIMELINE_CM if chart.kind == "timeline" else COUNTS_CM
         grid = self._document.add_table(rows=0, cols=len(widths), style="Table Grid")
         grid.autofit = False

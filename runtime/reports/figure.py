@@ -109,7 +109,7 @@ def _pie(chart: Chart, height: float) -> Iterator[Shape]:
 
 
 def _bars(chart: Chart) -> Iterator[Shape]:
-    most = max(count for _, count in chart.items) or 1
+    most = max((count for _, count in chart.items), default=0) or 1
     for place, (label, count) in enumerate(chart.items):
         y, width = 4 + ROW * place, (WIDTH - 130) * count / most
         yield Text(76, y + 15, fit(label, 70), right=True)

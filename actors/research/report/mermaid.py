@@ -24,7 +24,7 @@ def mermaid(chart: Chart) -> str:
         case "bar":
             names = ", ".join(f'"{label(name)}"' for name, _ in chart.items)
             counts = ", ".join(str(count) for _, count in chart.items)
-            most = max(count for _, count in chart.items)
+            most = max((count for _, count in chart.items), default=0) or 1
             return "\n".join(
                 (
                     "xychart-beta", f'    title "{label(chart.title)}"', f"    x-axis [{names}]",

@@ -17,6 +17,8 @@ from actors.research.report.prose import flat, neat
 FURTHER = "Further exploration needed"
 UNCITED = 20
 TIMES = {1: "cited once", 2: "cited twice"}
+ANSWER = "Answer"
+"""The heading where the question is the title of the report, and need not be read twice."""
 NO_HITS = "The searches found no page on this, so none was read."
 FEW = 6
 """So few things that were not obtained need no headings: each says why."""
@@ -104,7 +106,7 @@ def _findings(report: Report) -> Iterator[Part]:
         yield Heading("Key points", 2)
         yield Passages(report.key_points)
     for block in report.sections:
-        yield Heading(block.title, 2)
+        yield Heading(ANSWER if _plain(block.title) == _plain(report.title) else block.title, 2)
         yield from _block(block)
     if not any(body(report)):
         yield Heading("Findings", 2)

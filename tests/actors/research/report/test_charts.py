@@ -135,3 +135,8 @@ def test_a_year_stands_beside_what_is_said_of_it() -> None:
     assert all(str(year) in event for event, year in chart.items)
     assert all(word in f"{said} …" for event, _ in chart.items for word in event.removesuffix(" (source 2)").split("…"))
     assert chart.items[2][0] == "It was dredged in 2021. (source 2)"
+
+
+@pytest.mark.parametrize("kind", ["pie", "bar", "timeline"])
+def test_a_chart_that_somebody_emptied_by_hand_is_no_error(kind: str) -> None:
+    assert mermaid(Chart(kind, "T", ()))  # type: ignore[arg-type]

@@ -61,6 +61,14 @@ def test_the_summary_counts_what_was_found_and_says_what_is_answered_in_part(of:
     assert o.in_short(of) == said
 
 
+def test_a_question_that_is_the_title_is_not_read_twice() -> None:
+    other = msgspec.structs.replace(ANSWERED, title="What does it cost?")
+
+    found = [part.text for part in o.outline(report(ANSWERED, other)) if isinstance(part, o.Heading)]
+
+    assert found == ["Summary", "Answer", "What does it cost?", "Sources"]
+
+
 @pytest.mark.req("RE-4")
 def test_a_few_things_that_were_not_obtained_are_one_list_and_many_are_grouped_by_reason() -> None:
     few, many = shown(report(missed=o.FEW), "Not obtained"), shown(report(missed=3 * SHOWN), "Not obtained")
