@@ -161,7 +161,7 @@ def _on_topic(quote: Quote, asked: Asked, first: bool) -> bool:
     if any(not side(quote.text) for side in asked.sides):
         return False
     if asked.headed(quote.passage):
-        return not _OF_AN_ENTRY.match(quote.text)
+        return not (_OF_AN_ENTRY.match(quote.text) or _BESIDES.match(leaf(heading)))
     if asked.about and max(share(each, quote.context) for each in asked.about) < ABOUT:
         return False
     if asked.besides and not any(word in quote.text.lower() for word in asked.besides):
