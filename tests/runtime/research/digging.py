@@ -13,9 +13,13 @@ import sys
 import time
 from typing import Any
 
+import aiohttp  # noqa: F401 - what a research loads is loaded before the fork, so that each child begins at once
+import frontmatter  # noqa: F401
+
+import runtime.research.desk  # noqa: F401
 from actors.research.records import Brief
 from runtime.node import Node
-from runtime.settings import FeedsSettings, FetchSettings, LogSettings, Settings, StorageSettings
+from runtime.settings import FeedsSettings, FetchSettings, LogSettings, Settings, StorageSettings, WorkerSettings
 from runtime.storage.journal import Ticket
 
 NOW = 1_700_000_000.0
@@ -35,6 +39,7 @@ def node_on(folder: str, feed: str) -> Node:
             feeds=FeedsSettings(urls=(feed,)),
             fetch=FetchSettings(allow=("127.0.0.0/8",), robots=False),
             log=LogSettings(level="error"),
+            workers=WorkerSettings(processes=1),
         )
     )
     node.research.pages.crawler._now = lambda: NOW
