@@ -51,6 +51,8 @@ _FRAGMENT = re.compile(
     r"(?:(?!\b(?:is|are|was|were|has|have|can|may|must|should|will|would|does)\b)[^.])*\."
 )
 """What an entry says of its name without a verb, such as "The name of the gate."."""
+_ANNOUNCES = re.compile(r"There (?:are|is) (?:several|some|many|a few|various|two|three|four|a number of)\b[^.]*\.")
+"""What is announced stands elsewhere."""
 _CLAUSE = re.compile(r"(?:When|If|While|Because|Since|To|In|For|By|With|After|Before|On|At|As|Where|Unless)\b")
 _SAYS_WHAT = re.compile(r"is|are|means?|refers?|provides?|allows?|lets?|enables?|consists?")
 _WHAT = re.compile(r"^(?:what (?:is|are|does)\b|explain\b|define\b|什么是|.{1,40}是什么)", re.IGNORECASE)
@@ -156,35 +158,47 @@ def _merits(quote: Quote, asked: Asked, first: bool) -> float:
 def _on_topic(quote: Quote, asked: Asked, first: bool) -> bool:
     """Whether a quote speaks of what is asked, and of the subject of the whole task."""
     heading = quote.passage.heading
-    if asked.names and not any(re.search(rf"\b{name}\b", f"{quote.text} {heading}") for name in asked.names):
-        return False
-    if any(not side(quote.text) for side in asked.sides):
+    if not _speaks_of(quote, asked) or _ANNOUNCES.fullmatch(quote.text):
         return False
     if asked.headed(quote.passage):
         return not (_OF_AN_ENTRY.match(quote.text) or _BESIDES.match(leaf(heading)))
     if asked.about and max(share(each, quote.context) for each in asked.about) < ABOUT:
         return False
-    if asked.besides and not any(word in quote.text.lower() for word in asked.besides):
+    if asked.aspects and not asked.aspects & asked.read(quote.shown):
         return False
-    if asked.aspects and not asked.aspects & (asked.read(quote.shown)):
-        return False
-    said = asked.best(quote.text)
     if is_entry(heading):
         begins = quote.place.start == 0 and not _FRAGMENT.match(quote.text)
-        told = not asked.names and len(asked.wanted) > SHORT and said >= OF_AN_ENTRY
+        told = not asked.names and len(asked.wanted) > SHORT and asked.best(quote.text) >= OF_AN_ENTRY
         return (begins or bool(asked.names)) and (told or named(heading, asked))
     if _OF_AN_ENTRY.match(quote.text) or _BESIDES.match(leaf(heading)):
         return False
     if asked.code == FORMULA and _EXAMPLE.match(leaf(heading)):
         return False
+    return _says_enough(quote, asked, first)
+
+
+def _speaks_of(quote: Quote, asked: Asked) -> bool:
+    """Whether it has what a question cannot do without: an identifier, both sides, a word besides its only term."""
+    said = f"{quote.text} {quote.passage.heading}"
+    if asked.names and not any(re.search(rf"\b{name}\b", said) for name in asked.names):
+        return False
+    if any(not side(quote.text) for side in asked.sides):
+        return False
+    headed = asked.headed(quote.passage)
+    return headed or not asked.besides or any(word in quote.text.lower() for word in asked.besides)
+
+
+def _says_enough(quote: Quote, asked: Asked, first: bool) -> bool:
+    """Whether running text says enough of the question, by itself and with the headings above it."""
     alone = len(asked.wanted) == 1 and not asked.question.rstrip().endswith(("?", "？"))  # such as a side
     strays = asked.fit(terms(nearest(quote.passage))) < ALONE and not defines(quote.text, asked.question)
     if alone and strays:
         return False
-    near, least = terms(f"{quote.passage.title} {leaf(heading)}"), 1.0 if len(asked.wanted) <= SHORT else ON_TOPIC
+    near = terms(f"{quote.passage.title} {leaf(quote.passage.heading)}")
+    least = 1.0 if len(asked.wanted) <= SHORT else ON_TOPIC
     if not asked.telling & (near | asked.read(quote.text)) or asked.best(quote.text, quote.above) < least:
         return False
-    return said >= SAYS_SO or (first and asked.share(near) >= OPENS_ON)
+    return asked.best(quote.text) >= SAYS_SO or (first and asked.share(near) >= OPENS_ON)
 
 
 def _paragraphs(passage: Passage, score: float) -> Iterable[Slice]:

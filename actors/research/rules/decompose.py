@@ -244,7 +244,7 @@ def _clauses(part: str) -> list[str]:
             about_names = " ".join(_NAMES.findall(pieces[0][1:]))
             if not (about or about_names):
                 return [part]
-            piece = _named(piece, _PRONOUN, about) if about else f"{piece.rstrip('?？ ')} ({about_names})"
+            piece = _named(piece, _PRONOUN, about or about_names)
         elif len(terms(piece)) <= VAGUE and not _NAMES.search(piece[1:]):
             about_names = " ".join(_NAMES.findall(pieces[0][1:]))
             if len(terms(piece)) < VAGUE:
