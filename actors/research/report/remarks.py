@@ -39,7 +39,8 @@ def still_open(case: CloseResearch) -> tuple[str, ...]:
     """What the last round left open, when no further one was allowed (DR-3)."""
     if case.is_complete or case.reason != "completed" or case.rounds < case.brief.depth:
         return ()
-    left = case.directions or tuple(each.question for each in case.sections if not each.statements)
+    answered = {each.question for each in case.sections if each.statements}
+    left = case.directions or tuple(each.question for each in case.sections if each.question not in answered)
     said = dict.fromkeys(neat(each, SENTENCE_CHARACTERS) for each in left)
     return tuple(each for each in said if each)[:OPEN] or (AS_A_WHOLE,)
 
