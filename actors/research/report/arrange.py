@@ -1,8 +1,9 @@
 """
 Which statement stands where in a report, so that nothing is said twice. Pure.
 
-Comparison, SWOT, competitors and features choose first, for they must be whole. An overview is only what somebody
-wrote for it: quotes belong where their question is answered. Of a long section the first statement is a key point.
+A comparison chooses first, for it must be whole, and so do SWOT, competitors and features where the task asks for
+them; else they have what the sections leave. An overview is only what somebody wrote for it: quotes belong where their
+question is answered. Of a long section the first statement is a key point.
 """
 
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from actors.folding import fold
 from actors.research.ports import Statement
 from actors.research.records import Analysis, Comparison, Competitor, Contradiction, Rated, Row, Section
 from actors.research.report.register import Register, Said, quadrants, verbatim
+from actors.research.report.remarks import is_product_question
 
 OVERVIEW = 5
 KEY_POINTS = 5
@@ -35,9 +37,12 @@ class Arrangement:
         above, parts = Said(), Said()
         self.overview = tuple(register.fresh((each for each in overview if not verbatim(each)), above))[:OVERVIEW]
         self.comparison = _comparison(analysis.comparison, register, parts)
-        self.swot = _swot(analysis, register, parts)
-        self.competitors = _competitors(analysis.competitors, register, parts)
-        self.features = tuple(register.fresh(analysis.features, parts))
+        self.swot: dict[str, tuple[Rated, ...]] = {}
+        self.competitors: tuple[Competitor, ...] = ()
+        self.features: tuple[Statement, ...] = ()
+        surveyed = is_product_question(task)
+        if surveyed:
+            self._choose(analysis, register, parts)
         asked = merged(sections)
         found = [
             (section, tuple(each for each in section.statements if register.stands(each)))
@@ -48,7 +53,15 @@ class Arrangement:
         answered = [(section, standing) for section, standing in found if standing]
         self.key_points = _key_points([standing for _, standing in answered], register, taken)
         self.sections = _sections(task, answered, register, taken, self._parts())
+        if not surveyed:
+            self._choose(analysis, register, taken)
         self.contradictions = _contradictions(analysis.contradictions, register)
+
+    def _choose(self, analysis: Analysis, register: Register, said: Said) -> None:
+        """SWOT, competitors and features, of what is not said yet."""
+        self.swot = _swot(analysis, register, said)
+        self.competitors = _competitors(analysis.competitors, register, said)
+        self.features = tuple(register.fresh(analysis.features, said))
 
     def _parts(self) -> dict[str, Said]:
         """What each part but the sections has used up, by its heading, in the order of reading."""
@@ -130,7 +143,8 @@ def _swot(analysis: Analysis, register: Register, said: Said) -> dict[str, tuple
     }
     if sum(map(bool, standing.values())) < LEAST_QUADRANTS:
         return {}
-    return {title: tuple(r for r in rated if said.add(r.statement.text)) for title, rated in standing.items()}
+    chosen = {title: tuple(r for r in rated if said.add(r.statement.text)) for title, rated in standing.items()}
+    return chosen if sum(map(bool, chosen.values())) >= LEAST_QUADRANTS else {}
 
 
 def _competitors(competitors: Sequence[Competitor], register: Register, said: Said) -> tuple[Competitor, ...]:

@@ -131,10 +131,19 @@ def test_questions_that_nobody_came_to_are_not_answered() -> None:
 def test_a_section_all_of_which_stands_elsewhere_says_so() -> None:
     sections = (*only(c.HOURS), Section("Which other lamps are there?", (c.GLIM,), answered=True))
     rivals = Analysis(competitors=(Competitor("Glim", (c.GLIM,)),))
-    report = compose(c.case(sections=sections, analysis=rivals, learnings=()))
+    report = compose(c.case(text="Competitors of the Lumo lamp", sections=sections, analysis=rivals, learnings=()))
 
     assert [bool(block.lines) for block in report.sections] == [True, False]
     assert report.sections[1].note == "What the sources say on this stands under Competitors."
+
+
+def test_a_survey_that_nobody_asked_for_takes_nothing_from_the_answers() -> None:
+    sections = (*only(c.HOURS), Section("Which other lamps are there?", (c.GLIM,), answered=True))
+    rivals = Analysis(competitors=(Competitor("Glim", (c.GLIM,)),))
+    report = compose(c.case(sections=sections, analysis=rivals, learnings=()))
+
+    assert [bool(block.lines) for block in report.sections] == [True, True]
+    assert report.competitors == ()
 
 
 REWORDED = msgspec.structs.replace(c.HOURS, text="On one charge the Lumo lamp burns for 40 hours.")
