@@ -79,10 +79,11 @@ def argue(
     if dropped:
         log.warning("claims.dropped", count=dropped, round=number)
     every = (*message.sections, *sections)
+    done = {each.question for each in every if each.answered}  # in whichever round
     open_ends = _open(message, plan, every, directions, fresh, (*message.passages, *passages))
     return Argued(
         tuple(sections), tuple(fresh), tuple(passages), open_ends,
-        bool(every) and not open_ends and all(each.answered for each in every), degraded, partial,
+        bool(every) and not open_ends and all(each.question in done for each in every), degraded, partial,
     )  # fmt: skip
 
 
