@@ -136,7 +136,21 @@ def in_short(report: Report) -> str:
         if read == 2
         else f"all {read} pages"
     )
-    return f"{_answered(report, asked)}: {said}, from {of} that {'was' if read == 1 else 'were'} read."
+    found = f"{said}, from {of} that {'was' if read == 1 else 'were'} read."
+    if any(line.quote for line in body(report)):
+        return f"{_answered(report, asked)}: {found}"
+    return (
+        f"{_quoted_on(report, asked)}: {found} Nobody has judged how far they answer {'it' if asked <= 1 else 'them'}."
+    )
+
+
+def _quoted_on(report: Report, asked: int) -> str:
+    """On how many questions something was found, where nobody judged what it is worth."""
+    found = len(report.sections)
+    if asked <= 1:
+        return "Quotes on the question were found"
+    every = "both questions" if asked == 2 else f"all {asked} questions"
+    return f"Quotes on {every if found == asked else f'{found} of {asked} questions'} were found"
 
 
 def _answered(report: Report, asked: int) -> str:

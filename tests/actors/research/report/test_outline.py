@@ -11,7 +11,8 @@ from actors.research.report import outline as o
 from actors.research.report.arrange import IN_PART
 from actors.research.report.missing import SHOWN
 
-ANSWERED = Block("Q", (Line("It burns for 9 hours.", (1,)),))
+ANSWERED = Block("Q", (Line("It burns for 9 hours.", (1,), "Nine hours is how long it burns: 9."),))
+QUOTED = Block("Q", (Line("It burns for 9 hours.", (1,)),))
 IN_PART_ONLY = msgspec.structs.replace(ANSWERED, note=IN_PART)
 
 
@@ -54,6 +55,27 @@ def shown(of: Report, heading: str) -> list[o.Part]:
         (
             report(ANSWERED, ANSWERED, unanswered=1, sources=(1, 0)),
             "2 of 3 questions are answered: 2 cited sentences, from 1 of 2 pages that were read.",
+        ),
+        (
+            report(QUOTED),
+            (
+                "Quotes on the question were found: 1 cited sentence, from the one page that was read. "
+                "Nobody has judged how far they answer it."
+            ),
+        ),
+        (
+            report(QUOTED, QUOTED, sources=(1, 0)),
+            (
+                "Quotes on both questions were found: 2 cited sentences, from 1 of 2 pages that were read. "
+                "Nobody has judged how far they answer them."
+            ),
+        ),
+        (
+            report(QUOTED, unanswered=2, sources=(1, 0)),
+            (
+                "Quotes on 1 of 3 questions were found: 1 cited sentence, from 1 of 2 pages that were read. "
+                "Nobody has judged how far they answer them."
+            ),
         ),
     ],
 )
