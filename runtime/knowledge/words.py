@@ -39,7 +39,8 @@ EVERYDAY = word_set(
     asap avoid bad before begin behind believe besides best better between big bigger biggest boss came case
     cause cheaper choose colleague colleagues come comes coming company correctly couple day days deal dear decide dear
     different difference do documentation during easiest easy else end ended ends enough everybody everyone
-    exactly example exist existing exists explain explanation fast faster fastest few fewer find fine first five follow forgot four
+    exactly example exist existing exists explain explanation fast faster fastest few fewer find fine first
+    five follow forgot four
     friday gave give gives good great guess guide half handle happen happened happening hello help hi higher
     hope hour hours however hundreds huge idea immediately important inside instead january itself keep keeps
     kept kind know large larger largest last lately later least less little long longer look looking lot low
