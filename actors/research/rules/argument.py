@@ -47,25 +47,15 @@ def argue(
 ) -> Argued:
     """What the answers of a round add: verified statements, each said once. Pure."""
     number = message.brief.round
-    sections, fresh, passages = list[Section](), list[Statement](), list[Passage]()
-    known = stated(message.sections)
-    directions: list[str] = []
-    degraded = partial = ""
-    dropped = 0
+    sections, fresh, known = list[Section](), list[Statement](), stated(message.sections)
     filled = [_filled(answer, findings) for answer, findings in zip(answers, found, strict=True)]
     asked = list(zip(plan.questions, filled, strict=True))
     checks = [checked(each.value.claims, each.passages, number, question, message.text) for question, each in asked]
     shares = dealt([each.statements for each in checks])
     for n, (question, each) in enumerate(asked):
-        answer, draft, held = answers[n], each.value, checks[n]
-        partial = partial or _why_partial(answer)
-        degraded = degraded or each.degraded
-        dropped += held.dropped
+        held = checks[n]
         said = unsaid(shares[n], (*known, *fresh))
         fresh += said
-        passages += each.passages
-        read = Shown(each.passages, question, message.text)
-        directions += (line for line in draft.directions if not presumes(line, read))
         if not said and (longer := wider(held.statements, fresh)):
             said = longer
             fresh = [*without(fresh, longer), *longer]
@@ -73,18 +63,36 @@ def argue(
         again = tuple(each for each in held.statements if each in known or each in fresh)
         shown = said or (again if number == 1 else ())  # what a report says elsewhere it does not repeat
         if shown or number == 1:
-            note = "" if shown else STOPPED if answer is None else found[n].abstain or NOT_FOUND
-            whole = draft.answered and bool(shown) and not held.dropped  # nobody judged what is left without the others
+            note = "" if shown else STOPPED if answers[n] is None else found[n].abstain or NOT_FOUND
+            whole = (
+                each.value.answered and bool(shown) and not held.dropped
+            )  # nobody judged what is left without the others
             sections.append(Section(question, shown, whole, note, number))
-    if dropped:
+    if dropped := sum(held.dropped for held in checks):
         log.warning("claims.dropped", count=dropped, round=number)
+    passages = tuple(passage for each in filled for passage in each.passages)
     every = (*message.sections, *sections)
     done = {each.question for each in every if each.answered}  # in whichever round
-    open_ends = _open(message, plan, every, directions, fresh, (*message.passages, *passages))
+    open_ends = _open(message, plan, every, _directions(message, asked), fresh, (*message.passages, *passages))
     return Argued(
-        tuple(sections), tuple(fresh), tuple(passages), open_ends,
-        bool(every) and not open_ends and all(each.question in done for each in every), degraded, partial,
-    )  # fmt: skip
+        sections=tuple(sections),
+        statements=tuple(fresh),
+        passages=passages,
+        directions=open_ends,
+        answered=bool(every) and not open_ends and all(each.question in done for each in every),
+        degraded=next((each.degraded for each in filled if each.degraded), ""),
+        partial=next((why for why in map(_why_partial, answers) if why), ""),
+    )
+
+
+def _directions(message: AnalyzeSources, asked: Sequence[tuple[str, Filled]]) -> list[str]:
+    """Where the answers point, as far as that takes nothing for given that nobody read."""
+    return [
+        line
+        for question, filled in asked
+        for line in filled.value.directions
+        if not presumes(line, Shown(filled.passages, question, message.text))
+    ]
 
 
 def _replaced(section: Section, statements: tuple[Statement, ...]) -> Section:

@@ -3,11 +3,11 @@
 import re
 from typing import NamedTuple
 
-from actors.research.rules.terms import alike, ordered, terms
+from actors.research.rules.sides import LEADING, compared_in
+from actors.research.rules.terms import ordered, terms
 
 QUESTIONS = 8
 """A task has at most so many."""
-SIDES = 4
 CHARACTERS = 4000
 """So much of a task is looked at."""
 REPEATS = 0.8
@@ -64,40 +64,6 @@ _TOGETHER = re.compile(
 )
 _LISTED = re.compile(r"\s*,\s*(?:and\s+|or\s+)?|\s+and\s+|[、，；;]\s*")
 
-_THING = r"[^?？.,;:。，]{1,80}?"
-_COMPARES = tuple(
-    re.compile(pattern, _FLAGS)
-    for pattern in (
-        rf"\b(?:differences?|distinction)\s+between\s+(?P<a>{_THING})\s+and\s+(?P<b>{_THING})\s*(?:[?？.,;:。]|$)",
-        (
-            rf"\bcompar(?:e|es|ing|ison\s+(?:of|between))\s+(?P<a>{_THING})\s+(?:and|with|to|against|versus|vs\.?)\s+"
-            rf"(?P<b>{_THING})\s*(?:[?？.,;:。]|\bin\s+terms\b|\bwith\s+re|\bfor\b|\bin\b|\bon\b|\bregarding\b|$)"
-        ),
-        (
-            rf"\bhow\s+(?:do|does)\s+(?P<a>{_THING})\s+(?:compare|differ)\s+(?:with|to|from|against)\s+(?P<b>{_THING})"
-            r"\s*(?:[?？.,;:。]|$)"
-        ),
-        rf"\bhow\s+do\s+(?P<a>{_THING})\s+and\s+(?P<b>{_THING})\s+(?:compare|differ)\b",
-        rf"\b(?:choose|decide|choosing|choice)\s+between\s+(?P<a>{_THING})\s+and\s+(?P<b>{_THING})\s*(?:[?？.,;:。]|$)",
-        (
-            rf"\b(?:should\s+(?:i|we|one)\s+(?:use|choose|pick|prefer|take)|(?:which|what)\s+is\s+(?:better|faster|best)"
-            rf"(?:\s+for\s+[^,:?]{{2,60}})?[,:]?)\s+(?P<a>{_THING})\s+or\s+(?P<b>{_THING})\s*(?:[?？.,;:。]|\bfor\b|\bwhen\b|$)"
-        ),
-        (
-            rf"(?:^|\b(?:is|are|of|on|about)\s+)(?P<a>{_THING})\s+(?:vs\.?|versus)\s+(?P<b>{_THING})"
-            r"\s*(?:[?？.,;:。]|\bin\s+terms\b|\bfor\b|$)"
-        ),
-        r"(?:比较|对比)(?:一下)?\s*(?P<a>[^，。？?]{1,30}?)\s*(?:和|与|跟|、)\s*(?P<b>[^，。？?的]{1,30})",
-        (
-            r"(?P<a>[^，。？?]{1,30}?)\s*(?:和|与|跟)\s*(?P<b>[^，。？?]{1,30}?)\s*(?:的|之间|有什么|有何)\s*(?:的)?"
-            r"(?:区别|差异|不同|比较|对比|优缺点)"
-        ),
-        (
-            r"(?P<a>[^\s,.?][^,.?]{0,30}?)(?:와|과|하고|랑)\s+(?P<b>[^,.?]{1,30}?)(?:의|을|를|은|는)?\s*"
-            r"(?:차이|비교|다른|장단점|중)"
-        ),
-    )
-)
 _NAME = r"\b[A-Za-z]\w*_\w+\b"
 _SEVERAL = re.compile(rf"{_NAME}(?:(?:,\s*(?:and\s+|or\s+)?|\s+and\s+|\s+or\s+){_NAME})+")
 _NAMES = re.compile(r"\b(?:(?!I\b)\w*[A-Z]\w*|\w+_\w+)\b")
@@ -114,8 +80,6 @@ _ACTIVITY = re.compile(
 )
 VAGUE = 2
 """With so few words and no name a question does not say what it is about."""
-_LEADING = re.compile(r"^(?:the|an?|using|use|main|key|between)\s+", re.IGNORECASE)
-_PLURAL_HEAD = re.compile(r"^[a-z][a-z-]+$")
 
 
 class Asked(NamedTuple):
@@ -130,7 +94,7 @@ def decompose(task: str) -> Asked:
     text = task[:CHARACTERS].strip()
     parts = _understood([_topic(part) for part in _parts(text)])
     chosen = [part for part in parts if _ASKS.search(part)] or parts
-    sides = _sides(chosen) or _sides([text])
+    sides = compared_in(chosen) or compared_in([text])
     if sides:
         found = [*chosen, *map(_opened, sides)]
     else:
@@ -161,7 +125,7 @@ def keywords(text: str, most: int = 12) -> str:
 
 def subject(question: str) -> str:
     """What a question is about, where its form tells; else empty."""
-    return _LEADING.sub("", _subject(question))
+    return LEADING.sub("", _subject(question))
 
 
 def _subject(question: str) -> str:
@@ -281,30 +245,3 @@ def _aspects(part: str) -> list[str]:
         return [part]
     about = subject(whole) or _topic(whole)
     return [whole, *(f"{_opened(about)}: {each}" for each in listed)]
-
-
-def _sides(parts: list[str]) -> tuple[str, ...]:
-    for part in parts:
-        for pattern in _COMPARES:
-            found = pattern.search(part)
-            if found is None:
-                continue
-            sides = [_side(found["a"]), _side(found["b"])]
-            if not all(terms(each) for each in sides) or alike(terms(sides[0]), terms(sides[1])) == 1.0:
-                continue
-            return _headed(sides)
-    return ()
-
-
-def _side(text: str) -> str:
-    """One side of a comparison, without what stands before it in its sentence."""
-    text = re.split(r"\b(?:between|of|is|are|comparing|compare)\s+", text.strip())[-1] or text
-    return _LEADING.sub("", text.strip(" \"'“”"))
-
-
-def _headed(sides: list[str]) -> tuple[str, ...]:
-    """`streaming vs logical replication`: the first one is short of its noun."""
-    one, other = sides[0].split(), sides[1].split()
-    if len(one) == 1 and len(other) > 1 and _PLURAL_HEAD.match(other[-1]) and sides[0] not in other:
-        return f"{sides[0]} {other[-1]}", sides[1]
-    return tuple(sides)[:SIDES]

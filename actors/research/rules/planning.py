@@ -5,7 +5,8 @@ from collections.abc import Iterable
 
 from actors.research.drafts import PlanDraft
 from actors.research.records import Brief, Plan
-from actors.research.rules.decompose import QUESTIONS, SIDES, decompose, essence, keywords, unrepeated
+from actors.research.rules.decompose import QUESTIONS, decompose, essence, keywords, unrepeated
+from actors.research.rules.sides import SIDES
 from actors.research.rules.terms import ordered, share, terms
 
 QUERY_CHARACTERS = 400
