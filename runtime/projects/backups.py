@@ -36,11 +36,6 @@ def add(folder: Path, project_id: str, stage: str, text: str) -> Path:
     return path
 
 
-def latest_valid(folder: Path, project_id: str) -> Path | None:
-    """The latest backup whose checksum fits; else the next older one."""
-    return next((path for path, _ in valid(folder, name_of(project_id))), None)
-
-
 def valid(folder: Path, name: str) -> Iterator[tuple[Path, str]]:
     """
     All backups of a project that are as they were written, the latest first, with their text.

@@ -11,12 +11,18 @@ import msgspec
 from actors.research import messages as m
 from actors.research.workflow import ResearchCase
 from bus import Actor, Context
-from runtime.projects.project import Project
+from runtime.projects.backups import valid
+from runtime.projects.project import Project, name_of
 from runtime.workers import WorkFailed, WorkTimedOut
 from tests.fakes import Says
 from tests.research import a_case
 
 CREATED, UPDATED = "2026-11-20T09:30:00.000Z", "2026-11-20T09:31:00.000Z"
+
+
+def latest_valid(folder: Path, project_id: str) -> Path | None:
+    """The backup that a research would be taken up from."""
+    return next((path for path, _ in valid(folder, name_of(project_id))), None)
 
 
 def a_project(case: ResearchCase | None = None, **more: Any) -> Project:

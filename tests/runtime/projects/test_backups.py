@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from runtime.projects.backups import add, latest_valid, valid
+from runtime.projects.backups import add, valid
 from runtime.projects.disk import MOST_BYTES, read_start, read_whole, write_whole
 from runtime.projects.document import written
 from runtime.projects.project import name_of
-from tests.runtime.projects.kit import a_project, files
+from tests.runtime.projects.kit import a_project, files, latest_valid
 
 STAGES = ("planning", "searching", "extracting", "analyzing")
 

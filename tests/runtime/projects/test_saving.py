@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from runtime.projects.backups import latest_valid
 from runtime.projects.document import parsed
 from runtime.projects.saving import EDITED, save, state_file
-from tests.runtime.projects.kit import CREATED, a_project, files
+from tests.runtime.projects.kit import CREATED, a_project, files, latest_valid
 
 
 @pytest.mark.req("PR-13", "PR-33")
