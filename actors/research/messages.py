@@ -1,5 +1,7 @@
 """What the research agents are asked (imperative) and report (past tense)."""
 
+import msgspec
+
 from actors.evidence import Passage, Resolution
 from actors.outcome import Status
 from actors.research.ports import Missed, Page, SearchResult, Statement
@@ -68,8 +70,8 @@ class DirectionsFound(Analyzed, frozen=True):
     """What stays open is explored by another round."""
 
 
-class RoundCompleted(Event, frozen=True):
-    """All that a deeper round knows, what was known before it included."""
+class Known(msgspec.Struct, frozen=True, gc=False):
+    """All that is known by now: what a deeper round begins with and hands back, and what a report is made of."""
 
     results: tuple[SearchResult, ...]
     pages: tuple[Page, ...]
@@ -79,11 +81,16 @@ class RoundCompleted(Event, frozen=True):
     passages: tuple[Passage, ...]
     directions: tuple[str, ...]
     analysis: Analysis | None
-    is_complete: bool
-    rounds: int
     partial: str
     unavailable: tuple[str, ...]
     degraded: str
+
+
+class RoundCompleted(Event, Known, frozen=True):
+    """All that a deeper round knows, what was known before it included."""
+
+    is_complete: bool
+    rounds: int
 
 
 class ResearchClosed(Event, frozen=True, tag="TERMINATE_WORKFLOW"):
@@ -139,26 +146,15 @@ class AnalyzeSources(Request[AnalysisCompleted | DirectionsFound], frozen=True):
     degraded: str
 
 
-class ExploreDirections(Request[RoundCompleted], frozen=True):
+class ExploreDirections(Request[RoundCompleted], Known, frozen=True):
     """A round deeper: answered by a child run of the same workflow."""
 
     ticket_id: str
     text: str
     brief: Brief
-    results: tuple[SearchResult, ...]
-    pages: tuple[Page, ...]
-    missed: tuple[Missed, ...]
-    sections: tuple[Section, ...]
-    learnings: tuple[Statement, ...]
-    passages: tuple[Passage, ...]
-    directions: tuple[str, ...]
-    analysis: Analysis | None
-    partial: str
-    unavailable: tuple[str, ...]
-    degraded: str
 
 
-class CloseResearch(Request[ResearchClosed], frozen=True):
+class CloseResearch(Request[ResearchClosed], Known, frozen=True):
     """Write the report from what the case holds, and end the run."""
 
     ticket_id: str
@@ -166,18 +162,7 @@ class CloseResearch(Request[ResearchClosed], frozen=True):
     brief: Brief
     rounds: int
     plan: Plan | None
-    results: tuple[SearchResult, ...]
-    pages: tuple[Page, ...]
-    missed: tuple[Missed, ...]
-    sections: tuple[Section, ...]
-    learnings: tuple[Statement, ...]
-    passages: tuple[Passage, ...]
-    directions: tuple[str, ...]
-    analysis: Analysis | None
     is_complete: bool
-    partial: str
-    unavailable: tuple[str, ...]
-    degraded: str
     reason: str
     """"completed", or why the run is cut short: then there is a second, and no model is asked."""
     detail: str

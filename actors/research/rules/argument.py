@@ -64,9 +64,7 @@ def argue(
         shown = said or (again if number == 1 else ())  # what a report says elsewhere it does not repeat
         if shown or number == 1:
             note = "" if shown else STOPPED if answers[n] is None else found[n].abstain or NOT_FOUND
-            whole = (
-                each.value.answered and bool(shown) and not held.dropped
-            )  # nobody judged what is left without the others
+            whole = each.value.answered and bool(shown) and not held.dropped  # else nobody judged what is left
             sections.append(Section(question, shown, whole, note, number))
     if dropped := sum(held.dropped for held in checks):
         log.warning("claims.dropped", count=dropped, round=number)
