@@ -56,7 +56,7 @@ class Answered(NamedTuple):
 async def server() -> AsyncIterator[str]:
     """A server process of its own, on a folder with a few documents and no tickets; gives its address."""
     with tempfile.TemporaryDirectory() as folder:
-        await _indexed(Path(folder))
+        await index(Path(folder))
         process = await _program(folder, "serve", "--port", "0")
         try:
             if process.stdout is None:
@@ -72,22 +72,25 @@ async def server() -> AsyncIterator[str]:
             await asyncio.wait_for(process.wait(), STOP_SECONDS)
 
 
-async def _indexed(folder: Path) -> None:
-    (folder / "faq").mkdir()
+async def index(folder: Path, **environ: str) -> None:
+    """Have a product in this folder know a few documents."""
+    (folder / "faq").mkdir(exist_ok=True)
     for thing in THINGS:
         (folder / "faq" / f"{thing}.md").write_text(ARTICLE.format(thing=thing), encoding="utf-8")
-    index = await _program(str(folder), "index", "faq", stderr=asyncio.subprocess.PIPE)
-    _, said = await asyncio.wait_for(index.communicate(), START_SECONDS)
-    if index.returncode:
+    indexing = await _program(folder, "index", "faq", stderr=asyncio.subprocess.PIPE, **environ)
+    _, said = await asyncio.wait_for(indexing.communicate(), START_SECONDS)
+    if indexing.returncode:
         raise NotMeasured(f"the documents could not be indexed: {said.decode()}")
 
 
-async def _program(folder: str, *words: str, stderr: int | None = None) -> asyncio.subprocess.Process:
+async def _program(
+    folder: str | Path, *words: str, stderr: int | None = None, **environ: str
+) -> asyncio.subprocess.Process:
     """The product as its user runs it."""
-    environ = {**_clean(), "PYTHONPATH": str(ROOT), "TERMINUS_LOG_LEVEL": "warning"}
+    clean = {**_clean(), "PYTHONPATH": str(ROOT), "TERMINUS_LOG_LEVEL": "warning", **environ}
     command = (sys.executable, "-m", "runtime", *words)
     pipe = asyncio.subprocess.PIPE
-    return await asyncio.create_subprocess_exec(*command, cwd=folder, env=environ, stdout=pipe, stderr=stderr)
+    return await asyncio.create_subprocess_exec(*command, cwd=folder, env=clean, stdout=pipe, stderr=stderr)
 
 
 def _clean() -> dict[str, str]:

@@ -1,0 +1,1 @@
+"""Attacks on the promise that every accepted ticket ends once, as its caller heard: `python -m bench.faults`."""
