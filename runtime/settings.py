@@ -28,6 +28,7 @@ class RunSettings(Section, frozen=True):
     retries: Annotated[int, Meta(ge=0, le=10)] = 1
     cancel_seconds: Annotated[float, Meta(ge=0.0, le=600.0)] = 30.0
     ticket_kilobytes: Annotated[int, Meta(ge=1, le=65_536)] = 256
+    side_by_side: Annotated[int, Meta(ge=1, le=256)] = 8
 
 
 AgentSeconds = Annotated[float, Meta(ge=0.0, le=600.0)]

@@ -1,6 +1,7 @@
 """`cancel`: asks a run to end, in whatever process it is, and waits until it has."""
 
 import argparse
+import sys
 from typing import TYPE_CHECKING
 
 from runtime.commands import Exit, UserError, utf8
@@ -8,6 +9,7 @@ from runtime.commands import Exit, UserError, utf8
 if TYPE_CHECKING:
     from runtime.node import Node
     from runtime.settings import Settings
+    from runtime.storage.journal import StoredRun
 
 LOOK_SECONDS = 0.1
 MARGIN_SECONDS = 5.0
@@ -19,6 +21,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("id", type=utf8, help="a ticket or a run")
     parser.add_argument("--now", action="store_true", help="do not let agents hand in what they have")
     parser.add_argument("--no-wait", action="store_true", help="return as soon as it is asked")
+    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
 
 def run(arguments: argparse.Namespace, settings: "Settings") -> int:
@@ -28,32 +31,55 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
 
 
 async def _cancel(arguments: argparse.Namespace, settings: "Settings") -> int:
+    import msgspec
+
+    from runtime.commands.opening import find, opened
+    from runtime.record import record
+    from runtime.storage.tickets import asked
+    from runtime.view.follow import write
+    from runtime.view.report import Line, as_json
+    from runtime.view.tickets import question
+
+    async with opened(settings) as node:
+        stored, _ = find(node, arguments.id)
+        said = asked(node.database, stored)
+        if not arguments.json:
+            write([question(record(stored, said))], sys.stdout)
+            sys.stdout.flush()
+        sentence = await _asked_to_end(node, stored, settings, now=arguments.now, wait=not arguments.no_wait)
+        if arguments.json:
+            stands = msgspec.to_builtins(record(node.status(stored.id)[0], said))
+            print(as_json({**stands, "said": sentence}))
+        else:
+            write([Line(sentence)], sys.stdout)
+    return Exit.DONE
+
+
+async def _asked_to_end(node: "Node", stored: "StoredRun", settings: "Settings", *, now: bool, wait: bool) -> str:
+    """
+    What came of asking a run to end, in a sentence.
+
+    :raises UserError: it has not ended within its time.
+    """
     import asyncio
     import time
 
-    from runtime.commands.opening import opened
     from runtime.wording import safe, spoken
 
-    async with opened(settings) as node:
-        stored, _ = node.status(arguments.id)
-        name = safe(f"{stored.id} of the ticket {stored.ticket}")
-        for _ in range(1 + arguments.now):
-            if not await node.cancel(stored.id):
-                print(f"The run {name} has ended already: {spoken(stored.status)}.")
-                return Exit.DONE
-        if not node.owner.lives(stored.owner):
-            print(f"The process of the run {name} is gone; it is cancelled when `python -m runtime resume` finds it.")
-            return Exit.DONE
-        until = time.monotonic() + settings.run.cancel_seconds + MARGIN_SECONDS
-        while not arguments.no_wait:
-            if status := _ended(node, stored.id):
-                print(f"The run {name} has ended: {spoken(status)}.")
-                return Exit.DONE
-            if time.monotonic() > until:
-                raise UserError(f"The run {name} was asked to end and has not yet; ask again with --now.", Exit.FAILED)
-            await asyncio.sleep(LOOK_SECONDS)
-        print(f"The run {name} was asked to end.")
-    return Exit.DONE
+    name = safe(f"{stored.id} of the ticket {stored.ticket}")
+    for _ in range(1 + now):
+        if not await node.cancel(stored.id):
+            return f"The run {name} has ended already: {spoken(stored.status)}."
+    if not node.owner.lives(stored.owner):
+        return f"The process of the run {name} is gone; it is cancelled when `python -m runtime resume` finds it."
+    until = time.monotonic() + settings.run.cancel_seconds + MARGIN_SECONDS
+    while wait:
+        if status := _ended(node, stored.id):
+            return f"The run {name} has ended: {spoken(status)}."
+        if time.monotonic() > until:
+            raise UserError(f"The run {name} was asked to end and has not yet; ask again with --now.", Exit.FAILED)
+        await asyncio.sleep(LOOK_SECONDS)
+    return f"The run {name} was asked to end."
 
 
 def _ended(node: "Node", run_id: str) -> str:

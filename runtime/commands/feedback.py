@@ -1,11 +1,13 @@
 """`feedback`: a person says whether a resolution was right; memory never repeats one that was wrong."""
 
 import argparse
+import sys
 from typing import TYPE_CHECKING
 
 from runtime.commands import Exit, UserError, utf8
 
 if TYPE_CHECKING:
+    from runtime.record import Record
     from runtime.settings import Settings
 
 RIGHT = "The same ticket gets it at once; similar ones do as soon as memory has learned from enough tickets."
@@ -20,27 +22,46 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--right", action="store_true", help="it solved the ticket: the same ticket, later similar ones, get it"
     )
     said.add_argument("--wrong", action="store_true", help="it did not: memory never gives it again")
+    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
 
 def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     import asyncio
 
-    from runtime.view.report import counted
+    import msgspec
+
+    from runtime.view.follow import write
+    from runtime.view.report import Line, as_json, counted
+    from runtime.view.tickets import question
     from runtime.wording import safe
 
-    ticket, count = asyncio.run(_feedback(arguments.id, settings, right=arguments.right))
+    ticket, count, asked = asyncio.run(_feedback(arguments.id, settings, right=arguments.right))
+    if arguments.json:
+        print(as_json({**msgspec.to_builtins(asked), "ticket": ticket, "right": arguments.right, "answers": count}))
+        return Exit.DONE
     said, then = ("right", RIGHT) if arguments.right else ("wrong", WRONG)
-    print(f"Noted as {said}: {counted(count, 'remembered answer')} of {safe(ticket)}. {then}")
+    noted = f"Noted as {said}: {counted(count, 'remembered answer')} of {safe(ticket)}."
+    write([Line(noted), question(asked), Line(then)], sys.stdout)
     return Exit.DONE
 
 
-async def _feedback(some_id: str, settings: "Settings", *, right: bool) -> tuple[str, int]:
-    """The ticket that memory has the answer of, which an answer from memory only repeats, and how many it touched."""
-    from runtime.commands.opening import opened
+async def _feedback(some_id: str, settings: "Settings", *, right: bool) -> "tuple[str, int, Record]":
+    """The ticket that memory has the answer of, how many answers it touched, and the run that was asked that."""
+    import contextlib
+
+    from runtime.commands.opening import find, opened
     from runtime.memory.store import NotRemembered
+    from runtime.record import record
+    from runtime.storage.journal import UnknownRun
+    from runtime.storage.tickets import asked
 
     async with opened(settings) as node:
+        stored, _ = find(node, some_id)
         try:
-            return await node.feedback(some_id, right=right)
+            ticket, count = await node.feedback(stored.id, right=right)
         except NotRemembered as error:
             raise UserError(str(error), Exit.NOT_FOUND) from None
+        if ticket != stored.ticket:  # an answer from memory only repeats another ticket's
+            with contextlib.suppress(UnknownRun):  # which may have come from elsewhere
+                stored = node.journal.find(ticket)
+        return ticket, count, record(stored, asked(node.database, stored))

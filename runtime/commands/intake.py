@@ -3,12 +3,13 @@
 import re
 import sys
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
 
 from actors.research.records import Brief
 from runtime.commands import UserError
+from runtime.storage.journal import Ticket
 from runtime.wording import safe, shown
 
 FILE_SUFFIXES = (".md", ".markdown", ".txt", ".json")
@@ -30,6 +31,70 @@ class Draft(msgspec.Struct, frozen=True):
     requester: str = ""
     brief: Brief | None = None
     """Ordered as a research."""
+
+    def ticket(self) -> Ticket:
+        """As the node takes it."""
+        return Ticket(
+            text=self.text, id=self.id, subject=self.subject, requester=self.requester, brief=self.brief
+        )  # fmt: skip
+
+
+class Read(NamedTuple):
+    """A ticket, and where it was read."""
+
+    place: str
+    """A file, `stdin`, or nothing when the text itself was typed."""
+    draft: Draft
+
+
+def read_all(words: list[str], kilobytes: int, stdin: BinaryIO | None = None) -> list[Read]:
+    """
+    The tickets that the words on the command line mean: one for each file, or one in all.
+
+    :param kilobytes: how large a ticket may be.
+    :raises UserError: with a sentence that names the place.
+    """
+    if len(words) > 1 and _are_files(words):
+        tickets = [Read(word, read([word], kilobytes)) for word in words]
+        _refuse_twice(tickets)
+        return tickets
+    place = words[0] if len(words) == 1 and _path(words[0]) is not None else ""
+    return [Read(place, read(words, kilobytes, stdin))]
+
+
+def _are_files(words: list[str]) -> bool:
+    """Whether several words name files. Words that are none are a text, as long as none of them is one."""
+    there = [word for word in words if _is_file(word)]
+    missing = next((word for word in words if word not in there), None)
+    if missing is None or all(_looks(word) for word in words):
+        if missing is not None:
+            _file(Path(missing), 0)
+        return True
+    if there:
+        what = "is a folder" if Path(missing).is_dir() else "does not exist"
+        raise UserError(
+            f"{safe(there[0])} is a file, but {safe(missing)} {what}: "
+            "name only files, or put the ticket's text in quotes."
+        )
+    return False
+
+
+def _is_file(word: str) -> bool:
+    try:
+        return Path(word).is_file()
+    except (OSError, ValueError):  # such as a name longer than the file system takes
+        return False
+
+
+def _refuse_twice(tickets: list[Read]) -> None:
+    """Two tickets of the same id would be one run."""
+    seen: dict[str, str] = {}
+    for place, draft in tickets:
+        if draft.id and draft.id in seen:
+            raise UserError(
+                f"{safe(seen[draft.id])} and {safe(place)} have the same id {shown(draft.id)}. Give each its own."
+            )
+        seen[draft.id] = place
 
 
 def read(words: list[str], kilobytes: int, stdin: BinaryIO | None = None) -> Draft:
@@ -79,12 +144,16 @@ def _path(word: str) -> Path | None:
     if not word.strip() or "\n" in word or len(word) > 4096 or "\0" in word:
         return None
     path = Path(word)
-    looks = word.lower().endswith(FILE_SUFFIXES) and " " not in word.strip()
     try:
         there = path.exists()
     except OSError:  # such as a name longer than the file system takes: then it is a text
         there = False
-    return path if there or looks else None
+    return path if there or _looks(word) else None
+
+
+def _looks(word: str) -> bool:
+    """Whether it looks like the name of a file."""
+    return word.lower().endswith(FILE_SUFFIXES) and " " not in word.strip()
 
 
 def _file(path: Path, most: int) -> bytes:

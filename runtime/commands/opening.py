@@ -4,10 +4,16 @@ import contextlib
 import sqlite3
 from collections.abc import AsyncIterator
 
+from actors.outcome import Outcome
+from actors.research.records import Report
 from runtime.commands import Exit, UserError
-from runtime.node import DATABASE, Busy, Node
+from runtime.node import DATABASE, Busy, Node, NoReport
+from runtime.record import Ended, ended
 from runtime.settings import Settings
-from runtime.storage.journal import JournalDamaged, UnknownRun
+from runtime.storage.journal import JournalDamaged, StoredRun, UnknownRun
+from runtime.storage.tickets import asked, nearest_ids
+from runtime.view.report import RESEARCH
+from runtime.wording import shown
 
 
 @contextlib.asynccontextmanager
@@ -26,3 +32,32 @@ async def opened(settings: Settings) -> AsyncIterator[Node]:
     except sqlite3.Error as error:
         remedy = "Check the disk; `python -m runtime doctor` says more"
         raise UserError(f"The database {place} cannot be used: {error}. {remedy}.", Exit.FAILED) from error
+
+
+def find(node: Node, some_id: str) -> tuple[StoredRun, Outcome | None]:
+    """
+    A run, or the latest of a ticket, and how it ended if it has.
+
+    :raises UserError: there is none; it names the ids that may have been meant.
+    """
+    try:
+        return node.status(some_id)
+    except UnknownRun as error:
+        near = nearest_ids(node.database, some_id)
+        if not near:
+            raise
+        meant = " or ".join(filter(None, (", ".join(near[:-1]), near[-1])))
+        remedy = "`python -m runtime status --search TEXT` finds a ticket by its words"
+        raise UserError(
+            f"There is no ticket or run {shown(some_id)}. Did you mean {meant}? {remedy}.", Exit.NOT_FOUND
+        ) from error
+
+
+def came_of(node: Node, outcome: Outcome) -> tuple[Ended, Report | None]:
+    """How a run ended, with what it was asked, and its report if it is a research that has one."""
+    stored, _ = node.status(outcome.run)
+    report = None
+    if outcome.workflow == RESEARCH:
+        with contextlib.suppress(NoReport):
+            report = node.report(outcome.run)
+    return ended(outcome, stored, asked(node.database, stored)), report

@@ -4,128 +4,197 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from runtime.commands import Exit, utf8
+from runtime.commands import Exit, UserError, utf8
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from actors.outcome import Outcome
-    from actors.research.records import Brief
     from runtime.node import Node
+    from runtime.record import Record
     from runtime.settings import Settings
     from runtime.storage.journal import StoredRun
+    from runtime.storage.tickets import Asked, Wanted
     from runtime.view.report import Line
+
+MOST_LISTED = 1_000
+EPILOG = """\
+exit status: 0 it is known, 3 there is no such ticket or run.
+
+examples:
+  python -m runtime status --search "vpn"             (question, subject, requester, id; whatever its case)
+  python -m runtime status --failed --since 2d
+  python -m runtime status T-1a2b3c4d --verbose       (with the handoffs)
+"""
+PICKING = ("search", "failed", "workflow", "since", "limit")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = "exit status: 0 it is known, 3 there is no such ticket or run."
+    parser.epilog = EPILOG
     parser.add_argument("id", nargs="?", type=utf8, help="a ticket or a run (default: the latest tickets)")
-    parser.add_argument("--count", type=int, default=20, metavar="N", help="how many of the latest (default: 20)")
+    parser.add_argument(
+        "--search", type=utf8, metavar="TEXT", help="those in whose question, requester or id it stands"
+    )
+    parser.add_argument("--failed", action="store_true", help="those that a limit, a failure or a person ended")
+    parser.add_argument("--workflow", choices=("helpdesk", "research"), help="those of one kind")
+    parser.add_argument("--since", metavar="TIME", help="those begun since: 30m, 12h, 2d, 1w ago, or 2026-01-31")
+    parser.add_argument("--limit", "--count", type=int, metavar="N", help="how many of the latest (default: 20)")
+    parser.add_argument("-v", "--verbose", action="store_true", help="of one ticket: its handoffs, too")
     parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
 
 def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     import asyncio
 
-    return asyncio.run(_status(arguments, settings))
+    if arguments.id is None:
+        return asyncio.run(_list(_wanted(arguments), settings, as_object=arguments.json))
+    for name in PICKING:
+        if getattr(arguments, name):
+            raise UserError(f"--{name} picks from the list of tickets: leave it away, or the id.")
+    return asyncio.run(_one(arguments, settings))
 
 
-async def _status(arguments: argparse.Namespace, settings: "Settings") -> int:
+def _wanted(arguments: argparse.Namespace) -> "Wanted":
+    import time
+
+    from runtime.storage.tickets import Wanted
+    from runtime.view.times import since
+    from runtime.wording import shown
+
+    count = 20 if arguments.limit is None else arguments.limit
+    if not 1 <= count <= MOST_LISTED:
+        raise UserError(f"--limit must be a whole number from 1 to {MOST_LISTED:,}, not {shown(count)}.")
+    began = 0.0 if arguments.since is None else since(arguments.since, time.time())
+    if began is None:
+        raise UserError(f"--since must be such as 30m, 12h, 2d, 1w or 2026-01-31, not {shown(arguments.since)}.")
+    return Wanted(
+        search=arguments.search or "", failed=arguments.failed, workflow=arguments.workflow or "", since=began,
+        count=count,
+    )  # fmt: skip
+
+
+async def _list(wanted: "Wanted", settings: "Settings", *, as_object: bool) -> int:
     from runtime.commands.opening import opened
+    from runtime.storage.tickets import listed
     from runtime.view.follow import write
     from runtime.view.report import as_json
 
     async with opened(settings) as node:
-        if arguments.id is None:
-            runs = [_row(node, stored) for stored in node.journal.latest(min(max(arguments.count, 1), 1000))]
-            print(as_json({"runs": runs})) if arguments.json else write(_table(runs), sys.stdout)
-            return Exit.DONE
-        stored, outcome = node.status(arguments.id)
-        row = _row(node, stored)
-        if arguments.json:
-            print(as_json({**row, "handoffs": node.journal.fold(stored).handoffs, "outcome": outcome}))
-        else:
-            write(_lines(node, stored, row, outcome), sys.stdout)
+        found = listed(node.database, wanted)
+        rows = [(_record(node, run, asked), _progress(node, run)) for run, asked in found.runs]
+    if as_object:
+        print(as_json({"runs": [_row(record, progress) for record, progress in rows]}))
+    else:
+        write(_table(rows, wanted, stopped=found.stopped), sys.stdout)
     return Exit.DONE
 
 
-def _row(node: "Node", stored: "StoredRun") -> dict[str, Any]:
+async def _one(arguments: argparse.Namespace, settings: "Settings") -> int:
+    import time
+
+    from runtime.commands.opening import find, opened
+    from runtime.storage.tickets import asked
+    from runtime.view.follow import write
+    from runtime.view.report import Line, as_json
+    from runtime.view.tickets import head
+
+    async with opened(settings) as node:
+        stored, outcome = find(node, arguments.id)
+        said = asked(node.database, stored)
+        record, progress = _record(node, stored, said), _progress(node, stored)
+        if arguments.json:
+            handoffs = node.journal.fold(stored).handoffs
+            print(as_json({**_row(record, progress), "note": said.note, "handoffs": handoffs, "outcome": outcome}))
+        else:
+            shown = [
+                *head(record, time.time(), said.note),
+                Line(""),
+                *_lines(node, stored, record, outcome, verbose=arguments.verbose),
+            ]
+            write(shown, sys.stdout)
+    return Exit.DONE
+
+
+def _record(node: "Node", stored: "StoredRun", asked: "Asked") -> "Record":
+    from runtime.record import record
+
+    gone = stored.ended is None and not node.owner.lives(stored.owner)
+    return record(stored, asked, "interrupted" if gone else stored.status)
+
+
+def _row(record: "Record", progress: dict[str, Any]) -> dict[str, Any]:
     """What is said of one run, under the names that `--json` prints."""
-    status = stored.status
-    if stored.ended is None and not node.owner.lives(stored.owner):
-        status = "interrupted"
-    found = {
-        "run": stored.id,
-        "ticket": stored.ticket,
-        "workflow": stored.workflow,
-        "status": status,
-        "started": stored.started,
-        "ended": stored.ended,
-    }
-    if stored.workflow == "research":
-        found |= _progress(node, stored)
-    return found
+    import msgspec
+
+    return {**msgspec.to_builtins(record), **progress}
 
 
 def _progress(node: "Node", stored: "StoredRun") -> dict[str, Any]:
-    """Where a research stands: the stage and the number of its deepest round."""
+    """Where a research stands: the stage and the number of its deepest round; nothing of a ticket."""
     from runtime.commands.rounds import below
+    from runtime.storage.journal import JournalDamaged
 
+    if stored.workflow != "research":
+        return {}
     rounds = [stored, *below(node.journal, stored)]
     going = next((each for each in reversed(rounds) if each.ended is None), stored)
-    where = node.journal.fold(going)
-    brief: Brief = where.case.brief
+    try:
+        where = node.journal.fold(going)
+    except JournalDamaged:  # one that an older version wrote hides none of the others
+        return {}
+    brief = where.case.brief
     return {"stage": str(where.state), "round": brief.round, "rounds": brief.depth}
 
 
-def _lines(node: "Node", stored: "StoredRun", row: dict[str, Any], outcome: "Outcome | None") -> "Iterator[Line]":
+def _lines(
+    node: "Node", stored: "StoredRun", record: "Record", outcome: "Outcome | None", *, verbose: bool
+) -> "Iterator[Line]":
     from runtime.view.report import Line, handoffs, lines, researched
     from runtime.wording import safe, spoken
 
-    if outcome is not None and "stage" in row:
+    if outcome is not None and record.workflow == "research":
+        if verbose:
+            yield from handoffs(outcome.handoffs)
         report = node.journal.fold(stored).case.report
-        yield from researched(outcome, report)
+        yield from researched(outcome, report, named=False)
         if report is not None:
             yield Line(f"`python -m runtime report {safe(stored.ticket)}` prints its report.", "faint")
         return
     if outcome is not None:
-        yield from lines(outcome)
+        yield from lines(outcome, verbose=verbose, named=False)
         return
     where = node.journal.fold(stored)
-    yield Line(f"Ticket {stored.ticket}, run {stored.id}: {row['status']}", "strong")
-    if "stage" in row:
-        yield Line(f"Begun {_when(stored.started)}; {_stage(row)}")
-    else:
-        yield Line(f"Begun {_when(stored.started)}; so far: {spoken(where.state)}")
-    if row["status"] == "interrupted":
+    progress = _progress(node, stored)
+    if verbose:
+        yield from handoffs(where.handoffs)
+    yield Line(f"So far: {_stage(progress) or spoken(where.state)}.")
+    if record.status == "interrupted":
         yield Line("Its process is gone; `python -m runtime resume` goes on with it.", "poor")
-    yield from handoffs(where.handoffs)
 
 
-def _table(runs: list[dict[str, Any]]) -> "Iterator[Line]":
+def _table(rows: "list[tuple[Record, dict[str, Any]]]", wanted: "Wanted", *, stopped: bool) -> "Iterator[Line]":
+    import time
+
+    import msgspec
+
+    from runtime.storage.tickets import MOST_LOOKED_THROUGH, Wanted
+    from runtime.view.follow import width
     from runtime.view.report import Line
-    from runtime.wording import safe, spoken
+    from runtime.view.tickets import table
 
-    if not runs:
+    if rows:
+        shown = [(each, _stage(progress) if each.ended is None else "") for each, progress in rows]
+        yield from table(shown, time.time(), width(sys.stdout))
+    elif msgspec.structs.replace(wanted, count=0) == Wanted(count=0):
         yield Line('No tickets yet: `python -m runtime submit "..."` runs one.')
-        return
-    width = max(6, *(len(safe(each["ticket"])) for each in runs))
-    yield Line(f"{'begun':<19}  {'ticket':<{width}}  {'run':<14}  {'status':<11}  seconds", "strong")
-    for each in runs:
-        status = spoken(each["status"])
-        took = _stage(each) if each["ended"] is None else f"{max(0.0, each['ended'] - each['started']):7.1f}"
-        row = f"{_when(each['started'])}  {each['ticket']:<{width}}  {each['run']:<14}  {status:<11}  {took}"
-        yield Line(row.rstrip())
-    if any(each["status"] == "interrupted" for each in runs):
+    else:
+        yield Line("No ticket is like that; `python -m runtime status` lists the latest.")
+    if stopped:
+        yield Line(f"Older tickets than the latest {MOST_LOOKED_THROUGH:,} were not looked through.", "poor")
+    if any(each.status == "interrupted" for each, _ in rows):
         yield Line("Interrupted: the process is gone; `python -m runtime resume` goes on with them.", "poor")
 
 
-def _stage(row: dict[str, Any]) -> str:
+def _stage(progress: dict[str, Any]) -> str:
     """Where a research stands, in words; nothing of a ticket."""
-    return f"{row['stage']}, round {row['round']} of {row['rounds']}" if "stage" in row else ""
-
-
-def _when(seconds: float) -> str:
-    import time
-
-    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
+    return f"{progress['stage']}, round {progress['round']} of {progress['rounds']}" if progress else ""

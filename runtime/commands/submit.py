@@ -12,11 +12,12 @@ if TYPE_CHECKING:
 
     from actors.outcome import Outcome
     from actors.research.records import Brief, Report
-    from runtime.commands.intake import Draft
+    from runtime.commands.intake import Draft, Read
+    from runtime.record import Ended
     from runtime.settings import Settings
     from runtime.view.report import Line
 
-    Tell = Callable[[Outcome, "Report | None"], None]
+    Tell = Callable[[Ended, "Report | None", str], None]
 
 EPILOG = """\
 exit status:
@@ -26,10 +27,12 @@ exit status:
   3    not found in the sources
   4    a limit was reached: a loop, too many handoffs, out of time, out of tries
   130  cancelled (Ctrl-C: gently; twice: at once)
+  of several tickets that of the one that went worst: 130, 1, 4, 3, 0
 
 examples:
   python -m runtime submit "My VPN disconnects every ten minutes"
   python -m runtime submit ticket.md --json
+  python -m runtime submit monday.md tuesday.json     (two tickets, side by side; with --json a line each)
   cat ticket.txt | python -m runtime submit -
   python -m runtime submit --research "How do PostgreSQL and SQLite differ?" --breadth 5 --depth 2 --out report.html
   python -m runtime submit --research "What changed in Python 3.14?" --depth 10       (one pass over 10 pages)
@@ -37,16 +40,20 @@ examples:
 A Markdown file may begin with front matter (subject, id, requester); a JSON file is an object with
 text, and those. Progress goes to stderr, the result to stdout; that of a research is its report in Markdown.
 """
+OF_ONE = ("id", "subject", "out")
 RESEARCH_ONLY = ("breadth", "depth", "sources", "url", "out")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
-    parser.add_argument("ticket", nargs="*", help='the text, a Markdown, text or JSON file, or "-" for stdin')
+    parser.add_argument(
+        "ticket", nargs="*", help='the text; a Markdown, text or JSON file, or several; or "-" for stdin'
+    )
     parser.add_argument("--id", type=utf8, help="the ticket's id in your helpdesk (default: a new one)")
     parser.add_argument("--subject", type=utf8, help="its subject line")
     parser.add_argument("--requester", type=utf8, help="who asks")
     parser.add_argument("--json", action="store_true", help="print the outcome as one JSON object and nothing else")
+    parser.add_argument("-v", "--verbose", action="store_true", help="print the handoffs and the summary, too")
     parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")
     research = parser.add_argument_group("research")
     research.add_argument("--research", action="store_true", help="the text is a question; its answer is a report")
@@ -62,43 +69,65 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     import asyncio
 
-    from runtime.view.report import as_json, exit_status
+    from runtime.commands.intake import read_all
+    from runtime.commands.several import submit_all
+    from runtime.view.report import worst
 
     brief = _brief(arguments, settings)
     out = _out(arguments)
-    draft = _ticket(arguments, brief, settings)
+    tickets = [_ordered(each, arguments, brief) for each in read_all(arguments.ticket, settings.run.ticket_kilobytes)]
+    if len(tickets) == 1:
+        return asyncio.run(_submit(tickets[0].draft, settings, _teller(arguments), out, quiet=arguments.quiet))
+    for name in OF_ONE:
+        if getattr(arguments, name) is not None:
+            raise UserError(f"--{name} is for one ticket, and these are {len(tickets)}: leave it away, or submit one.")
+    return worst(asyncio.run(submit_all(tickets, settings, _teller(arguments), quiet=arguments.quiet)))
 
-    def tell(outcome: "Outcome", report: "Report | None") -> None:
+
+def _teller(arguments: argparse.Namespace) -> "Tell":
+    """What says how a ticket ended, and of which file it was if there are several."""
+
+    def tell(ended: "Ended", report: "Report | None", file: str) -> None:
+        import msgspec
+
+        from runtime.view.follow import write
+        from runtime.view.report import Line, as_json
+
         if arguments.json:
-            print(as_json(outcome))
-        elif brief is None:
-            _show(outcome)
+            print(as_json({"file": file, **msgspec.to_builtins(ended)} if file else ended))
+            sys.stdout.flush()
+            return
+        if file:
+            write([Line(f"=== {file}", "strong")], sys.stdout)
+        if not arguments.research:
+            _show(ended, verbose=arguments.verbose)
         else:
-            _show_report(outcome, report)
+            _show_report(ended, report, verbose=arguments.verbose)
+        if file:
+            print()
         sys.stdout.flush()
-        if out is not None:
-            _write(report, out)
 
-    return exit_status(asyncio.run(_submit(draft, settings, tell, quiet=arguments.quiet)))
+    return tell
 
 
-def _show(outcome: "Outcome") -> None:
+def _show(outcome: "Outcome", *, verbose: bool) -> None:
     from runtime.view.follow import write
     from runtime.view.report import lines
 
-    write([*lines(outcome), *_question(outcome)], sys.stdout)
+    write([*lines(outcome, verbose=verbose), *_question(outcome)], sys.stdout)
 
 
-def _show_report(outcome: "Outcome", report: "Report | None") -> None:
+def _show_report(outcome: "Outcome", report: "Report | None", *, verbose: bool) -> None:
     """The report on stdout, so that it can be piped into a file, and how it ended on stderr."""
     from runtime.view.follow import write
     from runtime.view.markdown import show
-    from runtime.view.report import Line, researched
+    from runtime.view.report import Line, handoffs, researched
 
     if outcome.resolution is not None:
         show(outcome.resolution.text, sys.stdout)
         sys.stdout.flush()
-    write([Line(""), *researched(outcome, report)], sys.stderr)
+    made = handoffs(outcome.handoffs) if verbose else ()
+    write([Line(""), *made, *researched(outcome, report)], sys.stderr)
 
 
 def _write(report: "Report | None", out: "Path") -> None:
@@ -145,34 +174,31 @@ def _out(arguments: argparse.Namespace) -> "Path | None":
     return destination(arguments.out)
 
 
-def _ticket(arguments: argparse.Namespace, brief: "Brief | None", settings: "Settings") -> "Draft":
+def _ordered(read: "Read", arguments: argparse.Namespace, brief: "Brief | None") -> "Read":
+    """The ticket with what the options say of it."""
     import msgspec
 
-    from runtime.commands.intake import checked, read
+    from runtime.commands.intake import checked
 
-    draft = read(arguments.ticket, settings.run.ticket_kilobytes)
     given = {name: getattr(arguments, name) for name in ("id", "subject", "requester")}
     named = {name: value for name, value in given.items() if value is not None}
-    draft = msgspec.structs.replace(draft, **named, brief=brief)
-    return checked(draft, "The command line") if named else draft
+    draft = msgspec.structs.replace(read.draft, **named, brief=brief)
+    return read._replace(draft=checked(draft, "The command line") if named else draft)
 
 
-async def _submit(draft: "Draft", settings: "Settings", tell: "Tell", *, quiet: bool) -> "Outcome":
-    """How it ended. It is told before anything is put away, which may take a second."""
-    import contextlib
-
-    from runtime.commands.opening import opened
-    from runtime.node import NoReport, Ticket
+async def _submit(draft: "Draft", settings: "Settings", tell: "Tell", out: "Path | None", *, quiet: bool) -> int:
+    """The exit status. How it ended is told before anything is put away, which may take a second."""
+    from runtime.commands.opening import came_of, opened
     from runtime.view.follow import watched
+    from runtime.view.report import exit_status
 
-    ticket = Ticket(
-        text=draft.text, id=draft.id, subject=draft.subject, requester=draft.requester, brief=draft.brief
-    )  # fmt: skip
-    research = draft.brief is not None
-    async with watched(settings, quiet=quiet, research=research) as watch, opened(settings) as node:
-        outcome = await watch(await node.submit(ticket))
-        report = None
-        with contextlib.suppress(NoReport):
-            report = node.report(outcome.run) if research else None
-        tell(outcome, report)
-        return outcome
+    async with (
+        watched(settings, quiet=quiet, research=draft.brief is not None) as watch,
+        opened(settings) as node,
+    ):
+        outcome = await watch(await node.submit(draft.ticket()))
+        ended, report = came_of(node, outcome)
+        tell(ended, report, "")
+        if out is not None:
+            _write(report, out)
+        return exit_status(outcome)

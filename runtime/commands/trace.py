@@ -36,24 +36,36 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
 
 
 async def _trace(arguments: argparse.Namespace, settings: "Settings") -> int:
-    from runtime.commands.opening import opened
+    import time
+
+    import msgspec
+
+    from runtime.commands.opening import find, opened
     from runtime.commands.rounds import below
+    from runtime.record import record
+    from runtime.storage.tickets import asked
     from runtime.view.follow import write
-    from runtime.view.report import as_json
+    from runtime.view.report import Line, as_json
+    from runtime.view.tickets import head
 
     async with opened(settings) as node:
-        stored, outcome = node.status(arguments.id)
+        stored, outcome = find(node, arguments.id)
+        said = asked(node.database, stored)
         found = _found(node, stored, outcome)
         rounds = [_found(node, each, node.journal.outcome(each)) for each in below(node.journal, stored)]
+    named = record(stored, said)
     if arguments.json:
-        print(as_json({**found, "rounds": rounds} if rounds else found))
+        whole = {**msgspec.to_builtins(named), **found}
+        print(as_json({**whole, "rounds": rounds} if rounds else whole))
     else:
-        write(_all(found, rounds), sys.stdout)
+        write([*head(named, time.time(), said.note), Line(""), *_all(found, rounds)], sys.stdout)
     return Exit.DONE
 
 
 def _found(node: "Node", stored: "StoredRun", outcome: "Outcome | None") -> dict[str, Any]:
-    """A run, under the names that `--json` prints."""
+    """A run, under the names that `--json` prints; what was asked is the same for all rounds."""
+    from runtime.view.times import iso
+
     brief = getattr(node.journal.case(stored), "brief", None)
     explored = {"round": brief.round, "direction": brief.direction} if brief is not None else {}
     return {
@@ -62,7 +74,8 @@ def _found(node: "Node", stored: "StoredRun", outcome: "Outcome | None") -> dict
         "ticket": stored.ticket,
         "workflow": stored.workflow,
         "status": stored.status,
-        "started": stored.started,
+        "started": iso(stored.started),
+        "ended": None if stored.ended is None else iso(stored.ended),
         "events": [_event(entry) for entry in node.journal.entries(stored)],
         "handoffs": node.journal.fold(stored).handoffs,
         "outcome": outcome,
@@ -116,18 +129,16 @@ def _lines(found: dict[str, Any]) -> "Iterator[Line]":
     if found.get("direction"):
         yield Line(f"Round {found['round']}, run {found['run']}: {spoken(found['status'])}", "strong")
         yield Line(f"It explores: {cut(found['direction'])}")
-    else:
-        yield Line(f"Ticket {found['ticket']}, run {found['run']}: {spoken(found['status'])}", "strong")
-    yield Line("")
+        yield Line("")
     yield Line(f"Events ({len(found['events'])})", "strong")
     for event in found["events"]:
         sender = event["sender"] or "outside"
         yield Line(f"{event['n']:>3}  {event['at']:8.3f} s  {sender}: {spoken(event['event'])}", indent=1)
         for name, value in event["said"].items():
             yield from (Line(text, "faint", 22) for text in _said(name, value))
-    yield from handoffs(found["handoffs"])
     yield Line("")
+    yield from handoffs(found["handoffs"])
     if outcome is None:
         yield Line("It has not ended.", "poor")
     else:
-        yield from ending(outcome)
+        yield from ending(outcome, named=False)

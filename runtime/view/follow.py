@@ -5,7 +5,7 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from typing import Protocol, TextIO
 
@@ -16,8 +16,10 @@ from runtime.commands import Exit
 from runtime.settings import RunSettings, Settings
 from runtime.view.plain import PlainView, Silent, View
 from runtime.view.report import Line
+from runtime.view.several import PlainTogether, SilentTogether, Together
 
 TICK_SECONDS = 0.1
+PIPE_COLUMNS = 120
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 GONE = (OSError, ValueError)
 """What writing raises when the terminal went away, or the stream was closed."""
@@ -52,6 +54,16 @@ def can_redraw(stream: TextIO) -> bool:
     return stream.isatty() and os.environ.get("TERM", "dumb") != "dumb" and find_spec("rich") is not None
 
 
+def width(stream: TextIO) -> int:
+    """Columns that a line may have there: those of the terminal, of COLUMNS, or enough for a list in a file."""
+    import shutil
+
+    with contextlib.suppress(OSError, ValueError):
+        if not os.environ.get("COLUMNS"):
+            return os.get_terminal_size(stream.fileno()).columns
+    return shutil.get_terminal_size((PIPE_COLUMNS, 24)).columns
+
+
 async def follow(events: AsyncIterator[News], view: View) -> None:
     """Show events until they end. A terminal that went away must not harm the run: then nothing is shown any more."""
     ticking = asyncio.ensure_future(_tick(view))
@@ -68,10 +80,11 @@ async def follow(events: AsyncIterator[News], view: View) -> None:
             view.close()
 
 
-async def _tick(view: View) -> None:
+async def _tick(view: "Ticking") -> None:
     while True:
         await asyncio.sleep(TICK_SECONDS)
-        view.tick()
+        with contextlib.suppress(*GONE):
+            view.tick()
 
 
 class Watched(Protocol):
@@ -104,10 +117,86 @@ async def watched(
             view.close()
 
 
+@contextlib.asynccontextmanager
+async def watched_together(
+    settings: Settings, names: Sequence[str], *, quiet: bool = False
+) -> AsyncIterator["Watching"]:
+    """Listen to Ctrl-C, and give what shows several runs through to their outcomes."""
+    view = _together_for(names, sys.stderr, quiet=quiet)
+    watching = Watching(view)
+    try:
+        with stopping(view, settings.run.cancel_seconds) as stop:
+            stop.gently(watching.cancel)
+            yield watching
+    finally:
+        await watching.close()
+
+
+class Watching:
+    """Several runs in progress."""
+
+    def __init__(self, view: Together) -> None:
+        self.cancelled = False
+        """Nothing more is to be begun."""
+        self._view = view
+        self._runs: list[Watched] = []
+        self._ticking = asyncio.ensure_future(_tick(view))
+
+    async def watch(self, number: int, run: Watched) -> Outcome:
+        """Show a run through to its outcome. A terminal that went away must not harm it."""
+        self._runs.append(run)
+        if self.cancelled:
+            run.cancel()
+        with contextlib.suppress(*GONE):
+            async for event in run.watch():
+                self._view.show(number, event)
+        return await run.outcome()
+
+    def cancel(self) -> None:
+        self.cancelled = True
+        for run in self._runs:
+            run.cancel()
+
+    def note(self, sentence: str) -> None:
+        with contextlib.suppress(*GONE):
+            self._view.note(sentence)
+
+    async def close(self) -> None:
+        """Take away what was drawn, so that results can take its place. May be called twice."""
+        self._ticking.cancel()
+        await asyncio.wait([self._ticking])
+        with contextlib.suppress(*GONE):
+            self._view.close()
+
+
+def _together_for(names: Sequence[str], stream: TextIO, *, quiet: bool) -> Together:
+    if quiet:
+        return SilentTogether()
+    if not can_redraw(stream):
+        return PlainTogether(names, stream)
+    from runtime.view.live_several import LiveTogether
+
+    return LiveTogether(names, stream)
+
+
+class Noting(Protocol):
+    """What can tell the user something besides."""
+
+    def note(self, sentence: str) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Ticking(Protocol):
+    """What changes when time passes."""
+
+    def tick(self) -> None: ...
+
+
 class Stopping:
     """What Ctrl-C does: nothing to lose yet, a gentle end, an end at once."""
 
-    def __init__(self, view: View, grace: float) -> None:
+    def __init__(self, view: Noting, grace: float) -> None:
         self._view, self._grace = view, grace
         self._cancel: Callable[[], object] | None = None
         self._asked = False
@@ -139,7 +228,7 @@ class Stopping:
 
 
 @contextlib.contextmanager
-def stopping(view: View, grace: float) -> Iterator[Stopping]:
+def stopping(view: Noting, grace: float) -> Iterator[Stopping]:
     """Listen to Ctrl-C and SIGTERM for as long as this is open."""
     loop, stop = asyncio.get_running_loop(), Stopping(view, grace)
     for each in SIGNALS:

@@ -30,16 +30,16 @@ ICONS: dict[Mark, tuple[str, str]] = {
     "skipped": ("·", "dim"),
 }
 STYLES = {
-    "good": "bold green", "poor": "bold yellow", "bad": "bold red", "strong": "bold", "faint": "dim", "quote": "italic"
+    "good": "bold green", "unsure": "yellow", "poor": "bold yellow", "bad": "bold red", "strong": "bold",
+    "faint": "dim", "quote": "italic", "going": "cyan",
 }  # fmt: skip
 
 
-class Drawn(abc.ABC):
-    """Something that is redrawn in place and removed when the run is over; the result takes its place."""
+class Redrawn(abc.ABC):
+    """Something that is redrawn in place and removed when it closes; the result takes its place."""
 
-    def __init__(self, stream: TextIO, max_seconds: float) -> None:
-        self._max_seconds = max_seconds
-        self._notes: list[str] = []
+    def __init__(self, stream: TextIO) -> None:
+        self.notes: list[str] = []
         self._began = time.monotonic()
         self._drawn = 0.0
         self._live = Live(
@@ -52,34 +52,59 @@ class Drawn(abc.ABC):
         )
         self._live.start()
 
-    def show(self, event: News) -> None:
-        if isinstance(event, RunBegan):
-            self._began = time.monotonic()
-        self._fold(event)
-        if isinstance(event, RunEnded):
-            self.close()
-        elif time.monotonic() - self._drawn >= FRAME_SECONDS:
-            self.tick()
-
     def tick(self) -> None:
         self._drawn = time.monotonic()
         self._live.refresh()
 
+    def soon(self) -> None:
+        """Draw what has changed, if it is not drawn by the next tick anyway."""
+        if time.monotonic() - self._drawn >= FRAME_SECONDS:
+            self.tick()
+
     def note(self, sentence: str) -> None:
-        self._notes.append(sentence)
+        self.notes.append(sentence)
         self.tick()
 
     def close(self) -> None:
         self._live.stop()
 
-    def _seconds(self) -> float:
+    def height(self) -> int:
+        """Rows of the terminal."""
+        return self._live.console.height
+
+    def seconds(self) -> float:
+        """Since it began."""
         return time.monotonic() - self._began
 
-    @abc.abstractmethod
-    def _fold(self, event: News) -> None: ...
+    def begin(self) -> None:
+        self._began = time.monotonic()
+
+    def above(self, picture: Group) -> None:
+        """Draw something that stays."""
+        self._live.console.print(picture)
 
     @abc.abstractmethod
     def _picture(self) -> Group: ...
+
+
+class Drawn(Redrawn):
+    """What is drawn of one run."""
+
+    def __init__(self, stream: TextIO, max_seconds: float) -> None:
+        self._max_seconds = max_seconds
+        super().__init__(stream)
+
+    def show(self, event: News) -> None:
+        if isinstance(event, RunBegan):
+            self.begin()
+        self._fold(event)
+        if isinstance(event, RunEnded):
+            self.close()
+        else:
+            self.soon()
+
+    @abc.abstractmethod
+    def _fold(self, event: News) -> None: ...
 
 
 class LiveView(Drawn):
@@ -93,7 +118,7 @@ class LiveView(Drawn):
         self._board = fold(self._board, event)
 
     def _picture(self) -> Group:
-        return picture(self._board, self._seconds(), self._max_seconds, self._max_handoffs, self._notes)
+        return picture(self._board, self.seconds(), self._max_seconds, self._max_handoffs, self.notes)
 
 
 class RoundsView(Drawn):
@@ -104,13 +129,13 @@ class RoundsView(Drawn):
         super().__init__(stream, max_seconds)
 
     def _fold(self, event: News) -> None:
-        before, self._board = self._board, progress.fold(self._board, event, self._seconds())
+        before, self._board = self._board, progress.fold(self._board, event, self.seconds())
         if began := rounds.begun(before, event):
             explored, known = rounds.opening(began)
-            self._live.console.print(Group(Text(safe(explored), "bold"), Text(safe(known), "dim")))
+            self.above(Group(Text(safe(explored), "bold"), Text(safe(known), "dim")))
 
     def _picture(self) -> Group:
-        return research(self._board, self._seconds(), self._max_seconds, self._notes)
+        return research(self._board, self.seconds(), self._max_seconds, self.notes)
 
 
 def picture(board: Board, elapsed: float, max_seconds: float, max_handoffs: int, notes: Iterable[str] = ()) -> Group:
@@ -125,8 +150,8 @@ def picture(board: Board, elapsed: float, max_seconds: float, max_handoffs: int,
     return Group(
         head,
         _stages(board.stages, elapsed),
-        *(_faint(f"{each.at:9.3f} s  {each.source} → {each.target}  {spoken(each.reason)}") for each in board.latest),
-        *([_faint(counted(board.refused, "message") + " refused")] if board.refused else []),
+        *(faint(f"{each.at:9.3f} s  {each.source} → {each.target}  {spoken(each.reason)}") for each in board.latest),
+        *([faint(counted(board.refused, "message") + " refused")] if board.refused else []),
         *(Text(safe(note), "yellow") for note in notes),
     )
 
@@ -148,7 +173,7 @@ def research(board: progress.Board, elapsed: float, max_seconds: float, notes: I
         table.add_row(
             Text(icon, style), Text(stage.name.capitalize(), style), Text(f"{stage.percent:>3} %", style),
             Text(rounds.items(stage.done, stage.total).strip(), style), Text(_took(stage, elapsed), style),
-            _faint(rounds.cut(stage.item or stage.step)),
+            faint(rounds.cut(stage.item or stage.step)),
         )  # fmt: skip
     return Group(head, table, *(Text(safe(note), "yellow") for note in notes))
 
@@ -169,11 +194,12 @@ def _stages(stages: Iterable[Stage], elapsed: float) -> Table:
         icon, style = ICONS[stage.mark]
         seconds = elapsed - (stage.began or 0.0) if stage.mark == "running" else stage.seconds
         time_ = f"{max(0.0, seconds):.1f} s" if stage.mark in {"running", "completed", "failed"} else ""
-        table.add_row(Text(icon, style), Text(safe(stage.label), style), _faint(stage.agent), Text(time_, style))
+        table.add_row(Text(icon, style), Text(safe(stage.label), style), faint(stage.agent), Text(time_, style))
     return table
 
 
-def _faint(text: str) -> Text:
+def faint(text: str) -> Text:
+    """Text from outside on one line, as far as there is room."""
     return Text(safe(text), "dim", overflow="ellipsis", no_wrap=True)
 
 
@@ -191,4 +217,8 @@ def write(lines: Iterable[Line], stream: TextIO) -> None:
 
 def paragraphs(lines: Iterable[Line]) -> Iterable[Padding]:
     """Lines as rich draws them."""
-    return (Padding(Text(safe(line.text), STYLES.get(line.style, "")), (0, 0, 0, line.indent)) for line in lines)
+    for line in lines:
+        text = Text(safe(line.text), STYLES.get(line.style, ""))
+        for start, end, style in line.spans:
+            text.stylize(STYLES.get(style, ""), start, end)
+        yield Padding(text, (0, 0, 0, line.indent))

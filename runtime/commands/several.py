@@ -1,0 +1,69 @@
+"""`submit` with several files: several tickets side by side, and what came of each in the order of their names."""
+
+import asyncio
+import sys
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from actors.outcome import Outcome
+from actors.research.records import Report
+from runtime.commands import Exit
+from runtime.commands.intake import Read
+from runtime.commands.opening import came_of, opened
+from runtime.node import Busy, Node
+from runtime.record import Ended
+from runtime.settings import Settings
+from runtime.view.follow import Watching, watched_together
+from runtime.view.report import exit_status
+from runtime.wording import safe
+
+Tell = Callable[[Ended, Report | None, str], None]
+
+
+class NotBegun(NamedTuple):
+    """A ticket that was not accepted."""
+
+    why: str
+    status: Exit
+
+
+async def submit_all(tickets: Sequence[Read], settings: Settings, tell: Tell, *, quiet: bool = False) -> list[Exit]:
+    """
+    Run tickets side by side, as many at once as configured.
+
+    :param tell: says how one ended, whose file is the last argument.
+    """
+    names = [each.place for each in tickets]
+    async with watched_together(settings, names, quiet=quiet) as watching, opened(settings) as node:
+        turns = asyncio.Semaphore(min(settings.run.side_by_side, settings.server.max_runs))
+        runs = [asyncio.ensure_future(_run(node, watching, turns, n, each)) for n, each in enumerate(tickets)]
+        try:
+            if sys.stdout.isatty():  # where the board is drawn, too
+                await asyncio.wait(runs)
+                await watching.close()
+            return [_told(node, name, await run, tell) for name, run in zip(names, runs, strict=True)]
+        finally:
+            for run in runs:
+                run.cancel()
+            await asyncio.wait(runs)
+
+
+async def _run(node: Node, watching: Watching, turns: asyncio.Semaphore, number: int, read: Read) -> Outcome | NotBegun:
+    """How a ticket ended, once it is its turn."""
+    async with turns:
+        if watching.cancelled:
+            return NotBegun("it was not begun, for all was cancelled before.", Exit.CANCELLED)
+        try:
+            handle = await node.submit(read.draft.ticket())
+        except Busy as error:
+            return NotBegun(str(error), Exit.FAILED)
+        return await watching.watch(number, handle)
+
+
+def _told(node: Node, name: str, came: Outcome | NotBegun, tell: Tell) -> Exit:
+    """Say what came of one, and return its exit status."""
+    if isinstance(came, NotBegun):
+        print(safe(f"{name}: {came.why}"), file=sys.stderr, flush=True)
+        return came.status
+    tell(*came_of(node, came), name)
+    return exit_status(came)

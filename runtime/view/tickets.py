@@ -1,0 +1,87 @@
+"""Tickets as lines for people: the list of the latest, the head of one, the question that one asks. Pure."""
+
+from collections.abc import Iterator, Sequence
+
+from runtime.record import Record
+from runtime.view.report import Line
+from runtime.view.times import ago, lasted, local
+from runtime.view.width import columns, fit, pad
+from runtime.wording import safe, spoken
+
+STYLES = {
+    "resolved": "good", "suggested": "unsure", "not_found": "poor", "error": "bad", "cancelled": "poor",
+    "running": "going", "interrupted": "bad",
+}  # fmt: skip
+MOST_ID = 40
+"""Columns of the list: a longer id, which is rare, pushes its own row to the right."""
+LEAST_QUESTION = 24
+"""With less room beside the rest a question stands on a line of its own."""
+QUESTION_COLUMNS = 600
+"""As much of a question as is shown of one ticket; all of it is in `--json`."""
+ASIDE_COLUMNS = 200
+
+
+def table(rows: Sequence[tuple[Record, str]], now: float, width: int) -> Iterator[Line]:
+    """
+    Tickets, a row each.
+
+    :param rows: each with what else is known of where it stands.
+    :param now: seconds since 1970.
+    :param width: columns of the terminal.
+    """
+    ids = max(6, *(min(MOST_ID, columns(safe(each.ticket))) for each, _ in rows))
+    left = max(width - ids - 46, 0)
+    apart = left < LEAST_QUESTION
+    yield Line(
+        f"{'ticket':<{ids}}  {'status':<11}  {'when':<16}  {'took':>11}" + ("" if apart else "  question"), "strong"
+    )
+    for each, stands in rows:
+        ticket, status = pad(safe(each.ticket), ids), spoken(each.status)
+        took = "" if each.seconds is None else lasted(each.seconds)
+        row = f"{ticket}  {status:<11}  {ago(each.started.timestamp(), now):<16}  {took:>11}"
+        said = ": ".join(filter(None, (stands, shortly(each))))
+        if not apart:
+            row = f"{row}  {fit(said, left)}"
+        yield Line(row.rstrip(), spans=((len(ticket) + 2, len(ticket) + 2 + len(status), STYLES.get(each.status, "")),))
+        if apart:
+            yield Line(fit(said, max(width - 4, LEAST_QUESTION)), indent=4)
+
+
+def head(record: Record, now: float, note: str = "") -> Iterator[Line]:
+    """Which ticket it is, when it came, what it asks, and what was noted on it."""
+    start = f"Ticket {safe(record.ticket)}, run {safe(record.run)}: "
+    status = spoken(record.status)
+    yield Line(start + status, "strong", spans=((len(start), len(start) + len(status), STYLES.get(record.status, "")),))
+    started, asker = (
+        record.started.timestamp(),
+        f" by {fit(record.requester, ASIDE_COLUMNS)}" if record.requester else "",
+    )
+    created = record.created.timestamp()
+    first = f", for the first time on {local(created)}" if started - created >= 1 else ""
+    took = "" if record.seconds is None else f"; it took {lasted(record.seconds)}"
+    yield Line(f"Asked {_since(started, now)}{asker}{first}{took}.")
+    if record.subject:
+        yield Line(f"Subject: {fit(record.subject, QUESTION_COLUMNS)}")
+    if record.question:
+        yield Line(quoted(record.question, QUESTION_COLUMNS))
+    if note:
+        yield Line(f"Note: {fit(note, QUESTION_COLUMNS)}", "faint")
+
+
+def question(record: Record) -> Line:
+    """The question, for what is done to a ticket: nobody knows tickets by their ids."""
+    return Line(quoted(shortly(record), ASIDE_COLUMNS), indent=2)
+
+
+def shortly(record: Record) -> str:
+    """A ticket in a few words: its subject, else its first line."""
+    return record.subject or next(filter(str.strip, record.question.splitlines()), "").strip()
+
+
+def quoted(text: str, most: int) -> str:
+    return f"“{fit(text, most)}”"
+
+
+def _since(started: float, now: float) -> str:
+    near, exact = ago(started, now), local(started)
+    return f"on {exact}" if exact.startswith(near) else f"{near}, on {exact}"
