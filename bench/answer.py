@@ -6,6 +6,7 @@ against a real server process. The target is 2 s (HD-1.4); it should be millisec
 import argparse
 import asyncio
 import contextlib
+import datetime
 import functools
 import os
 import re
@@ -114,7 +115,7 @@ async def submitted(client: aiohttp.ClientSession, number: int) -> Answered:
 
 async def ended(client: aiohttp.ClientSession, run: str) -> float:
     async with client.get(f"/runs/{run}") as response:
-        return float((await response.json())["ended"])
+        return datetime.datetime.fromisoformat((await response.json())["ended"]).timestamp()
 
 
 async def measure(options: argparse.Namespace) -> Figures:

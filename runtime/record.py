@@ -1,6 +1,7 @@
 """What is said of a run wherever it is named: what it was asked, by whom, how it stands, since when."""
 
 import datetime
+from typing import Annotated
 
 import msgspec
 
@@ -8,6 +9,9 @@ from actors.outcome import Outcome
 from runtime.storage.journal import StoredRun
 from runtime.storage.tickets import Asked
 from runtime.view.times import iso
+
+Moment = Annotated[datetime.datetime, msgspec.Meta(tz=True)]
+"""In UTC, as ISO 8601."""
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
@@ -22,10 +26,10 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     """The text of the ticket as it came in, without its subject."""
     subject: str
     requester: str
-    created: datetime.datetime
+    created: Moment
     """When the ticket came in for the first time."""
-    started: datetime.datetime
-    ended: datetime.datetime | None
+    started: Moment
+    ended: Moment | None
     seconds: float | None
     """How long it took, once it has ended."""
 
@@ -37,10 +41,10 @@ class Ended(Outcome, frozen=True, kw_only=True, gc=False):
     """The text of the ticket as it came in, without its subject."""
     subject: str
     requester: str
-    created: datetime.datetime
+    created: Moment
     """When the ticket came in for the first time."""
-    started: datetime.datetime
-    ended: datetime.datetime | None
+    started: Moment
+    ended: Moment | None
     """Nothing while the disk has not taken it."""
 
 

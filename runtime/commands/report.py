@@ -40,10 +40,11 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
 
 
 async def _report(some_id: str, settings: "Settings") -> "Report":
-    from runtime.commands.opening import opened
+    from runtime.commands.opening import find, opened
     from runtime.node import NoReport
 
     async with opened(settings) as node:
+        find(node, some_id)
         try:
             return node.report(some_id)
         except NoReport as error:

@@ -4,8 +4,6 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from runtime.commands import Exit
-
 if TYPE_CHECKING:
     from actors.outcome import Outcome
     from actors.research.records import Report
@@ -16,7 +14,7 @@ if TYPE_CHECKING:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
-        "exit status: 0 if all ended well or there was nothing to do; else the highest that `submit` would give."
+        "exit status: 0 if all ended well or there was nothing to do; else what `submit` would give for the worst."
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
@@ -24,7 +22,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     import asyncio
 
-    from runtime.view.report import as_json, exit_status
+    from runtime.view.report import as_json, exit_status, worst
 
     ended = asyncio.run(_resume(settings))
     outcomes = [outcome for outcome, _ in ended]
@@ -35,7 +33,7 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     else:
         for outcome, report in ended:
             _show(outcome, report)
-    return max(map(exit_status, outcomes), default=Exit.DONE)
+    return worst(map(exit_status, outcomes))
 
 
 async def _resume(settings: "Settings") -> "list[tuple[Outcome, Report | None]]":

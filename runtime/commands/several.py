@@ -2,7 +2,8 @@
 
 import asyncio
 import sys
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from actors.outcome import Outcome
@@ -14,8 +15,8 @@ from runtime.node import Busy, Node
 from runtime.record import Ended
 from runtime.settings import Settings
 from runtime.view.follow import Watching, watched_together
-from runtime.view.report import exit_status
-from runtime.wording import safe
+from runtime.view.report import counted, exit_status
+from runtime.wording import safe, spoken
 
 Tell = Callable[[Ended, Report | None, str], None]
 
@@ -41,7 +42,10 @@ async def submit_all(tickets: Sequence[Read], settings: Settings, tell: Tell, *,
             if sys.stdout.isatty():  # where the board is drawn, too
                 await asyncio.wait(runs)
                 await watching.close()
-            return [_told(node, name, await run, tell) for name, run in zip(names, runs, strict=True)]
+            statuses = [_told(node, name, await run, tell) for name, run in zip(names, runs, strict=True)]
+            if not quiet:
+                print(_tally(run.result() for run in runs), file=sys.stderr, flush=True)
+            return statuses
         finally:
             for run in runs:
                 run.cancel()
@@ -67,3 +71,10 @@ def _told(node: Node, name: str, came: Outcome | NotBegun, tell: Tell) -> Exit:
         return came.status
     tell(*came_of(node, came), name)
     return exit_status(came)
+
+
+def _tally(came: Iterable[Outcome | NotBegun]) -> str:
+    """`3 tickets: 2 suggested, 1 not found.`"""
+    statuses = [each.status if isinstance(each, Outcome) else "not_begun" for each in came]
+    counts = ", ".join(f"{count} {spoken(status)}" for status, count in Counter(statuses).most_common())
+    return f"{counted(len(statuses), 'ticket')}: {counts}."

@@ -40,10 +40,11 @@ class Redrawn(abc.ABC):
 
     def __init__(self, stream: TextIO) -> None:
         self.notes: list[str] = []
+        self._console = console(stream)
         self._began = time.monotonic()
         self._drawn = 0.0
         self._live = Live(
-            console=console(stream),
+            console=self._console,
             auto_refresh=False,  # that would be a thread; `tick` does
             transient=True,
             get_renderable=self._picture,
@@ -70,7 +71,7 @@ class Redrawn(abc.ABC):
 
     def height(self) -> int:
         """Rows of the terminal."""
-        return self._live.console.height
+        return self._console.height
 
     def seconds(self) -> float:
         """Since it began."""
@@ -81,7 +82,7 @@ class Redrawn(abc.ABC):
 
     def above(self, picture: Group) -> None:
         """Draw something that stays."""
-        self._live.console.print(picture)
+        self._console.print(picture)
 
     @abc.abstractmethod
     def _picture(self) -> Group: ...

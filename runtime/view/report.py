@@ -24,6 +24,7 @@ HEADLINES = {
     "cancelled": ("Cancelled", "poor"),
 }
 RESEARCH = "research"
+SUMMARIZER = "summarization"
 RESEARCH_HEADLINES = {
     "resolved": ("The report answers the question", "good"),
     "suggested": ("The report quotes what was found; nobody has judged that it is complete", "unsure"),
@@ -83,6 +84,8 @@ def lines(outcome: Outcome, *, verbose: bool = False, named: bool = True) -> Ite
         yield from _summary(outcome.summary)
     headline, style = HEADLINES[outcome.status]
     yield Line(headline, style)
+    if outcome.summary and not verbose and SUMMARIZER not in {each.source for each in outcome.handoffs}:
+        yield Line(outcome.summary)  # nobody summed up: it says how it came to an answer that others had before
     yield from _besides(outcome)
     if outcome.resolution is not None:
         yield Line("")

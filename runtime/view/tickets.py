@@ -29,16 +29,19 @@ def table(rows: Sequence[tuple[Record, str]], now: float, width: int) -> Iterato
     :param now: seconds since 1970.
     :param width: columns of the terminal.
     """
+    now_and_took = [
+        (ago(each.started.timestamp(), now), "" if each.seconds is None else lasted(each.seconds)) for each, _ in rows
+    ]
     ids = max(6, *(min(MOST_ID, columns(safe(each.ticket))) for each, _ in rows))
-    left = max(width - ids - 46, 0)
+    statuses = max(6, *(len(spoken(each.status)) for each, _ in rows))
+    whens, tooks = (max(4, *map(len, each)) for each in zip(*now_and_took, strict=True))
+    left = width - ids - statuses - whens - tooks - 8
     apart = left < LEAST_QUESTION
-    yield Line(
-        f"{'ticket':<{ids}}  {'status':<11}  {'when':<16}  {'took':>11}" + ("" if apart else "  question"), "strong"
-    )
-    for each, stands in rows:
+    head = f"{'ticket':<{ids}}  {'status':<{statuses}}  {'when':<{whens}}  {'took':>{tooks}}"
+    yield Line(head if apart else f"{head}  question", "strong")
+    for (each, stands), (when, took) in zip(rows, now_and_took, strict=True):
         ticket, status = pad(safe(each.ticket), ids), spoken(each.status)
-        took = "" if each.seconds is None else lasted(each.seconds)
-        row = f"{ticket}  {status:<11}  {ago(each.started.timestamp(), now):<16}  {took:>11}"
+        row = f"{ticket}  {status:<{statuses}}  {when:<{whens}}  {took:>{tooks}}"
         said = ": ".join(filter(None, (stands, shortly(each))))
         if not apart:
             row = f"{row}  {fit(said, left)}"
@@ -74,8 +77,9 @@ def question(record: Record) -> Line:
 
 
 def shortly(record: Record) -> str:
-    """A ticket in a few words: its subject, else its first line."""
-    return record.subject or next(filter(str.strip, record.question.splitlines()), "").strip()
+    """A ticket in a few words: its subject, then its first line."""
+    first = next(filter(str.strip, record.question.splitlines()), "").strip()
+    return ": ".join(filter(None, (record.subject, first)))
 
 
 def quoted(text: str, most: int) -> str:

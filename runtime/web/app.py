@@ -8,7 +8,10 @@ from actors.ports import PortFailed
 from bus.supervision import counters
 from runtime.commands.intake import ID
 from runtime.node import NoReport
+from runtime.record import ended, record
 from runtime.storage.journal import StoredRun
+from runtime.storage.tickets import asked
+from runtime.view.times import iso
 from runtime.web import bodies
 from runtime.web.bodies import Health, Noted, Receipt, Standing, links
 from runtime.web.desk import Desk
@@ -41,8 +44,9 @@ async def submit(request: web.Request) -> web.StreamResponse:
     seconds, key = bodies.wait(request), bodies.key(request)
     run_id = await desk.submit(await bodies.ticket(request, desk.node.settings), key)
     if seconds and (outcome := await desk.outcome(run_id, seconds)) is not None:
-        return answer(outcome)
-    return _receipt(desk.run(run_id))
+        stored = desk.run(run_id)
+        return answer(ended(outcome, stored, asked(desk.node.database, stored)))
+    return _receipt(desk, desk.run(run_id))
 
 
 async def read_ticket(request: web.Request) -> web.StreamResponse:
@@ -59,8 +63,8 @@ async def cancel(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]
     stored = desk.ticket(_id(request))
     if not await desk.node.cancel(stored.id):
-        return _receipt(desk.run(stored.id), 200)
-    return _receipt(stored)
+        return _receipt(desk, desk.run(stored.id), 200)
+    return _receipt(desk, stored)
 
 
 async def events(request: web.Request) -> web.StreamResponse:
@@ -88,7 +92,8 @@ async def feedback(request: web.Request) -> web.StreamResponse:
         _, answers = await desk.node.feedback(stored.id, right=given.right)
     except PortFailed as error:
         raise Refused(409, str(error)) from None
-    return answer(Noted(stored.ticket, given.right, answers))
+    said = asked(desk.node.database, stored)
+    return answer(Noted(stored.ticket, given.right, answers, said.question, said.subject, said.requester))
 
 
 async def health(request: web.Request) -> web.StreamResponse:
@@ -129,13 +134,17 @@ def _id(request: web.Request) -> str:
     return given
 
 
-def _receipt(stored: StoredRun, status: int = 202) -> web.Response:
-    where = links(stored)
-    return answer(Receipt(stored.ticket, stored.id, stored.status, where), status, {"Location": where.run})
+def _receipt(desk: Desk, stored: StoredRun, status: int = 202) -> web.Response:
+    where, said = links(stored), asked(desk.node.database, stored)
+    receipt = Receipt(
+        stored.ticket, stored.id, stored.status, said.question, said.subject, said.requester, iso(said.created), where
+    )
+    return answer(receipt, status, {"Location": where.run})
 
 
 def _standing(desk: Desk, stored: StoredRun) -> Standing:
+    known = record(stored, asked(desk.node.database, stored))
     return Standing(
-        stored.ticket, stored.id, stored.workflow, stored.status, stored.started, stored.ended,
-        desk.node.journal.outcome(stored), links(stored),
+        **{name: getattr(known, name) for name in known.__struct_fields__},
+        outcome=desk.node.journal.outcome(stored), links=links(stored),
     )  # fmt: skip

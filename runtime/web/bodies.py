@@ -12,6 +12,7 @@ from actors.research.records import Brief
 from runtime.commands import UserError
 from runtime.commands.intake import Draft, checked
 from runtime.commands.order import Order, brief
+from runtime.record import Moment, Record
 from runtime.settings import Settings
 from runtime.storage.journal import StoredRun
 from runtime.web.refusals import Refused
@@ -68,21 +69,18 @@ class Receipt(msgspec.Struct, frozen=True):
     run: str
     status: str
     """`running`, or how it ended."""
+    question: str
+    """The text of the ticket as it came in, without its subject."""
+    subject: str
+    requester: str
+    created: Moment
+    """When the ticket came in for the first time."""
     links: Links
 
 
-class Standing(msgspec.Struct, frozen=True):
+class Standing(Record, frozen=True, kw_only=True):
     """Where a run stands."""
 
-    ticket: str
-    run: str
-    workflow: str
-    status: str
-    """`running`, or how it ended."""
-    started: float
-    """Seconds since 1970."""
-    ended: float | None
-    """Seconds since 1970."""
     outcome: Outcome | None
     """Once it has ended."""
     links: Links
@@ -95,6 +93,10 @@ class Noted(msgspec.Struct, frozen=True):
     right: bool
     answers: int
     """Remembered answers that it concerns."""
+    question: str
+    """What was asked."""
+    subject: str
+    requester: str
 
 
 class Health(msgspec.Struct, frozen=True, omit_defaults=True):

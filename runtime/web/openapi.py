@@ -7,6 +7,7 @@ import msgspec
 
 from actors.outcome import AnswerRefused, HandoffMade, Outcome, RunBegan
 from actors.progress import RoundBegan, Worked
+from runtime.record import Ended
 from runtime.web.bodies import (
     JSON,
     KEY_CHARACTERS,
@@ -44,7 +45,7 @@ BODY = (400, 408, 413, 415)
 @functools.cache
 def document() -> Document:
     """The whole description."""
-    shapes = [NewTicket, Feedback, Receipt, Standing, Outcome, Noted, Health, Problem, RunBegan, HandoffMade,
+    shapes = [NewTicket, Feedback, Receipt, Standing, Outcome, Ended, Noted, Health, Problem, RunBegan, HandoffMade,
               AnswerRefused, RoundBegan, Worked]  # fmt: skip
     _, components = msgspec.json.schema_components(shapes, ref_template="#/components/schemas/{name}")
     return {
@@ -120,7 +121,7 @@ def _submit() -> Document:
             "Submit a ticket",
             {
                 202: _json("The ticket is durable and its run goes on", Receipt),
-                200: _json("It has ended within the time waited", Outcome),
+                200: _json("It has ended within the time waited", Ended),
             },
             (*BODY, 409, 422, 429, 503), [wait, key],
         ),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from runtime.commands import Exit, UserError
-from runtime.commands.intake import Draft, read
+from runtime.commands.intake import Draft, read, read_all
 
 KILOBYTES = 4
 
@@ -18,9 +18,9 @@ def file(folder: Path, name: str, content: str | bytes) -> list[str]:
     return [str(path)]
 
 
-def refusal(words: list[str], stdin: bytes = b"") -> str:
+def refusal(words: list[str], stdin: bytes = b"", *, several: bool = False) -> str:
     with pytest.raises(UserError) as caught:
-        read(words, KILOBYTES, io.BytesIO(stdin))
+        (read_all if several else read)(words, KILOBYTES, io.BytesIO(stdin))
     assert caught.value.status is Exit.BAD_INPUT
     sentence = str(caught.value)
     assert "\n" not in sentence
@@ -32,6 +32,33 @@ def refusal(words: list[str], stdin: bytes = b"") -> str:
 @pytest.mark.parametrize("words", [["My VPN is down."], ["My", "VPN", "is", "down."], ["  My VPN is down.\n"]])
 def test_words_are_the_ticket(words: list[str]) -> None:
     assert read(words, KILOBYTES) == Draft("My VPN is down.")
+
+
+def names(words: list[str]) -> list[tuple[str, str]]:
+    return [(Path(place).name, draft.text) for place, draft in read_all(words, KILOBYTES)]
+
+
+def test_several_files_are_several_tickets(tmp_path: Path) -> None:
+    a, b = file(tmp_path, "a.md", "VPN down"), file(tmp_path, "b.json", '{"text": "Printer down", "id": "HD-1"}')
+    bare = file(tmp_path, "no-ending", "Mail down")
+
+    assert names(a) == [("a.md", "VPN down")]
+    assert names(a + b + bare) == [("a.md", "VPN down"), ("b.json", "Printer down"), ("no-ending", "Mail down")]
+    assert names(["VPN", "down"]) == [("", "VPN down")]
+    assert names(["see", "guide.md", "please"]) == [("", "see guide.md please")]
+
+
+def test_files_among_words_and_files_that_are_not_there_are_a_sentence(tmp_path: Path) -> None:
+    a, b = file(tmp_path, "a.md", "VPN down"), file(tmp_path, "b.json", '{"text": "x", "id": "HD-1"}')
+    c = file(tmp_path, "c.json", '{"text": "y", "id": "HD-1"}')
+    gone, folder = str(tmp_path / "gone.md"), str(tmp_path)
+
+    assert "gone.md. Check the name" in refusal([*a, gone], several=True)
+    assert "please does not exist: name only files" in refusal([*a, "please"], several=True)
+    assert "is a folder" in refusal([*a, folder], several=True)
+    assert "There is no file" in refusal([gone, str(tmp_path / "also.md")], several=True)
+    assert "have the same id 'HD-1'" in refusal(b + c, several=True)
+    assert "bad.md is empty" in refusal(a + file(tmp_path, "bad.md", ""), several=True)
 
 
 def test_a_dash_is_stdin_whatever_its_form() -> None:

@@ -150,7 +150,7 @@ def test_a_reader_that_went_away_is_no_trace(place: Place) -> None:
 
 
 def test_an_output_that_cannot_hold_all_characters_gets_escapes(place: Place) -> None:
-    done = place.run("submit", "--quiet", "打印机卡纸了怎么办", PYTHONIOENCODING="ascii")
+    done = place.run("submit", "--quiet", "--verbose", "打印机卡纸了怎么办", PYTHONIOENCODING="ascii")
 
     assert done.status == 3
     assert "\\u6253" in done.out

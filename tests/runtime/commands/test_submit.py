@@ -23,7 +23,7 @@ def test_the_result_is_on_stdout_and_the_progress_on_stderr(place: Place) -> Non
     assert done.out.startswith(("Resolved", "Suggested"))
     assert "[1] manual/printer.md#paper-jams" in done.out
     assert "open the rear cover and pull the sheet out" in done.out
-    assert "orchestrator → memory" in done.out
+    assert "orchestrator → memory" not in done.out
     assert "Closed by ticketing after " in done.out
     assert done.err.splitlines()[0].endswith("begins with memory")
     assert "worker → orchestrator  resolution obtained" in done.err
@@ -122,8 +122,43 @@ def test_a_terminal_gets_the_live_view_and_then_the_result(place: Place) -> None
     shown = plain(terminal.drawn)
     assert "● Resolve ticket" in " ".join(shown.split())
     assert "s left" in shown
-    assert shown.index("Resolve ticket") < shown.index("Handoffs (")
+    assert shown.index("Resolve ticket") < shown.index("Sources\n")
     assert terminal.drawn.count(HIDE) == terminal.drawn.count(SHOW) == 1
+
+
+@pytest.mark.req("SY-5")
+def test_on_a_small_screen_the_answer_is_what_is_seen_at_the_end(place: Place) -> None:
+    place.article()
+    small = (24, 80)
+
+    with Terminal(["-m", "runtime", "submit", QUESTION], place.environ, size=small) as terminal:
+        assert terminal.end() == 0
+    with Terminal(["-m", "runtime", "submit", "-v", f"{QUESTION} Again?"], place.environ, size=small) as verbose:
+        assert verbose.end() == 0
+
+    last = plain(terminal.drawn[terminal.drawn.rindex(SHOW) :]).rstrip().split("\n")
+    assert len(last) < small[0]
+    assert max(map(len, last)) <= small[1]
+    assert last[0].startswith("Suggested: ")
+    assert any("open the rear cover" in line for line in last)
+    assert last[-1].startswith("Did it help?")
+    assert "Handoffs" not in "\n".join(last)
+    assert "Handoffs (" in plain(verbose.drawn)
+
+
+def test_what_nobody_confirmed_is_not_green_and_without_colours_says_so(place: Place) -> None:
+    place.article()
+
+    with Terminal(["-m", "runtime", "submit", QUESTION], place.environ) as terminal:
+        assert terminal.end() == 0
+    with Terminal(["-m", "runtime", "status"], {**place.environ, "NO_COLOR": "1"}) as status:
+        assert status.end() == 0
+
+    last = terminal.drawn[terminal.drawn.rindex(SHOW) :]
+    assert "\x1b[33mSuggested: the passages that come closest; nobody has confirmed that they help" in last
+    assert "\x1b[32m" not in last
+    assert "\x1b[3" not in status.drawn
+    assert "suggested" in status.drawn
 
 
 def test_with_a_piped_stdout_the_terminal_still_shows_the_run(place: Place) -> None:

@@ -1,6 +1,7 @@
 """What is asked of tickets that were submitted: status, trace, feedback, cancel, resume."""
 
 import contextlib
+import datetime
 import json
 import signal
 import sqlite3
@@ -33,11 +34,106 @@ def test_status_lists_the_latest_tickets_and_shows_one(place: Place) -> None:
     same = place.run("status", first, "--json").json
 
     assert [each["run"] for each in runs] == [second, first]
-    assert [line.split()[2] for line in listed[1:]] == ["HD-2", "HD-1"]
+    assert [(line.split()[:3], line.split()[-1]) for line in listed[1:]] == [
+        (["HD-2", "not", "found"], "two"),
+        (["HD-1", "not", "found"], "one"),
+    ]
     assert place.run("status", "--count", "1", "--json").json["runs"] == runs[:1]
-    assert one.out.startswith("Not found in the sources\n")
+    assert one.out.startswith(f"Ticket HD-1, run {first}: not found\n")
+    assert "\nNot found in the sources\n" in one.out
     assert (same["ticket"], same["status"], same["outcome"]["run"]) == ("HD-1", "not_found", first)
     assert same["handoffs"] == same["outcome"]["handoffs"]
+
+
+KIM = ("--subject", "Drucker", "--requester", "kim@example.org")
+
+
+def test_the_question_stands_wherever_a_ticket_is_named(place: Place) -> None:
+    place.article()
+    before = datetime.datetime.now(datetime.UTC)
+    outcome = place.run("submit", "--quiet", "--json", "--id", "HD-1", *KIM, QUESTION).json
+    expected = {"question": QUESTION, "subject": "Drucker", "requester": "kim@example.org", "ticket": "HD-1"}
+
+    listed = place.run("status", "--json").json["runs"][0]
+    told = [listed, outcome, *(place.run(name, "HD-1", "--json").json for name in ("status", "trace", "cancel"))]
+    noted = place.run("feedback", "HD-1", "--right", "--json").json
+    for said in [*told, noted]:
+        assert {key: said[key] for key in expected} == expected
+    for said in told:
+        moments = [datetime.datetime.fromisoformat(said[key]) for key in ("created", "started", "ended")]
+        assert moments == sorted(moments)
+        assert before - datetime.timedelta(seconds=1) < moments[0]
+    assert listed["seconds"] == pytest.approx(outcome["seconds"], abs=0.01)
+
+    for name, *more in (["status"], ["status", "HD-1"], ["trace", "HD-1"], ["cancel", "HD-1"], ["feedback", "HD-1"]):
+        shown = place.run(name, *more, *(["--wrong"] if name == "feedback" else []))
+        assert (shown.status, "Drucker" in shown.out, QUESTION[:40] in shown.out) == (0, True, True), shown.out
+    assert "by kim@example.org" in place.run("status", "HD-1").out
+
+
+def test_status_of_one_ticket_ends_with_its_answer_and_shows_handoffs_when_asked(place: Place) -> None:
+    place.article()
+    submitted(place, QUESTION, "--id", "HD-1")
+
+    shown, verbose = place.run("status", "HD-1").out, place.run("status", "HD-1", "--verbose").out
+
+    assert "Handoffs" not in shown
+    assert "Handoffs (11)" in verbose
+    assert verbose.index("Handoffs (11)") < verbose.index("[1] manual/printer.md")
+    assert "\nNote: " in shown
+    assert place.run("status", "HD-1", "--json").json["note"]
+
+
+def test_status_finds_tickets_by_their_words_and_by_how_they_ended(place: Place) -> None:
+    submitted(place, "재택 근무 장비", "--id", "HD-1", "--requester", "KIM@example.org")
+    submitted(place, "The   Printer\njams.", "--id", "HD-2", "--subject", "Straße 7")
+    broken = place.run("submit", "--quiet", "--json", "--id", "HD-3", "x", TERMINUS_RUN_MAX_HANDOFFS="3").json
+
+    def found(*words: str) -> list[str]:
+        return [each["ticket"] for each in place.run("status", "--json", *words).json["runs"]]
+
+    assert broken["status"] == "error"
+    assert found() == ["HD-3", "HD-2", "HD-1"]
+    assert found("--search", "printer jams") == ["HD-2"]
+    assert found("--search", "STRASSE") == ["HD-2"]
+    assert found("--search", "장비") == ["HD-1"]
+    assert found("--search", "kim@") == ["HD-1"]
+    assert found("--search", "hd-") == ["HD-3", "HD-2", "HD-1"]
+    assert found("--search", "hd-", "--limit", "2") == ["HD-3", "HD-2"]
+    assert found("--failed") == ["HD-3"]
+    assert found("--workflow", "research") == []
+    assert found("--since", "1h") == ["HD-3", "HD-2", "HD-1"]
+    assert found("--since", "9999-01-01") == []
+    assert place.run("status", "--search", "fax").out.startswith("No ticket is like that")
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (["--since", "soon"], "--since must be such as 30m"),
+        (["--limit", "0"], "--limit must be a whole number from 1 to 1,000, not 0."),
+        (["HD-1", "--failed"], "--failed picks from the list"),
+    ],
+    ids=str,
+)
+def test_status_refuses_what_it_cannot_mean(place: Place, words: list[str], part: str) -> None:
+    done = place.run("status", *words)
+
+    assert (done.status, done.out, done.err.count("\n")) == (2, "", 1)
+    assert part in done.err
+
+
+@pytest.mark.parametrize(
+    "words", [["status"], ["trace"], ["cancel"], ["feedback", "--right"], ["report"]], ids=" ".join
+)
+def test_an_id_that_is_nearly_right_is_met_with_those_that_are(place: Place, words: list[str]) -> None:
+    submitted(place, "one", "--id", "HD-2041")
+    submitted(place, "two", "--id", "INC-7")
+
+    done = place.run(*words, "hd-2401")
+
+    assert (done.status, done.out, done.err.count("\n")) == (3, "", 1)
+    assert done.err.startswith("There is no ticket or run 'hd-2401'. Did you mean HD-2041? ")
 
 
 def test_trace_shows_events_and_handoffs(place: Place) -> None:
@@ -194,6 +290,8 @@ def test_a_clock_that_was_set_back_makes_no_negative_time(place: Place) -> None:
         database.execute("UPDATE run SET started = started + 86400 WHERE id = ?", (run,))
         database.commit()
 
-    row = next(line for line in place.run("status").out.splitlines() if run in line)
+    (row,) = place.run("status", "--json").json["runs"]
+    listed = place.run("status").out.splitlines()[1]
 
-    assert row.split()[-1] == "0.0"
+    assert (row["run"], row["seconds"] > 0) == (run, True)
+    assert " -" not in listed

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Self
 
 ROOT = Path(__file__).resolve().parents[3]
-SIZE = struct.pack("HHHH", 50, 110, 0, 0)
+SIZE = (50, 110)
 """Rows and columns."""
 CONTROL = """
 import fcntl, os, sys, termios
@@ -30,9 +30,16 @@ HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"
 class Terminal:
     """One program of ours in a terminal of its own. Its stdout may go elsewhere."""
 
-    def __init__(self, arguments: Sequence[str], environ: Mapping[str, str], *, stdout: int | None = None) -> None:
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        environ: Mapping[str, str],
+        *,
+        stdout: int | None = None,
+        size: tuple[int, int] = SIZE,
+    ) -> None:
         self._ours, theirs = os.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, SIZE)
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
         self._popen = subprocess.Popen(  # noqa: S603 - our own interpreter
             [sys.executable, "-c", CONTROL, *arguments],
             cwd=ROOT, stdin=theirs, stdout=theirs if stdout is None else stdout, stderr=theirs,

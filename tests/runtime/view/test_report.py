@@ -10,27 +10,41 @@ from actors.outcome import Handoff, Why
 from actors.research.ports import Missed
 from actors.research.records import Report
 from runtime.commands import Exit
+from runtime.view.live import STYLES
 from runtime.view.plain import PlainView, write
-from runtime.view.report import HEADLINES, RESEARCH, as_json, exit_status, lines, researched
+from runtime.view.report import (
+    HEADLINES,
+    RESEARCH,
+    RESEARCH_HEADLINES,
+    as_json,
+    exit_status,
+    lines,
+    researched,
+    worst,
+)
 from tests.runtime.view.runs import HOSTILE, outcome, progress
 
 
-def text(**more: object) -> str:
+def text(*, verbose: bool = False, **more: object) -> str:
     stream = io.StringIO()
-    write(lines(outcome(**more)), stream)
+    write(lines(outcome(**more), verbose=verbose), stream)
     return stream.getvalue()
 
 
 @pytest.mark.req("SY-5")
-def test_people_get_the_resolution_its_sources_the_handoffs_and_why_it_ended() -> None:
-    shown = text()
+def test_people_get_the_resolution_its_sources_and_why_it_ended_last() -> None:
+    shown, verbose = text(), text(verbose=True)
 
     assert shown.startswith("Resolved\n")
+    assert "Handoffs" not in shown
+    answer = "\nSet keepalive to 25. [1]"
+    assert verbose.endswith(answer + shown.partition(answer)[2]), "what led to the answer stands before it"
     assert "Set keepalive to 25. [1]" in shown
     assert "[1] manual/vpn.md#drops  VPN > Drops" in shown
     assert "“" not in shown, "a quote that was just read is not repeated"
-    assert "Handoffs (5)" in shown
-    assert "orchestrator → ticketing     memory checked" in shown
+    assert "Handoffs (5)" in verbose
+    assert "orchestrator → ticketing     memory checked" in verbose
+    assert "Summary\n  VPN drops; keepalive.\n" in verbose
     assert "Closed by ticketing after 1.25 s and 5 handoffs." in shown
     assert "2 model calls, about 1,200 tokens in, 80 out; 1 message refused." in shown
 
@@ -45,6 +59,29 @@ def test_programs_get_the_handoff_sequence_as_an_array() -> None:
     ]
     assert data["resolution"]["citations"][0]["quote"] == "Set keepalive\n   to 25."
     assert (data["status"], data["why"], data["seconds"]) == ("resolved", "completed", 1.25)
+
+
+def test_how_an_answer_from_memory_was_found_is_said_where_nobody_summed_up() -> None:
+    summed = (*outcome().handoffs, Handoff("summarization", "orchestrator", "SummaryCompleted"))
+
+    assert "Resolved\nVPN drops; keepalive.\n" in text()
+    assert "VPN drops; keepalive." not in text(handoffs=summed)
+
+
+def test_suggested_is_not_green_and_says_that_nobody_confirmed_it() -> None:
+    for known in (HEADLINES, RESEARCH_HEADLINES):
+        words, style = known["suggested"]
+        assert style == "unsure"
+        assert "nobody" in words
+    assert not STYLES["unsure"].endswith("green")
+
+
+def test_the_worst_of_several_is_told() -> None:
+    assert worst([Exit.DONE, Exit.NOT_FOUND, Exit.DONE]) is Exit.NOT_FOUND
+    assert worst([Exit.LIMIT, Exit.FAILED, Exit.NOT_FOUND]) is Exit.FAILED
+    assert worst([Exit.FAILED, Exit.CANCELLED]) is Exit.CANCELLED
+    assert worst([]) is Exit.DONE
+    assert {worst([each]) for each in Exit} == set(Exit)
 
 
 def test_an_end_that_nobody_closed_is_called_so() -> None:
@@ -91,6 +128,7 @@ def test_text_from_outside_cannot_command_a_terminal_nor_break_the_json() -> Non
     )  # fmt: skip
     stream = io.StringIO()
     write(lines(hostile), stream)
+    write(lines(hostile, verbose=True), stream)
     view = PlainView(stream)
     for event in progress(hostile):
         view.show(event)

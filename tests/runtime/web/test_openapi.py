@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from actors.outcome import Outcome
 from runtime.commands.intake import ID
+from runtime.record import Ended
 from runtime.view.report import as_json
 from runtime.web.app import ROUTES
 from runtime.web.bodies import Feedback, Health, NewTicket, Noted, Problem, Receipt, Standing
@@ -17,7 +17,7 @@ from runtime.web.openapi import document
 from tests.runtime.web.kit import TEXT, TOKEN, Held, Interface, interface
 
 SHAPES: dict[str, type] = {
-    shape.__name__: shape for shape in (Outcome, Health, Noted, Problem, Receipt, Standing, NewTicket, Feedback)
+    shape.__name__: shape for shape in (Ended, Health, Noted, Problem, Receipt, Standing, NewTicket, Feedback)
 }
 
 
@@ -50,6 +50,9 @@ def test_every_reference_leads_somewhere_and_every_schema_is_complete() -> None:
     assert set(schemas["NewTicket"]["properties"]) == set(NewTicket.__struct_fields__)
     assert schemas["NewTicket"]["additionalProperties"] is False
     assert schemas["Outcome"]["properties"]["handoffs"]["type"] == "array"
+    for name in ("Ended", "Standing"):
+        assert {"question", "subject", "requester"} < set(schemas[name]["required"])
+        assert schemas[name]["properties"]["started"] == {"type": "string", "format": "date-time"}
 
 
 def test_paths_name_their_parameters_with_the_pattern_that_holds() -> None:

@@ -1,6 +1,7 @@
 """Tickets over HTTP: taken in once, durable before anybody is told, answered when they end."""
 
 import asyncio
+import datetime
 import json
 import time
 from pathlib import Path
@@ -8,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from runtime.record import ended as told
+from runtime.storage.tickets import asked
 from runtime.view.report import as_json
 from runtime.web import desk
 from runtime.web.desk import keyed
@@ -18,6 +21,11 @@ from tests.runtime.web.kit import TEXT, Held, interface, until
 def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
     """Whether two tell the same end; the seconds of the one that waited may count the writing down."""
     return {**one, "seconds": 0} == {**other, "seconds": 0}
+
+
+def seconds(moment: str) -> float:
+    """Seconds since 1970."""
+    return datetime.datetime.fromisoformat(moment).timestamp()
 
 
 @pytest.mark.req("SY-4")
@@ -42,8 +50,8 @@ async def test_who_waits_has_the_outcome_within_two_seconds_of_the_end(tmp_path:
         at = time.time()
 
         _, standing = await web.ask("GET", f"/runs/{outcome['run']}")
-        assert at - standing["ended"] < 2.0
-        assert same(standing["outcome"], outcome)
+        assert at - seconds(standing["ended"]) < 2.0
+        assert same(standing["outcome"], {name: outcome[name] for name in standing["outcome"]})
         assert (outcome["status"], outcome["why"], outcome["by"]) == ("resolved", "completed", "ticketing")
         assert ANSWER in outcome["resolution"]["text"]
         assert [each["target"] for each in outcome["handoffs"]][:3] == ["memory", "orchestrator", "ticketing"]
@@ -65,7 +73,7 @@ async def test_a_hundred_that_wait_side_by_side_each_get_their_own_answer_at_onc
         for number, (at, outcome) in enumerate(await asyncio.gather(*waiting)):
             assert outcome["ticket"] == f"T-{number}"
             _, standing = await web.ask("GET", f"/runs/{outcome['run']}")
-            assert at - standing["ended"] < 2.0
+            assert at - seconds(standing["ended"]) < 2.0
 
 
 async def test_an_outcome_has_the_same_form_as_that_of_the_command_line(tmp_path: Path) -> None:
@@ -77,7 +85,36 @@ async def test_an_outcome_has_the_same_form_as_that_of_the_command_line(tmp_path
         await model.asked.wait()
         model.free.set()
 
-        assert await waiting == json.loads(as_json(await outcome.outcome()))
+        ended = await outcome.outcome()
+        stored, _ = web.node.status(ended.run)
+        assert await waiting == json.loads(as_json(told(ended, stored, asked(web.node.database, stored))))
+
+
+async def test_every_answer_says_what_was_asked_by_whom_and_when(tmp_path: Path) -> None:
+    wrote = {"subject": "VPN", "requester": "kim@example.org"}
+    async with interface(tmp_path, memory=True) as web:
+        before = time.time()
+        outcome = await web.submit(id="HD-1", wait=20, **wrote)
+        after = time.time()
+        receipt = await web.submit(id="HD-1", **wrote)
+        _, standing = await web.ask("GET", "/tickets/HD-1")
+        _, noted = await web.ask("POST", "/tickets/HD-1/feedback", json={"right": True})
+
+    for said in (outcome, receipt, standing, noted):
+        assert {key: said[key] for key in ("question", *wrote)} == {"question": TEXT, **wrote}
+    for said in (outcome, standing):
+        assert before - 1 < seconds(said["created"]) <= seconds(said["started"]) <= seconds(said["ended"]) < after + 1
+    assert standing["seconds"] == pytest.approx(outcome["seconds"], abs=0.01)
+    assert receipt["created"] == standing["created"]
+
+
+async def test_an_older_run_says_what_it_was_asked_not_what_came_later_under_the_same_id(tmp_path: Path) -> None:
+    async with interface(tmp_path) as web:
+        first = await web.submit("The printer jams.", id="HD-1", subject="Printer", wait=20)
+        await web.submit("VPN again.", id="HD-1", wait=20)
+
+        assert (await web.ask("GET", "/tickets/HD-1"))[1]["question"] == "VPN again."
+        assert (await web.ask("GET", f"/runs/{first['run']}"))[1]["question"] == "Printer\n\nThe printer jams."
 
 
 async def test_a_wait_that_is_too_short_is_answered_with_the_receipt_and_harms_nothing(tmp_path: Path) -> None:
@@ -254,7 +291,8 @@ class TestFeedback:
 
             status, noted = await web.ask("POST", "/tickets/T-1/feedback", json={"right": False})
 
-            assert (status, noted) == (200, {"ticket": "T-1", "right": False, "answers": 1})
+            words = {"question": TEXT, "subject": "", "requester": ""}
+            assert (status, noted) == (200, {"ticket": "T-1", "right": False, "answers": 1, **words})
             third = await web.submit(wait=20, id="T-3")
             assert (third["status"], third["resolution"]) == ("not_found", None)
             assert "called wrong before" in third["summary"]
