@@ -27,18 +27,20 @@ exit status:
   3    not found in the sources
   4    a limit was reached: a loop, too many handoffs, out of time, out of tries
   130  cancelled (Ctrl-C: gently; twice: at once)
-  of several tickets that of the one that went worst: 130, 1, 4, 3, 0
+  of several tickets: that of the worst, in the order 130, 1, 4, 3, 0
 
 examples:
   python -m runtime submit "My VPN disconnects every ten minutes"
   python -m runtime submit ticket.md --json
-  python -m runtime submit monday.md tuesday.json     (two tickets, side by side; with --json a line each)
+  python -m runtime submit monday.md tuesday.json --json     (two tickets, a line each)
   cat ticket.txt | python -m runtime submit -
   python -m runtime submit --research "How do PostgreSQL and SQLite differ?" --breadth 5 --depth 2 --out report.html
   python -m runtime submit --research "What changed in Python 3.14?" --depth 10       (one pass over 10 pages)
 
-A Markdown file may begin with front matter (subject, id, requester); a JSON file is an object with
-text, and those. Progress goes to stderr, the result to stdout; that of a research is its report in Markdown.
+A Markdown file may begin with front matter (subject, id, requester); a JSON file
+is an object with text, and those. Several names of files are several tickets, side
+by side. Progress goes to stderr, the result to stdout; that of a research is its
+report in Markdown.
 """
 OF_ONE = ("id", "subject", "out")
 RESEARCH_ONLY = ("breadth", "depth", "sources", "url", "out")

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from actors.progress import News
 from runtime.view.live import ICONS, Redrawn, faint
-from runtime.view.several import Row, fold, room_for, tally
+from runtime.view.several import Row, fold, room_for, short, tally
 from runtime.view.times import lasted
 from runtime.view.width import fit
 from runtime.wording import safe
@@ -23,7 +23,7 @@ class LiveTogether(Redrawn):
     """The board of several tickets."""
 
     def __init__(self, names: Sequence[str], stream: TextIO) -> None:
-        self._rows = [Row(name) for name in names]
+        self._rows = [Row(name) for name in short(names)]
         super().__init__(stream)
 
     def show(self, number: int, event: News) -> None:
@@ -42,10 +42,8 @@ def picture(rows: Sequence[Row], elapsed: float, room: int, notes: Iterable[str]
         icon, style = ICONS[row.mark]
         seconds = elapsed - row.began if row.mark == "running" else row.seconds
         took = "" if row.mark == "pending" else lasted(seconds)
-        table.add_row(
-            Text(icon, style), Text(fit(row.name, NAME_COLUMNS), style), faint(row.ticket), faint(row.doing),
-            Text(took, style),
-        )  # fmt: skip
+        name = Text(fit(row.name, NAME_COLUMNS), style, no_wrap=True, overflow="ellipsis")
+        table.add_row(Text(icon, style), name, faint(row.ticket), faint(row.doing), Text(took, style))
     return Group(
         Text.assemble((tally(rows), "bold"), (f"   {lasted(elapsed)}", "dim"), overflow="ellipsis", no_wrap=True),
         table,

@@ -4,6 +4,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Protocol, TextIO
 
 import msgspec
@@ -58,12 +59,18 @@ def fold(row: Row, event: News, at: float) -> Row:
         case HandoffMade(target=target) if target != ORCHESTRATOR:
             return replace(row, doing=target)
         case Worked(stage=stage):
-            return replace(row, doing=stage)
+            return replace(row, doing=spoken(stage))
         case RunEnded(outcome=outcome):
             mark: Mark = "failed" if outcome.status in {"error", "cancelled"} else "completed"
             return replace(row, mark=mark, doing=spoken(outcome.status), seconds=outcome.seconds)
         case _:
             return row
+
+
+def short(names: Sequence[str]) -> list[str]:
+    """Files without their folders, where that tells them apart."""
+    last = [Path(name).name or name for name in names]
+    return last if len(set(last)) == len(last) else list(names)
 
 
 def tally(rows: Iterable[Row]) -> str:

@@ -16,8 +16,8 @@ MOST_ID = 40
 """Columns of the list: a longer id, which is rare, pushes its own row to the right."""
 LEAST_QUESTION = 24
 """With less room beside the rest a question stands on a line of its own."""
-QUESTION_COLUMNS = 600
-"""As much of a question as is shown of one ticket; all of it is in `--json`."""
+QUESTION_COLUMNS = 320
+"""As much of a question as is shown of one ticket, four lines; all of it is in `--json`."""
 ASIDE_COLUMNS = 200
 
 
@@ -68,7 +68,7 @@ def head(record: Record, now: float, note: str = "") -> Iterator[Line]:
     if record.question:
         yield Line(quoted(record.question, QUESTION_COLUMNS))
     if note:
-        yield Line(f"Note: {fit(note, QUESTION_COLUMNS)}", "faint")
+        yield Line(f"Note: {fit(note, ASIDE_COLUMNS)}", "faint")
 
 
 def question(record: Record) -> Line:

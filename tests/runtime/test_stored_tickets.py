@@ -40,7 +40,8 @@ async def test_a_search_reads_as_people_do_and_takes_nothing_for_a_pattern(tmp_p
     async with stored(tmp_path, *given) as (database, _):
         for needle, found in {
             "straße": ["R-0"], "vpn": ["R-0"], "kim": ["R-0"], "100 %": ["R-0"], "%": ["R-0"], "_": ["R-1"],
-            "100%": [], "하이브리드": ["R-1"], "the_END": ["R-1"], "hd-": ["R-1", "R-0"], "r-0": ["R-0"], "  ": ["R-1", "R-0"],
+            "100%": [], "하이브리드": ["R-1"], "the_END": ["R-1"], "hd-": ["R-1", "R-0"], "r-0": ["R-0"],
+            "  ": ["R-1", "R-0"],
         }.items():  # fmt: skip
             assert runs(database, search=needle) == found, needle
 
@@ -80,7 +81,7 @@ async def test_rounds_of_a_research_are_not_listed(tmp_path: Path) -> None:
         await journal.accept_child("R-0.3", HELPDESK, TicketCase(ticket_id="HD-1", text="one"), "owner")
 
         assert runs(database) == ["R-0"]
-        assert nearest_ids(database, "R-0.") == []
+        assert nearest_ids(database, "R-0.3") == ["R-0"]
 
 
 async def test_ids_that_begin_so_come_before_those_that_are_alike(tmp_path: Path) -> None:

@@ -112,6 +112,8 @@ def test_a_terminal_shows_a_board_and_then_the_answers(place: Place) -> None:
     board, shown = terminal.drawn.rsplit(SHOW, 1)
     assert "2 tickets: " in plain(board)
     assert all(name[-4:] in plain(board) for name in names)
-    assert [line for line in plain(shown).splitlines() if line.startswith("===")] == [f"=== {name}" for name in names]
+    assert [line.rstrip() for line in plain(shown).splitlines() if line.startswith("===")] == [
+        f"=== {name}" for name in names
+    ]
     assert plain(shown).rstrip().endswith("2 tickets: 1 suggested, 1 not found.")
     assert terminal.drawn.count(HIDE) == terminal.drawn.count(SHOW) == 1

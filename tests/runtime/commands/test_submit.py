@@ -122,7 +122,7 @@ def test_a_terminal_gets_the_live_view_and_then_the_result(place: Place) -> None
     shown = plain(terminal.drawn)
     assert "● Resolve ticket" in " ".join(shown.split())
     assert "s left" in shown
-    assert shown.index("Resolve ticket") < shown.index("Sources\n")
+    assert shown.index("Resolve ticket") < shown.index("Sources ")
     assert terminal.drawn.count(HIDE) == terminal.drawn.count(SHOW) == 1
 
 

@@ -8,7 +8,7 @@ from actors.outcome import Why
 from actors.progress import Worked
 from runtime.view.live_several import picture
 from runtime.view.plain import HEARTBEAT_SECONDS
-from runtime.view.several import PlainTogether, Row, fold, room_for, tally
+from runtime.view.several import PlainTogether, Row, fold, room_for, short, tally
 from tests.runtime.view.runs import HOSTILE, outcome, progress
 
 
@@ -25,10 +25,15 @@ def test_a_row_follows_its_ticket_to_the_end() -> None:
     assert (seen().mark, seen().doing) == ("pending", "")
     assert (seen(began).mark, seen(began).ticket) == ("running", "T-1")
     assert seen(began, *handoffs).doing == "worker"
-    assert seen(began, Worked(stage="searching", done=1, total=2)).doing == "searching"
+    assert seen(began, Worked(stage="searching", step="", item="", done=1, total=2)).doing == "searching"
     ended = seen(*progress(outcome(status="suggested")))
     assert (ended.mark, ended.doing, ended.seconds) == ("completed", "suggested", 1.25)
     assert seen(*progress(outcome(status="error", why=Why.TIMED_OUT))).mark == "failed"
+
+
+def test_files_are_told_apart_by_as_little_as_that_takes() -> None:
+    assert short(["in/a.md", "in/b.md"]) == ["a.md", "b.md"]
+    assert short(["in/a.md", "out/a.md"]) == ["in/a.md", "out/a.md"]
 
 
 def test_where_room_is_short_what_goes_on_stays() -> None:

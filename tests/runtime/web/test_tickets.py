@@ -91,7 +91,7 @@ async def test_an_outcome_has_the_same_form_as_that_of_the_command_line(tmp_path
 
 
 async def test_every_answer_says_what_was_asked_by_whom_and_when(tmp_path: Path) -> None:
-    wrote = {"subject": "VPN", "requester": "kim@example.org"}
+    wrote: dict[str, Any] = {"subject": "VPN", "requester": "kim@example.org"}
     async with interface(tmp_path, memory=True) as web:
         before = time.time()
         outcome = await web.submit(id="HD-1", wait=20, **wrote)
