@@ -24,7 +24,6 @@ from bus import SharedCast
 from runtime.cast import Own, configured, helpdesk_roles
 from runtime.handle import RunHandle
 from runtime.knowledge.port import KnowledgeIndex
-from runtime.memory.store import SCHEMA as MEMORY_SCHEMA
 from runtime.memory.store import TicketMemory
 from runtime.models import Models
 from runtime.prompts import load
@@ -32,10 +31,10 @@ from runtime.registry import LiveRuns
 from runtime.run import LiveRun, Replayed
 from runtime.settings import Settings
 from runtime.storage.database import Database
-from runtime.storage.effects import SCHEMA as EFFECTS_SCHEMA
 from runtime.storage.effects import Effects, ModelAccount
-from runtime.storage.journal import SCHEMA, JournalDamaged, SqliteJournal, StoredRun, Ticket
+from runtime.storage.journal import JournalDamaged, SqliteJournal, StoredRun, Ticket
 from runtime.storage.owner import Owner
+from runtime.storage.schema import migrate
 from runtime.wording import safe
 from runtime.workers import Workers
 
@@ -68,7 +67,7 @@ class Node:
         self.folder = Path(settings.storage.folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.flows = {flow.name: configured(flow, settings) for flow in (HELPDESK, RESEARCH)}
-        self.database = Database(self.folder / DATABASE, SCHEMA, MEMORY_SCHEMA, EFFECTS_SCHEMA)
+        self.database = Database(self.folder / DATABASE, migrate=migrate)
         self.journal = SqliteJournal(self.database, self.flows)
         self.owner = Owner(self.folder / "owners")
         self.workers = Workers(settings.workers.processes)

@@ -7,6 +7,7 @@ Survives power loss (WAL with `synchronous=FULL`): what `run` returned from, or 
 import asyncio
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,9 @@ Then = Callable[[Exception | None], None]
 
 CLOSING_SECONDS = 5.0
 """How long closing waits for the last commit before it leaves the thread behind."""
+BUSY_SECONDS = 5.0
+"""How long another process is waited for."""
+BUSY_PAUSE_SECONDS = 0.01
 LAZY_SECONDS = 0.05
 """How long something that nobody waits for may wait for a commit that it can join."""
 
@@ -32,13 +36,26 @@ class DatabaseClosed(Exception):
 class Database:
     """One writer thread with group commit; one connection for reading, on the loop, for small look-ups."""
 
-    def __init__(self, path: str | Path, *schemas: str) -> None:
-        """Open or make the file. `schemas` are scripts of `CREATE ... IF NOT EXISTS`, one a store."""
+    def __init__(
+        self, path: str | Path, *schemas: str, migrate: Callable[[sqlite3.Connection], None] | None = None
+    ) -> None:
+        """
+        Open or make the file.
+
+        :param schemas: scripts of `CREATE ... IF NOT EXISTS`, one a store.
+        :param migrate: brings what is there to the tables that this version knows.
+        """
         self._loop = asyncio.get_running_loop()
         self._writing = _connect(path)
-        for schema in schemas:
-            self._writing.executescript(schema)
-        self._reading = _connect(path)
+        try:
+            if migrate is not None:
+                migrate(self._writing)
+            for schema in schemas:
+                self._writing.executescript(schema)
+            self._reading = _connect(path)
+        except BaseException:
+            self._writing.close()
+            raise
         self._waiting: list[tuple[Sequence[Statement], Then]] = []
         self._arrived = threading.Condition()
         self._closing = False
@@ -140,10 +157,28 @@ class Database:
 
 
 def _connect(path: str | Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=5.0)
-    connection.execute("PRAGMA journal_mode=WAL")
-    connection.execute("PRAGMA synchronous=FULL")
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=BUSY_SECONDS)
+    try:
+        _use_wal(connection)
+        connection.execute("PRAGMA synchronous=FULL")
+    except BaseException:
+        connection.close()
+        raise
     return connection
+
+
+def _use_wal(connection: sqlite3.Connection) -> None:
+    """SQLite waits for nobody while it changes this mode, which two processes may do at once to a new file."""
+    until = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(BUSY_PAUSE_SECONDS)
+        else:
+            return
 
 
 def _tell(outcomes: list[tuple[Then, Exception | None]]) -> None:

@@ -1,7 +1,7 @@
 """Tickets and runs in the database: what was accepted, every event that moved a run, and how it ended."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
@@ -21,18 +21,24 @@ CREATE TABLE IF NOT EXISTS ticket (
     status TEXT NOT NULL, note TEXT NOT NULL DEFAULT '', closed_by TEXT NOT NULL DEFAULT '', created REAL NOT NULL
 );
 CREATE TABLE IF NOT EXISTS run (
-    id TEXT PRIMARY KEY, ticket TEXT NOT NULL, workflow TEXT NOT NULL, initial BLOB NOT NULL, started REAL NOT NULL,
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE, ticket TEXT NOT NULL, workflow TEXT NOT NULL, initial BLOB NOT NULL, started REAL NOT NULL,
+    boot TEXT NOT NULL DEFAULT '', uptime REAL NOT NULL DEFAULT 0,
     owner TEXT NOT NULL, cancel INTEGER NOT NULL DEFAULT 0, ended REAL, status TEXT NOT NULL DEFAULT 'running',
     ending BLOB
 );
-CREATE INDEX IF NOT EXISTS run_of_ticket ON run (ticket, started);
+CREATE INDEX IF NOT EXISTS run_of_ticket ON run (ticket);
+CREATE UNIQUE INDEX IF NOT EXISTS run_open_of_ticket ON run (ticket) WHERE ended IS NULL AND instr(id, '.') = 0;
 CREATE INDEX IF NOT EXISTS run_open ON run (owner) WHERE ended IS NULL;
 CREATE TABLE IF NOT EXISTS event (
     run TEXT NOT NULL, n INTEGER NOT NULL, at REAL NOT NULL, sender TEXT NOT NULL, number INTEGER NOT NULL,
     event BLOB NOT NULL, PRIMARY KEY (run, n)
 ) WITHOUT ROWID;
 """
-"""`ending` holds what the events do not tell; everything else of an outcome is their fold."""
+"""
+`seq` is the order of runs, which no clock tells. `boot` and `uptime` say when a run began by a clock that nobody sets.
+`ending` holds what the events do not tell; everything else of an outcome is their fold.
+"""
 
 INSERT_TICKET = """
 INSERT INTO ticket (id, subject, text, requester, status, created) VALUES (?, ?, ?, ?, 'open', ?)
@@ -44,6 +50,7 @@ UPDATE ticket SET status = ?, note = ?, closed_by = ? WHERE id = ? AND closed_by
 AND NOT EXISTS (SELECT 1 FROM run WHERE id = ? AND ended IS NOT NULL)
 """
 """What comes from an agent whose run was ended without it changes nothing any more."""
+TICKET_COLUMNS = "id, subject, text, requester, status, note, created"
 RUN_COLUMNS = "id, ticket, workflow, initial, started, owner, cancel, ended, status, ending"
 OUTERMOST = "instr(id, '.') = 0"
 """Runs within a run have their parent's id with a number; it is the parent that is shown, resumed and cancelled."""
@@ -59,6 +66,21 @@ class Ticket(msgspec.Struct, frozen=True, kw_only=True):
     requester: str = ""
     brief: Brief | None = None
     """Ordered as a research; without it, it is a ticket of the helpdesk."""
+
+
+class StoredTicket(msgspec.Struct, frozen=True):
+    """A row of `ticket`: as it came in last, and how it stands."""
+
+    id: str
+    subject: str
+    text: str
+    requester: str
+    status: str
+    """`open`, or how it ended."""
+    note: str
+    """What the agent that closed it wrote, or why it ended otherwise."""
+    created: float
+    """Seconds since 1970: when it came in for the first time."""
 
 
 class StoredRun(msgspec.Struct, frozen=True):
@@ -146,7 +168,7 @@ class SqliteJournal:
     def find(self, some_id: str) -> StoredRun:
         """The run of this id, or the latest of the ticket of this id."""
         rows = self._database.read(f"SELECT {RUN_COLUMNS} FROM run WHERE id = ?", (some_id,)) or self._database.read(
-            f"SELECT {RUN_COLUMNS} FROM run WHERE ticket = ? ORDER BY started DESC, rowid DESC LIMIT 1", (some_id,)
+            f"SELECT {RUN_COLUMNS} FROM run WHERE ticket = ? ORDER BY seq DESC LIMIT 1", (some_id,)
         )
         if not rows:
             raise UnknownRun(f"There is no ticket or run {some_id!r}; `python -m runtime status` lists the latest.")
@@ -154,14 +176,25 @@ class SqliteJournal:
 
     def latest(self, count: int) -> list[StoredRun]:
         rows = self._database.read(
-            f"SELECT {RUN_COLUMNS} FROM run WHERE {OUTERMOST} ORDER BY started DESC, rowid DESC LIMIT ?", (count,)
+            f"SELECT {RUN_COLUMNS} FROM run WHERE {OUTERMOST} ORDER BY seq DESC LIMIT ?", (count,)
         )
         return [StoredRun(*row) for row in rows]
+
+    def ticket(self, ticket_id: str) -> StoredTicket | None:
+        """A ticket as it came in; nothing when it was deleted or never was one, as that of a run within a run."""
+        rows = self._database.read(f"SELECT {TICKET_COLUMNS} FROM ticket WHERE id = ?", (ticket_id,))
+        return StoredTicket(*rows[0]) if rows else None
+
+    def tickets(self, runs: Iterable[StoredRun]) -> dict[str, StoredTicket]:
+        """The tickets of these runs by id, with one query; those that were deleted are missing."""
+        ids = msgspec.json.encode(sorted({run.ticket for run in runs})).decode()
+        sql = f"SELECT {TICKET_COLUMNS} FROM ticket WHERE id IN (SELECT value FROM json_each(?))"
+        return {row[0]: StoredTicket(*row) for row in self._database.read(sql, (ids,))}
 
     def unfinished(self, ticket: str = "") -> list[StoredRun]:
         """Runs without an end, of one ticket or of all, the oldest first, whoever owns them."""
         where = f"ended IS NULL AND {OUTERMOST} AND (? = '' OR ticket = ?)"
-        sql = f"SELECT {RUN_COLUMNS} FROM run WHERE {where} ORDER BY started"
+        sql = f"SELECT {RUN_COLUMNS} FROM run WHERE {where} ORDER BY seq"
         return [StoredRun(*row) for row in self._database.read(sql, (ticket, ticket))]
 
     async def take_over(self, run: StoredRun, owner: str) -> bool:

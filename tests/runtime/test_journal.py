@@ -152,7 +152,7 @@ async def test_a_word_to_cancel_reaches_the_owner_alone(journal: SqliteJournal) 
 
 async def test_the_latest_run_of_a_ticket_is_found_by_the_ticket(journal: SqliteJournal) -> None:
     for n in range(3):
-        await journal.accept(TICKET, f"R-{n}", HELPDESK, CASE, "me")
+        await played(journal, f"R-{n}")
 
     assert journal.find("T-1").id == "R-2"
     assert [each.id for each in journal.latest(2)] == ["R-2", "R-1"]
@@ -214,3 +214,19 @@ async def _recorded(journal: SqliteJournal, entry: Entry) -> None:
     done = asyncio.get_running_loop().create_future()
     journal.record(entry, done.set_result)
     assert await done is None
+
+
+async def test_a_ticket_is_read_as_it_came_in(journal: SqliteJournal) -> None:
+    await played(journal)
+    other = Ticket(id="T-2", text="The printer is on fire.", subject="Printer", requester="bob@example.org")
+    await journal.accept(other, "R-2", HELPDESK, msgspec.structs.replace(CASE, ticket_id="T-2"), "me")
+
+    one = journal.ticket("T-2")
+    assert one is not None
+    assert (one.subject, one.text, one.requester, one.status) == (other.subject, other.text, other.requester, "open")
+    both = journal.tickets(journal.latest(10))
+    assert (both["T-1"].text, both["T-1"].status, both["T-2"]) == (CASE.text, "resolved", one)
+    assert both["T-1"].note
+    await journal._database.run(("DELETE FROM ticket WHERE id = 'T-1'", ()))
+    assert journal.ticket("T-1") is None
+    assert list(journal.tickets(journal.latest(10))) == ["T-2"]

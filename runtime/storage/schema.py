@@ -1,0 +1,119 @@
+"""The tables of terminus.db by version: a database is brought to the newest one when it is opened."""
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from actors.ports import PortFailed
+from runtime.memory.store import SCHEMA as MEMORY
+from runtime.storage.effects import SCHEMA as EFFECTS
+from runtime.storage.journal import SCHEMA as JOURNAL
+
+TABLES = (JOURNAL, MEMORY, EFFECTS)
+"""Of the newest version. Each store keeps the text of its own."""
+MIGRATION_SECONDS = 60.0
+"""How long a process waits while another one migrates."""
+
+
+class DatabaseTooNew(PortFailed):
+    """A newer version of this program wrote the database. The text says what to do."""
+
+
+def migrate(db: sqlite3.Connection) -> None:
+    """
+    Bring a database to the newest version, all in one transaction; an empty one gets it at once.
+
+    :raises DatabaseTooNew: it is of a version that this program does not know.
+    """
+    if _version(db) == NEWEST:
+        return
+    before = db.execute("PRAGMA busy_timeout").fetchone()[0]
+    db.execute(f"PRAGMA busy_timeout = {int(MIGRATION_SECONDS * 1000)}")
+    try:
+        db.execute("BEGIN IMMEDIATE")
+        _bring_up(db)
+        db.execute("COMMIT")
+    finally:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        db.execute(f"PRAGMA busy_timeout = {before}")
+
+
+def _bring_up(db: sqlite3.Connection) -> None:
+    version = _version(db)  # another process may have been faster
+    if version > NEWEST:
+        raise DatabaseTooNew(
+            f"The database is of version {version}, and this program knows no newer one than {NEWEST}: "
+            "use the version of Terminus that wrote it, or set [storage] folder to another."
+        )
+    if not version and not db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'run'").fetchone():
+        version = NEWEST
+    for migration in MIGRATIONS[max(version, 1) - 1 :]:
+        migration(db)
+    for script in TABLES:
+        run_script(db, script)
+    db.execute(f"PRAGMA user_version = {NEWEST}")
+
+
+def run_script(db: sqlite3.Connection, script: str) -> None:
+    """Execute each statement of a script. `executescript` would commit the transaction first."""
+    for statement in _statements(script):
+        db.execute(statement)
+
+
+def _statements(script: str) -> Iterator[str]:
+    statement = ""
+    for part in script.split(";"):
+        statement += f"{part};"
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+
+
+def _version(db: sqlite3.Connection) -> int:
+    return int(db.execute("PRAGMA user_version").fetchone()[0])
+
+
+_ORDERED_RUNS = """
+ALTER TABLE run RENAME TO run_1;
+DROP INDEX IF EXISTS run_of_ticket;
+DROP INDEX IF EXISTS run_open;
+CREATE TABLE run (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE, ticket TEXT NOT NULL, workflow TEXT NOT NULL, initial BLOB NOT NULL, started REAL NOT NULL,
+    boot TEXT NOT NULL DEFAULT '', uptime REAL NOT NULL DEFAULT 0,
+    owner TEXT NOT NULL, cancel INTEGER NOT NULL DEFAULT 0, ended REAL, status TEXT NOT NULL DEFAULT 'running',
+    ending BLOB
+);
+INSERT INTO run (id, ticket, workflow, initial, started, owner, cancel, ended, status, ending)
+SELECT id, ticket, workflow, initial, started, owner, cancel, ended, status, ending FROM run_1 ORDER BY rowid;
+DROP TABLE run_1;
+"""
+_TWICE_OPEN = """
+SELECT id, (SELECT coalesce(max(at), 0) FROM event WHERE event.run = run.id) FROM run
+WHERE ended IS NULL AND instr(id, '.') = 0 AND seq < (
+    SELECT max(seq) FROM run AS other
+    WHERE other.ticket = run.ticket AND other.ended IS NULL AND instr(other.id, '.') = 0
+)
+"""
+
+
+def order_runs(db: sqlite3.Connection) -> None:
+    """
+    To version 2: runs have an order that no clock and no VACUUM changes, and a ticket has one open run at most.
+
+    Of several open runs of a ticket the newest goes on; the others read as cancelled.
+    """
+    run_script(db, _ORDERED_RUNS)
+    for run, seconds in db.execute(_TWICE_OPEN).fetchall():
+        ending = msgspec.msgpack.encode({"why": "cancelled", "by": "", "seconds": seconds})
+        db.execute(
+            "UPDATE run SET ended = ?, status = 'cancelled', ending = ? WHERE id = ?", (time.time(), ending, run)
+        )
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (order_runs,)
+"""In order: the first leads from version 1, which had no number, to version 2."""
+NEWEST = 1 + len(MIGRATIONS)
