@@ -168,8 +168,8 @@ def _outside(flow: Workflow, run: Run, event: FromOutside, elapsed: float) -> Mo
             return _stop(flow, run, elapsed)
         case NotDelivered(handoff=number, error=error):
             return _not_delivered(flow, run, number, error, elapsed)
-        case RunResumed():
-            return _resume(flow, run, elapsed)
+        case RunResumed(orderly=orderly):
+            return _resume(flow, run, elapsed, crashed=not orderly)
         case _:
             return run, Refuse("the run has begun already")
 
@@ -219,9 +219,9 @@ def _not_delivered(flow: Workflow, run: Run, number: int, error: str, elapsed: f
     return run, Refuse(f"handoff {number} is not in force")
 
 
-def _resume(flow: Workflow, run: Run, elapsed: float) -> Moved:
+def _resume(flow: Workflow, run: Run, elapsed: float, *, crashed: bool) -> Moved:
     """Ask again what was open when the process died; it costs no try of the agent, but a resume of the run."""
-    run = replace(run, resumed=run.resumed + 1)
+    run = replace(run, resumed=run.resumed + crashed)
     if run.resumed > MAX_RESUMES:
         return close(flow, run, Why.CRASHED_REPEATEDLY, elapsed)
     if elapsed >= flow.max_seconds and not run.breach and flow.steps[run.state].ask is flow.close:

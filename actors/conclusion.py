@@ -1,5 +1,7 @@
 """The outcome of a run: told by the Orchestrator when it ends, and later by whoever reads the journal."""
 
+import math
+
 import msgspec
 
 from actors.loops import repeating_pattern
@@ -17,6 +19,21 @@ class Ending(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     seconds: float
     spent: Spent = Spent()
     refused: int = 0
+
+
+MOST = 2**53 - 1
+"""The largest count that every reader of JSON takes for what it is."""
+
+
+def bounded(spent: Spent) -> Spent:
+    """What was spent in numbers that can be stored and told, whatever was counted: nonsense is only an estimate."""
+    calls, tokens_in, tokens_out = (_count(each) for each in (spent.calls, spent.tokens_in, spent.tokens_out))
+    told = Spent(calls, tokens_in, tokens_out, estimated=bool(spent.estimated))
+    return told if told == spent else msgspec.structs.replace(told, estimated=True)
+
+
+def _count(number: float) -> int:
+    return 0 if math.isnan(number) else int(min(max(number, 0), MOST))
 
 
 def conclude(run_id: str, flow: Workflow, run: Run, ending: Ending) -> Outcome:

@@ -121,10 +121,18 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
 
 
 class Journal(Protocol):
-    """Where accepted events become durable. Both calls return at once and say `then` on the loop how it went."""
+    """Where accepted events become durable. All calls return at once and say `then` on the loop how it went."""
 
     def record(self, entry: Entry, then: Callable[[Exception | None], None]) -> None:
         """Keep one accepted event."""
 
-    def finish(self, entry: Entry | None, outcome: Outcome, then: Callable[[Exception | None], None]) -> None:
-        """Keep the last event, if one led to the end, together with the end itself; the ticket gets its status."""
+    def finish(self, entry: Entry, outcome: Outcome, then: Callable[[Exception | None], None]) -> None:
+        """Keep the last event together with the end that it led to; the ticket gets its status."""
+
+    def keep(self, outcome: Outcome, events: int, then: Callable[[], None]) -> None:
+        """
+        Keep an end that is told before it is recorded: tried until it is, and never any other for its run.
+
+        :param events: on how many it rests; what was written of later ones goes.
+        :param then: is called once it would survive this process.
+        """

@@ -1,19 +1,39 @@
-"""A run of this process, as who submitted it sees it."""
+"""A run, as who submitted it sees it: of this process, or of another one on the same database."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
-from typing import Any
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from typing import Any, Protocol
 
-from actors.outcome import Outcome, RunEnded
+import structlog
+
+from actors.outcome import HandoffMade, Outcome, Progress, RunBegan, RunEnded
 from actors.progress import News
 from runtime.run import LiveRun
+
+log = structlog.get_logger()
 
 WATCH_LIMIT = 1_000
 """News that may wait for a slow watcher; older is dropped then."""
 
 
+LOOK_SECONDS = 0.5
+"""How often a run that another process works on is looked at."""
+
+
+class Handle(Protocol):
+    """A run, wherever it goes on."""
+
+    @property
+    def run(self) -> str: ...
+    @property
+    def ticket(self) -> str: ...
+    def watch(self) -> AsyncGenerator[News, None]: ...
+    async def outcome(self) -> Outcome: ...
+    def cancel(self) -> None: ...
+
+
 class RunHandle:
-    """A run of this process, for who submitted it."""
+    """A run of this process."""
 
     __slots__ = ("_live", "run", "ticket")
 
@@ -60,3 +80,63 @@ class RunHandle:
     def cancel(self) -> None:
         """Gently; a second time, at once."""
         self._live.cancel()
+
+
+class FollowedRun:
+    """A run that another process works on, or has ended. It goes on here when that process dies with it."""
+
+    def __init__(
+        self,
+        run: str,
+        ticket: str,
+        look: Callable[[], Awaitable[Outcome | RunHandle | None]],
+        ask_to_cancel: Callable[[], Awaitable[object]],
+    ) -> None:
+        """:param look: how it has ended, or where it goes on if that is here by now."""
+        self.run = run
+        self.ticket = ticket
+        self._look = look
+        self._ask_to_cancel = ask_to_cancel
+        self._asking: set[asyncio.Future[object]] = set()
+
+    async def watch(self) -> AsyncGenerator[News, None]:
+        """What happened, once it has ended: only the process that works on it knows sooner."""
+        while not isinstance(found := await self._look(), Outcome):
+            if isinstance(found, RunHandle):
+                async for event in found.watch():
+                    yield event
+                return
+            await asyncio.sleep(LOOK_SECONDS)
+        for event in past(found):
+            yield event
+        yield RunEnded(outcome=found)
+
+    async def outcome(self) -> Outcome:
+        while not isinstance(found := await self._look(), Outcome):
+            if isinstance(found, RunHandle):
+                return await found.outcome()
+            await asyncio.sleep(LOOK_SECONDS)
+        return found
+
+    def cancel(self) -> None:
+        """Leave word for the process that works on it; a second time, it is not gentle."""
+        asking: asyncio.Future[object] = asyncio.ensure_future(self._ask_to_cancel())
+        self._asking.add(asking)
+        asking.add_done_callback(self._asked)
+
+    def _asked(self, asking: "asyncio.Future[object]") -> None:
+        self._asking.discard(asking)
+        if not asking.cancelled() and (error := asking.exception()) is not None:
+            log.error("run.not_cancelled", run=self.run, error=repr(error))
+
+
+def past(outcome: Outcome) -> Iterator[Progress]:
+    """What a watcher of a run that is over would have seen."""
+    made = outcome.handoffs
+    if made:
+        yield RunBegan(run=outcome.run, ticket=outcome.ticket, workflow=outcome.workflow, agent=made[0].target)
+    for number, each in enumerate(made, 1):
+        yield HandoffMade(
+            number=number, source=each.source, target=each.target, reason=each.reason, state=outcome.state,
+            seconds=each.at,
+        )  # fmt: skip

@@ -16,7 +16,7 @@ CANCEL_POLL_SECONDS = 0.5
 
 
 class LiveRuns:
-    """A run is in here from its beginning to its end."""
+    """A run is in here from its beginning until its end is recorded."""
 
     def __init__(self, journal: SqliteJournal, owner: str) -> None:
         """:param owner: the token under which the journal knows this process."""
@@ -25,8 +25,11 @@ class LiveRuns:
         self._runs: dict[str, LiveRun] = {}
         self._run_of: dict[str, str] = {}
         """Ticket to run."""
+        self._told: set[str] = set()
+        """Runs that have ended, and whose end is not recorded yet."""
         self._cancelled: dict[str, int] = {}
         self._poll: asyncio.TimerHandle | None = None
+        journal.pending.when_recorded = self._recorded
 
     def __len__(self) -> int:
         return len(self._runs)
@@ -34,12 +37,15 @@ class LiveRuns:
     def __contains__(self, run_id: str) -> bool:
         return run_id in self._runs
 
-    def __getitem__(self, run_id: str) -> LiveRun:
-        return self._runs[run_id]
+    @property
+    def unended(self) -> int:
+        return len(self._runs) - len(self._told)
 
-    def find(self, some_id: str) -> LiveRun | None:
-        """A run by its id or its ticket's."""
-        return self._runs.get(self._run_of.get(some_id, some_id))
+    def run(self, run_id: str) -> LiveRun | None:
+        return self._runs.get(run_id)
+
+    def of_ticket(self, ticket_id: str) -> LiveRun | None:
+        return self._runs.get(self._run_of.get(ticket_id, ""))
 
     def add(self, live: LiveRun) -> None:
         self._runs[live.id] = live
@@ -55,12 +61,26 @@ class LiveRuns:
         for live in list(self._runs.values()):
             live.abandon()
         self._runs.clear()
+        self._told.clear()
 
     def _ended(self, outcome: Outcome) -> None:
-        self._runs.pop(outcome.run, None)
-        self._cancelled.pop(outcome.run, None)
-        if self._run_of.get(outcome.ticket) == outcome.run:
-            del self._run_of[outcome.ticket]
+        if outcome.run not in self._runs:
+            return
+        if outcome.run in self._journal.pending:
+            self._told.add(outcome.run)
+        else:
+            self._forget(self._runs[outcome.run])
+
+    def _recorded(self, run_id: str) -> None:
+        if run_id in self._told:
+            self._told.discard(run_id)
+            self._forget(self._runs[run_id])
+
+    def _forget(self, live: LiveRun) -> None:
+        self._runs.pop(live.id, None)
+        self._cancelled.pop(live.id, None)
+        if self._run_of.get(live.ticket) == live.id:
+            del self._run_of[live.ticket]
 
     def _listen(self) -> None:
         """Hear what other processes asked of the runs of this one."""

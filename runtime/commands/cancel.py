@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from runtime.settings import Settings
     from runtime.storage.journal import StoredRun
 
-LOOK_SECONDS = 0.1
 MARGIN_SECONDS = 5.0
 """How much longer than its grace a run is waited for."""
 
@@ -48,7 +47,7 @@ async def _cancel(arguments: argparse.Namespace, settings: "Settings") -> int:
             sys.stdout.flush()
         sentence = await _asked_to_end(node, stored, settings, now=arguments.now, wait=not arguments.no_wait)
         if arguments.json:
-            stands = msgspec.to_builtins(record(node.status(stored.id)[0], said))
+            stands = msgspec.to_builtins(record(node.status(stored.ref)[0], said))
             print(as_json({**stands, "said": sentence}))
         else:
             write([Line(sentence)], sys.stdout)
@@ -62,27 +61,20 @@ async def _asked_to_end(node: "Node", stored: "StoredRun", settings: "Settings",
     :raises UserError: it has not ended within its time.
     """
     import asyncio
-    import time
 
     from runtime.wording import safe, spoken
 
     name = safe(f"{stored.id} of the ticket {stored.ticket}")
     for _ in range(1 + now):
-        if not await node.cancel(stored.id):
-            return f"The run {name} has ended already: {spoken(stored.status)}."
-    if not node.owner.lives(stored.owner):
-        return f"The process of the run {name} is gone; it is cancelled when `python -m runtime resume` finds it."
-    until = time.monotonic() + settings.run.cancel_seconds + MARGIN_SECONDS
-    while wait:
-        if status := _ended(node, stored.id):
-            return f"The run {name} has ended: {spoken(status)}."
-        if time.monotonic() > until:
-            raise UserError(f"The run {name} was asked to end and has not yet; ask again with --now.", Exit.FAILED)
-        await asyncio.sleep(LOOK_SECONDS)
-    return f"The run {name} was asked to end."
-
-
-def _ended(node: "Node", run_id: str) -> str:
-    """How a run ended, or nothing."""
-    stored, outcome = node.status(run_id)
-    return outcome.status if outcome is not None and stored.ended is not None else ""
+        if not await node.cancel(stored.ref):
+            return f"The run {name} has ended already: {spoken(node.journal.run(stored.id).status)}."
+    handle = await node.attend(node.journal.run(stored.id))
+    if not wait and node.handle(stored.id) is None:  # else this process has it, and it ends with it
+        return f"The run {name} was asked to end."
+    try:
+        outcome = await asyncio.wait_for(handle.outcome(), settings.run.cancel_seconds + MARGIN_SECONDS)
+    except TimeoutError:
+        raise UserError(
+            f"The run {name} was asked to end and has not yet; ask again with --now.", Exit.FAILED
+        ) from None
+    return f"The run {name} has ended: {spoken(outcome.status)}."

@@ -55,7 +55,7 @@ def find(node: Node, some_id: str) -> tuple[StoredRun, Outcome | None]:
 
 def came_of(node: Node, outcome: Outcome) -> tuple[Ended, Report | None]:
     """How a run ended, with what it was asked, and its report if it is a research that has one."""
-    stored, _ = node.status(outcome.run)
+    stored, _ = node.status(f"run:{outcome.run}")
     report = None
     if outcome.workflow == RESEARCH:
         with contextlib.suppress(NoReport):

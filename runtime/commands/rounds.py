@@ -15,7 +15,7 @@ def below(journal: SqliteJournal, stored: StoredRun) -> Iterator[StoredRun]:
         if handoff.target not in ROLES:
             continue
         try:
-            deeper = journal.find(f"{stored.id}.{number}")
+            deeper = journal.run(f"{stored.id}.{number}")
         except UnknownRun:
             continue  # the process died before it was begun
         yield deeper

@@ -84,7 +84,7 @@ class Research:
         """Begin a run within a run, or go on with the one that the journal knows."""
         journal, owner = self._node.journal, self._node.owner.token
         try:
-            stored = journal.find(run_id)
+            stored = journal.run(run_id)
         except UnknownRun:
             case = msgspec.structs.replace(case, max_seconds=flow.max_seconds)
             await journal.accept_child(run_id, flow, case, owner)

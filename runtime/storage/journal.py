@@ -1,102 +1,45 @@
 """Tickets and runs in the database: what was accepted, every event that moved a run, and how it ended."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
 from actors.advance import replay
 from actors.conclusion import Ending, conclude
-from actors.outcome import Outcome
+from actors.outcome import Outcome, Why
 from actors.ports import Entry, PortFailed
-from actors.research.records import Brief
 from actors.wire import decoder
 from actors.workflow import Case, Run, Workflow
 from runtime.run import Replayed
+from runtime.storage.boottime import since_boot
 from runtime.storage.database import Database, Statement, Then
+from runtime.storage.ends import PendingEnds, Slots, Told
+from runtime.storage.rows import (
+    CLOSE_TICKET,
+    END_RUN,
+    END_TICKET,
+    INSERT_RUN,
+    INSERT_TICKET,
+    NEW_TICKET,
+    OUTERMOST,
+    RUN_COLUMNS,
+    RUN_PREFIX,
+    SCHEMA,
+    TICKET_COLUMNS,
+    StoredRun,
+    StoredTicket,
+    Ticket,
+)
 
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS ticket (
-    id TEXT PRIMARY KEY, subject TEXT NOT NULL, text TEXT NOT NULL, requester TEXT NOT NULL,
-    status TEXT NOT NULL, note TEXT NOT NULL DEFAULT '', closed_by TEXT NOT NULL DEFAULT '', created REAL NOT NULL
-);
-CREATE TABLE IF NOT EXISTS run (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT,
-    id TEXT NOT NULL UNIQUE, ticket TEXT NOT NULL, workflow TEXT NOT NULL, initial BLOB NOT NULL, started REAL NOT NULL,
-    boot TEXT NOT NULL DEFAULT '', uptime REAL NOT NULL DEFAULT 0,
-    owner TEXT NOT NULL, cancel INTEGER NOT NULL DEFAULT 0, ended REAL, status TEXT NOT NULL DEFAULT 'running',
-    ending BLOB
-);
-CREATE INDEX IF NOT EXISTS run_of_ticket ON run (ticket);
-CREATE UNIQUE INDEX IF NOT EXISTS run_open_of_ticket ON run (ticket) WHERE ended IS NULL AND instr(id, '.') = 0;
-CREATE INDEX IF NOT EXISTS run_open ON run (owner) WHERE ended IS NULL;
-CREATE TABLE IF NOT EXISTS event (
-    run TEXT NOT NULL, n INTEGER NOT NULL, at REAL NOT NULL, sender TEXT NOT NULL, number INTEGER NOT NULL,
-    event BLOB NOT NULL, PRIMARY KEY (run, n)
-) WITHOUT ROWID;
-"""
-"""
-`seq` is the order of runs, which no clock tells. `boot` and `uptime` say when a run began by a clock that nobody sets.
-`ending` holds what the events do not tell; everything else of an outcome is their fold.
-"""
-
-INSERT_TICKET = """
-INSERT INTO ticket (id, subject, text, requester, status, created) VALUES (?, ?, ?, ?, 'open', ?)
-ON CONFLICT (id) DO UPDATE
-SET subject = excluded.subject, text = excluded.text, status = 'open', note = '', closed_by = ''
-"""
-CLOSE_TICKET = """
-UPDATE ticket SET status = ?, note = ?, closed_by = ? WHERE id = ? AND closed_by != ?
-AND NOT EXISTS (SELECT 1 FROM run WHERE id = ? AND ended IS NOT NULL)
-"""
-"""What comes from an agent whose run was ended without it changes nothing any more."""
-TICKET_COLUMNS = "id, subject, text, requester, status, note, created"
-RUN_COLUMNS = "id, ticket, workflow, initial, started, owner, cancel, ended, status, ending"
-OUTERMOST = "instr(id, '.') = 0"
-"""Runs within a run have their parent's id with a number; it is the parent that is shown, resumed and cancelled."""
+__all__ = [
+    "OUTERMOST", "RUN_COLUMNS", "SCHEMA", "JournalDamaged", "SqliteJournal", "StoredRun", "StoredTicket", "Ticket",
+    "UnknownRun",
+]  # fmt: skip
 
 
-class Ticket(msgspec.Struct, frozen=True, kw_only=True):
-    """One unit of work as it came in."""
-
-    text: str
-    id: str = ""
-    """Given by the helpdesk it comes from; made up when empty."""
-    subject: str = ""
-    requester: str = ""
-    brief: Brief | None = None
-    """Ordered as a research; without it, it is a ticket of the helpdesk."""
-
-
-class StoredTicket(msgspec.Struct, frozen=True):
-    """A row of `ticket`: as it came in last, and how it stands."""
-
-    id: str
-    subject: str
-    text: str
-    requester: str
-    status: str
-    """`open`, or how it ended."""
-    note: str
-    """What the agent that closed it wrote, or why it ended otherwise."""
-    created: float
-    """Seconds since 1970: when it came in for the first time."""
-
-
-class StoredRun(msgspec.Struct, frozen=True):
-    """A row of `run`."""
-
-    id: str
-    ticket: str
-    workflow: str
-    initial: bytes
-    started: float
-    """Seconds since 1970."""
-    owner: str
-    cancel: int
-    ended: float | None
-    status: str
-    ending: bytes | None
+MOST_EVENTS = 2**31
+"""More than any run has."""
 
 
 class UnknownRun(PortFailed):
@@ -110,43 +53,79 @@ class JournalDamaged(Exception):
 class SqliteJournal:
     """Implements `actors.ports.Journal`; finds and replays what it holds."""
 
-    def __init__(self, database: Database, flows: Mapping[str, Workflow]) -> None:
+    def __init__(self, database: Database, flows: Mapping[str, Workflow], slots: Slots | None = None) -> None:
+        """:param slots: where this process notes what it could not record."""
         self._database = database
         self._flows = flows
         self._encode = msgspec.msgpack.Encoder().encode
+        self.pending = PendingEnds(database, slots)
 
     async def accept_child(self, run_id: str, flow: Workflow, case: Case, owner: str) -> None:
         """Return when a run within a run is durable."""
         await self._database.run(self._begun(run_id, flow, case, owner, time.time()))
 
-    def _begun(self, run_id: str, flow: Workflow, case: Case, owner: str, now: float) -> Statement:
-        return (
-            "INSERT INTO run (id, ticket, workflow, initial, started, owner) VALUES (?, ?, ?, ?, ?, ?)",
-            (run_id, case.ticket_id, flow.name, self._encode(case), now, owner),
-        )
+    def _begun(
+        self, run_id: str, flow: Workflow, case: Case, owner: str, now: float, seen: int | None = None
+    ) -> Statement:
+        return INSERT_RUN, (run_id, case.ticket_id, flow.name, self._encode(case), now, *since_boot(), owner, seen)
 
-    async def accept(self, ticket: Ticket, run_id: str, flow: Workflow, case: Case, owner: str) -> None:
-        """Return when ticket and run are durable: only then may anybody be told that they were accepted."""
+    async def accept(
+        self, ticket: Ticket, run_id: str, flow: Workflow, case: Case, owner: str, *, seen: int | None = None,
+        new: bool = False,
+    ) -> None:  # fmt: skip
+        """
+        Return when ticket and run are durable: only then may anybody be told that they were accepted.
+
+        :param seen: the latest run of the ticket that the caller knows of, by `seq`; None: whatever there is.
+        :param new: the ticket's id was made up, and must be nobody's.
+        :raises sqlite3.IntegrityError: it has an open run, or a later one than was seen; or the id is taken.
+        """
         now = time.time()
         text = (ticket.id, ticket.subject, ticket.text, ticket.requester, now)
-        await self._database.run((INSERT_TICKET, text), self._begun(run_id, flow, case, owner, now))
+        begun = self._begun(run_id, flow, case, owner, now, seen)
+        await self._database.run((NEW_TICKET if new else INSERT_TICKET, text), begun)
 
     def record(self, entry: Entry, then: Then) -> None:
         self._database.write((self._insert(entry),), then)
 
-    def finish(self, entry: Entry | None, outcome: Outcome, then: Then) -> None:
+    def finish(self, entry: Entry, outcome: Outcome, then: Then) -> None:
         ending = Ending(outcome.why, outcome.by, outcome.seconds, outcome.spent, outcome.refused)
-        statements: list[Statement] = [self._insert(entry)] if entry is not None else []
-        statements += [
-            (
-                "UPDATE run SET ended = ?, status = ?, ending = ? WHERE id = ? AND ended IS NULL",
-                (time.time(), outcome.status, self._encode(ending), outcome.run),
-            ),
-            ("UPDATE ticket SET status = ? WHERE id = ?", (outcome.status, outcome.ticket)),
+        end = (f"{END_RUN} AND ended IS NULL", (time.time(), outcome.status, self._encode(ending), outcome.run))
+        self._database.write((self._insert(entry), end, *_on_ticket(outcome)), then)
+
+    def keep(self, outcome: Outcome, events: int, then: Callable[[], None]) -> None:
+        ending = Ending(outcome.why, outcome.by, outcome.seconds, outcome.spent, outcome.refused)
+        told = Told(outcome.run, events, time.time(), ending)
+        self.pending.keep(told, outcome, self._ended_by(told, outcome), then)
+
+    async def record_told(self, told: Told) -> None:
+        """Record an end that another process told before it died; that of a run that is gone is no matter."""
+        try:
+            run = self.run(told.run)
+        except UnknownRun:
+            return
+        try:
+            outcome = conclude(run.id, self.flow(run), self.fold(run, told.events), told.ending)
+        except JournalDamaged:
+            outcome = self._unread(run, told.ending)
+        await self._database.run(*self._ended_by(told, outcome))
+
+    def give_up(self, run: StoredRun) -> None:
+        """End a run that cannot be read any more. Its events stay, for a version that can."""
+        ending = Ending(Why.ORCHESTRATOR_FAILED, "", 0.0)
+        self.keep(self._unread(run, ending), MOST_EVENTS, lambda: None)
+
+    def _unread(self, run: StoredRun, ending: Ending) -> Outcome:
+        flow = self._flows.get(run.workflow) or next(iter(self._flows.values()))
+        return conclude(run.id, flow, Run("", Case(ticket_id=run.ticket)), ending)
+
+    def _ended_by(self, told: Told, outcome: Outcome) -> list[Statement]:
+        """What was told is the end, also of a run whose last events or other end came late."""
+        return [
+            ("DELETE FROM event WHERE run = ? AND n > ?", (told.run, told.events)),
+            (END_RUN, (told.at, outcome.status, self._encode(told.ending), told.run)),
+            *_on_ticket(outcome),
         ]
-        if not outcome.by:
-            statements.append(("UPDATE ticket SET note = ? WHERE id = ?", (outcome.detail, outcome.ticket)))
-        self._database.write(statements, then)
 
     async def close(self, key: str, ticket_id: str, status: str, note: str) -> None:
         """
@@ -166,19 +145,37 @@ class SqliteJournal:
         )
 
     def find(self, some_id: str) -> StoredRun:
-        """The run of this id, or the latest of the ticket of this id."""
-        rows = self._database.read(f"SELECT {RUN_COLUMNS} FROM run WHERE id = ?", (some_id,)) or self._database.read(
-            f"SELECT {RUN_COLUMNS} FROM run WHERE ticket = ? ORDER BY seq DESC LIMIT 1", (some_id,)
-        )
-        if not rows:
-            raise UnknownRun(f"There is no ticket or run {some_id!r}; `python -m runtime status` lists the latest.")
-        return StoredRun(*rows[0])
+        """The latest run of the ticket of this id, or else the run of this id; `run:ID` is a run in any case."""
+        if some_id.startswith(RUN_PREFIX):
+            return self.run(some_id.removeprefix(RUN_PREFIX))
+        return self.latest_of(some_id) or self.run(some_id)
+
+    def run(self, run_id: str) -> StoredRun:
+        found = self._runs("id = ?", run_id)
+        if not found:
+            raise UnknownRun(f"There is no ticket or run {run_id!r}; `python -m runtime status` lists the latest.")
+        return found[0]
+
+    def latest_of(self, ticket_id: str) -> StoredRun | None:
+        """The latest run of a ticket; nothing when there is no such ticket."""
+        found = self._runs(f"ticket = ? AND {OUTERMOST} ORDER BY seq DESC LIMIT 1", ticket_id)
+        return found[0] if found else None
 
     def latest(self, count: int) -> list[StoredRun]:
-        rows = self._database.read(
-            f"SELECT {RUN_COLUMNS} FROM run WHERE {OUTERMOST} ORDER BY seq DESC LIMIT ?", (count,)
-        )
-        return [StoredRun(*row) for row in rows]
+        return self._runs(f"{OUTERMOST} ORDER BY seq DESC LIMIT ?", count)
+
+    def _runs(self, where: str, *parameters: object) -> list[StoredRun]:
+        rows = self._database.read(f"SELECT {RUN_COLUMNS} FROM run WHERE {where}", parameters)
+        return [self._as_told(StoredRun(*row)) for row in rows]
+
+    def _as_told(self, run: StoredRun) -> StoredRun:
+        """A run whose end was told has ended, whatever the disk says so far."""
+        pending = self.pending.find(run.id)
+        if pending is None:
+            return run
+        told, outcome = pending
+        ending = self._encode(told.ending)
+        return msgspec.structs.replace(run, ended=told.at, status=outcome.status, ending=ending)
 
     def ticket(self, ticket_id: str) -> StoredTicket | None:
         """A ticket as it came in; nothing when it was deleted or never was one, as that of a run within a run."""
@@ -193,9 +190,17 @@ class SqliteJournal:
 
     def unfinished(self, ticket: str = "") -> list[StoredRun]:
         """Runs without an end, of one ticket or of all, the oldest first, whoever owns them."""
-        where = f"ended IS NULL AND {OUTERMOST} AND (? = '' OR ticket = ?)"
-        sql = f"SELECT {RUN_COLUMNS} FROM run WHERE {where} ORDER BY seq"
-        return [StoredRun(*row) for row in self._database.read(sql, (ticket, ticket))]
+        of = f"ended IS NULL AND {OUTERMOST}"
+        found = self._runs(f"ticket = ? AND {of}", ticket) if ticket else self._runs(f"{of} ORDER BY seq")
+        return [run for run in found if run.ended is None]
+
+    async def release(self, owner: str) -> None:
+        """Let go of all that this process has not ended: whoever takes it over need not take it for a crash."""
+        pending = msgspec.json.encode(list(self.pending)).decode()
+        sql = (
+            "UPDATE run SET owner = '' WHERE owner = ? AND ended IS NULL AND id NOT IN (SELECT value FROM json_each(?))"
+        )
+        await self._database.run((sql, (owner, pending)))
 
     async def take_over(self, run: StoredRun, owner: str) -> bool:
         """Become the owner of a run whose owner is dead; false when another process was faster."""
@@ -213,11 +218,14 @@ class SqliteJournal:
         sql = "SELECT id, cancel FROM run WHERE owner = ? AND ended IS NULL AND cancel > 0"
         return dict(self._database.read(sql, (owner,)))
 
-    def entries(self, run: StoredRun) -> list[Entry]:
+    def entries(self, run: StoredRun, events: int | None = None) -> list[Entry]:
+        """:param events: no more than so many."""
+        if pending := self.pending.find(run.id):
+            events = pending[0].events
         decode = decoder(self._flow(run)).decode
-        sql = "SELECT run, n, at, sender, number, event FROM event WHERE run = ? ORDER BY n"
+        sql = "SELECT run, n, at, sender, number, event FROM event WHERE run = ? AND (? IS NULL OR n <= ?) ORDER BY n"
         try:
-            rows = self._database.read(sql, (run.id,))
+            rows = self._database.read(sql, (run.id, events, events))
             return [Entry(id_, n, at, sender, number, decode(body)) for id_, n, at, sender, number, body in rows]
         except msgspec.MsgspecError as error:
             raise JournalDamaged(f"the journal of {run.id} cannot be read: {error}") from error
@@ -228,19 +236,23 @@ class SqliteJournal:
         except msgspec.MsgspecError as error:
             raise JournalDamaged(f"the beginning of {run.id} cannot be read: {error}") from error
 
-    def fold(self, run: StoredRun) -> Run:
+    def fold(self, run: StoredRun, events: int | None = None) -> Run:
         """Where a run stands, rebuilt from its events with all its limits."""
-        entries = ((each.event, each.sender, each.number, each.at) for each in self.entries(run))
+        entries = ((each.event, each.sender, each.number, each.at) for each in self.entries(run, events))
         return replay(self.flow(run), self.case(run), entries)[0]
 
     def replayed(self, run: StoredRun) -> Replayed:
         """For going on. The time in which nobody ran it counts; a clock that was set back does not give time."""
         entries = self.entries(run)
         last = entries[-1].at if entries else 0.0
-        return Replayed(self.fold(run), max(time.time() - run.started, last), len(entries))
+        boot, uptime = since_boot()
+        gone = uptime - run.uptime if boot and boot == run.boot else time.time() - run.started
+        return Replayed(self.fold(run), max(gone, last), len(entries), orderly=not run.owner)
 
     def outcome(self, run: StoredRun) -> Outcome | None:
         """How a run ended, or nothing when it has not."""
+        if pending := self.pending.find(run.id):
+            return pending[1]
         if run.ending is None:
             return None
         ending = msgspec.msgpack.decode(run.ending, type=Ending)
@@ -262,6 +274,14 @@ class SqliteJournal:
             "INSERT INTO event VALUES (?, ?, ?, ?, ?, ?)",
             (entry.run, entry.n, entry.at, entry.sender, entry.number, body),
         )
+
+
+def _on_ticket(outcome: Outcome) -> list[Statement]:
+    """How a ticket stands by the end of a run; a run within a run says nothing on it."""
+    if "." in outcome.run:
+        return []
+    note = "" if outcome.by else outcome.detail
+    return [(END_TICKET, (outcome.status, note, outcome.ticket, outcome.run))]
 
 
 def _nothing(error: Exception | None) -> None:

@@ -1,9 +1,15 @@
 """Which process runs what: a lock that the system releases when its holder dies, however it dies."""
 
+import contextlib
 import fcntl
 import os
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
+
+from runtime.storage.ends import Slots, Told, read_told
+
+SUFFIX = ".lock"
 
 
 class Owner:
@@ -13,29 +19,68 @@ class Owner:
         """:param folder: where the lock files are; the same for all processes of one database."""
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
-        self.token = uuid.uuid4().hex[:12]
-        self._path = folder / f"{self.token}.lock"
-        self._file = os.open(self._path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-        fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        self.token, self._file = self._enter()
+        self.slots = Slots(self._file)
+        """Room in its file for ends that cannot be recorded."""
 
     def lives(self, token: str) -> bool:
-        """Whether the process of this token is still there; forgets it when it is not."""
+        """Whether the process of this token is still there."""
         if token == self.token:
             return True
-        path = self._folder / f"{token}.lock"
+        with self.legacy(token) as told:
+            return told is None
+
+    @contextlib.contextmanager
+    def legacy(self, token: str) -> Iterator[list[Told] | None]:
+        """
+        What a dead process had told and not recorded, held against all others meanwhile; nothing while it lives.
+
+        Its file stays: `forget` removes it.
+        """
         try:
-            file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+            file = os.open(self._path(token), os.O_RDWR | os.O_CLOEXEC)
         except FileNotFoundError:
-            return False
+            yield []
+            return
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            return True
+            os.close(file)
+            yield None
+            return
+        try:
+            yield list(read_told(file))
         finally:
             os.close(file)
-        path.unlink(missing_ok=True)
-        return False
 
-    def close(self) -> None:
-        self._path.unlink(missing_ok=True)
+    def others(self) -> list[str]:
+        """The tokens of all processes that have a file, dead or alive, but for this one."""
+        tokens = (path.name.removesuffix(SUFFIX) for path in self._folder.glob(f"*{SUFFIX}"))
+        return sorted(token for token in tokens if token != self.token)
+
+    def forget(self, token: str) -> None:
+        """A dead process left nothing that is not recorded by now."""
+        self._path(token).unlink(missing_ok=True)
+
+    def close(self, *, leaves: bool = False) -> None:
+        """:param leaves: something in its file is for others to record."""
+        if not leaves:
+            self.forget(self.token)
         os.close(self._file)
+
+    def _enter(self) -> tuple[str, int]:
+        """A new file with its lock: one that another process may have taken for a dead one's is left to it."""
+        while True:
+            token = uuid.uuid4().hex[:12]
+            path = self._path(token)
+            file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if os.path.samestat(os.fstat(file), path.stat()):
+                    return token, file
+            except (BlockingIOError, FileNotFoundError):
+                pass
+            os.close(file)
+
+    def _path(self, token: str) -> Path:
+        return self._folder / f"{token}{SUFFIX}"

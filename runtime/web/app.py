@@ -44,41 +44,41 @@ async def submit(request: web.Request) -> web.StreamResponse:
     seconds, key = bodies.wait(request), bodies.key(request)
     run_id = await desk.submit(await bodies.ticket(request, desk.node.settings), key)
     if seconds and (outcome := await desk.outcome(run_id, seconds)) is not None:
-        stored = desk.run(run_id)
+        stored = await desk.run(run_id)
         return answer(ended(outcome, stored, asked(desk.node.database, stored)))
-    return _receipt(desk, desk.run(run_id))
+    return _receipt(desk, await desk.run(run_id))
 
 
 async def read_ticket(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]
-    return answer(_standing(desk, desk.ticket(_id(request))))
+    return answer(_standing(desk, await desk.ticket(_id(request))))
 
 
 async def read_run(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]
-    return answer(_standing(desk, desk.run(_id(request))))
+    return answer(_standing(desk, await desk.run(_id(request))))
 
 
 async def cancel(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]
-    stored = desk.ticket(_id(request))
-    if not await desk.node.cancel(stored.id):
-        return _receipt(desk, desk.run(stored.id), 200)
+    stored = await desk.ticket(_id(request))
+    if not await desk.node.cancel(stored.ref):
+        return _receipt(desk, await desk.run(stored.id), 200)
     return _receipt(desk, stored)
 
 
 async def events(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]
-    return await stream(request, desk, desk.ticket(_id(request)).id)
+    return await stream(request, desk, (await desk.ticket(_id(request))).id)
 
 
 async def report(request: web.Request) -> web.StreamResponse:
-    node, stored = request.app[DESK].node, request.app[DESK].ticket(_id(request))
+    node, stored = request.app[DESK].node, await request.app[DESK].ticket(_id(request))
     suffix = asked_for(request)
     if stored.workflow != "research":
         raise Refused(404, f"{stored.ticket} is a ticket of the helpdesk; GET {links(stored).ticket} shows it.")
     try:
-        found = node.report(stored.id)
+        found = node.report(stored.ref)
     except NoReport:
         why = "yet; ask again when it has ended" if stored.ended is None else "because it ended before there was one"
         raise Refused(409, f"There is no report of {stored.ticket} {why}.") from None
@@ -87,9 +87,9 @@ async def report(request: web.Request) -> web.StreamResponse:
 
 async def feedback(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]
-    stored, given = desk.ticket(_id(request)), await bodies.feedback(request)
+    stored, given = await desk.ticket(_id(request)), await bodies.feedback(request)
     try:
-        _, answers = await desk.node.feedback(stored.id, right=given.right)
+        _, answers = await desk.node.feedback(stored.ref, right=given.right)
     except PortFailed as error:
         raise Refused(409, str(error)) from None
     said = asked(desk.node.database, stored)

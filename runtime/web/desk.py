@@ -3,17 +3,17 @@
 import asyncio
 import contextlib
 import hashlib
-import secrets
 import sqlite3
 from collections.abc import AsyncGenerator, Iterator
 from typing import Any
 
 import structlog
 
-from actors.outcome import HandoffMade, Outcome, Progress, RunBegan, RunEnded
+from actors.outcome import HandoffMade, Outcome, RunEnded
 from actors.progress import News
 from runtime.commands.intake import Draft
-from runtime.node import Busy, Node, RunHandle
+from runtime.handle import Handle, RunHandle, past
+from runtime.node import Busy, Node
 from runtime.storage.database import DatabaseClosed
 from runtime.storage.journal import StoredRun, Ticket, UnknownRun
 from runtime.web.refusals import Refused
@@ -21,8 +21,8 @@ from runtime.web.refusals import Refused
 log = structlog.get_logger()
 
 HEARTBEAT_SECONDS = 15.0
-POLL_SECONDS = 0.5
-"""How often a run that another process works on is looked at."""
+TRIES = 3
+"""How often a ticket is begun that others begin at the same time with other words."""
 BUSY_SECONDS = 5.0
 """When a client may try again."""
 ACCEPT_SECONDS = 30.0
@@ -39,8 +39,6 @@ class Desk:
         self.ready = False
         self.streams = 0
         """Clients that listen."""
-        self._accepting: dict[str, asyncio.Task[RunHandle]] = {}
-        """Tickets that are being written down."""
         self._waiting: set[asyncio.Future[Outcome]] = set()
         self._closed = False
 
@@ -62,36 +60,44 @@ class Desk:
         A key without an id becomes the ticket's id, so that what was accepted and under which key is one record.
         """
         ticket = Ticket(
-            text=draft.text, subject=draft.subject, requester=draft.requester,
-            id=draft.id or (keyed(key) if key else f"T-{secrets.token_hex(6)}"), brief=draft.brief,
+            text=draft.text, subject=draft.subject, requester=draft.requester, brief=draft.brief,
+            id=draft.id or (keyed(key) if key else ""),
         )  # fmt: skip
-        while pending := self._accepting.get(ticket.id):
-            await _written(pending)
-        if (draft.id or key) and (known := self._known(ticket, by_key=not draft.id)):
-            return known
-        if not self.ready:
-            raise Refused(
-                503, "The server is stopping or not ready yet; send it again soon.", retry_seconds=BUSY_SECONDS
-            )
-        if self.node.live + len(self._accepting) >= self.node.settings.server.max_runs:
-            raise _busy(self.node.live)
-        task = self._accepting[ticket.id] = asyncio.ensure_future(self.node.submit(ticket))
-        task.add_done_callback(lambda _: self._accepting.pop(ticket.id, None))
-        handle = await _written(task)
-        log.info("ticket.accepted", ticket=ticket.id, run=handle.run)
-        return handle.run
+        for _ in range(TRIES):
+            latest = self.node.journal.latest_of(ticket.id) if ticket.id else None
+            if latest is not None and self._answers(latest, ticket, by_key=not draft.id):
+                await self._attend(latest)
+                return latest.id
+            if not self.ready:
+                raise Refused(
+                    503, "The server is stopping or not ready yet; send it again soon.", retry_seconds=BUSY_SECONDS
+                )
+            seen = latest.seq if latest else 0
+            handle = await _written(asyncio.ensure_future(self.node.submit(ticket, seen=seen)))
+            # Another may have been faster, here or in another process, with the same id and other words.
+            if not ticket.id or self._answers(self.node.journal.run(handle.run), ticket, by_key=not draft.id):
+                log.info("ticket.accepted", ticket=handle.ticket, run=handle.run)
+                return handle.run
+        raise _not_written()
 
-    def ticket(self, ticket_id: str) -> StoredRun:
+    async def ticket(self, ticket_id: str) -> StoredRun:
         """The latest run of a ticket."""
-        stored = self._find(ticket_id)
-        if stored is None or stored.ticket != ticket_id:
+        stored = self.node.journal.latest_of(ticket_id)
+        if stored is None:
             raise Refused(404, f"There is no ticket {ticket_id}.")
-        return stored
+        return await self._attend(stored)
 
-    def run(self, run_id: str) -> StoredRun:
-        stored = self._find(run_id)
-        if stored is None or stored.id != run_id:
-            raise Refused(404, f"There is no run {run_id}.")
+    async def run(self, run_id: str) -> StoredRun:
+        try:
+            stored = self.node.journal.run(run_id)
+        except UnknownRun:
+            raise Refused(404, f"There is no run {run_id}.") from None
+        return await self._attend(stored)
+
+    async def _attend(self, stored: StoredRun) -> StoredRun:
+        """A run as it is asked for: one that nobody runs goes on here, before anybody waits for it."""
+        if stored.ended is None and self.ready:
+            await self.node.attend(stored)
         return stored
 
     async def outcome(self, run_id: str, seconds: float) -> Outcome | None:
@@ -102,7 +108,7 @@ class Desk:
 
     async def progress(self, run_id: str) -> AsyncGenerator[News | None, None]:
         """What happened and happens on a run until it ends; nothing now and then, to show that the line stands."""
-        handle = self.node.handle(run_id)
+        handle = self.node.runs.here(run_id)
         with self._waits(run_id) as ending:
             if handle is not None:
                 async with contextlib.aclosing(_live(handle, ending)) as events:
@@ -136,8 +142,8 @@ class Desk:
     @contextlib.contextmanager
     def _waits(self, run_id: str) -> Iterator["asyncio.Future[Outcome]"]:
         """A run's end, for as long as somebody waits for it; cancelled when this process ends before."""
-        handle = self.node.handle(run_id)
-        waiting = asyncio.ensure_future(handle.outcome() if handle else self._elsewhere(run_id))
+        handle = self.node.runs.here(run_id) or self.node.runs.follow(self.node.journal.run(run_id))
+        waiting = asyncio.ensure_future(handle.outcome())
         self._waiting.add(waiting)
         if self._closed:
             waiting.cancel()
@@ -147,29 +153,12 @@ class Desk:
             self._waiting.discard(waiting)
             waiting.cancel()
 
-    async def _elsewhere(self, run_id: str) -> Outcome:
-        """The end of a run that is over, or that another process works on."""
-        while True:
-            outcome = self.node.status(run_id)[1]
-            if outcome is not None:
-                return outcome
-            await asyncio.sleep(POLL_SECONDS)
-
-    def _find(self, some_id: str) -> StoredRun | None:
-        try:
-            return self.node.journal.find(some_id)
-        except UnknownRun:
-            return None
-
-    def _known(self, ticket: Ticket, *, by_key: bool) -> str:
-        """The run that this very ticket has already."""
-        stored = self._find(ticket.id)
-        if stored is None or stored.ticket != ticket.id:
-            return ""
+    def _answers(self, stored: StoredRun, ticket: Ticket, *, by_key: bool) -> bool:
+        """Whether this run is of this very ticket; one that has ended and is not gives way to another."""
         case = self.node.journal.case(stored)
         said = (case.text, getattr(case, "brief", None))  # type: ignore[attr-defined] # of a ticket or a research
         if said == (words(ticket), ticket.brief):
-            return stored.id
+            return True
         if by_key:
             raise Refused(422, "This Idempotency-Key came with another ticket before. Use a new key for a new ticket.")
         if stored.ended is None:
@@ -177,7 +166,7 @@ class Desk:
                 409,
                 f"Ticket {ticket.id} is being worked on with another text or order; wait for its end, or cancel it.",
             )
-        return ""
+        return False
 
 
 async def _live(handle: RunHandle, ending: "asyncio.Future[Outcome]") -> AsyncGenerator[News | None, None]:
@@ -216,27 +205,26 @@ async def _either(upcoming: "asyncio.Future[News | None]", ending: "asyncio.Futu
         await asyncio.wait([upcoming], timeout=LAST_WORDS_SECONDS)
 
 
-async def _written(task: "asyncio.Task[RunHandle]") -> RunHandle:
+async def _written(task: "asyncio.Task[Handle]") -> Handle:
     """Wait until a ticket is durable. A client that goes away meanwhile changes nothing."""
     await asyncio.wait([task], timeout=ACCEPT_SECONDS)
     try:
         if task.done():
             return task.result()
         error: Exception = TimeoutError(f"no commit in {ACCEPT_SECONDS:g} s")
-    except Busy:
-        raise _busy(0) from None
-    except (sqlite3.Error, DatabaseClosed) as failure:
+    except Busy as busy:
+        raise Refused(429, str(busy), retry_seconds=BUSY_SECONDS) from None
+    except (sqlite3.Error, OSError, DatabaseClosed) as failure:
         error = failure
     log.error("ticket.not_written", error=repr(error))
-    raise Refused(
+    raise _not_written() from error
+
+
+def _not_written() -> Refused:
+    return Refused(
         503, "The ticket could not be written down; send it again, under the same id or Idempotency-Key.",
         retry_seconds=BUSY_SECONDS,
-    ) from error  # fmt: skip
-
-
-def _busy(runs: int) -> Refused:
-    many = f"{runs} tickets are" if runs else "As many tickets as are allowed are"
-    return Refused(429, f"{many} being worked on; send it again when one has ended.", retry_seconds=BUSY_SECONDS)
+    )  # fmt: skip
 
 
 def keyed(key: str) -> str:
@@ -247,15 +235,3 @@ def keyed(key: str) -> str:
 def words(ticket: Ticket) -> str:
     """What the case of a ticket says."""
     return f"{ticket.subject}\n\n{ticket.text}".strip() if ticket.subject else ticket.text
-
-
-def past(outcome: Outcome) -> Iterator[Progress]:
-    """What a watcher of a run that is over would have seen."""
-    made = outcome.handoffs
-    if made:
-        yield RunBegan(run=outcome.run, ticket=outcome.ticket, workflow=outcome.workflow, agent=made[0].target)
-    for number, each in enumerate(made, 1):
-        yield HandoffMade(
-            number=number, source=each.source, target=each.target, reason=each.reason, state=outcome.state,
-            seconds=each.at,
-        )  # fmt: skip

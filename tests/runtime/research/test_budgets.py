@@ -96,7 +96,7 @@ async def test_what_was_spent_before_a_crash_counts_after_it(tmp_path: Path) -> 
         # given a process that died while the model thought
         handle = await node.submit(Ticket(id="T-1", text=QUESTION, brief=Brief()))
         await server.until(lambda: len(server.bodies) == 2)
-        node._live.abandon()
+        node.runs.live.abandon()
         await server.until(lambda: server.hung_up == 1)
         await node.database.run()
         known = node.database.read("SELECT count(*) FROM effect WHERE kind = 'spent'")

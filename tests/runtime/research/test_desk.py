@@ -140,7 +140,7 @@ async def test_a_research_whose_deeper_round_was_interrupted_goes_on_with_it(tmp
         async for each in handle.watch():
             if isinstance(each, RoundBegan) and each.number == 2:
                 break
-        node._live.abandon()
+        node.runs.live.abandon()
         below = f"{handle.run}.9"
         rounds = node.database.read("SELECT id, ended FROM run WHERE id = ?", (below,))
         assert rounds == [(below, None)]

@@ -109,8 +109,8 @@ async def test_what_agents_say_besides_is_not_for_clients(tmp_path: Path) -> Non
     async with interface(tmp_path, model=model) as web:
         receipt = await web.submit()
         watching = asyncio.ensure_future(told(web, receipt["links"]["events"]))
-        await until(lambda: bool(web.node._live[receipt["run"]]._bus.watchers))
-        web.node._live[receipt["run"]]._bus.publish("worker", Aside(said="psst"))
+        await until(lambda: bool(web.node.runs.live._runs[receipt["run"]]._bus.watchers))
+        web.node.runs.live._runs[receipt["run"]]._bus.publish("worker", Aside(said="psst"))
         model.free.set()
 
         events = await watching
@@ -175,7 +175,7 @@ async def test_who_goes_away_is_forgotten_at_once(tmp_path: Path, monkeypatch: p
                 assert web.desk.streams >= 1
         await until(lambda: web.desk.streams == 0)
         await until(lambda: len(asyncio.all_tasks()) <= before + 1)
-        assert web.node._live[receipt["run"]]._bus.watchers == ()
+        assert web.node.runs.live._runs[receipt["run"]]._bus.watchers == ()
         assert web.desk._waiting == set()
 
 

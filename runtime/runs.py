@@ -1,0 +1,240 @@
+"""Which process runs what: runs are begun once, gone on with by whoever asks for them, and let go of in order."""
+
+import asyncio
+import secrets
+import sqlite3
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import msgspec
+import structlog
+
+from actors.helpdesk.workflow import TicketCase
+from actors.outcome import Outcome
+from actors.ports import PortFailed
+from actors.research.workflow import ResearchCase
+from actors.workflow import Case, Workflow
+from runtime.handle import FollowedRun, Handle, RunHandle
+from runtime.registry import LiveRuns
+from runtime.run import LiveRun, Replayed
+from runtime.storage.journal import JournalDamaged, SqliteJournal, StoredRun, Ticket
+from runtime.storage.owner import Owner
+
+log = structlog.get_logger()
+
+Begin = Callable[[str, Workflow, Case, Replayed | None], LiveRun]
+
+TRIES = 3
+"""For an id that was made up and is taken. With so many bits, one is enough."""
+RELEASE_SECONDS = 2.0
+"""How long the disk is waited for when this process ends."""
+
+
+class Busy(PortFailed):
+    """As many runs as are allowed are going on. The text says what to do."""
+
+
+def make_id(letter: str) -> str:
+    """An id that nobody has: 64 bits."""
+    return f"{letter}-{secrets.token_hex(8)}"
+
+
+class Runs:
+    """The runs of one process, and through them those of all that share its database."""
+
+    def __init__(
+        self, journal: SqliteJournal, owner: Owner, flows: Mapping[str, Workflow], begin: Begin, most: int
+    ) -> None:
+        """
+        :param begin: puts a run to work.
+        :param most: so many go on at once.
+        """
+        self._journal = journal
+        self._owner = owner
+        self._flows = flows
+        self._begin = begin
+        self._most = most
+        self._accepting: dict[str, asyncio.Task[LiveRun]] = {}
+        """By ticket: those that are being made durable."""
+        self.live = LiveRuns(journal, owner.token)
+
+    def handle(self, some_id: str) -> RunHandle | None:
+        """A run in progress in this process, by its ticket's id or its own."""
+        live = self.live.of_ticket(some_id) or self.live.run(some_id)
+        return RunHandle(live) if live else None
+
+    def here(self, run_id: str) -> RunHandle | None:
+        """A run in progress in this process, by its own id."""
+        live = self.live.run(run_id)
+        return RunHandle(live) if live else None
+
+    async def submit(self, ticket: Ticket, seen: int | None) -> Handle:
+        """
+        Return once the ticket is durable and its run has begun. A ticket whose run is going on is not run twice.
+
+        :param seen: the latest run of the ticket that the caller knows of, by `seq`; None: it did not look.
+        :raises Busy: too many runs are going on.
+        """
+        if live := self.live.of_ticket(ticket.id):
+            return RunHandle(live)
+        name = ticket.id or make_id("T")
+        accepting = self._accepting.get(name)
+        if accepting is None:
+            latest = self._journal.latest_of(name)
+            if latest is not None and (latest.ended is None or (seen is not None and latest.seq > seen)):
+                return await self.attend(latest)
+            seen = latest.seq if latest else 0
+            if len(self.live) + len(self._accepting) >= self._most:
+                raise Busy(f"{len(self.live)} tickets are being worked on; try again when one has ended.")
+            accepting = self._accepting[name] = asyncio.create_task(self._accept(ticket, name, seen))
+            accepting.add_done_callback(lambda _: self._accepting.pop(name, None))
+        try:
+            # Shielded: who submits may go away, but what is durable must not be left without a run.
+            return RunHandle(await asyncio.shield(accepting))
+        except sqlite3.IntegrityError:
+            winner = self._journal.latest_of(name)
+            if winner is None or winner.seq <= (seen or 0):
+                raise
+            return await self.attend(winner)  # another process was faster
+
+    async def _accept(self, ticket: Ticket, name: str, seen: int | None) -> LiveRun:
+        await self._reserve()
+        for left in reversed(range(TRIES)):
+            named, run_id = msgspec.structs.replace(ticket, id=name), make_id("R")
+            flow, case = self._case(named)
+            try:
+                await self._journal.accept(named, run_id, flow, case, self._owner.token, seen=seen, new=not ticket.id)
+            except sqlite3.IntegrityError:
+                if ticket.id or not left:
+                    raise
+                name = make_id("T")
+            else:
+                break
+        return self._work(run_id, flow, case, None)
+
+    def _case(self, ticket: Ticket) -> tuple[Workflow, Case]:
+        text = f"{ticket.subject}\n\n{ticket.text}".strip() if ticket.subject else ticket.text
+        if ticket.brief is not None:
+            return self._flows["research"], ResearchCase(ticket_id=ticket.id, text=text, brief=ticket.brief)
+        return self._flows["helpdesk"], TicketCase(ticket_id=ticket.id, text=text)
+
+    def _work(self, run_id: str, flow: Workflow, case: Case, replayed: Replayed | None) -> LiveRun:
+        """Put a run to work that is durable; what cannot be put to work ends, for somebody waits for it."""
+        try:
+            live = self._begin(run_id, flow, case, replayed)
+        except Exception:
+            self._journal.give_up(self._journal.run(run_id))
+            raise
+        self.live.add(live)
+        return live
+
+    async def _reserve(self) -> None:
+        await self._journal.pending.reserve(len(self.live) + len(self._accepting) + 1)
+
+    async def restore(self, case: ResearchCase, run_id: str) -> RunHandle | None:
+        """Begin a run with what a state file knew of it; nothing when another process has done so."""
+        flow = self._flows["research"]
+        ticket = Ticket(id=case.ticket_id, text=case.text, brief=case.brief)
+        await self._reserve()
+        try:
+            await self._journal.accept(ticket, run_id, flow, case, self._owner.token, seen=0)
+        except sqlite3.IntegrityError:
+            return None
+        return RunHandle(self._work(run_id, flow, case, None))
+
+    async def resume(self) -> list[RunHandle]:
+        """Go on with every run whose process is gone."""
+        await self.settle_dead()
+        orphans = [stored for stored in self._journal.unfinished() if self._is_orphan(stored)]
+        # All at once, so that one commit takes over many.
+        handles = await asyncio.gather(*(self._go_on(stored) for stored in orphans))
+        return [handle for handle in handles if handle is not None]
+
+    async def attend(self, stored: StoredRun) -> Handle:
+        """A run, wherever it goes on. One that nobody runs goes on here, so that nobody waits for it in vain."""
+        handle = self.here(stored.id)
+        if handle is None and self._is_orphan(stored):
+            handle = await self._go_on(stored)
+        return handle or self.follow(stored)
+
+    def follow(self, stored: StoredRun) -> FollowedRun:
+        """A run of another process, or one that is over."""
+        look, ask = partial(self._look, stored.id), partial(self._journal.ask_to_cancel, stored)
+        return FollowedRun(stored.id, stored.ticket, look, ask)
+
+    async def _look(self, run_id: str) -> Outcome | RunHandle | None:
+        stored = self._journal.run(run_id)
+        if stored.ended is not None:
+            return self._journal.outcome(stored)
+        handle = await self.attend(stored)
+        return handle if isinstance(handle, RunHandle) else None
+
+    def _is_orphan(self, stored: StoredRun) -> bool:
+        """It has not ended, and nobody runs it."""
+        if stored.ended is not None or stored.id in self.live:
+            return False
+        return stored.owner == self._owner.token or not self._owner.lives(stored.owner)
+
+    async def _go_on(self, stored: StoredRun) -> RunHandle | None:
+        """Take over a run that nobody runs; nothing when somebody does, or when it cannot be read any more."""
+        if stored.id in self.live or stored.ticket in self._accepting:
+            return None
+        if stored.owner != self._owner.token and not await self._settle_one(stored.owner):
+            return None
+        if not await self._journal.take_over(stored, self._owner.token) or stored.id in self.live:
+            return None
+        try:
+            case, replayed = self._journal.case(stored), self._journal.replayed(stored)
+        except JournalDamaged as error:
+            log.error("run.lost", run=stored.id, error=str(error))  # noqa: TRY400 - a sentence says it all
+            self._journal.give_up(stored)
+            return None
+        log.info("run.resumed", run=stored.id, ticket=stored.ticket, seconds=round(replayed.elapsed, 1))
+        return RunHandle(self._work(stored.id, self._journal.flow(stored), case, replayed))
+
+    async def settle_dead(self) -> None:
+        """Record what dead processes had told and could not record; what fails now is tried by the next who asks."""
+        for token in self._owner.others():
+            try:
+                await self._settle_one(token)
+            except (sqlite3.Error, OSError) as error:
+                log.warning("end.not_recorded", owner=token, error=repr(error))
+
+    async def _settle_one(self, token: str) -> bool:
+        """Record what one process had told before it died; false while it lives, or somebody else does so."""
+        if not token:
+            return True
+        with self._owner.legacy(token) as told:
+            if told is None:
+                return False
+            for each in told:
+                log.info("end.recorded_late", run=each.run, owner=token)
+                await self._journal.record_told(each)
+            self._owner.forget(token)
+        return True
+
+    async def cancel(self, some_id: str) -> bool:
+        """Cancel a run, wherever it goes on; false when it has ended already."""
+        stored = self._journal.find(some_id)
+        if stored.ended is not None:
+            return False
+        handle = await self.attend(stored)
+        if isinstance(handle, RunHandle):
+            handle.cancel()
+        else:
+            await self._journal.ask_to_cancel(stored)
+        return True
+
+    async def close(self) -> None:
+        """Stop at once what still runs, without an end, and let go of it."""
+        self.live.abandon()
+        accepting = list(self._accepting.values())
+        for task in accepting:
+            task.cancel()
+        if accepting:
+            await asyncio.wait(accepting, timeout=1.0)
+        await self._journal.pending.settle(RELEASE_SECONDS)
+        try:
+            await asyncio.wait_for(self._journal.release(self._owner.token), RELEASE_SECONDS)
+        except (sqlite3.Error, TimeoutError) as error:
+            log.warning("run.not_released", error=repr(error))

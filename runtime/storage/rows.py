@@ -1,0 +1,114 @@
+"""The rows of tickets and runs: their tables, their types, and the statements that write them."""
+
+import msgspec
+
+from actors.research.records import Brief
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS ticket (
+    id TEXT PRIMARY KEY, subject TEXT NOT NULL, text TEXT NOT NULL, requester TEXT NOT NULL,
+    status TEXT NOT NULL, note TEXT NOT NULL DEFAULT '', closed_by TEXT NOT NULL DEFAULT '', created REAL NOT NULL
+);
+CREATE TABLE IF NOT EXISTS run (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE, ticket TEXT NOT NULL, workflow TEXT NOT NULL, initial BLOB NOT NULL, started REAL NOT NULL,
+    boot TEXT NOT NULL DEFAULT '', uptime REAL NOT NULL DEFAULT 0,
+    owner TEXT NOT NULL, cancel INTEGER NOT NULL DEFAULT 0, ended REAL, status TEXT NOT NULL DEFAULT 'running',
+    ending BLOB
+);
+CREATE INDEX IF NOT EXISTS run_of_ticket ON run (ticket);
+CREATE UNIQUE INDEX IF NOT EXISTS run_open_of_ticket ON run (ticket) WHERE ended IS NULL AND instr(id, '.') = 0;
+CREATE INDEX IF NOT EXISTS run_open ON run (owner) WHERE ended IS NULL;
+CREATE TABLE IF NOT EXISTS event (
+    run TEXT NOT NULL, n INTEGER NOT NULL, at REAL NOT NULL, sender TEXT NOT NULL, number INTEGER NOT NULL,
+    event BLOB NOT NULL, PRIMARY KEY (run, n)
+) WITHOUT ROWID;
+"""
+"""
+`seq` is the order of runs, which no clock tells. `boot` and `uptime` say when a run began by a clock that nobody sets.
+`ending` holds what the events do not tell; everything else of an outcome is their fold.
+"""
+
+NEW_TICKET = "INSERT INTO ticket (id, subject, text, requester, status, created) VALUES (?, ?, ?, ?, 'open', ?)"
+INSERT_TICKET = f"""
+{NEW_TICKET} ON CONFLICT (id) DO UPDATE
+SET subject = excluded.subject, text = excluded.text, status = 'open', note = '', closed_by = ''
+"""
+OUTERMOST = "instr(id, '.') = 0"
+"""Runs within a run have their parent's id with a number; it is the parent that is shown, resumed and cancelled."""
+INSERT_RUN = f"""
+INSERT INTO run (id, ticket, workflow, initial, started, boot, uptime, owner) VALUES (
+    CASE WHEN ?9 IS NULL OR NOT EXISTS (SELECT 1 FROM run WHERE ticket = ?2 AND seq > ?9 AND {OUTERMOST}) THEN ?1 END,
+    ?2, ?3, ?4, ?5, ?6, ?7, ?8
+)
+"""
+"""Where another process has begun a run of the ticket meanwhile, the id is NULL, which the table refuses."""
+END_RUN = "UPDATE run SET ended = ?, status = ?, ending = ? WHERE id = ?"
+END_TICKET = f"""
+UPDATE ticket SET status = ?1, note = iif(?2 = '', note, ?2) WHERE id = ?3 AND NOT EXISTS (
+    SELECT 1 FROM run WHERE ticket = ?3 AND seq > (SELECT seq FROM run WHERE id = ?4) AND {OUTERMOST}
+)
+"""
+"""A run that is not the latest of its ticket says nothing on it any more."""
+CLOSE_TICKET = """
+UPDATE ticket SET status = ?, note = ?, closed_by = ? WHERE id = ? AND closed_by != ?
+AND NOT EXISTS (SELECT 1 FROM run WHERE id = ? AND ended IS NOT NULL)
+"""
+"""What comes from an agent whose run was ended without it changes nothing any more."""
+TICKET_COLUMNS = "id, subject, text, requester, status, note, created"
+RUN_COLUMNS = "id, ticket, workflow, initial, started, owner, cancel, ended, status, ending, seq, boot, uptime"
+RUN_PREFIX = "run:"
+"""Where a ticket and a run have the same id, this before it means the run."""
+
+
+class Ticket(msgspec.Struct, frozen=True, kw_only=True):
+    """One unit of work as it came in."""
+
+    text: str
+    id: str = ""
+    """Given by the helpdesk it comes from; made up when empty."""
+    subject: str = ""
+    requester: str = ""
+    brief: Brief | None = None
+    """Ordered as a research; without it, it is a ticket of the helpdesk."""
+
+
+class StoredTicket(msgspec.Struct, frozen=True):
+    """A row of `ticket`: as it came in last, and how it stands."""
+
+    id: str
+    subject: str
+    text: str
+    requester: str
+    status: str
+    """`open`, or how it ended."""
+    note: str
+    """What the agent that closed it wrote, or why it ended otherwise."""
+    created: float
+    """Seconds since 1970: when it came in for the first time."""
+
+
+class StoredRun(msgspec.Struct, frozen=True):
+    """A row of `run`."""
+
+    id: str
+    ticket: str
+    workflow: str
+    initial: bytes
+    started: float
+    """Seconds since 1970."""
+    owner: str
+    cancel: int
+    ended: float | None
+    status: str
+    ending: bytes | None
+    seq: int
+    """The order of runs."""
+    boot: str
+    uptime: float
+    """When it began, as `boottime.since_boot` tells."""
+
+    @property
+    def ref(self) -> str:
+        """Means this run, whatever tickets are called."""
+        return f"{RUN_PREFIX}{self.id}"
