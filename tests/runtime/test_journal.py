@@ -1,7 +1,7 @@
 """The journal on disk: what was accepted can be rebuilt with all its limits, and what cannot be read is said so."""
 
 import asyncio
-import time
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -115,21 +115,118 @@ async def test_the_same_entry_twice_is_refused(journal: SqliteJournal) -> None:
     assert errors[1] is not None
 
 
-async def test_the_time_in_which_nobody_ran_it_counts(journal: SqliteJournal) -> None:
+class Clocks:
+    """The calendar, and the seconds since a boot: each goes on its own way."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now, self.boot, self.uptime = 1_000_000.0, "3f0c", 500.0
+        monkeypatch.setattr("runtime.storage.journal.time.time", lambda: self.now)
+        monkeypatch.setattr("runtime.storage.journal.since_boot", lambda: (self.boot, self.uptime))
+
+
+@pytest.fixture
+def clocks(monkeypatch: pytest.MonkeyPatch) -> Clocks:
+    return Clocks(monkeypatch)
+
+
+@pytest.mark.parametrize("jump", [0.0, -86_400.0, 86_400.0], ids=["none", "back", "ahead"])
+async def test_the_time_in_which_nobody_ran_it_counts_whatever_the_calendar_says(
+    journal: SqliteJournal, clocks: Clocks, jump: float
+) -> None:
     await journal.accept(TICKET, "R-1", HELPDESK, CASE, "me")
-    await journal._database.run(("UPDATE run SET started = ?", (time.time() - 300,)))
+    clocks.uptime += 300
+    clocks.now += 300 + jump
 
-    assert journal.replayed(journal.find("R-1")).elapsed == pytest.approx(300, abs=5)
+    assert journal.replayed(journal.find("R-1")).elapsed == 300
 
 
-async def test_a_clock_that_was_set_back_gives_no_time(journal: SqliteJournal) -> None:
+@pytest.mark.parametrize(("jump", "elapsed"), [(0.0, 300.0), (-86_400.0, 42.0), (86_400.0, 86_700.0)])
+async def test_after_a_boot_the_calendar_is_all_there_is_and_one_set_back_gives_no_time(
+    journal: SqliteJournal, clocks: Clocks, jump: float, elapsed: float
+) -> None:
     await journal.accept(TICKET, "R-1", HELPDESK, CASE, "me")
-    event = m.ResolutionRecalled(recalled=Recall("miss"))
-    journal.record(Entry("R-1", 1, 42.0, "memory", 1, event), lambda _: None)
-    await journal._database.run(("UPDATE run SET started = ?", (time.time() + 10_000,)))
+    journal.record(Entry("R-1", 1, 42.0, "memory", 1, m.ResolutionRecalled(recalled=Recall("miss"))), lambda _: None)
+    await journal._database.run()
+    clocks.boot, clocks.uptime = "77aa", 1.0
+    clocks.now += 300 + jump
 
     replayed = journal.replayed(journal.find("R-1"))
-    assert (replayed.elapsed, replayed.inputs) == (42.0, 1)
+    assert (replayed.elapsed, replayed.inputs) == (elapsed, 1)
+    case = TicketCase(ticket_id="T-1", text=CASE.text)
+    outcome = await LiveRun("R-1", HELPDESK, case, helpdesk(), journal=journal, replayed=replayed).outcome()
+    assert outcome.why is (Why.TIMED_OUT if elapsed > 600 else Why.COMPLETED)
+
+
+async def test_a_clock_that_is_set_back_makes_no_old_run_the_latest(journal: SqliteJournal, clocks: Clocks) -> None:
+    for n in range(3):
+        await played(journal, f"R-{n}")
+        clocks.now -= 10_000
+    await journal.accept(TICKET, "R-3", HELPDESK, CASE, "me")
+    other = Ticket(id="T-2", text="other")
+    await journal.accept(other, "R-4", HELPDESK, msgspec.structs.replace(CASE, ticket_id="T-2"), "me")
+
+    assert journal.find("T-1").id == "R-3"
+    assert [run.id for run in journal.latest(10)] == ["R-4", "R-3", "R-2", "R-1", "R-0"]
+    assert [run.id for run in journal.unfinished()] == ["R-3", "R-4"]
+
+
+async def test_neither_a_vacuum_nor_a_deletion_changes_the_order(journal: SqliteJournal) -> None:
+    for n in range(4):
+        await played(journal, f"R-{n}")
+    await journal._database.run(("DELETE FROM run WHERE id IN ('R-0', 'R-3')", ()))
+    journal._database._writing.execute("VACUUM")
+    await played(journal, "R-9")
+
+    assert [run.id for run in journal.latest(10)] == ["R-9", "R-2", "R-1"]
+
+
+async def test_a_ticket_that_is_called_like_a_run_and_that_run_are_both_found(journal: SqliteJournal) -> None:
+    await played(journal, "R-1")
+    named = Ticket(id="R-1", text="A ticket with the id of a run.")
+    await journal.accept(named, "R-2", HELPDESK, msgspec.structs.replace(CASE, ticket_id="R-1"), "me")
+
+    latest = journal.latest_of("R-1")
+    assert latest is not None
+    assert (journal.find("R-1").id, latest.id, journal.run("R-1").id) == ("R-2", "R-2", "R-1")
+    assert journal.find("run:R-1").id == "R-1"
+    assert journal.find(journal.run("R-1").ref).ticket == "T-1"
+    assert journal.latest_of("R-2") is None
+    with pytest.raises(UnknownRun):
+        journal.find("run:T-1")
+
+
+async def test_a_ticket_has_one_open_run_and_only_the_one_that_was_looked_for(journal: SqliteJournal) -> None:
+    await journal.accept(TICKET, "R-1", HELPDESK, CASE, "me", seen=0)
+    other = msgspec.structs.replace(TICKET, text="Other words.")
+    with pytest.raises(sqlite3.IntegrityError):
+        await journal.accept(other, "R-2", HELPDESK, CASE, "me")
+    await journal._database.run(("UPDATE run SET ended = 1", ()))
+    with pytest.raises(sqlite3.IntegrityError):
+        await journal.accept(other, "R-2", HELPDESK, CASE, "me", seen=0)
+
+    ticket = journal.ticket("T-1")
+    assert ticket is not None
+    assert ticket.text == TICKET.text, "who lost has changed nothing"
+    await journal.accept(other, "R-2", HELPDESK, CASE, "me", seen=journal.run("R-1").seq)
+
+
+async def test_a_made_up_id_is_nobodys(journal: SqliteJournal) -> None:
+    await played(journal)
+
+    with pytest.raises(sqlite3.IntegrityError):
+        await journal.accept(TICKET, "R-2", HELPDESK, CASE, "me", new=True)
+
+
+async def test_a_run_that_was_let_go_of_was_no_crash(journal: SqliteJournal) -> None:
+    await journal.accept(TICKET, "R-1", HELPDESK, CASE, "me")
+    other = msgspec.structs.replace(CASE, ticket_id="T-2")
+    await journal.accept(Ticket(id="T-2", text="other"), "R-2", HELPDESK, other, "another")
+
+    await journal.release("me")
+
+    assert [(run.id, run.owner) for run in journal.unfinished()] == [("R-1", ""), ("R-2", "another")]
+    assert [journal.replayed(run).orderly for run in journal.unfinished()] == [True, False]
+    assert await journal.take_over(journal.run("R-1"), "me")
 
 
 async def test_only_one_takes_over_a_run(journal: SqliteJournal) -> None:

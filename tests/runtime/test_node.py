@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import random
 import re
+import sqlite3
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,9 @@ from actors.evidence import Claim, Findings, Passage, Slice
 from actors.helpdesk.drafts import Analysis, Draft, PassOn, Summary
 from actors.outcome import Outcome, RunEnded, Spent, Why
 from actors.ports import Filled, Recall, Task
+from actors.workflow import MAX_RESUMES
 from runtime.cast import configured
-from runtime.node import Busy, Node
+from runtime.node import Busy, Node, RunHandle
 from runtime.settings import RunSettings, ServerSettings, Settings, StorageSettings
 from runtime.storage.journal import Ticket
 from tests.clock import settle
@@ -247,6 +249,7 @@ async def test_a_watcher_comes_to_its_end_when_it_comes_late_and_when_the_node_c
         handle = await node.submit(VPN)
         gate.go.set()
         outcome = await handle.outcome()
+        assert isinstance(handle, RunHandle)
         assert await asyncio.wait_for(all_of(handle), 5) == [*handle._live.so_far(), RunEnded(outcome=outcome)]
         gate.go.clear()
         left = asyncio.ensure_future(all_of(await node.submit(Ticket(id="T-2", text="other"))))
@@ -353,10 +356,196 @@ async def test_a_ticket_that_comes_again_goes_on_with_the_run_that_a_crash_left(
         assert len(second.journal.latest(10)) == 1
 
 
-async def test_a_ticket_that_another_process_works_on_is_not_run_twice(tmp_path: Path) -> None:
-    settings = Settings(storage=StorageSettings(folder=str(tmp_path)))
-    async with Node.open(settings) as first, Node.open(settings) as second:
-        await first.submit(Ticket(text="My VPN drops.", id="T-7"))
+async def test_a_ticket_that_another_process_works_on_is_followed_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runtime.handle.LOOK_SECONDS", 0.01)
+    gate = Gate()
+    async with opened(tmp_path, gate) as first, opened(tmp_path) as second:
+        handle = await first.submit(VPN)
+        followed = await second.submit(VPN)
+        heard = asyncio.ensure_future(_all_of(followed))
+        assert (followed.run, second.live) == (handle.run, 0)
+        gate.go.set()
 
-        with pytest.raises(Busy, match="Another process is working on T-7"):
-            await second.submit(Ticket(text="My VPN drops.", id="T-7"))
+        outcome = await handle.outcome()
+        assert await followed.outcome() == outcome
+        assert (await heard)[-1] == RunEnded(outcome=outcome)
+
+
+async def test_a_run_that_is_followed_goes_on_here_when_its_process_dies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runtime.handle.LOOK_SECONDS", 0.01)
+    async with opened(tmp_path) as second:
+        async with opened(tmp_path, Gate()) as first:
+            handle = await first.submit(VPN)
+            followed = await second.submit(VPN)
+            waiting, heard = asyncio.ensure_future(followed.outcome()), asyncio.ensure_future(_all_of(followed))
+            await settle()
+            _die(first)
+
+        outcome = await asyncio.wait_for(waiting, 20)
+        assert (outcome.run, outcome.why) == (handle.run, Why.COMPLETED)
+        assert (await heard)[-1] == RunEnded(outcome=outcome)
+
+
+async def test_a_run_of_another_process_is_cancelled_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("runtime.registry.CANCEL_POLL_SECONDS", 0.01)
+    async with opened(tmp_path, Gate()) as first, opened(tmp_path) as second:
+        handle = await first.submit(VPN)
+        (await second.submit(VPN)).cancel()
+
+        assert (await asyncio.wait_for(handle.outcome(), 20)).status == "cancelled"
+
+
+async def test_a_run_whose_process_is_gone_is_cancelled_by_whoever_is_asked(tmp_path: Path) -> None:
+    async with opened(tmp_path, Gate()) as first:
+        await first.submit(VPN)
+        _die(first)
+    async with opened(tmp_path, Gate()) as second:
+        assert await second.cancel("T-1")
+        handle = second.handle("T-1")
+        assert handle is not None
+        assert (await asyncio.wait_for(handle.outcome(), 20)).status == "cancelled"
+        assert not await second.cancel("T-1")
+
+
+@pytest.mark.parametrize("kills", [False, True], ids=["stopped in order", "killed"])
+async def test_only_deaths_count_as_crashes_however_often_it_is_stopped(tmp_path: Path, *, kills: bool) -> None:
+    async with opened(tmp_path, Gate()) as node:
+        await node.submit(VPN)
+        await settle()
+        if kills:
+            _die(node)
+    for _ in range(MAX_RESUMES + 1):
+        async with opened(tmp_path, Gate()) as node:
+            assert len(await node.resume()) == 1
+            await settle()
+            if kills:
+                _die(node)
+    async with opened(tmp_path) as node:
+        for handle in await node.resume():
+            await handle.outcome()
+        outcome = node.status("T-1")[1]
+        assert outcome is not None
+        assert outcome.why is (Why.CRASHED_REPEATEDLY if kills else Why.COMPLETED)
+
+
+async def test_two_processes_that_get_a_ticket_at_once_have_one_run(tmp_path: Path) -> None:
+    async with opened(tmp_path) as first, opened(tmp_path) as second:
+        for n in range(30):
+            ticket = Ticket(id=f"T-{n}", text=f"My VPN drops, number {n}.")
+            one, other = await asyncio.gather(first.submit(ticket), second.submit(ticket))
+            assert one.run == other.run
+            assert await one.outcome() == await other.outcome()
+
+        assert len(first.journal.latest(99)) == 30
+
+
+async def test_an_older_run_that_was_seen_is_not_begun_again_when_another_has_ended_meanwhile(tmp_path: Path) -> None:
+    """Both looked before either had begun; the one is done before the other begins."""
+    async with opened(tmp_path) as first, opened(tmp_path) as second:
+        outcome = await (await first.submit(VPN, seen=0)).outcome()
+        late = await second.submit(VPN, seen=0)
+        assert (late.run, await late.outcome()) == (outcome.run, outcome)
+        again = await second.submit(VPN, seen=first.journal.run(outcome.run).seq)
+        assert again.run != outcome.run
+        await again.outcome()
+
+
+async def test_a_made_up_id_overwrites_no_ticket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = iter(["T-7", "R-1", "T-7", "R-2", "T-8", "R-3"])
+    async with opened(tmp_path) as node:
+        assert re.fullmatch(r"T-[0-9a-f]{16}", (await node.submit(Ticket(text="VPN"))).ticket)
+        monkeypatch.setattr("runtime.runs.make_id", lambda _: next(made))
+        first = await node.submit(Ticket(text="VPN, first"))
+        await first.outcome()
+        second = await node.submit(Ticket(text="VPN, second"))
+        await second.outcome()
+
+        assert (first.ticket, second.ticket) == ("T-7", "T-8")
+        ticket = node.journal.ticket("T-7")
+        assert ticket is not None
+        assert ticket.text == "VPN, first"
+
+
+async def test_a_run_that_cannot_be_put_to_work_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with opened(tmp_path) as node:
+        monkeypatch.setattr(node.runs, "_begin", _too_many_files)
+        with pytest.raises(OSError, match="Too many"):
+            await node.submit(VPN)
+
+        outcome = node.status("T-1")[1]
+        assert outcome is not None
+        assert outcome.why is Why.ORCHESTRATOR_FAILED
+        assert node.journal.unfinished() == []
+
+
+async def test_an_end_that_is_not_recorded_is_all_that_this_process_says_and_the_next_records_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runtime.runs.RELEASE_SECONDS", 0.05)
+    gate = Gate()
+    async with opened(tmp_path, gate) as node:
+        handle = await node.submit(VPN)
+        await settle()
+        monkeypatch.setattr(node.database, "_together", _full)
+        gate.go.set()
+        told = await handle.outcome()
+
+        assert told.why is Why.STORAGE_FAILED
+        assert node.status("T-1") == (node.journal.find("T-1"), told)
+        assert node.journal.find("T-1").status == "error"
+        again = await node.submit(VPN)
+        assert (again.run, await again.outcome()) == (handle.run, told)
+        assert (await _all_of(again))[-1] == RunEnded(outcome=told)
+        assert not await node.cancel("T-1")
+        assert await node.resume() == []
+        assert node.live == 0
+        with pytest.raises(sqlite3.Error):
+            await node.submit(Ticket(text="another"))
+
+    async with opened(tmp_path) as node:
+        assert await node.resume() == []
+        assert node.status("T-1")[1] == told
+        assert node.owner.others() == []
+
+
+async def test_ends_that_are_not_recorded_take_the_place_of_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runtime.runs.RELEASE_SECONDS", 0.05)
+    gate = Gate()
+    async with opened(tmp_path, gate, server=ServerSettings(max_runs=1)) as node:
+        handle = await node.submit(VPN)
+        await settle()
+        commit = node.database._together
+        monkeypatch.setattr(node.database, "_together", _full)
+        gate.go.set()
+        await handle.outcome()
+        with pytest.raises(Busy):
+            await node.submit(Ticket(text="another"))
+
+        monkeypatch.setattr(node.database, "_together", commit)
+        assert await node.journal.pending.settle(20)
+        assert (await (await node.submit(Ticket(text="VPN"))).outcome()).why is Why.COMPLETED
+
+
+def _die(node: Node) -> None:
+    """As a kill does: nobody lets go of anything, but the system of the lock."""
+    node.runs.live.abandon()
+    node.owner.token, dead = "dead", node.owner.token
+    assert dead
+
+
+def _full(_: Any) -> None:
+    raise sqlite3.OperationalError("database or disk is full")
+
+
+def _too_many_files(*_: Any) -> Any:
+    raise OSError(24, "Too many open files")
+
+
+async def _all_of(handle: Any) -> list[Any]:
+    return [event async for event in handle.watch()]

@@ -135,7 +135,7 @@ async def test_a_silent_run_sends_signs_of_life(tmp_path: Path, monkeypatch: pyt
 
 async def test_a_run_of_another_process_is_told_when_it_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(desk_module, "HEARTBEAT_SECONDS", 0.01)
-    monkeypatch.setattr(desk_module, "POLL_SECONDS", 0.01)
+    monkeypatch.setattr("runtime.handle.LOOK_SECONDS", 0.01)
     model = Held()
     async with interface(tmp_path, model=model) as first, interface(tmp_path) as second:
         receipt = await first.submit()
@@ -238,8 +238,7 @@ async def test_a_stream_that_breaks_is_cut_off_and_says_nothing_of_the_inside(
 
     async with interface(tmp_path, model=Held()) as web:
         receipt = await web.submit()
-        monkeypatch.setattr(web.node, "handle", lambda _: None)
-        monkeypatch.setattr(web.node, "status", broken)
+        monkeypatch.setattr(web.node.runs, "here", broken)
         events = receipt["links"]["events"]
         answer = await web.raw(f"GET {events} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
 

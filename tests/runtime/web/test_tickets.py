@@ -12,7 +12,6 @@ import pytest
 from runtime.record import ended as told
 from runtime.storage.tickets import asked
 from runtime.view.report import as_json
-from runtime.web import desk
 from runtime.web.desk import keyed
 from tests.fakes import ANSWER
 from tests.runtime.web.kit import TEXT, Held, interface, until
@@ -269,7 +268,7 @@ class TestAnEnd:
             assert (status, later["status"] != "running") == (200, True)
 
     async def test_of_another_process_is_waited_for_too(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(desk, "POLL_SECONDS", 0.01)
+        monkeypatch.setattr("runtime.handle.LOOK_SECONDS", 0.01)
         model = Held()
         async with interface(tmp_path, model=model) as first, interface(tmp_path) as second:
             receipt = await first.submit(id="T-1")
