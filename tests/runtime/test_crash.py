@@ -5,7 +5,6 @@ import itertools
 import json
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
@@ -149,7 +148,7 @@ async def test_the_window_of_the_loop_detection_survives(tmp_path: Path, kills: 
 async def test_the_deadline_is_not_set_anew(tmp_path: Path, kills: Kills) -> None:
     assert kills(tmp_path, kill=3, after=True) == -9
     async with opened(tmp_path) as node:
-        await node.database.run(("UPDATE run SET started = ?", (time.time() - 700.0,)))
+        await node.database.run(("UPDATE run SET started = started - 700, uptime = uptime - 700", ()))
 
     outcome = await resumed(tmp_path)
 

@@ -3,6 +3,7 @@
 import datetime
 import json
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -11,6 +12,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
@@ -133,6 +135,68 @@ def test_who_waits_is_answered_when_it_stops(place: Place) -> None:
 
     assert answer.startswith(b"HTTP/1.1 202 ")
     assert json.loads(answer.partition(b"\r\n\r\n")[2])["status"] == "running"
+
+
+IDS = 40
+
+
+def test_two_daemons_that_get_the_same_tickets_at_once_run_each_once(place: Place) -> None:
+    """Half by id, half by key; all of it is posted to both at the same moment."""
+    with daemon(place) as first, daemon(place) as second, ThreadPoolExecutor(16) as pool:
+
+        def post(server: Daemon, n: int) -> tuple[int, Any]:
+            body: dict[str, str] = {"text": f"My printer smokes, number {n}."}
+            if n % 2:
+                return server.ask("/tickets?wait=50", body, **{"Idempotency-Key": f"key-{n}"})
+            return server.ask("/tickets?wait=50", {**body, "id": f"HD-{n}"})
+
+        asked = [(n, pool.submit(post, server, n)) for n in range(IDS) for server in (first, second)]
+        answers: dict[int, list[tuple[int, Any]]] = {}
+        for n, answer in asked:
+            answers.setdefault(n, []).append(answer.result(SECONDS))
+
+        for n, (one, other) in answers.items():
+            assert one == other, n
+            assert (one[0], one[1]["status"]) == (200, "not_found")
+            assert first.ask(f"/runs/{one[1]['run']}")[1]["outcome"] == one[1]
+    runs = place.run("status", "--json", "--count", "1000").json["runs"]
+    assert len(runs) == len({run["ticket"] for run in runs}) == IDS
+
+
+def test_of_two_daemons_with_other_words_for_a_ticket_one_refuses_and_says_so(place: Place) -> None:
+    with silent_server() as model, daemon(place, **model) as first, daemon(place, **model) as second:
+        with ThreadPoolExecutor(2) as pool:
+            asked = [
+                pool.submit(server.ask, "/tickets", {"text": f"My printer smokes, says {n}.", "id": "HD-1"})
+                for n, server in enumerate((first, second))
+            ]
+            answers = sorted(each.result(SECONDS)[0] for each in asked)
+        assert answers == [202, 409]
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL], ids=["stopped", "killed"])
+def test_what_was_told_when_files_could_not_grow_stands_there_afterwards(place: Place, how: int) -> None:
+    """From some moment on no file may grow, as on a full disk; it is told, killed, and asked again."""
+    with silent_server() as model, daemon(place, **model) as server, ThreadPoolExecutor(4) as pool:
+        tickets = [{"text": f"My printer smokes, {n}.", "id": f"HD-{n}"} for n in range(4)]
+        for ticket in tickets:
+            assert server.ask("/tickets", ticket)[0] == 202
+        wal = place.folder / "task-data" / "terminus.db-wal"
+        resource.prlimit(server.popen.pid, resource.RLIMIT_FSIZE, (wal.stat().st_size, resource.RLIM_INFINITY))
+        for ticket in tickets:
+            server.ask(f"/tickets/{ticket['id']}/cancel", method="POST")
+        told = list(pool.map(lambda ticket: server.ask("/tickets?wait=50", ticket)[1], tickets))
+        assert {outcome["why"] for outcome in told} == {"storage_failed"}
+        for ticket, outcome in zip(tickets, told, strict=True):
+            standing = server.ask(f"/tickets/{ticket['id']}")[1]
+            assert (standing["status"], standing["outcome"]) == ("error", outcome)
+            assert server.ask(f"/tickets/{ticket['id']}/cancel", method="POST")[0] == 200
+        assert server.ask("/tickets", {"text": "One more."})[0] == 503
+        server.stop(how)
+
+    for ticket, outcome in zip(tickets, told, strict=True):
+        assert place.run("status", ticket["id"], "--json").json["outcome"] == outcome
+    assert list((place.folder / "task-data" / "owners").iterdir()) == []
 
 
 def test_a_port_in_use_is_one_sentence_and_nothing_is_begun(place: Place) -> None:

@@ -246,18 +246,29 @@ def test_resume_goes_on_with_what_a_kill_left(place: Place) -> None:
     assert place.run("resume", "--json").json == {"outcomes": []}
 
 
-def test_a_run_whose_process_died_is_cancelled_when_it_is_resumed(place: Place) -> None:
+@pytest.mark.parametrize("words", [(), ("--no-wait",), ("--now",)], ids=" ".join)
+def test_a_run_whose_process_died_is_cancelled_by_who_asks_for_it(place: Place, words: tuple[str, ...]) -> None:
     with silent_server() as server, place.running("submit", "--id", "HD-9", "anything", **server) as popen:
         read_until(popen, "orchestrator → ticketing")
         popen.send_signal(signal.SIGKILL)
         popen.wait(30)
 
-        asked = place.run("cancel", "HD-9")
-        done = place.run("resume", **server)
+        asked = place.run("cancel", "HD-9", *words, **server)
 
-    assert "it is cancelled when `python -m runtime resume` finds it" in asked.out
-    assert done.status == 130
-    assert "Cancelled\n" in done.out
+    assert asked.status == 0
+    assert "of the ticket HD-9 has ended: cancelled." in asked.out
+    assert place.run("status", "HD-9", "--json").json["status"] == "cancelled"
+    assert place.run("resume").out == "Nothing to resume: no run was interrupted.\n"
+    assert list((place.folder / "task-data" / "owners").iterdir()) == []
+
+
+def test_a_ticket_that_is_called_like_a_run_can_be_read_and_the_run_too(place: Place) -> None:
+    first = place.run("submit", "--json", "--quiet", "--id", "HD-1", "anything").json
+    named = place.run("submit", "--json", "--quiet", "--id", first["run"], "something else").json
+
+    assert place.run("status", first["run"], "--json").json["run"] == named["run"]
+    assert place.run("status", f"run:{first['run']}", "--json").json["ticket"] == "HD-1"
+    assert place.run("trace", f"run:{first['run']}", "--json").json["ticket"] == "HD-1"
 
 
 def test_ctrl_c_while_resuming_cancels_what_goes_on(place: Place) -> None:

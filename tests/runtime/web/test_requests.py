@@ -287,7 +287,7 @@ async def test_what_nobody_expected_is_logged_in_full_and_answered_in_a_sentence
         raise ZeroDivisionError("a secret of the inside")
 
     async with interface(tmp_path) as web:
-        monkeypatch.setattr(web.node.journal, "find", broken)
+        monkeypatch.setattr(web.node.journal, "latest_of", broken)
         status, why = await web.refusal("GET", "/tickets/T-1")
 
     assert (status, "inside" in why) == (500, False)

@@ -233,12 +233,12 @@ async def test_no_stream_of_what_there_is_not(tmp_path: Path) -> None:
 async def test_a_stream_that_breaks_is_cut_off_and_says_nothing_of_the_inside(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def broken(_: str) -> None:
+    def broken(*_: object) -> None:
         raise ZeroDivisionError("a secret of the inside")
 
     async with interface(tmp_path, model=Held()) as web:
         receipt = await web.submit()
-        monkeypatch.setattr(web.node.runs, "here", broken)
+        monkeypatch.setattr(desk_module, "_live", broken)
         events = receipt["links"]["events"]
         answer = await web.raw(f"GET {events} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
 
