@@ -142,7 +142,8 @@ IDS = 40
 
 def test_two_daemons_that_get_the_same_tickets_at_once_run_each_once(place: Place) -> None:
     """Half by id, half by key; all of it is posted to both at the same moment."""
-    with daemon(place) as first, daemon(place) as second, ThreadPoolExecutor(16) as pool:
+    quiet = {"TERMINUS_LOG_LEVEL": "error"}  # nobody reads what they log
+    with daemon(place, **quiet) as first, daemon(place, **quiet) as second, ThreadPoolExecutor(16) as pool:
 
         def post(server: Daemon, n: int) -> tuple[int, Any]:
             body: dict[str, str] = {"text": f"My printer smokes, number {n}."}
