@@ -69,7 +69,7 @@ async def _asked_to_end(node: "Node", stored: "StoredRun", settings: "Settings",
         if not await node.cancel(stored.ref):
             return f"The run {name} has ended already: {spoken(node.journal.run(stored.id).status)}."
     handle = await node.attend(node.journal.run(stored.id))
-    if not wait and node.handle(stored.id) is None:  # else this process has it, and it ends with it
+    if not wait and node.runs.here(stored.id) is None:  # else this process has it, and it ends with it
         return f"The run {name} was asked to end."
     try:
         outcome = await asyncio.wait_for(handle.outcome(), settings.run.cancel_seconds + MARGIN_SECONDS)

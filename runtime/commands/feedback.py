@@ -58,7 +58,7 @@ async def _feedback(some_id: str, settings: "Settings", *, right: bool) -> "tupl
     async with opened(settings) as node:
         stored, _ = find(node, some_id)
         try:
-            ticket, count = await node.feedback(stored.id, right=right)
+            ticket, count = await node.feedback(stored.ref, right=right)
         except NotRemembered as error:
             raise UserError(str(error), Exit.NOT_FOUND) from None
         if ticket != stored.ticket:  # an answer from memory only repeats another ticket's

@@ -55,9 +55,9 @@ def find(node: Node, some_id: str) -> tuple[StoredRun, Outcome | None]:
 
 def came_of(node: Node, outcome: Outcome) -> tuple[Ended, Report | None]:
     """How a run ended, with what it was asked, and its report if it is a research that has one."""
-    stored, _ = node.status(f"run:{outcome.run}")
+    stored = node.journal.run(outcome.run)
     report = None
     if outcome.workflow == RESEARCH:
         with contextlib.suppress(NoReport):
-            report = node.report(outcome.run)
+            report = node.report(stored.ref)
     return ended(outcome, stored, asked(node.database, stored)), report

@@ -175,8 +175,28 @@ async def test_an_event_that_is_lost_takes_with_it_what_was_recorded_after_it() 
     assert stage.notebook.outcomes == [outcome]
 
 
-@pytest.mark.parametrize("safe", [True, False])
-async def test_an_end_that_cannot_be_recorded_is_told_when_it_is_noted_or_soon(*, safe: bool) -> None:
+async def test_an_end_that_cannot_be_recorded_is_told_when_it_is_noted() -> None:
+    stage, noted = _full()
+    await settle()
+    assert not stage.live.ended
+
+    noted[0]()
+    await settle()
+
+    outcome = stage.live.so_ended()
+    assert outcome is not None
+    assert (outcome.why, stage.clock.now) == (Why.STORAGE_FAILED, 0)
+
+
+async def test_an_end_that_cannot_even_be_noted_is_told_all_the_same() -> None:
+    stage, _ = _full()
+
+    assert (await stage.end()).why is Why.STORAGE_FAILED
+    assert stage.clock.now == NOTING_SECONDS
+
+
+def _full() -> tuple[Stage, list[Callable[[], None]]]:
+    """A run whose journal takes nothing, and what it would call once it has noted the end."""
     noted: list[Callable[[], None]] = []
 
     class Full(Notebook):
@@ -186,16 +206,7 @@ async def test_an_end_that_cannot_be_recorded_is_told_when_it_is_noted_or_soon(*
         def keep(self, outcome: Outcome, events: int, then: Callable[[], None]) -> None:
             noted.append(then)
 
-    stage = Stage(journal=Full())
-    await settle()
-    assert not stage.live.ended
-
-    if safe:
-        noted[0]()
-        await settle()
-        assert stage.live.ended
-    assert (await stage.end()).why is Why.STORAGE_FAILED
-    assert stage.clock.now == (0 if safe else NOTING_SECONDS)
+    return Stage(journal=Full()), noted
 
 
 HOSTILE = [10**30, -1, float("nan"), float("inf"), -(10**30), True]
