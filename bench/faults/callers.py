@@ -11,6 +11,7 @@ from typing import Any
 
 import aiohttp
 
+from actors.outcome import Outcome
 from bench.measure import Figures
 
 LOOK_SECONDS = 0.2
@@ -54,7 +55,8 @@ class Callers:
             self.hear(said)
         return str(said["run"])
 
-    def hear(self, outcome: dict[str, Any]) -> None:
+    def hear(self, said: dict[str, Any]) -> None:
+        outcome = {name: said[name] for name in said if name in Outcome.__struct_fields__}
         first = self.outcomes.setdefault(outcome["run"], outcome)
         if first != outcome:
             self.contradictions.append(outcome["run"])
