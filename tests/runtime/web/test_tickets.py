@@ -3,6 +3,7 @@
 import asyncio
 import datetime
 import json
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -279,6 +280,45 @@ class TestAnEnd:
             outcome = await waiting
             assert (outcome["run"], outcome["status"]) == (receipt["run"], "resolved")
             assert second.node.live == 0
+
+
+class TestNames:
+    async def test_a_ticket_that_is_called_like_a_run_and_that_run_are_two(self, tmp_path: Path) -> None:
+        model = Held()
+        async with interface(tmp_path, model=model, run={"cancel_seconds": 0.0}) as web:
+            first = await web.submit(id="HD-1")
+            named = await web.submit("Something else.", id=first["run"])
+
+            assert (await web.ask("GET", f"/tickets/{first['run']}"))[1]["run"] == named["run"]
+            assert (await web.ask("GET", f"/runs/{first['run']}"))[1]["ticket"] == "HD-1"
+            assert (await web.refusal("GET", f"/tickets/{named['run']}"))[0] == 404
+            assert (await web.ask("POST", "/tickets/HD-1/cancel"))[0] == 202
+            await until(lambda: web.node.runs.here(first["run"]) is None)
+            assert (await web.ask("GET", "/tickets/HD-1"))[1]["status"] != "running"
+            assert (await web.ask("GET", f"/tickets/{first['run']}"))[1]["status"] == "running"
+
+
+class TestARunThatNobodyRuns:
+    @pytest.mark.parametrize("how", ["posted again", "looked at", "cancelled", "listened to"])
+    async def test_goes_on_where_it_is_asked_for(self, tmp_path: Path, how: str) -> None:
+        async with interface(tmp_path, model=Held()) as dead:
+            receipt = await dead.submit(id="HD-1")
+            async with interface(tmp_path) as web:  # which resumed nothing: the other one lived
+                dead.node.runs.live.abandon()
+                os.close(dead.node.owner._file)
+                dead.node.owner._file = os.open(tmp_path / "gone", os.O_CREAT)
+                if how == "posted again":
+                    assert (await web.submit(id="HD-1", wait=20))["run"] == receipt["run"]
+                elif how == "looked at":
+                    assert (await web.ask("GET", "/tickets/HD-1"))[0] == 200
+                elif how == "cancelled":
+                    assert (await web.ask("POST", "/tickets/HD-1/cancel"))[0] == 202
+                else:
+                    async with web.client.get(receipt["links"]["events"]) as response:
+                        assert b"event: ended" in await response.read()
+                await until(lambda: web.node.journal.unfinished() == [])
+                stood = (await web.ask("GET", f"/runs/{receipt['run']}"))[1]
+                assert stood["status"] in {"resolved", "cancelled"}
 
 
 class TestFeedback:
