@@ -70,4 +70,6 @@ def status_of(state: str, outcome: Outcome | None) -> Status:
         return next((each for each in STATUSES if each == state and each not in OVER), "reporting")
     if outcome.why is Why.CANCELLED:
         return "cancelled"
-    return "failed" if outcome.status in {"error", "cancelled"} else "completed"
+    # A report that was written before time ran out may be good, but the research did not come to its end.
+    well = outcome.why is Why.COMPLETED and outcome.status not in {"error", "cancelled"}
+    return "completed" if well else "failed"

@@ -1,6 +1,7 @@
 """The research workflow held to its source document: states, retries, time limits, cancelling, shared state."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -12,6 +13,7 @@ from actors.outcome import Why
 from actors.progress import RoundBegan, Worked
 from actors.research import messages as m
 from actors.research.drafts import Answer, PlanDraft
+from actors.research.extractor import Extractor
 from actors.research.messages import CloseResearch, ResearchClosed
 from actors.research.ports import SearchResult
 from actors.research.records import Brief
@@ -20,13 +22,26 @@ from actors.verify import verify
 from actors.workflow import ORCHESTRATOR, Again, Limits, Step
 from bus import Actor, Context
 from runtime.cast import configured
+from runtime.commands import Exit
 from runtime.settings import AgentsSettings, RunSettings, Settings
+from runtime.view.report import exit_status, researched
 from tests.clock import settle
 from tests.fakes import Hangs, Says, targets
 from tests.inquiry import QUESTION, WEB, Finds, Inquiry, Reads, Scripted
 
 ONE = Brief(breadth=3, depth=1)
+TURNS = 100
+"""Of the loop, in which whatever needs no time has come to pass."""
 STAGES = ["planning", "searching", "extracting", "analyzing", "reporting"]
+
+
+async def until(true: Callable[[], bool]) -> None:
+    """Let the loop go on, without time, until something is so."""
+    for _ in range(TURNS):
+        if true():
+            return
+        await settle()
+    raise AssertionError("it never came to that")
 
 
 def states(inquiry: Inquiry) -> list[str]:
@@ -155,6 +170,40 @@ async def test_pr_23_an_agent_over_five_minutes_is_stopped_and_asked_again_as_co
     ] * 2
     assert outcome.seconds == 300.0
     assert outcome.resolution is not None  # what was found so far
+    assert failures(lines) == [("R-1", "T-1", "step_timed_out", outcome.detail)]
+
+
+def failures(lines: list[Any]) -> list[tuple[str, ...]]:
+    """Run, ticket, reason and sentence of each end that is logged as an error."""
+    errors = [line for line in lines if line["log_level"] == "error"]
+    assert [line["event"] for line in errors] == ["run.failed"] * len(errors)
+    return [(line["run"], line["ticket"], line["reason"], line["detail"]) for line in errors]
+
+
+@pytest.mark.req("PR-24")
+async def test_pr_24_a_research_whose_time_is_over_is_logged_as_failed_and_its_user_is_told() -> None:
+    flow = msgspec.structs.replace(RESEARCH, max_seconds=50.0)
+    inquiry = Inquiry(brief=ONE, flow=flow, analyzer=Hangs)
+
+    with capture_logs() as lines:
+        outcome = await inquiry.end()
+
+    assert (outcome.status, outcome.why) == ("error", Why.TIMED_OUT)
+    assert failures(lines) == [("R-1", "T-1", "timed_out", "The time for this run was over.")]
+    assert outcome.detail in " ".join(line.text for line in researched(outcome))
+    assert exit_status(outcome) == Exit.LIMIT
+
+
+@pytest.mark.req("PR-24", "PR-32")
+async def test_pr_24_a_research_that_ends_well_or_is_cancelled_in_time_is_no_error() -> None:
+    with capture_logs() as lines:
+        await Inquiry(brief=ONE).end()
+        inquiry = Inquiry(brief=ONE, fetch=Stuck(1))
+        await settle()
+        inquiry.live.cancel()
+        await inquiry.end()
+
+    assert failures(lines) == []
 
 
 @pytest.mark.req("PR-23", "PR-26")
@@ -264,11 +313,50 @@ async def test_pr_32_a_cancel_that_takes_over_thirty_seconds_is_forced() -> None
     inquiry = Inquiry(brief=ONE, extractor=Hangs)
     await settle()
 
-    inquiry.live.cancel()
-    outcome = await inquiry.end()
+    with capture_logs() as lines:
+        inquiry.live.cancel()
+        outcome = await inquiry.end()
 
     assert (outcome.status, outcome.why) == ("error", Why.CANCEL_FORCED)
     assert 30.0 <= outcome.seconds <= 32.0
+    assert failures(lines) == [("R-1", "T-1", "cancel_forced", outcome.detail)]
+    assert outcome.detail == "It was cancelled, and an agent did not stop in time."
+
+
+def goes_on(task: Any) -> Answer:
+    """Quotes a sentence, and wants to know more."""
+    said = task.findings.passages[0].text.split(". ")[0] + "."
+    return Answer((Claim(said, 1, said),), ("What are pinned entries?",))
+
+
+class HangsBelow(Actor[Any]):
+    """Answers in the first round, and never in a deeper one."""
+
+    def __init__(self, agent: Actor[Any]) -> None:
+        self._agent = agent
+
+    async def receive(self, message: Any, ctx: Context) -> Any:
+        if message.brief.round > 1:
+            await asyncio.Event().wait()
+        return await self._agent.receive(message, ctx)  # type: ignore[misc]  # it is one that waits
+
+
+@pytest.mark.req("PR-32")
+async def test_pr_32_a_round_below_that_does_not_stop_is_forced_as_well() -> None:
+    # given
+    model = Scripted({Answer: goes_on})
+    inquiry = Inquiry(brief=Brief(breadth=3, depth=2), model=model, extractor=lambda: HangsBelow(Extractor(Reads())))
+    await until(lambda: bool(inquiry.rounds) and inquiry.rounds[0].where.state == State.EXTRACTING)
+
+    # when
+    with capture_logs() as lines:
+        inquiry.live.cancel()
+        outcome = await inquiry.end()
+
+    # then
+    assert (outcome.status, outcome.why) == ("error", Why.CANCEL_FORCED)
+    assert 30.0 <= outcome.seconds <= 32.0
+    assert ("R-1", "T-1", "cancel_forced", outcome.detail) in failures(lines)
 
 
 @pytest.mark.req("PR-28", "PR-29", "DR-11")

@@ -9,9 +9,12 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
+from actors.outcome import Why
 from actors.research import messages as m
 from actors.research.records import Brief
 from actors.research.workflow import RESEARCH, ResearchCase
+from actors.workflow import Limits
+from bus import Context
 from runtime.projects import keeper as module
 from runtime.projects.document import parsed
 from runtime.projects.keeper import Keeper
@@ -168,6 +171,49 @@ async def test_a_research_that_does_not_stop_is_saved_with_what_it_has(
     found = parsed((tmp_path / "T-1.md").read_text())
     assert (found.status, found.message) == (status, outcome.detail)
     assert found.case.pages == a_case().pages
+
+
+class Late(Says):
+    """Says that all is well, but only when it is asked to close because its time is over."""
+
+    async def receive(self, message: Any, ctx: Context) -> Any:
+        if message.reason == "completed":
+            await asyncio.Event().wait()
+        return super().receive(message, ctx)
+
+
+@pytest.mark.req("PR-24", "PR-32")
+@pytest.mark.parametrize(
+    ("why", "limits", "stuck"),
+    [
+        (Why.STEP_TIMED_OUT, {"default_limits": Limits(within=0.01, retries=1)}, {"extractor": Hangs()}),
+        (Why.STEP_TIMED_OUT, {"limits": {"reporter": Limits(within=0.01, retries=0)}}, {"reporter": "late"}),
+        (Why.TIMED_OUT, {"max_seconds": 0.05}, {"analyzer": Hangs()}),
+        (Why.TIMED_OUT, {"max_seconds": 0.05}, {"analyzer": Hangs(), "reporter": Hangs()}),
+        (Why.CANCEL_FORCED, {"cancel_seconds": 0.01}, {"extractor": Hangs()}),
+    ],
+)
+async def test_a_research_that_ran_out_of_time_has_failed_whatever_its_reporter_says(
+    tmp_path: Path, keeper: Keeper, why: Why, limits: dict[str, Any], stuck: dict[str, Any]
+) -> None:
+    # given
+    reporter = Late(m.ResearchClosed(status="suggested", report=a_case().report))
+    actors = {role: reporter if actor == "late" else actor for role, actor in stuck.items()}
+    live = LiveRun("R-1", msgspec.structs.replace(RESEARCH, **limits), CASE, roles(**actors))
+    keeper.follow(live)
+
+    # when
+    if why is Why.CANCEL_FORCED:
+        await until(lambda: live.where.state == "extracting")
+        live.cancel()
+    outcome = await live.outcome()
+    await keeper.close()
+
+    # then
+    found = parsed((tmp_path / "T-1.md").read_text())
+    assert outcome.why is why
+    assert (found.status, found.message) == ("failed", outcome.detail)
+    assert outcome.detail
 
 
 @pytest.mark.req("PR-30")
