@@ -43,6 +43,8 @@ REPORT_SHARE = 10
 """Percent of the whole that the report counts for."""
 KNOWN_PERCENT = 20
 """An estimate from less would be a guess."""
+HEARTBEAT_SECONDS = 5.0
+"""After so long without news whoever watches, in a terminal or a stream of events, is shown that a run goes on."""
 WELL = frozenset({"resolved", "suggested", "not_found"})
 
 

@@ -73,7 +73,7 @@ class Reads:
 
     async def read(
         self, results: Sequence[SearchResult], *, wanted: int, query: str, within: float,
-        done: Callable[[Page | Missed], None],
+        done: Callable[[Page | Missed], None], **_: Any,
     ) -> None:  # fmt: skip
         good = 0
         for result in results:

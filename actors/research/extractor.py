@@ -29,21 +29,28 @@ class Extractor(Actor[ReadSources]):
         before, tried = len(pages), 0
         chosen = candidates(message.results, plan, {*(page.key for page in pages), *_keys(missed)})
         wanted = min(max(brief.breadth, len(brief.urls)), len(chosen))
+        shown: dict[str, Page | Missed] = {}
+
+        def show(read: Page | Missed) -> None:
+            """At once, whatever page is waited for; again only if it turns out to be something else."""
+            key = read.key if isinstance(read, Page) else key_of(read.place)
+            if shown.get(key) != read:
+                shown[key] = read
+                good = sum(isinstance(each, Page) for each in shown.values())
+                ctx.publish(Worked("extracting", "Reading pages", min(good, wanted), wanted, _named(read)))
 
         def done(read: Page | Missed) -> None:
             nonlocal tried
             tried += 1
             if isinstance(read, Page):
                 pages.append(read)
-                item = read.title or read.url
             else:
                 missed.append(read)
-                item = f"{read.place} ({read.reason.replace('_', ' ')})"
-            ctx.publish(Worked("extracting", "Reading pages", len(pages) - before, wanted, item))
+            show(read)
 
         ctx.publish(Worked("extracting", "Reading pages", 0, wanted))
         seconds, question = ctx.time_left() * SHARE, brief.direction or message.text
-        reading = self._fetch.read(chosen, wanted=wanted, query=question, within=seconds, done=done)
+        reading = self._fetch.read(chosen, wanted=wanted, query=question, within=seconds, done=done, arrived=show)
         await until_stopped(reading, ctx, within=seconds + 1.0)
         pages[before:] = sorted(pages[before:], key=lambda page: _place(page, chosen))
         missed[len(message.missed) :] = sorted(missed[len(message.missed) :], key=lambda each: each.place)
@@ -62,6 +69,11 @@ def candidates(results: Iterable[SearchResult], plan: Plan, known: set[str]) -> 
         return result.source != "urls", result.quality < plan.least_quality, result.query not in plan.queries
 
     return sorted(fresh, key=rank)
+
+
+def _named(read: Page | Missed) -> str:
+    """What came of a page, in a few words."""
+    return read.title or read.url if isinstance(read, Page) else f"{read.place} ({read.reason.replace('_', ' ')})"
 
 
 def _keys(missed: Iterable[Missed]) -> set[str]:

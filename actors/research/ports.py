@@ -126,13 +126,14 @@ class Fetch(Protocol):
 
     async def read(
         self, results: Sequence[SearchResult], *, wanted: int, query: str, within: float,
-        done: Callable[[Page | Missed], None],
+        done: Callable[[Page | Missed], None], arrived: Callable[[Page | Missed], None],
     ) -> None:  # fmt: skip
         """
         Read results in their order, several at once, until `wanted` pages are good or the time is up.
 
         The others are spares. `done` is called once for each that was tried, when that is durable. A page that fails
-        is a `Missed`, never an exception; what was read before a crash is not fetched again.
+        is a `Missed`, never an exception; what was read before a crash is not fetched again. `arrived` is called as
+        soon as something is there, whatever slower page stands before it: it may yet be a spare, or a duplicate.
         """
         ...
 

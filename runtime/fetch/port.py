@@ -57,14 +57,15 @@ class RunPages:
 
     async def read(
         self, results: Sequence[SearchResult], *, wanted: int, query: str, within: float,
-        done: Callable[[Page | Missed], None],
+        done: Callable[[Page | Missed], None], arrived: Callable[[Page | Missed], None],
     ) -> None:  # fmt: skip
         """
         Read results in their order, two more than are wanted at once, and take the first good ones by rank.
 
         What is taken depends on what the pages hold, not on which was faster, as long as all answer in half of the
-        time. Each is judged against those before it, so done is called in the order of the ranks. What came of a
-        candidate is stored twice: as "fetched" when it is there, as "page" when it is judged. Neither is fetched again.
+        time. Each is judged against those before it, so `done` is called in the order of the ranks, and `arrived` as
+        soon as something is there. What came of a candidate is stored twice: as "fetched" when it is there, as "page"
+        when it is judged. Neither is fetched again.
         """
         settings = self._shared.settings
         within = max(0.0, min(within, settings.research.round_seconds))
@@ -78,7 +79,7 @@ class RunPages:
         def begin(result: SearchResult) -> asyncio.Task[Fetched]:
             return asyncio.create_task(self._fetch(result, query, end, batch))
 
-        round_ = Round(candidates, wanted, self._effects, self._purse, self._seen_before(), begin, done)
+        round_ = Round(candidates, wanted, self._effects, self._purse, self._seen_before(), begin, done, arrived)
         try:
             await round_.run(within)
         except asyncio.CancelledError:

@@ -28,10 +28,12 @@ class Round:
     def __init__(
         self, results: Sequence[SearchResult], wanted: int, effects: Effects, purse: Purse, seen: Seen,
         begin: Callable[[SearchResult], asyncio.Task[Fetched]], done: Callable[[Page | Missed], None],
+        arrived: Callable[[Page | Missed], None],
     ) -> None:  # fmt: skip
         """
         :param begin: begins to read one result; what that gets is durable when its task is done.
         :param done: is told of each that was judged.
+        :param arrived: is told of each as soon as it is there; those before it may not be.
         """
         self._results = results
         self._effects = effects
@@ -39,6 +41,7 @@ class Round:
         self._seen = seen
         self._begin = begin
         self._done = done
+        self._arrived = arrived
         self._order = Order(len(results), wanted)
         self._tasks: dict[int, asyncio.Task[Fetched]] = {}
         self._late: list[asyncio.Task[Fetched]] = []
@@ -81,7 +84,7 @@ class Round:
         known: Settled | None = self._effects.get("page", key_of(result.url), Page | Missed)
         known = known or self._effects.get("fetched", key_of(result.url), Fetched)
         if known is not None:
-            order.settled[rank] = known
+            self._settle(rank, known)
             return
         try:
             self._purse.reserve("pages")
@@ -95,11 +98,15 @@ class Round:
         for rank in [rank for rank, task in self._tasks.items() if task.done()]:
             task = self._tasks.pop(rank)
             if (error := task.exception()) is None:
-                self._order.settled[rank] = task.result()
+                self._settle(rank, task.result())
                 continue
             place = self._results[rank].url
             log.error("page.failed", place=place, exc_info=error)
-            self._order.settled[rank] = Fetched(Missed(place, "unreachable", "A fault in reading it; see the log."))
+            self._settle(rank, Fetched(Missed(place, "unreachable", "A fault in reading it; see the log.")))
+
+    def _settle(self, rank: int, settled: Settled) -> None:
+        self._order.settled[rank] = settled
+        self._arrived(settled.read if isinstance(settled, Fetched) else settled)
 
     async def _judge(self) -> None:
         """Judge, store and tell all those that nobody stands before."""

@@ -6,14 +6,10 @@ from collections.abc import Callable, Iterable
 from typing import Protocol, TextIO, assert_never
 
 from actors.outcome import AnswerRefused, HandoffMade, Progress, RunBegan, RunEnded
-from actors.progress import Board, News, RoundBegan, Worked, fold
+from actors.progress import HEARTBEAT_SECONDS, Board, News, RoundBegan, Worked, fold
 from runtime.view.report import RESEARCH, Line
 from runtime.view.rounds import standing, told
 from runtime.wording import safe, spoken
-
-HEARTBEAT_SECONDS = 5.0
-"""After so long without a line a reader of a pipe may think that it hangs."""
-
 
 ITEM_SECONDS = 0.1
 """Items that are completed closer together are told together."""

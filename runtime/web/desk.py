@@ -10,7 +10,7 @@ from typing import Any
 import structlog
 
 from actors.outcome import HandoffMade, Outcome, RunEnded
-from actors.progress import News
+from actors.progress import HEARTBEAT_SECONDS, News
 from runtime.commands.intake import Draft
 from runtime.handle import Handle, RunHandle, past
 from runtime.node import Busy, Node
@@ -20,7 +20,6 @@ from runtime.web.refusals import Refused
 
 log = structlog.get_logger()
 
-HEARTBEAT_SECONDS = 15.0
 TRIES = 3
 """How often a ticket is begun that others begin at the same time with other words."""
 BUSY_SECONDS = 5.0

@@ -247,7 +247,7 @@ async def test_cancelling_a_research_ends_its_deeper_rounds_too() -> None:
 class Stops(Reads):
     """Of the second round it reads one page and no more."""
 
-    async def read(self, results: Any, *, wanted: int, query: str, within: float, done: Any) -> None:
+    async def read(self, results: Any, *, wanted: int, query: str, within: float, done: Any, **_: Any) -> None:
         first = not self.fetched
         await super().read(results, wanted=wanted if first else 1, query=query, within=within, done=done)
         if not first:

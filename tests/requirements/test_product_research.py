@@ -228,7 +228,7 @@ class Stuck:
     def __init__(self, pages: int) -> None:
         self._pages, self._reads, self.begun = pages, Reads(), 0
 
-    async def read(self, results: Any, *, wanted: int, query: str, within: float, done: Any) -> None:
+    async def read(self, results: Any, *, wanted: int, query: str, within: float, done: Any, **_: Any) -> None:
         self.begun += 1
         await self._reads.read(results, wanted=min(wanted, self._pages), query=query, within=within, done=done)
         await asyncio.Event().wait()

@@ -3,6 +3,9 @@
 import asyncio
 from typing import Any
 
+import pytest
+
+from actors.progress import Worked
 from actors.research.extractor import Extractor, candidates
 from actors.research.messages import ExtractionCompleted, ExtractionFellShort, ReadSources
 from actors.research.ports import Missed, Page, SearchResult
@@ -85,7 +88,7 @@ async def test_too_few_pages_are_a_shortfall_that_says_how_many_were_tried() -> 
 class Poor(Reads):
     """There is money for one page."""
 
-    async def read(self, results: Any, *, wanted: int, query: str, within: float, done: Any) -> None:
+    async def read(self, results: Any, *, wanted: int, query: str, within: float, done: Any, **_: Any) -> None:
         await super().read(results[:1], wanted=1, query=query, within=within, done=done)
         done(Missed(results[1].url, "budget", "The budget of 1 pages is used up."))
 
@@ -105,7 +108,7 @@ class Backwards(Reads):
         super().__init__()
         self.slow, self.let_go = slow, False
 
-    async def read(self, results: Any, *, wanted: int, query: str, within: float, done: Any) -> None:
+    async def read(self, results: Any, *, wanted: int, query: str, within: float, done: Any, **_: Any) -> None:
         await super().read(results[::-1], wanted=wanted, query=query, within=within, done=done)
         if self.slow:
             try:
@@ -118,6 +121,36 @@ async def test_the_order_of_pages_is_not_the_networks() -> None:
     said = await read(Backwards(), order(brief=Brief(breadth=4)))
 
     assert [page.url for page in said.pages] == list(WEB)
+
+
+class Early(Reads):
+    """One page is there before the one that stands before it, and then turns out to be its copy."""
+
+    async def read(
+        self, results: Any, *, wanted: int, query: str, within: float, done: Any, arrived: Any = None
+    ) -> None:
+        read: list[Page | Missed] = []
+        await super().read(results, wanted=wanted, query=query, within=within, done=read.append)
+        first, second, third = read[:3]
+        arrived(second)
+        arrived(third)
+        arrived(first)
+        done(first)
+        done(Missed(results[1].url, "duplicate", "It has the same text."))
+        done(third)
+
+
+@pytest.mark.req("PR-29")
+async def test_a_page_shows_as_soon_as_it_is_there_and_once_more_only_if_it_is_something_else() -> None:
+    turn = Turn()
+
+    said = await read(Early(), order(brief=Brief(breadth=3)), turn)
+
+    first, second, third, _ = WEB
+    assert [(each.done, each.total, each.item) for each in turn.said if isinstance(each, Worked)] == [
+        (0, 3, ""), (1, 3, second), (2, 3, third), (3, 3, first), (2, 3, f"{second} (duplicate)"),
+    ]  # fmt: skip
+    assert [page.url for page in said.pages] == [first, third]
 
 
 async def test_what_was_read_is_handed_in_when_the_run_winds_down() -> None:

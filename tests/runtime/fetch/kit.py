@@ -95,6 +95,7 @@ class Heard:
 async def read(
     pages: Pages, effects: Effects, urls: Sequence[str], *, wanted: int = 5, within: float = 30.0,
     money: Purse | None = None, then: Callable[[Page | Missed], None] | None = None, source: str = "urls",
+    arrived: Callable[[Page | Missed], None] | None = None,
 ) -> Heard:  # fmt: skip
     heard = Heard()
 
@@ -104,5 +105,8 @@ async def read(
             then(each)
 
     run = pages.for_run(effects, money or purse())
-    await run.read(results(*urls, source=source), wanted=wanted, query="the tidal barrage", within=within, done=done)
+    await run.read(
+        results(*urls, source=source), wanted=wanted, query="the tidal barrage", within=within, done=done,
+        arrived=arrived or (lambda _: None),
+    )  # fmt: skip
     return heard

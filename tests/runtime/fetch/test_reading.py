@@ -3,11 +3,13 @@
 import asyncio
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from actors.research.ports import Missed, Page
+from actors.research.ports import Missed, Page, SearchResult
 from runtime.fetch.client import Client
+from runtime.fetch.crawl import Crawler
 from runtime.fetch.port import Pages
 from runtime.fetch.seen import Fetched
 from runtime.settings import FetchSettings
@@ -87,6 +89,51 @@ async def test_what_is_told_is_durable_before(web: Site, effects: Effects, pages
     await read(pages, effects, [web.url(path) for path in ("/article", "/gone", "/blocked")], then=look)
 
     assert stored == [True] * 3
+
+
+class Slow(Crawler):
+    """A crawler of which one page is not there before a test says so."""
+
+    def __init__(self, crawler: Crawler, slow: str) -> None:
+        self._crawler, self._slow, self.free = crawler, slow, asyncio.Event()
+
+    async def read(self, result: SearchResult, *more: Any) -> Fetched:
+        if result.url == self._slow:
+            await self.free.wait()
+        return await self._crawler.read(result, *more)
+
+
+@pytest.mark.req("PR-29")
+async def test_a_page_that_is_there_shows_at_once_whatever_page_is_slow(
+    web: Site, effects: Effects, pages: Pages
+) -> None:
+    # given
+    urls = [web.url(path) for path in ("/article", "/articles/tram", "/articles/bees", "/gone")]
+    slow = pages.crawler = Slow(pages.crawler, urls[0])
+    arrived, heard = Heard(), Heard()
+
+    # when three of four are there
+    three = asyncio.Event()
+
+    def arrive(each: Page | Missed) -> None:
+        arrived(each)
+        if len(arrived.all) == 3:
+            three.set()
+
+    reading = asyncio.create_task(read(pages, effects, urls, wanted=4, arrived=arrive, then=heard))
+    async with asyncio.timeout(10):
+        await three.wait()
+
+    # then they are told, though none of them is judged before the first
+    assert {page.url for page in arrived.pages} == set(urls[1:3])
+    assert arrived.missed == {urls[3]: "dead"}
+    assert heard.all == []
+
+    # and each once
+    slow.free.set()
+    assert [page.url for page in (await reading).pages] == urls[:3]
+    assert len(arrived.all) == 4
+    assert [each.url for each in arrived.pages][-1] == urls[0]
 
 
 async def test_whoever_stops_reading_leaves_nothing_behind_and_gets_back_what_was_reserved(

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from actors.outcome import HandoffMade, RunBegan, RunEnded
-from actors.progress import Board, News, RoundBegan, Worked, fold
+from actors.progress import HEARTBEAT_SECONDS, Board, News, RoundBegan, Worked, fold
 from runtime.settings import RunSettings
 from runtime.view.follow import view_for
 from runtime.view.live import RoundsView, console, research
-from runtime.view.plain import HEARTBEAT_SECONDS, PlainView
+from runtime.view.plain import PlainView
 from runtime.view.rounds import DIRECTION_CHARACTERS
 from tests.runtime.view.runs import HOSTILE, outcome
 from tests.runtime.view.terminal import HIDE, SHOW, plain

@@ -12,6 +12,7 @@ import aiohttp
 import pytest
 
 from bus import Event
+from runtime.view import plain
 from runtime.web import desk as desk_module
 from runtime.web import stream as stream_module
 from tests.runtime.web.kit import Held, Interface, interface, until
@@ -118,6 +119,12 @@ async def test_what_agents_say_besides_is_not_for_clients(tmp_path: Path) -> Non
         assert "psst" not in json.dumps(events)
 
 
+@pytest.mark.req("PR-29")
+def test_pr_29_terminals_and_streams_have_a_heartbeat_of_five_seconds() -> None:
+    assert (desk_module.HEARTBEAT_SECONDS, plain.HEARTBEAT_SECONDS) == (5.0, 5.0)
+
+
+@pytest.mark.req("PR-29")
 async def test_a_silent_run_sends_signs_of_life(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(desk_module, "HEARTBEAT_SECONDS", 0.01)
     model = Held()
