@@ -153,6 +153,18 @@ def _drip(opening: bytes) -> "Behaviour":
     return drip
 
 
+TRICKLE_SECONDS = 24.0
+
+
+async def _trickle(write: "Write") -> None:
+    """An article that is silent for 12 seconds, twice: before its headers, and when a little of it was sent."""
+    page = Reply(_TRAM_HTML).raw
+    beginning = len(page) - len(_TRAM_HTML) + 10
+    for part in (page[:beginning], page[beginning:]):
+        await asyncio.sleep(TRICKLE_SECONDS / 2)
+        await write(part)
+
+
 async def _silent(write: "Write") -> None:
     await asyncio.Event().wait()
 
@@ -174,6 +186,7 @@ BEHAVIOURS: dict[str, Behaviour] = {
     "/drip": _drip(Reply(headers=("Content-Encoding: identity",)).raw + b"<html>"),
     "/drip-headers": _drip(b"HTTP/1.1 200 OK\r\nX: "),
     "/silent": _silent,
+    "/trickle": _trickle,
     "/not-http": _not_http,
     "/hang-up": _hang_up,
 }

@@ -168,4 +168,4 @@ class Analyzer(Actor[AnalyzeSources]):
 
 
 def _bounded(seconds: float) -> float:
-    return min(seconds, LONGEST_SECONDS)
+    return seconds if seconds < float("inf") else LONGEST_SECONDS

@@ -89,7 +89,8 @@ class Reporter(Actor[CloseResearch]):
         :raises PortFailed: there is none, with a sentence for the user.
         :raises TimeoutError: it did not come in its share of the time.
         """
-        within = min(LONGEST_SECONDS, ctx.time_left() * MODEL_SHARE, ctx.time_left() - RENDERING_SECONDS)
+        left = ctx.time_left()
+        within = min(left * MODEL_SHARE, left - RENDERING_SECONDS) if left < float("inf") else LONGEST_SECONDS
         async with asyncio.timeout(max(0.0, within)):
             return await self._model.fill(Overview, self._task(message, ctx), within=within)
 

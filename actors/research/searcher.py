@@ -22,8 +22,8 @@ log = structlog.get_logger()
 
 SHARE = 0.6
 """Of the time that is left: what searching may take."""
-MOST_SECONDS = 90.0
-"""What it may take however much is left."""
+LONGEST_SECONDS = 90.0
+"""Where nobody says how much time is left."""
 AT_ONCE = 8
 """Questions to sources at once; each source has limits of its own below that (RE-1)."""
 MOST_RESULTS = 500
@@ -69,7 +69,7 @@ class Searcher(Actor[RunSearches]):
     async def _run(self, tasks: Sequence[SearchTask], message: RunSearches, ctx: Context) -> None:
         """Carry out all tasks, several at once; those that the time is too short for have failed."""
         left, limit, explored = ctx.time_left(), message.brief.breadth + SPARES, message.brief.direction or message.text
-        seconds = min(left * SHARE, MOST_SECONDS)
+        seconds = left * SHARE if left < float("inf") else LONGEST_SECONDS
         places, ended = asyncio.Semaphore(AT_ONCE), 0
 
         async def carry_out(task: SearchTask) -> None:

@@ -47,20 +47,13 @@ class Got(msgspec.Struct, frozen=True):
 
 
 class Bounds(NamedTuple):
-    """What one try may take. Seconds, and bytes."""
+    """What one try may take besides its time, of which only the caller decides."""
 
-    connect: float = 10.0
-    headers: float = 10.0
-    idle: float = 10.0
-    """Without a byte."""
-    grace: float = 5.0
-    """After which a body must have come at `rate` on average; it would else never be idle."""
-    rate: float = 1024.0
     ratio: int = 60
     """How many times its packed size a body of more than `packed` may have."""
     packed: int = 1_000_000
     pause: float = 0.5
-    """Before the second try."""
+    """Seconds before the second try."""
 
 
 BOUNDS = Bounds()
@@ -149,16 +142,14 @@ class Client:
 
     async def _request(self, url: str, kind: Kind) -> _Answer:
         headers = {"Accept": kind.accept}
-        async with asyncio.timeout(self._bounds.connect + self._bounds.headers) as limit:
-            async with self._connected().get(url, allow_redirects=False, headers=headers) as response:
-                limit.reschedule(None)
-                status, location = response.status, response.headers.get("Location", "")
-                if status in REDIRECTS and location:
-                    return _Answer(Got(url, status), location=location)
-                wait = wait_of(response.headers.get("Retry-After"), time.time())
-                if (trouble := trouble_of_status(status, wait)) is not None:
-                    return _Answer(_missed(url, trouble, status, wait or 0.0), again=trouble.again)
-                return _Answer(await self._receive(url, kind, response))
+        async with self._connected().get(url, allow_redirects=False, headers=headers) as response:
+            status, location = response.status, response.headers.get("Location", "")
+            if status in REDIRECTS and location:
+                return _Answer(Got(url, status), location=location)
+            wait = wait_of(response.headers.get("Retry-After"), time.time())
+            if (trouble := trouble_of_status(status, wait)) is not None:
+                return _Answer(_missed(url, trouble, status, wait or 0.0), again=trouble.again)
+            return _Answer(await self._receive(url, kind, response))
 
     async def _receive(self, url: str, kind: Kind, response: "ClientResponse") -> Got:
         most = kind.most_bytes or int(self.settings.page_megabytes * 1e6)
@@ -176,8 +167,7 @@ class Client:
 
     async def _body(self, response: "ClientResponse", most: int) -> bytes | Trouble:
         """As much of a body as is read, unpacked: a little more than `most` when there is more."""
-        body, loop, bounds = bytearray(), asyncio.get_running_loop(), self._bounds
-        start, unseen = loop.time(), True
+        body, bounds, unseen = bytearray(), self._bounds, True
         async for chunk in response.content.iter_any():
             body += chunk
             if unseen and len(body) >= HEAD:
@@ -185,13 +175,10 @@ class Client:
                 if is_binary(bytes(body[:HEAD])):
                     return BINARY
             packed = response.content.total_compressed_bytes or len(body)
-            seconds = loop.time() - start
             if len(body) > bounds.packed and len(body) > packed * bounds.ratio:
                 return Trouble("too_large", "The page unpacks to many times its size.")
             if len(body) > most:
                 break
-            if seconds > bounds.grace and len(body) < seconds * bounds.rate:
-                return Trouble("timed_out", "The page arrives too slowly.")
         return BINARY if is_binary(bytes(body[:HEAD])) else bytes(body)
 
     def _connected(self) -> "ClientSession":
@@ -204,7 +191,7 @@ class Client:
             )  # fmt: skip
             self._session = aiohttp.ClientSession(
                 connector=connector, cookie_jar=aiohttp.DummyCookieJar(), trust_env=False,
-                timeout=aiohttp.ClientTimeout(sock_connect=self._bounds.connect, sock_read=self._bounds.idle),
+                timeout=aiohttp.ClientTimeout(),  # none of its own: the caller's time ends it
                 headers={"User-Agent": self.settings.agent, "Accept-Encoding": "gzip"},
             )  # fmt: skip
         return self._session

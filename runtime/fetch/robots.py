@@ -8,7 +8,6 @@ from runtime.fetch.client import Client
 from runtime.workers import WorkError, Workers
 
 VERDICT = "runtime.fetch.rules:verdict"
-FILE_SECONDS = 5.0
 VERDICT_SECONDS = 10.0
 KEPT_SECONDS = 3600.0
 FAULT_SECONDS = 60.0
@@ -70,7 +69,8 @@ class Robots:
         return site
 
     async def _ask(self, origin: str, site: _Site) -> None:
-        got = await self._client.get(f"{origin}/robots.txt", within=FILE_SECONDS, types="robots")
+        within = self._client.settings.page_seconds
+        got = await self._client.get(f"{origin}/robots.txt", within=within, types="robots")
         fault = got.status >= 500 or got.reason == "timed_out"
         # Without a robots.txt all may be read; a site that cannot be reached says so itself when its page is asked for.
         site.said = "The site could not say what may be read: its robots.txt is out of order." if fault else ""

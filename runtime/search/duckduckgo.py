@@ -1,5 +1,9 @@
 """Web search without a key. ddgs blocks and cannot be cancelled, so it runs in a process that is killed in time."""
 
+import math
+import time
+from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from typing import Any, Literal
 
 import msgspec
@@ -13,9 +17,12 @@ from runtime.workers import Workers, WorkFailed, WorkTimedOut
 
 NAME = "DuckDuckGo"
 ASK = "runtime.search.duckduckgo:ask"
-BACKENDS = "duckduckgo,brave,mojeek"
-"""Left to itself, ddgs asks encyclopaedias first and seven engines in waves, each with the time-out anew."""
-WAVE_SECONDS = 3
+BACKENDS = ("duckduckgo", "brave", "mojeek")
+"""The best first. Left to itself, ddgs asks encyclopaedias first, and engines in waves, each with the time anew."""
+OTHERS_SECONDS = 3.0
+"""For which the others are waited for once one has found something."""
+LAST_SHARE = 0.05
+"""Of the time: for the answer's way back, before the process is killed."""
 AT_ONCE = 2
 DETAIL_CHARACTERS = 200
 
@@ -25,19 +32,34 @@ class Answer(msgspec.Struct, frozen=True):
 
     hits: tuple[tuple[str, str, str], ...] = ()
     """(title, URL, text)"""
-    failed: Literal["", "missing", "rate_limited", "timed_out", "failed"] = ""
+    failed: Literal["", "missing", "rate_limited", "timed_out", "failed", "broken"] = ""
     detail: str = ""
 
 
-def ask(query: str, limit: int) -> Answer:
-    """In a worker process: search and block until there is an answer."""
+def ask(query: str, limit: int, seconds: float) -> Answer:
+    """In a worker process: ask all engines at once, and block until there is an answer or the time is nearly over."""
     try:
-        from ddgs import DDGS
-        from ddgs.exceptions import DDGSException, RatelimitException, TimeoutException
+        import ddgs
     except ImportError:
         return Answer(failed="missing")
+    begun, until = time.monotonic(), time.monotonic() + seconds * (1 - LAST_SHARE)
+    pool = ThreadPoolExecutor(len(BACKENDS))
+    asked = [pool.submit(_ask_one, ddgs, name, query, limit, seconds) for name in BACKENDS]
+    while not all(each.done() for each in asked):
+        found = any(each.done() and each.result().hits for each in asked)
+        left = (min(until, begun + OTHERS_SECONDS) if found else until) - time.monotonic()
+        if left <= 0:
+            break
+        wait([each for each in asked if not each.done()], timeout=left, return_when=FIRST_COMPLETED)
+    pool.shutdown(wait=False)
+    return _merged([each.result() if each.done() else Answer(failed="timed_out") for each in asked], limit)
+
+
+def _ask_one(ddgs: Any, engine: str, query: str, limit: int, seconds: float) -> Answer:
+    from ddgs.exceptions import DDGSException, RatelimitException, TimeoutException
+
     try:
-        found: Any = DDGS(timeout=WAVE_SECONDS).text(query, max_results=limit, backend=BACKENDS)
+        found: Any = ddgs.DDGS(timeout=math.ceil(seconds)).text(query, max_results=limit, backend=engine)
     except RatelimitException as error:
         return Answer(failed="rate_limited", detail=str(error))
     except TimeoutException as error:
@@ -48,8 +70,19 @@ def ask(query: str, limit: int) -> Answer:
             return Answer()
         limited = any(mark in text.lower() for mark in ("ratelimit", "rate limit", "too many requests"))
         return Answer(failed="rate_limited" if limited else "failed", detail=text)
+    except Exception as error:  # whatever one engine does, the others may find something
+        return Answer(failed="broken", detail=f"{type(error).__name__}: {error}")
     hits = [tuple(str(each.get(key) or "") for key in ("title", "href", "body")) for each in found[:limit]]
     return Answer(hits=tuple(hit for hit in hits if len(hit) == 3))
+
+
+def _merged(answers: Sequence[Answer], limit: int) -> Answer:
+    """All that was found, each page once, in the order of the engines; else why the first of them found nothing."""
+    hits = {hit[1]: hit for answer in reversed(answers) for hit in reversed(answer.hits)}
+    ordered = dict.fromkeys(hit[1] for answer in answers for hit in answer.hits)
+    if ordered:
+        return Answer(hits=tuple(hits[url] for url in ordered)[:limit])
+    return next((answer for answer in answers if not answer.failed), answers[0])
 
 
 class DuckDuckGo:
@@ -71,11 +104,11 @@ class DuckDuckGo:
 
         async def call(seconds: float) -> Answer:
             try:
-                answer = await self._workers.call(ASK, query, limit, within=seconds, returns=Answer)
+                answer = await self._workers.call(ASK, query, limit, seconds, within=seconds, returns=Answer)
             except WorkTimedOut:
                 raise SourceFailed("timed_out", f"{NAME} did not answer in time.") from None
             except WorkFailed as error:
-                raise SourceFailed("broken", f"The search with {NAME} broke down ({_short(error)}).") from error
+                raise _failure(Answer(failed="broken", detail=str(error))) from error
             if answer.failed:
                 raise _failure(answer)
             return answer
@@ -97,6 +130,8 @@ def _failure(answer: Answer) -> SourceFailed:
             return SourceFailed("rate_limited", f"{NAME} limits how often it is asked: try again later, or use Tavily.")
         case "timed_out":
             return SourceFailed("timed_out", f"{NAME} did not answer in time.")
+        case "broken":
+            return SourceFailed("broken", f"The search with {NAME} broke down ({_short(answer.detail)}).")
     return SourceFailed("unreachable", f"{NAME} cannot be searched ({_short(answer.detail)}): check the network.")
 
 

@@ -222,6 +222,43 @@ async def test_pr_26_time_and_retries_of_each_agent_can_be_set() -> None:
     assert (outcome.why, outcome.seconds) == (Why.STEP_TIMED_OUT, 7.0)
 
 
+class Timed(Scripted):
+    """Remembers the seconds that each agent gave it."""
+
+    def __init__(self) -> None:
+        super().__init__({Answer: goes_on})
+        self.within: dict[str, float] = {}
+
+    async def fill(self, shape: type[Any], task: Any, *, within: float) -> Any:
+        self.within[task.agent] = min(within, self.within.get(task.agent, within))
+        return await super().fill(shape, task, within=within)
+
+
+class TimedFinds(Finds):
+    """Remembers the seconds that it was given."""
+
+    within = 0.0
+
+    async def search(self, source: str, query: str, *, limit: int, within: float) -> Any:
+        self.within = within
+        return await super().search(source, query, limit=limit, within=within)
+
+
+@pytest.mark.req("PR-25")
+@pytest.mark.parametrize(("agent_seconds", "least"), [(300.0, 120.0), (600.0, 240.0)])
+async def test_pr_25_no_agent_gives_a_search_or_a_model_less_than_its_share_of_the_configured_time(
+    agent_seconds: float, least: float
+) -> None:
+    model, search = Timed(), TimedFinds()
+    flow = configured(RESEARCH, Settings(run=RunSettings(agent_seconds=agent_seconds)))
+
+    await Inquiry(brief=ONE, flow=flow, model=model, search=search).end()
+
+    assert set(model.within) == {"planner", "analyzer", "reporter"}
+    assert min(model.within.values()) >= least
+    assert search.within >= least
+
+
 class Stuck:
     """A fetch that reads some pages and then waits for one that never comes."""
 

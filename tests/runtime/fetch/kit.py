@@ -18,7 +18,7 @@ from runtime.worker import _function
 from runtime.workers import Workers
 
 R = TypeVar("R")
-SOON = Bounds(connect=1.0, headers=1.0, idle=1.0, grace=0.3, pause=0.02)
+SOON = Bounds(pause=0.02)
 LOOPBACK = FetchSettings(allow=("127.0.0.0/8",), per_host=4)
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from runtime.fetch.client import Client, Got
 from runtime.settings import FetchSettings
+from tests.clock import hurried
 from tests.runtime.fetch.kit import SOON, Names
 from tests.site import Site
 
@@ -32,8 +33,7 @@ INNER = [
         ("/header-long", "unreachable"), ("/header-flood", "unreachable"), ("/endless-headers", "unreachable"),
         ("/short", "unreachable"), ("/not-http", "unreachable"), ("/hang-up", "unreachable"),
         ("/loop", "unreachable"), ("/chain/0", "unreachable"), ("/to-nowhere", "unreachable"),
-        ("/to-private", "refused"), ("/to-file", "refused"), ("/drip", "timed_out"), ("/drip-headers", "timed_out"),
-        ("/silent", "timed_out"),
+        ("/to-private", "refused"), ("/to-file", "refused"),
     ],
 )  # fmt: skip
 @pytest.mark.req("RE-4", "RE-7")
@@ -45,6 +45,36 @@ async def test_each_failure_is_told_with_a_reason_and_a_sentence(
     assert (got.reason, got.body) == (reason, b"")
     assert got.detail.endswith(".")
     assert got.detail[0].isupper()
+
+
+@pytest.mark.req("PR-25", "RE-4")
+@pytest.mark.parametrize("path", ["/drip", "/drip-headers", "/silent", "/trickle"])
+async def test_whatever_does_not_arrive_ends_with_its_time_and_not_before(web: Site, client: Client, path: str) -> None:
+    with hurried():
+        loop = asyncio.get_running_loop()
+        start = loop.time()
+        got = await client.get(web.url(path), within=11.0)
+        took = loop.time() - start
+
+    assert (got.reason, got.detail) == ("timed_out", "The page did not arrive within 11 seconds.")
+    assert 10.9 < took < 13.0
+
+
+async def test_a_body_that_never_ends_within_a_chunk_ends_with_the_time(web: Site, client: Client) -> None:
+    got = await client.get(web.url("/endless-chunks"), within=0.5)
+
+    assert got.reason == "timed_out"
+
+
+@pytest.mark.req("PR-25")
+async def test_a_page_may_be_as_slow_as_its_time_allows(web: Site, client: Client) -> None:
+    with hurried():
+        trickled = await client.get(web.url("/trickle"), within=30.0)
+        web.latency = 500.0
+        late = await client.get(web.url("/articles/tram"), within=600.0)
+
+    assert (trickled.reason, late.reason) == (None, None)
+    assert trickled.body == late.body
 
 
 async def test_what_is_there_arrives_with_its_type_and_charset(web: Site, client: Client) -> None:
@@ -80,12 +110,6 @@ async def test_of_what_is_too_long_the_beginning_is_read(web: Site, path: str) -
     assert got.reason is None or got.reason == "too_large"
     assert len(got.body) in {0, 200_000}
     assert got.truncated == bool(got.body)
-
-
-async def test_a_body_that_never_ends_within_a_chunk_ends_with_the_time(web: Site, client: Client) -> None:
-    got = await client.get(web.url("/endless-chunks"), within=0.5)
-
-    assert got.reason == "timed_out"
 
 
 @pytest.mark.parametrize("url", INNER)

@@ -19,9 +19,10 @@ from runtime.settings import FetchSettings
 from runtime.storage.database import Database
 from runtime.storage.effects import SCHEMA, Effects
 from runtime.workers import Workers
+from tests.clock import hurried
 from tests.runtime.fetch.kit import SOON, Here, read, settings
 from tests.runtime.knowledge.kit import VPN, library
-from tests.site import BEHAVIOURS, FLAKY, PAGES, Reply, Site
+from tests.site import BEHAVIOURS, FLAKY, PAGES, TRICKLE_SECONDS, Reply, Site
 from tests.site_pages import ARTICLES, INJECTED, NOISE
 
 
@@ -29,7 +30,7 @@ from tests.site_pages import ARTICLES, INJECTED, NOISE
 async def test_whatever_a_page_does_it_is_read_or_reported_and_logged_and_the_others_are_read(
     web: Site, effects: Effects, tmp_path: Path
 ) -> None:
-    fetch = FetchSettings(allow=("127.0.0.0/8",), page_megabytes=0.05, per_host=8)
+    fetch = FetchSettings(allow=("127.0.0.0/8",), page_megabytes=0.05, per_host=8, page_seconds=5.0)
     client, workers = Client(fetch, SOON), Workers(2)
     pages = Pages(settings(tmp_path, fetch, round_seconds=60.0), workers, client)
     paths = [*PAGES, *BEHAVIOURS, *FLAKY, "/chain/0"]
@@ -113,22 +114,54 @@ async def test_a_slow_page_is_not_waited_for_when_enough_others_are_there(
 
 
 @pytest.mark.req("PR-25")
-async def test_a_page_has_its_own_limit_and_all_together_have_the_round(
-    web: Site, effects: Effects, tmp_path: Path, here: Here
+@pytest.mark.parametrize(
+    ("page_seconds", "round_seconds", "took"),
+    [(30.0, 600.0, None), (20.0, 600.0, 20.0), (30.0, 15.0, 15.0), (600.0, 600.0, None)],
+)
+async def test_a_page_has_the_time_that_is_configured_unless_the_round_has_less(
+    web: Site,
+    effects: Effects,
+    tmp_path: Path,
+    here: Here,
+    page_seconds: float,
+    round_seconds: float,
+    took: float | None,
 ) -> None:
-    fetch = FetchSettings(allow=("127.0.0.0/8",), page_seconds=0.3, robots=False)
-    client = Client(fetch)
+    fetch = FetchSettings(allow=("127.0.0.0/8",), page_seconds=page_seconds, robots=False)
+    client, loop = Client(fetch), asyncio.get_running_loop()
+    pages = Pages(settings(tmp_path, fetch, round_seconds=round_seconds), here, client)
     try:
-        one = await read(Pages(settings(tmp_path, fetch), here, client), effects, [web.url("/silent")])
-        few = Pages(settings(tmp_path, FetchSettings(robots=False), round_seconds=0.3), here, client)
-        all_ = await read(few, effects, [web.url("/drip"), web.url("/drip-headers"), web.url("/endless-chunks")])
+        with hurried():
+            start = loop.time()
+            heard = await read(pages, effects, [web.url("/trickle")], within=600.0)
+            seconds = loop.time() - start
     finally:
         await client.close()
 
     assert FetchSettings().page_seconds == 30.0
-    assert one.missed == {web.url("/silent"): "timed_out"}
-    assert set(all_.missed.values()) == {"timed_out"}
-    assert len(all_.all) == 3
+    if took is None:
+        assert [page.url for page in heard.pages] == [web.url("/trickle")]
+        assert TRICKLE_SECONDS <= seconds < TRICKLE_SECONDS + 2.0
+    else:
+        assert heard.missed == {web.url("/trickle"): "timed_out"}
+        assert took - 0.1 < seconds < took + 2.0
+
+
+@pytest.mark.req("PR-25")
+async def test_a_site_may_be_as_slow_with_its_rules_as_with_its_pages(
+    web: Site, effects: Effects, tmp_path: Path, here: Here
+) -> None:
+    web.latency = 12.0
+    client = Client(FetchSettings(allow=("127.0.0.0/8",)))
+    pages = Pages(settings(tmp_path, client.settings, round_seconds=600.0), here, client)
+    try:
+        with hurried():
+            heard = await read(pages, effects, [web.url("/articles/tram")], within=600.0)
+    finally:
+        await client.close()
+
+    assert [page.url for page in heard.pages] == [web.url("/articles/tram")]
+    assert web.hits("/robots.txt") == 1
 
 
 async def test_without_time_nothing_is_begun(web: Site, effects: Effects, pages: Pages) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import structlog
+from aiohttp import web
 
 from actors.evidence import Claim, Findings
 from actors.helpdesk.drafts import Draft, Summary
@@ -18,7 +19,7 @@ from runtime.model.openai import OpenAIModel
 from runtime.model.server import HttpClient
 from runtime.model.talk import SEARCH
 from runtime.settings import ModelSettings
-from tests.clock import Jumping
+from tests.clock import Jumping, hurried
 from tests.fake_openai import (
     FakeOpenAI,
     Step,
@@ -292,6 +293,36 @@ async def test_a_server_that_hangs_does_not_cost_every_ticket_two_minutes() -> N
                 await call
         with pytest.raises(ModelFailed, match="not asked again for a few seconds"):
             await model.fill(Summary, task(), within=500)
+
+
+@pytest.mark.req("PR-25")
+@pytest.mark.parametrize(
+    ("seconds", "limit", "answered"), [(115, 120.0, True), (130, 120.0, False), (400, 500.0, True)]
+)
+async def test_pr_25_a_call_has_the_time_that_is_configured(seconds: int, limit: float, answered: bool) -> None:
+    assert ModelSettings().call_seconds == 120.0
+    began = asyncio.Event()
+
+    async def late(server: FakeOpenAI, request: web.Request) -> web.StreamResponse:
+        began.set()
+        await asyncio.sleep(seconds)
+        return await GOOD(server, request)
+
+    loop = asyncio.get_running_loop()
+    async with FakeOpenAI(late) as server, model_at(server, loop, call_seconds=limit, tries=1) as model:  # type: ignore[arg-type]  # a loop is a clock
+        call = asyncio.create_task(model.fill(Summary, task(), within=600))
+        await began.wait()
+        start = loop.time()
+        with hurried():
+            await asyncio.wait([call])
+            took = loop.time() - start
+
+    if answered:
+        assert call.result().value
+        assert seconds - 1 < took < seconds + 5
+    else:
+        assert "did not answer within 120 s" in str(call.exception())
+        assert limit - 2 < took < limit + 5
 
 
 async def test_who_waits_in_our_own_line_says_nothing_of_the_server() -> None:

@@ -30,6 +30,13 @@ class DDGS:
             threading.Thread(target=time.sleep, args=(600,)).start()  # as its executor does
             while True:
                 time.sleep(1)
+        if query == "late" and options["backend"] == "brave":
+            time.sleep(min(self.timeout, 4))  # longer than others are waited for
+        if query in {"late", "one engine"} and options["backend"] != "brave":
+            if query == "late":
+                raise TimeoutException("timed out")
+            while True:
+                time.sleep(1)
         if query == "die":
             os._exit(3)
         if query == "print":
@@ -92,9 +99,8 @@ async def test_hits_become_results_and_what_cannot_be_read_is_left_out(library: 
         ("web", "Tea", "https://a.example/tea", "How tea is made."),
         ("web", "print", "https://b.example/", "How tea is made."),
     ]
-    assert '"backend": "duckduckgo,brave,mojeek"' in library.asked
-    assert '"max_results": 5' in library.asked
-    assert '["print", 3,' in library.asked, "each wave of its engines has three seconds"
+    for engine in ("duckduckgo", "brave", "mojeek"):
+        assert f'["print", 15, {{"max_results": 5, "backend": "{engine}"}}' in library.asked, "each has all the time"
 
 
 async def test_finding_nothing_is_no_failure(library: Library) -> None:
@@ -140,6 +146,19 @@ async def test_a_search_that_hangs_is_killed_in_time_and_another_is_served(libra
         hanging.cancel()
         with pytest.raises(asyncio.CancelledError):
             await hanging
+
+
+@pytest.mark.req("PR-25")
+async def test_an_engine_that_answers_late_is_waited_for_as_long_as_is_configured(library: Library) -> None:
+    with duckduckgo(seconds=20) as source:
+        assert len(await source.search("late", limit=5, within=60)) == 2
+    with duckduckgo(seconds=1) as source, pytest.raises(PortFailed, match="did not answer"):
+        await source.search("late", limit=5, within=60)
+
+
+async def test_engines_that_hang_cost_nothing_of_what_another_found(library: Library) -> None:
+    with duckduckgo(seconds=20) as source:
+        assert [each.title for each in await source.search("one engine", limit=5, within=20)] == ["Tea", "one engine"]
 
 
 async def test_without_the_library_it_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
