@@ -185,7 +185,7 @@ class Node:
                 run_id, ModelAccount(effects), money=limits.money, held_back=limits.report_share
             )
             self.workers.warm(*RESEARCH_WORK)  # they load theirs while this process loads what is its own
-            cast = self.research.cast(run_id, model, effects)
+            cast = self.research.cast(run_id, model, effects, case.ticket_id)
         else:
             model, spent = self.models.for_run(run_id, ModelAccount(effects))
             cast = SharedCast(self._roles, Own(run_id, model))

@@ -153,6 +153,8 @@ class FetchSettings(Section, frozen=True):
     per_host: Annotated[int, Meta(ge=1, le=20)] = 2
     page_seconds: Annotated[float, Meta(ge=0.1, le=600.0)] = 30.0
     page_megabytes: Annotated[float, Meta(ge=0.01, le=100.0)] = 5.0
+    original_megabytes: Annotated[float, Meta(ge=0.0, le=100.0)] = 1.0
+    """Packed. 0: none is kept."""
     redirects: Annotated[int, Meta(ge=0, le=20)] = 5
     robots: bool = True
     allow: tuple[Text, ...] = ()

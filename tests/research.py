@@ -7,7 +7,7 @@ import msgspec
 from actors.evidence import Citation, Passage, Resolution, Slice
 from actors.research import records as r
 from actors.research.identity import hash_of
-from actors.research.ports import Entities, Missed, Page, SearchResult, Statement
+from actors.research.ports import Entities, Missed, Original, Page, SearchResult, Statement
 from actors.research.workflow import ResearchCase
 
 QUESTION = "How does Harbor compare with Quay for storing container images?"
@@ -63,7 +63,10 @@ def a_case(**more: Any) -> ResearchCase:
             SearchResult("web", "Overview_of_Quay", QUAY, quality=0.4),
         ),
         "pages": (
-            a_page(quality=0.9, why=("official", "recent"), entities=Entities(("replication",), ("Quay",), ("Go",))),
+            a_page(
+                quality=0.9, why=("official", "recent"), entities=Entities(("replication",), ("Quay",), ("Go",)),
+                original=Original("ab" * 32, "text/html", "utf-8", 5_000),
+            ),
             a_page(QUAY, "---\nprojectId: T-9\n---\n## Plan\n```\n| a | b |\n<!-- x -->\n" + OTHER, title="# Overview"),
         ),
         "missed": (Missed("https://dead.example/x|y", "dead", "The server says that it is not there."),),

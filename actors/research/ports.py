@@ -60,6 +60,17 @@ class Entities(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     tech_stack: tuple[str, ...] = ()
 
 
+class Original(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """What a server sent, kept beside the text that was made of it (PR-12)."""
+
+    sha256: str
+    """Of what was sent, in hexadecimal: its name in the storage folder."""
+    content_type: str
+    charset: str = ""
+    size: int = 0
+    """Bytes."""
+
+
 class Page(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag=True):
     """A source that was really read: its cleaned text and what is known of it."""
 
@@ -88,6 +99,8 @@ class Page(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag=True):
     language: str = ""
     compressed: bool = False
     """The text is the essential part of one that was over 100 KB (PR-18)."""
+    original: Original | None = None
+    """Of a page of the web; an own document is in the index from end to end."""
 
 
 class Statement(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
@@ -151,6 +164,6 @@ class Reading(Protocol):
 
 
 __all__ = [
-    "PAGE_CHARACTERS", "Entities", "Fetch", "Missed", "Page", "Passage", "Reading", "Reason", "Search", "SearchResult",
-    "Statement",
+    "PAGE_CHARACTERS", "Entities", "Fetch", "Missed", "Original", "Page", "Passage", "Reading", "Reason", "Search",
+    "SearchResult", "Statement",
 ]  # fmt: skip

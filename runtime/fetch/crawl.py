@@ -4,11 +4,14 @@ import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+import msgspec
+import structlog
+
 from actors.research.identity import key_of, sketch_of
-from actors.research.ports import PAGE_CHARACTERS, Missed, Page, Reason, SearchResult
+from actors.research.ports import PAGE_CHARACTERS, Missed, Original, Page, Reason, SearchResult
 from actors.research.rules.quality import reasons
 from runtime.extract.wire import Extracted
-from runtime.fetch.client import Client
+from runtime.fetch.client import Client, Got
 from runtime.fetch.robots import Robots
 from runtime.fetch.seen import Fetched
 from runtime.settings import Settings
@@ -17,8 +20,12 @@ from runtime.workers import WorkError, Workers, WorkTimedOut
 READ = "runtime.fetch.document:read"
 EXTRACT = "runtime.extract.page:extract"
 EXTRACT_SECONDS = 10.0
+KEEP = "runtime.fetch.originals:keep"
+KEEP_SECONDS = 5.0
 RAW_CHARACTERS = 2_000_000
 """Of an extractor's text that are looked at."""
+
+log = structlog.get_logger()
 
 
 def is_web(result: SearchResult) -> bool:
@@ -42,23 +49,31 @@ class Crawler:
         # What waits here has not yet begun its time; what waits for a worker has.
         self._extracting = asyncio.Semaphore(settings.workers.processes)
 
-    async def read(self, result: SearchResult, query: str, within: float, given: str | None = None) -> Fetched:
+    async def read(
+        self, result: SearchResult, query: str, within: float, given: str | None = None, project: str = ""
+    ) -> Fetched:
         """
         Read one result. Never raises for what a page, a document or a server does.
 
         :param within: seconds for all of it.
         :param given: the page's text, when an extractor has got it.
+        :param project: the research for which what was sent is kept.
         """
         try:
             async with asyncio.timeout(within):
-                if given is not None:
-                    body = given[:RAW_CHARACTERS].encode("utf-8", "replace")
-                    return await self._text(result, result.url, body, "utf-8", "text/markdown", query)
-                return await (
-                    self._page(result, query, within) if is_web(result) else self._document(result, query, within)
-                )
+                if not is_web(result):
+                    return await self._document(result, query, within)
+                sent = await self._get(result, within) if given is None else _sent(result, given)
+                if sent.reason is not None:
+                    return _missed(result, sent.reason, sent.detail)
+                fetched = await self._text(result, sent, query)
         except TimeoutError:
             return _missed(result, "timed_out", f"It could not be read within {within:g} seconds.")
+        return await self._with_original(fetched, sent, project)
+
+    async def _get(self, result: SearchResult, within: float) -> Got:
+        hop = self._robots.objection if self._robots is not None else None
+        return await self._client.get(result.url, within=within, hop=hop)
 
     async def _document(self, result: SearchResult, query: str, within: float) -> Fetched:
         source = key_of(result.url)
@@ -70,26 +85,34 @@ class Crawler:
             return _missed(result, "unreachable", "The document could not be read: `index` may have to be run again.")
         return self._judged(result, result.url, said)
 
-    async def _page(self, result: SearchResult, query: str, within: float) -> Fetched:
-        hop = self._robots.objection if self._robots is not None else None
-        got = await self._client.get(result.url, within=within, hop=hop)
-        if got.reason is not None:
-            return _missed(result, got.reason, got.detail)
-        return await self._text(result, got.url, got.body, got.charset, got.content_type, query)
-
-    async def _text(
-        self, result: SearchResult, url: str, body: bytes, charset: str, content_type: str, query: str
-    ) -> Fetched:
+    async def _text(self, result: SearchResult, sent: Got, query: str) -> Fetched:
         try:
             async with self._extracting:
                 said = await self._workers.call(
-                    EXTRACT, body, charset, content_type, url, query, within=EXTRACT_SECONDS, returns=Extracted
-                )
+                    EXTRACT, sent.body, sent.charset, sent.content_type, sent.url, query, within=EXTRACT_SECONDS,
+                    returns=Extracted,
+                )  # fmt: skip
         except WorkTimedOut:
             return _missed(result, "timed_out", f"Its text could not be found within {EXTRACT_SECONDS:g} seconds.")
         except WorkError:
             return _missed(result, "thin", "No text could be found in it.")
-        return self._judged(result, url, said)
+        return self._judged(result, sent.url, said)
+
+    async def _with_original(self, fetched: Fetched, sent: Got, project: str) -> Fetched:
+        """With what was sent kept beside the text; a disk that fails costs no page."""
+        most = int(self._settings.fetch.original_megabytes * 1e6)
+        page = fetched.read
+        if not project or not most or not isinstance(page, Page):
+            return fetched
+        try:
+            digest = await self._workers.call(
+                KEEP, self._settings.storage.folder, project, sent.body, most, within=KEEP_SECONDS, returns=str
+            )
+        except WorkError as error:
+            log.warning("original.not_kept", place=page.url, project=project, error=str(error))
+            return fetched
+        original = Original(digest, sent.content_type, sent.charset, len(sent.body)) if digest else None
+        return msgspec.structs.replace(fetched, read=msgspec.structs.replace(page, original=original))
 
     def _judged(self, result: SearchResult, url: str, said: Extracted) -> Fetched:
         if said.blocked:
@@ -104,6 +127,12 @@ class Crawler:
             published=said.published or result.published, language=said.language, compressed=said.compressed,
         )  # fmt: skip
         return Fetched(page, said.canonical, said.sketch or sketch_of(said.text))
+
+
+def _sent(result: SearchResult, given: str) -> Got:
+    """What an extractor got, as if its server had sent it."""
+    body = given[:RAW_CHARACTERS].encode("utf-8", "replace")
+    return Got(result.url, 200, "text/markdown", "utf-8", body)
 
 
 def _missed(result: SearchResult, reason: Reason, detail: str) -> Fetched:

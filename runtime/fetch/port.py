@@ -39,8 +39,9 @@ class Pages:
         self.extractor: Extractor | None = None
         """Asked before our own crawler, when there is one."""
 
-    def for_run(self, effects: "Effects", purse: "Purse") -> "RunPages":
-        return RunPages(self, effects, purse)
+    def for_run(self, effects: "Effects", purse: "Purse", project: str = "") -> "RunPages":
+        """:param project: the research for which what servers send is kept; none: it is not."""
+        return RunPages(self, effects, purse, project)
 
     async def close(self) -> None:
         """Nothing stays open between two calls; the connections are the client's."""
@@ -49,8 +50,9 @@ class Pages:
 class RunPages:
     """`actors.research.ports.Fetch` for one research, its deeper rounds included."""
 
-    def __init__(self, shared: Pages, effects: "Effects", purse: "Purse") -> None:
+    def __init__(self, shared: Pages, effects: "Effects", purse: "Purse", project: str = "") -> None:
         self._shared = shared
+        self._project = project
         self._effects = effects
         self._purse = purse
         self._seen: Seen | None = None
@@ -92,9 +94,9 @@ class RunPages:
         crawler, loop = self._shared.crawler, asyncio.get_running_loop()
         most = self._shared.settings.fetch.page_seconds
         given = await batch.text(result.url) if is_web(result) else None
-        fetched = await crawler.read(result, query, min(most, end - loop.time()), given)
+        fetched = await crawler.read(result, query, min(most, end - loop.time()), given, self._project)
         if given is not None and isinstance(fetched.read, Missed):
-            fetched = await crawler.read(result, query, min(most, end - loop.time()))
+            fetched = await crawler.read(result, query, min(most, end - loop.time()), None, self._project)
         await self._effects.put("fetched", key_of(result.url), fetched)
         return fetched
 

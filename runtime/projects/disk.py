@@ -11,6 +11,11 @@ _OLD = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 def write_whole(path: Path, text: str) -> None:
+    """`write_bytes` for a text."""
+    write_bytes(path, text.encode("utf-8", "surrogatepass"))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
     """
     Replace a file; after a crash there is the old one or the new one, and no disk cache holds it back.
 
@@ -19,8 +24,8 @@ def write_whole(path: Path, text: str) -> None:
     new = path.with_name(f".{path.name}.new")
     new.unlink(missing_ok=True)
     try:
-        with os.fdopen(os.open(new, _NEW, 0o644), "wb") as file:
-            file.write(text.encode("utf-8", "surrogatepass"))
+        with os.fdopen(os.open(new, _NEW, 0o600), "wb") as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         new.replace(path)
@@ -32,12 +37,24 @@ def write_whole(path: Path, text: str) -> None:
 
 def read_whole(path: Path) -> str | None:
     """The text of a file; nothing when there is none, or one that is no regular file of UTF-8 text of sensible size."""
-    return _read(path, MOST_BYTES, "strict")
+    return _text(read_bytes(path), "strict")
 
 
 def read_start(path: Path, size: int) -> str | None:
     """The first bytes of a file as text, or nothing, as above."""
-    return _read(path, size, "ignore")
+    return _text(read_bytes(path, size), "ignore")
+
+
+def read_bytes(path: Path, size: int = MOST_BYTES) -> bytes | None:
+    """The first bytes of a file; nothing when there is none, or one that is no regular file of sensible size."""
+    try:
+        with os.fdopen(os.open(path, _OLD), "rb") as file:
+            about = os.fstat(file.fileno())
+            if not stat.S_ISREG(about.st_mode) or about.st_size > MOST_BYTES:
+                return None
+            return file.read(size)
+    except OSError:
+        return None
 
 
 def folder_for(path: Path) -> Path:
@@ -52,14 +69,10 @@ def folder_for(path: Path) -> Path:
     return path
 
 
-def _read(path: Path, size: int, errors: str) -> str | None:
+def _text(content: bytes | None, errors: str) -> str | None:
     try:
-        with os.fdopen(os.open(path, _OLD), "rb") as file:
-            about = os.fstat(file.fileno())
-            if not stat.S_ISREG(about.st_mode) or about.st_size > MOST_BYTES:
-                return None
-            return file.read(size).decode("utf-8", errors)
-    except (OSError, UnicodeDecodeError):
+        return None if content is None else content.decode("utf-8", errors)
+    except UnicodeDecodeError:
         return None
 
 

@@ -42,11 +42,15 @@ class Research:
         self.reader = Reader(node.knowledge, node.workers)
         self.keeper = Keeper(node.folder, node.workers, settings.research.backup_seconds)
 
-    def cast(self, run_id: str, model: Model, effects: Effects) -> Cast:
-        """The cast of a research's outermost run, with ports of its own."""
+    def cast(self, run_id: str, model: Model, effects: Effects, project: str = "") -> Cast:
+        """
+        The cast of a research's outermost run, with ports of its own.
+
+        :param project: the id of its state file, if it has one: then the pages that it read are kept as they were sent.
+        """
         limits = self._node.settings.research
         purse = Purse({"pages": limits.pages, "credits": limits.credits}, effects)
-        search, fetch = self.sources.for_run(effects, purse), self.pages.for_run(effects, purse)
+        search, fetch = self.sources.for_run(effects, purse), self.pages.for_run(effects, purse, project)
         return SharedCast(self._roles, Own(run_id, model, search, fetch, self.reader, self._deepen))
 
     async def close(self) -> None:

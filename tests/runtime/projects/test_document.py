@@ -88,6 +88,19 @@ def test_the_file_has_the_parts_that_people_and_programs_look_for() -> None:
     assert [cells(line)[4] for line in rows] == ["yes", "yes"]
 
 
+@pytest.mark.req("PR-12", "PR-18")
+def test_beside_the_text_of_a_page_stand_its_original_and_its_entities() -> None:
+    content = written(a_project()).split("## Extracted content")[1].split("\n### ")[1]
+    head, _, text = content.partition("```text")
+
+    assert (
+        "- **Entities:**\n  - **Features:**\n    - replication\n  - **Competitors:**\n    - Quay\n"
+        "  - **Tech stack:**\n    - Go\n"
+    ) in head
+    assert f"- **Original:** {'ab' * 32}\n  - **Content type:** text/html\n" in head
+    assert "Entities" not in text
+
+
 @pytest.mark.req("PR-15")
 def test_the_table_says_what_was_not_crawled() -> None:
     case = a_case(pages=(a_page(),))

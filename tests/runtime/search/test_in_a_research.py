@@ -11,7 +11,9 @@ from aiohttp.web import json_response
 
 from actors.outcome import Why
 from actors.research.records import Brief, Report
+from runtime.fetch.originals import extract_again, forget
 from runtime.node import Node
+from runtime.projects.document import parsed
 from runtime.settings import FeedsSettings, FetchSettings, Settings, StorageSettings, TavilySettings
 from runtime.storage.journal import Ticket
 from tests import site_pages
@@ -107,3 +109,20 @@ async def test_a_research_whose_web_search_fails_says_so_and_uses_the_other_sour
         assert (web.url(TRAM), "rss") in read(report)
         assert web.hits("/feed.rss") == 1, "a feed is fetched once in a research"
         assert KEY not in str(report)
+
+
+@pytest.mark.req("PR-12")
+async def test_a_research_keeps_the_pages_as_they_were_sent_and_its_file_refers_to_them(tmp_path: Path) -> None:
+    async with site() as web, FakeTavily(by_path(search=tells(web), extract=fails(500))) as tavily:
+        async with node_with(tmp_path, tavily) as node:
+            await research(node)
+        found = parsed((tmp_path / "T-1.md").read_text())
+
+    assert len(found.case.pages) == 2
+    for page in found.case.pages:
+        assert page.original is not None
+        assert page.original.content_type == "text/html"
+        again = extract_again(tmp_path, page, QUESTION)
+        assert again is not None
+        assert again.text == page.text
+    assert forget(tmp_path, ["T-1"]) == 2
