@@ -145,13 +145,15 @@ class Table(msgspec.Struct, frozen=True, gc=False):
     rows: tuple[tuple[Line, ...], ...]
 
 
-class Chart(msgspec.Struct, frozen=True, gc=False):
-    """Counted facts, never estimates."""
+class Chart(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """Counted facts and amounts that sources name, never estimates."""
 
     kind: Literal["pie", "bar", "timeline"]
     title: str
-    items: tuple[tuple[str, int], ...]
-    """(label, count); of a timeline (event, year)."""
+    items: tuple[tuple[str, float], ...]
+    """(label, count or amount); of a timeline (event, year)."""
+    unit: str = "Citations"
+    """What bars count."""
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):

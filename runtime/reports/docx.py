@@ -13,6 +13,7 @@ from docx.shared import Cm, Pt, RGBColor
 from actors.research.records import Chart, Line, Listed, Report, Table
 from actors.research.report import outline as o
 from actors.research.report.links import link, publisher, shown
+from actors.research.report.mermaid import figures
 from actors.research.report.prose import Piece, clean, flat, pieces
 
 MONOSPACED = "Courier New"
@@ -141,7 +142,7 @@ class _Writer:
         for label, count in chart.items:
             cells = grid.add_row().cells
             bar = "█" * max(1, round(BLOCKS * count / most)) if count else ""
-            said = (str(count), label) if chart.kind == "timeline" else (label, str(count), bar)
+            said = (figures(count), label) if chart.kind == "timeline" else (label, figures(count), bar)
             for cell, text, width in zip(cells, said, widths, strict=True):
                 cell.width = Cm(width)
                 run = cell.paragraphs[0].add_run(clean(text))

@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from typing import NamedTuple, assert_never
 
 from actors.research.records import Chart
+from actors.research.report.mermaid import figures
 
 WIDTH = 560.0
 ROW = 22.0
 SIZE = 12.0
 LETTER = 6.6
 """About the width of a letter of SIZE; a wide one counts twice."""
+LABELS_LEAST, LABELS_MOST = 70.0, 240.0
+"""What is left of bars for their labels."""
 RADIUS = 70.0
 PALETTE = ("#2f6fb0", "#d9822b", "#3c9a5f", "#b5485d", "#7a5bb5", "#8a6d4b", "#c65b9c", "#6b7785")
 """Told apart in light and dark, and by most of those who see few colours."""
@@ -103,24 +106,25 @@ def _pie(chart: Chart, height: float) -> Iterator[Shape]:
         yield Wedge(x, height / 2, RADIUS, start, end, colour)
         y = top + ROW * place
         yield Bar(2 * x + 20, y + 5, 12, 12, colour)
-        yield Text(2 * x + 66, y + 15, str(count), bold=True, right=True)
+        yield Text(2 * x + 66, y + 15, figures(count), bold=True, right=True)
         yield Text(2 * x + 76, y + 15, fit(label, WIDTH - 2 * x - 80))
         start = end
 
 
 def _bars(chart: Chart) -> Iterator[Shape]:
     most = max((count for _, count in chart.items), default=0) or 1
+    room = min(LABELS_MOST, max(LABELS_LEAST, *(LETTER * len(label) for label, _ in chart.items), 0.0))
     for place, (label, count) in enumerate(chart.items):
-        y, width = 4 + ROW * place, (WIDTH - 130) * count / most
-        yield Text(76, y + 15, fit(label, 70), right=True)
-        yield Bar(86, y + 3, width, ROW - 6, PALETTE[0])
-        yield Text(92 + width, y + 15, str(count), bold=True)
+        y, width = 4 + ROW * place, (WIDTH - room - 60) * count / most
+        yield Text(room + 6, y + 15, fit(label, room), right=True)
+        yield Bar(room + 16, y + 3, width, ROW - 6, PALETTE[0])
+        yield Text(room + 22 + width, y + 15, figures(count), bold=True)
 
 
 def _timeline(chart: Chart) -> Iterator[Shape]:
     yield Bar(59, 10, 2, max(0.0, ROW * (len(chart.items) - 1)) + 10, PALETTE[-1])
     for place, (event, year) in enumerate(chart.items):
         y = 4 + ROW * place
-        yield Text(48, y + 15, str(year), bold=True, right=True)
+        yield Text(48, y + 15, figures(year), bold=True, right=True)
         yield Dot(60, y + 11, 5, PALETTE[0])
         yield Text(74, y + 15, fit(event, WIDTH - 78))

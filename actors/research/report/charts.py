@@ -1,15 +1,23 @@
-"""Charts of what can be counted in a report, and nothing else. A chart that tells nothing is not drawn. Pure."""
+"""
+Charts of what sources count and of what can be counted in a report, and nothing else. Pure.
+
+A chart that tells nothing is not drawn.
+"""
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from actors.research.ports import Missed
-from actors.research.records import Chart, Line, Listed
+from actors.research.records import Chart, Line, Listed, Table
 from actors.research.report.links import publisher
+from actors.research.report.measures import Cited, Series, compared, series
 from actors.research.report.missing import REASONS
 from actors.research.report.prose import flat, neat
 
+SIGNS = {"%": "percent", "$": "dollars"}
+SUBJECTS = 3
+"""Charts of the topic itself."""
 SLICES = 8
 """The others of a pie are one slice."""
 LEAST_BARS, BARS = 6, 20
@@ -37,6 +45,45 @@ _YEAR = re.compile(
 def charts(lines: Sequence[Line], sources: Sequence[Listed], missed: Sequence[Missed]) -> tuple[Chart, ...]:
     """The charts that tell something about these sentences and sources."""
     return tuple(_charts(lines, sources, missed))
+
+
+def subject(lines: Sequence[Line], passages: Sequence[Cited], comparison: Table | None = None) -> tuple[Chart, ...]:
+    """
+    Charts of what the report is about, where the sources hold amounts of one measure.
+
+    :param passages: those that the report cites.
+    """
+    found = [made for row in (comparison.rows if comparison else ()) if (made := _row(comparison, row)) is not None]
+    found += series(((line.text, line.numbers) for line in lines), passages, _named)
+    return tuple(map(_drawn, dict.fromkeys(found)))[:SUBJECTS]
+
+
+def _row(comparison: Table | None, row: Sequence[Line]) -> Series | None:
+    head = comparison.head if comparison else ()
+    return compared(
+        row[0].text, ((side, (cell.text, cell.numbers)) for side, cell in zip(head[1:], row[1:], strict=True))
+    )
+
+
+def _drawn(made: Series) -> Chart:
+    """Bars; where all amounts are of one source, the title names it, else each label its own."""
+    places = {numbers for _, _, numbers in made.items}
+    unit = _spelled(made.unit)
+    if len(places) == 1:
+        title = f"{made.title} ({', '.join(filter(None, (unit, _marks(places.pop()))))})"
+        return Chart("bar", title, tuple((label, value) for label, value, _ in made.items), unit or "Amount")
+    items = tuple((f"{label} ({_marks(numbers)})", value) for label, value, numbers in made.items)
+    return Chart("bar", f"{made.title} ({unit})" if unit else made.title, items, unit or "Amount")
+
+
+def _spelled(unit: str) -> str:
+    """A unit in words: its sign may mean something in a diagram."""
+    sign, _, more = unit.partition(" ")
+    return f"{more} {SIGNS[sign]}".strip() if sign in SIGNS else unit
+
+
+def _marks(numbers: Sequence[int]) -> str:
+    return f"source {', '.join(map(str, numbers))}"
 
 
 def years(text: str) -> list[int]:
@@ -71,7 +118,7 @@ def _charts(lines: Sequence[Line], sources: Sequence[Listed], missed: Sequence[M
 
 
 def _moments(line: Line, latest: int) -> Iterator[tuple[str, int]]:
-    marks = f"(source {', '.join(map(str, line.numbers))})" if line.numbers else ""
+    marks = f"({_marks(line.numbers)})" if line.numbers else ""
     seen: set[int] = set()
     for sentence in _SENTENCE.split(flat(line.text)):
         for year, place in _named(sentence):

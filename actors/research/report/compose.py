@@ -10,7 +10,7 @@ from actors.research.messages import CloseResearch
 from actors.research.ports import Page, Statement
 from actors.research.records import Analysis, Block, Comparison, Line, Listed, Rated, Report, Table
 from actors.research.report.arrange import Arrangement
-from actors.research.report.charts import charts
+from actors.research.report.charts import charts, subject
 from actors.research.report.prose import neat
 from actors.research.report.register import Register, statements
 from actors.research.report.remarks import ended_early, is_product_question, notes, still_open
@@ -66,9 +66,10 @@ def written(
     )
     lines = tuple(dict.fromkeys(body(report)))
     sources = _sources(case.pages, register, lines)
+    drawn = (*subject(lines, register.cited_passages, report.comparison), *charts(lines, sources, case.missed))
     report = msgspec.structs.replace(
         report, unanswered=_unanswered(case, chosen), further=still_open(case), missed=case.missed, sources=sources,
-        charts=charts(lines, sources, case.missed), partial=ended_early(case), notes=(*notes(case, register), *remarks),
+        charts=drawn, partial=ended_early(case), notes=(*notes(case, register), *remarks),
     )  # fmt: skip
     return report, register.citations
 

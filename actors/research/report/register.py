@@ -83,6 +83,12 @@ class Register:
         return tuple(self._cited.values())
 
     @property
+    def cited_passages(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
+        """The text of each passage that a number was given to, with its number."""
+        known = {passage: number for number, passage, _ in self._cited}
+        return tuple((self._passages[passage].text, (number,)) for passage, number in known.items())
+
+    @property
     def reworded(self) -> bool:
         """Whether any statement that stands is more than the words of its source."""
         return any(stands and not verbatim(each) for each, stands in self._stand.items())
