@@ -18,6 +18,9 @@ async def until_stopped(work: Coroutine[Any, Any, object], ctx: Context, *, with
     :returns: whether it came to its end; false when the run is winding down or the time is over.
     :raises Exception: what the work raised.
     """
+    if ctx.stopping:  # nothing new is begun
+        work.close()
+        return False
     loop = asyncio.get_running_loop()
     task, stopped = asyncio.ensure_future(work), loop.create_future()
     ctx.when_stopping(lambda: None if stopped.done() else stopped.set_result(None))

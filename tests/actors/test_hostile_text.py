@@ -89,7 +89,7 @@ RESEARCH: dict[str, Callable[[str], object]] = {
     "quality": lambda text: quality.judged((result(text),), text),
     "essential": lambda text: compress.essential(text, "What is a?"),
     "key points": lambda text: compress.key_points(text, "What is a?"),
-    "results": lambda text: compress.results_table((result(text),)),
+    "results": lambda text: compress.results((result(text),) * 51),
     "segments": lambda text: list(segments(text)),
     "entities": entities,
     "decompose": decompose.decompose,

@@ -51,15 +51,6 @@ def results(found: Sequence[SearchResult]) -> tuple[SearchResult, ...]:
     return tuple(sorted(small, key=lambda each: -each.quality))
 
 
-def results_table(found: Sequence[SearchResult]) -> str:
-    """Results as a Markdown table, whatever their texts hold."""
-    rows = ["| Quality | Title | URL | Summary | Key points |", "| ---: | --- | --- | --- | --- |"]
-    for each in found:
-        cells = (f"{each.quality:.2f}", each.title, each.url, each.summary, "; ".join(each.key_points))
-        rows.append(f"| {' | '.join(_cell(cell) for cell in cells)} |")
-    return "\n".join(rows) + "\n"
-
-
 def essential(text: str, question: str, limit: int = PAGE_CHARACTERS) -> str:
     """
     The paragraphs that bear most on a question, with the headings above them, each verbatim and in their order.
@@ -225,5 +216,5 @@ def _terms(text: str) -> Iterator[str]:
 
 __all__ = [
     "RESULTS", "analysis_summary", "cut", "cut_at_paragraph", "entities", "essential", "key_points", "results",
-    "results_table", "summary",
+    "summary",
 ]  # fmt: skip

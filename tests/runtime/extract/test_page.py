@@ -219,6 +219,36 @@ def test_a_text_over_100_kb_is_compressed_to_what_bears_on_the_question() -> Non
     assert all(part in many for part in found.text.split("\n\n"))
 
 
+@pytest.mark.req("PR-18")
+@pytest.mark.parametrize(("size", "compressed"), [(102_399, False), (102_400, False), (102_401, True)])
+@pytest.mark.parametrize("letter", ["x", "é"])
+def test_one_byte_over_100_kb_is_compressed_and_100_kb_are_not(size: int, compressed: bool, letter: str) -> None:
+    line = f"It is built with PostgreSQL for the {letter * 40} of the county.\n\n"
+    text = (line * 3_000).encode()[: size - 200].decode("utf-8", "ignore")
+    text += "x" * (size - len(text.encode()))
+    assert len(text.encode()) == size
+
+    found = read(text, kind="text/plain")
+
+    assert found.full_length == len(text)
+    assert found.compressed == compressed
+    assert len(found.text) <= PAGE_CHARACTERS
+    assert found.entities.tech_stack == ("PostgreSQL",)
+
+
+@pytest.mark.req("PR-18")
+def test_the_names_of_a_compressed_text_are_those_of_the_whole() -> None:
+    filler = "\n\n".join(f"The {n}th mooring of the harbour is free on all days of the week." for n in range(3_000))
+    text = f"{filler}\n\n## Features\n\n- Sounding\n\n## Competitors\n\n- Lumen\n\n## Tech stack\n\n- Redis\n"
+
+    found = read(text, kind="text/markdown", question="Which mooring is free?")
+
+    assert found.compressed
+    assert (found.entities.features, found.entities.competitors, found.entities.tech_stack) == (
+        ("Sounding",), ("Lumen",), ("Redis",)
+    )  # fmt: skip
+
+
 def test_control_and_direction_characters_are_gone() -> None:
     found = read(page(article("Ev\u202eil\u2066 te\x00xt\x1b[31m \u200bhere. " + PARAGRAPHS[0], *PARAGRAPHS)))
 

@@ -16,6 +16,7 @@ from actors.research.ports import Page, SearchResult, Statement
 from actors.research.records import Block, Line, Report, Section
 from actors.research.report.compose import compose
 from actors.research.report.markdown import rendered
+from actors.research.rules import compress
 from actors.research.workflow import ResearchCase
 from runtime.projects.document import SECTIONS, begun, parsed, written
 from runtime.projects.project import Project
@@ -99,6 +100,32 @@ def test_beside_the_text_of_a_page_stand_its_original_and_its_entities() -> None
     ) in head
     assert f"- **Original:** {'ab' * 32}\n  - **Content type:** text/html\n" in head
     assert "Entities" not in text
+
+
+@pytest.mark.req("PR-17", "PR-15")
+def test_compressed_results_are_a_table_of_five_things_and_a_hostile_text_cannot_break_it() -> None:
+    # given what a search that found over 50 results leaves of them
+    found = [
+        SearchResult(
+            "web", f"Title {n}", f"https://a.example/{n}", "a | b\n| c | [x](javascript:1) <b> " + "word " * 60,
+            tuple("abcdefg"), n / 100, "q", "2026-01-01",
+        )
+        for n in range(51)
+    ]  # fmt: skip
+    case = ResearchCase(ticket_id="T-1", text=QUESTION, results=compress.results(found))
+
+    # when
+    section = written(a_project(case)).split("\n## Search results\n\n")[1]
+    head, _, *rows = [cells(line) for line in section.splitlines() if line.startswith("|")]
+
+    # then
+    shown = [dict(zip(head, row, strict=True)) for row in rows]
+    assert len(shown) == 51
+    assert [float(each["Quality"]) for each in shown] == [n / 100 for n in range(50, -1, -1)]
+    assert shown[0]["URL"] == "<https://a.example/50>"
+    assert all(0 < len(outline(each["Summary"])) < 200 for each in shown)
+    assert {each["Key points"] for each in shown} == {"a<br>b<br>c<br>d"}
+    assert {each["Published"] for each in shown} == {""}
 
 
 @pytest.mark.req("PR-15")

@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -36,22 +37,34 @@ def test_over_fifty_results_keep_five_things_and_the_best_comes_first() -> None:
     assert {(each.url, each.title) for each in small} == {(each.url, each.title) for each in found}
 
 
-def test_fifty_results_stay_as_they_are() -> None:
-    found = tuple(result(n) for n in range(RESULTS))
+@pytest.mark.req("PR-17")
+def test_fifty_results_stay_as_they_are_and_fifty_one_do_not() -> None:
+    found = tuple(result(n, n / 100, "word " * 100) for n in range(51))
 
-    assert compress.results(found) == found
+    assert compress.results(found[:50]) == found[:50]
+    assert [each.quality for each in compress.results(found)] == [n / 100 for n in range(50, -1, -1)]
 
 
 @pytest.mark.req("PR-17")
-def test_hostile_texts_cannot_break_the_table_of_results() -> None:
-    table = compress.results_table([result(1, 0.25, "a | b\n| c | [x](javascript:1) <b>")])
+@pytest.mark.parametrize(("length", "kept"), [(198, True), (199, True), (200, False), (5_000, False)])
+def test_a_summary_has_less_than_two_hundred_characters(length: int, kept: bool) -> None:
+    text = ("word " * 1_000)[: length - 1] + "!"
+    (small, *_) = compress.results((result(0, 1.0, text), *(result(n) for n in range(1, 51))))
 
-    assert table.count("\n") == 3
-    row = table.splitlines()[2]
-    assert row.replace("\\|", "").count("|") == 6
-    assert row.startswith("| 0.25 | Title 1 | https://example.org/1 |")
-    assert "\\[x\\]" in row
-    assert "\\<b\\>" in row
+    assert (small.summary == text) == kept
+    assert len(small.summary) < 200
+    assert len(small.summary) > 150
+
+
+@pytest.mark.req("PR-17")
+def test_a_result_has_less_than_five_key_points() -> None:
+    points = ("one", "two", "three", "four", "five")
+    many = [msgspec.structs.replace(result(n), key_points=points[: n % 6]) for n in range(60)]
+
+    small = {each.url: each.key_points for each in compress.results(many)}
+
+    assert {small[each.url] for each in many} == {points[:n] for n in range(5)}
+    assert all(small[each.url] == each.key_points[:4] for each in many)
 
 
 LONG = "# Pumps\n\nPumps move water.\n\n" + "\n\n".join(
