@@ -14,9 +14,9 @@ from actors.progress import RoundBegan, Worked
 from actors.research import messages as m
 from actors.research.drafts import Answer, PlanDraft
 from actors.research.extractor import Extractor
-from actors.research.messages import CloseResearch, ResearchClosed
+from actors.research.messages import CloseResearch, ExtractionCompleted, ReadSources, ResearchClosed
 from actors.research.ports import SearchResult
-from actors.research.records import Brief
+from actors.research.records import Brief, Plan
 from actors.research.workflow import RESEARCH, ResearchCase, State
 from actors.verify import verify
 from actors.workflow import ORCHESTRATOR, Again, Limits, Step
@@ -25,9 +25,10 @@ from runtime.cast import configured
 from runtime.commands import Exit
 from runtime.settings import AgentsSettings, RunSettings, Settings
 from runtime.view.report import exit_status, researched
+from tests.actors.research.test_extractor import Turn
 from tests.clock import settle
 from tests.fakes import Hangs, Says, targets
-from tests.inquiry import QUESTION, WEB, Finds, Inquiry, Reads, Scripted
+from tests.inquiry import QUESTION, WEB, Finds, Inquiry, Looks, Reads, Scripted
 
 ONE = Brief(breadth=3, depth=1)
 TURNS = 100
@@ -294,55 +295,115 @@ async def test_pr_31_a_cancelled_research_hands_in_what_it_has_and_starts_nothin
     assert inquiry.tickets_.rows["T-1"][0] == "cancelled"
 
 
-def hanging(state: str) -> dict[str, Any]:
-    """The actor at work in a state, one that never comes to an end."""
-    roles = dict(zip(STAGES, ("planner", "searcher", "extractor", "analyzer", "reporter"), strict=True))
-    return {roles[state]: Hangs}
+class Held:
+    """A port that counts what is begun, and never comes to an end from the call on that a test chooses."""
+
+    def __init__(self, port: Any, held: Callable[..., bool] = lambda *_: False) -> None:
+        self._port, self._held, self.begun = port, held, 0
+
+    def __getattr__(self, name: str) -> Any:
+        there = getattr(self._port, name)
+        if not asyncio.iscoroutinefunction(there):
+            return there
+
+        async def call(*arguments: Any, **named: Any) -> Any:
+            self.begun += 1
+            if self._held(*arguments):
+                await asyncio.Event().wait()
+            return await there(*arguments, **named)
+
+        return call
+
+
+def thinks_for(agent: str) -> Callable[..., bool]:
+    return lambda _, task: bool(task.agent == agent)
+
+
+def always(*_: Any) -> bool:
+    return True
 
 
 @pytest.mark.req("PR-30", "PR-31")
-@pytest.mark.parametrize("state", STAGES[:4])
-async def test_pr_31_at_each_stage_a_cancelled_research_ends_with_a_report(state: str) -> None:
-    inquiry = Inquiry(brief=ONE, **hanging(state))
+@pytest.mark.parametrize(
+    ("state", "port", "held"),
+    [
+        ("planning", "model", thinks_for("planner")),
+        ("searching", "search", always),
+        ("extracting", "fetch", always),
+        ("analyzing", "reading", always),
+        ("analyzing", "model", thinks_for("analyzer")),
+        ("reporting", "model", thinks_for("reporter")),
+    ],
+)
+async def test_pr_31_at_each_stage_a_cancelled_research_ends_at_once_with_a_partial_report(
+    state: str, port: str, held: Callable[..., bool]
+) -> None:
+    # given a research that is at work in this stage
+    real = {"model": Scripted({}), "search": Finds(), "fetch": Reads(), "reading": Looks()}
+    world = {name: Held(each, *((held,) if name == port else ())) for name, each in real.items()}
+    inquiry = Inquiry(brief=Brief(breadth=3, depth=2), **world)  # type: ignore[arg-type]
+    await until(lambda: inquiry.where.state == state and world[port].begun > 0)
     await settle()
-    assert inquiry.where.state == state
+    begun = {name: each.begun for name, each in world.items()}
+    known = inquiry.known
 
+    # when
     inquiry.live.cancel()
+    await settle()
+
+    # then it is over without any further wait, and nothing new was begun
+    assert inquiry.live.ended
     outcome = await inquiry.end()
-
-    assert outcome.status in {"cancelled", "error"}
-    assert outcome.seconds <= 30.0 + 2.0
-    if outcome.why is Why.CANCELLED:
-        assert outcome.by == "reporter"
-        assert outcome.resolution is not None
-    later = states(inquiry)[states(inquiry).index(state) + 1 :]
-    assert later == []
-
-
-class ThinksOnce(Scripted):
-    """Its report takes for ever."""
-
-    async def fill(self, shape: type[Any], task: Any, *, within: float) -> Any:
-        if task.agent == "reporter":
-            await asyncio.Event().wait()
-        return await super().fill(shape, task, within=within)
+    assert (outcome.status, outcome.why, outcome.by, outcome.seconds) == ("cancelled", Why.CANCELLED, "reporter", 0.0)
+    assert {name: each.begun for name, each in world.items()} == begun
+    assert states(inquiry)[-1] == state
+    assert not inquiry.rounds
+    assert inquiry.tickets_.rows["T-1"][0] == "cancelled"
+    # and what was found is handed in
+    assert outcome.resolution is not None
+    assert inquiry.known.report is not None
+    assert inquiry.known.report.partial
+    assert set(known.pages) <= set(inquiry.known.pages)
+    assert set(known.results) <= set(inquiry.known.results)
+    assert {each.url for each in inquiry.known.report.sources} == {page.url for page in known.pages}
 
 
 @pytest.mark.req("PR-31")
-async def test_pr_31_a_report_in_the_making_is_cut_short_by_a_cancel() -> None:
-    inquiry = Inquiry(brief=ONE, model=ThinksOnce({}))
+async def test_pr_31_work_that_has_not_begun_when_the_flag_is_seen_is_not_begun() -> None:
+    fetch = Held(Reads())
+    turn = Turn()
+    turn.stop()
+
+    said = await Extractor(fetch).receive(  # type: ignore[arg-type]
+        ReadSources(
+            text=QUESTION, brief=ONE, plan=Plan((QUESTION,), (QUESTION,), ("web",)), pages=(), missed=(), partial="",
+            results=tuple(SearchResult("web", url, url, quality=0.5) for url in WEB),
+        ),
+        turn,  # type: ignore[arg-type]
+    )  # fmt: skip
+
+    assert isinstance(said, ExtractionCompleted)
+    assert (said.pages, fetch._port.fetched) == ((), [])
+
+
+@pytest.mark.req("PR-32")
+@pytest.mark.parametrize(
+    ("role", "forced"), [("planner", False), ("searcher", True), ("extractor", True), ("analyzer", True)]
+)
+async def test_pr_32_an_agent_that_hands_in_nothing_is_not_waited_for_longer_than_thirty_seconds(
+    role: str, forced: bool
+) -> None:
+    inquiry = Inquiry(brief=ONE, **{role: Hangs})
     await settle()
-    if inquiry.where.state != State.REPORTING:
-        assert inquiry.live.ended  # without a model the report is there at once
-        return
 
     inquiry.live.cancel()
-    await settle()
     outcome = await inquiry.end()
 
-    assert (outcome.status, outcome.why, outcome.seconds) == ("cancelled", Why.CANCELLED, 0.0)
-    assert outcome.resolution is not None
-    assert outcome.resolution.citations
+    if forced:
+        assert (outcome.status, outcome.why) == ("error", Why.CANCEL_FORCED)
+        assert 30.0 <= outcome.seconds <= 32.0
+    else:  # a plan that is half made is of no use, so nobody waits for it
+        assert (outcome.status, outcome.why, outcome.seconds) == ("cancelled", Why.CANCELLED, 0.0)
 
 
 @pytest.mark.req("PR-32")
