@@ -204,6 +204,8 @@ class Site:
     def __init__(self, latency: float) -> None:
         self.latency = latency
         """Seconds before each answer."""
+        self.slow: dict[str, float] = {}
+        """Seconds more, by path."""
         self.pages = dict(PAGES)
         """Replies by path, for a test to change."""
         self.asked: list[tuple[str, str]] = []
@@ -249,7 +251,7 @@ class Site:
             self.at_once[name] += 1
             self.most_at_once[name] = max(self.most_at_once[name], self.at_once[name])
         try:
-            await asyncio.sleep(self.latency)
+            await asyncio.sleep(self.latency + self.slow.get(path, 0.0))
             if behaviour := BEHAVIOURS.get(path):
                 await behaviour(write)
             else:

@@ -11,12 +11,13 @@ from structlog.testing import capture_logs
 
 from actors.ports import PortFailed
 from actors.progress import Worked
+from actors.research import searcher
 from actors.research.messages import RunSearches, SearchCompleted, SearchFellShort
 from actors.research.ports import Missed, SearchResult
 from actors.research.records import Brief, Plan
 from actors.research.rules import compress
 from actors.research.rules.quality import host_of
-from actors.research.searcher import AT_ONCE, Searcher
+from actors.research.searcher import AT_ONCE, Searcher, SearchTask
 from tests.actors.research.test_extractor import Turn
 from tests.clock import settle
 from tests.research import a_page
@@ -74,7 +75,84 @@ async def search(port: Any, message: RunSearches, turn: Turn | None = None) -> S
     return await Searcher(port).receive(message, turn or Turn())  # type: ignore[arg-type]
 
 
-@pytest.mark.req("PR-4", "RE-1", "RE-14")
+class Together(Answers):
+    """Answers nobody before so many are open at once, and then counts them."""
+
+    def __init__(self, least: int) -> None:
+        super().__init__(each_its_own)
+        self._least, self._all_there = least, asyncio.Event()
+
+    async def search(self, source: str, query: str, *, limit: int, within: float) -> Answer:
+        if self.at_once + 1 >= self._least:
+            self._all_there.set()
+        self.at_once += 1
+        self.most_at_once = max(self.most_at_once, self.at_once)
+        try:
+            await self._all_there.wait()
+            for _ in range(5):
+                await asyncio.sleep(0)
+            return self._say(source, query)
+        finally:
+            self.at_once -= 1
+
+
+@pytest.mark.req("RE-1")
+@pytest.mark.parametrize(("limit", "searches"), [(None, 24), (1, 5), (3, 10), (20, 20)])
+async def test_re_1_queries_are_searched_in_parallel_but_never_more_than_the_limit_at_once(
+    limit: int | None, searches: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # given sources that answer nobody before as many are asked as may be
+    if limit is not None:
+        monkeypatch.setattr(searcher, "AT_ONCE", limit)
+    most = limit or 8
+    port = Together(most)
+
+    # when
+    queries = [f"tea {n}" for n in range(searches)]
+    said = await asyncio.wait_for(search(port, order(*queries, sources=("web",))), 10)
+
+    # then all are answered: so many were open at once, and no more
+    assert len(said.results) == 3 * searches
+    assert port.most_at_once == most
+    assert port.at_once == 0
+
+
+@pytest.mark.req("RE-14")
+async def test_re_14_a_search_task_holds_its_query_and_how_far_it_has_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    # given
+    tasks: list[SearchTask] = []
+
+    class Kept(SearchTask):
+        def __post_init__(self) -> None:
+            tasks.append(self)
+
+    monkeypatch.setattr(searcher, "SearchTask", Kept)
+    monkeypatch.setattr(searcher, "AT_ONCE", 2)
+    seen: list[list[str]] = []
+
+    def say(source: str, query: str) -> Answer:
+        seen.append([task.status for task in tasks])
+        if query == "fails":
+            raise PortFailed("No.")
+        return each_its_own(source, query)
+
+    # when
+    port = Answers(say)
+    said = await search(port, order("tea one", "fails", "tea two", "silence", sources=("web",)), Turn(seconds=0.2))
+
+    # then each query of each source is one, and its status says what became of it
+    assert [(task.query, task.source) for task in tasks] == [
+        (query, "web") for query in ("tea one", "fails", "tea two", "silence")
+    ]
+    assert seen[0] == ["asked", "asked", "waiting", "waiting"]
+    assert [task.status for task in tasks] == ["answered", "failed", "answered", "failed"]
+    assert [len(task.found) for task in tasks] == [3, 1, 3, 1]
+    assert {each.url for each in said.results} == {
+        each.url for task in tasks for each in task.found if isinstance(each, SearchResult)
+    }
+
+
+@pytest.mark.req("PR-4", "RE-14")
 async def test_every_query_is_asked_of_every_source_several_at_once_but_not_all() -> None:
     port, turn = Answers(each_its_own), Turn()
     queries = [f"tea {n}" for n in range(12)]
@@ -82,7 +160,7 @@ async def test_every_query_is_asked_of_every_source_several_at_once_but_not_all(
     said = await search(port, order(*queries), turn)
 
     assert sorted(port.asked) == sorted((source, query) for source in ("knowledge", "web") for query in queries)
-    assert port.most_at_once == AT_ONCE
+    assert port.most_at_once == 8
     assert port.limits == {5}
     assert isinstance(said, SearchCompleted)
     assert len(said.results) == 2 * 12 * 3

@@ -59,6 +59,24 @@ class Here(Workers):
         return msgspec.convert(answer, returns)
 
 
+class Noted(Effects):
+    """Effects that are durable at once and in no thread, which a clock that is hurried would not wait for."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], bytes] = {}
+
+    def get(self, kind: str, key: str, type_: Any) -> Any:
+        known = self._known.get((kind, key))
+        return None if known is None else msgspec.msgpack.decode(known, type=type_)
+
+    def all(self, kind: str, type_: Any) -> list[Any]:
+        return [self.get(*each, type_) for each in sorted(self._known) if each[0] == kind]
+
+    async def put(self, kind: str, key: str, value: Any) -> None:
+        self._known.setdefault((kind, key), msgspec.msgpack.encode(value))
+        await asyncio.sleep(0)
+
+
 def settings(folder: Any, fetch: FetchSettings = LOOPBACK, **research: Any) -> Settings:
     return Settings(
         fetch=fetch, storage=StorageSettings(folder=str(folder)), research=ResearchSettings(**research)

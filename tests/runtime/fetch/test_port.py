@@ -20,7 +20,7 @@ from runtime.storage.database import Database
 from runtime.storage.effects import SCHEMA, Effects
 from runtime.workers import Workers
 from tests.clock import hurried
-from tests.runtime.fetch.kit import SOON, Here, read, settings
+from tests.runtime.fetch.kit import SOON, Here, Noted, read, settings
 from tests.runtime.knowledge.kit import VPN, library
 from tests.site import BEHAVIOURS, FLAKY, PAGES, TRICKLE_SECONDS, Reply, Site
 from tests.site_pages import ARTICLES, INJECTED, NOISE
@@ -120,7 +120,6 @@ async def test_a_slow_page_is_not_waited_for_when_enough_others_are_there(
 )
 async def test_a_page_has_the_time_that_is_configured_unless_the_round_has_less(
     web: Site,
-    effects: Effects,
     tmp_path: Path,
     here: Here,
     page_seconds: float,
@@ -133,7 +132,7 @@ async def test_a_page_has_the_time_that_is_configured_unless_the_round_has_less(
     try:
         with hurried():
             start = loop.time()
-            heard = await read(pages, effects, [web.url("/trickle")], within=600.0)
+            heard = await read(pages, Noted(), [web.url("/trickle")], within=600.0)
             seconds = loop.time() - start
     finally:
         await client.close()
@@ -148,15 +147,13 @@ async def test_a_page_has_the_time_that_is_configured_unless_the_round_has_less(
 
 
 @pytest.mark.req("PR-25")
-async def test_a_site_may_be_as_slow_with_its_rules_as_with_its_pages(
-    web: Site, effects: Effects, tmp_path: Path, here: Here
-) -> None:
+async def test_a_site_may_be_as_slow_with_its_rules_as_with_its_pages(web: Site, tmp_path: Path, here: Here) -> None:
     web.latency = 12.0
     client = Client(FetchSettings(allow=("127.0.0.0/8",)))
     pages = Pages(settings(tmp_path, client.settings, round_seconds=600.0), here, client)
     try:
         with hurried():
-            heard = await read(pages, effects, [web.url("/articles/tram")], within=600.0)
+            heard = await read(pages, Noted(), [web.url("/articles/tram")], within=600.0)
     finally:
         await client.close()
 

@@ -20,8 +20,9 @@ from runtime.projects.document import parsed
 from runtime.projects.keeper import Keeper
 from runtime.projects.project import Project
 from runtime.run import LiveRun
+from runtime.settings import ResearchSettings
 from runtime.workers import Workers
-from tests.clock import settle
+from tests.clock import hurried, settle
 from tests.fakes import Hangs, Says
 from tests.research import QUESTION, a_case
 from tests.runtime.projects.kit import Asks, AtOnce, files, roles
@@ -102,6 +103,34 @@ async def test_while_a_stage_goes_on_it_is_backed_up_again_and_again(tmp_path: P
 
     assert stages(workers) == ["planning"]
     assert len(files(tmp_path / "backups" / "T-1")) >= 4
+
+
+@pytest.mark.req("PR-33")
+async def test_pr_33_a_running_research_is_backed_up_every_thirty_seconds(tmp_path: Path, workers: AtOnce) -> None:
+    # given a research whose planner never comes to an end, with the configured time
+    assert ResearchSettings().backup_seconds == 30.0
+    keeper = Keeper(tmp_path, workers, ResearchSettings().backup_seconds)  # type: ignore[arg-type]
+    live = begun(keeper, planner=Hangs())
+    await until(lambda: workers.saved)
+    await settle()
+    before = len(workers.saved)
+    place = tmp_path / "backups" / "T-1"
+
+    # when a hundred seconds pass
+    counts = []
+    with hurried():
+        for _ in range(10):
+            await asyncio.sleep(10.0)
+            counts.append(len(workers.saved) - before)
+
+    # then there is one more after 30, after 60 and after 90
+    assert counts == [0, 0, 0, 1, 1, 1, 2, 2, 2, 3] or counts == [0, 0, 1, 1, 1, 2, 2, 2, 3, 3]
+    names = [name for name in files(place) if name != "latest"]
+    assert [name.split("-")[0] for name in names] == [f"{n:06}" for n in range(1, len(workers.saved) + 1)]
+    assert (place / "latest").read_text().split()[1] == names[-1]
+    assert parsed((place / names[-1]).read_text()).status == "planning"
+    live.abandon()
+    await keeper.close()
 
 
 async def test_a_slow_disk_never_has_two_writes_of_one_project_and_gets_the_newest(
