@@ -70,7 +70,9 @@ async def query(text: str, sources: Sources, pages: Pages, effects: Effects) -> 
     found = await sources.for_run(effects, purse).search("rss", text, limit=4 * WANTED, within=15.0)
     results = [each for each in found if isinstance(each, SearchResult)]
     results.sort(key=lambda each: -each.quality)
-    await pages.for_run(effects, purse).read(results, wanted=WANTED, query=text, within=60.0, done=done)
+    await pages.for_run(effects, purse).read(
+        results, wanted=WANTED, query=text, within=60.0, done=done, arrived=lambda _: None
+    )
     return time.perf_counter() - began, got
 
 

@@ -374,7 +374,7 @@ async def test_pr_31_work_that_has_not_begun_when_the_flag_is_seen_is_not_begun(
     turn = Turn()
     turn.stop()
 
-    said = await Extractor(fetch).receive(  # type: ignore[arg-type]
+    said = await Extractor(fetch).receive(
         ReadSources(
             text=QUESTION, brief=ONE, plan=Plan((QUESTION,), (QUESTION,), ("web",)), pages=(), missed=(), partial="",
             results=tuple(SearchResult("web", url, url, quality=0.5) for url in WEB),
@@ -393,7 +393,8 @@ async def test_pr_31_work_that_has_not_begun_when_the_flag_is_seen_is_not_begun(
 async def test_pr_32_an_agent_that_hands_in_nothing_is_not_waited_for_longer_than_thirty_seconds(
     role: str, forced: bool
 ) -> None:
-    inquiry = Inquiry(brief=ONE, **{role: Hangs})
+    roles: dict[str, Any] = {role: Hangs}
+    inquiry = Inquiry(brief=ONE, **roles)
     await settle()
 
     inquiry.live.cancel()

@@ -216,28 +216,25 @@ def _tables(text: str, numbers: tuple[int, ...]) -> Iterator[Series]:
 def _columns(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: tuple[int, ...]) -> Iterator[Series]:
     if any(map(amounts, head[1:])) and not any(re.search(r"[^\W\d_]", each) for each in head[1:]):
         return  # that is no head, so nobody knows what the columns are
-    columns = range(len(head))
-    named = next((n for n in columns if all(re.search(r"[^\W\d_]", row[n]) or _is_year(row[n]) for row in rows)), None)
-    for column in columns if named is not None else ():
-        title = head[column].strip()
-        if column == named or _NO_MEASURE.fullmatch(title):
+    named = next(filter(lambda n: all(map(_names, (row[n] for row in rows))), range(len(head))), -1)
+    for column, title in enumerate(map(str.strip, head)):
+        if named < 0 or column == named or _NO_MEASURE.fullmatch(title):
             continue
         cells = [amounts(row[column]) for row in rows]
         whole = all(len(cell) == 1 and _is_all(cell[0], row[column]) for cell, row in zip(cells, rows, strict=True))
         units = {cell[0].unit for cell in cells if cell}
         if whole and len(units) == 1:
-            items = [
-                (neat(row[named], LABEL_CHARACTERS), cell[0].value, numbers)
-                for row, cell in zip(rows, cells, strict=True)
-            ]  # fmt: skip
+            labels = (neat(row[named], LABEL_CHARACTERS) for row in rows)
+            items = [(label, cell[0].value, numbers) for label, cell in zip(labels, cells, strict=True)]
             by = f" by {head[named].strip()}" if head[named].strip() else ""
             if (made := told(f"{title}{by}", units.pop(), items)) is not None:
                 yield made
                 return
 
 
-def _is_year(cell: str) -> bool:
-    return cell.strip().isdecimal() and int(cell) in _YEARS
+def _names(cell: str) -> bool:
+    """Whether a cell says what its row is about, not how much of it."""
+    return bool(re.search(r"[^\W\d_]", cell)) or (cell.strip().isdecimal() and int(cell) in _YEARS)
 
 
 def _is_all(amount: Amount, cell: str) -> bool:

@@ -127,7 +127,7 @@ class Early(Reads):
     """One page is there before the one that stands before it, and then turns out to be its copy."""
 
     async def read(
-        self, results: Any, *, wanted: int, query: str, within: float, done: Any, arrived: Any = None
+        self, results: Any, *, wanted: int, query: str, within: float, done: Any, arrived: Any = None, **_: Any
     ) -> None:
         read: list[Page | Missed] = []
         await super().read(results, wanted=wanted, query=query, within=within, done=read.append)

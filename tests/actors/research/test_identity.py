@@ -1,5 +1,6 @@
 """One page has one key however its URL is spelled, and one text one hash; others stay apart."""
 
+import hashlib
 import subprocess
 import sys
 
@@ -101,6 +102,12 @@ def test_any_text_has_a_key_a_hash_and_a_sketch(text: str) -> None:
     assert len(hash_of(text)) == 64
     assert len(sketch_of(text)) <= SKETCH
     assert list(sketch_of(text)) == sorted(set(sketch_of(text)))
+
+
+@pytest.mark.req("PR-21")
+def test_a_content_is_known_by_its_sha_256() -> None:
+    assert hash_of("The  tide\nturns.") == hashlib.sha256(b"The tide turns.").hexdigest()
+    assert len(hash_of("")) == 64
 
 
 @pytest.mark.req("PR-21")

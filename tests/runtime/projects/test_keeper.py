@@ -227,7 +227,7 @@ async def test_a_research_that_ran_out_of_time_has_failed_whatever_its_reporter_
 ) -> None:
     # given
     reporter = Late(m.ResearchClosed(status="suggested", report=a_case().report))
-    actors = {role: reporter if actor == "late" else actor for role, actor in stuck.items()}
+    actors: dict[str, Any] = {role: reporter if actor == "late" else actor for role, actor in stuck.items()}
     live = LiveRun("R-1", msgspec.structs.replace(RESEARCH, **limits), CASE, roles(**actors))
     keeper.follow(live)
 
