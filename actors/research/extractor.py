@@ -12,6 +12,7 @@ from bus import Actor, Context
 
 SHARE = 0.7
 """Of the time that is left: what reading may take."""
+NOTHING_NEW = "No new page was found."
 
 
 class Extractor(Actor[ReadSources]):
@@ -28,7 +29,8 @@ class Extractor(Actor[ReadSources]):
         pages, missed = list(message.pages), list(message.missed)
         before, tried = len(pages), 0
         chosen = candidates(message.results, plan, {*(page.key for page in pages), *_keys(missed)})
-        wanted = min(max(brief.breadth, len(brief.urls)), len(chosen))
+        ordered = max(brief.breadth, len(brief.urls)) + message.read_before
+        wanted = min(max(ordered - before, 0), len(chosen))
         shown: dict[str, Page | Missed] = {}
 
         def show(read: Page | Missed) -> None:
@@ -55,8 +57,11 @@ class Extractor(Actor[ReadSources]):
         pages[before:] = sorted(pages[before:], key=lambda page: _place(page, chosen))
         missed[len(message.missed) :] = sorted(missed[len(message.missed) :], key=lambda each: each.place)
         said = (tuple(pages), tuple(missed), message.partial or _partial(missed))
-        if len(pages) - before < plan.least_pages and not ctx.stopping and not said[2]:
-            what = f"Of {tried} pages that were found none could be read." if tried else "No new page was found."
+        read = len(pages) - before
+        used_up = len(pages) < ordered and read < tried == len(chosen)  # others are only to be had by another search
+        few = len(pages) - message.read_before < plan.least_pages
+        if (few or used_up) and not ctx.stopping and not said[2]:
+            what = f"Of {tried} pages that were found {read or 'none'} could be read." if tried else NOTHING_NEW
             return ExtractionFellShort(*said, what)
         return ExtractionCompleted(*said)
 

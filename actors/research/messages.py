@@ -129,6 +129,7 @@ class ReadSources(Request[ExtractionCompleted | ExtractionFellShort], frozen=Tru
     plan: Plan | None
     results: tuple[SearchResult, ...]
     pages: tuple[Page, ...]
+    read_before: int
     missed: tuple[Missed, ...]
     partial: str
 

@@ -171,7 +171,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=
     contradictions: tuple[tuple[Line, Line], ...] = ()
     unanswered: tuple[str, ...] = ()
     further: tuple[str, ...] = ()
-    """Directions that are still open: "further exploration needed"."""
+    """What is still open: "further exploration needed". Empty exactly when the case is complete."""
     missed: tuple[Missed, ...] = ()
     sources: tuple[Listed, ...] = ()
     charts: tuple[Chart, ...] = ()

@@ -29,6 +29,8 @@ AT_ONCE = 8
 MOST_RESULTS = 500
 SPARES = 2
 """Results that each query may bring beyond those that will be read."""
+MOST_OF_A_QUERY = 100
+"""Results that one query may bring at most, however many are known by now."""
 
 
 class SearchTask(msgspec.Struct):
@@ -68,7 +70,7 @@ class Searcher(Actor[RunSearches]):
 
     async def _run(self, tasks: Sequence[SearchTask], message: RunSearches, ctx: Context) -> None:
         """Carry out all tasks, several at once; those that the time is too short for have failed."""
-        left, limit, explored = ctx.time_left(), message.brief.breadth + SPARES, message.brief.direction or message.text
+        left, limit, explored = ctx.time_left(), most_results(message), message.brief.direction or message.text
         seconds = left * SHARE if left < float("inf") else LONGEST_SECONDS
         places, ended = asyncio.Semaphore(AT_ONCE), 0
 
@@ -107,6 +109,12 @@ class Searcher(Actor[RunSearches]):
             log.exception("search.broke_down", source=task.source)
             task.found = (Missed(task.source, "source_failed", why),)
             task.status = "failed"
+
+
+def most_results(message: RunSearches) -> int:
+    """How many results each query may bring: those that were read before come first again, and must not fill it."""
+    tried = len(message.pages) + sum(each.reason != "source_failed" for each in message.missed)
+    return min(message.brief.breadth + SPARES + tried, MOST_OF_A_QUERY)
 
 
 def ordered_pages(brief: Brief) -> Iterable[SearchResult | Missed]:

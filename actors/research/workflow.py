@@ -28,6 +28,8 @@ class ResearchCase(Case, frozen=True, kw_only=True, gc=False):
     plan: Plan | None = None
     results: tuple[SearchResult, ...] = ()
     pages: tuple[Page, ...] = ()
+    read_before: int = 0
+    """How many of them the rounds above this one have read."""
     missed: tuple[Missed, ...] = ()
     sections: tuple[Section, ...] = ()
     learnings: tuple[Statement, ...] = ()

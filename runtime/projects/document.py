@@ -15,6 +15,7 @@ from actors.research.identity import key_of
 from actors.research.ports import Missed, Page, SearchResult
 from actors.research.records import Analysis, Contradiction
 from actors.research.report.markdown import rendered
+from actors.research.report.outline import FURTHER
 from actors.research.workflow import ResearchCase
 from runtime.projects import front
 from runtime.projects.project import Project
@@ -113,6 +114,8 @@ def _body(project: Project) -> Iterator[str]:
     yield ""
     said = f": {inline(project.message)}" if project.message else ""
     yield f"{project.status.capitalize()}, {project.progress} %{said}"
+    if project.over and not case.is_complete:
+        yield from ("", f"{FURTHER}.")
     if case.report is not None:
         yield from ("", f"The [report](#{REPORT.lower()}) stands at the end.")
         report = rendered(case.report)

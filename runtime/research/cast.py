@@ -68,7 +68,7 @@ def deeper(request: m.ExploreDirections, run_id: str) -> ResearchCase:
     known = {name: getattr(request, name) for name in request.__struct_fields__}
     number = request.brief.round + 1
     brief = msgspec.structs.replace(request.brief, round=number, direction=request.directions[0], urls=())
-    known |= {"ticket_id": run_id, "brief": brief, "rounds": number}
+    known |= {"ticket_id": run_id, "brief": brief, "rounds": number, "read_before": len(request.pages)}
     return ResearchCase(**known)
 
 

@@ -36,11 +36,12 @@ def ended_early(case: CloseResearch) -> str:
 
 
 def still_open(case: CloseResearch) -> tuple[str, ...]:
-    """What the last round left open, when no further one was allowed (DR-3)."""
-    if case.is_complete or case.reason != "completed" or case.rounds < case.brief.depth:
+    """What is left to explore, whatever ended the search (DR-3); nothing exactly when the case is complete (DR-2)."""
+    if case.is_complete:
         return ()
     answered = {each.question for each in case.sections if each.statements}
-    left = case.directions or tuple(each.question for each in case.sections if each.question not in answered)
+    asked = (*(each.question for each in case.sections), *(case.plan.questions if case.plan else ()))
+    left = case.directions or tuple(each for each in asked if each not in answered)
     said = dict.fromkeys(neat(each, SENTENCE_CHARACTERS) for each in left)
     return tuple(each for each in said if each)[:OPEN] or (AS_A_WHOLE,)
 

@@ -124,11 +124,12 @@ def _open(
     passages: Sequence[Passage],
 ) -> tuple[str, ...]:
     """What is to be explored next: what earlier rounds left, what this one found, then questions without an answer."""
-    explored = [*plan.questions, *(each.question for each in message.sections)]
+    asked = (message.brief.direction, *plan.questions)
+    explored = [*asked, *(each.question for each in message.sections)]
     explored += (leaf(each.heading) for each in passages if each.id in {said.passage for said in stated(sections)})
     unanswered = tuple(each.question for each in sections if not each.statements)
     answered = {each.question for each in sections if each.statements}
-    left = tuple(each for each in message.directions if each not in plan.questions and each not in answered)
+    left = tuple(each for each in message.directions if each not in asked and each not in answered)
     asked_once = unanswered if message.brief.round == 1 else ()
     open_ends = bounded((*left, *found), explored, (*message.learnings, *fresh))
     return (*open_ends, *asked_once)[:DIRECTIONS]

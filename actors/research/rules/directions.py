@@ -85,6 +85,8 @@ def bounded(found: Iterable[str], explored: Iterable[str], statements: Iterable[
     known = {" ".join(each.text.casefold().split()) for each in statements}
     lines = (" ".join(each.split())[:CHARACTERS].strip(" -*#") for each in found)
     kept = [
-        line for line in lines if terms(line) not in done and not generic(leaf(line)) and line.casefold() not in known
+        line
+        for line in lines
+        if not any(terms(line) <= each for each in done) and not generic(leaf(line)) and line.casefold() not in known
     ]
     return unrepeated([each for each in kept if terms(each)])[:DIRECTIONS]

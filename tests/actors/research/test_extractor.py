@@ -47,6 +47,7 @@ def order(**more: Any) -> ReadSources:
     usual: dict[str, Any] = {
         "text": "halyard cache", "brief": Brief(breadth=2), "plan": PLAN, "results": RESULTS, "pages": (), "missed": (),
         "partial": "",
+        "read_before": len(more.get("pages", ())),
     }  # fmt: skip
     return ReadSources(**(usual | more))
 

@@ -19,7 +19,7 @@ from actors.research.report.markdown import rendered
 from actors.research.rules import compress
 from actors.research.workflow import ResearchCase
 from runtime.projects.document import SECTIONS, begun, parsed, written
-from runtime.projects.project import Project
+from runtime.projects.project import Project, Status
 from runtime.projects.scan import Unreadable
 from runtime.projects.text import cells, clean, inline, outline, row
 from tests.actors.research import cases
@@ -126,6 +126,20 @@ def test_compressed_results_are_a_table_of_five_things_and_a_hostile_text_cannot
     assert all(0 < len(outline(each["Summary"])) < 200 for each in shown)
     assert {each["Key points"] for each in shown} == {"a<br>b<br>c<br>d"}
     assert {each["Published"] for each in shown} == {""}
+
+
+@pytest.mark.req("DR-2", "DR-3")
+@pytest.mark.parametrize("status", ["completed", "cancelled", "failed", "analyzing"])
+def test_dr_3_the_state_file_says_when_further_exploration_is_needed(status: Status) -> None:
+    openly, complete = (
+        written(a_project(a_case(is_complete=each, report=None, resolution=None), status=status))
+        for each in (False, True)
+    )
+
+    assert frontmatter.loads(openly)["isComplete"] is False
+    assert ("\nFurther exploration needed.\n" in openly) == (status != "analyzing")
+    assert frontmatter.loads(complete)["isComplete"] is True
+    assert "Further exploration needed" not in complete
 
 
 @pytest.mark.req("PR-15")

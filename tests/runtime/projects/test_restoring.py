@@ -125,11 +125,22 @@ def test_a_link_is_no_state_file(tmp_path: Path) -> None:
 
 
 def test_what_goes_on_has_all_that_was_found_and_nothing_of_an_end() -> None:
-    case = a_case(max_seconds=3.0, reason="timed_out", shortfall="few", is_complete=True)
+    case = a_case(max_seconds=3.0, reason="timed_out", shortfall="few", is_complete=True, read_before=1)
 
     again = goes_on(a_project(case))
 
-    kept = ("text", "plan", "results", "pages", "missed", "learnings", "passages", "directions", "rounds")
+    kept = (
+        "text",
+        "plan",
+        "results",
+        "pages",
+        "read_before",
+        "missed",
+        "learnings",
+        "passages",
+        "directions",
+        "rounds",
+    )
     assert [getattr(again, name) for name in kept] == [getattr(case, name) for name in kept]
     assert again.sections == case.sections[:1], "what this round answered is answered once more"
     fresh = ResearchCase(ticket_id="T-1", text=QUESTION)

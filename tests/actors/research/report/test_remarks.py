@@ -13,26 +13,31 @@ def texts(report: Report) -> list[str]:
     return [line.text for line in body(report)]
 
 
-@pytest.mark.req("DR-3")
+@pytest.mark.req("DR-2", "DR-3")
 @pytest.mark.parametrize(
     ("more", "further"),
     [
         ({}, ("Prices of lamps",)),
         ({"directions": ()}, ("What does it cost?",)),
         ({"directions": (), "sections": c.SECTIONS[:1]}, (AS_A_WHOLE,)),
-        ({"is_complete": True}, ()),
-        ({"rounds": 1}, ()),
+        ({"directions": (), "sections": ()}, ("How long does the Lumo lamp burn?",)),
+        ({"directions": (), "sections": (), "plan": None}, (AS_A_WHOLE,)),
         ({"rounds": 1, "brief": Brief(depth=1)}, ("Prices of lamps",)),
-        ({"reason": "cancelled"}, ()),
+        ({"rounds": 1, "brief": Brief(depth=3)}, ("Prices of lamps",)),
+        ({"partial": "The budget of 3 pages is used up."}, ("Prices of lamps",)),
+        ({"reason": "cancelled"}, ("Prices of lamps",)),
+        ({"reason": "deadline", "detail": "Its time was over."}, ("Prices of lamps",)),
     ],
 )
-def test_further_exploration_is_needed_exactly_at_full_depth_and_not_complete(
+def test_dr_3_what_is_not_complete_needs_further_exploration_whatever_ended_the_search(
     more: dict[str, object], further: tuple[str, ...]
 ) -> None:
-    report = compose(c.case(**more))
+    report, complete = compose(c.case(**more)), compose(c.case(**more, is_complete=True))
 
     assert report.further == further
-    assert ("Further exploration needed" in rendered(report)) == bool(further)
+    assert "Further exploration needed" in rendered(report)
+    assert complete.further == ()
+    assert "Further exploration needed" not in rendered(complete)
 
 
 @pytest.mark.req("PR-30", "PR-31")
