@@ -42,7 +42,8 @@ class Planner(Actor[MakePlan]):
         try:
             filled = await self._model.fill(PlanDraft, self._task(message, ctx), within=ctx.time_left() * SHARE)
         except PortFailed as error:
-            rules = drafted(message.text, message.brief, message.directions, message.plan, message.shortfall)
+            known = learnt(message)
+            rules = drafted(message.text, message.brief, message.directions, message.plan, message.shortfall, known)
             return rules, str(error), str(error) if isinstance(error, BudgetSpent) else ""
         draft: PlanDraft = filled.value
         return draft, filled.degraded, filled.partial
@@ -53,7 +54,7 @@ class Planner(Actor[MakePlan]):
         lists = {
             "direction": (brief.direction,),
             "open": message.directions,
-            "learnings": tuple(" ".join(each.text.split()) for each in message.learnings[:LEARNINGS]),
+            "learnings": learnt(message),
             "shortfall": (message.shortfall,),
             "questions so far": message.plan.questions if message.plan else (),
             "searched in vain": message.plan.queries if message.plan else (),
@@ -61,6 +62,11 @@ class Planner(Actor[MakePlan]):
         }
         material += [(label, "\n".join(lines)) for label, lines in lists.items() if any(lines)]
         return Task(agent=ctx.address, instructions=self._instructions, material=tuple(material))
+
+
+def learnt(message: MakePlan) -> tuple[str, ...]:
+    """What is known by now, a line each."""
+    return tuple(" ".join(each.text.split()) for each in message.learnings[:LEARNINGS])
 
 
 def sound(draft: PlanDraft, message: MakePlan) -> PlanDraft:

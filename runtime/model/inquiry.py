@@ -32,7 +32,8 @@ def plan(task: Task) -> PlanDraft:
     if "questions so far" in lines:
         tried, sides = lines.get("searched in vain", ()), lines.get("sides", ())
         before = Plan(lines["questions so far"], tried, (), sides)
-    return drafted(said.get("question", ""), brief, lines.get("open", ()), before, said.get("shortfall", ""))
+    known, shortfall = lines.get("learnings", ()), said.get("shortfall", "")
+    return drafted(said.get("question", ""), brief, lines.get("open", ()), before, shortfall, known)
 
 
 def answer(task: Task) -> Answer:

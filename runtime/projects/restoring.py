@@ -143,7 +143,8 @@ def goes_on(project: Project) -> ResearchCase:
     )  # fmt: skip
     return ResearchCase(
         ticket_id=case.ticket_id, text=case.text, brief=brief, plan=case.plan, results=tuple(map(_rated, case.results)),
-        pages=case.pages, read_before=min(max(case.read_before, 0), len(case.pages)), missed=case.missed, learnings=case.learnings, passages=case.passages,
+        pages=case.pages, read_before=min(max(case.read_before, 0), len(case.pages)), missed=case.missed,
+        learnings=case.learnings, passages=case.passages,
         sections=tuple(each for each in case.sections if each.round < brief.round), directions=case.directions,
         rounds=min(max(case.rounds, brief.round), depth), unavailable=case.unavailable, degraded=case.degraded,
     )  # fmt: skip

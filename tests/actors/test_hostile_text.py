@@ -95,6 +95,7 @@ RESEARCH: dict[str, Callable[[str], object]] = {
     "decompose": decompose.decompose,
     "subject": lambda text: (decompose.keywords(text), decompose.subject(text), decompose.names(text)),
     "plan": lambda text: planning.drafted(text, Brief(), (text,), None, text),
+    "led": lambda text: planning.drafted(text, Brief(direction=text), (text, "a"), None, "", (text, f"x {text}")),
     "headings": lambda text: (headings.is_entry(text), headings.quadrant(text), headings.alternatives(text)),
     "direction": lambda text: directions.phrased(text, frozenset({"a"})),
     "tasks": lambda text: (landscape.is_choice(text), remarks.is_product_question(text)),

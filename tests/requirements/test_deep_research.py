@@ -14,8 +14,9 @@ from actors.progress import RoundBegan, Worked
 from actors.research.drafts import Answer, PlanDraft
 from actors.research.ports import SearchResult
 from actors.research.records import Brief
+from actors.research.rules.decompose import keywords
 from actors.research.searcher import Searcher
-from actors.research.workflow import State
+from actors.research.workflow import ResearchCase, State
 from runtime.projects.document import written
 from runtime.projects.project import Project, status_of
 from tests.clock import settle
@@ -240,6 +241,31 @@ async def test_dr_3_a_research_that_was_cancelled_or_ran_out_of_time_leaves_the_
         outcome = await inquiry.end()
         assert outcome.status == status
         assert says_further(inquiry, outcome)
+
+
+@pytest.mark.req("DR-1", "DR-4")
+async def test_dr_4_without_a_model_too_what_was_learnt_shapes_the_next_search() -> None:
+    # given two webs that say other things of one subject, and one direction
+    queries = []
+    for place, direction in (("Marwick", "amber mode"), ("Osterby", "amber mode")):
+        web = {url: text.replace("Halyard cache", f"Halyard cache of {place}") for url, text in WIDE.items()}
+        model = Scripted({Answer: quoting(complete=False, directions=(direction,))})
+        inquiry = Inquiry(brief=Brief(breadth=2, depth=2), model=model, search=Finds(web), fetch=Reads(web))
+
+        # when the plans are made by rules
+        await inquiry.end()
+
+        (second,) = inquiry.rounds
+        case = second.where.case
+        assert isinstance(case, ResearchCase)
+        assert case.plan is not None
+        assert case.brief.direction == direction
+        queries.append(case.plan.queries)
+
+    # then
+    assert "Marwick" in " ".join(queries[0])
+    assert "Osterby" in " ".join(queries[1])
+    assert [each[0] for each in queries] == [f"amber mode {keywords(QUESTION, 5)}"] * 2
 
 
 @pytest.mark.req("DR-4", "DR-6")

@@ -1,11 +1,12 @@
 """A plan by rules: what to ask and what to search for, when no model says it, and within which bounds a model may."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from actors.research.drafts import PlanDraft
 from actors.research.records import Brief, Plan
 from actors.research.rules.decompose import QUESTIONS, decompose, essence, keywords, unrepeated
+from actors.research.rules.leads import led, unknown
 from actors.research.rules.sides import SIDES
 from actors.research.rules.terms import ordered, share, terms
 
@@ -26,17 +27,26 @@ _ASPECT = re.compile(
 """Where nothing is found on an aspect, the pages on the subject may still have a section on it."""
 
 
-def drafted(text: str, brief: Brief, directions: tuple[str, ...], before: Plan | None, shortfall: str) -> PlanDraft:
+def drafted(
+    text: str,
+    brief: Brief,
+    directions: tuple[str, ...],
+    before: Plan | None,
+    shortfall: str,
+    learnings: Sequence[str] = (),
+) -> PlanDraft:
     """
     The plan of a round: in the first the questions of the task, in a deeper one what stayed open.
 
     :param before: the plan that fell short, whose questions stay and whose queries are put otherwise.
+    :param learnings: what is known by now: a deeper round asks with its words, and not for what it says (DR-4).
     """
     if before is not None and shortfall:
         return PlanDraft(before.questions, broader(before), before.sides)
     if brief.direction:
-        questions = unrepeated((brief.direction, *directions))[: brief.breadth]
-        return PlanDraft(questions, tuple(_anew(each, text) for each in questions))
+        others = unknown([each for each in directions if each != brief.direction], learnings)
+        questions = unrepeated((brief.direction, *others))[: brief.breadth]
+        return PlanDraft(questions, (*(_anew(each, text) for each in questions), *led(questions, text, learnings)))
     asked = decompose(text)
     queries = [*asked.questions]
     queries += (_RESTRICTIONS.sub("restrictions", each) for each in asked.questions if _RESTRICTIONS.search(each))
