@@ -14,6 +14,8 @@ class PlanDraft(msgspec.Struct, frozen=True, gc=False):
     """What to type into a search engine, at least one a question, each under 400 characters."""
     sides: tuple[str, ...] = ()
     """The things that the task compares, if it compares any."""
+    criteria: tuple[str, ...] = ()
+    """What it compares them on, where it says so, such as price."""
 
 
 class Answer(msgspec.Struct, frozen=True, gc=False):

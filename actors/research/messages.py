@@ -143,6 +143,8 @@ class AnalyzeSources(Request[AnalysisCompleted | DirectionsFound], frozen=True):
     learnings: tuple[Statement, ...]
     passages: tuple[Passage, ...]
     directions: tuple[str, ...]
+    analysis: Analysis | None
+    """Of the rounds above this one."""
     partial: str
     degraded: str
 

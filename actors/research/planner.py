@@ -59,6 +59,7 @@ class Planner(Actor[MakePlan]):
             "questions so far": message.plan.questions if message.plan else (),
             "searched in vain": message.plan.queries if message.plan else (),
             "sides": message.plan.sides if message.plan else (),
+            "criteria": message.plan.criteria if message.plan else (),
         }
         material += [(label, "\n".join(lines)) for label, lines in lists.items() if any(lines)]
         return Task(agent=ctx.address, instructions=self._instructions, material=tuple(material))
@@ -70,13 +71,14 @@ def learnt(message: MakePlan) -> tuple[str, ...]:
 
 
 def sound(draft: PlanDraft, message: MakePlan) -> PlanDraft:
-    """What of a draft takes nothing for granted that nobody said; the sides are those of the task."""
+    """What of a draft takes nothing for granted that nobody said; sides and criteria are those of the task."""
     before = message.plan.questions if message.plan else ()
     known = (message.text, message.brief.direction, *message.directions, *(s.text for s in message.learnings), *before)
     shown, named = Shown((), *known), terms(message.text)
     questions = tuple(each for each in draft.questions if not presumes(each, shown))
     queries = tuple(each for each in draft.queries if not presumes(each, shown))
-    return PlanDraft(questions, queries, tuple(each for each in draft.sides if terms(each) <= named))
+    of_task = [tuple(each for each in names if terms(each) <= named) for names in (draft.sides, draft.criteria)]
+    return PlanDraft(questions, queries, *of_task)
 
 
 def otherwise(draft: PlanDraft, message: MakePlan) -> PlanDraft:
@@ -86,4 +88,4 @@ def otherwise(draft: PlanDraft, message: MakePlan) -> PlanDraft:
         return draft
     tried = {each.casefold() for each in before.queries}
     queries = tuple(each for each in draft.queries if each.casefold() not in tried) or broader(before)
-    return PlanDraft(before.questions, queries or before.queries, before.sides)
+    return PlanDraft(before.questions, queries or before.queries, before.sides, before.criteria)

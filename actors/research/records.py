@@ -31,7 +31,9 @@ class Plan(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     queries: tuple[str, ...]
     sources: tuple[str, ...]
     sides: tuple[str, ...] = ()
-    """What is compared with what."""
+    """What is compared with what,"""
+    criteria: tuple[str, ...] = ()
+    """and on what, where the task says so."""
     least_results: int = 1
     """With fewer results the search has fallen short."""
     least_pages: int = 1
@@ -77,9 +79,11 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     cells: tuple[Statement | None, ...]
 
 
-class Comparison(msgspec.Struct, frozen=True, gc=False):
+class Comparison(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     sides: tuple[str, ...]
     rows: tuple[Row, ...]
+    asked: bool = False
+    """The attributes are those that the task named: one without a statement is told, too."""
 
 
 class Contradiction(msgspec.Struct, frozen=True, gc=False):
@@ -138,11 +142,13 @@ class Listed(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """How many sentences rest on it."""
 
 
-class Table(msgspec.Struct, frozen=True, gc=False):
+class Table(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """A comparison: the first column names the attribute."""
 
     head: tuple[str, ...]
     rows: tuple[tuple[Line, ...], ...]
+    asked: bool = False
+    """The task named the attributes: each cell is the answer to a question."""
 
 
 class Chart(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):

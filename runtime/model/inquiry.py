@@ -30,8 +30,8 @@ def plan(task: Task) -> PlanDraft:
     brief = Brief(breadth=int(breadth) if breadth.isdigit() else Brief().breadth, direction=said.get("direction", ""))
     before = None
     if "questions so far" in lines:
-        tried, sides = lines.get("searched in vain", ()), lines.get("sides", ())
-        before = Plan(lines["questions so far"], tried, (), sides)
+        tried, sides, criteria = (lines.get(each, ()) for each in ("searched in vain", "sides", "criteria"))
+        before = Plan(lines["questions so far"], tried, (), sides, criteria)
     known, shortfall = lines.get("learnings", ()), said.get("shortfall", "")
     return drafted(said.get("question", ""), brief, lines.get("open", ()), before, shortfall, known)
 

@@ -538,3 +538,70 @@ def test_every_field_of_every_message_is_known_to_the_case() -> None:
     for event in (m.PlanMade, m.SearchCompleted, m.ExtractionCompleted, m.AnalysisCompleted, m.RoundCompleted):
         assert set(event.__struct_fields__) <= fields
     assert set(CloseResearch.__struct_fields__) <= fields
+
+
+LAMPS = {
+    "https://one.example/lumo": "The Lumora lamp has warranty of 40 months. The Lumora lamp has weight of 310 grams.",
+    "https://two.example/glim": "The Glimmer lamp has warranty of 25 months. The Glimmer lamp comes in green.",
+    "https://three.example/orbit": "The Orbiter lamp has weight of 90 grams. The Orbiter lamp has warranty of 70 months.",
+}
+
+
+@pytest.mark.req("PR-1")
+@pytest.mark.parametrize(
+    "task",
+    [
+        "Compare the Lumora lamp, the Glimmer lamp and the Orbiter lamp on warranty and weight",
+        "How do the Lumora lamp, the Glimmer lamp and the Orbiter lamp differ in warranty and weight?",
+        "Lumora lamp vs Glimmer lamp vs Orbiter lamp: warranty, weight",
+    ],
+)
+async def test_pr_1_without_a_model_a_comparison_is_taken_apart_worked_on_and_put_together(task: str) -> None:
+    # given three pages, none of which says what the Glimmer lamp weighs
+    search = Finds(LAMPS)
+    inquiry = Inquiry(brief=Brief(breadth=3, depth=2), text=task, search=search, fetch=Reads(LAMPS))
+
+    outcome = await inquiry.end()
+
+    # then each pair of a lamp and a criterion was asked and searched for
+    sides, criteria = ("Lumora lamp", "Glimmer lamp", "Orbiter lamp"), ("warranty", "weight")
+    known = inquiry.known
+    assert known.plan is not None
+    assert (known.plan.sides, known.plan.criteria) == (sides, criteria)
+    cells = {f"{side}: {criterion}" for side in sides for criterion in criteria}
+    assert set(known.plan.questions) == cells
+    assert cells <= {query for _, query in search.asked}
+
+    # and the report has a row a criterion, each cell cited, or an honest word that there is nothing
+    assert known.report is not None
+    table = known.report.comparison
+    assert table is not None
+    assert table.head == ("", *sides)
+    assert [row[0].text for row in table.rows] == list(criteria)
+    said = {(side, row[0].text): cell for row in table.rows for side, cell in zip(sides, row[1:], strict=True)}
+    empty = said.pop(("Glimmer lamp", "weight"))
+    assert (empty.text, empty.numbers) == ("Not found in the sources.", ())
+    for (side, criterion), cell in said.items():
+        assert cell.numbers
+        assert side in cell.text
+        assert criterion in cell.text
+    assert outcome.resolution is not None
+    assert known.report.unanswered == ("Glimmer lamp: weight",)
+    assert "5 of 6 questions" in outcome.resolution.text
+    assert not known.is_complete
+
+
+@pytest.mark.req("PR-1")
+async def test_pr_1_a_table_that_a_deeper_round_fills_is_still_there_at_the_end() -> None:
+    many = {f"https://h{n}.example/{n}": f"The lamp of house {n} is lit at {n} past ten." for n in range(3)}
+    inquiry = Inquiry(
+        brief=Brief(breadth=2, depth=3), text="Compare the Lumora lamp and the Orbiter lamp on warranty and weight",
+        search=Finds(LAMPS | many), fetch=Reads(LAMPS | many),
+    )  # fmt: skip
+
+    await inquiry.end()
+
+    assert inquiry.known.analysis is not None
+    assert inquiry.known.analysis.comparison is not None
+    assert [row.attribute for row in inquiry.known.analysis.comparison.rows] == ["warranty", "weight"]
+    assert all(all(row.cells) for row in inquiry.known.analysis.comparison.rows)

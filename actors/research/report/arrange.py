@@ -8,11 +8,14 @@ question is answered. Of a long section the first statement is a key point.
 
 from collections.abc import Sequence
 
+import msgspec
+
 from actors.folding import fold
 from actors.research.ports import Statement
 from actors.research.records import Analysis, Comparison, Competitor, Contradiction, Rated, Row, Section
 from actors.research.report.register import Register, Said, quadrants, verbatim
 from actors.research.report.remarks import is_product_question
+from actors.research.rules.sides import question_on
 
 OVERVIEW = 5
 KEY_POINTS = 5
@@ -48,11 +51,12 @@ class Arrangement:
             (section, tuple(each for each in section.statements if register.stands(each)))
             for section in asked
         ]  # fmt: skip
-        self.unanswered = tuple(section for section, standing in found if not standing)
+        in_table = _in_table(self.comparison)
+        self.unanswered = tuple(each for each, standing in found if not standing and each.question not in in_table)
         taken = Said(above, parts)
         answered = [(section, standing) for section, standing in found if standing]
         self.key_points = _key_points([standing for _, standing in answered], register, taken)
-        self.sections = _sections(task, answered, register, taken, self._parts())
+        self.sections = _sections(task, answered, register, taken, self._parts(), in_table)
         if not surveyed:
             self._choose(analysis, register, taken)
         self.contradictions = _contradictions(analysis.contradictions, register)
@@ -97,16 +101,29 @@ def _sections(
     register: Register,
     taken: Said,
     parts: dict[str, Said],
+    in_table: frozenset[str],
 ) -> tuple[Section, ...]:
     sections = []
     for section, standing in answered:
         rest = tuple(register.fresh(standing, taken))
-        whole = len(answered) == 1 or fold(section.question) == fold(task)
+        whole = len(answered) == 1 or fold(section.question) == fold(task) or section.question in in_table
         if rest or not whole:  # what the overview says on the task as a whole needs no section beside it
             note = _where(standing, parts) if not rest else "" if section.answered else IN_PART
             sections.append(Section(section.question, rest, section.answered, note))
             parts = {**parts, f"“{section.question}”": Said.of(each.text for each in rest)}
     return tuple(sections)
+
+
+def _in_table(comparison: Comparison | None) -> frozenset[str]:
+    """The questions that cells of the table that the task asks for answer."""
+    if comparison is None or not comparison.asked:
+        return frozenset()
+    return frozenset(
+        question_on(side, row.attribute)
+        for row in comparison.rows
+        for side, cell in zip(comparison.sides, row.cells, strict=True)
+        if cell
+    )
 
 
 def _where(standing: Sequence[Statement], parts: dict[str, Said]) -> str:
@@ -128,12 +145,29 @@ def _key_points(found: Sequence[tuple[Statement, ...]], register: Register, take
 def _comparison(comparison: Comparison | None, register: Register, said: Said) -> Comparison | None:
     if comparison is None:
         return None
+    if comparison.asked:
+        return _asked(comparison, register, said)
     rows = []
     for row in comparison.rows:
         cells = tuple(next(register.fresh([cell] if cell else [], said), None) for cell in row.cells)
         if any(cells):
             rows.append(Row(row.attribute, cells))
     return Comparison(comparison.sides, tuple(rows)) if rows else None
+
+
+def _asked(comparison: Comparison, register: Register, said: Said) -> Comparison | None:
+    """
+    The table that the task asks for, with what was not found in it; none where nothing was found at all.
+
+    A sentence on two sides, or on two criteria, stands in the cells of both.
+    """
+    rows = [
+        Row(row.attribute, tuple(cell if cell and register.stands(cell) else None for cell in row.cells))
+        for row in comparison.rows
+    ]
+    for cell in (cell for row in rows for cell in row.cells if cell):
+        said.add(cell.text)
+    return msgspec.structs.replace(comparison, rows=tuple(rows)) if any(any(row.cells) for row in rows) else None
 
 
 def _swot(analysis: Analysis, register: Register, said: Said) -> dict[str, tuple[Rated, ...]]:

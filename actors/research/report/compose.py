@@ -113,9 +113,10 @@ def _table(comparison: Comparison, register: Register) -> Table:
     head = ("", *(neat(side, HEADING_CHARACTERS) for side in comparison.sides))
     rows = []
     for row in comparison.rows:
-        cells = (register.line(cell) if cell else Line(ABSENT) for cell in row.cells)
+        absent = Line(NOT_FOUND if comparison.asked else ABSENT)
+        cells = (register.line(cell) if cell else absent for cell in row.cells)
         rows.append((Line(neat(row.attribute, HEADING_CHARACTERS)), *cells))
-    return Table(head, tuple(rows))
+    return Table(head, tuple(rows), comparison.asked)
 
 
 def _competitors(case: CloseResearch, chosen: Arrangement, register: Register) -> tuple[Block, ...]:

@@ -13,6 +13,7 @@ from actors.research.report.compose import body
 from actors.research.report.links import shown
 from actors.research.report.missing import grouped
 from actors.research.report.prose import flat, neat
+from actors.research.rules.sides import question_on
 
 FURTHER = "Further exploration needed"
 UNCITED = 20
@@ -124,7 +125,7 @@ def _nothing_found(report: Report) -> str:
 
 def in_short(report: Report) -> str:
     """What the report comes to, in one sentence of facts."""
-    asked, sentences = len(report.sections) + len(report.unanswered), sum(1 for _ in body(report))
+    asked, sentences = len(_found(report)) + len(report.unanswered), sum(1 for _ in body(report))
     read, cited = len(report.sources), sum(1 for each in report.sources if each.number)
     said = f"{sentences} cited {'sentence' if sentences == 1 else 'sentences'}"
     of = (
@@ -144,9 +145,22 @@ def in_short(report: Report) -> str:
     )
 
 
+def _found(report: Report) -> tuple[str, ...]:
+    """The questions on which something was found: the sections' and, of a table that was asked for, the cells'."""
+    titles = tuple(each.title for each in report.sections)
+    table = report.comparison if report.comparison and report.comparison.asked else Table((), ())
+    cells = (
+        question_on(side, row[0].text)
+        for row in table.rows
+        for side, cell in zip(table.head[1:], row[1:], strict=True)
+        if cell.numbers
+    )
+    return (*titles, *(each for each in cells if each not in titles))
+
+
 def _quoted_on(report: Report, asked: int) -> str:
     """On how many questions something was found, where nobody judged what it is worth."""
-    found = len(report.sections)
+    found = len(_found(report))
     if asked <= 1:
         return "Quotes on the question were found"
     every = "both questions" if asked == 2 else f"all {asked} questions"
@@ -155,7 +169,7 @@ def _quoted_on(report: Report, asked: int) -> str:
 
 def _answered(report: Report, asked: int) -> str:
     """How many questions are answered, and of how many that is said with a reserve."""
-    answered, in_part = len(report.sections), sum(1 for each in report.sections if each.note == IN_PART)
+    answered, in_part = len(_found(report)), sum(1 for each in report.sections if each.note == IN_PART)
     if asked <= 1:
         return f"The question is answered{' in part' if in_part else '' if answered else ' nowhere'}"
     every = "Both questions" if asked == 2 else f"All {asked} questions"

@@ -13,12 +13,24 @@ from actors.research.messages import AnalysisCompleted, AnalyzeSources, Directio
 from actors.research.ports import Statement
 from actors.research.records import Analysis, Plan, Section
 from actors.research.rules.additions import Shown, presumes
-from actors.research.rules.comparison import compared
+from actors.research.rules.comparison import compared, on_criteria, speaking_of
 from actors.research.rules.compress import analysis_summary
 from actors.research.rules.contradictions import contradictions
 from actors.research.rules.directions import DIRECTIONS, bounded
 from actors.research.rules.headings import leaf
-from actors.research.rules.learnings import checked, dealt, foremost, holding, merged, quoted, unsaid, wider, without
+from actors.research.rules.learnings import (
+    Checked,
+    checked,
+    dealt,
+    foremost,
+    holding,
+    merged,
+    quoted,
+    unsaid,
+    wider,
+    without,
+)
+from actors.research.rules.sides import Compared, question_on
 
 NOT_FOUND = "Not found in the sources."
 STOPPED = "The research ended before this was looked into."
@@ -50,7 +62,8 @@ def argue(
     sections, fresh, known = list[Section](), list[Statement](), stated(message.sections)
     filled = [_filled(answer, findings) for answer, findings in zip(answers, found, strict=True)]
     asked = list(zip(plan.questions, filled, strict=True))
-    checks = [checked(each.value.claims, each.passages, number, question, message.text) for question, each in asked]
+    cells = {question_on(*cell): cell for cell in Compared(plan.sides, plan.criteria).cells}
+    checks = [_checked(question, each, message, plan.sides, cells.get(question)) for question, each in asked]
     shares = dealt([each.statements for each in checks])
     for n, (question, each) in enumerate(asked):
         held = checks[n]
@@ -61,7 +74,8 @@ def argue(
             fresh = [*without(fresh, longer), *longer]
             sections = [_replaced(each, without(each.statements, longer)) for each in sections]
         again = tuple(each for each in held.statements if each in known or each in fresh)
-        shown = said or (again if number == 1 else ())  # what a report says elsewhere it does not repeat
+        # what a report says elsewhere it does not repeat, but in a table
+        shown = said or (again if number == 1 or question in cells else ())
         if shown or number == 1:
             note = "" if shown else STOPPED if answers[n] is None else found[n].abstain or NOT_FOUND
             whole = each.value.answered and bool(shown) and not held.dropped  # else nobody judged what is left
@@ -81,6 +95,21 @@ def argue(
         degraded=next((each.degraded for each in filled if each.degraded), ""),
         partial=next((why for why in map(_why_partial, answers) if why), ""),
     )
+
+
+def _checked(
+    question: str, each: Filled, message: AnalyzeSources, sides: Sequence[str], cell: tuple[str, str] | None
+) -> Checked:
+    """
+    The statements of one answer.
+
+    :param cell: the side and the criterion that they must speak of, where the question is on one cell of a table.
+    """
+    held = checked(each.value.claims, each.passages, message.brief.round, question, message.text)
+    if cell is None:
+        return held
+    above = {passage.id: f"{passage.title} {passage.heading}" for passage in each.passages}
+    return held._replace(statements=tuple(speaking_of(cell, sides, held.statements, above)))
 
 
 def _directions(message: AnalyzeSources, asked: Sequence[tuple[str, Filled]]) -> list[str]:
@@ -145,11 +174,16 @@ def concluded(message: AnalyzeSources, plan: Plan, argued: Argued, found: Sequen
     """What follows from the statements by rules: the overview, the comparison, and where sources disagree."""
     sections = (*message.sections, *argued.sections)
     statements = stated(sections)
+    before = message.analysis.comparison if message.analysis else None
+    sides = plan.sides or (before.sides if before else ())
+    criteria = plan.criteria or (tuple(row.attribute for row in before.rows) if before and before.asked else ())
     passages = distinct((*message.passages, *argued.passages, *(p for f in found if not f.abstain for p in f.passages)))
     headings = {each.id: f"{each.title} {each.heading}" for each in passages}
     analysis = Analysis(
         overview=foremost(sections, message.text, headings),
-        comparison=compared(plan.sides, statements, headings),
+        comparison=on_criteria(sides, criteria, sections, headings)
+        if criteria
+        else compared(sides, statements, headings),
         contradictions=contradictions(statements, passages, message.brief.round),
     )
     return msgspec.structs.replace(analysis, summary=analysis_summary(analysis))

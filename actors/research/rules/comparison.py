@@ -1,15 +1,18 @@
-"""A comparison of the sides of a task, attribute by attribute, where each side has a sentence. Pure."""
+"""A comparison of the sides of a task: on what the task names, or else where two sides have a sentence. Pure."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from actors.research.ports import Statement
-from actors.research.records import Comparison, Row
+from actors.research.records import Comparison, Row, Section
+from actors.research.rules.sides import question_on
 from actors.research.rules.terms import share, terms
 
 ROWS = 8
 CELL_CHARACTERS = 350
 LEAST_SIDES = 2
+STEM = 5
+"""`mutability` and `mutable` have so many letters in common."""
 
 _ATTRIBUTES = {
     "Performance": r"performan\w+|speed|fast(?:er|est)?|slow(?:er|est)?|latency|throughput|efficien\w+|overhead|"
@@ -33,7 +36,7 @@ _PATTERNS = {name: re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE) for name, pa
 _IS = re.compile(r"\b(?:is|are)\s+(?:an?|the|used|one)\b|是|이다|입니다")
 
 
-def compared(sides: Sequence[str], statements: Iterable[Statement], headings: dict[str, str]) -> Comparison | None:
+def compared(sides: Sequence[str], statements: Iterable[Statement], headings: Mapping[str, str]) -> Comparison | None:
     """
     What is said of each side; only attributes for which at least two sides have a sentence.
 
@@ -54,21 +57,95 @@ def compared(sides: Sequence[str], statements: Iterable[Statement], headings: di
     return Comparison(tuple(sides), tuple(rows)) if rows else None
 
 
+def on_criteria(
+    sides: Sequence[str], criteria: Sequence[str], sections: Iterable[Section], headings: Mapping[str, str]
+) -> Comparison | None:
+    """
+    What is said of each side on each criterion of the task; a cell of which nothing is said is None.
+
+    :param headings: as above.
+    """
+    if len(sides) < LEAST_SIDES:
+        return None
+    sections = tuple(sections)
+    of = _by_side(sides, (said for each in sections for said in each.statements), headings)
+    answers: dict[str, list[Statement]] = {}
+    for each in sections:
+        answers.setdefault(each.question, []).extend(each.statements)
+
+    def cell(side: str, criterion: str) -> Statement | None:
+        answered = answers.get(question_on(side, criterion), ())
+        return _answer((side, criterion), sides, answered, headings) or _on(criterion, of[side])
+
+    rows = [Row(criterion, tuple(cell(side, criterion) for side in sides)) for criterion in criteria]
+    return Comparison(tuple(sides), tuple(rows), asked=True)
+
+
+def speaking_of(
+    cell: tuple[str, str], sides: Sequence[str], statements: Iterable[Statement], headings: Mapping[str, str]
+) -> Iterator[Statement]:
+    """The statements that speak of a side and a criterion, by themselves or by the headings above them."""
+    side, criterion = cell
+    for each in statements:
+        above = headings.get(each.passage, "")
+        names = side in _named(sides, each.text) or side in _named(sides, above)
+        if names and (_touches(criterion, each.text) or _touches(criterion, above)):
+            yield each
+
+
+def _answer(
+    cell: tuple[str, str], sides: Sequence[str], answers: Iterable[Statement], headings: Mapping[str, str]
+) -> Statement | None:
+    """Of what was answered to a cell's question the best: on this side rather than on several, and short."""
+    fitting = list(speaking_of(cell, sides, answers, headings))
+
+    def worse(place: int) -> tuple[bool, int, int]:
+        return len(fitting[place].text) > CELL_CHARACTERS, len(_named(sides, fitting[place].text)), place
+
+    return fitting[min(range(len(fitting)), key=worse)] if fitting else None
+
+
+def _on(criterion: str, statements: Sequence[Statement]) -> Statement | None:
+    """What else is said of a side that speaks of a criterion."""
+    wanted = terms(criterion)
+    fitting = [each for each in statements if _touches(criterion, each.text)]
+    return min(fitting, key=lambda each: (-share(wanted, terms(each.text)), len(each.text)), default=None)
+
+
+def _touches(criterion: str, text: str) -> bool:
+    """Whether a text speaks of a criterion: in its words, in words of its stem, or in others of its kind."""
+    if any(pattern.search(criterion) and pattern.search(text) for pattern in _PATTERNS.values()):
+        return True
+    wanted, said = terms(criterion), terms(text)
+    found = sum(
+        each in said or any(each[:STEM] == other[:STEM] for other in said if len(each) >= STEM) for each in wanted
+    )
+    return found >= len(wanted) / 2
+
+
 def _by_side(
-    sides: Sequence[str], statements: Iterable[Statement], headings: dict[str, str]
+    sides: Sequence[str], statements: Iterable[Statement], headings: Mapping[str, str]
 ) -> dict[str, list[Statement]]:
     """The statements that speak of one side only: its own terms are in them or above them, no other's."""
-    wanted = {side: terms(side) for side in sides}
-    shared = frozenset.intersection(*wanted.values())
-    own = {side: (words - shared) or words for side, words in wanted.items()}
     found: dict[str, list[Statement]] = {side: [] for side in sides}
     for each in statements:
-        text, above = terms(each.text), terms(headings.get(each.passage, ""))
-        named = [side for side in sides if share(own[side], text) == 1.0]
-        named = named or [side for side in sides if share(own[side], above) == 1.0]
+        named = _named(sides, each.text) or _named(sides, headings.get(each.passage, ""))
         if len(named) == 1 and len(each.text) <= CELL_CHARACTERS:
             found[named[0]].append(each)
     return found
+
+
+def _named(sides: Sequence[str], text: str) -> list[str]:
+    """Which sides a text names: by the terms that the others do not share, or, like `C`, by nothing but the name."""
+    wanted, said = {side: terms(side) for side in sides}, terms(text)
+    shared = frozenset.intersection(*wanted.values()) if wanted else frozenset()
+
+    def names(side: str) -> bool:
+        if own := (wanted[side] - shared) or wanted[side]:
+            return share(own, said) == 1.0
+        return bool(re.search(rf"(?<![\w-]){re.escape(side)}(?![\w+#-])", text))
+
+    return [side for side in sides if names(side)]
 
 
 def _cell(

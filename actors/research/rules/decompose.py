@@ -3,18 +3,21 @@
 import re
 from typing import NamedTuple
 
-from actors.research.rules.sides import LEADING, compared_in
+from actors.research.rules.comparing import criteria_after
+from actors.research.rules.sides import LEADING, Compared, compared_in, question_on
 from actors.research.rules.terms import ordered, terms
 
 QUESTIONS = 8
 """A task has at most so many."""
 CHARACTERS = 4000
 """So much of a task is looked at."""
+BESIDES = 2
+"""So many other questions of a task stand beside those on the cells of a comparison."""
 REPEATS = 0.8
 """A question that shares more of its terms with an earlier one only repeats it."""
 
 _FLAGS = re.IGNORECASE | re.VERBOSE
-_SENTENCE = re.compile(r"(?<=[?？;；。])\s*|(?<=[.!])\s+(?=[A-Z\"'(])|\n+")
+_SENTENCE = re.compile(r"(?<=[?？;；。])\s*|(?<=[.!])(?<![Vv]s\.)\s+(?=[A-Z\"'(])|\n+")
 _MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)]|\#{1,6})\s+")
 _ASKS = re.compile(r"[?？]\s*$")
 _COURTESY = re.compile(
@@ -86,21 +89,36 @@ class Asked(NamedTuple):
     questions: tuple[str, ...]
     """Whole questions or topics, none of which repeats another; at least one unless the task is empty."""
     sides: tuple[str, ...] = ()
-    """What is compared with what."""
+    """What is compared with what,"""
+    criteria: tuple[str, ...] = ()
+    """and on what, where the task says so."""
 
 
 def decompose(task: str) -> Asked:
-    """What must be answered, in the order of the task; then the sides of a comparison."""
+    """What must be answered, in the order of the task; then the sides of a comparison, or each on each criterion."""
     text = task[:CHARACTERS].strip()
     parts = _understood([_topic(part) for part in _parts(text)])
     chosen = [part for part in parts if _ASKS.search(part)] or parts
-    sides = compared_in(chosen) or compared_in([text])
-    if sides:
-        found = [*chosen, *map(_opened, sides)]
+    compared = compared_in(chosen)
+    if not compared.sides:
+        compared = compared_in([text, *parts])
+    if compared.sides:
+        found = _compared(compared, chosen)
     else:
         clauses = [clause for part in chosen for each in _clauses(part) for clause in _each_name(each)]
         found = [aspect for clause in clauses for aspect in _aspects(clause)]
-    return Asked(unrepeated(found)[:QUESTIONS] or ((text,) if text else ()), sides)
+    most = max(QUESTIONS, BESIDES + len(compared.cells))
+    return Asked(unrepeated(found)[:most] or ((text,) if text else ()), *compared)
+
+
+def _compared(compared: Compared, parts: list[str]) -> list[str]:
+    """A question a cell of the table that is asked for, which is then the whole; else a topic a side beside it."""
+    others = [each for each in parts if not criteria_after(each)]
+    if compared.criteria:
+        named = frozenset[str]().union(*map(terms, compared.sides))
+        others = [each for each in others if not named <= terms(each)]
+        return [*others[:BESIDES], *(question_on(*cell) for cell in compared.cells)]
+    return [*(others or parts)[: QUESTIONS - len(compared.sides)], *map(_opened, compared.sides)]
 
 
 def unrepeated(texts: list[str] | tuple[str, ...]) -> tuple[str, ...]:
@@ -141,8 +159,10 @@ def essence(question: str) -> str:
 
 
 def _asking(text: str) -> frozenset[str]:
-    """Why something is so is another question than what it is."""
-    return frozenset(each.casefold() for each in _INTERROGATIVE.findall(text)[:1])
+    """What makes another question of the same terms: why something is so, and of what, where a name is no term."""
+    name, colon, _ = text.partition(": ")
+    of = {name.casefold()} if colon and not terms(name) else set()
+    return frozenset(each.casefold() for each in _INTERROGATIVE.findall(text)[:1]) | of
 
 
 def names(question: str) -> str:

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 
 from actors.research.drafts import PlanDraft
 from actors.research.records import Brief, Plan
-from actors.research.rules.decompose import QUESTIONS, decompose, essence, keywords, unrepeated
+from actors.research.rules.decompose import BESIDES, QUESTIONS, decompose, essence, keywords, unrepeated
 from actors.research.rules.leads import led, unknown
-from actors.research.rules.sides import SIDES
+from actors.research.rules.sides import CELLS, CRITERIA, SIDES
 from actors.research.rules.terms import ordered, share, terms
 
 QUERY_CHARACTERS = 400
@@ -42,18 +42,20 @@ def drafted(
     :param learnings: what is known by now: a deeper round asks with its words, and not for what it says (DR-4).
     """
     if before is not None and shortfall:
-        return PlanDraft(before.questions, broader(before), before.sides)
+        return PlanDraft(before.questions, broader(before), before.sides, before.criteria)
     if brief.direction:
         others = unknown([each for each in directions if each != brief.direction], learnings)
         questions = unrepeated((brief.direction, *others))[: brief.breadth]
-        return PlanDraft(questions, (*(_anew(each, text) for each in questions), *led(questions, text, learnings)))
+        queries = (*(_anew(each, text) for each in questions), *led(questions, text, learnings))
+        return PlanDraft(questions, queries, *decompose(text)[1:])
     asked = decompose(text)
     queries = [*asked.questions]
+    queries += (keywords(text), *asked.sides) if asked.criteria else ()
     queries += (_RESTRICTIONS.sub("restrictions", each) for each in asked.questions if _RESTRICTIONS.search(each))
     queries += (_ASPECT.sub("", essence(each)) for each in asked.questions if _ASPECT.search(each))
     if len(asked.questions) > 1 and not asked.sides:
         queries.append(keywords(text))
-    return PlanDraft(asked.questions, tuple(queries), asked.sides)
+    return PlanDraft(asked.questions, tuple(queries), asked.sides, asked.criteria)
 
 
 def _anew(direction: str, task: str) -> str:
@@ -84,14 +86,18 @@ def planned(draft: PlanDraft, text: str, brief: Brief, sources: tuple[str, ...])
     """The plan within its bounds, whatever the draft says."""
     explored = brief.direction or text
     questions = unrepeated(_cut(draft.questions, QUESTION_CHARACTERS))
-    questions = questions[: brief.breadth if brief.direction else QUESTIONS] or _cut([explored], QUESTION_CHARACTERS)
+    sides = _sides(draft.sides)
+    criteria = _cut(draft.criteria, QUESTION_CHARACTERS)[:CRITERIA] if sides else ()
+    most = brief.breadth if brief.direction else BESIDES + CELLS if criteria else QUESTIONS
+    questions = questions[:most] or _cut([explored], QUESTION_CHARACTERS)
     queries = _cut(draft.queries, QUERY_CHARACTERS)[: max(2 * brief.breadth, len(questions))]
     deeper = brief.round > 1  # what was read before may answer a direction, so that nothing new need be found
     return Plan(
         questions=questions,
         queries=queries or _cut(questions, QUERY_CHARACTERS),
         sources=tuple(each for each in (brief.sources or sources) if each in sources),
-        sides=_sides(draft.sides),
+        sides=sides,
+        criteria=criteria,
         least_results=0 if deeper else -(-brief.breadth // 2),
         least_pages=0 if deeper else -(-brief.breadth // 3),
         least_quality=0.1 if brief.breadth > 10 else 0.2,

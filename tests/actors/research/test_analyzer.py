@@ -49,7 +49,7 @@ def order(**more: Any) -> AnalyzeSources:
     usual: dict[str, Any] = {
         "text": "How does a tide mill use its pond and gates?", "brief": Brief(), "pages": (), "sections": (),
         "plan": Plan(QUESTIONS, QUESTIONS, ()), "learnings": (), "passages": (), "directions": (), "partial": "",
-        "degraded": "",
+        "degraded": "", "analysis": None,
     }  # fmt: skip
     return AnalyzeSources(**(usual | more))
 

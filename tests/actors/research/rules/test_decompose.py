@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.research.rules.decompose import QUESTIONS, decompose, keywords, subject, unrepeated
+from actors.research.rules.decompose import BESIDES, QUESTIONS, decompose, keywords, subject, unrepeated
+from actors.research.rules.sides import CELLS, SIDES
 from actors.research.rules.terms import terms
 
 
@@ -49,14 +50,15 @@ def test_a_task_is_taken_apart_into_questions_that_stand_alone(task: str, questi
 @pytest.mark.parametrize(
     ("task", "sides"),
     [
-        ("Compare oak and elm wheels in terms of price", ("oak wheels", "elm wheels")),
+        ("Compare oak and elm wheels", ("oak wheels", "elm wheels")),
         ("breast vs overshot wheels: which should we use?", ("Breast wheels", "overshot wheels")),
         ("What are the differences between tide mills and wind mills?", ("tide mills", "wind mills")),
         ("Should we use Harbor or Quay for our images?", ("Harbor", "Quay")),
         ("Which is better for a small stream, Francis or Pelton?", ("Francis", "Pelton")),
         ("How do Harbor and Quay differ?", ("Harbor", "Quay")),
+        ("How do Harbor, Quay and Nexus differ?", ("Harbor", "Quay", "Nexus")),
         ("Harbor vs Quay Server", ("Harbor", "Quay Server")),
-        ("比较Harbor和Quay的价格", ("Harbor", "Quay")),
+        ("比较Harbor和Quay", ("Harbor", "Quay")),
         ("Harbor和Quay有什么区别?", ("Harbor", "Quay")),
         ("Harbor와 Quay의 차이점은 무엇인가요?", ("Harbor", "Quay")),
         ("How does a tide mill work?", ()),
@@ -79,10 +81,11 @@ def test_a_task_of_nothing_asks_nothing() -> None:
 @given(st.text(max_size=600))
 def test_any_task_has_bounded_questions_none_of_which_repeats_another(task: str) -> None:
     asked = decompose(task)
-    assert len(asked.questions) <= QUESTIONS
+    assert len(asked.questions) <= (BESIDES + CELLS if asked.criteria else QUESTIONS)
     assert bool(asked.questions) == bool(task.strip())
     assert unrepeated(asked.questions) == asked.questions
-    assert len(asked.sides) in {0, 2}
+    assert len(asked.sides) == 0 or 2 <= len(asked.sides) <= SIDES
+    assert len(asked.sides) * len(asked.criteria) <= CELLS
     assert decompose(task) == asked
 
 
