@@ -543,7 +543,7 @@ def test_every_field_of_every_message_is_known_to_the_case() -> None:
 LAMPS = {
     "https://one.example/lumo": "The Lumora lamp has warranty of 40 months. The Lumora lamp has weight of 310 grams.",
     "https://two.example/glim": "The Glimmer lamp has warranty of 25 months. The Glimmer lamp comes in green.",
-    "https://three.example/orbit": "The Orbiter lamp has weight of 90 grams. The Orbiter lamp has warranty of 70 months.",
+    "https://three.example/orbit": "The Orbiter lamp has weight of 90 grams. The Orbiter lamp has warranty of 7 years.",
 }
 
 

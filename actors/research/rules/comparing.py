@@ -8,7 +8,7 @@ _FLAGS = re.IGNORECASE | re.VERBOSE
 REST = 300
 """So many characters of a sentence are looked at for what is compared."""
 
-DENSE = 150
+DENSE = 100
 """The same where a character is a syllable or a word."""
 
 

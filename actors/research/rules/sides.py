@@ -9,7 +9,7 @@ from actors.research.rules.terms import alike, terms
 
 SIDES = 6
 CRITERIA = 6
-PARTS = 8
+PARTS = 6
 """So many sentences of a task are looked at."""
 CELLS = 16
 """So many pairs of a side and a criterion are asked for; with more sides there are fewer criteria."""
