@@ -302,6 +302,25 @@ async def test_dr_5_no_round_explores_what_another_has_explored_however_its_plan
     assert [each.direction for each in begun(inquiry)] == [QUESTION, "fennel mode", "amber mode"]
 
 
+@pytest.mark.req("DR-5")
+async def test_dr_5_a_direction_was_explored_though_the_plan_asked_for_it_in_other_words() -> None:
+    def answer(task: Task) -> Answer:
+        first = "learnings" not in dict(task.material)
+        said: Answer = quoting(complete=False, directions=("fennel mode", "amber mode") if first else ())(task)
+        return msgspec.structs.replace(said, claims=said.claims[-3:])
+
+    def reworded(task: Task) -> PlanDraft:
+        number = dict(task.material)["round"]
+        return PlanDraft((f"What else does the Halyard cache do, part {number}?",), (f"Halyard mode {number}",))
+
+    model = Scripted({PlanDraft: reworded, Answer: answer})
+    inquiry = Inquiry(brief=Brief(breadth=2, depth=4), model=model, search=Finds(WIDE), fetch=Reads(WIDE))
+
+    await inquiry.end()
+
+    assert [each.direction for each in begun(inquiry)] == [QUESTION, "fennel mode", "amber mode"]
+
+
 @pytest.mark.req("DR-7")
 async def test_dr_7_breadth_five_and_depth_three_are_five_pages_a_round_and_three_rounds() -> None:
     fetch = Reads(WIDE)

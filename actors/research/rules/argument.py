@@ -167,7 +167,7 @@ def _open(
 def goes_on(message: AnalyzeSources, argued: Argued) -> bool:
     """A further round is worth it: there is room for one, this one added something, and something is open."""
     rounds_left = message.brief.round < message.brief.depth
-    return rounds_left and bool(argued.statements) and bool(argued.directions) and not argued.answered
+    return rounds_left and bool(argued.statements) and bool(argued.directions)  # what is answered leaves none
 
 
 def concluded(message: AnalyzeSources, plan: Plan, argued: Argued, found: Sequence[Findings]) -> Analysis:
