@@ -96,6 +96,8 @@ async def test_pr_2_what_an_agent_finds_later_agents_read_in_the_state() -> None
     assert read.results
     assert all(isinstance(each, SearchResult) for each in read.results)
     assert analyse.pages
+    assert {each.url for each in read.results} == set(WEB)
+    assert len(analyse.pages) == ONE.breadth
     assert {page.text for page in analyse.pages} <= set(WEB.values())
     assert close.sections
     assert inquiry.known.plan == search.plan
@@ -589,6 +591,21 @@ async def test_pr_1_without_a_model_a_comparison_is_taken_apart_worked_on_and_pu
     assert known.report.unanswered == ("Glimmer lamp: weight",)
     assert "5 of 6 questions" in outcome.resolution.text
     assert not known.is_complete
+
+
+@pytest.mark.req("PR-1")
+async def test_pr_1_a_sentence_on_two_sides_stands_in_the_cells_of_both() -> None:
+    both = {"https://one.example/lamps": "The Lumora lamp and the Orbiter lamp have one warranty."}
+    task = "Compare the Lumora lamp and the Orbiter lamp on warranty and weight"
+    inquiry = Inquiry(brief=Brief(breadth=1, depth=1), text=task, search=Finds(both), fetch=Reads(both))
+
+    await inquiry.end()
+
+    assert inquiry.known.report is not None
+    assert inquiry.known.report.comparison is not None
+    warranty, weight = inquiry.known.report.comparison.rows
+    assert [(cell.text, cell.numbers) for cell in warranty[1:]] == [(*both.values(), (1,))] * 2
+    assert [cell.numbers for cell in weight[1:]] == [(), ()]
 
 
 @pytest.mark.req("PR-1")

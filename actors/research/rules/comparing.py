@@ -88,7 +88,6 @@ _CHINESE = tuple(
         rf"(?P<said>{_ZH}{{2,60}}?)[，,]?\s*(?:哪个|哪一个|哪种|谁)更?(?:好|快|便宜|适合|安全|稳定)",
     )
 )
-_ZH_NOT = re.compile(r"(?:如何|怎么|怎样|方法|函数|用来|用于)(?:比较|对比)")
 _ZH_ENDS = re.compile(
     r"(?:等?(?:这?[几两二三四]个)?(?:方面|角度|维度)|上)?(?:的?(?:区别|差异|差别|不同|表现|对比|比较|优缺点))?$"
 )
@@ -121,9 +120,8 @@ def forms_in(part: str) -> Iterator[Form]:
         if not _KO_NOT.search(part):
             yield from _found(_KOREAN, part)
     elif cjk:
-        if not _ZH_NOT.search(part):
-            for form in _found(_CHINESE, part):
-                yield form._replace(criteria=_ZH_ENDS.sub("", form.criteria))
+        for form in _found(_CHINESE, part):
+            yield form._replace(criteria=_ZH_ENDS.sub("", form.criteria))
     else:
         yield from _english(part)
 

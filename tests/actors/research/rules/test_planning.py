@@ -53,6 +53,13 @@ def test_a_deeper_round_may_answer_from_what_was_read_before() -> None:
     assert (plan.least_results, plan.least_pages) == (0, 0)
 
 
+@pytest.mark.req("PR-3")
+def test_pr_3_every_query_of_a_draft_is_planned() -> None:
+    draft = PlanDraft((TASK,), ("tide mill", "mill pond", "sluice"))
+    assert planned(draft, TASK, Brief(), ("web",)).queries == draft.queries
+
+
+@pytest.mark.req("PR-3")
 def test_only_known_sources_are_planned() -> None:
     plan = planned(PlanDraft((TASK,), (TASK,)), TASK, Brief(sources=("rss", "moon")), ("web", "rss"))
     assert plan.sources == ("rss",)
