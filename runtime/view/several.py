@@ -10,9 +10,8 @@ from typing import Protocol, TextIO
 import msgspec
 
 from actors.outcome import HandoffMade, RunBegan, RunEnded
-from actors.progress import News, Worked
+from actors.progress import HEARTBEAT_SECONDS, News, Worked
 from actors.workflow import ORCHESTRATOR
-from runtime.view.plain import HEARTBEAT_SECONDS
 from runtime.view.report import counted
 from runtime.view.stages import Mark
 from runtime.view.times import lasted

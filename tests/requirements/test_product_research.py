@@ -379,7 +379,7 @@ async def test_pr_31_work_that_has_not_begun_when_the_flag_is_seen_is_not_begun(
     said = await Extractor(fetch).receive(
         ReadSources(
             text=QUESTION, brief=ONE, plan=Plan((QUESTION,), (QUESTION,), ("web",)), pages=(), missed=(), partial="",
-            results=tuple(SearchResult("web", url, url, quality=0.5) for url in WEB),
+            read_before=0, results=tuple(SearchResult("web", url, url, quality=0.5) for url in WEB),
         ),
         turn,  # type: ignore[arg-type]
     )  # fmt: skip

@@ -46,8 +46,8 @@ def drafted(
     if brief.direction:
         others = unknown([each for each in directions if each != brief.direction], learnings)
         questions = unrepeated((brief.direction, *others))[: brief.breadth]
-        queries = (*(_anew(each, text) for each in questions), *led(questions, text, learnings))
-        return PlanDraft(questions, queries, *decompose(text)[1:])
+        anew = (*(_anew(each, text) for each in questions), *led(questions, text, learnings))
+        return PlanDraft(questions, anew, *decompose(text)[1:])
     asked = decompose(text)
     queries = [*asked.questions]
     queries += (keywords(text), *asked.sides) if asked.criteria else ()

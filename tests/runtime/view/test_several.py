@@ -5,9 +5,8 @@ import io
 from rich.console import Console
 
 from actors.outcome import Why
-from actors.progress import Worked
+from actors.progress import HEARTBEAT_SECONDS, Worked
 from runtime.view.live_several import picture
-from runtime.view.plain import HEARTBEAT_SECONDS
 from runtime.view.several import PlainTogether, Row, fold, room_for, short, tally
 from tests.runtime.view.runs import HOSTILE, outcome, progress
 
