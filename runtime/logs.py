@@ -19,6 +19,7 @@ from typing import Any, Protocol
 import msgspec
 
 from runtime.settings import LogSettings, Settings
+from runtime.storage.private import make_file, make_folder, make_storage
 from runtime.wording import UNSAFE, safe
 
 
@@ -86,7 +87,8 @@ class LogFile:
 
     def __init__(self, path: Path, most_bytes: int) -> None:
         self.path, self._most = path, most_bytes
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_storage(path.parent.parent)
+        make_folder(path.parent)
         self._open()
 
     def write(self, text: str) -> None:
@@ -104,6 +106,7 @@ class LogFile:
         os.close(self._descriptor)
 
     def _open(self) -> None:
+        make_file(self.path)
         self._descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self._size = os.fstat(self._descriptor).st_size
 

@@ -92,6 +92,8 @@ class KnowledgeSettings(Section, frozen=True):
     file_seconds: Annotated[float, Meta(ge=0.1, le=600.0)] = 10.0
     file_megabytes: Annotated[float, Meta(ge=0.001, le=1024.0)] = 20.0
     passages: Annotated[int, Meta(ge=1, le=50)] = 8
+    wait_seconds: Annotated[float, Meta(ge=0.0, le=86_400.0)] = 600.0
+    """How long one indexing waits for another to end."""
 
 
 class MemorySettings(Section, frozen=True):

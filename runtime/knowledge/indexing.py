@@ -1,6 +1,7 @@
 """Folders become an index: list, take in what is new, forget what vanished, all in worker processes."""
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -12,12 +13,15 @@ from actors.ports import PortFailed
 from runtime.knowledge.files import Listing, Taken
 from runtime.knowledge.port import FILE, detail, explained
 from runtime.settings import KnowledgeSettings
+from runtime.storage.lock import LockHeld, locked
+from runtime.storage.private import make_storage
 from runtime.workers import WorkError, Workers, WorkFailed, WorkTimedOut
 
 _WORK = "runtime.knowledge.files"
 LISTING_SECONDS = 120.0
 FINISHING_SECONDS = 300.0
 AT_ONCE = 2
+LOCK = "knowledge.lock"
 
 R = TypeVar("R")
 
@@ -33,6 +37,11 @@ class IndexProgress(msgspec.Struct, frozen=True):
     total: int
     current: str
     passages: int
+    waiting: bool = False
+    """Another indexing has to end first."""
+
+
+WAITING = IndexProgress(0, 0, "waiting for another indexing", 0, waiting=True)
 
 
 class IndexReport(msgspec.Struct, frozen=True):
@@ -67,10 +76,23 @@ async def index(
 
     Unchanged files are not touched, vanished ones are removed; stopped at any moment, the index is whole.
 
+    Another process that is at it is waited for, [knowledge] wait_seconds at most: SQLite's own waiting is no queue.
+
     :raises IndexFailed: when a folder cannot be listed or the index cannot be written.
     """
-    job = _Job(Path(storage) / FILE, workers, settings, progress)
-    return await job.run([str(folder) for folder in folders])
+    job, most = _Job(Path(storage) / FILE, workers, settings, progress), settings.wait_seconds
+    async with contextlib.AsyncExitStack() as stack:
+        try:
+            lock = locked(make_storage(Path(storage)) / LOCK, within=most, waits=lambda: progress(WAITING))
+            await stack.enter_async_context(lock)
+        except LockHeld:
+            raise IndexFailed(
+                f"Another process has been indexing into {storage} for more than {most:g} s (knowledge.wait_seconds). "
+                "Wait until it has ended, or end it, and index again."
+            ) from None
+        except OSError as error:
+            raise IndexFailed(f"The index cannot be written: {error.strerror}, {storage}.") from error
+        return await job.run([str(folder) for folder in folders])
 
 
 class _Job:

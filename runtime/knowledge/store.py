@@ -10,6 +10,7 @@ import msgspec
 
 from runtime.knowledge.document import Document, Piece, pieces
 from runtime.knowledge.words import tokens
+from runtime.storage.private import make_database, make_storage
 
 VERSION = 3
 """Of the schema and of the readers: an index of another version is made anew."""
@@ -48,8 +49,8 @@ BUSY_SECONDS = 5.0
 
 def connect(path: Path) -> sqlite3.Connection:
     """Open the index for writing; make it if there is none, or one of another version."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    db = sqlite3.connect(path, isolation_level=None, timeout=BUSY_SECONDS)
+    make_storage(path.parent)
+    db = sqlite3.connect(make_database(path), isolation_level=None, timeout=BUSY_SECONDS)
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = NORMAL")  # a power cut may cost the last files, which are then read again
     db.execute("PRAGMA cache_size = -16000")

@@ -10,6 +10,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from runtime.storage.private import FILE
+
 MAGIC = b"terminus-memory\n"
 VERSION = 2
 """Of the file and of everything that it was made with: a change of either makes every older file stale."""
@@ -48,8 +50,9 @@ def write(path: Path, header: bytes, arrays: dict[str, NDArray[Any]]) -> None:
         size, check = size + len(raw), zlib.crc32(raw, check)
     table = msgspec.msgpack.encode(_Table(header, places, size, check))
     new = path.with_name(f"{path.name}.{os.getpid()}.new")
+    new.unlink(missing_ok=True)
     try:
-        with new.open("wb") as file:
+        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE), "wb") as file:
             file.write(_HEAD.pack(MAGIC, VERSION, zlib.crc32(table), len(table)) + table)
             file.write(bytes(_body(len(table)) - _HEAD.size - len(table)))
             file.writelines(chunks)

@@ -14,6 +14,8 @@ from typing import Any
 
 import structlog
 
+from runtime.storage.private import make_database
+
 log = structlog.get_logger()
 
 Statement = tuple[str, Sequence[Any]]
@@ -157,7 +159,9 @@ class Database:
 
 
 def _connect(path: str | Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=BUSY_SECONDS)
+    connection = sqlite3.connect(
+        make_database(Path(path)), isolation_level=None, check_same_thread=False, timeout=BUSY_SECONDS
+    )
     try:
         _use_wal(connection)
         connection.execute("PRAGMA synchronous=FULL")

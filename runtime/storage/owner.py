@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from runtime.storage.ends import Slots, Told, read_told
+from runtime.storage.private import make_folder
 
 SUFFIX = ".lock"
 
@@ -17,8 +18,7 @@ class Owner:
 
     def __init__(self, folder: Path) -> None:
         """:param folder: where the lock files are; the same for all processes of one database."""
-        folder.mkdir(parents=True, exist_ok=True)
-        self._folder = folder
+        self._folder = make_folder(folder)
         self.token, self._file = self._enter()
         self.slots = Slots(self._file)
         """Room in its file for ends that cannot be recorded."""

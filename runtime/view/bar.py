@@ -39,6 +39,9 @@ def _lines(stream: TextIO) -> Show:
 
     def show(progress: IndexProgress) -> None:
         nonlocal last
+        if progress.waiting:
+            print(f"{progress.current.capitalize()} to end", file=stream, flush=True)
+            return
         now = time.monotonic()
         if progress.done < progress.total and now - last < LINE_SECONDS:
             return
@@ -72,7 +75,7 @@ def _bar(stream: TextIO) -> Iterator[Show]:
             nonlocal last
             now = time.monotonic()
             current = safe(each.current)[-48:]
-            progress.update(task, completed=each.done, total=each.total, current=current)
+            progress.update(task, completed=each.done, total=each.total or None, current=current)
             if each.done == each.total or now - last >= FRAME_SECONDS:
                 last = now
                 progress.refresh()

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from runtime.knowledge.indexing import IndexFailed, IndexProgress, IndexReport, index
+from runtime.knowledge.indexing import LOCK, IndexFailed, IndexProgress, IndexReport, index
 from runtime.knowledge.port import FILE, KnowledgeIndex
 from runtime.knowledge.store import document_text
 from runtime.settings import KnowledgeSettings
+from runtime.storage.lock import locked
 from runtime.workers import Workers
 from tests.runtime.knowledge.kit import VPN, library
 
@@ -151,10 +152,29 @@ async def test_two_indexers_at_once_leave_one_whole_index(tmp_path: Path, worker
     db.close()
 
 
+async def test_an_indexer_waits_for_another_says_so_and_gives_up_with_a_sentence(
+    tmp_path: Path, workers: Workers
+) -> None:
+    folder, store, seen = library(tmp_path / "library"), tmp_path / "store", list[IndexProgress]()
+    store.mkdir()
+    never, ever = KnowledgeSettings(wait_seconds=0.0), KnowledgeSettings()
+    async with locked(store / LOCK, within=0.0, waits=lambda: None):
+        with pytest.raises(IndexFailed, match=r"Another process has been indexing .* 0 s .*index again"):
+            await index([folder], store, workers, never)
+        assert not (store / FILE).exists()
+        waiting = asyncio.create_task(index([folder], store, workers, ever, seen.append))
+        while not seen:  # noqa: ASYNC110 - it is told by a call
+            await asyncio.sleep(0)
+        assert (seen[0].waiting, waiting.done(), (store / FILE).exists()) == (True, False, False)
+    assert (await waiting).read == 5
+    assert not any(each.waiting for each in seen[1:])
+
+
 KILLED = """
 import asyncio, sys
 from runtime.knowledge.indexing import index
 from runtime.settings import KnowledgeSettings
+from runtime.storage.lock import locked
 from runtime.workers import Workers
 
 async def main():
