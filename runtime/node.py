@@ -26,9 +26,10 @@ from runtime.run import LiveRun, Replayed
 from runtime.runs import Busy, Runs
 from runtime.settings import Settings
 from runtime.storage.database import Database
-from runtime.storage.effects import Effects, ModelAccount
+from runtime.storage.effects import Effects, ModelAccount, sweep
 from runtime.storage.journal import SqliteJournal, StoredRun, Ticket
 from runtime.storage.owner import Owner
+from runtime.storage.private import make_storage
 from runtime.storage.schema import migrate
 from runtime.wording import safe
 from runtime.workers import Workers
@@ -55,10 +56,10 @@ class Node:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.folder = Path(settings.storage.folder)
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder = make_storage(Path(settings.storage.folder))
         self.flows = {flow.name: configured(flow, settings) for flow in (HELPDESK, RESEARCH)}
         self.database = Database(self.folder / DATABASE, migrate=migrate)
+        sweep(self.database)
         self.owner = Owner(self.folder / "owners")
         self.journal = SqliteJournal(self.database, self.flows, self.owner.slots)
         self.workers = Workers(settings.workers.processes)
@@ -193,5 +194,5 @@ class Node:
         if isinstance(case, ResearchCase):
             live.remember()
             self.research.keeper.follow(live)
-            live.when_ended(lambda _: effects.forget())
+        live.when_ended(lambda _: effects.forget())
         return live

@@ -62,8 +62,9 @@ async def test_a_research_that_is_resumed_goes_on_with_what_is_left(tmp_path: Pa
 
 
 async def test_an_effect_is_done_once_and_forgotten_with_its_run(tmp_path: Path) -> None:
-    database = Database(tmp_path / "t.db", SCHEMA)
+    database = Database(tmp_path / "t.db", SCHEMA, "CREATE TABLE run (id TEXT, ended REAL)")
     try:
+        await database.run(("INSERT INTO run VALUES ('R-1', 1.0)", ()))
         effects = Effects(database, "R-1")
         assert effects.get("page", "a", str) is None
         await effects.put("page", "a", "first")
