@@ -27,6 +27,7 @@ from runtime.runs import Busy, Runs
 from runtime.settings import Settings
 from runtime.storage.database import Database
 from runtime.storage.effects import Effects, ModelAccount, sweep
+from runtime.storage.integrity import check
 from runtime.storage.journal import SqliteJournal, StoredRun, Ticket
 from runtime.storage.owner import Owner
 from runtime.storage.private import make_storage
@@ -43,6 +44,7 @@ __all__ = ["Busy", "Handle", "NoReport", "Node", "RunHandle", "Ticket"]
 log = structlog.get_logger()
 
 DATABASE = "terminus.db"
+OWNERS = "owners"
 RESEARCH_WORK = ("runtime.knowledge.search", "runtime.fetch.document")
 """Modules that every worker process needs for a research."""
 
@@ -58,9 +60,10 @@ class Node:
         self.settings = settings
         self.folder = make_storage(Path(settings.storage.folder))
         self.flows = {flow.name: configured(flow, settings) for flow in (HELPDESK, RESEARCH)}
+        check(self.folder / DATABASE, self.folder / OWNERS, settings.storage.check_seconds)
         self.database = Database(self.folder / DATABASE, migrate=migrate)
         sweep(self.database)
-        self.owner = Owner(self.folder / "owners")
+        self.owner = Owner(self.folder / OWNERS)
         self.journal = SqliteJournal(self.database, self.flows, self.owner.slots)
         self.workers = Workers(settings.workers.processes)
         self.tickets: Tickets = self.journal

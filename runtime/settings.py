@@ -166,6 +166,10 @@ class FetchSettings(Section, frozen=True):
 
 class StorageSettings(Section, frozen=True):
     folder: Folder = "task-data"
+    keep_days: Annotated[float, Meta(ge=0.0, le=36_500.0)] = 0.0
+    """How long a ticket is kept after its end; 0: for ever."""
+    check_seconds: Annotated[float, Meta(ge=0.0, le=600.0)] = 3.0
+    """How long the database is examined at a start after a crash; 0: not at all."""
 
 
 class ServerSettings(Section, frozen=True):

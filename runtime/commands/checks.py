@@ -20,10 +20,12 @@ from runtime.logs import FILE
 from runtime.models import chosen
 from runtime.node import DATABASE
 from runtime.settings import ModelSettings, Settings
+from runtime.storage.integrity import REMEDY, examine, version
 from runtime.view.report import counted
 
 REACH_SECONDS = 2.0
 BUSY_SECONDS = 1.0
+EXAMINE_SECONDS = 30.0
 FREE_MEGABYTES = 200
 RESEARCH = "pip install -e '.[research]'"
 OPENAI = "https://api.openai.com/v1"
@@ -104,15 +106,21 @@ def database(file: Path) -> Check:
     sql = "SELECT (SELECT count(*) FROM ticket), count(*), count(*) FILTER (WHERE ended IS NULL) FROM run"
     rows = _read(file, sql)
     if isinstance(rows, str):
-        return Check("Database", "problem", rows, f"Restore {file} from a copy, or move it away to begin anew.")
+        return Check("Database", "problem", rows, REMEDY)
     if not rows:
         return Check("Database", "ok", "none yet; the first ticket makes it")
     tickets, runs, running = rows[0]
-    return Check(
-        "Database",
-        "ok",
-        f"{counted(tickets, 'ticket')}, {counted(runs, 'run')}, {running or 'none'} of them unfinished",
-    )
+    found = f"{counted(tickets, 'ticket')}, {counted(runs, 'run')}, {running or 'none'} of them unfinished"
+    try:
+        damage = examine(file, "integrity_check", EXAMINE_SECONDS, read_only=True)
+        found += f"; version {version(file)}"
+    except TimeoutError:
+        return Check("Database", "ok", f"{found}; not all of it was examined within {EXAMINE_SECONDS:g} s")
+    except sqlite3.Error as error:
+        damage = str(error)
+    if damage:
+        return Check("Database", "problem", f"{found}, but it is damaged: {damage}", REMEDY)
+    return Check("Database", "ok", f"{found}, examined and sound")
 
 
 def memory(file: Path) -> Check:

@@ -163,6 +163,8 @@ def _connect(path: str | Path) -> sqlite3.Connection:
         make_database(Path(path)), isolation_level=None, check_same_thread=False, timeout=BUSY_SECONDS
     )
     try:
+        connection.execute("PRAGMA auto_vacuum=INCREMENTAL")  # of a new file; an older one gets it with its next VACUUM
+        connection.execute("PRAGMA secure_delete=ON")  # what was deleted is not to be found in the file
         _use_wal(connection)
         connection.execute("PRAGMA synchronous=FULL")
     except BaseException:

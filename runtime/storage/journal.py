@@ -15,6 +15,7 @@ from runtime.run import Replayed
 from runtime.storage.boottime import since_boot
 from runtime.storage.database import Database, Statement, Then
 from runtime.storage.ends import PendingEnds, Slots, Told
+from runtime.storage.packing import packed, unpacked
 from runtime.storage.rows import (
     CLOSE_TICKET,
     END_RUN,
@@ -225,8 +226,8 @@ class SqliteJournal:
         decode = decoder(self._flow(run)).decode
         sql = "SELECT run, n, at, sender, number, event FROM event WHERE run = ? AND (? IS NULL OR n <= ?) ORDER BY n"
         try:
-            rows = self._database.read(sql, (run.id, events, events))
-            return [Entry(id_, n, at, sender, number, decode(body)) for id_, n, at, sender, number, body in rows]
+            rows = self._database.read(sql, (run.id,))
+            return [Entry(*row[:-1], decode(unpacked(row[-1]))) for row in rows]
         except msgspec.MsgspecError as error:
             raise JournalDamaged(f"the journal of {run.id} cannot be read: {error}") from error
 
@@ -269,7 +270,7 @@ class SqliteJournal:
         return self._flows[run.workflow]
 
     def _insert(self, entry: Entry) -> Statement:
-        body = self._encode(entry.event)
+        body = packed(self._encode(entry.event))
         return (
             "INSERT INTO event VALUES (?, ?, ?, ?, ?, ?)",
             (entry.run, entry.n, entry.at, entry.sender, entry.number, body),

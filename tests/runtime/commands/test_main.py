@@ -133,7 +133,7 @@ def test_a_damaged_database_is_one_sentence(place: Place) -> None:
     done = place.run("status")
 
     assert (done.status, done.out) == (1, "")
-    assert "terminus.db cannot be used: file is not a database." in done.err
+    assert "terminus.db cannot be used: it is not a database." in done.err
     assert done.err.count("\n") == 1
 
 

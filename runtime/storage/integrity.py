@@ -1,0 +1,111 @@
+"""Whether a database file is one, is whole and is sound: looked at when it is opened, in full by `doctor`."""
+
+import contextlib
+import sqlite3
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import structlog
+
+from actors.ports import PortFailed
+from runtime.storage.owner import anybody
+
+log = structlog.get_logger()
+
+MAGIC = b"SQLite format 3\x00"
+HEADER_BYTES = 100
+STEPS = 20_000
+"""Of SQLite's machine between two looks at the clock: some milliseconds."""
+FINDINGS = 3
+"""So many are told."""
+REMEDY = (
+    "Restore it with `python -m runtime restore BACKUP`, or move it away to begin anew: researches that were not over "
+    "go on from their state files."
+)
+
+
+class DatabaseUnusable(PortFailed):
+    """The file is no database, not whole, or damaged. The text says which, and what to do."""
+
+
+def check(file: Path, owners: Path, seconds: float) -> None:
+    """
+    Look at a database before it is opened: its header each time, all of it when the last process was killed.
+
+    An orderly end leaves no write-ahead log; with one, and nobody living who writes it, the whole file is examined, for
+    so many seconds at most, so that the start of a large one is not held up. What is not finished then is only logged.
+
+    :raises DatabaseUnusable: nothing may be written to it.
+    """
+    if wrong := _wrong_header(file):
+        raise DatabaseUnusable(f"The database {file} cannot be used: it {wrong}. {REMEDY}")
+    if not seconds or not _has_log(file) or anybody(owners):
+        return
+    began = time.monotonic()
+    try:
+        findings = examine(file, "quick_check", seconds)
+    except TimeoutError:
+        log.warning("storage.check_unfinished", file=str(file), seconds=seconds)
+        return
+    if findings:
+        raise DatabaseUnusable(f"The database {file} cannot be used: it is damaged ({findings}). {REMEDY}")
+    log.info("storage.checked", file=str(file), seconds=round(time.monotonic() - began, 3))
+
+
+def examine(file: Path, how: str, seconds: float, *, read_only: bool = False) -> str:
+    """
+    What SQLite finds wrong in a file; nothing when it is sound.
+
+    :param how: `quick_check`, or `integrity_check`, which compares the indexes, too.
+    :raises TimeoutError: it was not through in that time, and had found nothing.
+    """
+    until = time.monotonic() + seconds
+    uri = f"{file.absolute().as_uri()}?mode={'ro' if read_only else 'rw'}"
+    try:
+        with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=min(seconds, 5.0))) as db:
+            db.set_progress_handler(_over(until), STEPS)
+            rows = db.execute(f"PRAGMA {how}({FINDINGS})").fetchall()
+    except sqlite3.DatabaseError as error:
+        if getattr(error, "sqlite_errorcode", 0) in {sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_BUSY}:
+            raise TimeoutError from None
+        return str(error)
+    found = [" ".join(str(row[0]).split()) for row in rows]
+    return "" if found == ["ok"] else "; ".join(found)
+
+
+def version(file: Path) -> int:
+    """The version of its tables that a database names."""
+    with contextlib.closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, timeout=1.0)) as db:
+        return int(db.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _over(until: float) -> Callable[[], bool]:
+    return lambda: time.monotonic() > until
+
+
+def _wrong_header(file: Path) -> str:
+    """What is wrong with the beginning and the length of a file, or nothing."""
+    try:
+        with file.open("rb") as stream:
+            header = stream.read(HEADER_BYTES)
+        size = file.stat().st_size
+    except FileNotFoundError:
+        return ""
+    if not header:
+        return ""  # about to become one
+    if not header.startswith(MAGIC):
+        return "is not a database"
+    page = int.from_bytes(header[16:18], "big")
+    pages, stated, valid = (int.from_bytes(header[at : at + 4], "big") for at in (28, 24, 92))
+    whole = (65_536 if page == 1 else page) * pages
+    if size < HEADER_BYTES or (stated == valid and size < whole and not _has_log(file)):
+        return f"is cut off: it has {size:,} of {whole:,} bytes"
+    return ""
+
+
+def _has_log(file: Path) -> bool:
+    try:
+        return file.with_name(f"{file.name}-wal").stat().st_size > 0
+    except FileNotFoundError:
+        return False
