@@ -30,6 +30,8 @@ LEAST_TEXTS = 3
 """Tickets that an answer needs for the linear model; rarer answers are only ever suggested."""
 MAX_ANSWERS = 2_000
 MAX_WEIGHTS = 64_000_000
+TRIES = 3
+"""To learn without a purge in between."""
 _NICE = 10
 
 _ROWS = """
@@ -60,14 +62,37 @@ class _Texts(NamedTuple):
     """Of the modelled answers."""
 
 
+class Purged(Exception):
+    """Tickets were purged while they were learnt from; what was learnt is not kept."""
+
+
 def learn(database: str, path: str, similar: bool, false_hits: float) -> Learnt:
     """
     Make a model of all remembered tickets and put it in place of the older one.
 
     :param similar: unconfirmed answers may be hits for similar texts.
+    :raises Purged: time and again tickets vanished meanwhile.
     """
-    began = time.monotonic()
     os.setpriority(os.PRIO_PROCESS, 0, _NICE)  # look-ups and the loop come first
+    for _ in range(TRIES):
+        known = _known(database)
+        with contextlib.suppress(FileNotFoundError):  # the draft was removed, too
+            learnt = _train(database, path, similar, false_hits)
+            if known <= _known(database):
+                return learnt
+        # After the file is in place: a purge either sees it there and removes it, or is seen here.
+        Path(path).unlink(missing_ok=True)
+    raise Purged("tickets were purged while they were learnt from")
+
+
+def _known(database: str) -> set[tuple[int, bytes]]:
+    """All texts that are remembered. A number alone may be given to another text later."""
+    with _reading(database) as connection:
+        return set(connection.execute("SELECT id, same FROM remembered"))
+
+
+def _train(database: str, path: str, similar: bool, false_hits: float) -> Learnt:
+    began = time.monotonic()
     texts = _read(database, similar)
     answers = len(texts.starts) - 1
     vocabulary = Vocabulary.of(texts.spoken, min(MAX_TERMS, MAX_WEIGHTS // max(1, answers)))
@@ -95,9 +120,7 @@ def learn(database: str, path: str, similar: bool, false_hits: float) -> Learnt:
 
 
 def _read(database: str, similar: bool) -> _Texts:
-    with contextlib.closing(
-        sqlite3.connect(f"{Path(database).as_uri()}?mode=ro", uri=True, timeout=10.0)
-    ) as connection:
+    with _reading(database) as connection:
         rows = connection.execute(_ROWS, {"similar": similar, "most": MAX_TEXTS}).fetchall()
     rows.reverse()
     sizes = Counter(answer for _, _, answer, sure in rows if sure)
@@ -112,6 +135,10 @@ def _read(database: str, similar: bool) -> _Texts:
         [script(row[1]) for row in rows],
         starts.astype(np.int64),
     )
+
+
+def _reading(database: str) -> "contextlib.closing[sqlite3.Connection]":
+    return contextlib.closing(sqlite3.connect(f"{Path(database).as_uri()}?mode=ro", uri=True, timeout=10.0))
 
 
 def _shelf(modelled: Rows, starts: Ints, vocabulary: Vocabulary) -> Shelf:

@@ -194,6 +194,13 @@ class TicketMemory:
         if self._learning is not None:
             await asyncio.wait([self._learning])
 
+    def purged(self) -> None:
+        """Rows were deleted by somebody else, and the model with them; with enough left, it is made again."""
+        self._counts = self._count()
+        if not self.model.exists():
+            self._learnt = (0, 0)
+        self.learn_if_due()
+
     async def close(self) -> None:
         """Stop learning, whatever it is at; before the database closes. A model that is not whole is never used."""
         self._closed = True

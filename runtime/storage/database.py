@@ -48,13 +48,13 @@ class Database:
         :param migrate: brings what is there to the tables that this version knows.
         """
         self._loop = asyncio.get_running_loop()
-        self._writing = _connect(path)
+        self._writing = connect(path)
         try:
             if migrate is not None:
                 migrate(self._writing)
             for schema in schemas:
                 self._writing.executescript(schema)
-            self._reading = _connect(path)
+            self._reading = connect(path)
         except BaseException:
             self._writing.close()
             raise
@@ -158,7 +158,8 @@ class Database:
         return batch
 
 
-def _connect(path: str | Path) -> sqlite3.Connection:
+def connect(path: str | Path) -> sqlite3.Connection:
+    """A connection as every process has them: durable, private, and with nothing left of what is deleted."""
     connection = sqlite3.connect(
         make_database(Path(path)), isolation_level=None, check_same_thread=False, timeout=BUSY_SECONDS
     )

@@ -1,0 +1,1 @@
+"""What a storage folder needs over months: retention, purges, space, backups."""

@@ -1,0 +1,78 @@
+"""What a ticket leaves outside of the database: state files, backups, pages, lines of the log, the memory's model."""
+
+import os
+import re
+import shutil
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from runtime.projects import backups
+from runtime.projects.project import name_of
+
+LOGS = "logs"
+CHUNK_LINES = 10_000
+_WORDS = re.compile(rb'[^\s"\'`=,;:()\[\]{}]+')
+"""What may be an id in a line of the log, as JSON or for people."""
+_SIMPLE = re.compile(r"[\w.-]+")
+
+
+def forget_files(folder: Path, ids: Iterable[str]) -> int:
+    """
+    Remove the state files and backups of researches, with the versions that people edited.
+
+    :returns: how many files.
+    :raises OSError: one could not be removed.
+    """
+    count = 0
+    for name in map(name_of, ids):
+        for path in _state_files(folder, name):
+            path.unlink(missing_ok=True)
+            count += 1
+        place = folder / backups.FOLDER / name
+        if place.is_dir() and not place.is_symlink() and not place.parent.is_symlink():
+            count += sum(1 for _ in place.iterdir())
+            shutil.rmtree(place)
+    return count
+
+
+def _state_files(folder: Path, name: str) -> Iterator[Path]:
+    """Those that Terminus names so. What is in a name is no pattern, so that no other file is meant."""
+    for path in (folder / f"{name}.md", folder / f".{name}.md.new"):
+        if os.path.lexists(path):
+            yield path
+    begin = f"{name}.edited-"
+    with os.scandir(folder) as entries:
+        found = [entry.name for entry in entries if entry.name.startswith(begin) and entry.name.endswith(".md")]
+    yield from (folder / each for each in found)
+
+
+def forget_lines(folder: Path, ids: Iterable[str]) -> int:
+    """
+    Blank the lines of the log files that name one of these ids, where they stand: other processes may be writing.
+
+    :returns: how many lines.
+    """
+    wanted = {each.encode("utf-8", "backslashreplace") for each in ids}
+    simple = {each for each in wanted if _SIMPLE.fullmatch(each.decode("utf-8", "replace"))}
+    if not wanted or (folder / LOGS).is_symlink():
+        return 0
+    return sum(_blank(path, simple, wanted - simple) for path in (folder / LOGS).glob("*.log") if not path.is_symlink())
+
+
+def _blank(path: Path, simple: set[bytes], others: set[bytes]) -> int:
+    """`others` hold characters that may also stand between words, so they are looked for as they are."""
+    count = at = 0
+    with path.open("r+b") as file:
+        for line in iter(file.readline, b""):
+            if not simple.isdisjoint(_WORDS.findall(line)) or any(each in line for each in others):
+                os.pwrite(file.fileno(), b" " * len(line.rstrip(b"\n")), at)
+                count += 1
+            at += len(line)
+        if count:
+            os.fsync(file.fileno())
+    return count
+
+
+def model_files(database: Path) -> list[Path]:
+    """The model of what was remembered, and drafts of it; it is made again from what is left."""
+    return [path for path in database.parent.glob(f"{database.name}.memory*") if not path.is_dir()]

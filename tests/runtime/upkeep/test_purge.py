@@ -1,0 +1,307 @@
+"""What is purged is found nowhere any more, and nothing else is touched."""
+
+import asyncio
+import sqlite3
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from actors.evidence import Resolution
+from runtime.memory.store import Ticket as Remembered
+from runtime.node import Node
+from runtime.settings import DAY, MemorySettings, Settings, StorageSettings
+from runtime.storage.effects import Effects
+from runtime.storage.journal import Ticket
+from runtime.upkeep import purge as module
+from runtime.upkeep.belongings import forget_files, forget_lines
+from runtime.upkeep.purge import find, of_requester, older_than, opened, purge, retain
+from runtime.upkeep.space import compact, give_back, size
+from tests.runtime.commands.program import QUESTION, Place, read_until, silent_server
+from tests.runtime.memory.kit import solved
+from tests.runtime.upkeep.kit import files_with
+
+WORD, OTHER = "Quallenwurzel", "Zimtgeflecht"
+"""No document says these."""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+@pytest.fixture
+async def node(tmp_path: Path) -> AsyncIterator[Node]:
+    settings = Settings(
+        storage=StorageSettings(folder=str(tmp_path / "store")), memory=MemorySettings(learn_after=1_000_000)
+    )
+    async with Node.open(settings) as opened_:
+        yield opened_
+
+
+async def ended(node: Node, ticket_id: str, text: str, *, days_ago: float = 0.0, **more: Any) -> str:
+    """A ticket that ended so long ago; returns its run."""
+    handle = await node.submit(Ticket(id=ticket_id, text=text, **more))
+    await handle.outcome()
+    then = time.time() - days_ago * DAY
+    await node.database.run(("UPDATE run SET started = ?, ended = ? WHERE id = ?", (then - 1, then, handle.run)))
+    return handle.run
+
+
+def counts(node: Node, ticket: str) -> dict[str, int]:
+    sql = {
+        "ticket": "SELECT count(*) FROM ticket WHERE id = ?",
+        "run": "SELECT count(*) FROM run WHERE ticket = ?",
+        "event": "SELECT count(*) FROM event WHERE run IN (SELECT id FROM run WHERE ticket = ?)",
+        "remembered": "SELECT count(*) FROM remembered WHERE ticket_id = ?",
+    }
+    return {table: node.database.read(each, (ticket,))[0][0] for table, each in sql.items()}
+
+
+def test_after_a_purge_no_word_of_a_ticket_is_in_the_storage_folder(place: Place) -> None:
+    place.article()
+    storage = place.folder / "task-data"
+    logged = {"TERMINUS_LOG_LEVEL": "debug"}
+    texts = {"HD-1": f"{QUESTION} It is the one called {WORD}.", "HD-2": f"{QUESTION} Ours is {OTHER}."}
+    for name, text in texts.items():
+        assert place.run("submit", "--quiet", "--id", name, "--subject", text, text, **logged).status == 0
+    assert place.run("submit", "--research", "--id", "HD-3", f"{QUESTION} {WORD}?", **logged).status == 0
+    assert place.run("feedback", "HD-1", "--right").status == 0
+    assert {"terminus.db", "HD-3.md"} <= {path.split("/")[0] for path in files_with(storage, WORD)}
+    before = place.run("status", "HD-2", "--json").json
+
+    planned = place.run("purge", "HD-1", "HD-3", "--dry-run")
+    refused = place.run("purge", "HD-1", "HD-3")
+    assert files_with(storage, WORD)
+    done = place.run("purge", "HD-1", "HD-3", "--yes")
+
+    assert (planned.status, refused.status, done.status) == (0, 1, 0), done.err
+    assert planned.out.startswith("2 tickets would go, with 2 runs and 1 remembered answer:\n  HD-1  2")
+    assert "say so with --yes" in refused.err
+    assert done.out.startswith("2 tickets let go\n")
+    assert files_with(storage, WORD) == []
+    assert files_with(storage, "HD-3") == files_with(storage, "HD-1") == []
+    assert place.run("status", "HD-2", "--json").json == before
+    assert files_with(storage, OTHER)
+    assert (place.run("status", "HD-1").status, place.run("purge", "HD-1", "--yes").status) == (3, 3)
+
+
+async def test_the_model_of_memory_goes_with_the_words_that_it_knew(node: Node) -> None:
+    memory = node.memory
+    await memory.import_tickets(solved())
+    texts = [Remembered(f"HD-{n}", f"please help with my {WORD} since today", Resolution("A.")) for n in range(5)]
+    await memory.import_tickets(texts)
+    await memory.learn()
+    assert f"{memory.model.name}" in files_with(node.folder, WORD)
+
+    purged = await asyncio.to_thread(purge, node.folder, [each.ticket_id for each in texts], judged=True)
+    await asyncio.to_thread(compact, node.folder, node.folder / "nobody")
+    memory.purged()
+
+    assert purged.remembered == 5
+    assert files_with(node.folder, WORD) == []
+    assert not memory.model.exists()
+    await memory.learn()
+    assert memory.model.exists()
+    assert files_with(node.folder, WORD) == []
+
+
+async def test_a_model_that_was_learnt_from_what_was_purged_meanwhile_is_not_kept(
+    node: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from runtime.memory import learning
+
+    await node.memory.import_tickets(solved())
+    texts = [Remembered(f"HD-{n}", f"please help with my {WORD} since today", Resolution("A.")) for n in range(5)]
+    await node.memory.import_tickets(texts)
+    write, kept = learning.model.write, list[bool]()
+
+    def later(path: Path, *arguments: Any) -> None:
+        if not kept:  # it has read by now
+            purge(node.folder, [each.ticket_id for each in texts], judged=True)
+        write(path, *arguments)
+        kept.append(WORD.lower().encode() in path.read_bytes())
+
+    monkeypatch.setattr(learning.model, "write", later)
+    monkeypatch.setattr(learning.os, "setpriority", lambda *_: None)
+    arguments = (str(node.folder / "terminus.db"), str(node.memory.model), False, 0.016)
+    await asyncio.to_thread(learning.learn, *arguments)
+
+    assert kept == [True, False]
+    assert WORD.lower().encode() not in node.memory.model.read_bytes()
+
+
+async def test_retention_takes_what_ended_long_ago_and_leaves_the_rest(node: Node) -> None:
+    old = await ended(node, "T-old", f"My {WORD} is broken.", days_ago=40)
+    await ended(node, "T-new", "My scanner is broken.", days_ago=20)
+    await ended(node, "T-again", "My mouse is broken.", days_ago=40)
+    await ended(node, "T-again", "My mouse is broken once more.", days_ago=1)
+    for state in ("unconfirmed", "confirmed", "rejected"):
+        resolution = Resolution(f"{state} answer.")
+        await node.memory.store(f"{old}:{state}", f"T-{state}", f"{OTHER} {state}", resolution)
+        await ended(node, f"T-{state}", f"{OTHER} {state} once more.", days_ago=40)
+        await node.database.run(("UPDATE remembered SET state = ? WHERE ticket_id = ?", (state, f"T-{state}")))
+    running = "INSERT INTO run (id, ticket, workflow, initial, started, owner) VALUES ('R-1', 'T-open', '', '', 1, '')"
+    await node.database.run((running, ()))
+    await Effects(node.database, f"{old}.9").put("page", "a", WORD)
+
+    purged = await asyncio.to_thread(retain, str(node.folder), 30.0, 60.0)
+
+    assert sorted(purged.tickets) == ["T-confirmed", "T-old", "T-rejected", "T-unconfirmed"]
+    assert set(counts(node, "T-old").values()) == {0}
+    assert counts(node, "T-again")["run"] == 2
+    assert counts(node, "T-new")["event"] > 0
+    assert [counts(node, f"T-{state}")["remembered"] for state in ("unconfirmed", "confirmed", "rejected")] == [0, 1, 1]
+    assert node.database.read("SELECT count(*) FROM effect") == [(0,)]
+    assert node.database.read("SELECT count(*) FROM run WHERE id = 'R-1'") == [(1,)]
+
+
+async def test_what_is_being_worked_on_stays(node: Node) -> None:
+    await ended(node, "T-1", "My scanner is broken.")
+    running = "INSERT INTO run (id, ticket, workflow, initial, started, owner) VALUES ('R-1', 'T-1', '', '', 1, '')"
+    await node.database.run((running, ()))
+    before = counts(node, "T-1")
+
+    purged = await asyncio.to_thread(purge, node.folder, ["T-1"], judged=True)
+
+    assert (purged.tickets, purged.running, counts(node, "T-1")) == ([], ["T-1"], before)
+
+
+async def test_a_run_that_begins_in_the_middle_is_not_torn_apart(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    await ended(node, "T-1", "My scanner is broken.")
+    before = counts(node, "T-1")
+    files = module.forget_files
+
+    def begun(folder: Path, names: set[str]) -> int:
+        with sqlite3.connect(node.folder / "terminus.db") as db:
+            db.execute(
+                "INSERT OR IGNORE INTO run (id, ticket, workflow, initial, started, owner) "
+                "VALUES ('R-1', 'T-1', '', '', 1, '')"
+            )
+        db.close()
+        return files(folder, names)
+
+    monkeypatch.setattr(module, "forget_files", begun)
+    purged = await asyncio.to_thread(purge, node.folder, ["T-1"], judged=True)
+
+    assert purged.running == ["T-1"]
+    assert counts(node, "T-1") == {**before, "run": before["run"] + 1}
+
+
+async def test_after_its_time_the_rest_is_left_for_the_next_time(node: Node) -> None:
+    for number in range(3):
+        await ended(node, f"T-{number}", f"My scanner number {number} is broken.", days_ago=40)
+
+    none = await asyncio.to_thread(retain, str(node.folder), 30.0, -1.0)
+    rest = await asyncio.to_thread(retain, str(node.folder), 30.0, 60.0)
+
+    assert (none.tickets, none.more, len(rest.tickets), rest.more) == ([], True, 3, False)
+
+
+async def test_tickets_are_found_by_id_run_requester_and_memory(node: Node) -> None:
+    run = await ended(node, "T-1", "My scanner is broken.", requester="Ann Other ")
+    await ended(node, "T-2", "My mouse is broken.", requester="ann other")
+    await ended(node, "T-3", "My screen is broken.", requester="Ann Otherwise")
+    await node.memory.import_tickets([Remembered("OLD-1", "text", Resolution("A."))])
+    with opened(node.folder) as db:
+        assert [find(db, each) for each in ("T-1", run, "OLD-1", "T-", "")] == ["T-1", "T-1", "OLD-1", "", ""]
+        assert of_requester(db, " ANN OTHER") == ["T-1", "T-2"]
+        assert of_requester(db, "%") == []
+        assert older_than(db, time.time() - 1000) == []
+
+
+async def test_room_is_given_back_also_while_others_have_the_database_open(
+    node: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(20):
+        await node.database.run(
+            ("INSERT INTO ticket VALUES (?, '', ?, '', 'resolved', '', '', 0)", (f"T-{number}", "long " * 20_000))
+        )
+    before = size(node.folder)
+    await asyncio.to_thread(purge, node.folder, [f"T-{number}" for number in range(20)], judged=True)
+
+    await asyncio.to_thread(give_back, node.folder)
+    given = size(node.folder)
+    rewritten = await asyncio.to_thread(compact, node.folder, node.folder / "owners")
+    monkeypatch.setattr("runtime.upkeep.space.SMALL_BYTES", 0)
+    left = await asyncio.to_thread(compact, node.folder, node.folder / "owners")
+
+    assert before > 2_000_000
+    assert given < 500_000
+    assert (rewritten.rewritten, left.rewritten) == (True, False)
+    assert rewritten.after <= given
+
+
+def test_a_purge_of_a_requester_tells_what_it_leaves_and_asks_first(place: Place) -> None:
+    place.article()
+    for name, who in (("HD-1", "Ann"), ("HD-2", "Bob")):
+        text = f'{{"id": "{name}", "text": "My {WORD} of {who} is broken.", "requester": "{who}"}}'
+        assert place.run("submit", "--quiet", "-", stdin=text).status in {0, 3}
+    with silent_server() as server:
+        running = '{"id": "HD-3", "text": "anything", "requester": "Ann"}'
+        (place.folder / "running.json").write_text(running)
+        with place.running("submit", "running.json", **server) as popen:
+            read_until(popen, "orchestrator → ticketing")
+            done = place.run("purge", "--requester", "ann", "--yes", "--json")
+            unknown = place.run("purge", "--requester", "Eve", "--yes")
+
+    assert done.status == 1
+    assert (done.json["purged"]["tickets"], done.json["purged"]["running"]) == (["HD-1"], ["HD-3"])
+    assert unknown.status == 3
+    assert files_with(place.folder / "task-data", f"{WORD} of Ann") == []
+    assert files_with(place.folder / "task-data", f"{WORD} of Bob")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["purge"], "What is to go?"),
+        (["purge", "T-1", "--compact"], "What is to go?"),
+        (["purge", "--older-than", "90"], "--older-than must be a number with h, d or w, such as 90d, not '90'."),
+        (["purge", "--older-than", "0d"], "--older-than must be"),
+    ],
+)
+def test_what_is_not_clear_is_not_done(place: Place, words: list[str], sentence: str) -> None:
+    done = place.run(*words, "--yes")
+
+    assert (done.status, done.out) == (2, "")
+    assert done.err.startswith(sentence)
+
+
+def test_files_of_a_ticket_are_its_own_only(tmp_path: Path) -> None:
+    for name in (
+        "T-1.md",
+        "T-1.edited-20260101T000000Z.md",
+        ".T-1.md.new",
+        "T-10.md",
+        "T-1.notes.md",
+        "T-1*.md",
+        "a.md",
+    ):
+        (tmp_path / name).write_text("x")
+    for name in ("T-1", "T-10"):
+        (tmp_path / "backups" / name).mkdir(parents=True)
+        (tmp_path / "backups" / name / "latest").write_text("x")
+
+    assert forget_files(tmp_path, ["T-1", "../a", "T-2"]) == 4
+
+    assert sorted(path.name for path in tmp_path.glob("*.md")) == ["T-1*.md", "T-1.notes.md", "T-10.md", "a.md"]
+    assert [path.name for path in (tmp_path / "backups").iterdir()] == ["T-10"]
+
+
+def test_lines_of_the_log_are_blanked_where_they_stand(tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    lines = [
+        '{"event": "handoff.made", "ticket": "T-1", "reason": "geheim"}', '{"event": "handoff.made", "ticket": "T-10"}',
+        "2026 [info] handoff.made ticket=T-1 reason=geheim", 'ticket="a b" reason=geheim', "no id",
+    ]  # fmt: skip
+    path = tmp_path / "logs" / "terminus.log"
+    path.write_text("\n".join(lines) + "\nlast T-1 geheim")
+    before = path.stat().st_size, path.stat().st_ino
+
+    assert forget_lines(tmp_path, {"T-1", "a b"}) == 4
+
+    assert (path.stat().st_size, path.stat().st_ino) == before
+    assert path.read_text().split() == " ".join([lines[1], lines[4]]).split()
