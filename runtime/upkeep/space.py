@@ -63,5 +63,10 @@ def give_back(folder: Path, seconds: float = float("inf")) -> None:
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
+def return_room(folder: str, seconds: float) -> None:
+    """`give_back`, for a worker process."""
+    give_back(Path(folder), seconds)
+
+
 def _free(db: sqlite3.Connection) -> int:
     return int(db.execute("PRAGMA freelist_count").fetchone()[0])

@@ -17,6 +17,7 @@ from runtime.commands import UserError
 from runtime.commands.opening import opened
 from runtime.node import Node
 from runtime.settings import ServerSettings, Settings
+from runtime.upkeep.daily import kept
 from runtime.web.app import application
 from runtime.web.desk import Desk
 from runtime.wording import shown
@@ -108,7 +109,8 @@ async def serve(settings: Settings, sock: socket.socket, announce: Callable[[str
                     desk.ready = True
                     log.info("server.started", address=address(sock), resumed=resumed)
                     announce(f"Terminus listens on {address(sock)}" + (f"; {_tickets(resumed)} on" if resumed else ""))
-                await stop.asked.wait()
+                async with kept(node):
+                    await stop.asked.wait()
                 desk.stop()
                 await _let_end(node, settings.server.stop_seconds, stop.at_once)
             left = node.live

@@ -90,7 +90,7 @@ def test_after_a_purge_no_word_of_a_ticket_is_in_the_storage_folder(place: Place
 
 async def test_the_model_of_memory_goes_with_the_words_that_it_knew(node: Node) -> None:
     memory = node.memory
-    await memory.import_tickets(solved())
+    await memory.import_tickets(solved(4, 6))
     texts = [Remembered(f"HD-{n}", f"please help with my {WORD} since today", Resolution("A.")) for n in range(5)]
     await memory.import_tickets(texts)
     await memory.learn()
@@ -113,7 +113,7 @@ async def test_a_model_that_was_learnt_from_what_was_purged_meanwhile_is_not_kep
 ) -> None:
     from runtime.memory import learning
 
-    await node.memory.import_tickets(solved())
+    await node.memory.import_tickets(solved(4, 6))
     texts = [Remembered(f"HD-{n}", f"please help with my {WORD} since today", Resolution("A.")) for n in range(5)]
     await node.memory.import_tickets(texts)
     write, kept = learning.model.write, list[bool]()
