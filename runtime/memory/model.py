@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from runtime.storage.private import FILE
+from runtime.storage.private import open_new
 
 MAGIC = b"terminus-memory\n"
 VERSION = 2
@@ -52,7 +52,7 @@ def write(path: Path, header: bytes, arrays: dict[str, NDArray[Any]]) -> None:
     new = path.with_name(f"{path.name}.{os.getpid()}.new")
     new.unlink(missing_ok=True)
     try:
-        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE), "wb") as file:
+        with os.fdopen(open_new(new), "wb") as file:
             file.write(_HEAD.pack(MAGIC, VERSION, zlib.crc32(table), len(table)) + table)
             file.write(bytes(_body(len(table)) - _HEAD.size - len(table)))
             file.writelines(chunks)

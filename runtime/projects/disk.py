@@ -4,11 +4,10 @@ import os
 import stat
 from pathlib import Path
 
-from runtime.storage import private
+from runtime.storage.private import FOLDER, open_new
 
 MOST_BYTES = 128 << 20
 """A larger file is no state file of ours."""
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 _OLD = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
@@ -26,7 +25,7 @@ def write_bytes(path: Path, content: bytes) -> None:
     new = path.with_name(f".{path.name}.new")
     new.unlink(missing_ok=True)
     try:
-        with os.fdopen(os.open(new, _NEW, private.FILE), "wb") as file:
+        with os.fdopen(open_new(new), "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
@@ -65,7 +64,7 @@ def folder_for(path: Path) -> Path:
 
     :raises OSError: it is a link, or cannot be made.
     """
-    path.mkdir(mode=private.FOLDER, exist_ok=True)
+    path.mkdir(mode=FOLDER, exist_ok=True)
     if path.is_symlink():
         raise NotADirectoryError(f"{path} is a link to elsewhere")
     return path

@@ -34,7 +34,9 @@ def make_folder(path: Path) -> Path:
 
     :raises OSError: it cannot be made, or is a link or a file.
     """
-    path.mkdir(mode=FOLDER, parents=True, exist_ok=True)
+    if not path.parent.exists():
+        make_folder(path.parent)
+    path.mkdir(mode=FOLDER, exist_ok=True)
     _tighten(path, FOLDER)
     return path
 
@@ -42,9 +44,18 @@ def make_folder(path: Path) -> Path:
 def make_file(path: Path) -> Path:
     """A file of ours for somebody else to open, such as SQLite: an empty one if there is none, closed to others."""
     with contextlib.suppress(FileExistsError):
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, FILE))
+        os.close(open_new(path))
     _tighten(path, FILE)
     return path
+
+
+def open_new(path: Path) -> int:
+    """
+    A descriptor to write a file of ours with that was not there.
+
+    :raises FileExistsError: it was.
+    """
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, FILE)
 
 
 def make_database(path: Path) -> Path:
@@ -71,15 +82,15 @@ def make_storage(folder: Path) -> Path:
     for entry in entries:
         if entry.name in _OWN_FOLDERS:
             _close(Path(entry.path))
-        elif _is_ours(entry.name, folder):
+        elif is_ours(entry.name, folder):
             _tighten(Path(entry.path), FILE)
     if all(_OURS.fullmatch(name) for name in names):
         _tighten(folder, FOLDER)
     return folder
 
 
-def _is_ours(name: str, folder: Path) -> bool:
-    """Files of known names, and Markdown of which there are backups: any other may be a person's."""
+def is_ours(name: str, folder: Path) -> bool:
+    """Whether Terminus made this: known names, and Markdown of which there are backups; any other may be a person's."""
     if name.endswith(".md"):
         stem = name.removesuffix(".md")
         edited = _EDITED.fullmatch(stem)
