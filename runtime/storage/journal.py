@@ -226,7 +226,7 @@ class SqliteJournal:
         decode = decoder(self._flow(run)).decode
         sql = "SELECT run, n, at, sender, number, event FROM event WHERE run = ? AND (? IS NULL OR n <= ?) ORDER BY n"
         try:
-            rows = self._database.read(sql, (run.id,))
+            rows = self._database.read(sql, (run.id, events, events))
             return [Entry(*row[:-1], decode(unpacked(row[-1]))) for row in rows]
         except msgspec.MsgspecError as error:
             raise JournalDamaged(f"the journal of {run.id} cannot be read: {error}") from error
