@@ -120,14 +120,14 @@ def _chosen(arguments: argparse.Namespace, db: "sqlite3.Connection", days: float
         if tickets := of_requester(db, arguments.requester):
             return tickets
         raise UserError(f"There is no ticket of a requester {shown(arguments.requester)}.", Exit.NOT_FOUND)
-    tickets = {some_id: find(db, some_id) for some_id in arguments.ids}
-    for some_id, ticket in tickets.items():
+    known = {some_id: find(db, some_id) for some_id in arguments.ids}
+    for some_id, ticket in known.items():
         if not ticket:
             raise UserError(
                 f"There is no ticket or run {shown(some_id)}, so nothing was done; `python -m runtime status` lists "
                 "the latest.", Exit.NOT_FOUND,
             )  # fmt: skip
-    return list(dict.fromkeys(tickets.values()))
+    return list(dict.fromkeys(known.values()))
 
 
 def _ask(found: "list[Found]") -> None:

@@ -17,8 +17,8 @@ CREATE TABLE IF NOT EXISTS effect (
 """
 
 FORGET = """
-DELETE FROM effect WHERE (run = :run OR (run > :run || '.' AND run < :run || '/'))
-AND EXISTS (SELECT 1 FROM run WHERE id = :run AND ended IS NOT NULL)
+DELETE FROM effect WHERE (run = ?1 OR (run > ?1 || '.' AND run < ?1 || '/'))
+AND EXISTS (SELECT 1 FROM run WHERE id = ?1 AND ended IS NOT NULL)
 """
 """Those of a run that has ended, and of the runs within it. The end of one that could not be recorded comes later."""
 SWEEP = """
@@ -84,7 +84,7 @@ class Effects:
         """The run has ended: its journal holds all that is of use."""
         self._over = True
         if self._any:
-            self._database.write(((FORGET, {"run": self._run}),), _logged, lazily=True)
+            self._database.write(((FORGET, (self._run,)),), _logged, lazily=True)
 
     def _rows(self, where: str, *key: str) -> list[Any]:
         sql = f"SELECT value FROM effect WHERE run = ? AND kind = ? AND {where}"

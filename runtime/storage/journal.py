@@ -227,7 +227,9 @@ class SqliteJournal:
         sql = "SELECT run, n, at, sender, number, event FROM event WHERE run = ? AND (? IS NULL OR n <= ?) ORDER BY n"
         try:
             rows = self._database.read(sql, (run.id, events, events))
-            return [Entry(*row[:-1], decode(unpacked(row[-1]))) for row in rows]
+            return [
+                Entry(id_, n, at, sender, number, decode(unpacked(body))) for id_, n, at, sender, number, body in rows
+            ]
         except msgspec.MsgspecError as error:
             raise JournalDamaged(f"the journal of {run.id} cannot be read: {error}") from error
 

@@ -14,7 +14,7 @@ import tarfile
 import time
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
+from typing import IO
 
 import msgspec
 
@@ -126,7 +126,7 @@ def _from_archive(source: Path, draft: Path) -> Manifest:
     return manifest
 
 
-def _manifest(source: Path, stream: "BinaryIO") -> Manifest:
+def _manifest(source: Path, stream: IO[bytes]) -> Manifest:
     try:
         manifest = msgspec.json.decode(stream.read(MANIFEST_BYTES), type=Manifest)
     except msgspec.MsgspecError as error:

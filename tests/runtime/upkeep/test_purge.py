@@ -1,6 +1,7 @@
 """What is purged is found nowhere any more, and nothing else is touched."""
 
 import asyncio
+import os
 import sqlite3
 import time
 from collections.abc import AsyncIterator
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from actors.evidence import Resolution
+from runtime.memory import learning, model
 from runtime.memory.store import Ticket as Remembered
 from runtime.node import Node
 from runtime.settings import DAY, MemorySettings, Settings, StorageSettings
@@ -111,12 +113,10 @@ async def test_the_model_of_memory_goes_with_the_words_that_it_knew(node: Node) 
 async def test_a_model_that_was_learnt_from_what_was_purged_meanwhile_is_not_kept(
     node: Node, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from runtime.memory import learning
-
     await node.memory.import_tickets(solved(4, 6))
     texts = [Remembered(f"HD-{n}", f"please help with my {WORD} since today", Resolution("A.")) for n in range(5)]
     await node.memory.import_tickets(texts)
-    write, kept = learning.model.write, list[bool]()
+    write, kept = model.write, list[bool]()
 
     def later(path: Path, *arguments: Any) -> None:
         if not kept:  # it has read by now
@@ -124,8 +124,8 @@ async def test_a_model_that_was_learnt_from_what_was_purged_meanwhile_is_not_kep
         write(path, *arguments)
         kept.append(WORD.lower().encode() in path.read_bytes())
 
-    monkeypatch.setattr(learning.model, "write", later)
-    monkeypatch.setattr(learning.os, "setpriority", lambda *_: None)
+    monkeypatch.setattr(model, "write", later)
+    monkeypatch.setattr(os, "setpriority", lambda *_: None)
     arguments = (str(node.folder / "terminus.db"), str(node.memory.model), False, 0.016)
     await asyncio.to_thread(learning.learn, *arguments)
 
@@ -172,7 +172,7 @@ async def test_what_is_being_worked_on_stays(node: Node) -> None:
 async def test_a_run_that_begins_in_the_middle_is_not_torn_apart(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
     await ended(node, "T-1", "My scanner is broken.")
     before = counts(node, "T-1")
-    files = module.forget_files
+    files = forget_files
 
     def begun(folder: Path, names: set[str]) -> int:
         with sqlite3.connect(node.folder / "terminus.db") as db:
