@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import random
 import sqlite3
 import time
 from collections.abc import AsyncIterator
@@ -232,6 +233,53 @@ async def test_room_is_given_back_also_while_others_have_the_database_open(
     assert given < 500_000
     assert (rewritten.rewritten, left.rewritten) == (True, False)
     assert rewritten.after <= given
+
+
+def events(db: sqlite3.Connection, runs: int) -> list[str]:
+    """Many runs at once, as a daemon has them; returns a word of each that no other has."""
+    dice, live, words = random.Random(3), list[tuple[str, str, int]](), list[str]()
+    for number in range(runs):
+        words.append(f"{WORD}{number:04}")
+        live.append((f"R-{dice.randbytes(6).hex()}", words[-1], 0))
+        while len(live) > (20 if number < runs - 1 else 0):
+            run, word, n = live.pop(dice.randrange(len(live)))
+            body = f"{word} {'x' * dice.choice([40, 100, 300, 700])}".encode()
+            db.execute("INSERT INTO event VALUES (?, ?, 0, 'worker', 0, ?)", (run, n, body))
+            if n < 5:
+                live.append((run, word, n + 1))
+    return words
+
+
+async def test_what_was_left_beside_rows_that_moved_is_gone_when_the_file_is_rewritten(node: Node) -> None:
+    file = node.folder / "terminus.db"
+    with opened(node.folder) as db:
+        words = events(db, 400)
+        for word in words[::2]:
+            db.execute("DELETE FROM event WHERE instr(event, CAST(? AS BLOB)) = 1", (word,))
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        left = [word for word in words[::2] if word.encode() in file.read_bytes()]
+        assert 0 < len(left) < 100, "SQLite leaves some where it splits pages, and overwrites the rest"
+
+        await asyncio.to_thread(compact, node.folder, node.folder / "owners")
+
+        content = file.read_bytes()
+        assert [word for word in words[::2] if word.encode() in content] == []
+        assert all(word.encode() in content for word in words[1::2])
+
+
+async def test_deleted_rows_are_overwritten_also_where_the_file_is_not_rewritten(
+    node: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runtime.upkeep.space.SMALL_BYTES", 0)
+    for number in range(3):
+        await ended(node, f"T-{number}", f"My scanner {WORD}{number} is broken.")
+    await asyncio.to_thread(purge, node.folder, ["T-1"], judged=True)
+
+    done = await asyncio.to_thread(compact, node.folder, node.folder / "owners")
+
+    assert not done.rewritten
+    assert files_with(node.folder, f"{WORD}1") == []
+    assert files_with(node.folder, f"{WORD}2") == ["terminus.db"]
 
 
 def test_a_purge_of_a_requester_tells_what_it_leaves_and_asks_first(place: Place) -> None:
