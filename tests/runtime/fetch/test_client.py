@@ -252,6 +252,19 @@ async def test_limits_hold_for_each_host_and_for_all_together(web: Site) -> None
     assert client._turns._hosts == {}
 
 
+@pytest.mark.req("RE-13")
+async def test_one_host_is_asked_for_so_many_pages_at_once_however_many_places_are_free(web: Site) -> None:
+    web.latency = 0.05
+    client = Client(FetchSettings(allow=("127.0.0.0/8",), concurrency=20, per_host=2), SOON)
+    try:
+        got = await asyncio.gather(*(client.get(web.url("/article"), within=WITHIN) for _ in range(8)))
+    finally:
+        await client.close()
+
+    assert {each.status for each in got} == {200}
+    assert web.most_at_once["127.0.0.1"] == 2
+
+
 async def test_each_hop_can_be_objected_to(web: Site, client: Client) -> None:
     asked = []
 

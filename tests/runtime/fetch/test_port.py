@@ -186,6 +186,9 @@ async def test_the_same_again_is_recognised_by_address_text_and_likeness(
     assert set(heard.missed.values()) == {"duplicate"}
     assert set(heard.missed) == {web.url(path) for path in paths[2:5]}
     assert all(web.url("/articles/bees") in each.detail for each in heard.all if isinstance(each, Missed))
+    said = {each.place: each.detail.partition(" http")[0] for each in heard.all if isinstance(each, Missed)}
+    assert said[web.url("/copy")] == "It has the same text as"
+    assert said[web.url("/near")] == "It has nearly the same text as"
     assert web.hits("/articles/bees?utm_source=x") == 0
 
 
