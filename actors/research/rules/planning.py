@@ -46,8 +46,8 @@ def drafted(
     if brief.direction:
         others = unknown([each for each in directions if each != brief.direction], learnings)
         questions = unrepeated((brief.direction, *others))[: brief.breadth]
-        anew = (*(_anew(each, text) for each in questions), *led(questions, text, learnings))
-        return PlanDraft(questions, anew, *decompose(text)[1:])
+        anew = tuple(_anew(each, text) for each in questions)
+        return PlanDraft(questions, (*anew, *led(questions, text, learnings)), *decompose(text)[1:])
     asked = decompose(text)
     queries = [*asked.questions]
     queries += (keywords(text), *asked.sides) if asked.criteria else ()
