@@ -1,33 +1,24 @@
-"""`python -m runtime COMMAND`: finds the command, reads the settings, and turns every error into one sentence."""
+"""`terminus COMMAND`: finds the command, reads the settings, and turns every error into one sentence."""
 
-import argparse
 import errno
 import gc
-import importlib
 import io
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
-from runtime.commands import COMMANDS, LOG_TO_STDERR, Exit, UserError
+from runtime import program
+from runtime.commands import COMMANDS, LEAVES_NOTHING, LOG_TO_STDERR, Exit, UserError, refused
+from runtime.commands.parsers import command_parser, main_parser, module
 
 if TYPE_CHECKING:
     from runtime.settings import Settings
 
-MODULES = "runtime.commands"
 COLLECTOR = (50_000, 20, 100)
 """Python's thresholds are for a few hundred objects; with thousands of tickets they cost half of the time."""
 
 NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-
-
-class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one sentence, in which nothing commands the terminal."""
-
-    def error(self, message: str) -> NoReturn:
-        sentence = f"{message[:1].upper()}{message[1:]}. `{self.prog} --help` shows what is possible."
-        sys.exit(_refused(sentence))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -36,22 +27,25 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal of another encoding is no reason to fail
     before, name, after = _split(list(sys.argv[1:] if argv is None else argv))
-    parser = _parser()
-    config = parser.parse_args(before).config
+    parser = main_parser()
+    options = parser.parse_args(before)
+    if options.version:
+        print(f"Terminus {program.version()}")
+        return Exit.DONE
     if not name:
         print(parser.format_help(), end="")
         return Exit.DONE
     if name not in COMMANDS:
         from runtime.wording import nearest
 
-        return _refused(f"There is no command {name!r}. {nearest(name, COMMANDS)}")
+        return refused(f"There is no command {name!r}. {nearest(name, COMMANDS)}")
     try:
-        return _command(name, after, config)
+        return _command(name, after, options.config)
     except BrokenPipeError:
         _discard()
         return Exit.FAILED
     except KeyboardInterrupt:
-        return _refused("Stopped.", Exit.CANCELLED)
+        return refused("Stopped.", Exit.CANCELLED)
 
 
 def _discard() -> None:
@@ -67,40 +61,17 @@ def _split(argv: list[str]) -> tuple[list[str], str, list[str]]:
     return argv[:at], argv[at] if at < len(argv) else "", argv[at + 1 :]
 
 
-def _parser() -> Parser:
-    width = max(map(len, COMMANDS))
-    parser = Parser(
-        prog="python -m runtime",
-        usage="python -m runtime [--config FILE] COMMAND ...",
-        description="Agents that always finish.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="commands:\n"
-        + "\n".join(f"  {name:<{width}}  {does}" for name, does in COMMANDS.items())
-        + "\n\n`python -m runtime COMMAND --help` shows what a command takes.",
-    )
-    parser.add_argument("--config", metavar="FILE", help="settings to use (default: config.toml here, if there is one)")
-    return parser
-
-
 def _command(name: str, rest: Sequence[str], config: str | None) -> int:
-    module = importlib.import_module(f"{MODULES}.{name}")
-    parser = Parser(
-        prog=f"python -m runtime {name}",
-        description=COMMANDS[name][0].upper() + COMMANDS[name][1:] + ".",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--config", metavar="FILE", default=config, help="settings to use")
-    module.arguments(parser)
-    arguments = parser.parse_args(rest)
+    arguments = command_parser(name, config).parse_args(rest)
     from runtime.config import ConfigError, load
 
     try:
         settings = load(arguments.config)
     except ConfigError as error:
-        return _refused(str(error))
+        return refused(str(error))
 
     def run() -> int:
-        status: int = module.run(arguments, settings)
+        status: int = module(name).run(arguments, settings)
         if sys.stdout is not None:  # closed before it began
             sys.stdout.flush()
         return status
@@ -110,16 +81,20 @@ def _command(name: str, rest: Sequence[str], config: str | None) -> int:
 
 def _logged(name: str, run: Callable[[], int], settings: "Settings") -> int:
     """Run a command with its log open, so that what nobody expected is written down in full."""
+    import msgspec
+
     from runtime import logs
 
     gc.set_threshold(*COLLECTOR)
-    to_stderr = name in LOG_TO_STDERR
+    to_stderr = name in LOG_TO_STDERR | LEAVES_NOTHING
+    if name in LEAVES_NOTHING:
+        settings = msgspec.structs.replace(settings, log=msgspec.structs.replace(settings.log, level="error"))
     try:
         log = logs.to_stderr(settings) if to_stderr else logs.to_file(settings)
         with log as path:
             return _explained(name, run, "above" if path is None else f"in {path}")
     except logs.LogError as error:
-        return _refused(str(error), Exit.FAILED)
+        return refused(str(error), Exit.FAILED)
 
 
 def _explained(name: str, run: Callable[[], int], details: str) -> int:
@@ -131,25 +106,18 @@ def _explained(name: str, run: Callable[[], int], details: str) -> int:
     try:
         return run()
     except UserError as error:
-        return _refused(str(error), error.status)
+        return refused(str(error), error.status)
     except PortFailed as error:
         structlog.get_logger().warning("command.failed", command=name, reason=str(error))
-        return _refused(str(error), Exit.FAILED)
+        return refused(str(error), Exit.FAILED)
     except BrokenPipeError:
         raise
     except Exception as error:
         structlog.get_logger().exception("command.crashed", command=name)
         if isinstance(error, OSError) and error.errno in NO_SPACE:
             _discard()
-            return _refused(f"{name} could not write: {error.strerror}. Make room, and ask again.", Exit.FAILED)
-        return _refused(f"{name} failed unexpectedly ({type(error).__name__}); the details are {details}.", Exit.FAILED)
-
-
-def _refused(sentence: str, status: Exit = Exit.BAD_INPUT) -> int:
-    from runtime.wording import safe
-
-    print(safe(sentence), file=sys.stderr)
-    return status
+            return refused(f"{name} could not write: {error.strerror}. Make room, and ask again.", Exit.FAILED)
+        return refused(f"{name} failed unexpectedly ({type(error).__name__}); the details are {details}.", Exit.FAILED)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from runtime.handle import Handle, RunHandle
 from runtime.knowledge.port import KnowledgeIndex
 from runtime.memory.store import TicketMemory
 from runtime.models import Models
+from runtime.program import command
 from runtime.prompts import load
 from runtime.run import LiveRun, Replayed
 from runtime.runs import Busy, Runs
@@ -154,10 +155,10 @@ class Node:
         stored = self.journal.find(some_id)
         case = self.journal.fold(stored).case
         if not isinstance(case, ResearchCase):
-            raise NoReport(f"{some_id} is a ticket of the helpdesk; `python -m runtime status {some_id}` shows it.")
+            raise NoReport(f"{some_id} is a ticket of the helpdesk; {command(f'status {some_id}')} shows it.")
         if case.report is None:
             why = "has not ended yet" if stored.ended is None else "ended before there was anything to report"
-            raise NoReport(f"The research {some_id} {why}; `python -m runtime status {some_id}` shows where it stands.")
+            raise NoReport(f"The research {some_id} {why}; {command(f'status {some_id}')} shows where it stands.")
         return case.report
 
     async def cancel(self, some_id: str) -> bool:

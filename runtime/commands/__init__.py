@@ -1,5 +1,5 @@
 """
-The commands of `python -m runtime`: one module each, imported only when it is asked for.
+The commands of `terminus`, or `python -m runtime`: one module each, imported only when it is asked for.
 
 A module has `arguments(parser)`, which declares what it takes and imports nothing heavy (it serves `--help` too), and
 `run(arguments, settings) -> int`, which does it and returns the exit status.
@@ -8,6 +8,7 @@ A module has `arguments(parser)`, which declares what it takes and imports nothi
 import argparse
 import enum
 import os
+import sys
 
 COMMANDS = {
     "submit": "run one ticket or research and print what came of it",
@@ -24,9 +25,12 @@ COMMANDS = {
     "doctor": "show what is configured, reachable and missing",
     "serve": "run the daemon",
     "demo": "run tickets and a research over the knowledge base that ships with the project",
+    "completion": "print what makes a shell complete commands and options",
 }
 LOG_TO_STDERR = frozenset({"serve", "doctor"})
 """A daemon, and what must work where nothing can be written. Any other logs to a file: its terminal is its user's."""
+LEAVES_NOTHING = frozenset({"completion", "demo"})
+"""No file, then; what went wrong is said on stderr."""
 
 
 class Exit(enum.IntEnum):
@@ -49,6 +53,14 @@ class UserError(Exception):
     def __init__(self, sentence: str, status: Exit = Exit.BAD_INPUT) -> None:
         super().__init__(sentence)
         self.status = status
+
+
+def refused(sentence: str, status: Exit = Exit.BAD_INPUT) -> int:
+    """Say on stderr why a command is not carried out; the status that it ends with."""
+    from runtime.wording import safe
+
+    print(safe(sentence), file=sys.stderr)
+    return status
 
 
 def utf8(word: str) -> str:

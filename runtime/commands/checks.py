@@ -19,6 +19,7 @@ from runtime.knowledge.port import FILE as INDEX
 from runtime.logs import FILE
 from runtime.models import chosen
 from runtime.node import DATABASE
+from runtime.program import command, shipped
 from runtime.settings import ModelSettings, Settings
 from runtime.storage.integrity import REMEDY, examine, version
 from runtime.view.report import counted
@@ -82,7 +83,8 @@ def sqlite() -> Check:
 def configuration(file: Path | None) -> Check:
     changed = sorted(name for name in os.environ if name.startswith("TERMINUS_"))
     besides = f", changed by {', '.join(changed)}" if changed else ""
-    return Check("Configuration", "ok", (str(file.absolute()) if file else "defaults (no config.toml here)") + besides)
+    found = (str(file.absolute()) if file else "defaults (no config.toml here)") + besides
+    return Check("Configuration", "ok", found, f"All that can be set, and what it means: {shipped('config.toml')}")
 
 
 def storage(folder: Path) -> Check:
@@ -138,7 +140,7 @@ def knowledge(file: Path) -> Check:
     (SELECT count(*) FROM passages), (SELECT group_concat(path, ', ') FROM folders)
     """
     rows = _read(file, sql)
-    remedy = "Run `python -m runtime index FOLDER` on a folder of Markdown, text or HTML."
+    remedy = f"Run {command('index FOLDER')} on a folder of Markdown, text or HTML."
     if isinstance(rows, str):
         return Check("Knowledge", "problem", rows, f"Remove {file} and index the folders again.")
     if not rows or not rows[0][2]:
@@ -173,7 +175,7 @@ def model_server(settings: ModelSettings, *, reach: bool) -> Check:
         return Check(name, "ok", "none needed")
     base = settings.base_url or OPENAI
     if not reach and not is_loopback(urlsplit(base).hostname or ""):
-        return Check(name, "ok", f"{base} was not contacted", "`python -m runtime doctor --reach` contacts it.")
+        return Check(name, "ok", f"{base} was not contacted", f"{command('doctor --reach')} contacts it.")
     state: Literal["ok", "warning", "problem"] = "warning" if settings.fallback else "problem"
     besides = "; until then the extractive model answers" if settings.fallback else ""
     try:

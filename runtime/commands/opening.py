@@ -8,6 +8,7 @@ from actors.outcome import Outcome
 from actors.research.records import Report
 from runtime.commands import Exit, UserError
 from runtime.node import DATABASE, Busy, Node, NoReport
+from runtime.program import command
 from runtime.record import Ended, ended
 from runtime.settings import Settings
 from runtime.storage.journal import JournalDamaged, StoredRun, UnknownRun
@@ -30,7 +31,7 @@ async def opened(settings: Settings) -> AsyncIterator[Node]:
     except JournalDamaged as error:
         raise UserError(f"{place}: {error}. Use the version of Terminus that wrote it.", Exit.FAILED) from error
     except sqlite3.Error as error:
-        remedy = "Check the disk; `python -m runtime doctor` says more"
+        remedy = f"Check the disk; {command('doctor')} says more"
         raise UserError(f"The database {place} cannot be used: {error}. {remedy}.", Exit.FAILED) from error
 
 
@@ -47,7 +48,7 @@ def find(node: Node, some_id: str) -> tuple[StoredRun, Outcome | None]:
         if not near:
             raise
         meant = " or ".join(filter(None, (", ".join(near[:-1]), near[-1])))
-        remedy = "`python -m runtime status --search TEXT` finds a ticket by its words"
+        remedy = f"{command('status --search TEXT')} finds a ticket by its words"
         raise UserError(
             f"There is no ticket or run {shown(some_id)}. Did you mean {meant}? {remedy}.", Exit.NOT_FOUND
         ) from error

@@ -5,6 +5,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from runtime.commands import Exit, UserError, utf8
+from runtime.program import command
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,5 +61,5 @@ def written(report: "Report", out: "Path") -> None:
         write(report, out)
     except OSError as error:
         what = f"{safe(str(out))} could not be written ({error.strerror or type(error).__name__})"
-        raise UserError(f"{what}. Make room or name another file: `python -m runtime report ID --out FILE`.") from None
+        raise UserError(f"{what}. Make room or name another file: {command('report ID --out FILE')}.") from None
     print(f"Written to {safe(str(out))}.", file=sys.stderr, flush=True)

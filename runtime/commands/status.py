@@ -5,6 +5,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from runtime.commands import Exit, UserError, utf8
+from runtime.program import command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,9 +23,9 @@ EPILOG = """\
 exit status: 0 it is known, 3 there is no such ticket or run.
 
 examples:
-  python -m runtime status --search "vpn"             (question, subject, requester, id; whatever its case)
-  python -m runtime status --failed --since 2d
-  python -m runtime status T-1a2b3c4d --verbose       (with the handoffs)
+  %(prog)s --search "vpn"             (question, subject, requester, id; whatever its case)
+  %(prog)s --failed --since 2d
+  %(prog)s T-1a2b3c4d --verbose       (with the handoffs)
 """
 PICKING = ("search", "failed", "workflow", "since", "limit")
 
@@ -158,7 +159,7 @@ def _lines(
         report = node.journal.fold(stored).case.report
         yield from researched(outcome, report, named=False)
         if report is not None:
-            yield Line(f"`python -m runtime report {safe(stored.ticket)}` prints its report.", "faint")
+            yield Line(f"{command(f'report {safe(stored.ticket)}')} prints its report.", "faint")
         return
     if outcome is not None:
         yield from lines(outcome, verbose=verbose, named=False)
@@ -169,7 +170,7 @@ def _lines(
         yield from handoffs(where.handoffs)
     yield Line(f"So far: {_stage(progress) or spoken(where.state)}.")
     if record.status == "interrupted":
-        yield Line("Its process is gone; `python -m runtime resume` goes on with it.", "poor")
+        yield Line(f"Its process is gone; {command('resume')} goes on with it.", "poor")
 
 
 def _table(rows: "list[tuple[Record, dict[str, Any]]]", wanted: "Wanted", *, stopped: bool) -> "Iterator[Line]":
@@ -186,13 +187,13 @@ def _table(rows: "list[tuple[Record, dict[str, Any]]]", wanted: "Wanted", *, sto
         shown = [(each, _stage(progress) if each.ended is None else "") for each, progress in rows]
         yield from table(shown, time.time(), width(sys.stdout))
     elif msgspec.structs.replace(wanted, count=0) == Wanted(count=0):
-        yield Line('No tickets yet: `python -m runtime submit "..."` runs one.')
+        yield Line(f"No tickets yet: {command('submit TEXT')} runs one.")
     else:
-        yield Line("No ticket is like that; `python -m runtime status` lists the latest.")
+        yield Line(f"No ticket is like that; {command('status')} lists the latest.")
     if stopped:
         yield Line(f"Older tickets than the latest {MOST_LOOKED_THROUGH:,} were not looked through.", "poor")
     if any(each.status == "interrupted" for each, _ in rows):
-        yield Line("Interrupted: the process is gone; `python -m runtime resume` goes on with them.", "poor")
+        yield Line(f"Interrupted: the process is gone; {command('resume')} goes on with them.", "poor")
 
 
 def _stage(progress: dict[str, Any]) -> str:

@@ -5,6 +5,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from runtime.commands import Exit, UserError, utf8
+from runtime.program import command
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,12 +31,12 @@ exit status:
   of several tickets: that of the worst, in the order 130, 1, 4, 3, 0
 
 examples:
-  python -m runtime submit "My VPN disconnects every ten minutes"
-  python -m runtime submit ticket.md --json
-  python -m runtime submit monday.md tuesday.json --json     (two tickets, a line each)
-  cat ticket.txt | python -m runtime submit -
-  python -m runtime submit --research "How do PostgreSQL and SQLite differ?" --breadth 5 --depth 2 --out report.html
-  python -m runtime submit --research "What changed in Python 3.14?" --depth 10       (one pass over 10 pages)
+  %(prog)s "My VPN disconnects every ten minutes"
+  %(prog)s ticket.md --json
+  %(prog)s monday.md tuesday.json --json     (two tickets, a line each)
+  cat ticket.txt | %(prog)s -
+  %(prog)s --research "How do PostgreSQL and SQLite differ?" --breadth 5 --depth 2 --out report.html
+  %(prog)s --research "What changed in Python 3.14?" --depth 10       (one pass over 10 pages)
 
 A Markdown file may begin with front matter (subject, id, requester); a JSON file
 is an object with text, and those. Several names of files are several tickets, side
@@ -147,7 +148,7 @@ def _question(outcome: "Outcome") -> "list[Line]":
 
     if outcome.status not in {"resolved", "suggested"}:
         return []
-    said = f"Did it help? `python -m runtime feedback {safe(outcome.ticket)} --right`, or `--wrong`."
+    said = f"Did it help? {command(f'feedback {safe(outcome.ticket)} --right')}, or `--wrong`."
     return [Line(said, "faint")]
 
 

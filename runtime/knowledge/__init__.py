@@ -1,3 +1,11 @@
 """Folders of documents as a passage index (`indexing.py`), and the search over it (`port.py`)."""
 
-NO_INDEX = "No documents are indexed yet: run `python -m runtime index FOLDER` on a folder of Markdown, text or HTML."
+from runtime.program import command
+
+NO_INDEX = "No documents are indexed yet"
+"""What a worker process says. It does not know what its user started, so the remedy is added outside of it."""
+
+
+def nothing_indexed() -> str:
+    """The same for a user, with the remedy."""
+    return f"{NO_INDEX}: run {command('index FOLDER')} on a folder of Markdown, text or HTML."

@@ -3,8 +3,12 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
 from actors.evidence import Findings
 from actors.ports import PortFailed
+from runtime.knowledge import NO_INDEX, nothing_indexed
+from runtime.program import command
 from runtime.settings import KnowledgeSettings
 from runtime.workers import WorkError, Workers, WorkTimedOut
 
@@ -40,11 +44,12 @@ class KnowledgeIndex:
         within = min(within, self._settings.search_seconds)
         arguments = (self._database, question, limit or self._settings.passages, sources, hops)
         try:
-            return await self._workers.call(FIND, *arguments, within=within, returns=Findings)
+            found = await self._workers.call(FIND, *arguments, within=within, returns=Findings)
         except WorkTimedOut as error:
             raise KnowledgeFailed(f"The search took longer than {_brief(within)} s.") from error
         except WorkError as error:
             raise KnowledgeFailed(f"The documents could not be searched: {explained(error, self._database)}") from error
+        return msgspec.structs.replace(found, abstain=nothing_indexed()) if found.abstain == NO_INDEX else found
 
 
 def detail(error: WorkError) -> str:
@@ -59,7 +64,7 @@ def explained(error: WorkError, database: str) -> str:
     if "full" in said:
         return f"{said}. Make room on the disk."
     if any(sign in said for sign in DAMAGED):
-        return f"{said}. Delete {database} and run `python -m runtime index` again: nothing else is kept in it."
+        return f"{said}. Delete {database} and run {command('index')} again: nothing else is kept in it."
     return f"{said}."
 
 

@@ -3,7 +3,7 @@
 from actors.evidence import Passage
 from actors.ports import Knowledge, PortFailed
 from actors.research.ports import SearchResult
-from runtime.knowledge import NO_INDEX
+from runtime.knowledge import nothing_indexed
 from runtime.search.results import KEY_POINTS, SUMMARY_CHARACTERS, TEXT_CHARACTERS, TITLE_CHARACTERS, line, shortened
 
 
@@ -16,8 +16,8 @@ async def search(knowledge: Knowledge, query: str, *, limit: int, within: float)
     :raises PortFailed: with a sentence for the user.
     """
     findings = await knowledge.search(query, within=within, limit=3 * limit, hops=True)
-    if not findings.passages and findings.abstain == NO_INDEX:
-        raise PortFailed(NO_INDEX)
+    if not findings.passages and findings.abstain == nothing_indexed():
+        raise PortFailed(findings.abstain)
     if findings.abstain:
         return ()
     best = max((each.score for each in findings.passages), default=1.0) or 1.0

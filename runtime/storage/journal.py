@@ -11,6 +11,7 @@ from actors.outcome import Outcome, Why
 from actors.ports import Entry, PortFailed
 from actors.wire import decoder
 from actors.workflow import Case, Run, Workflow
+from runtime.program import command
 from runtime.run import Replayed
 from runtime.storage.boottime import since_boot
 from runtime.storage.database import Database, Statement, Then
@@ -154,7 +155,7 @@ class SqliteJournal:
     def run(self, run_id: str) -> StoredRun:
         found = self._runs("id = ?", run_id)
         if not found:
-            raise UnknownRun(f"There is no ticket or run {run_id!r}; `python -m runtime status` lists the latest.")
+            raise UnknownRun(f"There is no ticket or run {run_id!r}; {command('status')} lists the latest.")
         return found[0]
 
     def latest_of(self, ticket_id: str) -> StoredRun | None:

@@ -13,6 +13,7 @@ from actors.helpdesk.workflow import HELPDESK
 from actors.outcome import Outcome
 from actors.progress import News
 from runtime.commands import Exit
+from runtime.program import command
 from runtime.settings import RunSettings, Settings
 from runtime.view.plain import PlainView, Silent, View
 from runtime.view.report import Line
@@ -212,7 +213,7 @@ class Stopping:
             with contextlib.suppress(*GONE):
                 self._view.close()
                 print(
-                    "Stopped at once. What had not ended goes on with `python -m runtime resume`.",
+                    f"Stopped at once. What had not ended goes on with {command('resume')}.",
                     file=sys.stderr,
                     flush=True,
                 )

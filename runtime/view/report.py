@@ -12,6 +12,7 @@ from actors.folding import shown
 from actors.outcome import SENTENCES, Handoff, Outcome, Why
 from actors.research.records import Report
 from runtime.commands import Exit
+from runtime.program import command
 from runtime.wording import UNSAFE, safe, spoken
 
 QUOTE_CHARACTERS = 400
@@ -115,9 +116,9 @@ def researched(outcome: Outcome, report: Report | None = None, *, named: bool = 
     yield from ending(outcome, named=named)
     ticket = safe(outcome.ticket)
     if outcome.status == "not_found":
-        yield Line("`python -m runtime doctor` shows which sources are configured, and how to add others.", "faint")
+        yield Line(f"{command('doctor')} shows which sources are configured, and how to add others.", "faint")
     elif report is not None:
-        yield Line(f"As a page: `python -m runtime report {ticket} --out report.html`, or .docx, .pdf, .md.", "faint")
+        yield Line(f"As a page: {command(f'report {ticket} --out report.html')}, or .docx, .pdf, .md.", "faint")
 
 
 def _besides(outcome: Outcome, failed: Mapping[str, str] = MappingProxyType({})) -> Iterator[Line]:

@@ -4,6 +4,7 @@ import argparse
 import os
 import subprocess
 import sys
+import tomllib
 import types
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from runtime.__main__ import main
 from runtime.commands import COMMANDS, UserError
 from runtime.settings import Settings
-from tests.runtime.commands.program import Place
+from tests.runtime.commands.program import ROOT, Place
 
 
 def test_alone_it_prints_a_short_help(place: Place) -> None:
@@ -31,6 +32,14 @@ def test_every_command_explains_itself(name: str, capsys: pytest.CaptureFixture[
 
     assert caught.value.code == 0
     assert f"usage: python -m runtime {name}" in capsys.readouterr().out
+
+
+def test_the_version_is_that_of_the_project(capsys: pytest.CaptureFixture[str]) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+    assert main(["--version"]) == 0
+
+    assert capsys.readouterr() == (f"Terminus {project['version']}\n", "")
 
 
 def test_an_unknown_command_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:

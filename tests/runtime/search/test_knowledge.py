@@ -6,7 +6,7 @@ import pytest
 
 from actors.evidence import Findings, Passage, Slice
 from actors.ports import PortFailed
-from runtime.knowledge import NO_INDEX
+from runtime.knowledge import nothing_indexed
 from runtime.search import knowledge
 
 
@@ -51,7 +51,7 @@ async def test_a_document_is_one_result_with_its_best_passages() -> None:
 
 async def test_that_nothing_is_indexed_is_said_with_the_remedy() -> None:
     with pytest.raises(PortFailed, match=r"No documents are indexed yet: run `python -m runtime index FOLDER`"):
-        await ask(Shelf(abstain=NO_INDEX))
+        await ask(Shelf(abstain=nothing_indexed()))
 
 
 async def test_no_more_documents_than_wanted_and_none_from_a_search_that_abstains() -> None:
