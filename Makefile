@@ -34,7 +34,7 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.product
 	@touch $@
 
 lock: $(VENV)/.dev
-	$(BIN)/python -m pip install --quiet pip-tools
+	$(BIN)/python -m pip install --quiet --upgrade pip pip-tools  # an old pip leaves requirements of extras out
 	$(COMPILE) --extra research --extra documents -o requirements.lock pyproject.toml
 	$(COMPILE) --all-extras -c requirements.lock -o requirements-dev.lock pyproject.toml
 

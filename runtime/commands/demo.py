@@ -2,16 +2,16 @@
 
 import argparse
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runtime.commands import Exit, UserError
+from runtime import program
+from runtime.commands import Exit
 
 if TYPE_CHECKING:
     from runtime.node import Node
     from runtime.settings import Settings
 
-KNOWLEDGE = Path(__file__).resolve().parent.parent.parent / "examples" / "knowledge"
+KNOWLEDGE = "examples/knowledge"
 TICKETS = (
     ("A ticket", "Hello, at home my VPN disconnects every few minutes. How can I stop that? Thanks, Kim"),
     (
@@ -23,14 +23,10 @@ TICKETS = (
 
 QUESTION = "What are the limits of the VPN and of the web desktop, and what does working from home cost?"
 BREADTH, DEPTH = 3, 2
-NEXT = (
-    "Now with your own documents: `. .venv/bin/activate`, `python -m runtime index FOLDER`, and "
-    '`python -m runtime submit "..."`.'
-)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = "It reads examples/knowledge, needs no key and no network, and leaves nothing behind."
+    parser.epilog = "It brings its documents, needs no key and no network, and leaves nothing behind."
 
 
 def run(arguments: argparse.Namespace, settings: "Settings") -> int:  # noqa: ARG001 - the commands' contract
@@ -39,8 +35,6 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:  # noqa: AR
 
     import msgspec
 
-    if not KNOWLEDGE.is_dir():
-        raise UserError("The demo's documents are not here: run it from a checkout of the project.")
     with tempfile.TemporaryDirectory(prefix="terminus-demo-") as folder:
         storage = msgspec.structs.replace(settings.storage, folder=folder)
         asyncio.run(_demo(msgspec.structs.replace(settings, storage=storage)))
@@ -53,8 +47,9 @@ async def _demo(settings: "Settings") -> None:
     from runtime.view.report import lines
 
     async with Node.open(settings) as node:
-        report = await node.index([str(KNOWLEDGE)], lambda _: None)
-        print(f"Read {report.read} documents of {KNOWLEDGE.name}/ in {report.seconds:.1f} s.")
+        knowledge = program.shipped(KNOWLEDGE)
+        report = await node.index([str(knowledge)], lambda _: None)
+        print(f"Read {report.read} documents of {knowledge} in {report.seconds:.1f} s.")
         for title, text in TICKETS:
             print(f"\n=== {title}: {text}\n", flush=True)
             async with watched(settings) as watch:
@@ -77,4 +72,11 @@ async def _research(node: "Node", settings: "Settings") -> None:
         outcome = await watch(await node.submit(Ticket(text=QUESTION, brief=brief)))
     if outcome.resolution is not None:
         show(outcome.resolution.text, sys.stdout)
-    write([Line(""), *researched(outcome), Line(""), Line(NEXT)], sys.stdout)
+    write([Line(""), *researched(outcome), Line(""), Line(_next())], sys.stdout)
+
+
+def _next() -> str:
+    """Where to go on. `make demo` is asked before anything is activated."""
+    first = "" if program.name() == "terminus" else "`. .venv/bin/activate`, "
+    submit = program.command('submit "..."')
+    return f"Now with your own documents: {first}{program.command('index FOLDER')}, and {submit}."

@@ -16,4 +16,4 @@ def test_the_demo_shows_tickets_and_a_research(place: Place) -> None:
     assert "[Depth 1/2] Exploring: What are the limits" in done.err
     assert done.out.rstrip().splitlines()[-4].startswith("Closed by reporter after ")
     assert done.out.rstrip().splitlines()[-1].startswith("Now with your own documents: ")
-    assert not (place.folder / "task-data" / "terminus.db").exists()
+    assert list(place.folder.iterdir()) == []
