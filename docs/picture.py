@@ -15,6 +15,7 @@ from actors.helpdesk.workflow import HELPDESK
 from actors.outcome import HandoffMade, Progress
 from runtime.commands.demo import KNOWLEDGE, TICKETS
 from runtime.node import Node, Ticket
+from runtime.program import shipped
 from runtime.settings import Settings, StorageSettings
 from runtime.view.live import paragraphs, picture
 from runtime.view.report import lines
@@ -28,7 +29,7 @@ async def draw(folder: str) -> str:
     settings = Settings(storage=StorageSettings(folder=folder))
     console = Console(record=True, width=118, file=io.StringIO(), force_terminal=True)
     async with Node.open(settings) as node:
-        await node.index([str(KNOWLEDGE)], lambda _: None)
+        await node.index([str(shipped(KNOWLEDGE))], lambda _: None)
         handle = await node.submit(Ticket(text=TICKETS[0][1], id="T-1842"))
         seen: list[Progress] = [event async for event in handle.watch()]
         outcome = await handle.outcome()
@@ -39,12 +40,12 @@ async def draw(folder: str) -> str:
             shown_at = event.seconds + 0.1
             if event.target == "worker":
                 break
-    console.print(f'$ python -m runtime submit "{TICKETS[0][1]}"\n', style="bold")
+    console.print(f'$ terminus submit "{TICKETS[0][1]}"\n', style="bold")
     console.print(picture(now, shown_at, settings.run.max_seconds, settings.run.max_handoffs))
     console.print()
     for paragraph in paragraphs(lines(msgspec.structs.replace(outcome, run="R-5c1d2e8a90b4"))):
         console.print(paragraph)
-    svg = console.export_svg(title="python -m runtime submit")
+    svg = console.export_svg(title="terminus submit")
     svg = re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL)  # nothing is loaded from elsewhere
     svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
     svg = svg.replace("<svg ", '<svg xml:space="preserve" ', 1)  # or spaces at the beginning of a text are lost

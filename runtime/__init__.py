@@ -1,0 +1,67 @@
+"""
+Terminus for Python: `from runtime import Node, Ticket`; docs/python.md shows how it is used.
+
+What this module names is loaded when it is asked for, so that `import runtime` costs nothing.
+"""
+
+import importlib
+from typing import TYPE_CHECKING
+
+__all__ = [
+    "AnswerRefused",
+    "Board",
+    "Brief",
+    "Busy",
+    "ConfigError",
+    "HandoffMade",
+    "NoReport",
+    "Node",
+    "Outcome",
+    "PortFailed",
+    "RoundBegan",
+    "RunBegan",
+    "RunEnded",
+    "RunHandle",
+    "Settings",
+    "Ticket",
+    "UnknownRun",
+    "Worked",
+    "fold",
+    "load_settings",
+    "write_report",
+]
+
+if TYPE_CHECKING:
+    from actors.outcome import AnswerRefused, HandoffMade, Outcome, RunBegan, RunEnded
+    from actors.ports import PortFailed
+    from actors.progress import Board, RoundBegan, Worked, fold
+    from actors.research.records import Brief
+    from runtime.config import ConfigError
+    from runtime.config import load as load_settings
+    from runtime.node import Busy, Node, NoReport, RunHandle, Ticket
+    from runtime.reports import write as write_report
+    from runtime.settings import Settings
+    from runtime.storage.journal import UnknownRun
+else:
+    _HOMES = {
+        "actors.outcome": ("AnswerRefused", "HandoffMade", "Outcome", "RunBegan", "RunEnded"),
+        "actors.ports": ("PortFailed",),
+        "actors.progress": ("Board", "RoundBegan", "Worked", "fold"),
+        "actors.research.records": ("Brief",),
+        "runtime.config": ("ConfigError", "load_settings"),
+        "runtime.node": ("Busy", "NoReport", "Node", "RunHandle", "Ticket"),
+        "runtime.reports": ("write_report",),
+        "runtime.settings": ("Settings",),
+        "runtime.storage.journal": ("UnknownRun",),
+    }
+    _SHORTER = {"load_settings": "load", "write_report": "write"}
+    """What has another name in its own module, where the module says the rest."""
+
+    def __getattr__(name: str) -> object:
+        for home, names in _HOMES.items():
+            if name in names:
+                return getattr(importlib.import_module(home), _SHORTER.get(name, name))
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

@@ -75,6 +75,7 @@ class RunHandle:
                 stop()
 
     async def outcome(self) -> Outcome:
+        """Wait for the end. Cancelling the wait leaves the run as it is."""
         return await self._live.outcome()
 
     def cancel(self) -> None:

@@ -45,8 +45,13 @@ SECRET_KEYS = frozenset({"api_key", "token", "authorization", "password", "secre
 SECRET_SHAPES = re.compile(r"(?i)\b(bearer\s+|sk-|tvly-)[\w.~+/=-]{8,}")
 SHAPES_BEGIN = ("earer", "EARER", "sk-", "tvly-")
 """Without one of these a line has no such shape; looking for them is fifty times faster."""
+LIBRARY = logging.getLogger("terminus")
 SHORTEST_SECRET = 6
 """Characters. A shorter one would blank out ordinary words."""
+_LEVELS = {
+    "debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR,
+    "critical": logging.CRITICAL, "exception": logging.ERROR,
+}  # fmt: skip
 VALUE_CHARACTERS = 4_000
 """A longer value is cut: a log tells what happened, not what was said."""
 
@@ -68,13 +73,16 @@ class Lines:
         self._secrets = sorted({form for secret in secrets for form in _forms(secret)}, key=len, reverse=True)
         self.lost = 0
 
-    def msg(self, line: str) -> None:
+    def without_secrets(self, line: str) -> str:
         for secret in self._secrets:
             line = line.replace(secret, "[secret]")
         if any(begin in line for begin in SHAPES_BEGIN):
             line = SECRET_SHAPES.sub(r"\1[secret]", line)
+        return line
+
+    def msg(self, line: str) -> None:
         try:
-            self._sink.write(line + "\n")
+            self._sink.write(self.without_secrets(line) + "\n")
             self._sink.flush()
         except (OSError, ValueError):
             self.lost += 1
@@ -134,6 +142,29 @@ def to_file(settings: Settings) -> Iterator[Path]:
             yield path
     finally:
         file.close()
+
+
+def to_logging(settings: Settings) -> None:
+    """
+    Hand the log to the standard library's logger `terminus`, for a program that uses this as a library.
+
+    That program says what becomes of it. Where structlog is configured, by a command or by that program, it stays so.
+    """
+    if structlog.is_configured():
+        return
+    lines = Lines(sys.stderr, secrets(settings))
+
+    def wanted(_: WrappedLogger, level: str, event: EventDict) -> EventDict:
+        if not LIBRARY.isEnabledFor(_LEVELS[level]):
+            raise structlog.DropEvent
+        return event
+
+    def handed_over(_: WrappedLogger, level: str, line: str) -> str:
+        LIBRARY.log(_LEVELS[level], "%s", lines.without_secrets(line))
+        raise structlog.DropEvent
+
+    render = structlog.processors.KeyValueRenderer(key_order=["event"])
+    structlog.configure(processors=[wanted, _traceback, _clean, render, handed_over])
 
 
 def secrets(settings: Settings) -> list[str]:

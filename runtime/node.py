@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 import structlog
 
-import runtime.logs  # noqa: F401 - first: it keeps structlog from loading rich
+import runtime.logs  # first: it keeps structlog from loading rich
 from actors.helpdesk.workflow import HELPDESK, TicketCase
 from actors.outcome import Outcome
 from actors.ports import Knowledge, PortFailed, Tickets
@@ -80,7 +80,12 @@ class Node:
     @classmethod
     @contextlib.asynccontextmanager
     async def open(cls, settings: Settings) -> AsyncIterator[Self]:
-        """Runs that have not ended when this closes stay in the journal, for `resume`."""
+        """
+        Open what the settings say. Runs that have not ended when this closes stay in the journal, for `resume`.
+
+        :raises PortFailed: the storage folder cannot be used.
+        """
+        runtime.logs.to_logging(settings)
         try:
             node = cls(settings)
         except OSError as error:
@@ -177,8 +182,14 @@ class Node:
         ticket = case.recalled.ticket_id if hit else stored.ticket
         return ticket, await self.memory.feedback(ticket, right)
 
-    async def index(self, folders: Sequence[str], progress: "Callable[[IndexProgress], None]") -> "IndexReport":
-        """Read folders of documents into the knowledge base."""
+    async def index(
+        self, folders: Sequence[str], progress: "Callable[[IndexProgress], None]" = lambda _: None
+    ) -> "IndexReport":
+        """
+        Read folders of documents into the knowledge base.
+
+        :raises PortFailed: a folder cannot be read, or the index cannot be written.
+        """
         from runtime.knowledge.indexing import index  # the readers: a ticket needs none
 
         return await index(folders, self.folder, self.workers, self.settings.knowledge, progress)
