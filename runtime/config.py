@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, NoReturn, cast
 import msgspec
 from msgspec import inspect
 
+from runtime.settings import ConfigError as ConfigError
 from runtime.settings import Settings
 from runtime.wording import nearest, place, shown
 
@@ -30,10 +31,6 @@ USUAL = {
 """Variables that other programs read too; empty means not set."""
 TOKEN_CHARACTERS = 16
 """Fewer can be guessed by who may try all night."""
-
-
-class ConfigError(Exception):
-    """The configuration cannot be used. One sentence: where, what, and what is allowed."""
 
 
 class Key(NamedTuple):

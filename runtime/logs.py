@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 import msgspec
 
@@ -159,12 +159,13 @@ def to_logging(settings: Settings) -> None:
             raise structlog.DropEvent
         return event
 
-    def handed_over(_: WrappedLogger, level: str, line: str) -> str:
-        LIBRARY.log(_LEVELS[level], "%s", lines.without_secrets(line))
+    render = structlog.processors.KeyValueRenderer(key_order=["event"])
+
+    def hand_over(logger: WrappedLogger, level: str, event: EventDict) -> NoReturn:
+        LIBRARY.log(_LEVELS[level], "%s", lines.without_secrets(render(logger, level, event)))
         raise structlog.DropEvent
 
-    render = structlog.processors.KeyValueRenderer(key_order=["event"])
-    structlog.configure(processors=[wanted, _traceback, _clean, render, handed_over])
+    structlog.configure(processors=[wanted, _traceback, _clean, hand_over])
 
 
 def secrets(settings: Settings) -> list[str]:

@@ -25,7 +25,7 @@ from runtime.program import command
 from runtime.prompts import load
 from runtime.run import LiveRun, Replayed
 from runtime.runs import Busy, Runs
-from runtime.settings import Settings
+from runtime.settings import Settings, check
 from runtime.storage.database import Database
 from runtime.storage.effects import Effects, ModelAccount, sweep
 from runtime.storage.integrity import check
@@ -83,8 +83,10 @@ class Node:
         """
         Open what the settings say. Runs that have not ended when this closes stay in the journal, for `resume`.
 
+        :raises ConfigError: a setting is out of its bounds.
         :raises PortFailed: the storage folder cannot be used.
         """
+        check(settings)
         runtime.logs.to_logging(settings)
         try:
             node = cls(settings)

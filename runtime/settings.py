@@ -15,6 +15,10 @@ DAY = 86_400.0
 """Seconds."""
 
 
+class ConfigError(Exception):
+    """The configuration cannot be used. One sentence: where, what, and what is allowed."""
+
+
 class Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A table of config.toml."""
 
@@ -208,3 +212,15 @@ class Settings(Section, frozen=True):
     server: ServerSettings = ServerSettings()
     log: LogSettings = LogSettings()
     workers: WorkerSettings = WorkerSettings()
+
+
+def check(settings: Settings) -> None:
+    """
+    Look at settings that a program put together by itself: no number of theirs lifts a bound.
+
+    :raises ConfigError: the first that may not be as it is.
+    """
+    try:
+        msgspec.convert(msgspec.to_builtins(settings), Settings)
+    except (msgspec.ValidationError, TypeError) as error:
+        raise ConfigError(f"The settings cannot be used: {error}.") from None

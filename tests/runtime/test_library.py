@@ -9,8 +9,8 @@ import pytest
 import structlog
 
 import runtime
-from runtime import Node, Settings, Ticket
-from runtime.settings import ModelSettings, StorageSettings
+from runtime import ConfigError, Node, Settings, Ticket
+from runtime.settings import LogSettings, ModelSettings, RunSettings, ServerSettings, StorageSettings
 from tests.test_imports import NOT_FOR_HELP, ROOT
 
 
@@ -73,6 +73,26 @@ async def test_a_program_that_configured_structlog_keeps_it(tmp_path: Path) -> N
         await (await node.submit(Ticket(text="The printer is on fire."))).outcome()
 
     assert "workflow.terminated" in heard
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        (Settings(run=RunSettings(max_handoffs=1_000)), r"Expected `int` <= 20 - at `\$.run.max_handoffs`."),
+        (Settings(server=ServerSettings(port="80")), r"Expected `int`, got `str` - at `\$.server.port`."),  # type: ignore[arg-type]
+        (Settings(log=LogSettings(level=object())), "The settings cannot be used: "),  # type: ignore[arg-type]
+    ],
+)
+async def test_settings_of_a_program_lift_no_bound(
+    settings: Settings, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(ConfigError, match=told):
+        async with Node.open(settings):
+            pass
+
+    assert list(tmp_path.iterdir()) == []  # noqa: ASYNC240 - a folder of the test
 
 
 def _settings(folder: Path, key: str = "") -> Settings:

@@ -281,7 +281,7 @@ async def test_whatever_bytes_come_no_answer_is_a_failure_of_the_server(tmp_path
 
 
 async def test_what_nobody_expected_is_logged_in_full_and_answered_in_a_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(*_: Any) -> None:
         raise ZeroDivisionError("a secret of the inside")
@@ -291,7 +291,7 @@ async def test_what_nobody_expected_is_logged_in_full_and_answered_in_a_sentence
         status, why = await web.refusal("GET", "/tickets/T-1")
 
     assert (status, "inside" in why) == (500, False)
-    assert "a secret of the inside" in capsys.readouterr().out
+    assert "a secret of the inside" in caplog.text
 
 
 def _error(answer: bytes) -> str:
