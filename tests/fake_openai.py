@@ -13,6 +13,8 @@ from typing import Any, Self
 
 from aiohttp import web
 
+from tests.patience import HANGS_SECONDS
+
 Step = Callable[["FakeOpenAI", web.Request], Awaitable[web.StreamResponse]]
 USAGE = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
 
@@ -38,7 +40,7 @@ class FakeOpenAI:
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Wait for something that happens in the server."""
-        async with asyncio.timeout(20), self._changed:
+        async with asyncio.timeout(HANGS_SECONDS), self._changed:
             await self._changed.wait_for(condition)
 
     async def __aenter__(self) -> Self:

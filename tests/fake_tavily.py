@@ -11,6 +11,8 @@ from typing import Any, Self
 
 from aiohttp import web
 
+from tests.patience import HANGS_SECONDS
+
 Body = dict[str, Any]
 Step = Callable[["FakeTavily", web.Request, Body], Awaitable[web.StreamResponse]]
 KEY = "tvly-dev-0123456789"
@@ -40,7 +42,7 @@ class FakeTavily:
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Wait for something that happens in the server."""
-        async with asyncio.timeout(20), self._changed:
+        async with asyncio.timeout(HANGS_SECONDS), self._changed:
             await self._changed.wait_for(condition)
 
     async def __aenter__(self) -> Self:

@@ -10,11 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import HANGS_SECONDS
 from tests.runtime.commands.program import ARTICLE, QUESTION
 from tests.test_imports import LAYERS, ROOT
-
-SECONDS = 120.0
-"""For what takes a second or two on a machine that is not busy."""
 
 
 class Installed:
@@ -27,7 +25,7 @@ class Installed:
         """What a command of the installed package, or a program, prints."""
         started = ["-c", program] if program else [str(self.site / "bin" / "terminus")]
         done = subprocess.run(  # noqa: S603 - what was just built
-            [sys.executable, *started, *words], cwd=here, capture_output=True, timeout=SECONDS, check=False,
+            [sys.executable, *started, *words], cwd=here, capture_output=True, timeout=2 * HANGS_SECONDS, check=False,
             env={"PATH": os.environ["PATH"], "HOME": str(here), "PYTHONPATH": str(self.site),
                  "PYTHONDONTWRITEBYTECODE": "1"},
         )  # fmt: skip
@@ -41,8 +39,8 @@ class Installed:
 def quietly(*words: str) -> None:
     """A program of Python's, without the network and without what this machine sets up for pip."""
     done = subprocess.run(  # noqa: S603 - the tools that the lock file pins
-        [sys.executable, "-m", *words], cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=False,
-        env={**os.environ, "PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": os.devnull},
+        [sys.executable, "-m", *words], cwd=ROOT, capture_output=True, text=True, check=False,
+        timeout=2 * HANGS_SECONDS, env={**os.environ, "PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": os.devnull},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
 

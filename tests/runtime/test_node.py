@@ -24,6 +24,7 @@ from runtime.settings import RunSettings, ServerSettings, Settings, StorageSetti
 from runtime.storage.journal import Ticket
 from tests.clock import settle
 from tests.fakes import PLAIN, Knows, Thinks, targets
+from tests.patience import HANGS_SECONDS
 
 TICKETS = 1_000
 CANARY = re.compile(r"canary-\d+-")
@@ -250,12 +251,13 @@ async def test_a_watcher_comes_to_its_end_when_it_comes_late_and_when_the_node_c
         gate.go.set()
         outcome = await handle.outcome()
         assert isinstance(handle, RunHandle)
-        assert await asyncio.wait_for(all_of(handle), 5) == [*handle._live.so_far(), RunEnded(outcome=outcome)]
+        heard = await asyncio.wait_for(all_of(handle), HANGS_SECONDS)
+        assert heard == [*handle._live.so_far(), RunEnded(outcome=outcome)]
         gate.go.clear()
         left = asyncio.ensure_future(all_of(await node.submit(Ticket(id="T-2", text="other"))))
         await settle()
 
-    heard = await asyncio.wait_for(left, 5)
+    heard = await asyncio.wait_for(left, HANGS_SECONDS)
     assert heard
     assert not any(isinstance(each, RunEnded) for each in heard)
 
@@ -311,7 +313,7 @@ async def test_a_node_closes_though_an_agent_blocks_a_worker_process(tmp_path: P
     calling = asyncio.Event()
     async with opened(tmp_path, knowledge=Blocks()) as node:
         await node.submit(VPN)
-        await asyncio.wait_for(calling.wait(), 10)
+        await asyncio.wait_for(calling.wait(), HANGS_SECONDS)
         await settle()
         assert len(node.workers._busy) == 1
 

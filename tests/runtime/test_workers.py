@@ -16,6 +16,7 @@ from actors.outcome import Why
 from runtime.workers import ROOT, Workers, WorkFailed, WorkTimedOut
 from tests.clock import settle
 from tests.fakes import Knows, Stage
+from tests.patience import HANGS_SECONDS
 
 SLEEP = "tests.runtime.jobs:sleep"
 DOUBLE = "tests.runtime.jobs:double"
@@ -31,14 +32,14 @@ async def workers() -> AsyncIterator[Workers]:
 
 async def busy(workers: Workers, count: int) -> None:
     """Wait until so many processes have a call."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(HANGS_SECONDS):
         while len(workers._busy) < count:  # noqa: ASYNC110 - nobody tells when
             await asyncio.sleep(0)
 
 
 async def killed(workers: Workers, count: int) -> None:
     """Wait until so many processes were killed."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(HANGS_SECONDS):
         while workers.killed < count:  # noqa: ASYNC110 - nobody tells when
             await asyncio.sleep(0)
 
@@ -173,7 +174,7 @@ async def test_closing_ends_busy_processes_and_their_callers_hear_of_it() -> Non
 
     for each in calling:
         with pytest.raises(WorkFailed):
-            await asyncio.wait_for(each, 5)
+            await asyncio.wait_for(each, HANGS_SECONDS)
     with pytest.raises(WorkFailed, match="closed"):
         await workers.call(DOUBLE, 1, within=5, returns=int)
     workers.close()

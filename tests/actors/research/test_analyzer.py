@@ -18,6 +18,7 @@ from runtime.model.extractive import Extractive
 from tests.actors.research.test_extractor import Turn
 from tests.clock import settle
 from tests.inquiry import Scripted
+from tests.patience import promised
 
 OPENS = "The tide mill opens its gates at 6 metres of water."
 HOLDS = "The pond of the tide mill holds 40,000 litres."
@@ -200,7 +201,7 @@ async def test_asked_to_hand_in_it_returns_at_once_what_is_verified() -> None:
     await settle()
     assert not task.done()
     turn.stop()
-    event = await asyncio.wait_for(task, 1.0)
+    event = await asyncio.wait_for(task, promised(1.0))
     assert isinstance(event, AnalysisCompleted), "nothing new starts"
     assert said(event)[0] == OPENS
     assert [each.text for each in event.sections[1].statements] == [HOLDS], "what was found is quoted, at least"

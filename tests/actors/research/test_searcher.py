@@ -20,6 +20,7 @@ from actors.research.rules.quality import host_of
 from actors.research.searcher import AT_ONCE, Searcher, SearchTask
 from tests.actors.research.test_extractor import Turn
 from tests.clock import settle
+from tests.patience import promised
 from tests.research import a_page
 
 Answer = tuple[SearchResult | Missed, ...]
@@ -274,7 +275,7 @@ async def test_what_failed_before_is_not_listed_twice() -> None:
 
 @pytest.mark.req("PR-25")
 async def test_who_does_not_answer_in_time_is_left_behind() -> None:
-    port, turn = Answers(each_its_own), Turn(seconds=0.2)
+    port, turn = Answers(each_its_own), Turn(seconds=1.0)
 
     said = await search(port, order("tea leaves", "silence", sources=("web",)), turn)
 
@@ -283,7 +284,7 @@ async def test_who_does_not_answer_in_time_is_left_behind() -> None:
         Missed("web", "timed_out", "The time for searching was over before web had answered all queries."),
     )
     assert said.unavailable == ("web",)
-    assert all(0 <= each <= 0.12 for each in port.within)
+    assert all(0 <= each <= 0.6 for each in port.within)
     assert port.at_once == 0
 
 
@@ -295,7 +296,7 @@ async def test_when_the_run_winds_down_it_hands_in_what_it_has_and_starts_nothin
     await settle()
 
     turn.stop()
-    said = await asyncio.wait_for(task, 2)
+    said = await asyncio.wait_for(task, promised(2.0))
 
     assert isinstance(said, SearchCompleted)
     assert (len(said.results), said.missed, said.unavailable) == (3, (), ())

@@ -6,6 +6,7 @@ import signal
 
 import pytest
 
+from tests.patience import HANGS_SECONDS
 from tests.runtime.commands.program import QUESTION, Place, read_until, silent_server
 from tests.runtime.view.terminal import HIDE, SHOW, Terminal, plain
 
@@ -226,7 +227,7 @@ def test_a_signal_in_a_pipe_cancels_gently_too(place: Place, sent: signal.Signal
     with silent_server() as server, place.running("submit", "--json", "anything", **server, **GENTLE) as popen:
         read_until(popen, "orchestrator → ticketing")
         popen.send_signal(sent)
-        out, err = popen.communicate(timeout=30)
+        out, err = popen.communicate(timeout=HANGS_SECONDS)
 
     assert popen.returncode == 130
     assert json.loads(out)["status"] in {"cancelled", "error"}

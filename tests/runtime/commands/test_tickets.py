@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from tests.patience import HANGS_SECONDS
 from tests.runtime.commands.program import QUESTION, Place, read_until, silent_server
 
 
@@ -218,7 +219,7 @@ def test_cancel_reaches_a_run_in_another_process(place: Place) -> None:
     with silent_server() as server, place.running("submit", "--json", "--id", "HD-9", "anything", **server) as popen:
         read_until(popen, "orchestrator → ticketing")
         cancelled = place.run("cancel", "HD-9")
-        out, _ = popen.communicate(timeout=30)
+        out, _ = popen.communicate(timeout=HANGS_SECONDS)
 
     assert cancelled.status == 0
     assert "of the ticket HD-9 has ended: cancelled." in cancelled.out
@@ -280,7 +281,7 @@ def test_ctrl_c_while_resuming_cancels_what_goes_on(place: Place) -> None:
         with place.running("resume", "--json", **server) as popen:
             read_until(popen, "goes on")
             popen.send_signal(signal.SIGINT)
-            out, err = popen.communicate(timeout=30)
+            out, err = popen.communicate(timeout=HANGS_SECONDS)
 
     assert popen.returncode == 130
     assert [each["status"] for each in json.loads(out)["outcomes"]] == ["cancelled"]

@@ -8,6 +8,7 @@ import pytest
 from runtime.fetch.client import Client, Got
 from runtime.settings import FetchSettings
 from tests.clock import hurried
+from tests.patience import HANGS_SECONDS
 from tests.runtime.fetch.kit import SOON, Names
 from tests.site import Site
 
@@ -281,7 +282,7 @@ async def test_each_hop_can_be_objected_to(web: Site, client: Client) -> None:
 
 async def test_whoever_stops_waiting_leaves_no_connection_behind(web: Site, client: Client) -> None:
     task = asyncio.create_task(client.get(web.url("/silent"), within=WITHIN))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(HANGS_SECONDS):
         while not web.asked:  # noqa: ASYNC110 - nobody tells when
             await asyncio.sleep(0)
     task.cancel()

@@ -15,6 +15,7 @@ from runtime.fetch.seen import Fetched
 from runtime.settings import FetchSettings
 from runtime.storage.database import Database
 from runtime.storage.effects import SCHEMA, Effects
+from tests.patience import HANGS_SECONDS
 from tests.runtime.fetch.kit import SOON, Heard, Here, purse, read, settings
 from tests.site import Site, site
 from tests.site_pages import ARTICLES
@@ -142,7 +143,7 @@ async def test_whoever_stops_reading_leaves_nothing_behind_and_gets_back_what_wa
     money = purse(10)
     urls = [web.url(path) for path in ("/silent", "/drip", "/endless-chunks")]
     task = asyncio.create_task(read(pages, effects, urls, money=money))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(HANGS_SECONDS):
         while len({path for _, path in web.asked} & {"/silent", "/drip", "/endless-chunks"}) < 3:  # noqa: ASYNC110
             await asyncio.sleep(0)
     assert money.spent("pages") == 3
@@ -161,7 +162,7 @@ async def test_whoever_stops_reading_still_hears_of_what_had_arrived(
     pages, heard = Pages(settings(tmp_path), here, client), Heard()
     urls = [web.url(path) for path in ("/silent", "/article", "/articles/barrage", "/gone")]
     task = asyncio.create_task(read(pages, effects, urls, then=heard))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(HANGS_SECONDS):
         while len(effects.all("fetched", Fetched)) < 3:  # noqa: ASYNC110 - nobody tells when
             await asyncio.sleep(0.01)
     assert heard.all == []

@@ -12,6 +12,7 @@ from runtime.model.openai import OpenAIModel
 from runtime.settings import ModelSettings
 from tests.clock import Jumping
 from tests.fake_openai import FakeOpenAI
+from tests.patience import HANGS_SECONDS
 
 KEY = "sk-test-0123456789abcdef"
 FENCE = "0badc0de5ca1ab1e"
@@ -98,7 +99,7 @@ async def model_at(
 
 async def until(condition: Callable[[], bool]) -> None:
     """Go on when something has come about on this loop."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANGS_SECONDS):
         while not condition():  # noqa: ASYNC110 - what comes about here sets no event
             await asyncio.sleep(0)
 

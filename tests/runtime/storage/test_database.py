@@ -12,6 +12,7 @@ import pytest
 from runtime.storage import database as module
 from runtime.storage.database import Database, DatabaseClosed
 from runtime.storage.owner import Owner
+from tests.patience import HANGS_SECONDS
 
 SCHEMA = "CREATE TABLE IF NOT EXISTS word (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE)"
 INSERT = "INSERT INTO word (text) VALUES (?)"
@@ -131,7 +132,7 @@ async def test_closing_is_bounded_when_the_disk_hangs(tmp_path: Path, monkeypatc
 
     assert database._writer.is_alive()
     gate.set()
-    database._writer.join(10)
+    database._writer.join(HANGS_SECONDS)
     database._writing.close()
 
 

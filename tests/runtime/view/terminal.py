@@ -14,6 +14,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from tests.patience import HANGS_SECONDS
+
 ROOT = Path(__file__).resolve().parents[3]
 SIZE = (50, 110)
 """Rows and columns."""
@@ -60,7 +62,7 @@ class Terminal:
     def press(self, keys: bytes) -> None:
         os.write(self._ours, keys)
 
-    def until(self, seen: Callable[[str], bool], seconds: float = 30.0) -> str:
+    def until(self, seen: Callable[[str], bool], seconds: float = HANGS_SECONDS) -> str:
         """Read what is drawn until it is as wanted; fail after so many seconds, or when the program ends before."""
         until = time.monotonic() + seconds
         while not seen(self.drawn):
@@ -68,7 +70,7 @@ class Terminal:
             assert self._read(until - time.monotonic()), self.drawn
         return self.drawn
 
-    def end(self, seconds: float = 30.0) -> int:
+    def end(self, seconds: float = HANGS_SECONDS) -> int:
         """Read until the program ends; its exit status."""
         until = time.monotonic() + seconds
         while self._read(until - time.monotonic()):

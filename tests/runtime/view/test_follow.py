@@ -12,6 +12,7 @@ from actors.outcome import Outcome, Progress
 from runtime.settings import RunSettings, Settings
 from runtime.view.follow import can_redraw, follow, stopping, view_for, watched
 from runtime.view.plain import PlainView
+from tests.patience import HANGS_SECONDS
 from tests.runtime.view.runs import outcome, progress
 
 
@@ -78,7 +79,7 @@ async def test_a_terminal_that_went_away_does_not_harm_the_run() -> None:
 
 async def test_the_first_ctrl_c_cancels_gently_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     run = Going()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(HANGS_SECONDS):
         async with watched(Settings(run=RunSettings(cancel_seconds=7)), quiet=True) as watch:
             seeing = asyncio.ensure_future(watch(run))
             asyncio.get_running_loop().call_soon(os.kill, os.getpid(), signal.SIGINT)

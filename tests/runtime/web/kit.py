@@ -19,8 +19,9 @@ from runtime.settings import LogSettings, RunSettings, ServerSettings, Settings,
 from runtime.web.desk import Desk
 from runtime.web.server import address, bound, listening
 from tests.fakes import Knows, Remembers, Thinks
+from tests.patience import HANGS_SECONDS
 
-SECONDS = 20.0
+SECONDS = HANGS_SECONDS
 """The longest that anything here may take."""
 TEXT = "My VPN drops every hour."
 TOKEN = "correct-horse-battery"

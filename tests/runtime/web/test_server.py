@@ -10,6 +10,7 @@ from runtime.commands import UserError
 from runtime.settings import ServerSettings
 from runtime.web import server
 from runtime.web.server import address, bound
+from tests.patience import HANGS_SECONDS
 from tests.runtime.web.kit import Held, interface
 
 
@@ -70,7 +71,7 @@ async def test_connections_above_the_limit_are_told_so_and_others_go_on(tmp_path
         for _, writer in idle:
             writer.close()
             await writer.wait_closed()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(HANGS_SECONDS):
             while not (
                 await web.raw(b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
             ).startswith(b"HTTP/1.1 200 "):
@@ -86,7 +87,7 @@ async def test_runs_get_their_seconds_to_end_and_no_more(tmp_path: Path) -> None
 
         waiting = asyncio.ensure_future(server._let_end(web.node, 60.0, asyncio.Event()))
         model.free.set()
-        await asyncio.wait_for(waiting, 20)
+        await asyncio.wait_for(waiting, HANGS_SECONDS)
         assert web.node.live == 0
 
 
@@ -98,7 +99,7 @@ async def test_a_second_signal_ends_it_at_once(tmp_path: Path) -> None:
         assert (stop.asked.is_set(), stop.at_once.is_set()) == (True, False)
         waiting = asyncio.ensure_future(server._let_end(web.node, 600.0, stop.at_once))
         stop()
-        await asyncio.wait_for(waiting, 20)
+        await asyncio.wait_for(waiting, HANGS_SECONDS)
         assert web.node.live == 1
 
 
@@ -128,4 +129,4 @@ async def test_told_to_stop_while_it_resumes_it_does_not_go_on(tmp_path: Path, m
         resuming = asyncio.ensure_future(server._resumed(web.node, asked))
         await begun.wait()
         asked.set()
-        assert await asyncio.wait_for(resuming, 20) == 0
+        assert await asyncio.wait_for(resuming, HANGS_SECONDS) == 0

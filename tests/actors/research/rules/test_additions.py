@@ -85,8 +85,8 @@ def test_any_claim_is_judged(text: str, number: int) -> None:
 @pytest.mark.parametrize("piece", ["a.", "A ", '"', "<a ", "`a", "[a", "1.", "A\n", "“a", "# "])
 def test_what_is_long_and_odd_is_judged_at_once(piece: str) -> None:
     text = piece * 50_000
-    began = time.perf_counter()
+    began = time.process_time()
     presumes(text, SHOWN)
     plainly(Claim(text, 1, QUOTE))
     checked([Claim(text, 1, QUOTE), Claim(text[:1000], 1, QUOTE)], (PASSAGE,), 1)
-    assert time.perf_counter() - began < 1.0
+    assert time.process_time() - began < 1.0
