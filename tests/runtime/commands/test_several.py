@@ -5,6 +5,7 @@ import signal
 
 import pytest
 
+from tests.patience import HANGS_SECONDS
 from tests.runtime.commands.program import QUESTION, Place, read_until, silent_server
 from tests.runtime.view.terminal import HIDE, SHOW, Terminal, plain
 
@@ -93,7 +94,7 @@ def test_ctrl_c_ends_those_that_run_and_begins_no_more(place: Place) -> None:
     ) as popen:  # fmt: skip
         read_until(popen, "b.md: ticket")
         popen.send_signal(signal.SIGINT)
-        out, err = popen.communicate(timeout=30)
+        out, err = popen.communicate(timeout=HANGS_SECONDS)
 
     assert popen.returncode == 130
     assert [json.loads(line)["file"] for line in out.splitlines()] == ["a.md", "b.md"]
