@@ -13,6 +13,7 @@ __all__ = [
     "Brief",
     "Busy",
     "ConfigError",
+    "Handle",
     "HandoffMade",
     "NoReport",
     "Node",
@@ -21,7 +22,6 @@ __all__ = [
     "RoundBegan",
     "RunBegan",
     "RunEnded",
-    "RunHandle",
     "Settings",
     "Ticket",
     "UnknownRun",
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from actors.research.records import Brief
     from runtime.config import ConfigError
     from runtime.config import load as load_settings
-    from runtime.node import Busy, Node, NoReport, RunHandle, Ticket
+    from runtime.node import Busy, Handle, Node, NoReport, Ticket
     from runtime.reports import write as write_report
     from runtime.settings import Settings
     from runtime.storage.journal import UnknownRun
@@ -49,7 +49,7 @@ else:
         "actors.progress": ("Board", "RoundBegan", "Worked", "fold"),
         "actors.research.records": ("Brief",),
         "runtime.config": ("ConfigError", "load_settings"),
-        "runtime.node": ("Busy", "NoReport", "Node", "RunHandle", "Ticket"),
+        "runtime.node": ("Busy", "Handle", "NoReport", "Node", "Ticket"),
         "runtime.reports": ("write_report",),
         "runtime.settings": ("Settings",),
         "runtime.storage.journal": ("UnknownRun",),

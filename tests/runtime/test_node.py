@@ -387,7 +387,7 @@ async def test_a_run_that_is_followed_goes_on_here_when_its_process_dies(
             await settle()
             _die(first)
 
-        outcome = await asyncio.wait_for(waiting, 20)
+        outcome = await asyncio.wait_for(waiting, HANGS_SECONDS)
         assert (outcome.run, outcome.why) == (handle.run, Why.COMPLETED)
         assert (await heard)[-1] == RunEnded(outcome=outcome)
 
@@ -398,7 +398,7 @@ async def test_a_run_of_another_process_is_cancelled_there(tmp_path: Path, monke
         handle = await first.submit(VPN)
         (await second.submit(VPN)).cancel()
 
-        assert (await asyncio.wait_for(handle.outcome(), 20)).status == "cancelled"
+        assert (await asyncio.wait_for(handle.outcome(), HANGS_SECONDS)).status == "cancelled"
 
 
 async def test_a_run_whose_process_is_gone_is_cancelled_by_whoever_is_asked(tmp_path: Path) -> None:
@@ -409,7 +409,7 @@ async def test_a_run_whose_process_is_gone_is_cancelled_by_whoever_is_asked(tmp_
         assert await second.cancel("T-1")
         handle = second.handle("T-1")
         assert handle is not None
-        assert (await asyncio.wait_for(handle.outcome(), 20)).status == "cancelled"
+        assert (await asyncio.wait_for(handle.outcome(), HANGS_SECONDS)).status == "cancelled"
         assert not await second.cancel("T-1")
 
 

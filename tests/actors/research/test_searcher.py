@@ -20,7 +20,7 @@ from actors.research.rules.quality import host_of
 from actors.research.searcher import AT_ONCE, Searcher, SearchTask
 from tests.actors.research.test_extractor import Turn
 from tests.clock import settle
-from tests.patience import promised
+from tests.patience import HANGS_SECONDS, promised
 from tests.research import a_page
 
 Answer = tuple[SearchResult | Missed, ...]
@@ -110,7 +110,7 @@ async def test_re_1_queries_are_searched_in_parallel_but_never_more_than_the_lim
 
     # when
     queries = [f"tea {n}" for n in range(searches)]
-    said = await asyncio.wait_for(search(port, order(*queries, sources=("web",))), 10)
+    said = await asyncio.wait_for(search(port, order(*queries, sources=("web",))), HANGS_SECONDS)
 
     # then all are answered: so many were open at once, and no more
     assert len(said.results) == 3 * searches

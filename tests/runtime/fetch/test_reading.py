@@ -122,7 +122,7 @@ async def test_a_page_that_is_there_shows_at_once_whatever_page_is_slow(
             three.set()
 
     reading = asyncio.create_task(read(pages, effects, urls, wanted=4, arrived=arrive, then=heard))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(HANGS_SECONDS):
         await three.wait()
 
     # then they are told, though none of them is judged before the first

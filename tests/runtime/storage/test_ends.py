@@ -23,6 +23,7 @@ from runtime.storage.journal import SqliteJournal, Ticket
 from runtime.storage.owner import Owner
 from runtime.storage.schema import migrate
 from tests.fakes import CASE, helpdesk
+from tests.patience import HANGS_SECONDS
 
 TICKET = Ticket(id="T-1", text=CASE.text)
 TOLD = Told("R-1", 3, 1_000.5, Ending(Why.STORAGE_FAILED, "", 12.5, Spent(2**53 - 1, 2**53 - 1, 2**53 - 1, True), 99))
@@ -98,7 +99,7 @@ async def test_what_was_told_while_the_disk_was_ill_is_what_stands_there_when_it
     live = await begun(journal)
     disk.after, disk.fault = after, fault
 
-    told = await asyncio.wait_for(live.outcome(), 10)
+    told = await asyncio.wait_for(live.outcome(), HANGS_SECONDS)
 
     assert (told.status, told.by) == ("error", "")
     if fault == "full" or after == 5:
@@ -110,7 +111,9 @@ async def test_what_was_told_while_the_disk_was_ill_is_what_stands_there_when_it
     assert len(journal.entries(seen)) <= after
 
     disk.recover()
-    await asyncio.wait_for(journal.pending._none.wait(), 10)  # nobody asks for it: it is tried again by itself
+    await asyncio.wait_for(
+        journal.pending._none.wait(), HANGS_SECONDS
+    )  # nobody asks for it: it is tried again by itself
 
     outcome, ticket = stored(journal)
     assert outcome == told
@@ -122,7 +125,7 @@ async def test_an_end_that_commits_late_is_not_the_end_when_another_was_told(jou
     disk = Disk(journal._database)
     live = await begun(journal)
     disk.after, disk.fault = 5, "hangs"
-    told = await asyncio.wait_for(live.outcome(), 10)
+    told = await asyncio.wait_for(live.outcome(), HANGS_SECONDS)
     assert disk.hung.is_set()
     assert told.why is Why.STORAGE_FAILED
 
