@@ -28,7 +28,7 @@ from runtime.runs import Busy, Runs
 from runtime.settings import Settings, check
 from runtime.storage.database import Database
 from runtime.storage.effects import Effects, ModelAccount, sweep
-from runtime.storage.integrity import check
+from runtime.storage.integrity import check as check_integrity
 from runtime.storage.journal import SqliteJournal, StoredRun, Ticket
 from runtime.storage.owner import Owner
 from runtime.storage.private import make_storage
@@ -61,7 +61,7 @@ class Node:
         self.settings = settings
         self.folder = make_storage(Path(settings.storage.folder))
         self.flows = {flow.name: configured(flow, settings) for flow in (HELPDESK, RESEARCH)}
-        check(self.folder / DATABASE, self.folder / OWNERS, settings.storage.check_seconds)
+        check_integrity(self.folder / DATABASE, self.folder / OWNERS, settings.storage.check_seconds)
         self.database = Database(self.folder / DATABASE, migrate=migrate)
         sweep(self.database)
         self.owner = Owner(self.folder / OWNERS)
