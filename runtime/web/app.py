@@ -16,7 +16,7 @@ from runtime.web import bodies
 from runtime.web.bodies import Health, Noted, Receipt, Standing, links
 from runtime.web.desk import Desk
 from runtime.web.files import as_file, asked_for
-from runtime.web.guard import answer, authorised, explain, refuse_strangers
+from runtime.web.guard import answer, authorised, expect, explain, nowhere, refuse_strangers
 from runtime.web.openapi import document
 from runtime.web.refusals import Refused
 from runtime.web.stream import stream
@@ -33,9 +33,10 @@ def application(desk: Desk) -> web.Application:
     )
     app[DESK] = desk
     for method, path, handler in ROUTES:
-        app.router.add_route(method, path, handler)
+        app.router.add_route(method, path, handler, expect_handler=expect)
         if method == "GET" and not path.endswith("/events"):
-            app.router.add_route("HEAD", path, handler)
+            app.router.add_route("HEAD", path, handler, expect_handler=expect)
+    app.router.add_route("*", "/{nowhere:.*}", nowhere, expect_handler=expect)
     return app
 
 

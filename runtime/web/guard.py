@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 import structlog
-from aiohttp import web
+from aiohttp import HttpVersion11, web
 from aiohttp.typedefs import Handler, Middleware
 
 from runtime.config import is_loopback
@@ -76,6 +76,27 @@ async def explain(request: web.Request, handler: Handler) -> web.StreamResponse:
         return answer(Problem("The server failed at this; its log says more."), 500)
 
 
+async def expect(request: web.Request) -> web.Response | None:
+    """Let a client send its body, or refuse an expectation that nobody can meet. No middleware is asked before this."""
+    if request.version != HttpVersion11:
+        return None
+    if request.headers["Expect"].lower() != "100-continue":
+        return _refusal(request, Refused(417, "The only Expect header that is understood is 100-continue."))
+    await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+    request.writer.output_size = 0  # the answer itself has not begun
+    return None
+
+
+async def nowhere(request: web.Request) -> web.StreamResponse:
+    """What stands at no address, or is not taken there."""
+    allowed: set[str] = set()
+    for resource in request.app.router.resources():
+        allowed |= (await resource.resolve(request))[1]
+    if allowed := allowed - {"*"}:
+        raise web.HTTPMethodNotAllowed(request.method, sorted(allowed))
+    raise web.HTTPNotFound
+
+
 def _refusal(request: web.Request, refused: Refused) -> web.Response:
     log.info(
         "request.refused", status=refused.status, method=request.method, path=request.path[:PATH_CHARACTERS],
@@ -87,9 +108,17 @@ def _refusal(request: web.Request, refused: Refused) -> web.Response:
 def _from_another_site(request: web.Request) -> bool:
     """Browsers say where a request comes from; a form of another page must not file tickets with this machine."""
     origin = request.headers.get("Origin")
-    if origin is not None and urlsplit(origin).netloc.lower() != request.headers.get("Host", "").lower():
+    if origin is not None and _authority(origin) != request.headers.get("Host", "").lower():
         return True
     return request.headers.get("Sec-Fetch-Site", "none") not in {"none", "same-origin"}
+
+
+def _authority(origin: str) -> str | None:
+    """Host and port of an Origin header; nothing where none can be read."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return None
 
 
 def _name(host: str) -> str:
