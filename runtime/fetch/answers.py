@@ -1,14 +1,10 @@
 """What a server's answer means: pure rules over status, headers and first bytes."""
 
 import re
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
 from actors.research.ports import Reason
 
-LONGEST_WAIT = 86_400.0
-"""Seconds; a server that asks for more is understood to ask for this."""
 DECLARED = 4
 """Of something up to so many times what is read of it, the beginning is read; more is no page."""
 
@@ -101,24 +97,6 @@ def is_binary(head: bytes) -> bool:
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return False
     return len(head.translate(None, _PRINTED)) > max(1.0, len(head) * _CONTROLS)
-
-
-def wait_of(header: str | None, now: float) -> float | None:
-    """
-    Seconds that a Retry-After asks for; None when it says nothing that can be understood.
-
-    :param now: seconds since 1970.
-    """
-    text = (header or "").strip()
-    if re.fullmatch(r"\d{1,9}", text):
-        return min(LONGEST_WAIT, float(text))
-    try:
-        until = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    if until.tzinfo is None:
-        until = until.replace(tzinfo=UTC)
-    return min(LONGEST_WAIT, max(0.0, (until - datetime.fromtimestamp(now, UTC)).total_seconds()))
 
 
 def _plain(content_type: str) -> str:

@@ -11,8 +11,9 @@ import structlog
 
 from actors.research.ports import Reason
 from runtime.fetch.addresses import Forbidden, guarded, networks, objection
-from runtime.fetch.answers import HEAD, KINDS, Kind, Trouble, is_binary, trouble_of_headers, trouble_of_status, wait_of
+from runtime.fetch.answers import HEAD, KINDS, Kind, Trouble, is_binary, trouble_of_headers, trouble_of_status
 from runtime.fetch.turns import Turns
+from runtime.retry_after import retry_after
 from runtime.settings import FetchSettings
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ class Client:
             status, location = response.status, response.headers.get("Location", "")
             if status in REDIRECTS and location:
                 return _Answer(Got(url, status), location=location)
-            wait = wait_of(response.headers.get("Retry-After"), time.time())
+            wait = retry_after(response.headers, time.time())
             if (trouble := trouble_of_status(status, wait)) is not None:
                 return _Answer(_missed(url, trouble, status, wait or 0.0), again=trouble.again)
             return _Answer(await self._receive(url, kind, response))

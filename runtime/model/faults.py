@@ -1,14 +1,13 @@
 """What a failed request means: whether another try may help, and one sentence for the user that never holds the key."""
 
-import email.utils
 import re
-from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
 from actors.ports import ModelFailed
 from runtime.model.dialect import minds_form, too_long
+from runtime.retry_after import retry_after
 from runtime.settings import ModelSettings
 from runtime.wording import safe
 
@@ -111,6 +110,12 @@ def empty(where: str) -> Fault:
     )
 
 
+def left_alone(fault: Fault, seconds: float) -> Fault:
+    """The server asks for a pause that nobody waits for."""
+    sentence = f"{fault.sentence} It asks to be left alone for {seconds:,.0f} s."
+    return msgspec.structs.replace(fault, sentence=sentence, again=False, after=None)
+
+
 def given_up(where: str, seconds: float, last: Fault | None, *, hung: bool) -> Fault:
     """The call's time was up: after `last`, or in the middle of its first try."""
     if last is not None:
@@ -145,25 +150,6 @@ def _by_status(
         after=after if again else None,
         rejected=f"{code or ''} {detail}" if form else None,
     )
-
-
-def retry_after(headers: Mapping[str, str], today: float) -> float | None:
-    """Seconds to wait, from milliseconds, seconds or an HTTP date; None without a header that makes sense."""
-    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        text = headers.get(name)
-        if text is None:
-            continue
-        try:
-            seconds = float(text) * unit
-        except ValueError:
-            try:
-                seconds = email.utils.parsedate_to_datetime(text).timestamp() - today
-            except (ValueError, TypeError, OverflowError):
-                continue
-            seconds = max(0.0, seconds)
-        if 0 <= seconds < float("inf"):
-            return seconds
-    return None
 
 
 def _detail(body: object, key: str) -> str:

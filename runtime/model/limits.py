@@ -1,14 +1,25 @@
 """What keeps a model server from being asked too much: places, rates, pauses, and a breaker for when it is gone."""
 
 import asyncio
+import math
 from collections import deque
 
 from actors.ports import ModelFailed
 from bus import Clock, Timer
 
 WINDOW_SECONDS = 60.0
+PATIENCE_SECONDS = 60.0
+"""The longest pause that anybody waits for, whatever time there is."""
 MAX_WAITING = 100_000
 """Calls that may wait for a place; each also has a deadline of its own."""
+
+
+class Paused(Exception):
+    """Nothing begins for so long that it is of no use to wait."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"paused for {seconds:g} s")
+        self.seconds = seconds
 
 
 class Grant:
@@ -40,7 +51,7 @@ class Limiter:
         self._begun: deque[Grant] = deque()
         self._counted = 0
         self._paused_until = 0.0
-        self._waiting: deque[tuple[int, asyncio.Future[Grant]]] = deque()
+        self._waiting: deque[tuple[int, asyncio.Future[Grant], float]] = deque()
         self._timer: Timer | None = None
 
     @property
@@ -49,21 +60,27 @@ class Limiter:
 
     @property
     def waiting(self) -> int:
-        return sum(not future.done() for _, future in self._waiting)
+        return sum(not future.done() for _, future, _ in self._waiting)
 
-    async def acquire(self, tokens: int = 0) -> Grant:
-        """Wait for permission. Cancelling gives back whatever was given."""
+    async def acquire(self, tokens: int = 0, *, until: float = math.inf) -> Grant:
+        """
+        Wait for permission. Cancelling gives back whatever was given.
+
+        :param until: when by the clock it is of no use any more.
+        :raises Paused: at once, when a pause lasts until then, or longer than anybody waits for one.
+        """
+        self._check(until)
         if not self._waiting and self._delay(tokens) == 0:
             return self._grant(tokens)
         if len(self._waiting) >= MAX_WAITING:
             raise ModelFailed(f"{MAX_WAITING} calls wait for the model already: submit less at once.")
         future: asyncio.Future[Grant] = asyncio.get_running_loop().create_future()
-        self._waiting.append((tokens, future))
+        self._waiting.append((tokens, future, until))
         self._serve()
         try:
             return await future
         except asyncio.CancelledError:
-            if not future.cancelled():
+            if not future.cancelled() and future.exception() is None:
                 self.release(future.result(), 0)
             else:
                 self._serve()  # it may have been what the others waited behind
@@ -80,13 +97,24 @@ class Limiter:
             self._serve()
 
     def pause(self, seconds: float) -> None:
-        """Begin nothing for some seconds: the server asked for it."""
+        """Begin nothing for some seconds: the server asked for it. Who cannot wait so long is told at once."""
         self._paused_until = max(self._paused_until, self._clock.time() + seconds)
+        for _, future, until in self._waiting:
+            try:
+                self._check(until)
+            except Paused as paused:
+                if not future.done():
+                    future.set_exception(paused)
 
     def close(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+    def _check(self, until: float) -> None:
+        left = self._paused_until - self._clock.time()
+        if left > PATIENCE_SECONDS or (left > 0 and self._paused_until >= until):
+            raise Paused(left)
 
     def _grant(self, tokens: int) -> Grant:
         grant = Grant(self._clock.time(), tokens)
@@ -99,7 +127,7 @@ class Limiter:
     def _serve(self) -> None:
         self.close()
         while self._waiting:
-            tokens, future = self._waiting[0]
+            tokens, future, _ = self._waiting[0]
             if not future.done():
                 delay = self._delay(tokens)
                 if delay is None:

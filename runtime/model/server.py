@@ -22,7 +22,7 @@ from runtime.model import faults, wire
 from runtime.model.deadline import Deadline, wait
 from runtime.model.faults import Fault
 from runtime.model.ledger import Charge
-from runtime.model.limits import Breaker, Limiter
+from runtime.model.limits import PATIENCE_SECONDS, Breaker, Limiter, Paused
 from runtime.model.wire import Reply
 from runtime.settings import ModelSettings
 
@@ -36,8 +36,8 @@ BACKOFF_SECONDS = 0.5
 BACKOFF_MOST = 8.0
 HUNG_SECONDS = 30.0
 """A server that is silent for so long counts as one that is not there."""
-PAUSE_MOST = 60.0
-"""A `Retry-After` holds all calls back for no longer than this at a time."""
+REST_MOST = 600.0
+"""A server that asks to be left alone is asked again after this at the latest."""
 
 
 class HttpClient(Protocol):
@@ -106,6 +106,8 @@ class Server:
         self.where = where(settings.base_url or OPENAI_URL)
         self._http_client = http_client
         self._dice = dice or random.Random()  # noqa: S311 - spreads retries, guards nothing
+        self._pause: Fault | None = None
+        """What the server said when it last asked to be left alone."""
         self._line: _Line | None = None
         self._loading: asyncio.Future[_Line] | None = None
 
@@ -161,11 +163,13 @@ class Server:
             async with Deadline(self.clock, seconds) as deadline:
                 for attempt in range(1, self.settings.tries + 1):
                     lost = charge.losses
-                    outcome = await self._attempt(body, charge)
+                    outcome = await self._attempt(body, charge, until)
                     if isinstance(outcome, Reply):
                         return outcome
                     outcome = msgspec.structs.replace(outcome, tries=attempt)
                     delay = self._delay(outcome, attempt)
+                    if outcome.after is not None and (delay > PATIENCE_SECONDS or self.clock.time() + delay >= until):
+                        return faults.left_alone(outcome, delay)
                     if not outcome.again or attempt == self.settings.tries or self.clock.time() + delay >= until:
                         return outcome
                     log.info("model.tried_again", reason=outcome.kind, attempt=attempt, seconds=round(delay, 2))
@@ -177,10 +181,14 @@ class Server:
         hung = charge.losses > lost and seconds >= HUNG_SECONDS
         return faults.given_up(self.where, seconds, outcome if isinstance(outcome, Fault) else None, hung=hung)
 
-    async def _attempt(self, body: bytes, charge: Charge) -> Reply | Fault:
+    async def _attempt(self, body: bytes, charge: Charge, until: float) -> Reply | Fault:
         line = self._line or await self.load()
         self.breaker.check()
-        grant = await self.limiter.acquire(charge.tokens)
+        try:
+            grant = await self.limiter.acquire(charge.tokens, until=until)
+        except Paused as paused:
+            assert self._pause is not None  # noqa: S101 - only such a fault pauses the limiter
+            return faults.left_alone(self._pause, paused.seconds)
         used: int | None = 0
         lost = False
         try:
@@ -225,7 +233,8 @@ class Server:
         if fault.answered and not fault.fatal:
             self.breaker.succeeded()
         if fault.again and fault.after:
-            self.limiter.pause(min(fault.after, PAUSE_MOST))
+            self._pause = fault
+            self.limiter.pause(min(fault.after, REST_MOST))
         return fault
 
     def _delay(self, fault: Fault, attempt: int) -> float:

@@ -9,7 +9,7 @@ from actors.ports import PortFailed
 from actors.research.ports import Reason
 from bus import Clock
 from runtime.model.deadline import Deadline, wait
-from runtime.model.limits import Breaker, Limiter
+from runtime.model.limits import Breaker, Grant, Limiter, Paused
 
 T = TypeVar("T")
 
@@ -70,6 +70,8 @@ class Line:
         self._breaker = Breaker(clock, failures=FAILURES, seconds=REST_SECONDS)
         self._resting: tuple[float, SourceFailed] | None = None
         """Until when it asked to be left alone, and how."""
+        self._pause: SourceFailed | None = None
+        """How it asked for a pause that a question may wait for."""
 
     async def ask(self, call: Callable[[float], Awaitable[T]], *, within: float) -> T:
         """
@@ -85,7 +87,7 @@ class Line:
             async with Deadline(self._clock, seconds) as deadline:
                 while True:
                     self._check()
-                    grant = await self._limiter.acquire()
+                    grant = await self._place(until)
                     asked += 1
                     try:
                         self._breaker.enter()
@@ -103,6 +105,13 @@ class Line:
                 raise
         raise self._given_up(seconds, asked=asked > 0)
 
+    async def _place(self, until: float) -> Grant:
+        try:
+            return await self._limiter.acquire(until=until)
+        except Paused:
+            assert self._pause is not None  # noqa: S101 - nothing else pauses the limiter
+            raise SourceFailed(self._pause.kind, str(self._pause)) from None
+
     def _check(self) -> None:
         """Do not even wait for a place where asking is of no use."""
         self._breaker.check()
@@ -114,6 +123,7 @@ class Line:
         if failure.delay >= self._seconds:
             self._resting = self._clock.time() + min(failure.delay, MOST_REST_SECONDS), failure
         elif failure.kind == "rate_limited":
+            self._pause = failure
             self._limiter.pause(failure.delay)
         fits = self._clock.time() + failure.delay < until
         if not again or not fits or failure.kind not in AGAIN:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from actors.ports import PortFailed
 from actors.research.ports import SearchResult
 from bus import Clock
-from runtime.model.faults import retry_after
 from runtime.research.purse import Purse
+from runtime.retry_after import retry_after
 from runtime.search.line import Kind, Line, SourceFailed
 from runtime.search.results import checked, line, shortened
 from runtime.settings import TavilySettings

@@ -1,12 +1,10 @@
 """What a server's answer means."""
 
-from email.utils import formatdate
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.fetch.answers import KINDS, LONGEST_WAIT, is_binary, trouble_of_headers, trouble_of_status, wait_of
+from runtime.fetch.answers import KINDS, is_binary, trouble_of_headers, trouble_of_status
 
 TEXT = KINDS["text"]
 
@@ -96,21 +94,3 @@ def test_what_begins_like_no_text_is_recognised_under_any_type(head: bytes) -> N
 def test_text_is_no_binary_whatever_it_begins_with(head: str) -> None:
     assert not is_binary(head.encode())
     assert not is_binary(head.encode("utf-16"))
-
-
-def test_how_long_to_wait_is_a_number_or_a_date() -> None:
-    now = 1_800_000_000.0
-
-    assert wait_of("120", now) == 120.0
-    assert wait_of(" 0 ", now) == 0.0
-    assert wait_of(formatdate(now + 90, usegmt=True), now) == pytest.approx(90.0, abs=1.0)
-    assert wait_of(formatdate(now - 90, usegmt=True), now) == 0.0
-    assert wait_of("999999999", now) == LONGEST_WAIT
-    assert wait_of("Fri, 31 Dec 9999 23:59:59 GMT", now) == LONGEST_WAIT
-
-
-@given(st.none() | st.text(max_size=40))
-def test_any_wait_is_understood_or_none(header: str | None) -> None:
-    wait = wait_of(header, 1_800_000_000.0)
-
-    assert wait is None or 0.0 <= wait <= LONGEST_WAIT

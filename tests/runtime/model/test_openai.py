@@ -168,6 +168,38 @@ async def test_a_retry_after_beyond_the_deadline_ends_the_call_at_once() -> None
     assert clock.waits == []
 
 
+@pytest.mark.parametrize(
+    "after", ["1e9", "9" * 400, "61", "Fri, 31 Dec 9999 23:59:59 GMT", "1e999"], ids=lambda text: text[:12]
+)
+async def test_nobody_waits_for_a_server_that_asks_for_very_long_and_all_hear_why(after: str) -> None:
+    clock = Jumping()
+    step = fails(429, "slow down", headers={"Retry-After": after})
+    async with FakeOpenAI(step, GOOD) as server, model_at(server, clock, concurrency=1) as model:
+        tasks = [asyncio.create_task(model.fill(Summary, task(), within=500)) for _ in range(3)]
+        # those that wait for their turn meanwhile, and those that come later, are told at once what the server said
+        for each in (*tasks, asyncio.create_task(model.fill(Summary, task(), within=500))):
+            with pytest.raises(ModelFailed, match=r"asked too much \(slow down\).*left alone for [0-9,]+ s\."):
+                await each
+        assert len(server.bodies) == 1
+        assert clock.now == 0
+        # and it is asked again some time
+        await clock.jump(600)
+        assert (await model.fill(Summary, task(), within=500)).value == SOLVED
+
+
+async def test_who_has_less_time_than_a_pause_takes_is_told_so_at_once() -> None:
+    clock = Jumping()
+    step = fails(429, "slow down", headers={"Retry-After": "20"})
+    async with FakeOpenAI(step, GOOD) as server, model_at(server, clock) as model:
+        first = asyncio.create_task(model.fill(Summary, task(), within=100))
+        await until(lambda: clock.waiting == 2)
+        with pytest.raises(ModelFailed, match=r"slow down.*left alone for 20 s\."):
+            await model.fill(Summary, task(), within=15)
+        assert len(server.bodies) == 1
+        await clock.jump(20)
+        assert (await first).value == SOLVED
+
+
 async def test_a_server_that_asks_for_a_pause_is_left_alone_by_all() -> None:
     clock = Jumping()
     step = fails(429, headers={"Retry-After": "20"})
