@@ -196,7 +196,7 @@ class Server:
             self.breaker.enter()
             used, lost = None, True  # until there is an answer
             reply = wire.read(await self._send(line, body))
-            used, lost = reply.tokens, not reply.choices
+            used, lost = reply.used and sum(reply.used), not reply.choices
         except line.errors as error:
             fault = faults.understand(error, line.kinds, self.settings, self.where, time.time())
             lost = fault.paid

@@ -205,11 +205,11 @@ class Talk:
         except BaseException:
             charge.release()
             raise
-        usage, text = reply.usage, reply.choices[0].message.text
-        if usage is None or usage.prompt_tokens is None or usage.completion_tokens is None:
+        if reply.used is None:
+            text = reply.choices[0].message.text
             charge.settle(asked, estimate(text.encode("utf-8", "replace")), estimated=True)
         else:
-            charge.settle(usage.prompt_tokens, usage.completion_tokens)
+            charge.settle(*reply.used)
         if reply.choices[0].finish_reason == "length" and charge.tokens_out < settings.answer_tokens:
             raise BudgetSpent("The ticket's budget left no room for a whole answer: raise [model] ticket_tokens.")
         return reply
