@@ -6,11 +6,13 @@ Order, the later wins: defaults, the file, `OPENAI_API_KEY`, `OPENAI_BASE_URL` a
 """
 
 import os
+import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, cast
+from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import inspect
@@ -29,6 +31,17 @@ USUAL = {
     "TAVILY_API_KEY": ("tavily", "api_key"),
 }
 """Variables that other programs read too; empty means not set."""
+_SERVICE = r"TERMINUS_(?:[A-Z0-9_]+_)?"
+_LINK = re.compile(r"(?:tcp|udp|sctp)://[0-9A-Fa-f.:\[\]]+")
+SERVICE_LINKS = (
+    (re.compile(f"{_SERVICE}SERVICE_HOST"), re.compile(r"[0-9A-Fa-f.:]+")),
+    (re.compile(f"{_SERVICE}SERVICE_PORT(?:_[A-Z0-9_]+)?"), re.compile(r"[0-9]{1,5}")),
+    (re.compile(f"{_SERVICE}PORT(?:_[0-9]+_(?:TCP|UDP|SCTP))?"), _LINK),
+    (re.compile(f"{_SERVICE}PORT_[0-9]+_(?:TCP|UDP|SCTP)_PROTO"), re.compile("tcp|udp|sctp")),
+    (re.compile(f"{_SERVICE}PORT_[0-9]+_(?:TCP|UDP|SCTP)_PORT"), re.compile(r"[0-9]{1,5}")),
+    (re.compile(f"{_SERVICE}PORT_[0-9]+_(?:TCP|UDP|SCTP)_ADDR"), re.compile(r"[0-9A-Fa-f.:]+")),
+)
+"""Names and values of what Kubernetes sets in every container for each service of its namespace."""
 TOKEN_CHARACTERS = 16
 """Fewer can be guessed by who may try all night."""
 
@@ -77,6 +90,8 @@ def load(path: str | Path | None = None, environ: Mapping[str, str] | None = Non
 def find(path: str | Path | None, environ: Mapping[str, str]) -> Path | None:
     """The file to read, or None where defaults do."""
     if path is not None:
+        if not str(path).strip():
+            raise ConfigError("--config names no file. Name one, or leave it away for config.toml here.")
         return Path(path)
     if named := environ.get(FILE_VARIABLE):
         return Path(named)
@@ -161,7 +176,7 @@ def _from_environment(environ: Mapping[str, str]) -> Iterator[tuple[tuple[str, s
         if (value := environ.get(variable)) and _encodes(value):
             yield at, Given(value, partial(_variable, variable))
     known = {key.variable: key for key in keys().values()}
-    for variable in sorted(environ):
+    for variable in sorted({*environ} - {*of_cluster(environ)}):
         if not variable.startswith(PREFIX) or variable == FILE_VARIABLE:
             continue
         if variable not in known:
@@ -171,6 +186,19 @@ def _from_environment(environ: Mapping[str, str]) -> Iterator[tuple[tuple[str, s
         if not _encodes(environ[variable]):
             raise ConfigError(f"{_variable(variable)} is not UTF-8 text. Set it anew on a terminal that uses UTF-8.")
         yield (key.section, key.name), Given(_parsed(key, environ[variable]), partial(_variable, variable))
+
+
+def of_cluster(environ: Mapping[str, str]) -> list[str]:
+    """
+    Variables that begin as ours do, but are Kubernetes' own for services called `terminus` or `terminus-...`.
+
+    They are known by their whole form, value included: a misspelled variable of ours is refused all the same.
+    """
+    return sorted(name for name, value in environ.items() if any(_fits(name, value, *form) for form in SERVICE_LINKS))
+
+
+def _fits(name: str, value: str, named: re.Pattern[str], valued: re.Pattern[str]) -> bool:
+    return named.fullmatch(name) is not None and valued.fullmatch(value) is not None
 
 
 def _encodes(text: str) -> bool:
@@ -211,6 +239,8 @@ def _checked(key: Key, given: Given) -> Any:
     value = getattr(section, key.name)
     if not key.folder:
         return value
+    if not all(folder.strip() for folder in (value if isinstance(value, tuple) else (value,))):
+        _refuse(key, given)  # of a blank name the file system would make the folder that one stands in
     return [_anchored(each, given.base) for each in value] if isinstance(value, tuple) else _anchored(value, given.base)
 
 
@@ -257,15 +287,22 @@ def _check_together(settings: Settings, given: Mapping[tuple[str, str], Given]) 
             f"of at least {TOKEN_CHARACTERS} characters: set [server] token or TERMINUS_SERVER_TOKEN, "
             'or leave host at "127.0.0.1".'
         )
-    if url and not url.startswith(("http://", "https://")):
+    if url and not _is_web(url):
         where = given["model", "base_url"].place()
         raise ConfigError(
-            f"{where}: [model] base_url must begin with http:// or https://, such as "
-            f"http://127.0.0.1:11434/v1, not {shown(url)}."
+            f"{where}: [model] base_url must be an address that begins with http:// or https://, such as "
+            f"http://127.0.0.1:11434/v1, not {shown(url.rpartition('@')[2])}."
         )
     if (bad := next((each for each in settings.fetch.allow if not _is_network(each)), None)) is not None:
         where = given["fetch", "allow"].place()
         raise ConfigError(f"{where}: [fetch] allow lists networks, such as 127.0.0.0/8, and {shown(bad)} is none.")
+
+
+def _is_web(url: str) -> bool:
+    try:
+        return urlsplit(url).scheme in {"http", "https"} and bool(urlsplit(url).hostname)
+    except ValueError:
+        return False
 
 
 def _is_network(text: str) -> bool:

@@ -15,12 +15,13 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
+from urllib.parse import urlsplit
 
 import msgspec
 
 from runtime.settings import LogSettings, Settings
 from runtime.storage.private import make_file, make_folder, make_storage
-from runtime.wording import UNSAFE, safe
+from runtime.wording import UNSAFE, redacted, safe
 
 
 def _without_rich() -> None:
@@ -78,7 +79,7 @@ class Lines:
             line = line.replace(secret, "[secret]")
         if any(begin in line for begin in SHAPES_BEGIN):
             line = SECRET_SHAPES.sub(r"\1[secret]", line)
-        return line
+        return redacted(line)
 
     def msg(self, line: str) -> None:
         try:
@@ -170,7 +171,17 @@ def to_logging(settings: Settings) -> None:
 
 def secrets(settings: Settings) -> list[str]:
     """What must never be shown."""
-    return [settings.model.api_key, settings.server.token, os.environ.get("TAVILY_API_KEY", "")]
+    urls = (settings.model.base_url, settings.tavily.base_url, *settings.feeds.urls)
+    keys = (settings.model.api_key, settings.tavily.api_key, settings.server.token, os.environ.get("TAVILY_API_KEY", ""))
+    return [*keys, *map(_password, urls)]
+
+
+def _password(url: str) -> str:
+    """The password that stands in a URL, or nothing."""
+    try:
+        return urlsplit(url).password or ""
+    except ValueError:
+        return ""
 
 
 @contextlib.contextmanager

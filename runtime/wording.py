@@ -22,10 +22,18 @@ def nearest(word: str, known: Iterable[str], *, else_all: bool = True) -> str:
 
 def shown(value: object) -> str:
     """A value for a sentence: short, on one line, without what a terminal would obey."""
-    text = str(value).lower() if isinstance(value, bool) else repr(value)
+    text = str(value).lower() if isinstance(value, bool) else redacted(repr(value))
     if len(text) > SHOWN_CHARACTERS:
         text = text[: SHOWN_CHARACTERS - 3] + "..."
     return text if text.isprintable() else ascii(text)
+
+
+USERINFO = re.compile(r"""(?<=://)[^/?#\s"'<>]*@""")
+
+
+def redacted(text: str) -> str:
+    """A text in which no URL shows its user name and password."""
+    return USERINFO.sub("***@", text) if "://" in text else text
 
 
 NAME = re.compile(r"[A-Z]?[a-z0-9]+(?:_[a-z0-9]+|[A-Z][a-z0-9]+)*")

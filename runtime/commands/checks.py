@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from actors.research.rules.quality import web_address
-from runtime.config import is_loopback
+from runtime.config import PREFIX, is_loopback, of_cluster
 from runtime.knowledge.port import FILE as INDEX
 from runtime.logs import FILE
 from runtime.models import chosen
@@ -23,6 +23,7 @@ from runtime.program import command, shipped
 from runtime.settings import ModelSettings, Settings
 from runtime.storage.integrity import REMEDY, examine, version
 from runtime.view.report import counted
+from runtime.wording import redacted
 
 REACH_SECONDS = 2.0
 BUSY_SECONDS = 1.0
@@ -81,8 +82,11 @@ def sqlite() -> Check:
 
 
 def configuration(file: Path | None) -> Check:
-    changed = sorted(name for name in os.environ if name.startswith("TERMINUS_"))
+    theirs = of_cluster(os.environ)
+    changed = sorted(name for name in os.environ if name.startswith(PREFIX) and name not in theirs)
     besides = f", changed by {', '.join(changed)}" if changed else ""
+    if theirs:
+        besides += f"; not ours but Kubernetes', so passed over: {', '.join(theirs)}"
     found = (str(file.absolute()) if file else "defaults (no config.toml here)") + besides
     return Check("Configuration", "ok", found, f"All that can be set, and what it means: {shipped('config.toml')}")
 
@@ -158,9 +162,12 @@ def model(settings: ModelSettings) -> Check:
         why = "no key and no base_url is set" if settings.provider == "auto" else "[model] provider says so"
         remedy = "For written answers set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own."
         return Check("Model", "ok", f"extractive: quotes documents, needs no network ({why})", remedy)
-    where = settings.base_url or OPENAI
+    where = redacted(settings.base_url) or OPENAI
     reasons = {True: "[model] provider says so", False: "a key or a base_url is set"}
     found = f"{settings.name} at {where} ({reasons[settings.provider == 'openai']})"
+    if "@" in urlsplit(settings.base_url).netloc:
+        remedy = "Set it without, and the key as OPENAI_API_KEY."
+        return Check("Model", "problem", f"{found}: [model] base_url holds a user name or a password", remedy)
     if not settings.api_key and not settings.base_url:
         return Check("Model", "problem", f"{found}, but no key", "Set OPENAI_API_KEY.")
     if importlib.util.find_spec("openai") is None:
@@ -173,13 +180,14 @@ def model_server(settings: ModelSettings, *, reach: bool) -> Check:
     name = "Model server"
     if chosen(settings) == "extractive":
         return Check(name, "ok", "none needed")
-    base = settings.base_url or OPENAI
-    if not reach and not is_loopback(urlsplit(base).hostname or ""):
+    url = settings.base_url or OPENAI
+    base = redacted(url)
+    if not reach and not is_loopback(urlsplit(url).hostname or ""):
         return Check(name, "ok", f"{base} was not contacted", f"{command('doctor --reach')} contacts it.")
     state: Literal["ok", "warning", "problem"] = "warning" if settings.fallback else "problem"
     besides = "; until then the extractive model answers" if settings.fallback else ""
     try:
-        status = _asked(f"{base.rstrip('/')}/models", settings.api_key)
+        status = _asked(f"{url.rstrip('/')}/models", settings.api_key)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         return Check(name, state, f"{base} does not answer ({reason})", f"Start it, or mend [model] base_url{besides}.")
@@ -207,7 +215,7 @@ def web_search(settings: Settings) -> Check:
         return Check("Web search", "ok", "none configured: research searches your documents only", remedy)
     found = "; ".join(sources)
     if wrong := [url for url in settings.feeds.urls if not web_address(url)]:
-        return Check("Web search", "warning", f"{found}; {wrong[0]} is no web address", "Mend [feeds] urls.")
+        return Check("Web search", "warning", f"{found}; {redacted(wrong[0])} is no web address", "Mend [feeds] urls.")
     if lacking := _lacking(missing):
         return Check("Web search", "warning", f"{found}; {lacking[0][0]} is not installed", lacking[0][1])
     return Check("Web search", "ok", found)

@@ -48,6 +48,8 @@ def _folders(named: list[str]) -> list[Path]:
     if not named:
         raise UserError("Which folders? Name them, or set [knowledge] folders in config.toml.")
     for name in named:
+        if not name.strip():
+            raise UserError('One of the folders has no name. Name each; for the one you are in, that is ".".')
         path = Path(name)
         if not path.exists():
             raise UserError(f"There is no folder {safe(name)}. Check the name.")

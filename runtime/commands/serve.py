@@ -26,11 +26,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     import asyncio
     import functools
+    import os
+
+    import structlog
 
     import runtime.research.desk  # noqa: F401 - loaded by the first research, it would hold up all tickets meanwhile
     from runtime.commands import Exit
+    from runtime.config import of_cluster
     from runtime.web.server import bound, serve
 
+    if theirs := of_cluster(os.environ):
+        structlog.get_logger().warning("environment.passed_over", variables=theirs, reason="Kubernetes' own")
     settings = _chosen(arguments, settings)
     with bound(settings.server) as sock:
         asyncio.run(serve(settings, sock, functools.partial(print, flush=True)))

@@ -42,6 +42,8 @@ class Taken(msgspec.Struct, frozen=True):
 
 def listing(database: str, folder: str) -> Listing:
     """List a folder and give it a number. Links to folders and special files are skipped, hidden ones ignored."""
+    if not folder.strip():
+        raise ValueError("a folder without a name cannot be indexed")
     root = Path(folder).expanduser().resolve()
     if not root.is_dir():
         raise ValueError(f"{folder} is not a folder" if root.exists() else f"there is no folder {folder}")

@@ -12,6 +12,7 @@ from runtime.search.entries import Entry
 from runtime.search.line import Kind, Line, SourceFailed
 from runtime.search.results import checked, line, shortened
 from runtime.settings import FeedsSettings
+from runtime.wording import redacted
 from runtime.workers import Workers, WorkFailed, WorkTimedOut
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ class RunFeeds:
                 known = await self._shared.read(url, within=within)
             except PortFailed as error:
                 reason = error.reason if isinstance(error, SourceFailed) else "source_failed"
-                self._known[url] = Missed(url, reason, str(error))
+                self._known[url] = Missed(redacted(url), reason, str(error))
                 return
             await self._effects.put("feed", url, known)
         self._known[url] = known

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from runtime.config import ConfigError, allowed, is_loopback, keys, load
+from runtime.config import ConfigError, allowed, is_loopback, keys, load, of_cluster
 from runtime.settings import Settings
 
 SHIPPED = Path(__file__).resolve().parents[2] / "config.toml"
@@ -126,6 +126,12 @@ def test_a_relative_folder_is_meant_from_the_file_and_in_a_variable_from_here(tm
         ("[knowledge]\nfolders = 'faq'\n", ["line 2", "a list", "not 'faq'"]),
         ("[knowledge]\nfolders = [\n  'faq',\n  3,\n]\n", ["line 2", "a list", "not ['faq', 3]"]),
         ("[model]\nbase_url = 'ftp://x'\n", ["line 2", "http://", "not 'ftp://x'"]),
+        ("[model]\nbase_url = 'http://['\n", ["line 2", "http://", "not 'http://['"]),
+        ("[model]\nbase_url = 'http://'\n", ["line 2", "http://", "not 'http://'"]),
+        ("[knowledge]\nfolders = ['faq', '']\n", ["line 2", "[knowledge] folders", "not ['faq', '']"]),
+        ("[knowledge]\nfolders = [' ']\n", ["line 2", "[knowledge] folders", "not [' ']"]),
+        ("[storage]\nfolder = ''\n", ["line 2", "[storage] folder", "not ''"]),
+        ("[storage]\nfolder = '  '\n", ["line 2", "[storage] folder"]),
         ("[model]\nname = 2026-01-01\n", ["line 2", "a text"]),
         ("[run]\nretries = \n", ["mine.toml", "line 2"]),
         ("[log]\nlevel = 'loud\x1b[2J'\n".replace("\x1b", "\\u001b").replace("'", '"'), ["line 2", "\\x1b[2J"]),
@@ -153,6 +159,11 @@ def test_what_is_wrong_in_the_file_is_refused_with_line_key_and_what_is_allowed(
         ({"TERMINUS_RUN_MAX_SECONDS": "nan"}, ["a number from 1 to 600"]),
         ({"TERMINUS_MODEL_NAME": "caf\udce9"}, ["TERMINUS_MODEL_NAME", "is not UTF-8"]),
         ({"OPENAI_BASE_URL": "localhost:1234"}, ["OPENAI_BASE_URL", "http://"]),
+        ({"TERMINUS_STORAGE_FOLDER": " "}, ["TERMINUS_STORAGE_FOLDER", "not ''"]),
+        ({"TERMINUS_PORT": "8421"}, ["TERMINUS_PORT", "Did you mean 'TERMINUS_SERVER_PORT'?"]),
+        ({"TERMINUS_PORT_8421_TCP_ADR": "10.0.0.1"}, ["TERMINUS_PORT_8421_TCP_ADR sets nothing"]),
+        ({"TERMINUS_SERVICE_HOST": "localhost:8421/"}, ["TERMINUS_SERVICE_HOST sets nothing"]),
+        ({"TERMINUS_SERVER_PORT": "8421/tcp"}, ["a whole number from 0 to 65535"]),
     ],
     ids=repr,
 )
@@ -162,6 +173,44 @@ def test_what_is_wrong_in_the_environment_is_refused_with_the_variables_name(
     sentence = refusal(tmp_path, "", environ)
 
     assert [part for part in parts if part not in sentence] == [], sentence
+
+
+def links(service: str, address: str = "10.96.7.7") -> dict[str, str]:
+    """What Kubernetes tells every container of a service."""
+    at = f"tcp://{address}:8421"
+    return {
+        f"{service}_SERVICE_HOST": address, f"{service}_SERVICE_PORT": "8421", f"{service}_SERVICE_PORT_HTTP": "8421",
+        f"{service}_PORT": at, f"{service}_PORT_8421_TCP": at, f"{service}_PORT_8421_TCP_PROTO": "tcp",
+        f"{service}_PORT_8421_TCP_PORT": "8421", f"{service}_PORT_8421_TCP_ADDR": address,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "environ",
+    [links("TERMINUS"), links("TERMINUS_SERVER"), links("TERMINUS_MODEL_API"), links("TERMINUS", "fd00::7"),
+     {"TERMINUS_PORT": "tcp://[fd00::7]:8421", "TERMINUS_PORT_53_UDP": "udp://10.0.0.1:53"}],
+    ids=lambda environ: min(environ),
+)  # fmt: skip
+def test_what_kubernetes_says_of_a_service_of_this_name_is_neither_believed_nor_refused(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
+    file = write(tmp_path, "")
+
+    assert load(file, environ) == load(file, {})
+    assert of_cluster(environ) == sorted(environ)
+    changed = load(file, {**environ, "TERMINUS_RUN_RETRIES": "3", "TERMINUS_SERVER_HOST": "127.0.0.2"})
+    assert (changed.run.retries, changed.server.host, changed.server.port) == (3, "127.0.0.2", 8421)
+
+
+def test_a_configuration_without_a_name_is_not_the_folder_one_is_in(tmp_path: Path) -> None:
+    for name in ("", "  "):
+        with pytest.raises(ConfigError, match="--config names no file"):
+            load(name, {})
+
+
+@pytest.mark.parametrize("url", ["htp://me:hunter2@host/v1", "me:hunter2@host/v1", "me:hunter2@[host", "//me:hunter2@h"])
+def test_a_password_in_an_address_that_is_refused_is_not_shown(tmp_path: Path, url: str) -> None:
+    assert "hunter2" not in refusal(tmp_path, f"[model]\nbase_url = '{url}'\n")
 
 
 def test_a_secret_is_not_shown_even_when_it_is_wrong(tmp_path: Path) -> None:

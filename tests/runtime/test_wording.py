@@ -15,7 +15,7 @@ from runtime.commands import UserError
 from runtime.commands.intake import parse, read
 from runtime.config import ConfigError, keys, load
 from runtime.view.report import as_json
-from runtime.wording import nearest, safe, shown, spoken
+from runtime.wording import nearest, redacted, safe, shown, spoken
 
 TEXT = some.text(some.characters(codec=None), max_size=60)
 """Every character, lone surrogates and controls among them."""
@@ -137,3 +137,21 @@ def test_a_variable_is_a_setting_or_one_sentence_with_its_name(variable: str, te
 )  # fmt: skip
 def test_names_become_words_and_sentences_stay(name: str, words: str) -> None:
     assert spoken(name) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("https://me:hunter2@host.example/v1", "https://***@host.example/v1"),
+        ("see http://hunter2@a/ and ftp://x:hunter2@b", "see http://***@a/ and ftp://***@b"),
+        ("https://me:hun@ter2@host/", "https://***@host/"),
+        ("https://medium.example/@somebody?q=a@b", "https://medium.example/@somebody?q=a@b"),
+        ('{"url": "https://a.example", "mail": "a@b.example"}', '{"url": "https://a.example", "mail": "a@b.example"}'),
+        ("a@b.example", "a@b.example"),
+    ],
+)
+def test_a_url_is_shown_without_its_password(text: str, said: str) -> None:
+    assert redacted(text) == said
+    if "hunter2" in text:
+        assert "hunter2" not in shown(text)
+        assert "hunter2" not in shown(text.replace("hunter2", "hunter2" * 40))

@@ -162,6 +162,26 @@ def test_no_secret_is_shown(tmp_path: Path) -> None:
     assert by_name(found)["Web search"].found == "Tavily, key set"
 
 
+def test_a_password_in_an_address_is_shown_nowhere(place: Place) -> None:
+    feed = "https://me:hunter2@feeds.example/x"
+    for url in ("http://me:hunter2@127.0.0.1:9/v1", "http://me:hunter2@host.example/v1", "http://hunter2@127.0.0.1:9/"):
+        for words in (("doctor",), ("doctor", "--json"), ("submit", "--quiet", "My VPN drops")):
+            done = place.run(*words, OPENAI_BASE_URL=url, TERMINUS_FEEDS_URLS=feed)
+
+            assert done.status != 0
+            assert "hunter2" not in done.out + done.err
+    assert "***@127.0.0.1:9" in done.err or "base_url" in done.err
+    assert "hunter2" not in place.log.read_text(encoding="utf-8")
+
+
+def test_variables_of_kubernetes_are_named_as_passed_over(place: Place) -> None:
+    done = place.run("doctor", TERMINUS_PORT="tcp://10.0.0.1:8421", TERMINUS_SERVER_PORT="tcp://10.0.0.1:8421")
+
+    assert done.status == 0
+    assert "changed by TERMINUS_STORAGE_FOLDER; not ours but Kubernetes', so passed over: TERMINUS_PORT" in done.out
+    assert "127.0.0.1:8421" in done.out
+
+
 def test_a_folder_that_is_not_there_yet_is_made_later(tmp_path: Path) -> None:
     check = storage(tmp_path / "not" / "yet")
 

@@ -49,6 +49,8 @@ def test_without_folders_it_takes_those_of_the_settings(place: Place) -> None:
     ("name", "sentence"),
     [
         ("gone\x1b", "There is no folder gone\\x1b. Check the name.\n"),
+        ("", 'One of the folders has no name. Name each; for the one you are in, that is ".".\n'),
+        (" \t", 'One of the folders has no name. Name each; for the one you are in, that is ".".\n'),
         ("manual/0.md", "manual/0.md is a file. Name the folder that it is in.\n"),
     ],
 )
