@@ -8,7 +8,6 @@ from pathlib import Path
 
 from runtime.projects.disk import folder_for, read_whole, write_whole
 from runtime.projects.front import is_sound
-from runtime.projects.project import name_of
 
 FOLDER = "backups"
 LATEST = "latest"
@@ -20,14 +19,15 @@ _NAME = re.compile(r"(\d{6,12})-([a-z]{1,20})\.md")
 _MARK = re.compile(r"([0-9a-f]{64})  (\S{1,60})\n?")
 
 
-def add(folder: Path, project_id: str, stage: str, text: str) -> Path:
+def add(folder: Path, name: str, stage: str, text: str) -> Path:
     """
     Keep a state file as the latest backup, and let go of the older ones that are not needed.
 
     :param folder: the storage folder.
+    :param name: under which the project is kept there.
     :raises OSError: it could not be written; what was there is as it was.
     """
-    place = folder_for(folder_for(folder / FOLDER) / name_of(project_id))
+    place = folder_for(folder_for(folder / FOLDER) / name)
     there = _numbered(place)
     path = place / f"{there[0][0] + 1 if there else 1:06}-{stage}.md"
     write_whole(path, text)
@@ -40,7 +40,7 @@ def valid(folder: Path, name: str) -> Iterator[tuple[Path, str]]:
     """
     All backups of a project that are as they were written, the latest first, with their text.
 
-    :param name: the project's name in the file system, as `name_of` says it.
+    :param name: under which the project is kept.
     """
     place = folder / FOLDER / name
     if place.is_symlink() or place.parent.is_symlink() or not place.is_dir():
@@ -56,6 +56,11 @@ def valid(folder: Path, name: str) -> Iterator[tuple[Path, str]]:
             continue
         if not mark or file != mark[2] or _digest(text) == mark[1]:
             yield place / file, text
+
+
+def exist(folder: Path, name: str) -> bool:
+    """Whether a project of this name was ever kept here."""
+    return (folder / FOLDER / name / LATEST).is_file()
 
 
 def _rotate(place: Path) -> None:

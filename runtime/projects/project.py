@@ -59,8 +59,11 @@ def name_of(project_id: str) -> str:
     name = quote(project_id, safe="", errors="replace")
     if name.startswith("."):
         name = f"%2E{name[1:]}"
-    if name and len(name) <= NAME_CHARACTERS:
-        return name
+    return name if name and len(name) <= NAME_CHARACTERS else other_name_of(project_id)
+
+
+def other_name_of(project_id: str) -> str:
+    """The name of a project whose own is too long, or taken by a file of somebody else's."""
     return f"%{hashlib.sha256(project_id.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 

@@ -21,7 +21,7 @@ from actors.research.workflow import ResearchCase
 from runtime.projects import backups
 from runtime.projects.disk import read_start, read_whole
 from runtime.projects.document import begun, parsed
-from runtime.projects.project import OVER, Project, name_of
+from runtime.projects.project import OVER, Project, name_of, other_name_of
 from runtime.projects.scan import Unreadable
 from runtime.storage.journal import UnknownRun
 from runtime.workers import WorkError
@@ -123,7 +123,7 @@ def restored(folder: str, name: str) -> Restored:
         except Unreadable as error:
             wrong = wrong or f"{name}.md, {error}"
             continue
-        if name_of(project.id) != name or project.over:
+        if not _is_of(name, project) or project.over:
             return OVER_ALREADY
         return Restored(project, f"{told} ({wrong})" if wrong else told)
     return Restored(None, f"The state file {wrong} Mend that line, or submit it again.")
@@ -161,8 +161,13 @@ def _from_backups(place: Path, name: str) -> Iterator[tuple[Project, str]]:
             project = parsed(text)
         except Unreadable:  # written by another version
             continue
-        if name_of(project.id) == name:
+        if _is_of(name, project):
             yield project, f"the backup {path.name}"
+
+
+def _is_of(name: str, project: Project) -> bool:
+    """Whether a project is kept under this name, or this is the copy of another."""
+    return name in (name_of(project.id), other_name_of(project.id))
 
 
 def _goes_on(place: Path, name: str) -> bool:

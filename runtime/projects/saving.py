@@ -10,7 +10,7 @@ import msgspec
 from runtime.projects import backups, front
 from runtime.projects.disk import read_whole, write_whole
 from runtime.projects.document import written
-from runtime.projects.project import Project, name_of
+from runtime.projects.project import Project, name_of, other_name_of
 from runtime.projects.scan import Unreadable
 
 EDITED = 20
@@ -25,19 +25,45 @@ class Saved(msgspec.Struct, frozen=True):
     """The name under which the file is kept that a person had changed."""
 
 
+def name_in(folder: Path, project_id: str) -> str:
+    """
+    Under which name a project is kept in a storage folder: its own, unless something else stands there.
+
+    A README or a person's notes stay what they are, and so does the file of an id that differs in case alone where
+    the file system does not tell the two apart.
+    """
+    own, other = name_of(project_id), other_name_of(project_id)
+    path = folder / f"{own}.md"
+    if (folder / f"{other}.md").exists():
+        return other  # once begun there it stays there
+    if not os.path.lexists(path):
+        return own
+    whose = _whose(path)
+    return own if whose == project_id or (whose is None and backups.exist(folder, own)) else other
+
+
 def state_file(folder: Path, project_id: str) -> Path:
-    return folder / f"{name_of(project_id)}.md"
+    return folder / f"{name_in(folder, project_id)}.md"
+
+
+def _whose(path: Path) -> str | None:
+    """The id of the project that a state file is of, edited or not; nothing when it is none."""
+    try:
+        return front.split(read_whole(path) or "")[0].project_id
+    except Unreadable:
+        return None
 
 
 def save(folder: str, project: Project) -> Saved:
     """
     Write the state file, and keep a copy of it as the latest backup.
 
-    What a person changed or put there is kept beside it first. When the project began is what its file says.
+    What a person changed in it is kept beside it first. When the project began is what its file says.
 
     :raises OSError: the disk did not take it; what was there is whole.
     """
-    path = state_file(Path(folder), project.id)
+    name = name_in(Path(folder), project.id)
+    path = Path(folder, f"{name}.md")
     before, edited = read_whole(path), ""
     if before is not None:
         with contextlib.suppress(Unreadable):
@@ -47,7 +73,7 @@ def save(folder: str, project: Project) -> Saved:
         edited = _put_aside(path, project.updated)
     text = written(project)
     write_whole(path, text)
-    return Saved(backups.add(Path(folder), project.id, project.status, text).name, edited)
+    return Saved(backups.add(Path(folder), name, project.status, text).name, edited)
 
 
 def _put_aside(path: Path, at: str) -> str:

@@ -147,7 +147,7 @@ def test_a_link_in_the_place_of_a_backup_is_not_followed(tmp_path: Path) -> None
 def test_no_id_leaves_the_folder_and_no_two_share_a_name(tmp_path: Path, project_id: str) -> None:
     name = name_of(project_id)
 
-    path = add(tmp_path, project_id, "planning", text())
+    path = add(tmp_path, name_of(project_id), "planning", text())
 
     assert path.resolve().is_relative_to(tmp_path / "backups" / name)
     assert (tmp_path / f"{name}.md").parent == tmp_path

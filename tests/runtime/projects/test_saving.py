@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from runtime.projects.document import parsed
-from runtime.projects.saving import EDITED, save, state_file
+from runtime.projects.restoring import restored
+from runtime.projects.saving import EDITED, name_in, save, state_file
+from tests.research import a_case
 from tests.runtime.projects.kit import CREATED, a_project, files, latest_valid
 
 
@@ -46,16 +48,61 @@ def test_what_a_person_changed_is_kept_beside_the_new_file(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("content", [b"", b"my notes on T-1", b"---\ntitle: x\n---\n", b"\xff\xfe"])
-def test_a_file_that_is_none_of_ours_is_never_written_over(tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_is_none_of_ours_is_left_where_it_is(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "T-1.md").write_bytes(content)
+
+    for status in ("analyzing", "reporting"):
+        assert save(str(tmp_path), a_project(status=status)).edited == ""
+
+    assert (tmp_path / "T-1.md").read_bytes() == content
+    path = state_file(tmp_path, "T-1")
+    assert path != tmp_path / "T-1.md"
+    assert parsed(path.read_text()) == a_project(status="reporting")
+    assert [name for name in files(tmp_path) if name.startswith("T-1")] == ["T-1.md"]
+    # and it stays where it is though the other goes
+    (tmp_path / "T-1.md").unlink()
+    assert state_file(tmp_path, "T-1") == path
+
+
+@pytest.mark.parametrize("name", ["README", "index", "terminus.db", "backups", "logs", "knowledge.db", "latest", "con"])
+def test_no_id_takes_the_place_of_anything_else(tmp_path: Path, name: str) -> None:
+    for other in ("README.md", "index", "index.md", "terminus.db", "knowledge.db", "logs.md"):
+        (tmp_path / other).write_text(f"this is {other}")
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+
+    project = a_project(a_case(ticket_id=name))
+    save(str(tmp_path), project)
+    save(str(tmp_path), project)
+
+    assert {path: path.read_bytes() for path in before} == before
+    assert parsed(state_file(tmp_path, name).read_text()) == project
+    assert restored(str(tmp_path), name_in(tmp_path, name)).project == project
+
+
+def test_the_file_of_another_id_is_no_place_either(tmp_path: Path) -> None:
+    other = a_project(a_case(ticket_id="t-1"))
+    save(str(tmp_path), other)
+    # where the file system does not tell T-1.md from t-1.md
+    (tmp_path / "t-1.md").rename(tmp_path / "T-1.md")
+
+    save(str(tmp_path), a_project())
+
+    assert parsed((tmp_path / "T-1.md").read_text()) == other
+    assert parsed(state_file(tmp_path, "T-1").read_text()) == a_project()
+
+
+def test_what_is_damaged_beyond_recognition_is_known_by_its_backups(tmp_path: Path) -> None:
+    save(str(tmp_path), a_project())
+    (tmp_path / "T-1.md").write_text("I deleted all of it")
 
     saved = save(str(tmp_path), a_project())
 
-    assert (tmp_path / saved.edited).read_bytes() == content
+    assert (tmp_path / saved.edited).read_text() == "I deleted all of it"
     assert parsed((tmp_path / "T-1.md").read_text()) == a_project()
 
 
 def test_however_often_somebody_edits_the_copies_stay_few(tmp_path: Path) -> None:
+    save(str(tmp_path), a_project())
     for number in range(EDITED + 5):
         (tmp_path / "T-1.md").write_text(f"edit {number}")
         save(str(tmp_path), a_project())
