@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from runtime.knowledge import store
+from runtime.knowledge import inside, store
 from runtime.knowledge.document import Unreadable
 from runtime.knowledge.reading import SUFFIXES, read
 
@@ -53,17 +53,16 @@ def listing(database: str, folder: str) -> Listing:
     while todo:
         below, depth = todo.pop()
         try:
-            entries = sorted(os.scandir(root / below), key=lambda entry: entry.name)
+            with inside.opened_folder(root, below) as folder_:
+                found = [(entry.name, _kind(entry, root / below, root, depth)) for entry in os.scandir(folder_)]
         except OSError as error:
             skipped.append((below, f"cannot be opened: {error.strerror}"))
             continue
-        for entry in entries:
-            path = f"{below}{entry.name}"
+        for name, what in sorted(found):
+            path = f"{below}{name}"
             if not _encodable(path):
                 skipped.append((path.encode("utf-8", "backslashreplace").decode(), "its name is not valid UTF-8"))
-                continue
-            what = _kind(entry, root, depth)
-            if what == "folder":
+            elif what == "folder":
                 todo.append((path + "/", depth + 1))
             elif what == "file":
                 files.append(path)
@@ -73,11 +72,11 @@ def listing(database: str, folder: str) -> Listing:
                 ignored += 1
         if len(files) > FILES_LIMIT:
             raise ValueError(f"{folder} holds more than {FILES_LIMIT:,} documents; index its folders one by one")
-    number, name = store.folder_id(_connection(database), root)
-    return Listing(number, name, str(root), sorted(files), skipped, ignored)
+    number, called = store.folder_id(_connection(database), root)
+    return Listing(number, called, str(root), sorted(files), skipped, ignored)
 
 
-def _kind(entry: "os.DirEntry[str]", root: Path, depth: int) -> str:
+def _kind(entry: "os.DirEntry[str]", folder: Path, root: Path, depth: int) -> str:
     """`folder`, `file`, the reason for skipping it, or nothing for what is none of ours."""
     if entry.name.startswith("."):
         return ""
@@ -90,9 +89,9 @@ def _kind(entry: "os.DirEntry[str]", root: Path, depth: int) -> str:
             return "folder" if depth < DEPTH_LIMIT else f"more than {DEPTH_LIMIT} folders deep"
         if Path(entry.name).suffix.lower() not in SUFFIXES:
             return ""
-        if entry.is_symlink() and not Path(entry.path).resolve(strict=True).is_relative_to(root):
-            return "a link that leads out of the folder"
-        return "file" if stat.S_ISREG(entry.stat().st_mode) else "not a regular file"
+        if entry.is_symlink() and not (folder / entry.name).resolve(strict=True).is_relative_to(root):
+            return inside.LEADS_OUT
+        return "file" if stat.S_ISREG(entry.stat().st_mode) else inside.NOT_REGULAR
     except (OSError, RuntimeError):
         return "a broken link"
 
@@ -110,13 +109,14 @@ def take(database: str, folder: int, root: str, path: str, megabytes: float, sec
     db = _connection(database)
     limits = f"{megabytes:g} MB, {seconds:g} s"
     try:
-        size = (Path(root) / path).stat().st_size
-        if size > megabytes * 1_000_000:
-            store.remove(db, folder, path)
-            return Taken(
-                "skipped", f"{size / 1e6:.3g} MB is over the limit of {megabytes:g} MB (knowledge.file_megabytes)"
-            )
-        data = (Path(root) / path).read_bytes()
+        data = inside.read(Path(root), path, int(megabytes * 1_000_000))
+    except inside.TooLarge as error:
+        store.remove(db, folder, path)
+        over = f"is over the limit of {megabytes:g} MB (knowledge.file_megabytes)"
+        return Taken("skipped", f"{error.size / 1e6:.3g} MB {over}")
+    except inside.Outside as error:
+        store.remove(db, folder, path)
+        return Taken("skipped", str(error.strerror))
     except OSError as error:
         store.remove(db, folder, path)
         return Taken("skipped", f"cannot be opened: {error.strerror}")
@@ -138,9 +138,10 @@ def give_up(database: str, folder: int, root: str, path: str, megabytes: float, 
     """Remember that a file's reader had to be stopped, so that the same content is not tried again."""
     db = _connection(database)
     try:
-        digest = hashlib.sha256((Path(root) / path).read_bytes()).hexdigest()
-    except OSError:
+        data = inside.read(Path(root), path, int(megabytes * 1_000_000))
+    except (OSError, inside.TooLarge):
         return store.remove(db, folder, path)
+    digest = hashlib.sha256(data).hexdigest()
     store.replace(db, folder, path, f"{digest} {megabytes:g} MB, {seconds:g} s", None, reason)
     return True
 
