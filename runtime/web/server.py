@@ -18,6 +18,7 @@ from runtime.commands.opening import opened
 from runtime.node import Node
 from runtime.settings import ServerSettings, Settings
 from runtime.upkeep.daily import kept
+from runtime.web.accepting import Acceptor
 from runtime.web.app import application
 from runtime.web.desk import Desk
 from runtime.wording import shown
@@ -143,7 +144,7 @@ async def listening(desk: Desk, sock: socket.socket) -> AsyncIterator[None]:
     def protocol() -> asyncio.Protocol:
         return server() if server is not None and len(server.connections) < most else TurnedAway()
 
-    listener = await asyncio.get_running_loop().create_server(protocol, sock=sock, backlog=BACKLOG)
+    listener = Acceptor(sock, protocol)
     try:
         yield
     finally:

@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import os
 import re
 import resource
 import signal
@@ -14,12 +15,13 @@ import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.patience import promised
-from tests.runtime.commands.program import SECONDS, Place, silent_server
+from tests.runtime.commands.program import SECONDS, Place, read_until, silent_server
 
 TOKEN = "correct-horse-battery-staple"
 
@@ -265,3 +267,35 @@ def test_help_says_how_to_ask_it_and_loads_nothing_heavy(place: Place) -> None:
     assert "/openapi.json" in done.stdout
     assert "stop_seconds" in done.stdout
     assert {"aiohttp", "asyncio", "msgspec", "structlog"} & set(done.stderr.split()) == set()
+
+
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="the limits of another process cannot be set here")
+def test_out_of_files_it_says_so_once_waits_and_goes_on_when_there_are_some(place: Place) -> None:
+    with daemon(place) as server:
+        before = resource.prlimit(server.popen.pid, resource.RLIMIT_NOFILE)
+        used = {int(name) for name in os.listdir(f"/proc/{server.popen.pid}/fd")}
+        free = [number for number in range(max(used) + 4) if number not in used]
+        resource.prlimit(server.popen.pid, resource.RLIMIT_NOFILE, (max(used) + 4, before[1]))
+
+        held = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(len(free) + 20)]
+        seen = read_until(server.popen, "connections.exhausted")
+        spent = cpu_seconds(server.popen.pid)
+        time.sleep(2.0)  # it would write some 25,000 lines meanwhile
+        assert cpu_seconds(server.popen.pid) - spent < 1.0
+
+        for each in held:
+            each.close()
+        assert server.ask("/health")[0] == 200
+        resource.prlimit(server.popen.pid, resource.RLIMIT_NOFILE, before)
+        assert server.ask("/tickets?wait=30", {"text": "My printer smokes."})[0] == 200
+        exit_status, _, rest = server.stop()
+
+    assert exit_status == 0
+    assert (seen + rest).count("connections.exhausted") == 1
+    assert len((seen + rest).splitlines()) < 50
+
+
+def cpu_seconds(pid: int) -> float:
+    """What a process has used of the processors."""
+    times = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(times[11]) + int(times[12])) / os.sysconf("SC_CLK_TCK")
