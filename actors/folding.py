@@ -17,6 +17,8 @@ _NUMBER_IN_BRACKETS = re.compile(r"\[(\s*\d[\d\s,;–-]*)\]")
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _BLOCK_START = re.compile(r"(?=[#>|=]|```|~~~|[-+*_]{3,}|[-+*]$|:::)")
+_LIVE = re.compile(r"\](?=[(\[])|\[(?=\^|[^\[\]\n]{1,300}\]:)|\{(?=[^}\n]{0,200}=)")
+"""What is left of links, notes, and attributes that some viewers take from braces."""
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+\S")
 _TABLE_RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-+:?\s*)+\|?\s*$")
 _QUOTED = re.compile(r"^\s*>\s?")
@@ -87,7 +89,7 @@ def shown(text: str) -> str:
     blocks: list[str] = []
     prose: list[str] = []
     fenced = code = False
-    blank = True
+    blank, listed = True, False
     for raw in _CONTROL.sub("", text.replace("\r\n", "\n").expandtabs(4)).split("\n"):
         line = raw.rstrip()
         if _FENCE.match(line):
@@ -96,9 +98,12 @@ def shown(text: str) -> str:
         code = fenced or (line.startswith("    ") and (blank or code))
         if code and line.strip():
             _end(prose, blocks)
+            line = _dead(line) if listed else line  # below a list it may be taken for prose
             blocks.append(line if line.startswith("    ") else f"    {line}")
         elif line.strip():
-            if _ITEM.match(line) or line.lstrip().startswith("|"):
+            item = _ITEM.match(line) is not None
+            listed = listed or item
+            if item or line.lstrip().startswith("|"):
                 _end(prose, blocks)
             if not _TABLE_RULE.match(line):
                 prose.append(line.strip().strip("|"))
@@ -107,6 +112,11 @@ def shown(text: str) -> str:
         blank = not line.strip()
     _end(prose, blocks)
     return _joined(blocks)
+
+
+def _dead(line: str) -> str:
+    """A line in which no viewer of Markdown finds a tag, a link or an attribute."""
+    return _LIVE.sub(r"\\\g<0>", _TAG.sub("&lt;", line))
 
 
 def _end(prose: list[str], blocks: list[str]) -> None:
@@ -128,7 +138,7 @@ def _joined(blocks: list[str]) -> str:
 def _inert(line: str) -> str:
     line = _LINK.sub(r"\1", _IMAGE.sub(r"\1", line))
     line = _NUMBER_IN_BRACKETS.sub(lambda found: f"[ {found.group(1).strip()} ]", line)
-    line = _TAG.sub(r"\\<", " ".join(line.split()))
+    line = _dead(" ".join(line.split()))
     if line.count("`") % 2:
         line = line.replace("`", "'")
     return f"\\{line}" if _BLOCK_START.match(line) else line

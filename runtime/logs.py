@@ -172,7 +172,12 @@ def to_logging(settings: Settings) -> None:
 def secrets(settings: Settings) -> list[str]:
     """What must never be shown."""
     urls = (settings.model.base_url, settings.tavily.base_url, *settings.feeds.urls)
-    keys = (settings.model.api_key, settings.tavily.api_key, settings.server.token, os.environ.get("TAVILY_API_KEY", ""))
+    keys = (
+        settings.model.api_key,
+        settings.tavily.api_key,
+        settings.server.token,
+        os.environ.get("TAVILY_API_KEY", ""),
+    )
     return [*keys, *map(_password, urls)]
 
 

@@ -1,5 +1,6 @@
 """The frontmatter of the state file: what is ordered and how far it is, and the checksum over the whole file."""
 
+import functools
 import hashlib
 import re
 from typing import Any
@@ -9,7 +10,7 @@ import msgspec
 from actors.research.records import Brief
 from runtime.projects.project import Project, Status
 from runtime.projects.scan import Unreadable
-from runtime.projects.text import clean
+from runtime.projects.text import LIVE, clean
 
 FENCE = "---"
 HEAD_CHARACTERS = 2_000_000
@@ -62,12 +63,31 @@ def joined(head: Head, body: str) -> str:
     import yaml  # type: ignore[import-untyped]  # only who writes or reads such a file needs it
 
     plain = {name: _plain(value) for name, value in msgspec.to_builtins(head).items()}
-    text = yaml.dump(
-        plain, Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper), sort_keys=False, allow_unicode=True, width=10**9
-    )
+    text = yaml.dump(plain, Dumper=_dumper(), sort_keys=False, allow_unicode=True, width=10**9)
+    text = LIVE.sub(lambda found: f"\\x{ord(found[0]):02X}", text)  # all of it stands in quotes
     begun = f"{FENCE}\n{text}"
     rest = f"{FENCE}\n\n{body}"
     return f"{begun}checksum: {_digest(begun + rest)}\n{rest}"
+
+
+class _Quoted(str):
+    """A text that a viewer which knows no frontmatter would take for more than text."""
+
+    __slots__ = ()
+
+
+@functools.cache
+def _dumper() -> Any:
+    import yaml
+
+    class Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc] # the quick one, where there is one
+        """Writes such texts in quotes, in which what is live can be written as an escape."""
+
+    def quoted(dumper: Any, text: str) -> Any:
+        return dumper.represent_scalar("tag:yaml.org,2002:str", str(text), style='"')
+
+    Dumper.add_representer(_Quoted, quoted)
+    return Dumper
 
 
 def split(text: str) -> tuple[Head, list[str], bool]:
@@ -134,8 +154,11 @@ def _check(events: Any) -> None:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
-        return [clean(each) for each in value]
-    return clean(value) if isinstance(value, str) else value
+        return [_plain(each) for each in value]
+    if not isinstance(value, str):
+        return value
+    text = clean(value)
+    return _Quoted(text) if LIVE.search(text) else text
 
 
 def _digest(text: str) -> str:

@@ -208,7 +208,9 @@ def test_a_configuration_without_a_name_is_not_the_folder_one_is_in(tmp_path: Pa
             load(name, {})
 
 
-@pytest.mark.parametrize("url", ["htp://me:hunter2@host/v1", "me:hunter2@host/v1", "me:hunter2@[host", "//me:hunter2@h"])
+@pytest.mark.parametrize(
+    "url", ["htp://me:hunter2@host/v1", "me:hunter2@host/v1", "me:hunter2@[host", "//me:hunter2@h"]
+)
 def test_a_password_in_an_address_that_is_refused_is_not_shown(tmp_path: Path, url: str) -> None:
     assert "hunter2" not in refusal(tmp_path, f"[model]\nbase_url = '{url}'\n")
 

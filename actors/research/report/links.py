@@ -10,7 +10,8 @@ ELSEWHERE = "a place that cannot be linked"
 HOST_CHARACTERS = 100
 LINK_CHARACTERS = 2000
 
-_KEPT = "!#$%&'()*+,-./:;=?@[]_~"
+_KEPT = "!#$%&'()*+,-./:;=?@_~"
+"""Brackets are not: some viewers find a link of their own within ours."""
 _HOST = re.compile(r"[\w.-]{1,253}$|\[[0-9a-f:.]{2,45}\]$", re.IGNORECASE)
 
 

@@ -17,8 +17,12 @@ from actors.research.report.prose import Piece, Span, clean, flat, pieces
 _INLINE = re.compile(
     r"\\(?=[!-/:-@\[-`{-~]|$)"  # before what it would escape
     r"|[`\[\]~]|\*(?!\s)|(?<!\s)\*|(?<![^\W_])_|_(?![^\W_])"
-    r"|<(?![\s=\d])|&(?=[#\w])|\$(?!\d)|:(?=//)|(?<=\b[wW]{3})\.|@(?=\w)"
+    r"|<(?![\s=\d])|&(?=[#\w])|\$(?!\d)|:(?=//)|(?<=\b[wW]{3})\.|@(?=\w)|\{"
 )
+_LIVE = re.compile(r"<[A-Za-z/!?]|\][ \n]{0,9}[(:\[]|\{[^}\n]{0,200}=")
+"""What may do something where it is not taken for code: tags, links, attributes."""
+_ENTITIES = {"<": "&lt;", "&": "&amp;"}
+"""Not every viewer knows a backslash before these."""
 _START = re.compile(r"#|>|[-+](?=[\s+-]|$)|=|:::|\|")
 BREAK = "  \n"
 """A line's end that viewers keep."""
@@ -37,7 +41,7 @@ def rendered(report: Report) -> str:
 
 def escaped(text: str) -> str:
     """Text on one line that means nothing but itself."""
-    line = _INLINE.sub(r"\\\g<0>", " ".join(clean(text).split()))
+    line = _INLINE.sub(_escape, " ".join(clean(text).split()))
     line = _NUMBERED.sub(r"\1\\\2", line, count=1) if _NUMBERED.match(line) else line
     return f"\\{line}" if _START.match(line) else line
 
@@ -100,9 +104,9 @@ def _said(line: Line) -> list[str]:
             continue
         blocks += ["\n".join(items)] if items else []
         items = []
-        blocks.append(_fenced(piece.text) if piece.kind == "code" else _prose(piece))
+        blocks.append(_block(piece.text) if piece.kind == "code" else _prose(piece))
     blocks += ["\n".join(items)] if items else []
-    if not blocks or blocks[0].startswith("```") or said[0].kind == "item":
+    if not blocks or said[0].kind != "prose":
         return [f"{label}{tail}", *blocks]
     return [f"{label}{blocks[0]} {tail}".strip(), *blocks[1:]]
 
@@ -116,19 +120,33 @@ def _prose(piece: Piece) -> str:
 
 
 def _spans(said: tuple[Span, ...]) -> str:
-    text = "".join(_code(span.text) if span.code else _inline(span.text) for span in said)
+    text = ""
+    for n, span in enumerate(said):
+        apart = " " if n and span.code and said[n - 1].code else ""  # their marks would run into one
+        text += apart + (_code(span.text) if span.code else _inline(span.text))
     line = _NUMBERED.sub(r"\1\\\2", text, count=1) if _NUMBERED.match(text) else text
     return f"\\{line}" if _START.match(line) else line
 
 
 def _inline(text: str) -> str:
-    return _INLINE.sub(r"\\\g<0>", " ".join(text.split()) if text.isspace() else re.sub(r"\s+", " ", text))
+    return _INLINE.sub(_escape, " ".join(text.split()) if text.isspace() else re.sub(r"\s+", " ", text))
+
+
+def _escape(found: re.Match[str]) -> str:
+    return _ENTITIES.get(found[0], f"\\{found[0]}")
 
 
 def _code(text: str) -> str:
     mark = "`" * (max((len(run) for run in re.findall(r"`+", text)), default=0) + 1)
     room = " " if text.startswith("`") or text.endswith("`") or mark != "`" else ""
     return f"{mark}{room}{' '.join(text.split())}{room}{mark}"
+
+
+def _block(text: str) -> str:
+    """Code as a block. What may be live stands a line at a time: a viewer that knows no fences would run it."""
+    if not _LIVE.search(text):
+        return _fenced(text)
+    return BREAK.join(_code(line) for line in text.split("\n") if line.strip())
 
 
 def _fenced(text: str, language: str = "") -> str:

@@ -4,6 +4,7 @@ import pytest
 
 from runtime.model.faults import _detail
 
+
 @pytest.mark.parametrize(
     "body",
     [

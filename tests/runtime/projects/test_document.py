@@ -21,8 +21,9 @@ from actors.research.workflow import ResearchCase
 from runtime.projects.document import SECTIONS, begun, parsed, written
 from runtime.projects.project import Project, Status
 from runtime.projects.scan import Unreadable
-from runtime.projects.text import cells, clean, inline, outline, row
+from runtime.projects.text import cells, clean, fenced, inline, outline, row, unfenced
 from tests.actors.research import cases
+from tests.actors.research.report.test_markdown import EVIL, LINK, TAG, bare
 from tests.research import FACT, HARBOR, QUAY, QUESTION, a_case, a_page
 from tests.runtime.projects.cases import HOSTILE, UNWRITABLE, projects, texts
 from tests.runtime.projects.kit import a_project
@@ -161,7 +162,9 @@ def test_a_viewer_shows_the_words_themselves() -> None:
     text = written(a_project(case))
 
     # then it is escaped the way that Markdown defines, and an address is a link
-    assert "- \\<b>bold\\</b> \\& \\*more\\* of \\[this\\](x)\n- \\# 1\n- 1\\. one\n- <https://a.example/b_c>\n" in text
+    assert (
+        "- &lt;b>bold&lt;/b> \\& \\*more\\* of \\[this\\](x)\n- \\# 1\n- 1\\. one\n- <https://a.example/b_c>\n" in text
+    )
 
 
 def test_what_a_person_changes_is_parsed_and_noticed() -> None:
@@ -316,6 +319,28 @@ def test_a_person_may_write_a_result_by_hand() -> None:
     assert found.case.results == (SearchResult("urls", "My page", HARBOR, quality=1.0),)
 
 
+@pytest.mark.parametrize("evil", EVIL)
+def test_a_viewer_that_knows_neither_fences_nor_frontmatter_obeys_nothing(evil: str) -> None:
+    case = a_case(
+        text=evil, results=(SearchResult("web", evil, HARBOR, summary=evil),), directions=(evil,),
+        pages=(a_page(text=evil, title=evil),), report=Report(title=evil, question=evil),
+    )  # fmt: skip
+    project = a_project(case, title=evil, message=evil)
+
+    text = written(project)
+
+    assert parsed(text) == project
+    assert not TAG.findall(bare(text))
+    assert not LINK.findall(bare(text))
+
+
+@hypothesis.given(st.text(alphabet="&<>[](){}:=#;ampltx9123 \n\\"))
+def test_a_block_says_what_it_was_made_of(text: str) -> None:
+    _, *lines, _ = fenced(text)
+
+    assert unfenced("\n".join(lines)) == text
+
+
 def test_the_text_of_a_page_stands_there_as_it_was_read() -> None:
     text = written(a_project())
 
@@ -353,7 +378,7 @@ def test_a_viewer_shows_every_text_itself_and_our_sections_alone(text: str) -> N
     assert cells_of == ["web", words, HARBOR, "0.0", "yes", words, "", "", ""]
     # and the text of the page and of each item is what it is
     blocks = [each for each in tokens if each.type == "fence"]
-    assert [each.content.rstrip("\n") for each in blocks if not each.level] == [text.rstrip("\n")]
-    inside = [" ".join(each.content.split()) for each in blocks if each.level]
+    assert [unfenced(each.content).rstrip("\n") for each in blocks if not each.level] == [text.rstrip("\n")]
+    inside = [" ".join(unfenced(each.content).split()) for each in blocks if each.level]
     items = [shown(tokens[n + 1]) for n in range(len(tokens)) if tokens[n].type == "paragraph_open" and tokens[n].level]
     assert [*inside, *items].count(words) + items.count(f"Note: {words}") == 3, "a question, its note, a direction"

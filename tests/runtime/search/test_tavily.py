@@ -239,7 +239,10 @@ async def test_an_empty_purse_keeps_the_question_at_home() -> None:
     assert spent.spent("credits") == 1, "it said that it charged one of the two"
 
 
-@pytest.mark.parametrize(("said", "counted"), [(0, 0), (1, 1), (None, 1), (99, 1), (-5, 1), ("1", 1), (10**30, 1), (0.5, 1), (True, 1), (float("nan"), 1)])
+@pytest.mark.parametrize(
+    ("said", "counted"),
+    [(0, 0), (1, 1), (None, 1), (99, 1), (-5, 1), ("1", 1), (10**30, 1), (0.5, 1), (True, 1), (float("nan"), 1)],
+)
 async def test_what_tavily_says_that_it_charged_is_believed_within_reason(said: Any, counted: int) -> None:
     spent = purse()
     async with tavily(finds(hit(PAGE), credits_=said)) as (client, _):

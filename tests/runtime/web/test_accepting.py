@@ -60,7 +60,9 @@ async def test_everybody_is_taken_in() -> None:
 
 
 @pytest.mark.parametrize("code", [errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM])
-async def test_without_files_it_rests_between_tries_and_says_so_once(code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_without_files_it_rests_between_tries_and_says_so_once(
+    code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(accepting, "PAUSE_SECONDS", 0.01)
     with listening(*[code] * 20) as sock, capture_logs() as logs:
         acceptor = Acceptor(sock, Greets)

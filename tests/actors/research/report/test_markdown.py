@@ -93,6 +93,45 @@ def test_nothing_that_a_source_says_becomes_structure(said: str) -> None:
     hold(report(said))
 
 
+TAG = re.compile(r"<[A-Za-z/!?]")
+LINK = re.compile(r"(?<!\\)\]\((?!#)")
+EVIL = (*HOSTILE, "[[c]](javascript:alert(1))", "\\<script>alert(1)</script>", "\\\\<script>", "`a`<script>", "``<script>`",
+        "`<script>```<script>``", "`` ` <script>", "```\n<script>a</script>\n\n<script>b</script>\n```",
+        "```\n\n[x](javascript:alert(1))\n\n```", "https://e.example/[c](javascript:alert(1))", "x { onclick=alert(1) }",
+        "[x](java&#115;cript:alert(1))", "<https://e.example/\"onmouseover=alert(1)>", "- a\n\n    <script>")  # fmt: skip
+
+
+def bare(text: str) -> str:
+    """What is left of Markdown without code within a line and without our own links: what any viewer may obey."""
+    kept = re.sub(r"(?<![\\`])(`+)(?!`)(.*?)(?<!`)\1(?!`)", "", text)
+    return re.sub(r"<https?://[^\s<>\[\]]*>", "", kept)
+
+
+@pytest.mark.parametrize("said", EVIL)
+def test_a_viewer_that_knows_neither_fences_nor_a_backslash_before_a_tag_obeys_nothing(said: str) -> None:
+    for text in (said, f"{said} {said}", f"{said}\n\n{said}"):
+        left = bare(rendered(report(text)))
+        assert not TAG.findall(left), left
+        assert not LINK.findall(left), left
+        assert not re.findall(r"(?<!\\)\{[^}\n]*=", left), left
+
+
+@given(TEXTS)
+def test_nor_does_it_whatever_stands_in_the_report(said: str) -> None:
+    assert not TAG.findall(bare(rendered(report(said))))
+
+
+def test_what_is_less_than_something_is_shown_so() -> None:
+    assert escaped("a <b> && c &lt; 3 < 4 <= 5") == "a &lt;b> && c &amp;lt; 3 < 4 <= 5"
+
+
+def test_code_with_tags_keeps_its_lines() -> None:
+    said = "Write:\n```\n<a>\n\n  x = [1](2)\n```"
+    text = rendered(report("plain", sections=(Block("S", (Line(said, (1,)),)),)))
+
+    assert "- Write: [1]\n\n  `<a>`  \n  `x = [1](2)`" in text
+
+
 @given(TEXTS)
 def test_the_headings_are_exactly_ours_whatever_stands_in_the_report(said: str) -> None:
     hold(report(said))
