@@ -11,10 +11,11 @@ from runtime.node import DATABASE, Busy, Node, NoReport
 from runtime.program import command
 from runtime.record import Ended, ended
 from runtime.settings import Settings
+from runtime.storage.damage import REMEDY
 from runtime.storage.journal import JournalDamaged, StoredRun, UnknownRun
 from runtime.storage.tickets import asked, nearest_ids
 from runtime.view.report import RESEARCH
-from runtime.wording import shown
+from runtime.wording import safe, shown
 
 
 @contextlib.asynccontextmanager
@@ -29,7 +30,7 @@ async def opened(settings: Settings) -> AsyncIterator[Node]:
     except Busy as error:
         raise UserError(str(error), Exit.FAILED) from None
     except JournalDamaged as error:
-        raise UserError(f"{place}: {error}. Use the version of Terminus that wrote it.", Exit.FAILED) from error
+        raise UserError(f"{place}: {safe(str(error))}. {REMEDY}.", Exit.FAILED) from error
     except sqlite3.Error as error:
         remedy = f"Check the disk; {command('doctor')} says more"
         raise UserError(f"The database {place} cannot be used: {error}. {remedy}.", Exit.FAILED) from error

@@ -137,11 +137,11 @@ def _progress(node: "Node", stored: "StoredRun") -> dict[str, Any]:
 
     if stored.workflow != "research":
         return {}
-    rounds = [stored, *below(node.journal, stored)]
-    going = next((each for each in reversed(rounds) if each.ended is None), stored)
     try:
+        rounds = [stored, *below(node.journal, stored)]
+        going = next((each for each in reversed(rounds) if each.ended is None), stored)
         where = node.journal.fold(going)
-    except JournalDamaged:  # one that an older version wrote hides none of the others
+    except JournalDamaged:  # one that cannot be read hides none of the others
         return {}
     brief = where.case.brief
     return {"stage": str(where.state), "round": brief.round, "rounds": brief.depth}

@@ -55,6 +55,7 @@ class Database:
             for schema in schemas:
                 self._writing.executescript(schema)
             self._reading = connect(path)
+            self._reading.text_factory = _text
         except BaseException:
             self._writing.close()
             raise
@@ -186,6 +187,11 @@ def _use_wal(connection: sqlite3.Connection) -> None:
             time.sleep(BUSY_PAUSE_SECONDS)
         else:
             return
+
+
+def _text(stored: bytes) -> str:
+    """A text that is none any more hides no others: without this, one such row makes a whole query fail."""
+    return stored.decode("utf-8", "replace")
 
 
 def _tell(outcomes: list[tuple[Then, Exception | None]]) -> None:

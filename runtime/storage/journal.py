@@ -1,7 +1,7 @@
 """Tickets and runs in the database: what was accepted, every event that moved a run, and how it ended."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -14,6 +14,7 @@ from actors.workflow import Case, Run, Workflow
 from runtime.program import command
 from runtime.run import Replayed
 from runtime.storage.boottime import since_boot
+from runtime.storage.damage import JournalDamaged, complete, reading
 from runtime.storage.database import Database, Statement, Then
 from runtime.storage.ends import PendingEnds, Slots, Told
 from runtime.storage.packing import packed, unpacked
@@ -48,10 +49,6 @@ class UnknownRun(PortFailed):
     """No run or ticket of this id is in the database."""
 
 
-class JournalDamaged(Exception):
-    """A journalled event cannot be read by this version."""
-
-
 class SqliteJournal:
     """Implements `actors.ports.Journal`; finds and replays what it holds."""
 
@@ -83,9 +80,9 @@ class SqliteJournal:
         :raises sqlite3.IntegrityError: it has an open run, or a later one than was seen; or the id is taken.
         """
         now = time.time()
-        text = (ticket.id, ticket.subject, ticket.text, ticket.requester, now)
+        said = (ticket.id, ticket.subject, ticket.text, ticket.requester, now)
         begun = self._begun(run_id, flow, case, owner, now, seen)
-        await self._database.run((NEW_TICKET if new else INSERT_TICKET, text), begun)
+        await self._database.run((NEW_TICKET if new else INSERT_TICKET, said), begun)
 
     def record(self, entry: Entry, then: Then) -> None:
         self._database.write((self._insert(entry),), then)
@@ -168,7 +165,7 @@ class SqliteJournal:
 
     def _runs(self, where: str, *parameters: object) -> list[StoredRun]:
         rows = self._database.read(f"SELECT {RUN_COLUMNS} FROM run WHERE {where}", parameters)
-        return [self._as_told(StoredRun(*row)) for row in rows]
+        return [self._as_told(StoredRun.of(row)) for row in rows]
 
     def _as_told(self, run: StoredRun) -> StoredRun:
         """A run whose end was told has ended, whatever the disk says so far."""
@@ -226,24 +223,28 @@ class SqliteJournal:
             events = pending[0].events
         decode = decoder(self._flow(run)).decode
         sql = "SELECT run, n, at, sender, number, event FROM event WHERE run = ? AND (? IS NULL OR n <= ?) ORDER BY n"
-        try:
-            rows = self._database.read(sql, (run.id, events, events))
+        rows = self._database.read(sql, (run.id, events, events))
+        complete([row[1] for row in rows], run.id)
+        with reading(f"the journal of {run.id}"):
             return [
-                Entry(id_, n, at, sender, number, decode(unpacked(body))) for id_, n, at, sender, number, body in rows
+                Entry(id_, n, float(at), sender, int(number), decode(unpacked(body)))
+                for id_, n, at, sender, number, body in rows
             ]
-        except msgspec.MsgspecError as error:
-            raise JournalDamaged(f"the journal of {run.id} cannot be read: {error}") from error
 
     def case(self, run: StoredRun) -> Case:
-        try:
-            return msgspec.msgpack.decode(run.initial, type=self._flow(run).case)
-        except msgspec.MsgspecError as error:
-            raise JournalDamaged(f"the beginning of {run.id} cannot be read: {error}") from error
+        flow = self._flow(run)
+        with reading(f"the beginning of {run.id}"):
+            return msgspec.msgpack.decode(run.initial, type=flow.case)
 
     def fold(self, run: StoredRun, events: int | None = None) -> Run:
         """Where a run stands, rebuilt from its events with all its limits."""
-        entries = ((each.event, each.sender, each.number, each.at) for each in self.entries(run, events))
-        return replay(self.flow(run), self.case(run), entries)[0]
+        return self._folded(run, self.entries(run, events))
+
+    def _folded(self, run: StoredRun, entries: Sequence[Entry]) -> Run:
+        known = ((each.event, each.sender, each.number, each.at) for each in entries)
+        flow, case = self.flow(run), self.case(run)
+        with reading(f"the course of {run.id}"):
+            return replay(flow, case, known)[0]
 
     def replayed(self, run: StoredRun) -> Replayed:
         """For going on. The time in which nobody ran it counts; a clock that was set back does not give time."""
@@ -258,14 +259,22 @@ class SqliteJournal:
         if pending := self.pending.find(run.id):
             return pending[1]
         if run.ending is None:
+            if run.ended is not None:
+                raise JournalDamaged(f"the end of {run.id} is missing")
             return None
-        ending = msgspec.msgpack.decode(run.ending, type=Ending)
-        return conclude(run.id, self.flow(run), self.fold(run), ending)
+        with reading(f"the end of {run.id}"):
+            ending = msgspec.msgpack.decode(run.ending, type=Ending)
+        entries = self.entries(run)
+        if ending.by and (not entries or entries[-1].sender != ending.by):
+            raise JournalDamaged(f"the last event of {run.id} is missing")
+        where = self._folded(run, entries)
+        with reading(f"the end of {run.id}"):
+            return conclude(run.id, self.flow(run), where, ending)
 
     def flow(self, run: StoredRun) -> Workflow:
         """The workflow that a run goes by, with the time that it has."""
-        flow, seconds = self._flow(run), self.case(run).max_seconds
-        return msgspec.structs.replace(flow, max_seconds=seconds) if seconds else flow
+        flow, most = self._flow(run), self.case(run).max_seconds
+        return msgspec.structs.replace(flow, max_seconds=most) if most else flow
 
     def _flow(self, run: StoredRun) -> Workflow:
         if run.workflow not in self._flows:

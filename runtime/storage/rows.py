@@ -1,8 +1,12 @@
 """The rows of tickets and runs: their tables, their types, and the statements that write them."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import msgspec
 
 from actors.research.records import Brief
+from runtime.storage.damage import content, seconds, text
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS ticket (
@@ -107,6 +111,16 @@ class StoredRun(msgspec.Struct, frozen=True):
     boot: str
     uptime: float
     """When it began, as `boottime.since_boot` tells."""
+
+    @classmethod
+    def of(cls, row: Sequence[Any]) -> "StoredRun":
+        """A row as `RUN_COLUMNS` has it. What is of another kind than was written hides no other run: see `damage`."""
+        id_, ticket, workflow, initial, started, owner, cancel, ended, status, ending, seq, boot, uptime = row
+        return cls(
+            text(id_), text(ticket), text(workflow), content(initial), seconds(started), text(owner),
+            cancel if isinstance(cancel, int) else 0, None if ended is None else seconds(ended), text(status),
+            None if ending is None else content(ending), seq, text(boot), seconds(uptime),
+        )  # fmt: skip
 
     @property
     def ref(self) -> str:

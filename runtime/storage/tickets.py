@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from runtime.memory.text import fold
+from runtime.storage.damage import seconds, text
 from runtime.storage.database import Database
 from runtime.storage.journal import OUTERMOST, RUN_COLUMNS, StoredRun
 
@@ -92,7 +93,7 @@ def listed(database: Database, wanted: Wanted) -> Listed:
         rows = database.read(_LISTED, matching)
         for rowid, *row in rows:
             looked, before = looked + 1, rowid
-            run = StoredRun(*row[: -len(_Ticket._fields)])
+            run = StoredRun.of(row[: -len(_Ticket._fields)])
             found = _asked(run, tuple(row[-len(_Ticket._fields) :]))
             if _holds(run, found, needle):
                 runs.append((run, found))
@@ -123,15 +124,16 @@ class _Ticket(NamedTuple):
 
 
 def _asked(run: StoredRun, row: tuple[Any, ...]) -> Asked:
-    ticket = _Ticket(*row)
+    *said, created, note = row
+    ticket = _Ticket(*map(text, said), None if created is None else seconds(created), text(note))
     created = run.started if ticket.created is None else ticket.created
     try:
-        said = msgspec.msgpack.decode(run.initial, type=_Case).text
+        was = msgspec.msgpack.decode(run.initial, type=_Case).text
     except msgspec.MsgspecError:
-        said = ""
+        was = ""
     question, subject = ticket.text, ticket.subject
-    if said and said != (f"{subject}\n\n{question}".strip() if subject else question):
-        question, subject = said, ""
+    if was and was != (f"{subject}\n\n{question}".strip() if subject else question):
+        question, subject = was, ""
     return Asked(question, subject, ticket.requester, created, ticket.note)
 
 

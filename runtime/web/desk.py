@@ -15,7 +15,7 @@ from runtime.commands.intake import Draft
 from runtime.handle import Handle, RunHandle, past
 from runtime.node import Busy, Node
 from runtime.storage.database import DatabaseClosed
-from runtime.storage.journal import StoredRun, Ticket, UnknownRun
+from runtime.storage.journal import JournalDamaged, StoredRun, Ticket, UnknownRun
 from runtime.web.refusals import Refused
 
 log = structlog.get_logger()
@@ -154,7 +154,12 @@ class Desk:
 
     def _answers(self, stored: StoredRun, ticket: Ticket, *, by_key: bool) -> bool:
         """Whether this run is of this very ticket; one that has ended and is not gives way to another."""
-        case = self.node.journal.case(stored)
+        try:
+            case = self.node.journal.case(stored)
+        except JournalDamaged:
+            if by_key:
+                raise
+            return False  # nobody can tell what it was: it begins anew
         said = (case.text, getattr(case, "brief", None))  # type: ignore[attr-defined] # of a ticket or a research
         if said == (words(ticket), ticket.brief):
             return True

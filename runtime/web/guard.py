@@ -9,9 +9,10 @@ from aiohttp import HttpVersion11, web
 from aiohttp.typedefs import Handler, Middleware
 
 from runtime.config import is_loopback
+from runtime.storage.damage import JournalDamaged
 from runtime.view.report import as_json
 from runtime.web.bodies import Problem
-from runtime.web.refusals import Refused
+from runtime.web.refusals import Refused, explained
 
 log = structlog.get_logger()
 
@@ -71,9 +72,12 @@ async def explain(request: web.Request, handler: Handler) -> web.StreamResponse:
         return _refusal(request, Refused(error.status, sentence, headers=allow))
     except ConnectionError:
         raise
-    except Exception:
+    except JournalDamaged as error:
+        log.error("journal.damaged", path=request.path[:PATH_CHARACTERS], error=str(error))
+        return _refusal(request, explained(error))
+    except Exception as error:
         log.exception("request.crashed", method=request.method, path=request.path[:PATH_CHARACTERS])
-        return answer(Problem("The server failed at this; its log says more."), 500)
+        return _refusal(request, explained(error))
 
 
 async def expect(request: web.Request) -> web.Response | None:

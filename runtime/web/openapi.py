@@ -37,6 +37,7 @@ REFUSALS = {
     415: "Another media type or encoding than those listed",
     422: "The Idempotency-Key came with another ticket before",
     429: "As many tickets as are allowed are being worked on; see Retry-After",
+    500: "What the database holds of it cannot be read, or the server failed; the sentence says which",
     503: "Stopping, not ready, or unable to do it now; see Retry-After",
 }
 BODY = (400, 408, 413, 415)
@@ -135,7 +136,8 @@ def _events() -> Document:
         "research `round` when a round begins and `worked` when a stage gets on, each with the `percent` of the whole "
         "(not told of a run that is over); and "
         "`ended` with the Outcome as the last. The data of each is JSON on one line. A comment now and then shows that "
-        "the line stands; a stream that ends without `ended` was cut off: ask again."
+        "the line stands. Where what is stored of the run cannot be read, `failed` with a Problem is the last; a stream "
+        "that ends without either was cut off: ask again."
     )
     schema = {"type": "string", "contentMediaType": "text/event-stream"}
     ok = {"description": told, "content": {"text/event-stream": {"schema": schema}}}
@@ -159,7 +161,7 @@ def _read(summary: str, shape: type) -> Document:
 def _operation(
     summary: str, answers: dict[int, Document], refusals: tuple[int, ...], parameters: list[Document]
 ) -> Document:
-    problems = {str(status): _json(REFUSALS[status], Problem) for status in sorted({*refusals, 401, 403})}
+    problems = {str(status): _json(REFUSALS[status], Problem) for status in sorted({*refusals, 401, 403, 500, 503})}
     return {
         "summary": summary,
         "parameters": parameters,

@@ -1,7 +1,13 @@
 """Why a request is not carried out: a status and one sentence for who sent it."""
 
 import math
+import sqlite3
 from collections.abc import Mapping
+
+from runtime.storage.damage import REMEDY, JournalDamaged
+
+AGAIN_SECONDS = 5.0
+"""When what fails because of the database may be asked again."""
 
 
 class Refused(Exception):
@@ -15,3 +21,13 @@ class Refused(Exception):
         self.headers = dict(headers or {})
         if retry_seconds:
             self.headers["Retry-After"] = str(math.ceil(retry_seconds))
+
+
+def explained(error: Exception) -> Refused:
+    """What whoever asked hears of an error that no handler expects. The log has the rest."""
+    if isinstance(error, JournalDamaged):
+        return Refused(500, f"What is stored of this run is damaged: {error.what}. {REMEDY}.")
+    if isinstance(error, sqlite3.Error):
+        sentence = "The database cannot be read now; ask again soon, and look at the disk if that lasts."
+        return Refused(503, sentence, retry_seconds=AGAIN_SECONDS)
+    return Refused(500, "The server failed at this; its log says more.")

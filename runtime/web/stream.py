@@ -10,7 +10,9 @@ from aiohttp import web
 from actors.outcome import AnswerRefused, HandoffMade, RunBegan, RunEnded
 from actors.progress import Board, News, RoundBegan, Worked, fold
 from runtime.view.report import as_json
+from runtime.web.bodies import Problem
 from runtime.web.desk import Desk
+from runtime.web.refusals import explained
 
 log = structlog.get_logger()
 
@@ -38,9 +40,9 @@ async def stream(request: web.Request, desk: Desk, run_id: str) -> web.StreamRes
             request.transport.set_write_buffer_limits(BUFFER_BYTES)
         try:
             await _pass_on(request, response, desk, run_id)
-        except Exception:  # no other answer can be given any more: a stream that is cut off says enough
+        except Exception as error:  # no other answer can be given any more, so the last event says it
             log.exception("stream.crashed", run=run_id)
-            _drop(request)
+            await _written(request, response, failed(error))
     return response
 
 
@@ -78,6 +80,11 @@ def block(event: News, percent: int = 0) -> bytes:
     if isinstance(event, Worked | RoundBegan):
         value = {**_untagged(event), "percent": percent}
     return f"event: {NAMES[type(event)]}\ndata: {as_json(value)}\n\n".encode()
+
+
+def failed(error: Exception) -> bytes:
+    """The last event of a stream whose run cannot be told to its end."""
+    return f"event: failed\ndata: {as_json(Problem(str(explained(error))))}\n\n".encode()
 
 
 def _untagged(event: News) -> dict[str, object]:

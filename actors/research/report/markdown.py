@@ -121,8 +121,8 @@ def _prose(piece: Piece) -> str:
 
 def _spans(said: tuple[Span, ...]) -> str:
     text = ""
-    for n, span in enumerate(said):
-        apart = " " if n and span.code and said[n - 1].code else ""  # their marks would run into one
+    for span in said:
+        apart = " " if span.code and text.endswith("`") else ""  # their marks would run into one
         text += apart + (_code(span.text) if span.code else _inline(span.text))
     line = _NUMBERED.sub(r"\1\\\2", text, count=1) if _NUMBERED.match(text) else text
     return f"\\{line}" if _START.match(line) else line

@@ -237,7 +237,7 @@ async def test_no_stream_of_what_there_is_not(tmp_path: Path) -> None:
         assert (await web.refusal("GET", "/tickets/T-404/events"))[0] == 404
 
 
-async def test_a_stream_that_breaks_is_cut_off_and_says_nothing_of_the_inside(
+async def test_a_stream_that_breaks_says_so_in_its_last_event_and_nothing_of_the_inside(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(*_: object) -> None:
@@ -247,9 +247,13 @@ async def test_a_stream_that_breaks_is_cut_off_and_says_nothing_of_the_inside(
         receipt = await web.submit()
         monkeypatch.setattr(desk_module, "_live", broken)
         events = receipt["links"]["events"]
-        answer = await web.raw(f"GET {events} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        asked = f"GET {events} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        answer = await web.raw(asked.encode())
 
-        assert answer.count(b"HTTP/1.1") <= 1
+        assert answer.count(b"HTTP/1.1") == 1
+        assert answer.endswith(b"\r\n0\r\n\r\n"), "it has ended, and was not cut off"
+        assert b"event: failed\ndata: {" in answer
+        assert b"its log says more" in answer
         assert b"inside" not in answer
         assert web.desk.streams == 0
     assert "a secret of the inside" in caplog.text
