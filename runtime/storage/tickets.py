@@ -124,9 +124,10 @@ class _Ticket(NamedTuple):
 
 
 def _asked(run: StoredRun, row: tuple[Any, ...]) -> Asked:
-    *said, created, note = row
-    ticket = _Ticket(*map(text, said), None if created is None else seconds(created), text(note))
-    created = run.started if ticket.created is None else ticket.created
+    words, subject, requester, created, note = row
+    came = None if created is None else seconds(created)
+    ticket = _Ticket(text(words), text(subject), text(requester), came, text(note))
+    came = run.started if ticket.created is None else ticket.created
     try:
         was = msgspec.msgpack.decode(run.initial, type=_Case).text
     except msgspec.MsgspecError:
@@ -134,7 +135,7 @@ def _asked(run: StoredRun, row: tuple[Any, ...]) -> Asked:
     question, subject = ticket.text, ticket.subject
     if was and was != (f"{subject}\n\n{question}".strip() if subject else question):
         question, subject = was, ""
-    return Asked(question, subject, ticket.requester, created, ticket.note)
+    return Asked(question, subject, ticket.requester, came, ticket.note)
 
 
 def _holds(run: StoredRun, found: Asked, needle: str) -> bool:
