@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from msgspec.structs import asdict, replace
 
 from actors.loops import repeating_pattern
-from actors.moves import ask_again, close, enter, hand, proceed, project
-from actors.outcome import Handoff, Why
+from actors.moves import ask_again, brief, close, enter, hand, keep_on, loop, proceed, project
+from actors.outcome import Handoff, Why, marker
 from actors.workflow import (
     CLOSING_SECONDS,
     MAX_RESUMES,
@@ -41,7 +41,8 @@ from actors.workflow import (
 )
 from bus import Event, Failed
 
-REASON_CHARACTERS = 500
+MOST_OVERREACHES = 2
+"""How often an agent's attempt to end the run costs it nothing; after that it is an answer that is none."""
 
 
 def begin(flow: Workflow, case: Case) -> Moved:
@@ -89,33 +90,44 @@ def _answered(flow: Workflow, run: Run, opened: Open, event: Event, elapsed: flo
         # Asked to close because of the breach, or already closing a good case when the deadline fell?
         asked = run.handoffs[opened.number - 1].reason
         return _terminate(flow, run, event, run.breach if asked == run.breach else Why.COMPLETED, opened.role)
+    if kind is flow.closed and _is_let_off(flow, run, opened):
+        return keep_on(flow, run, opened, elapsed)
     if type(step) is FanOut:
         return _settle(flow, run, step, opened, event, elapsed)
     if kind is Handover and event.to in step.peers:  # type: ignore[attr-defined] # told by `kind`, which is cheaper
         return _hand_over(flow, run, step, opened, event, elapsed)  # type: ignore[arg-type]
     if kind is Failed:
-        return ask_again(flow, run, opened, elapsed, Why.STEP_FAILED, _brief(event.error))  # type: ignore[attr-defined]
+        return ask_again(flow, run, opened, elapsed, Why.STEP_FAILED, brief(event.error))  # type: ignore[attr-defined]
     to = step.then.get(kind)
     if to == flow.final and opened.role == flow.terminator:
         return _terminate(flow, run, event, Why.COMPLETED, opened.role)
     if to is None or to == flow.final:
-        what = f"{_named(event)} of {opened.role} is no answer to {step.ask.__name__}"
-        return ask_again(flow, run, opened, elapsed, Why.ANSWERS_REFUSED, what)
+        return ask_again(flow, run, opened, elapsed, Why.ANSWERS_REFUSED, _what_is_wrong(step, opened, event))
     case = put(run.case, event)
     if len(run.handoffs) >= flow.max_handoffs:
         return close(flow, replace(run, case=case), Why.MAX_HANDOFFS_EXCEEDED, elapsed)
-    handoffs = (*run.handoffs, Handoff(opened.role, ORCHESTRATOR, kind.__name__, elapsed))
+    handoffs = (*run.handoffs, Handoff(opened.role, ORCHESTRATOR, kind.__name__, elapsed, marker(kind)))
     run = replace(run, case=case, handoffs=handoffs)
     return proceed(flow, run, to, elapsed)
 
 
-def _brief(text: str) -> str:
-    """An agent may say a lot; the handoffs and the ticket take a sentence of it."""
-    return text if len(text) <= REASON_CHARACTERS else text[: REASON_CHARACTERS - 1] + "…"
+def _is_let_off(flow: Workflow, run: Run, opened: Open) -> bool:
+    """Whether this attempt to end the run costs the agent that made it nothing."""
+    if opened.role == flow.terminator or run.cancelling:
+        return False
+    return run.overreached.count(opened.role) < MOST_OVERREACHES
 
 
 def _named(event: Event) -> str:
-    return _brief(event.what) if isinstance(event, NoAnswer) else type(event).__name__
+    return brief(event.what) if isinstance(event, NoAnswer) else type(event).__name__
+
+
+def _what_is_wrong(step: Step, opened: Open, event: Event) -> str:
+    """Why this event is no answer, for the log and for the agent that is asked again."""
+    if isinstance(event, Handover) and step.peers:
+        peers = ", ".join(sorted(step.peers))
+        return f"{opened.role} cannot hand over to {brief(event.to)!r}, only to one of: {peers}"
+    return f"{_named(event)} of {opened.role} is no answer to {step.ask.__name__}"
 
 
 def put(case: Case, event: Event) -> Case:
@@ -135,9 +147,8 @@ def _hand_over(flow: Workflow, run: Run, step: Step, opened: Open, event: Handov
     if run.cancelling:
         return close(flow, run, Why.CANCELLED, elapsed)
     if pattern := repeating_pattern(chosen):
-        detail = "The same handoffs came three times in a row: " + ", ".join(f"{a} to {b}" for a, b in pattern) + "."
-        return close(flow, run, Why.LOOP_DETECTED, elapsed, detail)
-    return hand(flow, run, step, Handoff(opened.role, event.to, _brief(event.reason), elapsed))
+        return loop(flow, run, pattern, elapsed)
+    return hand(flow, run, step, Handoff(opened.role, event.to, brief(event.reason), elapsed))
 
 
 def _settle(flow: Workflow, run: Run, step: FanOut, opened: Open, event: Event | str, elapsed: float) -> Moved:
@@ -145,17 +156,18 @@ def _settle(flow: Workflow, run: Run, step: FanOut, opened: Open, event: Event |
     if type(event) is step.answer:
         settled = Settled(opened.role, event)
     elif isinstance(event, Failed):
-        settled = Settled(opened.role, None, _brief(event.error))
+        settled = Settled(opened.role, None, brief(event.error))
     else:
         what = event if isinstance(event, str) else f"{_named(event)} is no answer to {step.ask.__name__}"
         settled = Settled(opened.role, None, what)
     left = tuple(each for each in run.open if each is not opened)
     run = replace(run, open=left, settled=(*run.settled, settled))
     if len(run.handoffs) < flow.max_handoffs:
-        reason = type(settled.answer).__name__ if settled.answer else settled.error
-        run = replace(run, handoffs=(*run.handoffs, Handoff(opened.role, ORCHESTRATOR, reason, elapsed)))
+        kind = type(settled.answer) if settled.answer else None
+        reason, named = (kind.__name__, marker(kind)) if kind else (settled.error, "")
+        run = replace(run, handoffs=(*run.handoffs, Handoff(opened.role, ORCHESTRATOR, reason, elapsed, named)))
     if left:
-        return run, Wait()
+        return run, Wait(len(run.handoffs))
     ordered = sorted(run.settled, key=lambda each: step.team.index(each.role))
     return proceed(flow, replace(run, case=replace(run.case, **{step.into: tuple(ordered)})), step.to, elapsed)
 
@@ -182,7 +194,7 @@ def _time_up(flow: Workflow, run: Run, elapsed: float) -> Moved:
     if elapsed >= flow.max_seconds:
         if step.ask is flow.close:  # the terminator is at it already: give it its grace
             grace = tuple(replace(opened, due=elapsed + CLOSING_SECONDS) for opened in run.open)
-            return replace(run, breach=Why.TIMED_OUT, open=grace), Wait()
+            return replace(run, breach=Why.TIMED_OUT, open=grace), Wait(len(run.handoffs))
         return close(flow, run, Why.TIMED_OUT, elapsed)
     if not late:
         return run, Refuse("not due yet")
@@ -191,7 +203,7 @@ def _time_up(flow: Workflow, run: Run, elapsed: float) -> Moved:
     if isinstance(step, Step):
         what = f"{late[0].role} did not answer in time"
         return ask_again(flow, run, late[0], elapsed, Why.STEP_TIMED_OUT, what)
-    moved: Moved = (run, Wait())
+    moved: Moved = (run, Wait(len(run.handoffs)))
     for opened in late:
         moved = _settle(flow, moved[0], step, opened, "it did not answer in time", elapsed)
     return moved

@@ -3,10 +3,11 @@
 import math
 
 import msgspec
+from structlog.typing import FilteringBoundLogger
 
-from actors.loops import repeating_pattern
-from actors.outcome import SENTENCES, Outcome, Spent, Status, Why
-from actors.workflow import Run, Workflow
+from actors.history import state_after
+from actors.outcome import SENTENCES, Child, Outcome, Spent, Status, Why, marker
+from actors.workflow import ORCHESTRATOR, Run, Workflow
 
 WITHOUT_TERMINATOR: dict[Why, Status] = {Why.CANCELLED: "cancelled"}
 
@@ -36,15 +37,35 @@ def _count(number: float) -> int:
     return 0 if math.isnan(number) else int(min(max(number, 0), MOST))
 
 
-def conclude(run_id: str, flow: Workflow, run: Run, ending: Ending) -> Outcome:
+def conclude(run_id: str, flow: Workflow, run: Run, ending: Ending, children: tuple[Child, ...] = ()) -> Outcome:
     """Put together the one outcome of a run."""
     case, why = run.case, ending.why
-    reached = next((each.reason for each in reversed(run.handoffs) if each.reason in flow.steps), run.state)
     return Outcome(
         run=run_id, ticket=case.ticket_id, workflow=flow.name, why=why, by=ending.by,
         status=case.status if ending.by else WITHOUT_TERMINATOR.get(why, "error"),
-        state=reached, resolution=case.resolution, summary=case.summary,
-        handoffs=run.handoffs, loop=repeating_pattern(run.chosen) or () if why is Why.LOOP_DETECTED else (),
+        state=state_after(run.handoffs, len(run.handoffs), next(iter(flow.steps))),
+        resolution=case.resolution, summary=case.summary, handoffs=run.handoffs, children=children,
+        marker=marker(flow.closed) if ending.by else "", loop=run.loop if why is Why.LOOP_DETECTED else (),
         seconds=ending.seconds, detail=case.detail or SENTENCES[why].format(flow.max_handoffs),
         unavailable=case.unavailable, degraded=case.degraded, spent=ending.spent, refused=ending.refused,
+    )  # fmt: skip
+
+
+def final_agent(outcome: Outcome) -> str:
+    """Who ended the run; of one that was sealed, who had control then."""
+    if outcome.by or not outcome.handoffs:
+        return outcome.by or ORCHESTRATOR
+    last = outcome.handoffs[-1]
+    return last.source if last.target == ORCHESTRATOR else last.target
+
+
+def log_end(log: FilteringBoundLogger, outcome: Outcome) -> None:
+    """Every end of a run is logged by this, whoever found it."""
+    if outcome.loop:
+        log.error("loop.detected", pattern=[f"{source} -> {target}" for source, target in outcome.loop])
+    elif outcome.why not in {Why.COMPLETED, Why.CANCELLED}:
+        log.error("run.failed", reason=outcome.why, detail=outcome.detail)
+    log.info(
+        "workflow.terminated", reason=outcome.why, agent=final_agent(outcome), by=outcome.by, marker=outcome.marker,
+        status=outcome.status, seconds=round(outcome.seconds, 3), handoffs=len(outcome.handoffs),
     )  # fmt: skip

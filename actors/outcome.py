@@ -8,6 +8,9 @@ import msgspec
 from actors.evidence import Resolution
 from bus import Event
 
+TERMINATE = "TERMINATE_WORKFLOW"
+"""The marker of a terminator's word, as a wire tag: no text is searched for it."""
+
 Status = Literal["resolved", "suggested", "not_found", "error", "cancelled"]
 
 
@@ -16,7 +19,7 @@ class Why(enum.StrEnum):
 
     COMPLETED = "completed"
     LOOP_DETECTED = "loop_detected"
-    """The same handoffs, chosen by agents, three times in a row."""
+    """The same handoffs three times in a row."""
     MAX_HANDOFFS_EXCEEDED = "max_handoffs_exceeded"
     TIMED_OUT = "timed_out"
     """The run's own time was over."""
@@ -52,6 +55,12 @@ SENTENCES: dict[Why, str] = {
 """What a person reads when nothing more is known; `{}` is the number of handoffs that is allowed."""
 
 
+def marker(kind: type[Event]) -> str:
+    """The name that an event has for people who debug, such as `WORKFLOW_COMPLETE`; most events have none."""
+    tag = kind.__struct_config__.tag
+    return "" if tag == kind.__name__ else str(tag)
+
+
 class Handoff(msgspec.Struct, frozen=True, gc=False):
     """Control passed from one agent to another, in either direction."""
 
@@ -60,6 +69,19 @@ class Handoff(msgspec.Struct, frozen=True, gc=False):
     reason: str
     at: float = 0.0
     """Seconds since the run began."""
+    marker: str = ""
+    """Of the answer that led to it."""
+
+
+class Child(msgspec.Struct, frozen=True, gc=False):
+    """A run that played a role in another run, with a count of handoffs of its own."""
+
+    run: str
+    workflow: str
+    handoff: int
+    """The number of the handoff, in the run above it, that it worked on; the first is 1."""
+    handoffs: tuple[Handoff, ...] = ()
+    children: tuple["Child", ...] = ()
 
 
 class Spent(msgspec.Struct, frozen=True, gc=False):
@@ -87,6 +109,10 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     resolution: Resolution | None = None
     summary: str = ""
     handoffs: tuple[Handoff, ...] = ()
+    children: tuple[Child, ...] = ()
+    """The runs within this one. Each has a bound of its own, so their handoffs are not counted here."""
+    marker: str = ""
+    """`TERMINATE_WORKFLOW` when the terminator said so; empty when the run was sealed without it."""
     loop: tuple[tuple[str, str], ...] = ()
     """The repeating pattern of (source, target), when that is why it ended."""
     seconds: float = 0.0
@@ -114,6 +140,7 @@ class HandoffMade(Event, frozen=True):
     reason: str
     state: str
     seconds: float
+    marker: str = ""
 
 
 class AnswerRefused(Event, frozen=True):

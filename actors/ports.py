@@ -36,8 +36,15 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Passages that the answer may cite, by their 1-based number."""
     last: bool = False
     """The last task of its run: it may use what was held back of the budget for it."""
+    quotes_only: bool = False
+    """Passages are to be quoted and nothing argued: the model that argues came to no answer that can be used."""
     may_search: bool = False
     """The model may call the knowledge search itself; what it finds is appended to the numbered passages."""
+
+
+def refusals(reasons: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """What a model is shown of why its agent's earlier answers were refused; nothing when none was."""
+    return (("refused", "\n".join(reasons)),) if reasons else ()
 
 
 class Filled(msgspec.Struct, frozen=True, gc=False):

@@ -6,8 +6,9 @@ import typing
 from collections.abc import Iterator
 from typing import Any, Literal
 
+from actors.history import ENDS
 from actors.wire import decoder
-from actors.workflow import ORCHESTRATOR, Again, FanOut, FromOutside, Handover, NoAnswer, Step, Workflow
+from actors.workflow import ORCHESTRATOR, Again, FanOut, FromOutside, Handover, NoAnswer, Settled, Step, Workflow
 from bus import Event, Failed
 
 MOST_REPETITIONS = 10
@@ -18,6 +19,15 @@ MOST_RETRIES = 10
 
 class InvalidWorkflow(Exception):
     """A workflow could run forever, be ended by the wrong role, or names what does not exist."""
+
+
+class TooFewHandoffs(InvalidWorkflow):
+    """A run in which all goes well would be cut short."""
+
+    def __init__(self, flow: Workflow, least: int) -> None:
+        super().__init__(f"{flow.name} takes {least} handoffs when all goes well, over its cap {flow.max_handoffs}")
+        self.least = least
+        """What the cap must be at least."""
 
 
 def verify(flow: Workflow) -> int:
@@ -35,9 +45,7 @@ def verify(flow: Workflow) -> int:
     _must_end(flow)
     least = _longest(flow, retries=False)
     if least > flow.max_handoffs:
-        raise InvalidWorkflow(
-            f"{flow.name} takes {least} handoffs when all goes well, over its cap {flow.max_handoffs}"
-        )
+        raise TooFewHandoffs(flow, least)
     if any(isinstance(step, Step) and step.peers for step in flow.steps.values()):
         return flow.max_handoffs + 1
     return min(_longest(flow, retries=True), flow.max_handoffs) + 1
@@ -49,6 +57,10 @@ def _whole(flow: Workflow) -> Iterator[str]:
         yield "it has no steps"
     if flow.final in flow.steps:
         yield f"{flow.final} is its end and cannot be a step"
+    if taken := ENDS & set(flow.steps):
+        yield f"{sorted(taken)} are reasons of an end and cannot be steps"
+    if flow.asking_loops and any(isinstance(to, Again) for step in flow.steps.values() for to in _next(step)):
+        yield "it cannot both declare repetitions and take them for loops"
     if flow.max_handoffs < 1 or not 0 < flow.max_seconds < math.inf or not 0 <= flow.cancel_seconds < math.inf:
         yield "max_handoffs, max_seconds and cancel_seconds must be bounds"
     limits = [flow.default_limits, *flow.limits.values(), *(s.limits for s in flow.steps.values() if s.limits)]
@@ -116,8 +128,20 @@ def _facts(flow: Workflow, step: Step | FanOut) -> Iterator[str]:
                 yield f"{message.__name__}.{name} is {hints[name]}, but {facts[name]} in the case"
     if isinstance(step, FanOut) and step.into not in facts:
         yield f"{step.into} is not in the case"
+    elif isinstance(step, FanOut) and not _holds(facts[step.into], step.answer):
+        yield f"{step.into} is {facts[step.into]} in the case, but must be tuple[Settled[{step.answer.__name__}], ...]"
     if step.pick and step.pick not in facts:
         yield f"{step.pick} is not in the case"
+
+
+def _holds(hint: Any, answer: type[Event]) -> bool:
+    """Whether what becomes of a team can be kept there, and stored: its answers are told apart by their types."""
+    settled = typing.get_args(hint)[:1]
+    return (
+        typing.get_origin(hint) is tuple
+        and typing.get_origin(settled[0]) is Settled
+        and answer in _arms(typing.get_args(settled[0])[0])
+    )
 
 
 def _fits(narrow: Any, wide: Any) -> bool:

@@ -3,7 +3,7 @@
 import msgspec
 
 from actors.evidence import Passage, Resolution
-from actors.outcome import Status
+from actors.outcome import TERMINATE, Status
 from actors.research.ports import Missed, Page, SearchResult, Statement
 from actors.research.records import Analysis, Brief, Plan, Report, Section
 from bus import Event, Request
@@ -93,7 +93,7 @@ class RoundCompleted(Event, Known, frozen=True):
     rounds: int
 
 
-class ResearchClosed(Event, frozen=True, tag="TERMINATE_WORKFLOW"):
+class ResearchClosed(Event, frozen=True, tag=TERMINATE):
     """The terminator's word, and only from its address: the end of the run."""
 
     status: Status

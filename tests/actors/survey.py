@@ -8,19 +8,19 @@ from actors.workflow import Again, Case, FanOut, Limits, Settled, Step, Workflow
 from bus import Event, Request
 
 
-class SurveyCase(Case, frozen=True, kw_only=True, gc=False):
-    plan: str = ""
-    team: tuple[str, ...] = ()
-    found: tuple[Settled, ...] = ()
-    notes: int = 0
-
-
 class Planned(Event, frozen=True):
     plan: str
 
 
 class Seen(Event, frozen=True):
     sight: str
+
+
+class SurveyCase(Case, frozen=True, kw_only=True, gc=False):
+    plan: str = ""
+    team: tuple[str, ...] = ()
+    found: tuple[Settled[Seen], ...] = ()
+    notes: int = 0
 
 
 class Judged(Event, frozen=True):
@@ -44,7 +44,7 @@ class Look(Request[Seen], frozen=True):
 
 
 class Judge(Request[Judged | Unsure], frozen=True):
-    found: tuple[Settled, ...]
+    found: tuple[Settled[Seen], ...]
 
 
 class CloseSurvey(Request[SurveyClosed], frozen=True):

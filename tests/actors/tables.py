@@ -20,15 +20,15 @@ from actors.workflow import (
 from bus import Event, Failed, Request
 
 
+class A(Event, frozen=True):
+    fact: int
+
+
 class TableCase(Case, frozen=True, kw_only=True, gc=False):
     fact: int = 0
     pick: str = ""
     team: tuple[str, ...] = ()
-    found: tuple[Settled, ...] = ()
-
-
-class A(Event, frozen=True):
-    fact: int
+    found: tuple[Settled[A], ...] = ()
 
 
 class B(Event, frozen=True):

@@ -38,7 +38,7 @@ MISS = m.ResolutionRecalled(recalled=Recall("miss"))
 
 def at(state: State, role: str, *, since: float = 0.0) -> Run:
     """A run that waits for this role in this state, as its sixth handoff."""
-    made = tuple(Handoff(ORCHESTRATOR, role, state) for _ in range(6))
+    made = (*(Handoff(ORCHESTRATOR, f"r{n}", "?") for n in range(5)), Handoff(ORCHESTRATOR, role, state))
     return Run(state, CASE, handoffs=made, open=(Open(6, role, since + 300.0),))
 
 

@@ -192,7 +192,7 @@ async def test_nobody_but_ticketing_may_terminate_and_the_workflow_goes_on() -> 
         outcome = await stage.end()
 
     assert (outcome.why, outcome.by, outcome.resolution) == (Why.COMPLETED, "ticketing", RESOLUTION)
-    assert [(line["target"], line["log_level"]) for line in lines if line["event"] == "handoff.repeated"] == [
+    assert [(line["target"], line["log_level"]) for line in lines if line["event"] == "termination.refused"] == [
         ("worker", "warning")
     ]
     assert stage.tickets.closed == ["R-1:close"]

@@ -62,7 +62,7 @@ def surveying(roles: dict[str, Factory] | None = None, *, flow: Any = SURVEY, ca
     return stage
 
 
-def judged(stage: Stage) -> tuple[Settled, ...]:
+def judged(stage: Stage) -> tuple[Settled[Seen], ...]:
     """What the judge was shown."""
     request: Judge = stage.model.asked[-1]
     return request.found

@@ -147,6 +147,14 @@ FAULTS: dict[str, tuple[Callable[[], Workflow], str]] = {
     ),
     "two events of one name": (lambda: planning(then={Planned: "looking", SameTag: "looking"}), "cannot be told apart"),
     "no steps": (lambda: replace(survey(), steps={}), "has no steps"),
+    "a step that is named as an end": (
+        lambda: replace(survey(), steps={"cancelled": PLANNING, **survey().steps}),
+        r"\['cancelled'\] are reasons of an end",
+    ),
+    "repetitions that would be loops": (
+        lambda: replace(survey(), asking_loops=True),
+        "cannot both declare repetitions",
+    ),
     "a step after the end": (lambda: with_steps(over=PLANNING), "is its end and cannot be a step"),
     "no handoffs": (lambda: replace(survey(), max_handoffs=0), "must be bounds"),
     "too few handoffs": (
