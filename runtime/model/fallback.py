@@ -30,6 +30,9 @@ class Fallback:
 
     async def fill(self, shape: type[T], task: Task, *, within: float) -> Filled:
         """As `ports.Model`. A spent budget is answered by the lesser model too: it costs nothing."""
+        if task.quotes_only:
+            filled = await self._lesser.fill(shape, task, within=within)
+            return msgspec.structs.replace(filled, degraded="The configured model came to no answer; this quotes.")
         until = self._clock.time() + within
         share = within - min(SHARE_SECONDS, within * SHARE)
         deadline, spent = Deadline(self._clock, share), ""

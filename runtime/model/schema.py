@@ -1,11 +1,13 @@
 """The JSON schema of an answer, as strict as structured output wants it, and the way back from text into the struct."""
 
+import contextlib
 import functools
 import re
 from typing import Any, Generic, TypeVar
 
 import msgspec
 
+from actors.outcome import TERMINATE
 from runtime.wording import safe
 
 T = TypeVar("T", bound=msgspec.Struct)
@@ -54,6 +56,28 @@ class Contract(Generic[T]):
             return self._decode(inner)
         except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
             raise Malformed(_reason(error)) from None
+
+
+class _Tagged(msgspec.Struct, frozen=True):
+    type: str = ""
+
+
+_tagged = msgspec.json.Decoder(_Tagged).decode
+
+
+def ends_run(text: str) -> bool:
+    """Whether an answer gives itself out for the event that ends a run. What its texts say is not looked at."""
+    if TERMINATE not in text:
+        return False
+    for part in (text, _object_in(text)):
+        with contextlib.suppress(msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+            return _tagged(part).type == TERMINATE
+    return False
+
+
+def says_nothing(value: msgspec.Struct) -> bool:
+    """Whether an answer is what an empty object would be."""
+    return all(field.default == getattr(value, field.name) for field in msgspec.structs.fields(value))
 
 
 @functools.lru_cache(maxsize=256)

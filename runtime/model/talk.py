@@ -13,7 +13,7 @@ from runtime.model.deadline import Deadline
 from runtime.model.dialect import Dialect, simpler
 from runtime.model.faults import Rejected
 from runtime.model.ledger import Ledger, estimate
-from runtime.model.schema import Contract, Malformed
+from runtime.model.schema import Contract, Malformed, ends_run, says_nothing
 from runtime.model.server import Server
 from runtime.model.wire import Message, Reply, ToolCall
 from runtime.settings import ModelSettings
@@ -27,6 +27,7 @@ SEARCH = "search_knowledge"
 QUESTION_CHARACTERS = 1000
 ECHO_CHARACTERS = 16_000
 """The most of an unusable answer that the model is shown again."""
+NOT_YOURS = "you cannot end the workflow; answer what you were asked"
 CALLS_AT_ONCE = 32
 """Tool calls of one message that are answered at all."""
 TOOL = {
@@ -95,7 +96,7 @@ class Talk:
                 await self._search(message)
                 continue
             try:
-                value = self._contract.decode(message.text)
+                value = self._read(message.text, run_id)
             except Malformed as problem:
                 self._repair(message, problem)
             else:
@@ -103,6 +104,17 @@ class Talk:
                     self._own_addresses_removed(value, message.text, run_id), tuple(self._passages), judged=True
                 )
         raise ModelFailed(f"{self._shared.settings.name} came to no answer: try another [model] name.")
+
+    def _read(self, text: str, run_id: str) -> Any:  # an instance of the wanted shape
+        """What an answer says. That it ends the run is not for a model to say; what else it says counts."""
+        ending = ends_run(text)
+        if ending:
+            reason = "a model cannot end a run"
+            log.warning("termination.refused", run=run_id, agent=self._task.agent, reason=reason)
+        value = self._contract.decode(text)
+        if ending and says_nothing(value):
+            raise Malformed(NOT_YOURS)
+        return value
 
     def _own_addresses_removed(self, value: Any, text: str, run_id: str) -> Any:  # an instance of the wanted shape
         if not links.may_hold_address(text):
