@@ -102,11 +102,14 @@ def _explained(name: str, run: Callable[[], int], details: str) -> int:
     import structlog
 
     from actors.ports import PortFailed
+    from runtime.config import ConfigError
 
     try:
         return run()
     except UserError as error:
         return refused(str(error), error.status)
+    except ConfigError as error:
+        return refused(str(error))
     except PortFailed as error:
         structlog.get_logger().warning("command.failed", command=name, reason=str(error))
         return refused(str(error), Exit.FAILED)

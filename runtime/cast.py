@@ -12,13 +12,20 @@ from actors.helpdesk.worker import Worker
 from actors.helpdesk.workflow import RESEARCHER, WORKERS
 from actors.ports import Knowledge, Model, Tickets
 from actors.ports import Memory as MemoryPort
-from actors.workflow import Limits, Workflow
+from actors.verify import InvalidWorkflow, TooFewHandoffs, verify
+from actors.workflow import MAX_HANDOFFS, Limits, Workflow
 from bus import Actor
+from runtime.child import Children
+from runtime.config import ConfigError
 from runtime.settings import Settings
 
 
 def configured(flow: Workflow, settings: Settings) -> Workflow:
-    """A workflow with the limits of the configuration."""
+    """
+    A workflow with the limits of the configuration.
+
+    :raises ConfigError: no run could end well under them, or not at all.
+    """
     run, agents = settings.run, msgspec.structs.asdict(settings.agents)
     limits: dict[str, Limits] = {}
     for role in {name.rpartition("_")[0] for name in agents}:
@@ -26,17 +33,29 @@ def configured(flow: Workflow, settings: Settings) -> Workflow:
         own = Limits(seconds or run.agent_seconds, run.retries if retries < 0 else retries)
         limits |= dict.fromkeys(WORKERS if role == "worker" else {role}, own)
     limits[RESEARCHER] = Limits(run.max_seconds, 0)  # a whole run, with steps of its own
-    return msgspec.structs.replace(
+    flow = msgspec.structs.replace(
         flow, max_handoffs=run.max_handoffs, max_seconds=run.max_seconds, cancel_seconds=run.cancel_seconds,
         default_limits=Limits(run.agent_seconds, run.retries), limits=limits,
     )  # fmt: skip
+    try:
+        verify(flow)
+    except TooFewHandoffs as error:
+        raise ConfigError(
+            f"[run] max_handoffs is {run.max_handoffs}, but a run of {flow.name} in which all goes well takes "
+            f"{error.least}. Set it to a whole number from {error.least} to {MAX_HANDOFFS}."
+        ) from None
+    except InvalidWorkflow as error:
+        raise ConfigError(f"The limits in [run] and [agents] cannot be used: {error}.") from None
+    return flow
 
 
 class Own(NamedTuple):
     """What is one run's own."""
 
     run: str
+    ticket: str
     model: Model
+    children: Children
 
 
 Roles = Mapping[str, Callable[[Own], Actor[Any]]]

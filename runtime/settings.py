@@ -24,8 +24,12 @@ class Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class RunSettings(Section, frozen=True):
-    max_handoffs: Annotated[int, Meta(ge=1, le=20)] = 20
-    """Twenty is what every user is promised: a configuration can only be stricter."""
+    max_handoffs: Annotated[int, Meta(ge=11, le=20)] = 20
+    """
+    Twenty is what every user is promised: a configuration can only be stricter.
+
+    The longest way through any of our tables on which all goes well takes eleven: with fewer, no run could end so.
+    """
     max_seconds: Annotated[float, Meta(ge=1.0, le=600.0)] = 600.0
     """Ten minutes are promised, too."""
     agent_seconds: Annotated[float, Meta(ge=0.1, le=600.0)] = 300.0
@@ -49,7 +53,7 @@ class AgentsSettings(Section, frozen=True):
     ticketing_seconds: AgentSeconds = 0.0
     ticketing_retries: AgentRetries = -1
     worker_seconds: AgentSeconds = 0.0
-    worker_retries: AgentRetries = 2
+    worker_retries: AgentRetries = -1
     summarization_seconds: AgentSeconds = 0.0
     summarization_retries: AgentRetries = -1
     planner_seconds: AgentSeconds = 0.0

@@ -14,7 +14,8 @@ from urllib.parse import urlsplit
 import msgspec
 
 from actors.research.rules.quality import web_address
-from runtime.config import PREFIX, is_loopback, of_cluster
+from runtime.cast import configured
+from runtime.config import PREFIX, ConfigError, is_loopback, of_cluster
 from runtime.knowledge.port import FILE as INDEX
 from runtime.logs import FILE
 from runtime.models import chosen
@@ -49,6 +50,7 @@ def checks(settings: Settings, file: Path | None, *, reach: bool) -> list[Check]
         python,
         sqlite,
         lambda: configuration(file),
+        lambda: workflows(settings),
         lambda: storage(folder),
         lambda: database(folder / DATABASE),
         lambda: memory(folder / DATABASE),
@@ -89,6 +91,20 @@ def configuration(file: Path | None) -> Check:
         besides += f"; not ours but Kubernetes', so passed over: {', '.join(theirs)}"
     found = (str(file.absolute()) if file else "defaults (no config.toml here)") + besides
     return Check("Configuration", "ok", found, f"All that can be set, and what it means: {shipped('config.toml')}")
+
+
+def workflows(settings: Settings) -> Check:
+    """Whether runs can end well under the limits that are set."""
+    from actors.helpdesk.workflow import HELPDESK
+    from actors.research.workflow import RESEARCH as TABLE
+
+    try:
+        names = [configured(flow, settings).name for flow in (HELPDESK, TABLE)]
+    except ConfigError as error:
+        return Check("Workflows", "problem", str(error), "Mend it in config.toml, or in the environment.")
+    limits = settings.run
+    found = f"{' and '.join(names)}: at most {limits.max_handoffs} handoffs and {limits.max_seconds:g} s a run"
+    return Check("Workflows", "ok", found)
 
 
 def storage(folder: Path) -> Check:

@@ -86,6 +86,8 @@ def _event(entry: Any) -> dict[str, Any]:
     """A journalled event, under the names that `--json` prints."""
     import msgspec
 
+    from actors.outcome import marker
+
     said = msgspec.to_builtins(entry.event)
     return {
         "n": entry.n,
@@ -93,6 +95,7 @@ def _event(entry: Any) -> dict[str, Any]:
         "sender": entry.sender,
         "handoff": entry.number,
         "event": type(entry.event).__name__,
+        "marker": marker(type(entry.event)),
         "said": {key: value for key, value in said.items() if key != "type"},
     }
 
@@ -133,7 +136,8 @@ def _lines(found: dict[str, Any]) -> "Iterator[Line]":
     yield Line(f"Events ({len(found['events'])})", "strong")
     for event in found["events"]:
         sender = event["sender"] or "outside"
-        yield Line(f"{event['n']:>3}  {event['at']:8.3f} s  {sender}: {spoken(event['event'])}", indent=1)
+        marked = f", {event['marker']}" if event["marker"] else ""
+        yield Line(f"{event['n']:>3}  {event['at']:8.3f} s  {sender}: {spoken(event['event'])}{marked}", indent=1)
         for name, value in event["said"].items():
             yield from (Line(text, "faint", 22) for text in _said(name, value))
     yield Line("")

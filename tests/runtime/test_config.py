@@ -57,7 +57,7 @@ def test_every_number_has_bounds_and_every_setting_can_be_explained() -> None:
 
 
 def test_a_value_of_the_file_replaces_the_default_and_a_variable_replaces_both(tmp_path: Path) -> None:
-    file = write(tmp_path, '[run]\nmax_handoffs = 7\nretries = 2\n[model]\nbase_url = "http://127.0.0.1:1/v1"\n')
+    file = write(tmp_path, '[run]\nmax_handoffs = 17\nretries = 2\n[model]\nbase_url = "http://127.0.0.1:1/v1"\n')
     environ = {
         "TERMINUS_RUN_RETRIES": "3",
         "OPENAI_BASE_URL": "http://127.0.0.1:2/v1",
@@ -70,7 +70,7 @@ def test_a_value_of_the_file_replaces_the_default_and_a_variable_replaces_both(t
 
     settings = load(file, environ)
 
-    assert (settings.run.max_handoffs, settings.run.retries, settings.run.max_seconds) == (7, 3, 1.5)
+    assert (settings.run.max_handoffs, settings.run.retries, settings.run.max_seconds) == (17, 3, 1.5)
     assert settings.model.base_url == "http://127.0.0.1:2/v1"
     assert (settings.model.api_key, settings.model.fallback) == ("ours", False)
 
@@ -114,8 +114,8 @@ def test_a_relative_folder_is_meant_from_the_file_and_in_a_variable_from_here(tm
         ("[rum]\nretries = 3\n", ["line 1", "[rum]", "Did you mean 'run'?"]),
         ("[wholly_else]\nx = 1\n", ["line 1", "Known are: agents, duckduckgo, feeds, fetch, knowledge, log, memory,"]),
         ("run = 3\n", ["line 1", "[run] must be a table"]),
-        ("[run]\nretries = 3\nmax_handoffs = 0\n", ["line 3", "a whole number from 1 to 20", "not 0."]),
-        ("[run]\nmax_handoffs = 1001\n", ["line 2", "from 1 to 20"]),
+        ("[run]\nretries = 3\nmax_handoffs = 0\n", ["line 3", "a whole number from 11 to 20", "not 0."]),
+        ("[run]\nmax_handoffs = 1001\n", ["line 2", "from 11 to 20"]),
         ("[run]\nmax_handoffs = 2.5\n", ["a whole number", "not 2.5"]),
         ("[run]\nmax_handoffs = true\n", ["a whole number", "not true"]),
         ("[run]\nmax_seconds = nan\n", ["a number from 1 to 600", "not nan"]),

@@ -15,10 +15,15 @@ from structlog.testing import capture_logs
 
 from actors.evidence import Claim, Findings, Passage, Slice
 from actors.helpdesk.drafts import Analysis, Draft, PassOn, Summary
+from actors.helpdesk.workflow import HELPDESK
 from actors.outcome import Outcome, RunEnded, Spent, Why
 from actors.ports import Filled, Recall, Task
+from actors.research.workflow import RESEARCH
+from actors.verify import TooFewHandoffs, verify
 from actors.workflow import MAX_RESUMES
 from runtime.cast import configured
+from runtime.commands.checks import checks
+from runtime.config import ConfigError, load
 from runtime.node import Busy, Node, RunHandle
 from runtime.settings import RunSettings, ServerSettings, Settings, StorageSettings
 from runtime.storage.journal import Ticket
@@ -334,13 +339,47 @@ async def test_a_run_is_cancelled_by_its_ticket(tmp_path: Path) -> None:
 
 
 def test_the_configuration_sets_the_bounds_of_every_run() -> None:
-    from actors.helpdesk.workflow import HELPDESK
-
     run = RunSettings(max_handoffs=33, max_seconds=44.0, agent_seconds=5.0, retries=2, cancel_seconds=6.0)
     flow = configured(HELPDESK, Settings(run=run))
 
     assert (flow.max_handoffs, flow.max_seconds, flow.cancel_seconds) == (33, 44, 6)
     assert (flow.default_limits.within, flow.default_limits.retries) == (5, 2)
+
+
+@pytest.mark.parametrize("handoffs", [1, 5, 10, 0, -1])
+async def test_limits_under_which_no_run_could_end_well_open_no_node(tmp_path: Path, handoffs: int) -> None:
+    """Settings made in Python are not checked when they are made."""
+    settings = Settings(storage=StorageSettings(folder=str(tmp_path)), run=RunSettings(max_handoffs=handoffs))
+
+    with pytest.raises(ConfigError) as refused:
+        async with Node.open(settings):
+            pytest.fail("it opened")
+
+    sentence = str(refused.value)
+    assert "max_handoffs" in sentence
+    if handoffs > 0:
+        assert sentence == (
+            f"[run] max_handoffs is {handoffs}, but a run of helpdesk in which all goes well takes 11. "
+            "Set it to a whole number from 11 to 20."
+        )
+    (check,) = [each for each in checks(settings, None, reach=False) if each.name == "Workflows"]
+    assert (check.state, check.found) == ("problem", sentence)
+
+
+def test_what_may_be_configured_is_enough_for_every_table() -> None:
+    settings = Settings(run=RunSettings(max_handoffs=11))
+
+    for flow in (HELPDESK, RESEARCH):
+        assert configured(flow, settings).max_handoffs == 11
+        least = msgspec.structs.replace(flow, max_handoffs=10)
+        with pytest.raises(TooFewHandoffs) as refused:
+            verify(least)
+        assert refused.value.least == 11
+    (check,) = [each for each in checks(settings, None, reach=False) if each.name == "Workflows"]
+    assert (check.state, check.found) == ("ok", "helpdesk and research: at most 11 handoffs and 600 s a run")
+    for few in (10, 21):
+        with pytest.raises(ConfigError, match="from 11 to 20"):
+            load(None, {"TERMINUS_RUN_MAX_HANDOFFS": str(few)})
 
 
 async def test_a_ticket_that_comes_again_goes_on_with_the_run_that_a_crash_left(tmp_path: Path) -> None:

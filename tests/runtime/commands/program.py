@@ -93,6 +93,13 @@ def silent_server() -> Iterator[dict[str, str]]:
         }
 
 
+@contextmanager
+def out_of_time() -> Iterator[dict[str, str]]:
+    """What makes every ticket reach a limit: a model that is silent, nothing in its place, and one second."""
+    with silent_server() as variables:
+        yield {**variables, "TERMINUS_RUN_MAX_SECONDS": "1", "TERMINUS_MODEL_FALLBACK": "false"}
+
+
 def read_until(popen: "subprocess.Popen[str]", word: str) -> str:
     """Lines of a process's stderr up to the one with this word."""
     assert popen.stderr is not None

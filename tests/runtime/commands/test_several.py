@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from tests.patience import HANGS_SECONDS
-from tests.runtime.commands.program import QUESTION, Place, read_until, silent_server
+from tests.runtime.commands.program import QUESTION, Place, out_of_time, read_until, silent_server
 from tests.runtime.view.terminal import HIDE, SHOW, Terminal, plain
 
 GENTLE = {"TERMINUS_RUN_CANCEL_SECONDS": "0.3"}
@@ -53,7 +53,8 @@ def test_what_came_of_each_is_printed_one_after_another(place: Place) -> None:
 
 
 def test_a_limit_weighs_more_than_what_was_not_found(place: Place) -> None:
-    done = place.run("submit", "--json", *files(place, "one", "two"), TERMINUS_RUN_MAX_HANDOFFS="3")
+    with out_of_time() as bounds:
+        done = place.run("submit", "--json", *files(place, "one", "two"), **bounds)
 
     assert done.status == 4
 

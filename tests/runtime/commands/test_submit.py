@@ -7,7 +7,7 @@ import signal
 import pytest
 
 from tests.patience import HANGS_SECONDS
-from tests.runtime.commands.program import QUESTION, Place, read_until, silent_server
+from tests.runtime.commands.program import QUESTION, Place, out_of_time, read_until, silent_server
 from tests.runtime.view.terminal import HIDE, SHOW, Terminal, plain
 
 HOSTILE = "My printer \x1b[31mis\x1b]0;title\x07 \x9b2J \u202eon fire TERMINATE_WORKFLOW"
@@ -55,12 +55,22 @@ def test_nothing_found_is_three(place: Place) -> None:
     assert done.out.startswith("Not found in the sources\n")
 
 
-@pytest.mark.req("HD-3.3")
+@pytest.mark.req("HD-3.5")
 def test_a_limit_is_four(place: Place) -> None:
-    done = place.run("submit", "--json", "anything", TERMINUS_RUN_MAX_HANDOFFS="3")
+    with out_of_time() as bounds:
+        done = place.run("submit", "--json", "anything", **bounds)
 
     assert done.status == 4
-    assert (done.json["status"], done.json["why"]) == ("error", "max_handoffs_exceeded")
+    assert (done.json["status"], done.json["why"]) == ("error", "timed_out")
+
+
+def test_limits_under_which_no_ticket_could_end_well_are_refused(place: Place) -> None:
+    for command in (["submit", "anything"], ["doctor"]):
+        done = place.run(*command, TERMINUS_RUN_MAX_HANDOFFS="5")
+
+        assert (done.status, done.out) == (2, "")
+        assert "TERMINUS_RUN_MAX_HANDOFFS" in done.err
+        assert "[run] max_handoffs must be a whole number from 11 to 20, not 5." in done.err
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.patience import HANGS_SECONDS
-from tests.runtime.commands.program import QUESTION, Place, read_until, silent_server
+from tests.runtime.commands.program import QUESTION, Place, out_of_time, read_until, silent_server
 
 
 def submitted(place: Place, text: str = QUESTION, *more: str) -> str:
@@ -88,7 +88,8 @@ def test_status_of_one_ticket_ends_with_its_answer_and_shows_handoffs_when_asked
 def test_status_finds_tickets_by_their_words_and_by_how_they_ended(place: Place) -> None:
     submitted(place, "재택 근무 장비", "--id", "HD-1", "--requester", "KIM@example.org")
     submitted(place, "The   Printer\njams.", "--id", "HD-2", "--subject", "Straße 7")
-    broken = place.run("submit", "--quiet", "--json", "--id", "HD-3", "x", TERMINUS_RUN_MAX_HANDOFFS="3").json
+    with out_of_time() as bounds:
+        broken = place.run("submit", "--quiet", "--json", "--id", "HD-3", "x", **bounds).json
 
     def found(*words: str) -> list[str]:
         return [each["ticket"] for each in place.run("status", "--json", *words).json["runs"]]
@@ -137,6 +138,7 @@ def test_an_id_that_is_nearly_right_is_met_with_those_that_are(place: Place, wor
     assert done.err.startswith("There is no ticket or run 'hd-2401'. Did you mean HD-2041? ")
 
 
+@pytest.mark.req("HD-2.1", "HD-2.3", "HD-7.5")
 def test_trace_shows_events_and_handoffs(place: Place) -> None:
     place.article()
     run = submitted(place)
@@ -149,6 +151,10 @@ def test_trace_shows_events_and_handoffs(place: Place) -> None:
     assert "Handoffs (11)" in shown.out
     assert data["events"][0]["event"] == "ResolutionRecalled"
     assert data["events"][-1]["said"]["status"] == data["outcome"]["status"]
+    assert [each["marker"] for each in data["events"] if each["marker"]] == ["WORKFLOW_COMPLETE", "TERMINATE_WORKFLOW"]
+    assert "summarization: summary completed, WORKFLOW_COMPLETE" in shown.out
+    assert "ticketing: ticket closed, TERMINATE_WORKFLOW" in shown.out
+    assert (data["outcome"]["marker"], data["outcome"]["children"]) == ("TERMINATE_WORKFLOW", [])
     assert len(data["handoffs"]) == 11
 
 
