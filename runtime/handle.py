@@ -1,12 +1,13 @@
 """A run, as who submitted it sees it: of this process, or of another one on the same database."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Any, Protocol
 
 import structlog
 
-from actors.outcome import HandoffMade, Outcome, Progress, RunBegan, RunEnded
+from actors.history import past
+from actors.outcome import Outcome, RunEnded
 from actors.progress import News
 from runtime.run import LiveRun
 
@@ -129,15 +130,3 @@ class FollowedRun:
         self._asking.discard(asking)
         if not asking.cancelled() and (error := asking.exception()) is not None:
             log.error("run.not_cancelled", run=self.run, error=repr(error))
-
-
-def past(outcome: Outcome) -> Iterator[Progress]:
-    """What a watcher of a run that is over would have seen."""
-    made = outcome.handoffs
-    if made:
-        yield RunBegan(run=outcome.run, ticket=outcome.ticket, workflow=outcome.workflow, agent=made[0].target)
-    for number, each in enumerate(made, 1):
-        yield HandoffMade(
-            number=number, source=each.source, target=each.target, reason=each.reason, state=outcome.state,
-            seconds=each.at,
-        )  # fmt: skip

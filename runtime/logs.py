@@ -214,7 +214,14 @@ def _configured(log: LogSettings, lines: Lines, *, terminal: bool) -> Iterator[N
 def processors(*, people: bool, colours: bool = False) -> list[Processor]:
     """What an event passes through on its way to a line."""
     render = ConsoleRenderer(colors=colours, exception_formatter=plain_traceback, pad_event_to=24)
-    return [structlog.processors.add_log_level, _stamp, _traceback, _clean, render if people else _as_json]
+    return [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        _stamp,
+        _traceback,
+        _clean,
+        render if people else _as_json,
+    ]
 
 
 def _stamp(_: WrappedLogger, __: str, event: EventDict) -> EventDict:

@@ -17,6 +17,7 @@ from actors.research.workflow import RESEARCH, ResearchCase
 from actors.workflow import Case, Workflow
 from bus import SharedCast
 from runtime.cast import Own, configured, helpdesk_roles
+from runtime.child import Children
 from runtime.handle import Handle, RunHandle
 from runtime.knowledge.port import KnowledgeIndex
 from runtime.memory.store import TicketMemory
@@ -198,16 +199,20 @@ class Node:
 
     def _begin(self, run_id: str, flow: Workflow, case: Case, replayed: Replayed | None) -> LiveRun:
         effects, limits = Effects(self.database, run_id), self.settings.research
+        children = Children(self.journal.children(run_id) if replayed else ())
         if isinstance(case, ResearchCase):
             model, spent = self.models.for_run(
                 run_id, ModelAccount(effects), money=limits.money, held_back=limits.report_share
             )
             self.workers.warm(*RESEARCH_WORK)  # they load theirs while this process loads what is its own
-            cast = self.research.cast(run_id, model, effects, case.ticket_id)
+            cast = self.research.cast(run_id, model, effects, children, case.ticket_id, project=case.ticket_id)
         else:
             model, spent = self.models.for_run(run_id, ModelAccount(effects))
-            cast = SharedCast(self._roles, Own(run_id, model))
-        live = LiveRun(run_id, flow, case, cast, journal=self.journal, spent=spent, replayed=replayed, log=self._log)
+            cast = SharedCast(self._roles, Own(run_id, case.ticket_id, model, children))
+        live = LiveRun(
+            run_id, flow, case, cast, journal=self.journal, spent=spent, replayed=replayed, children=children,
+            log=self._log,
+        )  # fmt: skip
         if isinstance(case, ResearchCase):
             live.remember()
             self.research.keeper.follow(live)

@@ -9,6 +9,7 @@ from functools import partial
 import msgspec
 import structlog
 
+from actors.conclusion import log_end
 from actors.helpdesk.workflow import TicketCase
 from actors.outcome import Outcome
 from actors.ports import PortFailed
@@ -123,7 +124,7 @@ class Runs:
         try:
             live = self._begin(run_id, flow, case, replayed)
         except Exception:
-            self._journal.give_up(self._journal.run(run_id))
+            self._give_up(self._journal.run(run_id))
             raise
         self.live.add(live)
         return live
@@ -187,10 +188,14 @@ class Runs:
             case, replayed = self._journal.case(stored), self._journal.replayed(stored)
         except JournalDamaged as error:
             log.error("run.lost", run=stored.id, error=str(error))  # noqa: TRY400 - a sentence says it all
-            self._journal.give_up(stored)
+            self._give_up(stored)
             return None
         log.info("run.resumed", run=stored.id, ticket=stored.ticket, seconds=round(replayed.elapsed, 1))
         return RunHandle(self._work(stored.id, self._journal.flow(stored), case, replayed))
+
+    def _give_up(self, stored: StoredRun) -> None:
+        outcome = self._journal.give_up(stored)
+        log_end(log.bind(workflow=stored.workflow, run=stored.id, ticket=stored.ticket), outcome)
 
     async def settle_dead(self) -> None:
         """Record what dead processes had told and could not record; what fails now is tried by the next who asks."""

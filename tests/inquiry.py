@@ -16,6 +16,7 @@ from actors.research.records import Brief
 from actors.research.workflow import RESEARCH, ResearchCase
 from actors.workflow import Run, Workflow
 from bus import Actor, Cast, Clock, SharedCast
+from runtime.child import Children
 from runtime.model.extractive import Extractive
 from runtime.research.cast import Own, research_roles
 from runtime.run import LiveRun
@@ -128,9 +129,12 @@ class Inquiry(Stage):
         self.rounds: list[LiveRun] = []
         self.notebooks: dict[str, Notebook] = {}
         self._roles, self._replaced = research_roles(flow, self.tickets_, dict.fromkeys(AGENTS, ""), 30.0), roles
-        own = Own("R-1", self.model_, self.search, self.fetch, reading or Looks(), self._deepen)
+        children = Children()
+        own = Own("R-1", "T-1", children, self.model_, self.search, self.fetch, reading or Looks(), self._deepen)
         case = ResearchCase(ticket_id="T-1", text=text, brief=brief)
-        super().__init__(flow=flow, case=case, tickets=self.tickets_, journal=journal, cast=self._cast(own))
+        super().__init__(
+            flow=flow, case=case, tickets=self.tickets_, journal=journal, cast=self._cast(own), children=children
+        )
 
     def _cast(self, own: Own) -> Cast:
         return {**SharedCast(self._roles, own), **self._replaced}
@@ -139,7 +143,11 @@ class Inquiry(Stage):
         case = msgspec.structs.replace(case, max_seconds=flow.max_seconds)
         notebook = self.notebooks[run_id] = Notebook()
         clock: Clock = self.clock
-        live = LiveRun(run_id, flow, case, self._cast(own._replace(run=run_id)), clock=clock, journal=notebook)
+        below = own._replace(run=run_id, children=Children())
+        live = LiveRun(
+            run_id, flow, case, self._cast(below), clock=clock, journal=notebook, children=below.children,
+            within=own.ticket,
+        )  # fmt: skip
         self.rounds.append(live)
         return live
 

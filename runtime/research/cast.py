@@ -19,14 +19,17 @@ from actors.research.searcher import Searcher
 from actors.research.workflow import ResearchCase
 from actors.workflow import Run, Workflow
 from bus import Actor, Request
-from runtime.child import ChildRun
+from runtime.child import Children, ChildRun
 from runtime.run import LiveRun
 
 
 class Own(NamedTuple):
-    """What one research run has of its own; the rounds below it share all but the id."""
+    """What one research run has of its own; the rounds below it share all but the id and what is below them."""
 
     run: str
+    ticket: str
+    """As logs name it."""
+    children: Children
     model: Model
     search: Search
     fetch: Fetch
@@ -60,7 +63,7 @@ def _round(own: Own, flow: Workflow, hold_back: float) -> ChildRun:
         assert isinstance(request, m.ExploreDirections)  # noqa: S101 - the table asks nothing else of this role
         return await own.deepen(own, run_id, flow, deeper(request, run_id))
 
-    return ChildRun(own.run, flow, begin, told_above, hold_back=hold_back)
+    return ChildRun(own.run, flow, begin, told_above, children=own.children, hold_back=hold_back)
 
 
 def deeper(request: m.ExploreDirections, run_id: str) -> ResearchCase:

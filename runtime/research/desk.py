@@ -12,7 +12,7 @@ from actors.research.workflow import ResearchCase
 from actors.workflow import Run, Workflow
 from bus import Cast, Request, SharedCast
 from runtime.cast import Own as HelpdeskOwn
-from runtime.child import ChildRun
+from runtime.child import Children, ChildRun
 from runtime.fetch.client import Client
 from runtime.fetch.port import Pages
 from runtime.projects.keeper import Keeper
@@ -42,16 +42,20 @@ class Research:
         self.reader = Reader(node.knowledge, node.workers)
         self.keeper = Keeper(node.folder, node.workers, settings.research.backup_seconds)
 
-    def cast(self, run_id: str, model: Model, effects: Effects, project: str = "") -> Cast:
+    def cast(
+        self, run_id: str, model: Model, effects: Effects, children: Children, ticket: str, *, project: str = ""
+    ) -> Cast:
         """
         The cast of a research's outermost run, with ports of its own.
 
+        :param ticket: as logs name it.
         :param project: the id of its state file, if it has one: then the pages that it read are kept as they were sent.
         """
         limits = self._node.settings.research
         purse = Purse({"pages": limits.pages, "credits": limits.credits}, effects)
         search, fetch = self.sources.for_run(effects, purse), self.pages.for_run(effects, purse, project)
-        return SharedCast(self._roles, Own(run_id, model, search, fetch, self.reader, self._deepen))
+        own = Own(run_id, ticket, children, model, search, fetch, self.reader, self._deepen)
+        return SharedCast(self._roles, own)
 
     async def close(self) -> None:
         await self.keeper.close()
@@ -66,24 +70,27 @@ class Research:
         async def begin(run_id: str, flow: Workflow, request: Request[Any]) -> LiveRun | tuple[Run, Outcome]:
             brief = Brief(settings.breadth, settings.depth, sources=settings.sources)
             case = ordered(request, run_id, brief)
-            effects = Effects(database, run_id)
-            child = await self._child(run_id, flow, case, self.cast(run_id, ticket.model, effects))
+            effects, children = Effects(database, run_id), Children(self._node.journal.children(run_id))
+            cast = self.cast(run_id, ticket.model, effects, children, ticket.ticket)
+            child = await self._child(run_id, flow, case, cast, ticket.ticket, children)
             if isinstance(child, LiveRun):
                 child.when_ended(lambda _: effects.forget())
             return child
 
         flow = self._node.flows["research"]
-        return ChildRun(ticket.run, flow, begin, answered, hold_back=settings.report_seconds)
+        return ChildRun(ticket.run, flow, begin, answered, children=ticket.children, hold_back=settings.report_seconds)
 
     async def _deepen(self, own: Own, run_id: str, flow: Workflow, case: ResearchCase) -> LiveRun | tuple[Run, Outcome]:
         """Begin a round below another."""
-        live = await self._child(run_id, flow, case, SharedCast(self._roles, own._replace(run=run_id)))
+        children = Children(self._node.journal.children(run_id))
+        cast = SharedCast(self._roles, own._replace(run=run_id, children=children))
+        live = await self._child(run_id, flow, case, cast, own.ticket, children)
         if isinstance(live, LiveRun):
             self.keeper.deeper(live)
         return live
 
     async def _child(
-        self, run_id: str, flow: Workflow, case: ResearchCase, cast: Cast
+        self, run_id: str, flow: Workflow, case: ResearchCase, cast: Cast, within: str, children: Children
     ) -> LiveRun | tuple[Run, Outcome]:
         """Begin a run within a run, or go on with the one that the journal knows."""
         journal, owner = self._node.journal, self._node.owner.token
@@ -92,10 +99,11 @@ class Research:
         except UnknownRun:
             case = msgspec.structs.replace(case, max_seconds=flow.max_seconds)
             await journal.accept_child(run_id, flow, case, owner)
-            return LiveRun(run_id, flow, case, cast, journal=journal)
+            return LiveRun(run_id, flow, case, cast, journal=journal, children=children, within=within)
         if (outcome := journal.outcome(stored)) is not None:
             return journal.fold(stored), outcome
         await journal.take_over(stored, owner)
         return LiveRun(
-            run_id, journal.flow(stored), journal.case(stored), cast, journal=journal, replayed=journal.replayed(stored)
-        )
+            run_id, journal.flow(stored), journal.case(stored), cast, journal=journal,
+            replayed=journal.replayed(stored), children=children, within=within,
+        )  # fmt: skip

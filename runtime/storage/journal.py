@@ -7,7 +7,7 @@ import msgspec
 
 from actors.advance import replay
 from actors.conclusion import Ending, conclude
-from actors.outcome import Outcome, Why
+from actors.outcome import Child, Outcome, Why
 from actors.ports import Entry, PortFailed
 from actors.wire import decoder
 from actors.workflow import Case, Run, Workflow
@@ -109,10 +109,11 @@ class SqliteJournal:
             outcome = self._unread(run, told.ending)
         await self._database.run(*self._ended_by(told, outcome))
 
-    def give_up(self, run: StoredRun) -> None:
+    def give_up(self, run: StoredRun) -> Outcome:
         """End a run that cannot be read any more. Its events stay, for a version that can."""
-        ending = Ending(Why.ORCHESTRATOR_FAILED, "", 0.0)
-        self.keep(self._unread(run, ending), MOST_EVENTS, lambda: None)
+        outcome = self._unread(run, Ending(Why.ORCHESTRATOR_FAILED, "", 0.0))
+        self.keep(outcome, MOST_EVENTS, lambda: None)
+        return outcome
 
     def _unread(self, run: StoredRun, ending: Ending) -> Outcome:
         flow = self._flows.get(run.workflow) or next(iter(self._flows.values()))
@@ -132,16 +133,8 @@ class SqliteJournal:
 
         Not waited for: the event that reports it is written after it, by the same writer, and is waited for.
         """
-        self._database.write(
-            (
-                (
-                    CLOSE_TICKET,
-                    (status, note, key, ticket_id, key, key.partition(":")[0]),
-                ),
-            ),
-            _nothing,
-            lazily=True,
-        )
+        closed = (CLOSE_TICKET, (status, note, key, ticket_id, key, key.partition(":")[0]))
+        self._database.write((closed,), _nothing, lazily=True)
 
     def find(self, some_id: str) -> StoredRun:
         """The latest run of the ticket of this id, or else the run of this id; `run:ID` is a run in any case."""
@@ -269,7 +262,22 @@ class SqliteJournal:
             raise JournalDamaged(f"the last event of {run.id} is missing")
         where = self._folded(run, entries)
         with reading(f"the end of {run.id}"):
-            return conclude(run.id, self.flow(run), where, ending)
+            return conclude(run.id, self.flow(run), where, ending, self.children(run.id))
+
+    def children(self, run_id: str) -> tuple[Child, ...]:
+        """The runs within a run, each with those within it."""
+        # "/" follows "." in every table of characters, so that only ids which begin with the run's are looked at
+        within = "id > ? AND id < ? AND instr(substr(id, ?), '.') = 0"
+        rows = self._runs(within, f"{run_id}.", f"{run_id}/", len(run_id) + 2)
+        found = [each for each in rows if each.id.rpartition(".")[2].isdigit()]
+        return tuple(sorted(map(self._child, found), key=lambda child: child.handoff))
+
+    def _child(self, run: StoredRun) -> Child:
+        try:
+            made = self.fold(run).handoffs
+        except JournalDamaged:  # the run above it can be read all the same
+            made = ()
+        return Child(run.id, run.workflow, int(run.id.rpartition(".")[2]), made, self.children(run.id))
 
     def flow(self, run: StoredRun) -> Workflow:
         """The workflow that a run goes by, with the time that it has."""

@@ -9,10 +9,11 @@ from typing import Any
 
 import structlog
 
+from actors.history import past
 from actors.outcome import HandoffMade, Outcome, RunEnded
 from actors.progress import HEARTBEAT_SECONDS, News
 from runtime.commands.intake import Draft
-from runtime.handle import Handle, RunHandle, past
+from runtime.handle import Handle, RunHandle
 from runtime.node import Busy, Node
 from runtime.storage.database import DatabaseClosed
 from runtime.storage.journal import JournalDamaged, StoredRun, Ticket, UnknownRun

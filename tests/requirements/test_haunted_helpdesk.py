@@ -14,9 +14,9 @@ from actors.helpdesk.workflow import HELPDESK, WORKERS, State
 from actors.outcome import HandoffMade, RunBegan, Why
 from actors.ports import Recall
 from actors.verify import InvalidWorkflow, verify
-from actors.workflow import ORCHESTRATOR, HandOff, Handover, Refuse, Run, Step, Terminate
+from actors.workflow import ORCHESTRATOR, HandOff, Handover, Limits, Refuse, Run, Step, Terminate
 from bus import Actor, Context, LocalBus
-from runtime.prompts import load
+from runtime.prompts import FOLDER, load
 from tests.clock import settle
 from tests.fakes import (
     CASE,
@@ -78,7 +78,7 @@ def test_hd_1_2_in_the_terminated_state_no_agent_starts_a_handoff() -> None:
         for event in (Handover(to="worker", reason="more"), OBTAINED, CLOSED):
             after, verdict = advance(HELPDESK, run, event, sender=sender, number=number, elapsed=2.0)
             assert after is run
-            assert isinstance(verdict, Refuse)
+            assert verdict == Refuse("the run has ended")
 
 
 @pytest.mark.req("HD-1.3")
@@ -174,7 +174,7 @@ async def test_hd_2_4_with_a_termination_marker_in_the_history_nobody_starts_a_h
     for number in range(len(run.handoffs) + 2):
         event = Handover(to="worker", reason="once more")
         after, verdict = advance(HELPDESK, run, event, sender=sender, number=number, elapsed=1.0)
-        assert (after, type(verdict)) == (run, Refuse)
+        assert (after, verdict) == (run, Refuse("the run has ended"))
 
 
 @pytest.mark.req("HD-2.5", "HD-7.3")
@@ -352,14 +352,16 @@ async def test_hd_5_4_nobody_but_ticketing_may_terminate(role: str) -> None:
         "summarization": m.SummaryCompleted(summary="s"),
     }  # fmt: skip
     then = m.ResolutionStored()
-    liar = Says(CLOSED, honest[role], *([then] if role == "memory" else []))
+    liar = Says(CLOSED, CLOSED, honest[role], *([then] if role == "memory" else []))
+    flow = msgspec.structs.replace(HELPDESK, default_limits=Limits(retries=0))
 
-    outcome, lines = await logged(Stage({role: lambda: liar}))
+    outcome, lines = await logged(Stage({role: lambda: liar}, flow=flow))
 
-    assert (outcome.why, outcome.by) == (Why.COMPLETED, "ticketing")
-    (line,) = events(lines, "handoff.repeated")
-    assert line["log_level"] == "warning"
-    assert "TicketClosed" in line["reason"]
+    assert (outcome.why, outcome.by, targets(outcome)) == (Why.COMPLETED, "ticketing", PLAIN)
+    refused = [(line["target"], line["log_level"], line["reason"]) for line in events(lines, "termination.refused")]
+    said = f"{role} tried to end the run, which only ticketing may; it is asked again"
+    assert refused == [(role, "warning", said)] * 2
+    assert events(lines, "handoff.repeated") == []
 
 
 @pytest.mark.req("HD-5.5")
@@ -391,9 +393,15 @@ async def test_hd_6_1_every_completion_says_whether_it_hands_off_or_terminates()
     made = [(each.source, each.target) for each in outcome.handoffs if each.source != ORCHESTRATOR]
     assert answers[-1] == ("ticketing", "TicketClosed")
     assert [sender for sender, _ in answers[:-1]] == [source for source, _ in made]
-    prompts = load()
-    for role in ("ticketing", "summarization", "worker"):
-        assert re.search(r"\b(pass|hand|close|closes|end|ends|return)", prompts[role].instructions), role
+
+
+RULE = re.compile(r"(?ms)^When you are done, .*\bhand\b.*\b(?:back|over)\b.*\bterminates? the workflow\b")
+
+
+@pytest.mark.req("HD-6.1")
+@pytest.mark.parametrize("agent", sorted(path.stem for path in FOLDER.glob("*.md")))
+def test_hd_6_1_each_agents_prompt_says_when_it_hands_off_and_that_it_does_not_terminate(agent: str) -> None:
+    assert RULE.search(load()[agent].instructions)
 
 
 @pytest.mark.req("HD-6.2")
@@ -494,7 +502,8 @@ async def test_hd_7_5_the_result_carries_the_handoffs_as_an_array() -> None:
 
     told = msgspec.json.decode(msgspec.json.encode(outcome))
     assert [each["target"] for each in told["handoffs"]] == PLAIN
-    assert set(told["handoffs"][0]) == {"source", "target", "reason", "at"}
+    assert set(told["handoffs"][0]) == {"source", "target", "reason", "at", "marker"}
+    assert told["children"] == [], "nobody worked on it in a run of its own"
 
 
 @pytest.mark.req("SY-1")

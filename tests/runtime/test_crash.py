@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from structlog.testing import capture_logs
 
 from actors.helpdesk.messages import SummaryCompleted
 from actors.outcome import Outcome, Why
@@ -180,16 +181,20 @@ async def test_a_run_that_ends_its_process_does_so_a_few_times_only(
     assert Counter(Notes(tmp_path).lines())["ticketing:Analysis"] == 1
 
 
+@pytest.mark.req("HD-2.5", "HD-7.3")
 async def test_a_run_whose_journal_is_damaged_is_given_up_and_the_others_go_on(tmp_path: Path, kills: Kills) -> None:
     assert kills(tmp_path, kill=3, after=True) == -9
     async with opened(tmp_path) as node:
         await node.database.run(("UPDATE run SET id = 'R-bad', ticket = 'T-bad', initial = x'00'", ()))
     assert kills(tmp_path, kill=3, after=True) == -9
 
-    outcome = await resumed(tmp_path)
+    with capture_logs() as lines:
+        outcome = await resumed(tmp_path)
 
     assert outcome is not None
     assert outcome.why is Why.COMPLETED
+    (line,) = [each for each in lines if each["event"] == "workflow.terminated" and each["run"] == "R-bad"]
+    assert (line["reason"], line["agent"], line["ticket"]) == ("orchestrator_failed", "orchestrator", "T-bad")
     async with opened(tmp_path) as node:
         assert rows(node, "SELECT status FROM run WHERE id = 'R-bad'") == [("error",)]
 
