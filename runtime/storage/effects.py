@@ -21,14 +21,13 @@ DELETE FROM effect WHERE (run = ?1 OR (run > ?1 || '.' AND run < ?1 || '/'))
 AND EXISTS (SELECT 1 FROM run WHERE id = ?1 AND ended IS NOT NULL)
 """
 """Those of a run that has ended, and of the runs within it. The end of one that could not be recorded comes later."""
-SWEEP = """
-DELETE FROM effect WHERE (run, kind, key) IN (
-    SELECT run, kind, key FROM effect
-    WHERE EXISTS (SELECT 1 FROM run WHERE id = effect.run AND ended IS NOT NULL) OR NOT EXISTS (
-        SELECT 1 FROM run WHERE id = substr(effect.run, 1, instr(effect.run || '.', '.') - 1) AND ended IS NULL
-    ) LIMIT ?
-)
+_LEFT = """
+SELECT run, kind, key FROM effect
+WHERE EXISTS (SELECT 1 FROM run WHERE id = effect.run AND ended IS NOT NULL) OR NOT EXISTS (
+    SELECT 1 FROM run WHERE id = substr(effect.run, 1, instr(effect.run || '.', '.') - 1) AND ended IS NULL
+) LIMIT ?
 """
+SWEEP = f"DELETE FROM effect WHERE (run, kind, key) IN ({_LEFT})"
 SWEPT = 1_000
 """Rows in one transaction."""
 SPENT = "spent"
@@ -95,7 +94,8 @@ class Effects:
 
 def sweep(database: Database) -> None:
     """Let go of what a process left that died between the end of a run and its last word: a bounded part, lazily."""
-    database.write(((SWEEP, (SWEPT,)),), _logged, lazily=True)
+    if database.read(_LEFT, (1,)):
+        database.write(((SWEEP, (SWEPT,)),), _logged, lazily=True)
 
 
 class ModelAccount:

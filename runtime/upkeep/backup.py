@@ -20,13 +20,14 @@ import msgspec
 from actors.ports import PortFailed
 from runtime.projects import backups
 from runtime.storage.private import make_file, make_folder, open_new
+from runtime.upkeep.belongings import PAGES
 from runtime.upkeep.purge import FILE
 
 MANIFEST = "MANIFEST.json"
 FORMAT = 1
 KNOWLEDGE = "knowledge.db"
 DATABASES = (FILE, KNOWLEDGE)
-FOLDERS = (backups.FOLDER, "pages")
+FOLDERS = (backups.FOLDER, PAGES)
 ARCHIVES = (".tar", ".tar.gz", ".tgz")
 CHUNK = 1 << 20
 BUSY_SECONDS = 30.0

@@ -3,22 +3,21 @@
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from runtime.projects import backups
 from runtime.projects.project import name_of
 
-LOGS = "logs"
-CHUNK_LINES = 10_000
+LOGS, PAGES = "logs", "pages"
 _WORDS = re.compile(rb'[^\s"\'`=,;:()\[\]{}]+')
 """What may be an id in a line of the log, as JSON or for people."""
 _SIMPLE = re.compile(r"[\w.-]+")
 
 
-def forget_files(folder: Path, ids: Iterable[str]) -> int:
+def forget_files(folder: Path, ids: Collection[str]) -> int:
     """
-    Remove the state files and backups of researches, with the versions that people edited.
+    Remove the state files and backups of researches, with the versions that people edited, and pages that they cited.
 
     :returns: how many files.
     :raises OSError: one could not be removed.
@@ -32,7 +31,14 @@ def forget_files(folder: Path, ids: Iterable[str]) -> int:
         if place.is_dir() and not place.is_symlink() and not place.parent.is_symlink():
             count += sum(1 for _ in place.iterdir())
             shutil.rmtree(place)
-    return count
+    return count + (_forget_pages(folder, ids) if (folder / PAGES).is_dir() else 0)
+
+
+def _forget_pages(folder: Path, ids: Collection[str]) -> int:
+    """Pages that no other research refers to."""
+    from runtime.fetch.originals import forget  # it loads what reads pages: most installations keep none
+
+    return forget(folder, ids)
 
 
 def _state_files(folder: Path, name: str) -> Iterator[Path]:

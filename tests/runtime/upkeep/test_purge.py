@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from actors.evidence import Resolution
+from runtime.fetch import originals
 from runtime.memory import learning, model
 from runtime.memory.store import Ticket as Remembered
 from runtime.node import Node
@@ -337,6 +338,18 @@ def test_files_of_a_ticket_are_its_own_only(tmp_path: Path) -> None:
 
     assert sorted(path.name for path in tmp_path.glob("*.md")) == ["T-1*.md", "T-1.notes.md", "T-10.md", "a.md"]
     assert [path.name for path in (tmp_path / "backups").iterdir()] == ["T-10"]
+
+
+def test_pages_go_with_the_last_research_that_refers_to_them(tmp_path: Path) -> None:
+    mine, shared = (
+        originals.keep(str(tmp_path), "T-1", body.encode(), 1_000) for body in (f"a page on {WORD}", "a page for both")
+    )
+    originals.keep(str(tmp_path), "T-2", b"a page for both", 1_000)
+
+    forget_files(tmp_path, {"T-1"})
+    assert (originals.read(tmp_path, mine), originals.read(tmp_path, shared)) == (None, b"a page for both")
+    forget_files(tmp_path, {"T-2"})
+    assert originals.read(tmp_path, shared) is None
 
 
 def test_lines_of_the_log_are_blanked_where_they_stand(tmp_path: Path) -> None:
