@@ -136,11 +136,11 @@ async def top_five(web: Site, folder: Path, here: Here, searching: float, readin
         pages = Pages(settings(folder, client.settings), here, client).for_run(Noted(), purse())
         known: dict[str, Any] = {"text": text, "brief": brief, "plan": plan, "results": found.results, "partial": ""}
         read = await Extractor(pages).receive(
-            ReadSources(**known, pages=(), missed=()), Turn(300.0)  # type: ignore[arg-type]
+            ReadSources(**known, pages=(), missed=(), read_before=0), Turn(300.0)  # type: ignore[arg-type]
         )  # fmt: skip
     finally:
         await client.close()
-    return ReadSources(**known, pages=read.pages, missed=read.missed)
+    return ReadSources(**known, pages=read.pages, missed=read.missed, read_before=0)
 
 
 @pytest.mark.req("RE-10")

@@ -340,6 +340,7 @@ def test_files_of_a_ticket_are_its_own_only(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "backups").iterdir()] == ["T-10"]
 
 
+@pytest.mark.req("PR-12")
 def test_pages_go_with_the_last_research_that_refers_to_them(tmp_path: Path) -> None:
     mine, shared = (
         originals.keep(str(tmp_path), "T-1", body.encode(), 1_000) for body in (f"a page on {WORD}", "a page for both")
