@@ -189,6 +189,8 @@ class ServerSettings(Section, frozen=True):
     max_connections: Annotated[int, Meta(ge=1, le=1_000_000)] = 16_384
     max_streams: Annotated[int, Meta(ge=0, le=1_000_000)] = 1_000
     stop_seconds: Annotated[float, Meta(ge=0.0, le=600.0)] = 5.0
+    free_megabytes: Annotated[int, Meta(ge=0, le=1_000_000)] = 50
+    """With less on the disk it says that it is not ready."""
 
 
 class LogSettings(Section, frozen=True):

@@ -2,7 +2,6 @@
 
 import importlib.util
 import os
-import shutil
 import sqlite3
 import sys
 import tempfile
@@ -22,6 +21,7 @@ from runtime.models import chosen
 from runtime.node import DATABASE
 from runtime.program import command, shipped
 from runtime.settings import ModelSettings, Settings
+from runtime.storage.condition import free_megabytes
 from runtime.storage.integrity import REMEDY, examine, version
 from runtime.view.report import counted
 from runtime.wording import redacted
@@ -114,7 +114,7 @@ def storage(folder: Path) -> Check:
         place = place.parent
     try:
         with tempfile.TemporaryFile(dir=place):
-            free = shutil.disk_usage(place).free // 1_000_000
+            free = free_megabytes(place) or 0
     except OSError as error:
         return Check("Storage", "problem", f"{folder.absolute()} cannot be written ({error.strerror})", remedy)
     made = "" if folder.exists() else ", made when it is first needed"

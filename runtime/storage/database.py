@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import structlog
 
@@ -33,6 +33,19 @@ LAZY_SECONDS = 0.05
 
 class DatabaseClosed(Exception):
     """Something was written after the database was closed."""
+
+
+class Pulse(NamedTuple):
+    """How writing goes."""
+
+    alive: bool
+    """The thread that writes is there."""
+    commit_seconds: float | None
+    """Seconds since the last commit."""
+    failure: str
+    """What SQLite said when the last write failed; empty when it did not."""
+    waited: float
+    """Seconds that the oldest write which is not finished has waited."""
 
 
 class Database:
@@ -64,6 +77,11 @@ class Database:
         self._closing = False
         self._reminded = False
         self.commits = 0
+        self._committed: float | None = None
+        self._failure = ""
+        self._oldest: float | None = None
+        """Since when something has waited; nothing when nothing does."""
+        self._oldest_in_work: float | None = None
         self._writer = threading.Thread(target=self._write, name="database", daemon=True)
         self._writer.start()
 
@@ -76,6 +94,7 @@ class Database:
         with self._arrived:
             if self._closing:
                 raise DatabaseClosed("the database is closed")
+            self._oldest = self._oldest or time.monotonic()
             self._waiting.append((statements, then))
             if not lazily:
                 self._arrived.notify()
@@ -102,6 +121,12 @@ class Database:
         """All rows of a small query. It runs on the loop: for look-ups by key, not for scans."""
         return self._reading.execute(sql, parameters).fetchall()
 
+    def pulse(self) -> Pulse:
+        """How writing goes at the moment."""
+        now, since = time.monotonic(), self._oldest_in_work or self._oldest
+        committed = None if self._committed is None else now - self._committed
+        return Pulse(self._writer.is_alive(), committed, self._failure, 0.0 if since is None else now - since)
+
     def close(self) -> None:
         """Commit what waits and end the thread, within a bound."""
         with self._arrived:
@@ -123,6 +148,7 @@ class Database:
                 outcomes = self._commit(batch)
             except Exception as error:  # a thread that died silently would hang every run
                 outcomes = [(then, error) for _, then in batch]
+            self._oldest_in_work = None
             try:
                 self._loop.call_soon_threadsafe(_tell, outcomes)
             except RuntimeError:
@@ -134,6 +160,8 @@ class Database:
             self._together([statement for statements, _ in batch for statement in statements])
         except Exception as error:  # not only SQLite's: a text may not be encodable, a number too large
             if len(batch) == 1:
+                if isinstance(error, sqlite3.OperationalError):  # the disk's fault, not the statement's
+                    self._failure = str(error)
                 return [(batch[0][1], error)]
             return [outcome for item in batch for outcome in self._commit([item])]
         return [(then, None) for _, then in batch]
@@ -150,12 +178,14 @@ class Database:
                 execute("ROLLBACK")
             raise
         self.commits += 1
+        self._committed, self._failure = time.monotonic(), ""
 
     def _next(self) -> list[tuple[Sequence[Statement], Then]]:
         """All that waits; empty only when the database closes."""
         with self._arrived:
             self._arrived.wait_for(lambda: self._waiting or self._closing)
             batch, self._waiting = self._waiting, []
+            self._oldest_in_work, self._oldest = self._oldest, None
         return batch
 
 

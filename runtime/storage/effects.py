@@ -8,7 +8,7 @@ import msgspec
 import structlog
 
 from actors.outcome import Spent
-from runtime.storage.database import Database
+from runtime.storage.database import Database, DatabaseClosed
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS effect (
@@ -114,6 +114,17 @@ class ModelAccount:
         for name, amount in zip(CALLS, msgspec.structs.astuple(spent), strict=True):
             if amount:
                 self._effects.spend(name, float(amount))
+
+
+def try_to_write(database: Database) -> None:
+    """Write something and take it back, at once: it only shows whether the disk takes it."""
+    probe = ("", "probe", uuid.uuid4().hex, b"\0")
+    try:
+        database.write(
+            (("INSERT INTO effect VALUES (?, ?, ?, ?)", probe), ("DELETE FROM effect WHERE run = ''", ())), lambda _: None
+        )
+    except DatabaseClosed:
+        return
 
 
 def _logged(error: Exception | None) -> None:

@@ -99,13 +99,19 @@ async def feedback(request: web.Request) -> web.StreamResponse:
 
 async def health(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]
-    status = 200 if desk.ready else 503
+    seen = desk.looks.now()
+    ready = desk.ready and not seen.why
+    status = 200 if ready else 503
     if not authorised(request, desk.node.settings.server.token):
-        return answer(Health(live=True, ready=desk.ready), status)
+        return answer(Health(live=True, ready=ready), status)
     node = desk.node
+    why = seen.why if desk.ready or seen.why else "It is stopping, or goes on with what was running; ask again soon."
+    since = None if seen.commit_seconds is None else round(seen.commit_seconds, 1)
     counts = Health(
-        live=True, ready=desk.ready, runs=node.live, dead_letters=counters.dead_letters, abandoned=counters.abandoned,
-        workers_killed=node.workers.killed, commits=node.database.commits, streams=desk.streams,
+        live=True, ready=ready, why=why, runs=node.live, unattended=seen.unattended,
+        dead_letters=counters.dead_letters, abandoned=counters.abandoned, workers_killed=node.workers.killed,
+        commits=node.database.commits, last_commit_seconds=since, last_write_failed=seen.write_failed,
+        free_megabytes=seen.free_megabytes, streams=desk.streams,
     )  # fmt: skip
     return answer(counts, status)
 

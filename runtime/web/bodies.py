@@ -104,7 +104,9 @@ class Health(msgspec.Struct, frozen=True, omit_defaults=True):
 
     live: bool
     ready: bool
-    """It takes tickets: what was running has been resumed, and it is not stopping."""
+    """It takes tickets: what was running has been resumed, it is not stopping, and what it accepts can be written."""
+    why: str = ""
+    """Why it is not ready, with what to do."""
     runs: int | None = None
     """In progress here."""
     dead_letters: int | None = None
@@ -112,7 +114,14 @@ class Health(msgspec.Struct, frozen=True, omit_defaults=True):
     abandoned: int | None = None
     """Turns of actors that did not end when they had to."""
     workers_killed: int | None = None
+    unattended: int | None = None
+    """Runs without an end that nobody works on: their process is gone, or their end was not recorded."""
     commits: int | None = None
+    last_commit_seconds: float | None = None
+    """Seconds since the last commit; left out before the first."""
+    last_write_failed: bool | None = None
+    free_megabytes: int | None = None
+    """Of the disk that the database is on."""
     streams: int | None = None
     """Clients that listen to events."""
 

@@ -14,7 +14,8 @@ from actors.outcome import HandoffMade, Outcome, RunEnded
 from actors.progress import HEARTBEAT_SECONDS, News
 from runtime.commands.intake import Draft
 from runtime.handle import Handle, RunHandle
-from runtime.node import Busy, Node
+from runtime.node import DATABASE, Busy, Node
+from runtime.storage.condition import Looks
 from runtime.storage.database import DatabaseClosed
 from runtime.storage.journal import JournalDamaged, StoredRun, Ticket, UnknownRun
 from runtime.web.refusals import Refused
@@ -36,6 +37,7 @@ class Desk:
 
     def __init__(self, node: Node) -> None:
         self.node = node
+        self.looks = Looks(node, node.folder / DATABASE)
         self.ready = False
         self.streams = 0
         """Clients that listen."""
