@@ -18,7 +18,7 @@ _ENTITIES = {"&": "&amp;", "<": "&lt;", "]": "&#93;", "{": "&#123;"}
 LIVE = re.compile(
     r"&(?=(?:amp|lt|#93|#123);)|<(?=[A-Za-z/!?])|\](?=[(\[]|:\s{0,9}(?!https?://|[#/\s]))|\{(?=[^}\n]{0,200}=)"
 )
-"""What a viewer that knows no fences would take for a tag, a link or an attribute, and what stands for it in a block."""
+"""What a viewer that knows no fences takes for a tag, a link or an attribute, and what stands for it in a block."""
 _ENTITY = re.compile("|".join(_ENTITIES.values()))
 _MEANT = {entity: character for character, entity in _ENTITIES.items()}
 _LINK = re.compile(r"https?://[!-;=?-Z^_a-{}~]+")

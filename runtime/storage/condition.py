@@ -1,4 +1,4 @@
-"""Whether a process can still keep its word: that what it accepts is written down, and that what is open is worked on."""
+"""Whether a process can keep its word: that what it accepts is written down, and that what is open is worked on."""
 
 import shutil
 import sqlite3
@@ -91,7 +91,7 @@ class Looks:
         except (sqlite3.Error, OSError, ValueError) as error:
             log.warning("condition.unread", error=repr(error))
             return None
-        return gone + max(0, here - node.live)
+        return int(gone) + max(0, int(here) - node.live)
 
 
 def identity(file: Path) -> tuple[int, int] | None:

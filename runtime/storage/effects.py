@@ -121,7 +121,8 @@ def try_to_write(database: Database) -> None:
     probe = ("", "probe", uuid.uuid4().hex, b"\0")
     try:
         database.write(
-            (("INSERT INTO effect VALUES (?, ?, ?, ?)", probe), ("DELETE FROM effect WHERE run = ''", ())), lambda _: None
+            (("INSERT INTO effect VALUES (?, ?, ?, ?)", probe), ("DELETE FROM effect WHERE run = ''", ())),
+            lambda _: None,
         )
     except DatabaseClosed:
         return

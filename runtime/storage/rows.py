@@ -91,6 +91,12 @@ class StoredTicket(msgspec.Struct, frozen=True):
     created: float
     """Seconds since 1970: when it came in for the first time."""
 
+    @classmethod
+    def of(cls, row: Sequence[Any]) -> "StoredTicket":
+        """A row as `TICKET_COLUMNS` has it."""
+        id_, subject, said, requester, status, note, created = row
+        return cls(text(id_), text(subject), text(said), text(requester), text(status), text(note), seconds(created))
+
 
 class StoredRun(msgspec.Struct, frozen=True):
     """A row of `run`."""

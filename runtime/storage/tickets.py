@@ -124,10 +124,9 @@ class _Ticket(NamedTuple):
 
 
 def _asked(run: StoredRun, row: tuple[Any, ...]) -> Asked:
-    words, subject, requester, created, note = row
-    came = None if created is None else seconds(created)
-    ticket = _Ticket(text(words), text(subject), text(requester), came, text(note))
-    came = run.started if ticket.created is None else ticket.created
+    said, about, requester, came, note = row
+    ticket = _Ticket(text(said), text(about), text(requester), None if came is None else seconds(came), text(note))
+    created = run.started if ticket.created is None else ticket.created
     try:
         was = msgspec.msgpack.decode(run.initial, type=_Case).text
     except msgspec.MsgspecError:

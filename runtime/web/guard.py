@@ -73,7 +73,7 @@ async def explain(request: web.Request, handler: Handler) -> web.StreamResponse:
     except ConnectionError:
         raise
     except JournalDamaged as error:
-        log.error("journal.damaged", path=request.path[:PATH_CHARACTERS], error=str(error))
+        log.error("journal.damaged", path=request.path[:PATH_CHARACTERS], error=str(error))  # noqa: TRY400 - it says all
         return _refusal(request, explained(error))
     except Exception as error:
         log.exception("request.crashed", method=request.method, path=request.path[:PATH_CHARACTERS])

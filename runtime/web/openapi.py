@@ -136,8 +136,8 @@ def _events() -> Document:
         "research `round` when a round begins and `worked` when a stage gets on, each with the `percent` of the whole "
         "(not told of a run that is over); and "
         "`ended` with the Outcome as the last. The data of each is JSON on one line. A comment now and then shows that "
-        "the line stands. Where what is stored of the run cannot be read, `failed` with a Problem is the last; a stream "
-        "that ends without either was cut off: ask again."
+        "the line stands. Where what is stored of the run cannot be read, `failed` with a Problem is the last; a "
+        "stream that ends without either was cut off: ask again."
     )
     schema = {"type": "string", "contentMediaType": "text/event-stream"}
     ok = {"description": told, "content": {"text/event-stream": {"schema": schema}}}

@@ -273,7 +273,7 @@ def test_help_says_how_to_ask_it_and_loads_nothing_heavy(place: Place) -> None:
 def test_out_of_files_it_says_so_once_waits_and_goes_on_when_there_are_some(place: Place) -> None:
     with daemon(place) as server:
         before = resource.prlimit(server.popen.pid, resource.RLIMIT_NOFILE)
-        used = {int(name) for name in os.listdir(f"/proc/{server.popen.pid}/fd")}
+        used = {int(each.name) for each in Path(f"/proc/{server.popen.pid}/fd").iterdir()}
         free = [number for number in range(max(used) + 4) if number not in used]
         resource.prlimit(server.popen.pid, resource.RLIMIT_NOFILE, (max(used) + 4, before[1]))
 

@@ -36,10 +36,10 @@ def swapping(path: Path, target: Path) -> Iterator[None]:
 
     def swap() -> None:
         while not over.is_set():
-            os.rename(path, aside)
-            os.rename(link, path)
-            os.rename(path, link)
-            os.rename(aside, path)
+            path.rename(aside)
+            link.rename(path)
+            path.rename(link)
+            aside.rename(path)
 
     thread = threading.Thread(target=swap)
     thread.start()
@@ -135,7 +135,7 @@ def test_no_more_is_read_than_is_allowed(root: Path) -> None:
 
 def test_no_descriptor_is_left_open(root: Path) -> None:
     (root / "out.md").symlink_to("../outside/a.md")
-    before = len(os.listdir("/proc/self/fd")) if Path("/proc/self/fd").exists() else 0
+    before = len([*Path("/proc/self/fd").iterdir()]) if Path("/proc/self/fd").exists() else 0
     for path in ("a.md", "sub/a.md", "out.md", "none/a.md", "sub", "sub/none.md") * 5:
         try:
             inside.read(root, path, MOST)
@@ -143,6 +143,6 @@ def test_no_descriptor_is_left_open(root: Path) -> None:
             continue
     with inside.opened_folder(root, "sub/"):
         pass
-    after = len(os.listdir("/proc/self/fd")) if before else 0
+    after = len([*Path("/proc/self/fd").iterdir()]) if before else 0
 
     assert after == before

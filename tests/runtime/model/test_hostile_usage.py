@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from actors.helpdesk.drafts import Summary
 from actors.outcome import Spent, Why
 from runtime.model.wire import MOST_TOKENS, read
 from tests.fake_openai import FakeOpenAI, completion, says
 from tests.runtime.model.kit import model_at, task
-from tests.runtime.model.test_openai import Summary
 from tests.runtime.research.modelled import researched, thinking
 from tests.thinking import thinks
 
@@ -35,10 +35,10 @@ HOSTILE: dict[str, Any] = {
 
 @pytest.mark.parametrize("what", HOSTILE)
 async def test_what_cannot_be_is_estimated(what: str) -> None:
-    async with FakeOpenAI(says({"summary": "Solved."}, usage=HOSTILE[what])) as server:
-        async with model_at(server, tokens_per_minute=1_000_000) as model:
-            for _ in range(2):  # neither the account nor the limit a minute is upset
-                assert (await model.fill(Summary, task(), within=100)).value.summary == "Solved."
+    step = says({"summary": "Solved."}, usage=HOSTILE[what])
+    async with FakeOpenAI(step) as server, model_at(server, tokens_per_minute=1_000_000) as model:
+        for _ in range(2):  # neither the account nor the limit a minute is upset
+            assert (await model.fill(Summary, task(), within=100)).value.summary == "Solved."
     spent = model.total.spent
     assert (spent.calls, spent.estimated) == (2, True)
     assert 0 < spent.tokens_in < 2_000

@@ -1,7 +1,7 @@
 """Ready is said only where what is accepted can be written down; what nobody works on is counted."""
 
 import asyncio
-import os
+import json
 import sqlite3
 import threading
 from pathlib import Path
@@ -12,6 +12,7 @@ import pytest
 from actors.helpdesk.workflow import TicketCase
 from runtime.node import DATABASE
 from runtime.storage import condition
+from runtime.storage.condition import Condition
 from runtime.storage.journal import Ticket
 from runtime.web.openapi import document
 from tests.runtime.web.kit import TOKEN, Held, Interface, interface, until
@@ -40,8 +41,14 @@ async def test_what_it_sees_is_kept_for_a_moment_however_often_it_is_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with interface(tmp_path) as web:
-        looks, seen = web.desk.looks, list[int]()
-        monkeypatch.setattr(looks, "_look", lambda look=looks._look: seen.append(1) or look())
+        looks, seen = web.desk.looks, list[Condition]()
+        look = looks._look
+
+        def counted() -> Condition:
+            seen.append(look())
+            return seen[-1]
+
+        monkeypatch.setattr(looks, "_look", counted)
         now = 0.0
         monkeypatch.setattr(looks, "_clock", lambda: now)
         for _ in range(50):
@@ -60,7 +67,7 @@ async def test_without_its_database_it_is_not_ready(tmp_path: Path, how: str) ->
             other = file.with_name("other.db")
             sqlite3.connect(other).close()
             other.touch()
-            os.replace(other, file)
+            other.replace(file)
         else:
             file.unlink()
 
@@ -160,7 +167,7 @@ async def test_a_stranger_hears_only_whether_it_is_ready(tmp_path: Path) -> None
         answer = await web.raw(b"GET /health HTTP/1.1\r\nHost: any\r\nConnection: close\r\n\r\n")
 
     assert answer.startswith(b"HTTP/1.1 503 ")
-    assert answer.endswith(b'{"live": true, "ready": false}\n') or answer.endswith(b'{"live":true,"ready":false}\n')
+    assert json.loads(answer.partition(b"\r\n\r\n")[2]) == {"live": True, "ready": False}
 
 
 async def test_while_it_is_not_ready_yet_it_says_so(tmp_path: Path) -> None:

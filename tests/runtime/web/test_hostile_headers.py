@@ -9,7 +9,8 @@ import pytest
 from tests.runtime.web.kit import TOKEN, Interface, interface, sentence
 
 PARTS = {
-    "Origin": ["http://[", "http://[::1", "http://]", "http://a:b@[", "//[", "null", "", "http://a:99999999", "\xff\xfe"],
+    "Origin": ["http://[", "http://[::1", "http://]", "http://a:b@[", "//[", "null", "", "http://a:99999999",
+               "\xff\xfe"],
     "Host": ["[", "[]", "[::1]:99999", "::", "127.0.0.1:x", "a\tb", "\xff", "%00", "a" * 7000],
     "Authorization": ["\xff", "Bearer", "Bearer \xff\xfe", "Bearer " + "a" * 7000, "=?utf-8?q?x?="],
     "Content-Type": ["", ";", "text/plain; charset=\xff", 'text/plain; charset="', "text/plain; charset*=utf-8''%ff",

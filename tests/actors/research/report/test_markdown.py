@@ -95,10 +95,12 @@ def test_nothing_that_a_source_says_becomes_structure(said: str) -> None:
 
 TAG = re.compile(r"<[A-Za-z/!?]")
 LINK = re.compile(r"(?<!\\)\]\((?!#)")
-EVIL = (*HOSTILE, "[[c]](javascript:alert(1))", "\\<script>alert(1)</script>", "\\\\<script>", "`a`<script>", "``<script>`",
-        "`<script>```<script>``", "`` ` <script>", "```\n<script>a</script>\n\n<script>b</script>\n```",
-        "```\n\n[x](javascript:alert(1))\n\n```", "https://e.example/[c](javascript:alert(1))", "x { onclick=alert(1) }",
-        "[x](java&#115;cript:alert(1))", "<https://e.example/\"onmouseover=alert(1)>", "- a\n\n    <script>", "`<b>` `` ` <script> ```\n`<script>\n``<img>")  # fmt: skip
+EVIL = (*HOSTILE, "[[c]](javascript:alert(1))", "\\<script>alert(1)</script>", "\\\\<script>", "`a`<script>",
+        "``<script>`", "`<script>```<script>``", "`` ` <script>", "```\n<script>a</script>\n\n<script>b</script>\n```",
+        "```\n\n[x](javascript:alert(1))\n\n```", "https://e.example/[c](javascript:alert(1))",
+        "x { onclick=alert(1) }", "[x](java&#115;cript:alert(1))",
+        "<https://e.example/\"onmouseover=alert(1)>", "- a\n\n    <script>",
+        "`<b>` `` ` <script> ```\n`<script>\n``<img>")  # fmt: skip
 
 
 def bare(text: str) -> str:
