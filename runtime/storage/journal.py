@@ -172,13 +172,13 @@ class SqliteJournal:
     def ticket(self, ticket_id: str) -> StoredTicket | None:
         """A ticket as it came in; nothing when it was deleted or never was one, as that of a run within a run."""
         rows = self._database.read(f"SELECT {TICKET_COLUMNS} FROM ticket WHERE id = ?", (ticket_id,))
-        return StoredTicket(*rows[0]) if rows else None
+        return StoredTicket.of(rows[0]) if rows else None
 
     def tickets(self, runs: Iterable[StoredRun]) -> dict[str, StoredTicket]:
         """The tickets of these runs by id, with one query; those that were deleted are missing."""
         ids = msgspec.json.encode(sorted({run.ticket for run in runs})).decode()
         sql = f"SELECT {TICKET_COLUMNS} FROM ticket WHERE id IN (SELECT value FROM json_each(?))"
-        return {row[0]: StoredTicket(*row) for row in self._database.read(sql, (ids,))}
+        return {row[0]: StoredTicket.of(row) for row in self._database.read(sql, (ids,))}
 
     def unfinished(self, ticket: str = "") -> list[StoredRun]:
         """Runs without an end, of one ticket or of all, the oldest first, whoever owns them."""

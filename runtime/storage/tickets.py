@@ -134,7 +134,7 @@ def _asked(run: StoredRun, row: tuple[Any, ...]) -> Asked:
     question, subject = ticket.text, ticket.subject
     if was and was != (f"{subject}\n\n{question}".strip() if subject else question):
         question, subject = was, ""
-    return Asked(question, subject, ticket.requester, came, ticket.note)
+    return Asked(question, subject, ticket.requester, created, ticket.note)
 
 
 def _holds(run: StoredRun, found: Asked, needle: str) -> bool:
