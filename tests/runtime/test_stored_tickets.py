@@ -22,6 +22,7 @@ async def stored(folder: Path, *given: Ticket) -> AsyncIterator[tuple[Database, 
         for number, ticket in enumerate(given):
             text = f"{ticket.subject}\n\n{ticket.text}".strip() if ticket.subject else ticket.text
             case = TicketCase(ticket_id=ticket.id, text=text)
+            await database.run(("UPDATE run SET ended = started WHERE ticket = ?", (ticket.id,)))  # one is open at most
             await journal.accept(ticket, f"R-{number}", HELPDESK, case, "owner")
         yield database, journal
     finally:

@@ -15,6 +15,7 @@ from runtime.fetch.seen import Fetched
 from runtime.settings import FetchSettings
 from runtime.storage.database import Database
 from runtime.storage.effects import SCHEMA, Effects
+from tests.clock import settle
 from tests.patience import HANGS_SECONDS
 from tests.runtime.fetch.kit import SOON, Heard, Here, purse, read, settings
 from tests.site import Site, site
@@ -165,6 +166,8 @@ async def test_whoever_stops_reading_still_hears_of_what_had_arrived(
     async with asyncio.timeout(HANGS_SECONDS):
         while len(effects.all("fetched", Fetched)) < 3:  # noqa: ASYNC110 - nobody tells when
             await asyncio.sleep(0.01)
+    await effects.put("mark", "after them", None)  # by then it has been told of all that was durable before
+    await settle()
     assert heard.all == []
     task.cancel()
     await asyncio.wait([task])
