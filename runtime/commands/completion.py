@@ -20,7 +20,7 @@ For this shell only:  eval "$(terminus completion bash)"
 
 It completes the installed command `terminus`; no shell completes what stands behind `python -m`.
 """
-FILES = frozenset({"FILE", "ticket"})
+FILES = frozenset({"FILE", "FOLDER_OR_FILE", "FROM", "ticket"})
 FOLDERS = frozenset({"FOLDER"})
 """By these names in its help an argument is known to take files, or folders."""
 

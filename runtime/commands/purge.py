@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runtime.commands import Exit, UserError, utf8
+from runtime.program import command
 
 if TYPE_CHECKING:
     import sqlite3
@@ -124,7 +125,7 @@ def _chosen(arguments: argparse.Namespace, db: "sqlite3.Connection", days: float
     for some_id, ticket in known.items():
         if not ticket:
             raise UserError(
-                f"There is no ticket or run {shown(some_id)}, so nothing was done; `python -m runtime status` lists "
+                f"There is no ticket or run {shown(some_id)}, so nothing was done; {command('status')} lists "
                 "the latest.", Exit.NOT_FOUND,
             )  # fmt: skip
     return list(dict.fromkeys(known.values()))
@@ -194,7 +195,7 @@ def _left(running: list[str]) -> "Iterator[Line]":
 
     for ticket in running[:SHOWN]:
         name = safe(ticket)
-        yield Line(f"{name} is being worked on: `python -m runtime cancel {name}` first, then purge it.", "poor")
+        yield Line(f"{name} is being worked on: {command(f'cancel {name}')} first, then purge it.", "poor")
     if len(running) > SHOWN:
         yield Line(f"and {len(running) - SHOWN:,} more are being worked on", "poor")
 
@@ -223,5 +224,5 @@ def _room(space: "Compacted") -> "Iterator[Line]":
     if not space.rewritten:
         yield Line(
             "A process has it open, and it is large: it was not rewritten, so that words of what went may be left in "
-            "unused parts of its pages. Stop the process, and `python -m runtime purge --compact` does it.", "poor",
+            f"unused parts of its pages. Stop the process, and {command('purge --compact')} does it.", "poor",
         )  # fmt: skip

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runtime.commands import Exit, UserError
+from runtime.program import command
 
 if TYPE_CHECKING:
     from runtime.settings import Settings
@@ -15,7 +16,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "Stop the daemon first. Checksums and databases are checked before anything is changed.\n\n"
         "exit status: 0 done, 1 nothing was changed, for the backup is not whole or a process is using the folder."
     )
-    parser.add_argument("source", metavar="FROM", help="what `python -m runtime backup` made")
+    parser.add_argument("source", metavar="FROM", help=f"what {command('backup')} made")
     parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
 
@@ -37,5 +38,5 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     print(f"Restored {counted(len(manifest.files), 'file')} of {manifest.made} into {safe(str(folder))}.")
     if restored.aside:
         print(f"What was there is in {safe(restored.aside)}: a purge does not reach it, so delete it in time.")
-    print("`python -m runtime resume`, or the daemon, goes on with tickets that were not over.")
+    print(f"{command('resume')}, or the daemon, goes on with tickets that were not over.")
     return Exit.DONE

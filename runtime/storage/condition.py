@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import structlog
 
+from runtime.program import command
 from runtime.storage.effects import try_to_write
 from runtime.storage.journal import OUTERMOST
 
@@ -77,7 +78,7 @@ class Looks:
         if pulse.failure:
             return f"The last write to the database failed ({pulse.failure}): look at the disk."
         if not readable:
-            return "The database cannot be read: look at the disk; `python -m runtime doctor` says more."
+            return f"The database cannot be read: look at the disk; {command('doctor')} says more."
         if free is not None and free < floor:
             return f"The disk has {free} MB left, under the {floor} of [server] free_megabytes: make room."
         return ""

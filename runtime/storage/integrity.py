@@ -9,6 +9,7 @@ from pathlib import Path
 import structlog
 
 from actors.ports import PortFailed
+from runtime.program import command
 from runtime.storage.owner import anybody
 
 log = structlog.get_logger()
@@ -20,7 +21,7 @@ STEPS = 20_000
 FINDINGS = 3
 """So many are told."""
 REMEDY = (
-    "Restore it with `python -m runtime restore BACKUP`, or move it away to begin anew: researches that were not over "
+    f"Restore it with {command('restore BACKUP')}, or move it away to begin anew: researches that were not over "
     "go on from their state files."
 )
 
