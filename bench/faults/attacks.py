@@ -76,7 +76,7 @@ async def kills(sizes: Sizes, folder: Path) -> Figures:
                 for n in range(sizes.tickets)
             )
             async with together(*posts):
-                await asyncio.sleep(dice.uniform(0.05, 2.0))
+                await asyncio.sleep(dice.uniform(0.1, 4.0))
                 await one.kill()
             await one.start()
         return await callers.compare(one.address, one.storage)
