@@ -105,7 +105,7 @@ async def disk(sizes: Sizes, folder: Path) -> Figures:
     """A small file system that fills under load and is emptied: while it goes on, over a stop, and over a kill."""
     callers = Callers()
     with _small_disk(folder / "disk") as storage:
-        environ = {"TERMINUS_STORAGE_FOLDER": str(storage)}
+        environ = {"TERMINUS_STORAGE_FOLDER": str(storage), "TERMINUS_SERVER_FREE_MEGABYTES": "1"}
         async with FakeOpenAI(slow((0.1, 0.8))) as model, _attacked(folder, model, **environ) as one:
             one.storage = storage
             for number, end in enumerate((None, one.stop, one.kill)):
