@@ -148,7 +148,7 @@ def _question(outcome: "Outcome") -> "list[Line]":
 
     if outcome.status not in {"resolved", "suggested"}:
         return []
-    said = f"Did it help? {command(f'feedback {safe(outcome.ticket)} --right')}, or `--wrong`."
+    said = f"Did it help? {command(f'feedback {safe(outcome.ticket)} --right|--wrong')}"
     return [Line(said, "faint")]
 
 

@@ -135,7 +135,7 @@ async def top_five(web: Site, folder: Path, here: Here, searching: float, readin
     try:
         pages = Pages(settings(folder, client.settings), here, client).for_run(Noted(), purse())
         known: dict[str, Any] = {
-            "text": text, "brief": brief, "plan": plan, "results": found.results, "partial": "", "read_before": 0,
+            "text": text, "brief": brief, "plan": plan, "results": found.results, "partial": "",
         }  # fmt: skip
         read = await Extractor(pages).receive(
             ReadSources(**known, pages=(), missed=(), read_before=0), Turn(300.0)  # type: ignore[arg-type]
