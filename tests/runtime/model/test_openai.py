@@ -179,7 +179,7 @@ async def test_nobody_waits_for_a_server_that_asks_for_very_long_and_all_hear_wh
         # those that wait for their turn meanwhile, and those that come later, are told at once what the server said
         for each in (*tasks, asyncio.create_task(model.fill(Summary, task(), within=500))):
             with pytest.raises(ModelFailed, match=r"asked too much \(slow down\).*left alone for [0-9,]+ s\."):
-                await each
+                await asyncio.wait_for(each, 20)
         assert len(server.bodies) == 1
         assert clock.now == 0
         # and it is asked again some time
@@ -194,7 +194,7 @@ async def test_who_has_less_time_than_a_pause_takes_is_told_so_at_once() -> None
         first = asyncio.create_task(model.fill(Summary, task(), within=100))
         await until(lambda: clock.waiting == 2)
         with pytest.raises(ModelFailed, match=r"slow down.*left alone for 20 s\."):
-            await model.fill(Summary, task(), within=15)
+            await asyncio.wait_for(model.fill(Summary, task(), within=15), 20)
         assert len(server.bodies) == 1
         await clock.jump(20)
         assert (await first).value == SOLVED
