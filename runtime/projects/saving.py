@@ -33,13 +33,15 @@ def name_in(folder: Path, project_id: str) -> str:
     the file system does not tell the two apart.
     """
     own, other = name_of(project_id), other_name_of(project_id)
-    path = folder / f"{own}.md"
     if (folder / f"{other}.md").exists():
         return other  # once begun there it stays there
-    if not os.path.lexists(path):
-        return own
-    whose = _whose(path)
-    return own if whose == project_id or (whose is None and backups.exist(folder, own)) else other
+    return own if not os.path.lexists(folder / f"{own}.md") or is_kept_as(folder, own, project_id) else other
+
+
+def is_kept_as(folder: Path, name: str, project_id: str) -> bool:
+    """Whether the state file of this name is the project's; one that cannot be read is known by its backups."""
+    whose = _whose(folder / f"{name}.md")
+    return whose == project_id or (whose is None and backups.exist(folder, name))
 
 
 def state_file(folder: Path, project_id: str) -> Path:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from runtime.projects import backups
-from runtime.projects.project import name_of
+from runtime.projects.project import name_of, other_name_of
 
 LOGS, PAGES = "logs", "pages"
 _WORDS = re.compile(rb'[^\s"\'`=,;:()\[\]{}]+')
@@ -23,14 +23,15 @@ def forget_files(folder: Path, ids: Collection[str]) -> int:
     :raises OSError: one could not be removed.
     """
     count = 0
-    for name in map(name_of, ids):
-        for path in _state_files(folder, name):
-            path.unlink(missing_ok=True)
-            count += 1
-        place = folder / backups.FOLDER / name
-        if place.is_dir() and not place.is_symlink() and not place.parent.is_symlink():
-            count += sum(1 for _ in place.iterdir())
-            shutil.rmtree(place)
+    for project_id in ids:
+        for name in (name_of(project_id), other_name_of(project_id)):
+            for path in _state_files(folder, name, project_id):
+                path.unlink(missing_ok=True)
+                count += 1
+            place = folder / backups.FOLDER / name
+            if place.is_dir() and not place.is_symlink() and not place.parent.is_symlink():
+                count += sum(1 for _ in place.iterdir())
+                shutil.rmtree(place)
     return count + (_forget_pages(folder, ids) if (folder / PAGES).is_dir() else 0)
 
 
@@ -41,15 +42,23 @@ def _forget_pages(folder: Path, ids: Collection[str]) -> int:
     return forget(folder, ids)
 
 
-def _state_files(folder: Path, name: str) -> Iterator[Path]:
-    """Those that Terminus names so. What is in a name is no pattern, so that no other file is meant."""
-    for path in (folder / f"{name}.md", folder / f".{name}.md.new"):
-        if os.path.lexists(path):
-            yield path
+def _state_files(folder: Path, name: str, project_id: str) -> Iterator[Path]:
+    """Those that Terminus names so; a README or a person's notes of the same name stay. A name is no pattern."""
+    state_file = folder / f"{name}.md"
+    if os.path.lexists(state_file) and _is_kept_as(folder, name, project_id):
+        yield state_file
+    if os.path.lexists(draft := folder / f".{name}.md.new"):
+        yield draft
     begin = f"{name}.edited-"
     with os.scandir(folder) as entries:
         found = [entry.name for entry in entries if entry.name.startswith(begin) and entry.name.endswith(".md")]
     yield from (folder / each for each in found)
+
+
+def _is_kept_as(folder: Path, name: str, project_id: str) -> bool:
+    from runtime.projects.saving import is_kept_as  # it loads what reads state files: most tickets have none
+
+    return is_kept_as(folder, name, project_id)
 
 
 def forget_lines(folder: Path, ids: Iterable[str]) -> int:

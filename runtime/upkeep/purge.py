@@ -17,6 +17,7 @@ import msgspec
 
 from runtime.settings import DAY
 from runtime.storage.database import connect
+from runtime.storage.rows import RUN_PREFIX
 from runtime.storage.schema import migrate
 from runtime.upkeep.belongings import forget_files, forget_lines, model_files
 
@@ -82,13 +83,14 @@ def opened(folder: Path) -> Iterator[sqlite3.Connection]:
 
 
 def find(db: sqlite3.Connection, some_id: str) -> str:
-    """The ticket of this id, or that of the run of this id; nothing when neither database nor memory knows it."""
+    """The ticket of this id, or that of the run of this id (`run:ID`: only that); nothing when nobody knows it."""
     known = (
         "SELECT id FROM ticket WHERE id = :id UNION SELECT ticket FROM run WHERE ticket = :id "
         "UNION SELECT ticket_id FROM remembered WHERE ticket_id = :id"
     )
-    for sql in (known, "SELECT ticket FROM run WHERE id = :id AND instr(id, '.') = 0"):
-        if row := db.execute(sql, {"id": some_id}).fetchone():
+    of_run = "SELECT ticket FROM run WHERE id = :id AND instr(id, '.') = 0"
+    for sql in (of_run,) if some_id.startswith(RUN_PREFIX) else (known, of_run):
+        if row := db.execute(sql, {"id": some_id.removeprefix(RUN_PREFIX)}).fetchone():
             return str(row[0])
     return ""
 

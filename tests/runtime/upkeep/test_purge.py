@@ -16,6 +16,7 @@ from runtime.fetch import originals
 from runtime.memory import learning, model
 from runtime.memory.store import Ticket as Remembered
 from runtime.node import Node
+from runtime.projects.saving import save, state_file
 from runtime.settings import DAY, MemorySettings, Settings, StorageSettings
 from runtime.storage.effects import Effects
 from runtime.storage.journal import Ticket
@@ -23,8 +24,10 @@ from runtime.upkeep import purge as module
 from runtime.upkeep.belongings import forget_files, forget_lines
 from runtime.upkeep.purge import find, of_requester, older_than, opened, purge, retain
 from runtime.upkeep.space import compact, give_back, size
+from tests.research import a_case
 from tests.runtime.commands.program import QUESTION, Place, read_until, silent_server
 from tests.runtime.memory.kit import solved
+from tests.runtime.projects.kit import a_project
 from tests.runtime.upkeep.kit import files_with
 
 WORD, OTHER = "Quallenwurzel", "Zimtgeflecht"
@@ -209,6 +212,7 @@ async def test_tickets_are_found_by_id_run_requester_and_memory(node: Node) -> N
     await node.memory.import_tickets([Remembered("OLD-1", "text", Resolution("A."))])
     with opened(node.folder) as db:
         assert [find(db, each) for each in ("T-1", run, "OLD-1", "T-", "")] == ["T-1", "T-1", "OLD-1", "", ""]
+        assert [find(db, each) for each in (f"run:{run}", "run:T-1")] == ["T-1", ""]
         assert of_requester(db, " ANN OTHER") == ["T-1", "T-2"]
         assert of_requester(db, "%") == []
         assert older_than(db, time.time() - 1000) == []
@@ -338,6 +342,20 @@ def test_files_of_a_ticket_are_its_own_only(tmp_path: Path) -> None:
 
     assert sorted(path.name for path in tmp_path.glob("*.md")) == ["T-1*.md", "T-1.notes.md", "T-10.md", "a.md"]
     assert [path.name for path in (tmp_path / "backups").iterdir()] == ["T-10"]
+
+
+def test_what_a_person_put_there_under_the_name_of_a_ticket_stays(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("This folder is ours.")
+    saved_project = a_project(a_case(ticket_id="README"))
+    save(str(tmp_path), saved_project)
+    save(str(tmp_path), a_project())
+    kept_elsewhere = state_file(tmp_path, "README")
+
+    assert forget_files(tmp_path, ["README", "T-1"]) > 0
+
+    assert not kept_elsewhere.exists()
+    assert [path.name for path in tmp_path.glob("*.md")] == ["README.md"]
+    assert list((tmp_path / "backups").iterdir()) == []
 
 
 @pytest.mark.req("PR-12")
