@@ -12,7 +12,7 @@ import os
 import shutil
 import tarfile
 import time
-from collections.abc import Iterator
+from collections.abc import Collection
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -63,7 +63,8 @@ def restore(source: Path, folder: Path, owners: Path) -> Restored:
         manifest = _unpack(source, make_folder(draft))
         _check_databases(draft)
         _check_nobody(folder, owners)
-        aside = _move_aside(folder)
+        (draft / MANIFEST).unlink(missing_ok=True)
+        aside = _move_aside(folder, {path.name for path in draft.iterdir()})
         _move_in(draft, folder)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
@@ -168,9 +169,15 @@ def _check_databases(draft: Path) -> None:
         )
 
 
-def _move_aside(folder: Path) -> Path | None:
-    """Everything of ours goes into a folder of its own, which nothing else is in; nothing, when there was nothing."""
-    old = [path for path in _ours(folder) if path.name != KEPT]
+def _move_aside(folder: Path, wanted: Collection[str]) -> Path | None:
+    """
+    Everything of ours goes into a folder of its own, which nothing else is in; nothing, when there was nothing.
+
+    :param wanted: names that the backup fills. What a person put there under one of them goes aside, too.
+    """
+    old = [
+        path for path in _standing(folder) if path.name != KEPT and (path.name in wanted or is_ours(path.name, folder))
+    ]
     if not old:
         return None
     name = f"{folder.absolute().name}.before-restore-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{os.getpid()}"
@@ -191,7 +198,6 @@ def _move_aside(folder: Path) -> Path | None:
 
 
 def _move_in(draft: Path, folder: Path) -> None:
-    (draft / MANIFEST).unlink(missing_ok=True)
     new = sorted(draft.iterdir(), key=lambda path: (path.name == FILE, path.name))
     for path in new:
         if (folder / path.name).is_dir():
@@ -199,10 +205,9 @@ def _move_in(draft: Path, folder: Path) -> None:
         _move(path, folder)
 
 
-def _ours(folder: Path) -> Iterator[Path]:
+def _standing(folder: Path) -> list[Path]:
     """The database first: until there is one again, nobody takes what is there for the whole."""
-    found = sorted(folder.iterdir(), key=lambda path: (path.name != FILE, path.name))
-    yield from (path for path in found if is_ours(path.name, folder))
+    return sorted(folder.iterdir(), key=lambda path: (path.name != FILE, path.name))
 
 
 def _move(path: Path, into: Path) -> None:

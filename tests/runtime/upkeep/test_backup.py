@@ -277,6 +277,16 @@ async def test_what_was_there_is_kept_aside_and_other_peoples_files_stay(filled:
         assert {each.ticket for each in node.journal.latest(10)} == {"T-1", "T-2"}
 
 
+def test_what_a_person_wrote_since_into_a_file_of_the_backup_is_not_lost(filled: Path, tmp_path: Path) -> None:
+    (filled / "README.md").write_text("as it was")
+    back_up(filled, tmp_path / "kept")
+    (filled / "README.md").write_text("as it is now")
+
+    aside = Path(restore(tmp_path / "kept", filled, filled / "owners").aside)
+
+    assert ((filled / "README.md").read_text(), (aside / "README.md").read_text()) == ("as it was", "as it is now")
+
+
 def test_a_folder_that_is_a_disk_of_its_own_keeps_the_old_within(
     filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
