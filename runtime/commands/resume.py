@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from actors.outcome import Outcome
     from actors.research.records import Report
-    from runtime.node import Node, RunHandle
+    from runtime.node import RunHandle
+    from runtime.record import Ended
     from runtime.settings import Settings
     from runtime.view.plain import View
 
@@ -36,12 +37,12 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     return worst(map(exit_status, outcomes))
 
 
-async def _resume(settings: "Settings") -> "list[tuple[Outcome, Report | None]]":
+async def _resume(settings: "Settings") -> "list[tuple[Ended, Report | None]]":
     """How all of them ended, with the reports of those that are researches."""
     import asyncio
     import contextlib
 
-    from runtime.commands.opening import opened
+    from runtime.commands.opening import came_of, opened
     from runtime.projects.restoring import restore
     from runtime.view.follow import GONE, stopping
     from runtime.view.plain import PlainView
@@ -57,17 +58,7 @@ async def _resume(settings: "Settings") -> "list[tuple[Outcome, Report | None]]"
                     view.note(sentence)
             stop.gently(lambda: _cancel(handles))
             outcomes = await asyncio.gather(*(_seen(handle, view) for handle in handles))
-            return [(each, _report(node, each)) for each in outcomes]
-
-
-def _report(node: "Node", outcome: "Outcome") -> "Report | None":
-    import contextlib
-
-    from runtime.node import NoReport
-
-    with contextlib.suppress(NoReport):
-        return node.report(outcome.run)
-    return None
+            return [came_of(node, each) for each in outcomes]
 
 
 async def _seen(handle: "RunHandle", view: "View") -> "Outcome":
@@ -90,12 +81,14 @@ def _cancel(handles: "list[RunHandle]") -> None:
         handle.cancel()
 
 
-def _show(outcome: "Outcome", report: "Report | None") -> None:
+def _show(outcome: "Ended", report: "Report | None") -> None:
     from runtime.view.follow import write
     from runtime.view.markdown import show
     from runtime.view.report import RESEARCH, Line, lines, researched
+    from runtime.view.tickets import question
+    from runtime.wording import safe
 
-    write([Line(f"=== Ticket {outcome.ticket}", "strong")], sys.stdout)
+    write([Line(f"=== Ticket {safe(outcome.ticket)}", "strong"), question(outcome), Line("")], sys.stdout)
     if outcome.workflow != RESEARCH:
         write([*lines(outcome), Line("")], sys.stdout)
         return

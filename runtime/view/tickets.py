@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from runtime.record import Record
+from runtime.record import Ended, Record
 from runtime.view.report import Line
 from runtime.view.times import ago, lasted, local
 from runtime.view.width import columns, fit, pad
@@ -71,12 +71,12 @@ def head(record: Record, now: float, note: str = "") -> Iterator[Line]:
         yield Line(f"Note: {fit(note, ASIDE_COLUMNS)}", "faint")
 
 
-def question(record: Record) -> Line:
+def question(record: Record | Ended) -> Line:
     """The question, for what is done to a ticket: nobody knows tickets by their ids."""
     return Line(quoted(shortly(record), ASIDE_COLUMNS), indent=2)
 
 
-def shortly(record: Record) -> str:
+def shortly(record: Record | Ended) -> str:
     """A ticket in a few words: its subject, then its first line."""
     first = next(filter(str.strip, record.question.splitlines()), "").strip()
     return ": ".join(filter(None, (record.subject, first)))

@@ -247,7 +247,8 @@ def test_resume_goes_on_with_what_a_kill_left(place: Place) -> None:
 
     assert "interrupted" in left.out
     assert "`python -m runtime resume` goes on with it" in left.out
-    assert (outcome["ticket"], outcome["why"]) == ("HD-9", "completed")
+    assert (outcome["ticket"], outcome["why"], outcome["question"]) == ("HD-9", "completed", QUESTION)
+    assert outcome["created"] <= outcome["started"] < outcome["ended"]
     assert done.status == 0
     assert [line.split()[:2] for line in done.err.splitlines()] == [["Ticket", "HD-9:"], ["Ticket", "HD-9:"]]
     assert place.run("resume", "--json").json == {"outcomes": []}
