@@ -31,9 +31,9 @@ class Plan(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     queries: tuple[str, ...]
     sources: tuple[str, ...]
     sides: tuple[str, ...] = ()
-    """What is compared with what,"""
+    """What is compared with what."""
     criteria: tuple[str, ...] = ()
-    """and on what, where the task says so."""
+    """On what it is compared, where the task says so."""
     least_results: int = 1
     """With fewer results the search has fallen short."""
     least_pages: int = 1

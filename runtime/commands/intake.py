@@ -9,6 +9,7 @@ import msgspec
 
 from actors.research.records import Brief
 from runtime.commands import UserError
+from runtime.program import command
 from runtime.storage.journal import Ticket
 from runtime.wording import safe, shown
 
@@ -163,7 +164,7 @@ def _file(path: Path, most: int) -> bytes:
     try:
         if not path.is_file():
             if path.exists():
-                raise UserError(f"{name} is not a regular file. Pipe it instead: submit - < {name}")
+                raise UserError(f"{name} is not a regular file. Pipe it instead: {command('submit -')} < {name}.")
             raise UserError(f"There is no file {name}. Check the name, or put the ticket's text in quotes.")
         with path.open("rb") as stream:
             return stream.read(most + 1)

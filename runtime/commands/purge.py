@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     from runtime.upkeep.purge import FILE
 
     _check_one_choice(arguments)
-    days = _days(arguments.older_than) if arguments.older_than else None
+    days = None if arguments.older_than is None else _days(arguments.older_than)
     folder = Path(settings.storage.folder)
     if not (folder / FILE).exists():
         raise UserError("There are no tickets yet.", Exit.NOT_FOUND)

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from typing import TextIO
 
+from runtime.program import command
 from runtime.view.follow import can_redraw
 from runtime.wording import safe
 
-INSTEAD = "_A chart stands here; `report ID --out report.html` draws it._"
+INSTEAD = f"_A chart stands here; {command('report ID --out report.html')} draws it._"
 
 
 def show(text: str, stream: TextIO) -> None:

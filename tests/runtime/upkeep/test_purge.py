@@ -314,6 +314,7 @@ def test_a_purge_of_a_requester_tells_what_it_leaves_and_asks_first(place: Place
         (["purge", "T-1", "--compact"], "What is to go?"),
         (["purge", "--older-than", "90"], "--older-than must be a number with h, d or w, such as 90d, not '90'."),
         (["purge", "--older-than", "0d"], "--older-than must be"),
+        (["purge", "--older-than", ""], "--older-than must be"),
     ],
 )
 def test_what_is_not_clear_is_not_done(place: Place, words: list[str], sentence: str) -> None:
