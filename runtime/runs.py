@@ -114,10 +114,9 @@ class Runs:
         return self._work(run_id, flow, case, None)
 
     def _case(self, ticket: Ticket) -> tuple[Workflow, Case]:
-        text = f"{ticket.subject}\n\n{ticket.text}".strip() if ticket.subject else ticket.text
         if ticket.brief is not None:
-            return self._flows["research"], ResearchCase(ticket_id=ticket.id, text=text, brief=ticket.brief)
-        return self._flows["helpdesk"], TicketCase(ticket_id=ticket.id, text=text)
+            return self._flows["research"], ResearchCase(ticket_id=ticket.id, text=ticket.whole, brief=ticket.brief)
+        return self._flows["helpdesk"], TicketCase(ticket_id=ticket.id, text=ticket.whole)
 
     def _work(self, run_id: str, flow: Workflow, case: Case, replayed: Replayed | None) -> LiveRun:
         """Put a run to work that is durable; what cannot be put to work ends, for somebody waits for it."""

@@ -1,7 +1,7 @@
 """Tickets and runs in the database: what was accepted, every event that moved a run, and how it ended."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
@@ -29,15 +29,12 @@ from runtime.storage.rows import (
     RUN_COLUMNS,
     RUN_PREFIX,
     SCHEMA,
-    TICKET_COLUMNS,
     StoredRun,
-    StoredTicket,
     Ticket,
 )
 
 __all__ = [
-    "OUTERMOST", "RUN_COLUMNS", "SCHEMA", "JournalDamaged", "SqliteJournal", "StoredRun", "StoredTicket", "Ticket",
-    "UnknownRun",
+    "OUTERMOST", "RUN_COLUMNS", "SCHEMA", "JournalDamaged", "SqliteJournal", "StoredRun", "Ticket", "UnknownRun",
 ]  # fmt: skip
 
 
@@ -168,17 +165,6 @@ class SqliteJournal:
         told, outcome = pending
         ending = self._encode(told.ending)
         return msgspec.structs.replace(run, ended=told.at, status=outcome.status, ending=ending)
-
-    def ticket(self, ticket_id: str) -> StoredTicket | None:
-        """A ticket as it came in; nothing when it was deleted or never was one, as that of a run within a run."""
-        rows = self._database.read(f"SELECT {TICKET_COLUMNS} FROM ticket WHERE id = ?", (ticket_id,))
-        return StoredTicket.of(rows[0]) if rows else None
-
-    def tickets(self, runs: Iterable[StoredRun]) -> dict[str, StoredTicket]:
-        """The tickets of these runs by id, with one query; those that were deleted are missing."""
-        ids = msgspec.json.encode(sorted({run.ticket for run in runs})).decode()
-        sql = f"SELECT {TICKET_COLUMNS} FROM ticket WHERE id IN (SELECT value FROM json_each(?))"
-        return {row[0]: StoredTicket.of(row) for row in self._database.read(sql, (ids,))}
 
     def unfinished(self, ticket: str = "") -> list[StoredRun]:
         """Runs without an end, of one ticket or of all, the oldest first, whoever owns them."""

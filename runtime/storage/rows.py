@@ -59,7 +59,6 @@ UPDATE ticket SET status = ?, note = ?, closed_by = ? WHERE id = ? AND closed_by
 AND NOT EXISTS (SELECT 1 FROM run WHERE id = ? AND ended IS NOT NULL)
 """
 """What comes from an agent whose run was ended without it changes nothing any more."""
-TICKET_COLUMNS = "id, subject, text, requester, status, note, created"
 RUN_COLUMNS = "id, ticket, workflow, initial, started, owner, cancel, ended, status, ending, seq, boot, uptime"
 RUN_PREFIX = "run:"
 """Where a ticket and a run have the same id, this before it means the run."""
@@ -76,26 +75,15 @@ class Ticket(msgspec.Struct, frozen=True, kw_only=True):
     brief: Brief | None = None
     """Ordered as a research; without it, it is a ticket of the helpdesk."""
 
+    @property
+    def whole(self) -> str:
+        """What its run is asked."""
+        return whole(self.subject, self.text)
 
-class StoredTicket(msgspec.Struct, frozen=True):
-    """A row of `ticket`: as it came in last, and how it stands."""
 
-    id: str
-    subject: str
-    text: str
-    requester: str
-    status: str
-    """`open`, or how it ended."""
-    note: str
-    """What the agent that closed it wrote, or why it ended otherwise."""
-    created: float
-    """Seconds since 1970: when it came in for the first time."""
-
-    @classmethod
-    def of(cls, row: Sequence[Any]) -> "StoredTicket":
-        """A row as `TICKET_COLUMNS` has it."""
-        id_, subject, said, requester, status, note, created = row
-        return cls(text(id_), text(subject), text(said), text(requester), text(status), text(note), seconds(created))
+def whole(subject: str, text: str) -> str:
+    """A ticket as one text, with its subject above it."""
+    return f"{subject}\n\n{text}".strip() if subject else text
 
 
 class StoredRun(msgspec.Struct, frozen=True):

@@ -8,6 +8,7 @@ from runtime.memory.text import fold
 from runtime.storage.damage import seconds, text
 from runtime.storage.database import Database
 from runtime.storage.journal import OUTERMOST, RUN_COLUMNS, StoredRun
+from runtime.storage.rows import whole
 
 BATCH = 200
 """Rows that are read at once: a ticket may have megabytes."""
@@ -132,7 +133,7 @@ def _asked(run: StoredRun, row: tuple[Any, ...]) -> Asked:
     except msgspec.MsgspecError:
         was = ""
     question, subject = ticket.text, ticket.subject
-    if was and was != (f"{subject}\n\n{question}".strip() if subject else question):
+    if was and was != whole(subject, question):
         question, subject = was, ""
     return Asked(question, subject, ticket.requester, created, ticket.note)
 

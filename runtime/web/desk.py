@@ -164,7 +164,7 @@ class Desk:
                 raise
             return False  # nobody can tell what it was: it begins anew
         said = (case.text, getattr(case, "brief", None))  # type: ignore[attr-defined] # of a ticket or a research
-        if said == (words(ticket), ticket.brief):
+        if said == (ticket.whole, ticket.brief):
             return True
         if by_key:
             raise Refused(422, "This Idempotency-Key came with another ticket before. Use a new key for a new ticket.")
@@ -237,8 +237,3 @@ def _not_written() -> Refused:
 def keyed(key: str) -> str:
     """The id of a ticket that has none but came with a key."""
     return f"K-{hashlib.sha256(key.encode('utf-8', 'surrogateescape')).hexdigest()[:24]}"
-
-
-def words(ticket: Ticket) -> str:
-    """What the case of a ticket says."""
-    return f"{ticket.subject}\n\n{ticket.text}".strip() if ticket.subject else ticket.text

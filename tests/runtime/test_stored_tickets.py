@@ -20,8 +20,7 @@ async def stored(folder: Path, *given: Ticket) -> AsyncIterator[tuple[Database, 
     try:
         journal = SqliteJournal(database, {"helpdesk": HELPDESK})
         for number, ticket in enumerate(given):
-            text = f"{ticket.subject}\n\n{ticket.text}".strip() if ticket.subject else ticket.text
-            case = TicketCase(ticket_id=ticket.id, text=text)
+            case = TicketCase(ticket_id=ticket.id, text=ticket.whole)
             await database.run(("UPDATE run SET ended = started WHERE ticket = ?", (ticket.id,)))  # one is open at most
             await journal.accept(ticket, f"R-{number}", HELPDESK, case, "owner")
         yield database, journal
