@@ -6,7 +6,6 @@ Order, the later wins: defaults, the file, `OPENAI_API_KEY`, `OPENAI_BASE_URL` a
 """
 
 import os
-import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
@@ -17,9 +16,10 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import inspect
 
+from runtime.kubernetes import service_variables
 from runtime.settings import ConfigError as ConfigError
 from runtime.settings import Settings
-from runtime.wording import nearest, place, shown
+from runtime.wording import encodable, nearest, place, shown
 
 PREFIX = "TERMINUS_"
 FILE_VARIABLE = "TERMINUS_CONFIG"
@@ -31,17 +31,6 @@ USUAL = {
     "TAVILY_API_KEY": ("tavily", "api_key"),
 }
 """Variables that other programs read too; empty means not set."""
-_SERVICE = r"TERMINUS_(?:[A-Z0-9_]+_)?"
-_LINK = re.compile(r"(?:tcp|udp|sctp)://[0-9A-Fa-f.:\[\]]+")
-SERVICE_LINKS = (
-    (re.compile(f"{_SERVICE}SERVICE_HOST"), re.compile(r"[0-9A-Fa-f.:]+")),
-    (re.compile(f"{_SERVICE}SERVICE_PORT(?:_[A-Z0-9_]+)?"), re.compile(r"[0-9]{1,5}")),
-    (re.compile(f"{_SERVICE}PORT(?:_[0-9]+_(?:TCP|UDP|SCTP))?"), _LINK),
-    (re.compile(f"{_SERVICE}PORT_[0-9]+_(?:TCP|UDP|SCTP)_PROTO"), re.compile("tcp|udp|sctp")),
-    (re.compile(f"{_SERVICE}PORT_[0-9]+_(?:TCP|UDP|SCTP)_PORT"), re.compile(r"[0-9]{1,5}")),
-    (re.compile(f"{_SERVICE}PORT_[0-9]+_(?:TCP|UDP|SCTP)_ADDR"), re.compile(r"[0-9A-Fa-f.:]+")),
-)
-"""Names and values of what Kubernetes sets in every container for each service of its namespace."""
 TOKEN_CHARACTERS = 16
 """Fewer can be guessed by who may try all night."""
 
@@ -132,7 +121,8 @@ def _from_file(file: Path) -> Iterator[tuple[tuple[str, str], Given]]:
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{file} is not valid TOML: {_lowered(str(error))}.") from None
+        said = str(error)
+        raise ConfigError(f"{file} is not valid TOML: {said[:1].lower()}{said[1:]}.") from None
     known, sections = keys(), set(_sections())
     for section, table in data.items():
         if section not in sections:
@@ -173,41 +163,19 @@ def _read(file: Path) -> str:
 
 def _from_environment(environ: Mapping[str, str]) -> Iterator[tuple[tuple[str, str], Given]]:
     for variable, at in USUAL.items():
-        if (value := environ.get(variable)) and _encodes(value):
+        if (value := environ.get(variable)) and encodable(value):
             yield at, Given(value, partial(_variable, variable))
     known = {key.variable: key for key in keys().values()}
-    for variable in sorted({*environ} - {*of_cluster(environ)}):
+    for variable in sorted({*environ} - {*service_variables(environ)}):
         if not variable.startswith(PREFIX) or variable == FILE_VARIABLE:
             continue
         if variable not in known:
             near = nearest(variable, {*known, FILE_VARIABLE})
             raise ConfigError(f"The environment variable {variable} sets nothing. {near}")
         key = known[variable]
-        if not _encodes(environ[variable]):
+        if not encodable(environ[variable]):
             raise ConfigError(f"{_variable(variable)} is not UTF-8 text. Set it anew on a terminal that uses UTF-8.")
         yield (key.section, key.name), Given(_parsed(key, environ[variable]), partial(_variable, variable))
-
-
-def of_cluster(environ: Mapping[str, str]) -> list[str]:
-    """
-    Variables that begin as ours do, but are Kubernetes' own for services called `terminus` or `terminus-...`.
-
-    They are known by their whole form, value included: a misspelled variable of ours is refused all the same.
-    """
-    return sorted(name for name, value in environ.items() if any(_fits(name, value, *form) for form in SERVICE_LINKS))
-
-
-def _fits(name: str, value: str, named: re.Pattern[str], valued: re.Pattern[str]) -> bool:
-    return named.fullmatch(name) is not None and valued.fullmatch(value) is not None
-
-
-def _encodes(text: str) -> bool:
-    """False for undecodable bytes, which a variable holds as lone surrogates."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _variable(name: str) -> str:
@@ -325,7 +293,3 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return False
-
-
-def _lowered(text: str) -> str:
-    return text[:1].lower() + text[1:]

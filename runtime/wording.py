@@ -61,6 +61,15 @@ def place(file: Path, text: str, section: str, name: str = "") -> str:
     return str(file)
 
 
+def encodable(text: str) -> bool:
+    """False for bytes that are no UTF-8: a name or a variable holds them as lone surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """What a terminal obeys, what turns the direction of reading, and what cannot be encoded."""
 

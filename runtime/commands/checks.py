@@ -14,8 +14,9 @@ import msgspec
 
 from actors.research.rules.quality import web_address
 from runtime.cast import configured
-from runtime.config import PREFIX, ConfigError, is_loopback, of_cluster
+from runtime.config import PREFIX, ConfigError, is_loopback
 from runtime.knowledge.port import FILE as INDEX
+from runtime.kubernetes import service_variables
 from runtime.logs import FILE
 from runtime.models import chosen
 from runtime.node import DATABASE
@@ -84,7 +85,7 @@ def sqlite() -> Check:
 
 
 def configuration(file: Path | None) -> Check:
-    theirs = of_cluster(os.environ)
+    theirs = service_variables(os.environ)
     changed = sorted(name for name in os.environ if name.startswith(PREFIX) and name not in theirs)
     besides = f", changed by {', '.join(changed)}" if changed else ""
     if theirs:

@@ -32,10 +32,10 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
 
     import runtime.research.desk  # noqa: F401 - loaded by the first research, it would hold up all tickets meanwhile
     from runtime.commands import Exit
-    from runtime.config import of_cluster
+    from runtime.kubernetes import service_variables
     from runtime.web.server import bound, serve
 
-    if theirs := of_cluster(os.environ):
+    if theirs := service_variables(os.environ):
         structlog.get_logger().warning("environment.passed_over", variables=theirs, reason="Kubernetes' own")
     settings = _chosen(arguments, settings)
     with bound(settings.server) as sock:

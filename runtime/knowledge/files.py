@@ -12,6 +12,7 @@ import msgspec
 from runtime.knowledge import inside, store
 from runtime.knowledge.document import Unreadable
 from runtime.knowledge.reading import SUFFIXES, read
+from runtime.wording import encodable
 
 FILES_LIMIT = 200_000
 DEPTH_LIMIT = 40
@@ -60,7 +61,7 @@ def listing(database: str, folder: str) -> Listing:
             continue
         for name, what in sorted(found):
             path = f"{below}{name}"
-            if not _encodable(path):
+            if not encodable(path):
                 skipped.append((path.encode("utf-8", "backslashreplace").decode(), "its name is not valid UTF-8"))
             elif what == "folder":
                 todo.append((path + "/", depth + 1))
@@ -94,14 +95,6 @@ def _kind(entry: "os.DirEntry[str]", folder: Path, root: Path, depth: int) -> st
         return "file" if stat.S_ISREG(entry.stat().st_mode) else inside.NOT_REGULAR
     except (OSError, RuntimeError):
         return "a broken link"
-
-
-def _encodable(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def take(database: str, folder: int, root: str, path: str, megabytes: float, seconds: float) -> Taken:

@@ -7,7 +7,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from runtime.config import ConfigError, allowed, is_loopback, keys, load, of_cluster
+from runtime.config import ConfigError, allowed, is_loopback, keys, load
+from runtime.kubernetes import service_variables
 from runtime.settings import Settings
 
 SHIPPED = Path(__file__).resolve().parents[2] / "config.toml"
@@ -197,7 +198,7 @@ def test_what_kubernetes_says_of_a_service_of_this_name_is_neither_believed_nor_
     file = write(tmp_path, "")
 
     assert load(file, environ) == load(file, {})
-    assert of_cluster(environ) == sorted(environ)
+    assert service_variables(environ) == sorted(environ)
     changed = load(file, {**environ, "TERMINUS_RUN_RETRIES": "3", "TERMINUS_SERVER_HOST": "127.0.0.2"})
     assert (changed.run.retries, changed.server.host, changed.server.port) == (3, "127.0.0.2", 8421)
 
