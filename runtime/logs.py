@@ -166,7 +166,7 @@ def to_logging(settings: Settings) -> None:
         LIBRARY.log(_LEVELS[level], "%s", lines.without_secrets(render(logger, level, event)))
         raise structlog.DropEvent
 
-    structlog.configure(processors=[wanted, _traceback, _clean, hand_over])
+    structlog.configure(processors=[wanted, structlog.contextvars.merge_contextvars, _traceback, _clean, hand_over])
 
 
 def secrets(settings: Settings) -> list[str]:

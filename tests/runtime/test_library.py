@@ -50,6 +50,21 @@ async def test_the_log_goes_to_the_standard_library_and_not_to_the_programs_outp
     assert caplog.messages[-1] == "event='something.odd' detail='it said [secret]'"
 
 
+@pytest.mark.req("HD-7.3")
+async def test_what_logs_in_a_run_within_a_run_names_the_ticket_here_too(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="terminus")
+
+    async with Node.open(_settings(tmp_path)):
+        with structlog.contextvars.bound_contextvars(run="R-1.5", ticket="T-1"):
+            structlog.get_logger().warning("something.odd")
+
+    (line,) = caplog.messages
+    assert "run='R-1.5'" in line
+    assert "ticket='T-1'" in line
+
+
 async def test_a_quiet_logger_hears_nothing_and_costs_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.ERROR, logger="terminus")
 
