@@ -172,6 +172,7 @@ def _plan(found: "list[Found]") -> "Iterator[Line]":
     import time
 
     from runtime.view.report import Line, counted
+    from runtime.view.tickets import question
     from runtime.wording import safe
 
     going = [each for each in found if not each.running]
@@ -184,6 +185,8 @@ def _plan(found: "list[Found]") -> "Iterator[Line]":
     for each in going[:SHOWN]:
         ended = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(each.ended)) if each.ended else "not in the database"
         yield Line(f"{safe(each.ticket)}  {ended}", indent=2)
+        if each.subject or each.question:
+            yield question(each)._replace(indent=4)
     if len(going) > SHOWN:
         yield Line(f"and {len(going) - SHOWN:,} more; `--json` lists them all", "faint", 2)
     yield from _left([each.ticket for each in found if each.running])

@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from runtime.settings import DAY
+from runtime.storage.damage import text
 from runtime.storage.database import connect
 from runtime.storage.rows import RUN_PREFIX
 from runtime.storage.schema import migrate
@@ -51,6 +52,9 @@ class Found(msgspec.Struct, frozen=True):
     """Answers of it in memory that would go with it."""
     ended: float | None
     """Seconds since 1970, of its last run; nothing for one that only memory knows."""
+    subject: str = ""
+    question: str = ""
+    """The text as it came in last, without the subject."""
 
 
 class Purged(msgspec.Struct):
@@ -118,7 +122,9 @@ def describe(db: sqlite3.Connection, ticket: str, *, judged: bool) -> Found:
     sql = f"SELECT count(*) FROM remembered WHERE ticket_id = ?{which}"
     remembered = db.execute(sql, (ticket,)).fetchone()[0]
     running = any(ended is None for _, ended in runs)
-    return Found(ticket, len(runs), running, remembered, max((ended or 0.0 for _, ended in runs), default=None))
+    ended_last = max((ended or 0.0 for _, ended in runs), default=None)
+    asked = db.execute("SELECT subject, text FROM ticket WHERE id = ?", (ticket,)).fetchone() or ("", "")
+    return Found(ticket, len(runs), running, remembered, ended_last, *map(text, asked))
 
 
 def purge(folder: Path, tickets: Iterable[str], *, judged: bool, seconds: float = float("inf")) -> Purged:

@@ -1,8 +1,9 @@
 """Tickets as lines for people: the list of the latest, the head of one, the question that one asks. Pure."""
 
 from collections.abc import Iterator, Sequence
+from typing import Protocol
 
-from runtime.record import Ended, Record
+from runtime.record import Record
 from runtime.view.report import Line
 from runtime.view.times import ago, lasted, local
 from runtime.view.width import columns, fit, pad
@@ -19,6 +20,15 @@ LEAST_QUESTION = 24
 QUESTION_COLUMNS = 320
 """As much of a question as is shown of one ticket, four lines; all of it is in `--json`."""
 ASIDE_COLUMNS = 200
+
+
+class Asked(Protocol):
+    """Whatever says what a ticket asks."""
+
+    @property
+    def subject(self) -> str: ...
+    @property
+    def question(self) -> str: ...
 
 
 def table(rows: Sequence[tuple[Record, str]], now: float, width: int) -> Iterator[Line]:
@@ -71,12 +81,12 @@ def head(record: Record, now: float, note: str = "") -> Iterator[Line]:
         yield Line(f"Note: {fit(note, ASIDE_COLUMNS)}", "faint")
 
 
-def question(record: Record | Ended) -> Line:
+def question(record: Asked) -> Line:
     """The question, for what is done to a ticket: nobody knows tickets by their ids."""
     return Line(quoted(shortly(record), ASIDE_COLUMNS), indent=2)
 
 
-def shortly(record: Record | Ended) -> str:
+def shortly(record: Asked) -> str:
     """A ticket in a few words: its subject, then its first line."""
     first = next(filter(str.strip, record.question.splitlines()), "").strip()
     return ": ".join(filter(None, (record.subject, first)))

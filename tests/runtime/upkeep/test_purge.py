@@ -297,9 +297,11 @@ def test_a_purge_of_a_requester_tells_what_it_leaves_and_asks_first(place: Place
         (place.folder / "running.json").write_text(running)
         with place.running("submit", "running.json", **server) as popen:
             read_until(popen, "orchestrator → ticketing")
+            asked = place.run("purge", "--requester", "ann", "--dry-run")
             done = place.run("purge", "--requester", "ann", "--yes", "--json")
             unknown = place.run("purge", "--requester", "Eve", "--yes")
 
+    assert f"“My {WORD} of Ann is broken.”" in asked.out, "nobody knows tickets by their ids"
     assert done.status == 1
     assert (done.json["purged"]["tickets"], done.json["purged"]["running"]) == (["HD-1"], ["HD-3"])
     assert unknown.status == 3
