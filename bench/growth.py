@@ -21,10 +21,11 @@ import structlog
 from bench.measure import Figures, NotMeasured, arguments, report, table
 from runtime.knowledge.document import Unreadable
 from runtime.knowledge.reading import read
-from runtime.node import DATABASE, Node
+from runtime.node import Node
 from runtime.settings import Settings, StorageSettings
 from runtime.storage.database import Database
 from runtime.storage.journal import Ticket
+from runtime.storage.private import DATABASE
 
 DOCUMENTS = Path(__file__).resolve().parent.parent / "examples" / "knowledge"
 AT_ONCE = 8

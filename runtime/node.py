@@ -32,7 +32,7 @@ from runtime.storage.effects import Effects, ModelAccount, sweep
 from runtime.storage.integrity import check as check_integrity
 from runtime.storage.journal import SqliteJournal, StoredRun, Ticket
 from runtime.storage.owner import Owner
-from runtime.storage.private import make_storage
+from runtime.storage.private import DATABASE, OWNERS, make_storage
 from runtime.storage.schema import migrate
 from runtime.wording import safe
 from runtime.workers import Workers
@@ -45,8 +45,6 @@ __all__ = ["Busy", "Handle", "NoReport", "Node", "RunHandle", "Ticket"]
 
 log = structlog.get_logger()
 
-DATABASE = "terminus.db"
-OWNERS = "owners"
 RESEARCH_WORK = ("runtime.knowledge.search", "runtime.fetch.document")
 """Modules that every worker process needs for a research."""
 

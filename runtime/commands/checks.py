@@ -19,11 +19,11 @@ from runtime.knowledge.port import FILE as INDEX
 from runtime.kubernetes import service_variables
 from runtime.logs import FILE
 from runtime.models import chosen
-from runtime.node import DATABASE
 from runtime.program import command, shipped
 from runtime.settings import ModelSettings, Settings
 from runtime.storage.condition import free_megabytes
 from runtime.storage.integrity import REMEDY, examine, version
+from runtime.storage.private import DATABASE
 from runtime.view.report import counted
 from runtime.wording import redacted
 

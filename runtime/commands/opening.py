@@ -7,12 +7,13 @@ from collections.abc import AsyncIterator
 from actors.outcome import Outcome
 from actors.research.records import Report
 from runtime.commands import Exit, UserError
-from runtime.node import DATABASE, Busy, Node, NoReport
+from runtime.node import Busy, Node, NoReport
 from runtime.program import command
 from runtime.record import Ended, ended
 from runtime.settings import Settings
 from runtime.storage.damage import REMEDY
 from runtime.storage.journal import JournalDamaged, StoredRun, UnknownRun
+from runtime.storage.private import DATABASE
 from runtime.storage.tickets import asked, nearest_ids
 from runtime.view.report import RESEARCH
 from runtime.wording import safe, shown

@@ -47,18 +47,18 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     import sqlite3
 
     from runtime.storage.integrity import check
-    from runtime.upkeep.purge import FILE
+    from runtime.storage.private import DATABASE, OWNERS
 
     _check_one_choice(arguments)
     days = None if arguments.older_than is None else _days(arguments.older_than)
     folder = Path(settings.storage.folder)
-    if not (folder / FILE).exists():
+    if not (folder / DATABASE).exists():
         raise UserError("There are no tickets yet.", Exit.NOT_FOUND)
-    check(folder / FILE, folder / "owners", settings.storage.check_seconds)
+    check(folder / DATABASE, folder / OWNERS, settings.storage.check_seconds)
     try:
         return _compact(arguments, folder) if arguments.compact else _purge(arguments, folder, days, settings)
     except sqlite3.OperationalError as error:
-        what = f"The database {folder / FILE} could not be written ({error})"
+        what = f"The database {folder / DATABASE} could not be written ({error})"
         raise UserError(f"{what}. What has gone has gone; ask again for the rest.", Exit.FAILED) from error
 
 
@@ -80,6 +80,7 @@ def _days(age: str) -> float:
 
 
 def _purge(arguments: argparse.Namespace, folder: Path, days: float | None, settings: "Settings") -> int:
+    from runtime.storage.private import OWNERS
     from runtime.upkeep.purge import describe, opened, purge
     from runtime.upkeep.space import compact
     from runtime.view.follow import write
@@ -97,7 +98,7 @@ def _purge(arguments: argparse.Namespace, folder: Path, days: float | None, sett
         _ask(found)
     purged = purge(folder, going, judged=judged)
     purged.running += running
-    space = compact(folder, folder / "owners")
+    space = compact(folder, folder / OWNERS)
     if purged.remembered:
         _learn_again(settings)
     if arguments.json:
@@ -159,11 +160,12 @@ def _learn_again(settings: "Settings") -> None:
 
 
 def _compact(arguments: argparse.Namespace, folder: Path) -> int:
+    from runtime.storage.private import OWNERS
     from runtime.upkeep.space import compact
     from runtime.view.follow import write
     from runtime.view.report import as_json
 
-    space = compact(folder, folder / "owners")
+    space = compact(folder, folder / OWNERS)
     print(as_json({"space": space})) if arguments.json else write(_room(space), sys.stdout)
     return Exit.DONE
 

@@ -21,13 +21,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, settings: "Settings") -> int:
+    from runtime.storage.private import OWNERS
     from runtime.upkeep.restore import restore
     from runtime.view.report import as_json, counted
     from runtime.wording import safe
 
     folder = Path(settings.storage.folder)
     try:
-        restored = restore(Path(arguments.source), folder, folder / "owners")
+        restored = restore(Path(arguments.source), folder, folder / OWNERS)
     except OSError as error:
         what = f"The backup could not be put into {safe(str(folder))} ({error.strerror or error})"
         raise UserError(f"{what}. Make room, or see to the rights, and ask again.", Exit.FAILED) from error

@@ -14,6 +14,9 @@ from pathlib import Path
 
 FILE = 0o600
 FOLDER = 0o700
+DATABASE = "terminus.db"
+OWNERS = "owners"
+"""Where each process has its lock."""
 OTHERS = 0o077
 """What nobody else may do."""
 _OURS = re.compile(
@@ -21,7 +24,7 @@ _OURS = re.compile(
     r"|[^.].*\.md|\..*"
 )
 """Names of what Terminus puts into a storage folder. Hidden files, such as .gitkeep, are no reason to leave it open."""
-_OWN_FOLDERS = ("owners", "backups", "pages", "logs")
+_OWN_FOLDERS = (OWNERS, "backups", "pages", "logs")
 """Nobody else puts anything into these."""
 _EDITED = re.compile(r"(.+)\.edited-.*")
 MOST_ENTRIES = 100_000

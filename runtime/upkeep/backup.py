@@ -19,14 +19,13 @@ import msgspec
 
 from actors.ports import PortFailed
 from runtime.projects import backups
-from runtime.storage.private import make_file, make_folder, open_new
+from runtime.storage.private import DATABASE, make_file, make_folder, open_new
 from runtime.upkeep.belongings import PAGES
-from runtime.upkeep.purge import FILE
 
 MANIFEST = "MANIFEST.json"
 FORMAT = 1
 KNOWLEDGE = "knowledge.db"
-DATABASES = (FILE, KNOWLEDGE)
+DATABASES = (DATABASE, KNOWLEDGE)
 FOLDERS = (backups.FOLDER, PAGES)
 ARCHIVES = (".tar", ".tar.gz", ".tgz")
 CHUNK = 1 << 20
@@ -91,7 +90,7 @@ def back_up(folder: Path, to: Path, *, replace: bool = False) -> Manifest:
 
 
 def _check_place(folder: Path, to: Path, *, replace: bool) -> None:
-    if not (folder / FILE).exists():
+    if not (folder / DATABASE).exists():
         raise BackupFailed(f"There is nothing to keep: {folder} has no database yet.")
     if not to.parent.is_dir():
         raise BackupFailed(f"There is no folder {to.parent}: make it, or name another place.")
@@ -111,7 +110,7 @@ def _copy(folder: Path, draft: Path) -> Manifest:
     for name in DATABASES:  # first: what the files say later is no riddle to an older database
         if (folder / name).exists():
             version = _snapshot(folder / name, draft / name)
-            schema = version if name == FILE else schema
+            schema = version if name == DATABASE else schema
             files[name] = checked(draft / name)
     for path in sorted(_files(folder)):
         name = str(path.relative_to(folder))
@@ -142,7 +141,7 @@ def _snapshot(database: Path, to: Path) -> int:
 
 def _files(folder: Path) -> Iterator[Path]:
     """All that is kept beside the databases; nothing that is a link to elsewhere."""
-    found = [folder / f"{FILE}.memory", *folder.glob("*.md")]
+    found = [folder / f"{DATABASE}.memory", *folder.glob("*.md")]
     for name in FOLDERS:
         if not (folder / name).is_symlink():
             found += (folder / name).rglob("*")

@@ -18,12 +18,11 @@ import msgspec
 from runtime.settings import DAY
 from runtime.storage.damage import text
 from runtime.storage.database import connect
-from runtime.storage.rows import RUN_PREFIX
+from runtime.storage.private import DATABASE
+from runtime.storage.rows import OUTERMOST, RUN_PREFIX
 from runtime.storage.schema import migrate
 from runtime.upkeep.belongings import forget_files, forget_lines, model_files
 
-FILE = "terminus.db"
-"""As in `runtime.node`, which a worker process need not load."""
 PAUSE_SHARE = 1.0
 """Between two transactions, of the time that the last one took: a daemon's own commits come in between."""
 LEAST_PAUSE_SECONDS = 0.002
@@ -31,9 +30,9 @@ LEAST_PAUSE_SECONDS = 0.002
 _WITHIN = "({0} = :run OR ({0} > :run || '.' AND {0} < :run || '/'))"
 """A run, and the runs within it: their ids are its own with a number."""
 _OF_RUN, _RUN = _WITHIN.format("run"), _WITHIN.format("id")
-_OUTERMOST = "SELECT id, ended FROM run WHERE ticket = ? AND instr(id, '.') = 0"
-_OLDER = """
-SELECT ticket, max(ended) FROM run WHERE instr(id, '.') = 0
+_RUNS = f"SELECT id, ended FROM run WHERE ticket = ? AND {OUTERMOST}"
+_OLDER = f"""
+SELECT ticket, max(ended) FROM run WHERE {OUTERMOST}
 GROUP BY ticket HAVING count(*) = count(ended) AND max(ended) < :before
 UNION ALL
 SELECT id, created FROM ticket WHERE created < :before AND NOT EXISTS (SELECT 1 FROM run WHERE run.ticket = ticket.id)
@@ -81,7 +80,7 @@ def opened(folder: Path) -> Iterator[sqlite3.Connection]:
 
     :raises runtime.storage.schema.DatabaseTooNew: a newer version wrote it.
     """
-    with contextlib.closing(connect(folder / FILE)) as db:
+    with contextlib.closing(connect(folder / DATABASE)) as db:
         migrate(db)
         yield db
 
@@ -92,7 +91,7 @@ def find(db: sqlite3.Connection, some_id: str) -> str:
         "SELECT id FROM ticket WHERE id = :id UNION SELECT ticket FROM run WHERE ticket = :id "
         "UNION SELECT ticket_id FROM remembered WHERE ticket_id = :id"
     )
-    of_run = "SELECT ticket FROM run WHERE id = :id AND instr(id, '.') = 0"
+    of_run = f"SELECT ticket FROM run WHERE id = :id AND {OUTERMOST}"
     for sql in (of_run,) if some_id.startswith(RUN_PREFIX) else (known, of_run):
         if row := db.execute(sql, {"id": some_id.removeprefix(RUN_PREFIX)}).fetchone():
             return str(row[0])
@@ -117,7 +116,7 @@ def describe(db: sqlite3.Connection, ticket: str, *, judged: bool) -> Found:
 
     :param judged: also answers that a person confirmed or rejected.
     """
-    runs = db.execute(_OUTERMOST, (ticket,)).fetchall()
+    runs = db.execute(_RUNS, (ticket,)).fetchall()
     which = "" if judged else f" AND NOT {_JUDGED}"
     sql = f"SELECT count(*) FROM remembered WHERE ticket_id = ?{which}"
     remembered = db.execute(sql, (ticket,)).fetchone()[0]
@@ -146,7 +145,7 @@ def purge(folder: Path, tickets: Iterable[str], *, judged: bool, seconds: float 
             names |= _let_go(db, folder, ticket, purged, judged=judged)
     purged.files += forget_files(folder, names)  # what was written in the moments after the end
     if purged.remembered:
-        for path in model_files(folder / FILE):
+        for path in model_files(folder / DATABASE):
             path.unlink(missing_ok=True)
     purged.lines = forget_lines(folder, names)
     return purged
@@ -180,7 +179,7 @@ def _let_go(db: sqlite3.Connection, folder: Path, ticket: str, purged: Purged, *
 def _names(db: sqlite3.Connection, ticket: str) -> set[str]:
     """Under which ids files and lines of the log speak of a ticket."""
     found = {ticket}
-    for run, _ in db.execute(_OUTERMOST, (ticket,)).fetchall():
+    for run, _ in db.execute(_RUNS, (ticket,)).fetchall():
         rows = db.execute(f"SELECT id, ticket FROM run WHERE {_RUN}", {"run": run})
         found.update(name for row in rows for name in row)
     return found
@@ -190,7 +189,7 @@ def _delete(db: sqlite3.Connection, ticket: str, *, judged: bool) -> tuple[int, 
     """Runs and remembered answers that went; nothing when somebody has begun to work on it."""
     db.execute("BEGIN IMMEDIATE")
     try:
-        runs = db.execute(_OUTERMOST, (ticket,)).fetchall()
+        runs = db.execute(_RUNS, (ticket,)).fetchall()
         if any(ended is None for _, ended in runs):
             db.execute("ROLLBACK")
             return None

@@ -21,10 +21,9 @@ import msgspec
 from actors.ports import PortFailed
 from runtime.storage.integrity import examine, version
 from runtime.storage.owner import anybody
-from runtime.storage.private import is_ours, make_folder, make_storage, open_new
+from runtime.storage.private import DATABASE, is_ours, make_folder, make_storage, open_new
 from runtime.storage.schema import NEWEST
 from runtime.upkeep.backup import CHUNK, DATABASES, FOLDERS, FORMAT, MANIFEST, Manifest, checked, copy, sync
-from runtime.upkeep.purge import FILE
 from runtime.wording import shown
 
 DRAFT = ".restoring"
@@ -137,7 +136,7 @@ def _manifest(source: Path, stream: IO[bytes]) -> Manifest:
     for name in manifest.files:
         if not _may_be_kept(name):
             raise RestoreFailed(f"{source} is no backup: it names {shown(name)}, which is none of its files.")
-    if FILE not in manifest.files:
+    if DATABASE not in manifest.files:
         raise RestoreFailed(f"{source} has no database in it. Take another backup.")
     return manifest
 
@@ -148,7 +147,7 @@ def _may_be_kept(name: str) -> bool:
     if not parts or "/".join(parts) != name or "\x00" in name or any(part.startswith(".") for part in parts):
         return False
     if len(parts) == 1:
-        return name in {*DATABASES, f"{FILE}.memory"} or name.endswith(".md")
+        return name in {*DATABASES, f"{DATABASE}.memory"} or name.endswith(".md")
     return parts[0] in FOLDERS
 
 
@@ -162,7 +161,7 @@ def _check_databases(draft: Path) -> None:
             findings = ""
         if findings:
             raise RestoreFailed(f"The {name} of the backup is damaged ({findings}). Take another backup.")
-    if (found := version(draft / FILE)) > NEWEST:
+    if (found := version(draft / DATABASE)) > NEWEST:
         raise RestoreFailed(
             f"The backup is of version {found}, and this program knows no newer one than {NEWEST}: use the version of "
             "Terminus that made it."
@@ -198,7 +197,7 @@ def _move_aside(folder: Path, wanted: Collection[str]) -> Path | None:
 
 
 def _move_in(draft: Path, folder: Path) -> None:
-    new = sorted(draft.iterdir(), key=lambda path: (path.name == FILE, path.name))
+    new = sorted(draft.iterdir(), key=lambda path: (path.name == DATABASE, path.name))
     for path in new:
         if (folder / path.name).is_dir():
             raise RestoreFailed(f"{folder / path.name} was made meanwhile. Stop what uses {folder}, and ask again.")
@@ -207,7 +206,7 @@ def _move_in(draft: Path, folder: Path) -> None:
 
 def _standing(folder: Path) -> list[Path]:
     """The database first: until there is one again, nobody takes what is there for the whole."""
-    return sorted(folder.iterdir(), key=lambda path: (path.name != FILE, path.name))
+    return sorted(folder.iterdir(), key=lambda path: (path.name != DATABASE, path.name))
 
 
 def _move(path: Path, into: Path) -> None:

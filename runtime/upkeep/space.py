@@ -9,7 +9,7 @@ import msgspec
 
 from runtime.storage.database import connect
 from runtime.storage.owner import anybody
-from runtime.upkeep.purge import FILE
+from runtime.storage.private import DATABASE
 
 PAGES = 200
 """That move in one transaction: some milliseconds."""
@@ -29,7 +29,7 @@ class Compacted(msgspec.Struct, frozen=True):
 
 def size(folder: Path) -> int:
     """Bytes of the database with its log."""
-    return sum(path.stat().st_size for name in (FILE, f"{FILE}-wal") if (path := folder / name).exists())
+    return sum(path.stat().st_size for name in (DATABASE, f"{DATABASE}-wal") if (path := folder / name).exists())
 
 
 def compact(folder: Path, owners: Path) -> Compacted:
@@ -39,7 +39,7 @@ def compact(folder: Path, owners: Path) -> Compacted:
     :raises sqlite3.Error: it could not be written, or a process was writing all the time.
     """
     before = size(folder)
-    with contextlib.closing(connect(folder / FILE)) as db:
+    with contextlib.closing(connect(folder / DATABASE)) as db:
         rewritten = before <= SMALL_BYTES or not anybody(owners)
         if rewritten:
             db.execute("VACUUM")
@@ -52,7 +52,7 @@ def compact(folder: Path, owners: Path) -> Compacted:
 def give_back(folder: Path, seconds: float = float("inf")) -> None:
     """Give free pages back to the disk, in transactions of some milliseconds; after so many seconds, leave the rest."""
     until = time.monotonic() + seconds
-    with contextlib.closing(connect(folder / FILE)) as db:
+    with contextlib.closing(connect(folder / DATABASE)) as db:
         if db.execute("PRAGMA auto_vacuum").fetchone()[0] != 2:
             return  # of an earlier version, until it is rewritten once: its free pages are used again
         while (free := _free(db)) and time.monotonic() < until:

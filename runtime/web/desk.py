@@ -14,10 +14,11 @@ from actors.outcome import HandoffMade, Outcome, RunEnded
 from actors.progress import HEARTBEAT_SECONDS, News
 from runtime.commands.intake import Draft
 from runtime.handle import Handle, RunHandle
-from runtime.node import DATABASE, Busy, Node
+from runtime.node import Busy, Node
 from runtime.storage.condition import Looks
 from runtime.storage.database import DatabaseClosed
 from runtime.storage.journal import JournalDamaged, StoredRun, Ticket, UnknownRun
+from runtime.storage.private import DATABASE
 from runtime.web.refusals import Refused
 
 log = structlog.get_logger()

@@ -10,8 +10,9 @@ import pytest
 from actors.ports import Filled, Task
 from actors.research.records import Brief
 from actors.research.workflow import ResearchCase
-from runtime.node import DATABASE, Node
+from runtime.node import Node
 from runtime.storage.journal import Ticket
+from runtime.storage.private import DATABASE
 from runtime.storage.tickets import Wanted, listed
 from runtime.web.openapi import document
 from tests.fakes import Knows, Thinks

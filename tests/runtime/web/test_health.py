@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from actors.helpdesk.workflow import TicketCase
-from runtime.node import DATABASE
 from runtime.storage import condition
 from runtime.storage.condition import Condition
 from runtime.storage.journal import Ticket
+from runtime.storage.private import DATABASE
 from runtime.web.openapi import document
 from tests.runtime.web.kit import TOKEN, Held, Interface, interface, until
 
