@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import structlog
 
 from runtime.program import command
+from runtime.storage.database import Pulse
 from runtime.storage.effects import try_to_write
 from runtime.storage.journal import OUTERMOST
 
@@ -61,12 +62,11 @@ class Looks:
         if pulse.failure and not pulse.waited:
             try_to_write(self._node.database)  # where nobody sends anything any more, nobody else finds out
         unattended = self._unattended()
-        why = self._why(free, readable=unattended is not None)
+        why = self._why(pulse, free, readable=unattended is not None)  # as it was before that try
         return Condition(why, unattended, pulse.commit_seconds, bool(pulse.failure), free)
 
-    def _why(self, free: int | None, *, readable: bool) -> str:
-        pulse, floor = self._node.database.pulse(), self._node.settings.server.free_megabytes
-        there = identity(self._file)
+    def _why(self, pulse: Pulse, free: int | None, *, readable: bool) -> str:
+        floor, there = self._node.settings.server.free_megabytes, identity(self._file)
         if there is None:
             return "The database file is gone: stop the server, restore the file, and start it again."
         if there != self._identity:

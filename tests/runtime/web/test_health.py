@@ -12,6 +12,7 @@ import pytest
 from actors.helpdesk.workflow import TicketCase
 from runtime.storage import condition
 from runtime.storage.condition import Condition
+from runtime.storage.database import Database
 from runtime.storage.journal import Ticket
 from runtime.storage.private import DATABASE
 from runtime.web.openapi import document
@@ -107,6 +108,21 @@ async def test_after_a_write_that_failed_it_is_not_ready_until_one_is_written(tm
             while (await health(web))[0] != 200:
                 continue
         assert web.node.database.read("SELECT count(*) FROM effect") == [(0,)]
+
+
+async def test_a_try_that_succeeds_at_once_does_not_contradict_what_was_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with interface(tmp_path) as web:
+        web.node.database._failure = "disk I/O error"
+
+        def succeed(database: Database) -> None:
+            database._failure = ""
+
+        monkeypatch.setattr(condition, "try_to_write", succeed)
+        _, said = await health(web)
+
+    assert (said["ready"], said["last_write_failed"], "disk I/O error" in said["why"]) == (False, True, True)
 
 
 async def test_a_statement_that_is_refused_says_nothing_of_the_disk(tmp_path: Path) -> None:
