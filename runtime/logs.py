@@ -14,13 +14,13 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 import msgspec
 
 from runtime.settings import LogSettings, Settings
-from runtime.storage.private import make_file, make_folder, make_storage
+from runtime.sinks import LogFile, Sink, without_waiting
 from runtime.wording import UNSAFE, redacted, safe
 
 
@@ -61,11 +61,6 @@ class LogError(Exception):
     """There is no place for the log. The text is one sentence for the user, with what to do next."""
 
 
-class Sink(Protocol):
-    def write(self, text: str, /) -> object: ...
-    def flush(self) -> object: ...
-
-
 class Lines:
     """Where finished lines go. A log that cannot be written must not harm the work: such lines are counted."""
 
@@ -91,39 +86,11 @@ class Lines:
     debug = info = warning = warn = error = critical = exception = fatal = log = msg
 
 
-class LogFile:
-    """A file for this user's eyes, begun anew when it is full; one older file is kept."""
-
-    def __init__(self, path: Path, most_bytes: int) -> None:
-        self.path, self._most = path, most_bytes
-        make_storage(path.parent.parent)
-        make_folder(path.parent)
-        self._open()
-
-    def write(self, text: str) -> None:
-        data = text.encode("utf-8", "backslashreplace")
-        if self._size and self._size + len(data) > self._most:
-            self.close()
-            self.path.replace(self.path.with_suffix(".1.log"))
-            self._open()
-        self._size += os.write(self._descriptor, data)
-
-    def flush(self) -> None:
-        """Each line was handed to the system already."""
-
-    def close(self) -> None:
-        os.close(self._descriptor)
-
-    def _open(self) -> None:
-        make_file(self.path)
-        self._descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        self._size = os.fstat(self._descriptor).st_size
-
-
 @contextlib.contextmanager
 def to_stderr(settings: Settings) -> Iterator[None]:
     """Write the log to stderr, for a daemon."""
-    with _configured(settings.log, Lines(sys.stderr, secrets(settings)), terminal=sys.stderr.isatty()):
+    lines = Lines(without_waiting(sys.stderr), secrets(settings))
+    with _configured(settings.log, lines, terminal=sys.stderr.isatty()):
         yield
 
 

@@ -3,6 +3,7 @@
 import io
 import json
 import logging
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,6 +15,7 @@ import structlog
 
 from runtime import logs
 from runtime.settings import LogSettings, ModelSettings, ServerSettings, Settings, StorageSettings
+from runtime.sinks import Stderr
 
 ROOT = Path(__file__).resolve().parents[2]
 HOSTILE = "red \x1b[31m bell \x07 c1 \x9b2J turn \u202e line\nfeed"
@@ -161,6 +163,44 @@ def test_a_log_that_cannot_be_written_does_not_harm_the_work() -> None:
     lines.msg("lost")
 
     assert lines.lost == 1
+
+
+def test_a_reader_of_the_log_that_stops_reading_is_not_waited_for() -> None:
+    reader, writer = os.pipe()
+    try:
+        lines = logs.Lines(Stderr(writer))
+        for number in range(1_000):
+            lines.msg(f"{number} {'x' * 2_000}")
+        lost = lines.lost
+        before = os.read(reader, 10_000_000)
+        lines.msg("read again")
+        after = os.read(reader, 10_000_000)
+    finally:
+        os.close(reader)
+        os.close(writer)
+
+    assert 0 < lost < 1_000
+    assert before.startswith(b"0 x")
+    assert b"read again" in after.splitlines()
+
+
+def test_a_daemon_whose_log_nobody_reads_ends_its_work(tmp_path: Path) -> None:
+    program = (
+        "import structlog; from runtime import logs; from runtime.settings import Settings\n"
+        "with logs.to_stderr(Settings()):\n"
+        "    for number in range(1_000): structlog.get_logger().info('filler', text='y' * 1_000)\n"
+        "print('done')"
+    )
+    reader, writer = os.pipe()
+    try:
+        done = subprocess.run(  # noqa: S603 - our own program
+            [sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.PIPE, stderr=writer, timeout=60, check=True
+        )
+    finally:
+        os.close(reader)
+        os.close(writer)
+
+    assert done.stdout == b"done\n"
 
 
 def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
