@@ -152,7 +152,7 @@ def _found(report: Report) -> tuple[str, ...]:
     cells = (
         question_on(side, row[0].text)
         for row in table.rows
-        for side, cell in zip(table.head[1:], row[1:], strict=True)
+        for side, cell in zip(table.head[1:], row[1:], strict=False)  # who edits a state file may leave a cell out
         if cell.numbers
     )
     return (*titles, *(each for each in cells if each not in titles))

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from actors.research.ports import Missed
-from actors.research.records import Block, Line, Listed, Report
+from actors.research.records import Block, Line, Listed, Report, Table
 from actors.research.report import outline as o
 from actors.research.report.arrange import IN_PART
 from actors.research.report.missing import SHOWN
@@ -120,3 +120,12 @@ def test_a_research_that_was_cut_short_does_not_say_that_what_it_read_holds_no_a
     assert shown(cut, "Findings") == [
         o.Remark("Nothing in what was read has been found to answer the question so far.")
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "row", [(), (Line("Weight"),), (Line("Weight"), Line("310 grams.", (1,)), Line("—"), Line("more", (1,)))]
+)
+def test_a_table_that_a_person_has_edited_may_lack_cells_or_have_too_many(row: tuple[Line, ...]) -> None:
+    table = Table(("", "A", "B"), (row,), asked=True)
+
+    assert o.in_short(msgspec.structs.replace(report(ANSWERED), comparison=table))
