@@ -231,7 +231,10 @@ class SqliteJournal:
         last = entries[-1].at if entries else 0.0
         boot, uptime = since_boot()
         gone = uptime - run.uptime if boot and boot == run.boot else time.time() - run.started
-        return Replayed(self.fold(run), max(gone, last), len(entries), orderly=not run.owner)
+        where = self._folded(run, entries)
+        if where.state == self._flow(run).final:  # nothing would move it any more: it would be open for ever
+            raise JournalDamaged(f"the journal of {run.id} holds an end that the run does not have")
+        return Replayed(where, max(gone, last), len(entries), orderly=not run.owner)
 
     def outcome(self, run: StoredRun) -> Outcome | None:
         """How a run ended, or nothing when it has not."""

@@ -1,5 +1,6 @@
 """Kill -9 at each durable write of a run, then resume: the same end, nothing journalled again, no limit anew."""
 
+import asyncio
 import contextlib
 import itertools
 import json
@@ -197,6 +198,27 @@ async def test_a_run_whose_journal_is_damaged_is_given_up_and_the_others_go_on(t
     assert (line["reason"], line["agent"], line["ticket"]) == ("orchestrator_failed", "orchestrator", "T-bad")
     async with opened(tmp_path) as node:
         assert rows(node, "SELECT status FROM run WHERE id = 'R-bad'") == [("error",)]
+
+
+@pytest.mark.req("HD-2.5")
+async def test_a_run_that_is_open_although_its_journal_holds_the_end_is_ended_and_not_waited_for(
+    tmp_path: Path,
+) -> None:
+    async with opened(tmp_path) as node:
+        outcome = await (await node.submit(TICKET)).outcome()
+        assert outcome.why is Why.COMPLETED
+        await node.database.run(("UPDATE run SET ended = NULL, ending = NULL, status = 'running', owner = ''", ()))
+
+    async with opened(tmp_path) as node, asyncio.timeout(20):
+        for handle in await node.resume():
+            await handle.outcome()
+        _, found = node.status("T-1")
+        assert found is not None
+        assert (found.why, found.status) == (Why.ORCHESTRATOR_FAILED, "error")
+
+        again = await (await node.submit(TICKET)).outcome()
+
+        assert again.why is Why.COMPLETED
 
 
 async def test_a_process_that_lives_keeps_its_runs(tmp_path: Path) -> None:
