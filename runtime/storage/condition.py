@@ -65,12 +65,19 @@ class Looks:
         why = self._why(pulse, free, readable=unattended is not None)  # as it was before that try
         return Condition(why, unattended, pulse.commit_seconds, bool(pulse.failure), free)
 
-    def _why(self, pulse: Pulse, free: int | None, *, readable: bool) -> str:
-        floor, there = self._node.settings.server.free_megabytes, identity(self._file)
+    def loses(self) -> str:
+        """Why what is written now is nowhere after a restart; empty when it is kept."""
+        there = identity(self._file)
         if there is None:
             return "The database file is gone: stop the server, restore the file, and start it again."
         if there != self._identity:
             return "The database file is another one than was opened: start the server again."
+        return ""
+
+    def _why(self, pulse: Pulse, free: int | None, *, readable: bool) -> str:
+        floor = self._node.settings.server.free_megabytes
+        if why := self.loses():
+            return why
         if not pulse.alive:
             return "Nothing is written to the database any more: start the server again; its log says more."
         if pulse.waited > STUCK_SECONDS:

@@ -75,6 +75,8 @@ class Desk:
                 raise Refused(
                     503, "The server is stopping or not ready yet; send it again soon.", retry_seconds=BUSY_SECONDS
                 )
+            if why := self.looks.loses():
+                raise Refused(503, why, retry_seconds=BUSY_SECONDS)
             seen = latest.seq if latest else 0
             handle = await _written(asyncio.ensure_future(self.node.submit(ticket, seen=seen)))
             # Another may have been faster, here or in another process, with the same id and other words.

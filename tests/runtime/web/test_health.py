@@ -61,7 +61,9 @@ async def test_what_it_sees_is_kept_for_a_moment_however_often_it_is_asked(
 
 
 @pytest.mark.parametrize("how", ["deleted", "replaced"])
-async def test_without_its_database_it_is_not_ready(tmp_path: Path, how: str) -> None:
+async def test_without_its_database_it_is_not_ready_and_takes_nothing_that_would_be_lost(
+    tmp_path: Path, how: str
+) -> None:
     async with interface(tmp_path) as web:
         file = web.node.folder / DATABASE
         if how == "replaced":
@@ -73,10 +75,12 @@ async def test_without_its_database_it_is_not_ready(tmp_path: Path, how: str) ->
             file.unlink()
 
         status, said = await health(web)
+        refused, why = await web.refusal("POST", "/tickets", json={"text": "My printer is on fire."})
 
         assert (status, said["ready"]) == (503, False)
         assert "database file is" in said["why"]
         assert "start" in said["why"]
+        assert (refused, why) == (503, said["why"])
 
 
 async def test_on_a_disk_without_room_it_is_not_ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
