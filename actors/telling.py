@@ -57,7 +57,9 @@ class Telling:
 
     def handoffs(self, handoffs: Sequence[Handoff], number: int, ctx: Context) -> None:
         """Log and show every handoff up to this one that was not: the answer, and what it led to."""
-        first, self._told = self._told + 1, max(self._told, number)
+        first = self._told + 1
+        if number >= first:
+            self._told = number
         if not self._informs and not ctx.watched:
             return
         for n in range(first, number + 1):
