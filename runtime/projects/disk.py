@@ -33,7 +33,7 @@ def write_bytes(path: Path, content: bytes) -> None:
     except OSError:
         new.unlink(missing_ok=True)
         raise
-    _settle(path.parent)
+    sync(path.parent)
 
 
 def read_whole(path: Path) -> str | None:
@@ -77,7 +77,7 @@ def _text(content: bytes | None, errors: str) -> str | None:
         return None
 
 
-def _settle(folder: Path) -> None:
+def sync(folder: Path) -> None:
     """Make the names in a folder durable."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:

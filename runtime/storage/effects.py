@@ -9,6 +9,7 @@ import structlog
 
 from actors.outcome import Spent
 from runtime.storage.database import Database, DatabaseClosed
+from runtime.storage.rows import with_those_within
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS effect (
@@ -16,8 +17,8 @@ CREATE TABLE IF NOT EXISTS effect (
 ) WITHOUT ROWID;
 """
 
-FORGET = """
-DELETE FROM effect WHERE (run = ?1 OR (run > ?1 || '.' AND run < ?1 || '/'))
+FORGET = f"""
+DELETE FROM effect WHERE {with_those_within("run", "?1")}
 AND EXISTS (SELECT 1 FROM run WHERE id = ?1 AND ended IS NOT NULL)
 """
 """Those of a run that has ended, and of the runs within it. The end of one that could not be recorded comes later."""

@@ -85,13 +85,12 @@ class SqliteJournal:
         self._database.write((self._insert(entry),), then)
 
     def finish(self, entry: Entry, outcome: Outcome, then: Then) -> None:
-        ending = Ending(outcome.why, outcome.by, outcome.seconds, outcome.spent, outcome.refused)
-        end = (f"{END_RUN} AND ended IS NULL", (time.time(), outcome.status, self._encode(ending), outcome.run))
+        ending = self._encode(_ending(outcome))
+        end = (f"{END_RUN} AND ended IS NULL", (time.time(), outcome.status, ending, outcome.run))
         self._database.write((self._insert(entry), end, *_on_ticket(outcome)), then)
 
     def keep(self, outcome: Outcome, events: int, then: Callable[[], None]) -> None:
-        ending = Ending(outcome.why, outcome.by, outcome.seconds, outcome.spent, outcome.refused)
-        told = Told(outcome.run, events, time.time(), ending)
+        told = Told(outcome.run, events, time.time(), _ending(outcome))
         self.pending.keep(told, outcome, self._ended_by(told, outcome), then)
 
     async def record_told(self, told: Told) -> None:
@@ -284,6 +283,10 @@ class SqliteJournal:
             "INSERT INTO event VALUES (?, ?, ?, ?, ?, ?)",
             (entry.run, entry.n, entry.at, entry.sender, entry.number, body),
         )
+
+
+def _ending(outcome: Outcome) -> Ending:
+    return Ending(outcome.why, outcome.by, outcome.seconds, outcome.spent, outcome.refused)
 
 
 def _on_ticket(outcome: Outcome) -> list[Statement]:

@@ -29,7 +29,7 @@ async def locked(path: Path, *, within: float, waits: Callable[[], None]) -> Asy
     """
     file = os.open(make_file(path), os.O_RDWR | os.O_CLOEXEC)
     try:
-        if not _take(file):
+        if not take(file):
             waits()
             await _taken(file, within)
         yield
@@ -40,13 +40,14 @@ async def locked(path: Path, *, within: float, waits: Callable[[], None]) -> Asy
 async def _taken(file: int, within: float) -> None:
     clock = asyncio.get_running_loop().time
     until = clock() + within
-    while not _take(file):
+    while not take(file):
         if clock() >= until:
             raise LockHeld
         await asyncio.sleep(LOOK_SECONDS)
 
 
-def _take(file: int) -> bool:
+def take(file: int) -> bool:
+    """Lock an open file if nobody holds it; closing it lets go."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

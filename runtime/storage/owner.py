@@ -1,13 +1,13 @@
 """Which process runs what: a lock that the system releases when its holder dies, however it dies."""
 
 import contextlib
-import fcntl
 import os
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
 from runtime.storage.ends import Slots, Told, read_told
+from runtime.storage.lock import take
 from runtime.storage.private import make_folder
 
 SUFFIX = ".lock"
@@ -43,13 +43,7 @@ class Owner:
             yield []
             return
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(file)
-            yield None
-            return
-        try:
-            yield list(read_told(file))
+            yield list(read_told(file)) if take(file) else None
         finally:
             os.close(file)
 
@@ -75,10 +69,9 @@ class Owner:
             path = self._path(token)
             file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600)
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if os.path.samestat(os.fstat(file), path.stat()):
+                if take(file) and os.path.samestat(os.fstat(file), path.stat()):
                     return token, file
-            except (BlockingIOError, FileNotFoundError):
+            except FileNotFoundError:
                 pass
             os.close(file)
 
@@ -88,15 +81,14 @@ class Owner:
 
 def anybody(folder: Path) -> bool:
     """Whether a process lives that holds a lock in this folder. It changes nothing."""
-    for path in folder.glob("*.lock"):
+    for path in folder.glob(f"*{SUFFIX}"):
         try:
             file = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
         except OSError:
             continue
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
+            if not take(file):
+                return True
         finally:
             os.close(file)
     return False

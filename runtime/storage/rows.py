@@ -40,6 +40,13 @@ SET subject = excluded.subject, text = excluded.text, status = 'open', note = ''
 """
 OUTERMOST = "instr(id, '.') = 0"
 """Runs within a run have their parent's id with a number; it is the parent that is shown, resumed and cancelled."""
+
+
+def with_those_within(column: str, run: str) -> str:
+    """SQL: that a column names the run of this parameter, or one within it, whose id is its own with a number."""
+    return f"({column} = {run} OR ({column} > {run} || '.' AND {column} < {run} || '/'))"
+
+
 INSERT_RUN = f"""
 INSERT INTO run (id, ticket, workflow, initial, started, boot, uptime, owner) VALUES (
     CASE WHEN ?9 IS NULL OR NOT EXISTS (SELECT 1 FROM run WHERE ticket = ?2 AND seq > ?9 AND {OUTERMOST}) THEN ?1 END,

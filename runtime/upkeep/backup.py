@@ -19,6 +19,7 @@ import msgspec
 
 from actors.ports import PortFailed
 from runtime.projects import backups
+from runtime.projects.disk import sync
 from runtime.storage.private import DATABASE, make_file, make_folder, open_new
 from runtime.upkeep.belongings import PAGES
 
@@ -192,12 +193,3 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
-
-
-def sync(folder: Path) -> None:
-    """Make the names in a folder durable."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

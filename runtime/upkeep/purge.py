@@ -19,7 +19,7 @@ from runtime.settings import DAY
 from runtime.storage.damage import text
 from runtime.storage.database import connect
 from runtime.storage.private import DATABASE
-from runtime.storage.rows import OUTERMOST, RUN_PREFIX
+from runtime.storage.rows import OUTERMOST, RUN_PREFIX, with_those_within
 from runtime.storage.schema import migrate
 from runtime.upkeep.belongings import forget_files, forget_lines, model_files
 
@@ -27,9 +27,7 @@ PAUSE_SHARE = 1.0
 """Between two transactions, of the time that the last one took: a daemon's own commits come in between."""
 LEAST_PAUSE_SECONDS = 0.002
 
-_WITHIN = "({0} = :run OR ({0} > :run || '.' AND {0} < :run || '/'))"
-"""A run, and the runs within it: their ids are its own with a number."""
-_OF_RUN, _RUN = _WITHIN.format("run"), _WITHIN.format("id")
+_OF_RUN, _RUN = with_those_within("run", ":run"), with_those_within("id", ":run")
 _RUNS = f"SELECT id, ended FROM run WHERE ticket = ? AND {OUTERMOST}"
 _OLDER = f"""
 SELECT ticket, max(ended) FROM run WHERE {OUTERMOST}
