@@ -5,11 +5,12 @@ Pages as they were sent, packed, in `pages/` of the storage folder: each content
 """
 
 import contextlib
-import fcntl
+import errno
 import gzip
 import hashlib
 import os
 import re
+import time
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -19,10 +20,13 @@ from runtime.extract.page import extract
 from runtime.extract.wire import Extracted
 from runtime.projects.disk import folder_for, read_bytes, write_bytes
 from runtime.projects.project import name_of
+from runtime.storage.lock import LOOK_SECONDS, take
 
 FOLDER = "pages"
 MOST_BYTES = 200_000_000
 """Nothing that was kept unpacks to more."""
+LOCK_SECONDS = 10.0
+"""How long others are waited for; each holds the lock for one page, or for one purge."""
 _NAMED = re.compile(r"[0-9a-f]{64}")
 _LOCK = ".lock"
 
@@ -101,10 +105,18 @@ def forget(folder: Path, project_ids: Iterable[str]) -> int:
 
 @contextlib.contextmanager
 def _alone(place: Path) -> Iterator[None]:
-    """No other process keeps or removes meanwhile; the system lets go of the lock when its holder dies."""
+    """
+    No other process keeps or removes meanwhile; the system lets go of the lock when its holder dies.
+
+    :raises TimeoutError: another process held it for too long.
+    """
+    until = time.monotonic() + LOCK_SECONDS
     descriptor = os.open(place / _LOCK, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        while not take(descriptor):
+            if time.monotonic() >= until:
+                raise TimeoutError(errno.ETIMEDOUT, "another process is keeping or removing pages")
+            time.sleep(LOOK_SECONDS)
         yield
     finally:
         os.close(descriptor)

@@ -175,3 +175,13 @@ def test_keeping_and_removing_at_once_leave_what_is_referred_to(tmp_path: Path) 
         list(pool.map(one, range(6)))
 
     assert kept(tmp_path) == []
+
+
+def test_who_keeps_for_too_long_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    keep(str(tmp_path), "T-1", BODY, MOST)
+    monkeypatch.setattr(originals, "LOCK_SECONDS", 0.0)
+
+    with originals._alone(tmp_path / "pages"), pytest.raises(TimeoutError, match="another process"):
+        keep(str(tmp_path), "T-2", BODY, MOST)
+
+    assert keep(str(tmp_path), "T-2", BODY, MOST)
