@@ -5,8 +5,10 @@ from typing import Any, Literal, Protocol, TypeVar
 
 import msgspec
 
-from actors.evidence import Findings, Passage, Resolution
-from actors.outcome import Outcome
+from actors.evidence.claims import Resolution
+from actors.evidence.passages import Findings, Passage
+from actors.evidence.sources import Missed, Page, SearchResult
+from actors.workflow.outcome import Outcome
 from bus import Event, Explained
 
 T = TypeVar("T", bound=msgspec.Struct)
@@ -143,3 +145,51 @@ class Journal(Protocol):
         :param events: on how many it rests; what was written of later ones goes.
         :param then: is called once it would survive this process.
         """
+
+
+class Search(Protocol):
+    """All configured sources."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The sources that can be asked, the best first."""
+        ...
+
+    async def search(self, source: str, query: str, *, limit: int, within: float) -> tuple[SearchResult | Missed, ...]:
+        """
+        Ask one source one query. Its limits on concurrency and rate are kept inside.
+
+        A part of a source that did not answer, such as one of several feeds, is a `Missed` among the results.
+
+        :raises PortFailed: with a sentence for the user.
+        """
+        ...
+
+
+class Fetch(Protocol):
+    """Reads what was found."""
+
+    async def read(
+        self, results: Sequence[SearchResult], *, wanted: int, query: str, within: float,
+        done: Callable[[Page | Missed], None], arrived: Callable[[Page | Missed], None],
+    ) -> None:  # fmt: skip
+        """
+        Read results in their order, several at once, until `wanted` pages are good or the time is up.
+
+        The others are spares. `done` is called once for each that was tried, when that is durable. A page that fails
+        is a `Missed`, never an exception; what was read before a crash is not fetched again. `arrived` is called as
+        soon as something is there, whatever slower page stands before it: it may yet be a spare, or a duplicate.
+        """
+        ...
+
+
+class Reading(Protocol):
+    """Finds in what was read the passages that bear on a question."""
+
+    async def passages(self, questions: Sequence[str], pages: Sequence[Page], *, within: float) -> tuple[Findings, ...]:
+        """
+        For each question its findings, in order; every passage is of one of these pages.
+
+        :raises PortFailed: with a sentence for the user.
+        """
+        ...

@@ -17,8 +17,8 @@ from typing import Any
 
 import structlog
 
-from actors.outcome import Spent
-from actors.research.records import Brief
+from actors.research.models import Brief
+from actors.workflow.outcome import Spent
 from bench.measure import Figures, NotMeasured, arguments, median, report, table
 from bench.research import QUESTIONS
 from runtime.node import Node, Ticket

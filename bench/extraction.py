@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from bench.measure import Figures, NotMeasured, arguments, report, table
-from runtime.extract.decoding import NoText, decode
-from runtime.extract.page import extract, read_html
-from runtime.workers import WorkError, Workers
+from runtime.crawl.extract.decoding import NoText, decode
+from runtime.crawl.extract.page import extract, read_html
+from runtime.processes.pool import WorkError, Workers
 
 MEASURED = "bench.extraction:measured"
 SHINGLES = frozenset({"scrapinghub"})

@@ -19,8 +19,8 @@ from typing import Any
 import structlog
 
 from bench.measure import Figures, NotMeasured, arguments, report, table
-from runtime.knowledge.document import Unreadable
-from runtime.knowledge.reading import read
+from runtime.knowledge.readers.document import Unreadable
+from runtime.knowledge.readers.reader import read
 from runtime.node import Node
 from runtime.settings import Settings, StorageSettings
 from runtime.storage.database import Database

@@ -18,14 +18,16 @@ from typing import NamedTuple
 
 import msgspec
 
-from actors.evidence import Citation, Findings, Resolution, cite
-from actors.helpdesk.drafts import Analysis, Draft
+from actors.evidence.claims import Citation, Resolution, cite
+from actors.evidence.passages import Findings
+from actors.extractive.model import Extractive
+from actors.helpdesk.output_schemas import Analysis, Draft
 from actors.ports import Task
-from runtime.knowledge.indexing import IndexReport, index
-from runtime.knowledge.port import KnowledgeIndex
-from runtime.model.extractive import Extractive
+from runtime.families import extractive
+from runtime.knowledge.index.indexing import IndexReport, index
+from runtime.knowledge.knowledge_index import KnowledgeIndex
+from runtime.processes.pool import Workers
 from runtime.settings import KnowledgeSettings
-from runtime.workers import Workers
 
 FIRST = 3
 """Citations among which a right page must be."""
@@ -92,7 +94,7 @@ async def _measure(manual: Path, files: list[Path]) -> tuple[IndexReport, list[S
         workers = Workers(2)
         try:
             report = await index([manual], storage, workers, KnowledgeSettings())
-            knowledge, model, sets = KnowledgeIndex(storage, workers), Extractive(), []
+            knowledge, model, sets = KnowledgeIndex(storage, workers), extractive(), []
             for file in files:
                 lines = file.read_text().splitlines()
                 questions = [msgspec.json.decode(line, type=Question) for line in lines if line.strip()]

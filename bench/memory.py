@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from actors.evidence import Resolution
-from runtime.memory.store import SCHEMA, Ticket, TicketMemory
+from actors.evidence.claims import Resolution
+from runtime.memory.ticket_memory import SCHEMA, Ticket, TicketMemory
+from runtime.processes.pool import Workers
 from runtime.settings import MemorySettings
 from runtime.storage.database import Database
-from runtime.workers import Workers
 
 SETS = ("banking77", "clinc150")
 WITHIN = 60.0
@@ -116,7 +116,7 @@ async def speed(data: Path, split: str, size: int, folder: Path) -> dict[str, fl
             await memory.recall(text, within=WITHIN)
             took.append(time.perf_counter() - began)
             began = time.perf_counter()
-            await workers.call("runtime.memory.text:fold", text, within=WITHIN, returns=str)
+            await workers.call("runtime.memory.ticket_text:fold", text, within=WITHIN, returns=str)
             hop.append(time.perf_counter() - began)
     finally:
         await memory.close()

@@ -16,9 +16,9 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from actors.helpdesk.drafts import Summary
+from actors.helpdesk.output_schemas import Summary
 from actors.ports import ModelFailed, Task
-from runtime.model.openai import OpenAIModel
+from runtime.llm.openai_model import OpenAIModel
 from runtime.settings import ModelSettings
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -14,15 +14,16 @@ from typing import Any, Protocol
 
 import structlog
 
-from actors.evidence import Claim, Findings, Passage, Resolution
-from actors.helpdesk.drafts import Analysis, Draft, Summary
+from actors.evidence.claims import Claim, Resolution
+from actors.evidence.passages import Findings, Passage
 from actors.helpdesk.memory import Memory
+from actors.helpdesk.output_schemas import Analysis, Draft, Summary
 from actors.helpdesk.summarization import Summarization
 from actors.helpdesk.ticketing import Ticketing
 from actors.helpdesk.worker import Worker
 from actors.helpdesk.workflow import HELPDESK, WORKERS, TicketCase
 from actors.ports import Filled, Recall, Task, Tickets
-from actors.workflow import ORCHESTRATOR
+from actors.workflow.tables import ORCHESTRATOR
 from bus import Actor, SharedCast
 from runtime.run import LiveRun
 from runtime.storage.database import Database

@@ -19,17 +19,17 @@ from typing import Any
 
 import structlog
 
-from actors.research.ports import Missed, Page, SearchResult
+from actors.evidence.sources import Missed, Page, SearchResult
 from bench.measure import Figures, NotMeasured, arguments, report, table
-from runtime.fetch.client import Client
-from runtime.fetch.port import Pages
-from runtime.knowledge.port import KnowledgeIndex
-from runtime.research.purse import Purse
+from runtime.crawl.http_client import Client
+from runtime.crawl.pages import Pages
+from runtime.families.budget import Purse
+from runtime.knowledge.knowledge_index import KnowledgeIndex
+from runtime.processes.pool import Workers
 from runtime.search.sources import Sources
 from runtime.settings import FeedsSettings, FetchSettings, Settings, StorageSettings
 from runtime.storage.database import Database
 from runtime.storage.effects import SCHEMA, Effects
-from runtime.workers import Workers
 
 ROOT = Path(__file__).resolve().parent.parent
 HOSTS = ("127.0.0.1", "127.0.0.2", "127.0.0.3")

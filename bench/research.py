@@ -21,8 +21,8 @@ from typing import Any, NamedTuple, Self
 
 import structlog
 
-from actors.outcome import HandoffMade
-from actors.research.records import Brief
+from actors.research.models import Brief
+from actors.workflow.outcome import HandoffMade
 from bench.measure import Figures, NotMeasured, arguments, median, report, table
 from runtime.node import Node, Ticket
 from runtime.settings import Settings, StorageSettings

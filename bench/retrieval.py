@@ -18,11 +18,11 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from actors.evidence import Findings
-from runtime.knowledge.indexing import index
-from runtime.knowledge.port import KnowledgeIndex
+from actors.evidence.passages import Findings
+from runtime.knowledge.index.indexing import index
+from runtime.knowledge.knowledge_index import KnowledgeIndex
+from runtime.processes.pool import Workers
 from runtime.settings import KnowledgeSettings
-from runtime.workers import Workers
 
 T = TypeVar("T")
 

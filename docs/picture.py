@@ -12,14 +12,14 @@ import structlog
 from rich.console import Console
 
 from actors.helpdesk.workflow import HELPDESK
-from actors.outcome import HandoffMade, Progress
-from runtime.commands.demo import KNOWLEDGE, TICKETS
+from actors.workflow.outcome import HandoffMade, Progress
+from runtime.cli.commands.demo import KNOWLEDGE, TICKETS
+from runtime.cli.view.live import paragraphs, picture
+from runtime.cli.view.result import lines
+from runtime.cli.view.ticket_board import board, fold
 from runtime.node import Node, Ticket
 from runtime.program import shipped
 from runtime.settings import Settings, StorageSettings
-from runtime.view.live import paragraphs, picture
-from runtime.view.report import lines
-from runtime.view.stages import board, fold
 
 FILE = Path(__file__).with_name("run.svg")
 

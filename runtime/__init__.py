@@ -32,10 +32,10 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from actors.outcome import AnswerRefused, HandoffMade, Outcome, RunBegan, RunEnded
     from actors.ports import PortFailed
-    from actors.progress import Board, RoundBegan, Worked, fold
-    from actors.research.records import Brief
+    from actors.research.models import Brief
+    from actors.workflow.outcome import AnswerRefused, HandoffMade, Outcome, RunBegan, RunEnded
+    from actors.workflow.progress import Board, RoundBegan, Worked, fold
     from runtime.config import ConfigError
     from runtime.config import load as load_settings
     from runtime.node import Busy, Handle, Node, NoReport, Ticket
@@ -44,10 +44,10 @@ if TYPE_CHECKING:
     from runtime.storage.journal import UnknownRun
 else:
     _HOMES = {
-        "actors.outcome": ("AnswerRefused", "HandoffMade", "Outcome", "RunBegan", "RunEnded"),
+        "actors.workflow.outcome": ("AnswerRefused", "HandoffMade", "Outcome", "RunBegan", "RunEnded"),
         "actors.ports": ("PortFailed",),
-        "actors.progress": ("Board", "RoundBegan", "Worked", "fold"),
-        "actors.research.records": ("Brief",),
+        "actors.workflow.progress": ("Board", "RoundBegan", "Worked", "fold"),
+        "actors.research.models": ("Brief",),
         "runtime.config": ("ConfigError", "load_settings"),
         "runtime.node": ("Busy", "Handle", "NoReport", "Node", "Ticket"),
         "runtime.reports": ("write_report",),

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from runtime import program
-from runtime.commands import COMMANDS, LEAVES_NOTHING, LOG_TO_STDERR, Exit, UserError, refused
-from runtime.commands.parsers import command_parser, main_parser, module
+from runtime.cli import COMMANDS, LEAVES_NOTHING, LOG_TO_STDERR, Exit, UserError, refused
+from runtime.cli.parsers import command_parser, main_parser, module
 
 if TYPE_CHECKING:
     from runtime.settings import Settings
@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(parser.format_help(), end="")
         return Exit.DONE
     if name not in COMMANDS:
-        from runtime.wording import nearest
+        from runtime.messages import nearest
 
         return refused(f"There is no command {name!r}. {nearest(name, COMMANDS)}")
     try:

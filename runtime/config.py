@@ -17,9 +17,9 @@ import msgspec
 from msgspec import inspect
 
 from runtime.kubernetes import service_variables
+from runtime.messages import encodable, nearest, place, shown
 from runtime.settings import ConfigError as ConfigError
 from runtime.settings import Settings
-from runtime.wording import encodable, nearest, place, shown
 
 PREFIX = "TERMINUS_"
 FILE_VARIABLE = "TERMINUS_CONFIG"

@@ -19,9 +19,9 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from runtime.messages import UNSAFE, redacted, safe
 from runtime.settings import LogSettings, Settings
 from runtime.sinks import LogFile, Sink, without_waiting
-from runtime.wording import UNSAFE, redacted, safe
 
 
 def _without_rich() -> None:

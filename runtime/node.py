@@ -10,21 +10,23 @@ import structlog
 
 import runtime.logs  # first: it keeps structlog from loading rich
 from actors.helpdesk.workflow import HELPDESK, TicketCase
-from actors.outcome import Outcome
 from actors.ports import Knowledge, PortFailed, Tickets
-from actors.research.records import Report
+from actors.reporting.report import Report
 from actors.research.workflow import RESEARCH, ResearchCase
-from actors.workflow import Case, Workflow
+from actors.workflow.outcome import Outcome
+from actors.workflow.tables import Case, Workflow
 from bus import SharedCast
-from runtime.cast import Own, configured, helpdesk_roles
-from runtime.child import Children
-from runtime.handle import Handle, RunHandle
-from runtime.knowledge.port import KnowledgeIndex
-from runtime.memory.store import TicketMemory
-from runtime.models import Models
+from runtime.child_workflow import Children
+from runtime.families.helpdesk import Own, configured, helpdesk_roles
+from runtime.knowledge.knowledge_index import KnowledgeIndex
+from runtime.llm.models import Models
+from runtime.memory.ticket_memory import TicketMemory
+from runtime.messages import safe
+from runtime.processes.pool import Workers
 from runtime.program import command
 from runtime.prompts import load
 from runtime.run import LiveRun, Replayed
+from runtime.run_handle import Handle, RunHandle
 from runtime.runs import Busy, Runs
 from runtime.settings import Settings, check
 from runtime.storage.database import Database
@@ -34,18 +36,16 @@ from runtime.storage.journal import SqliteJournal, StoredRun, Ticket
 from runtime.storage.owner import Owner
 from runtime.storage.private import DATABASE, OWNERS, make_storage
 from runtime.storage.schema import migrate
-from runtime.wording import safe
-from runtime.workers import Workers
 
 if TYPE_CHECKING:
-    from runtime.knowledge.indexing import IndexProgress, IndexReport
-    from runtime.research.desk import Research
+    from runtime.families.research_runs import Research
+    from runtime.knowledge.index.indexing import IndexProgress, IndexReport
 
 __all__ = ["Busy", "Handle", "NoReport", "Node", "RunHandle", "Ticket"]
 
 log = structlog.get_logger()
 
-RESEARCH_WORK = ("runtime.knowledge.search", "runtime.fetch.document")
+RESEARCH_WORK = ("runtime.knowledge.query.search", "runtime.crawl.own_document")
 """Modules that every worker process needs for a research."""
 
 
@@ -113,7 +113,7 @@ class Node:
     @functools.cached_property
     def research(self) -> "Research":
         """What researches need; most tickets are none, and do without loading it."""
-        from runtime.research.desk import Research
+        from runtime.families.research_runs import Research
 
         return Research(self, self._told)
 
@@ -191,7 +191,7 @@ class Node:
 
         :raises PortFailed: a folder cannot be read, or the index cannot be written.
         """
-        from runtime.knowledge.indexing import index  # the readers: a ticket needs none
+        from runtime.knowledge.index.indexing import index  # the readers: a ticket needs none
 
         return await index(folders, self.folder, self.workers, self.settings.knowledge, progress)
 

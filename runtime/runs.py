@@ -9,15 +9,15 @@ from functools import partial
 import msgspec
 import structlog
 
-from actors.conclusion import log_end
 from actors.helpdesk.workflow import TicketCase
-from actors.outcome import Outcome
 from actors.ports import PortFailed
 from actors.research.workflow import ResearchCase
-from actors.workflow import Case, Workflow
-from runtime.handle import FollowedRun, Handle, RunHandle
-from runtime.registry import LiveRuns
+from actors.workflow.outcome import Outcome
+from actors.workflow.run_end import log_end
+from actors.workflow.tables import Case, Workflow
 from runtime.run import LiveRun, Replayed
+from runtime.run_handle import FollowedRun, Handle, RunHandle
+from runtime.run_registry import LiveRuns
 from runtime.storage.journal import JournalDamaged, SqliteJournal, StoredRun, Ticket
 from runtime.storage.owner import Owner
 

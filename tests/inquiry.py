@@ -7,18 +7,18 @@ from typing import Any
 
 import msgspec
 
-from actors.evidence import Findings, Passage, Slice
-from actors.outcome import Outcome
+from actors.evidence.dedup import hash_of, key_of
+from actors.evidence.passages import Findings, Passage, Slice
+from actors.evidence.sources import Missed, Page, SearchResult
 from actors.ports import Filled, PortFailed, Task
-from actors.research.identity import hash_of, key_of
-from actors.research.ports import Missed, Page, SearchResult
-from actors.research.records import Brief
+from actors.research.models import Brief
 from actors.research.workflow import RESEARCH, ResearchCase
-from actors.workflow import Run, Workflow
+from actors.workflow.outcome import Outcome
+from actors.workflow.tables import Run, Workflow
 from bus import Actor, Cast, Clock, SharedCast
-from runtime.child import Children
-from runtime.model.extractive import Extractive
-from runtime.research.cast import Own, research_roles
+from runtime.child_workflow import Children
+from runtime.families import extractive
+from runtime.families.research import Own, research_roles
 from runtime.run import LiveRun
 from tests.clock import settle
 from tests.fakes import Notebook, Stage, TicketTable
@@ -124,7 +124,7 @@ class Inquiry(Stage):
         **roles: Callable[[], Actor[Any]],
     ) -> None:  # fmt: skip
         self.search, self.fetch = search or Finds(), fetch or Reads()
-        self.model_: Any = model or Extractive()
+        self.model_: Any = model or extractive()
         self.tickets_ = TicketTable()
         self.rounds: list[LiveRun] = []
         self.notebooks: dict[str, Notebook] = {}
@@ -178,7 +178,7 @@ class Scripted:
 
     def __init__(self, answers: Mapping[type[Any], Any]) -> None:
         self.answers, self.tasks = answers, list[Task]()
-        self._lesser = Extractive()
+        self._lesser = extractive()
 
     async def fill(self, shape: type[Any], task: Task, *, within: float) -> Filled:
         self.tasks.append(task)

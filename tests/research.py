@@ -4,10 +4,12 @@ from typing import Any
 
 import msgspec
 
-from actors.evidence import Citation, Passage, Resolution, Slice
-from actors.research import records as r
-from actors.research.identity import hash_of
-from actors.research.ports import Entities, Missed, Original, Page, SearchResult, Statement
+from actors.evidence.claims import Citation, Resolution
+from actors.evidence.dedup import hash_of
+from actors.evidence.passages import Passage, Slice
+from actors.evidence.sources import Entities, Missed, Original, Page, SearchResult, Statement
+from actors.reporting.report import Block, Chart, Line, Listed, Report, Table
+from actors.research import models as r
 from actors.research.workflow import ResearchCase
 
 QUESTION = "How does Harbor compare with Quay for storing container images?"
@@ -35,17 +37,17 @@ def a_passage(text: str = FACT, url: str = HARBOR) -> Passage:
     )  # fmt: skip
 
 
-def a_report() -> r.Report:
-    line = r.Line(FACT, (1,), FACT, "Limits")
-    return r.Report(
+def a_report() -> Report:
+    line = Line(FACT, (1,), FACT, "Limits")
+    return Report(
         title="Harbor and Quay", question=QUESTION, overview=(line,), key_points=(line,),
-        sections=(r.Block("How many rules?", (line,)), r.Block("What does it cost?", note="Not found in the sources.")),
-        comparison=r.Table(("", "Harbor", "Quay"), ((r.Line("Rules"), line, r.Line("")),)),
-        competitors=(r.Block("Quay", (line,)),), features=r.Block("Features", (line,)),
-        swot=(r.Block("Strengths", (line,)),), contradictions=((line, r.Line(OTHER, (2,))),),
+        sections=(Block("How many rules?", (line,)), Block("What does it cost?", note="Not found in the sources.")),
+        comparison=Table(("", "Harbor", "Quay"), ((Line("Rules"), line, Line("")),)),
+        competitors=(Block("Quay", (line,)),), features=Block("Features", (line,)),
+        swot=(Block("Strengths", (line,)),), contradictions=((line, Line(OTHER, (2,))),),
         unanswered=("What does it cost?",), further=("licensing",), missed=(Missed(QUAY, "paywall", "Paid."),),
-        sources=(r.Listed(1, "Limits", HARBOR, "tavily", "ab" * 32, "2026-11-20T09:30:00Z", 60, 60, cited=2),),
-        charts=(r.Chart("pie", "Sources", (("tavily", 1), ("web", 2))),), partial="Stopped early.", notes=("1 round",),
+        sources=(Listed(1, "Limits", HARBOR, "tavily", "ab" * 32, "2026-11-20T09:30:00Z", 60, 60, cited=2),),
+        charts=(Chart("pie", "Sources", (("tavily", 1), ("web", 2))),), partial="Stopped early.", notes=("1 round",),
     )  # fmt: skip
 
 

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from tests import ROOT
 from tests.patience import HANGS_SECONDS
-from tests.runtime.commands.program import ARTICLE, QUESTION
-from tests.test_imports import LAYERS, ROOT
+from tests.runtime.cli.commands.program import ARTICLE, QUESTION
+from tests.test_imports import LAYERS
 
 
 class Installed:

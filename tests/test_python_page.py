@@ -13,8 +13,8 @@ import pytest
 
 from runtime import Node, Settings, Ticket
 from runtime.settings import StorageSettings
-from tests.runtime.commands.program import ARTICLE, QUESTION
-from tests.test_imports import ROOT
+from tests import ROOT
+from tests.runtime.cli.commands.program import ARTICLE, QUESTION
 
 PAGE = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
 PROGRAM, *SNIPPETS = re.findall(r"(?ms)^```python\n(.*?)^```$", PAGE)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from actors.evidence import Findings, Passage, Slice
+from actors.evidence.passages import Findings, Passage, Slice
 
 CHARACTERS = 20_000
 """So much of a ticket is looked at."""

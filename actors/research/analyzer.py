@@ -6,18 +6,17 @@ from collections.abc import Sequence
 import msgspec
 import structlog
 
-from actors.evidence import Findings
-from actors.ports import BudgetSpent, Filled, Model, PortFailed, Task
-from actors.progress import Worked
-from actors.research.drafts import Answer, Landscape
+from actors.evidence.passages import Findings
+from actors.extractive.decompose import essence, names, subject
+from actors.ports import BudgetSpent, Filled, Model, PortFailed, Reading, Task
+from actors.research.analysis_summary import analysis_summary
+from actors.research.landscape import is_choice, lookups, surveyed, telling
 from actors.research.messages import AnalysisCompleted, AnalyzeSources, DirectionsFound
-from actors.research.ports import Reading
-from actors.research.records import Analysis, Plan
-from actors.research.rules.argument import STOPPED, Argued, argue, concluded, distinct, goes_on, told
-from actors.research.rules.compress import analysis_summary
-from actors.research.rules.decompose import essence, names, subject
-from actors.research.rules.landscape import is_choice, lookups, surveyed, telling
-from actors.research.stopping import until_stopped
+from actors.research.models import Analysis, Plan
+from actors.research.output_schemas import Answer, Landscape
+from actors.research.synthesis import STOPPED, Argued, argue, concluded, distinct, goes_on, told
+from actors.workflow.cancellation import until_stopped
+from actors.workflow.progress import Worked
 from bus import Actor, Context
 
 READING_SHARE, ANSWERING_SHARE = 0.3, 0.7

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable
 
-from actors.progress import Worked
-from actors.research.identity import key_of
+from actors.evidence.dedup import key_of
+from actors.evidence.sources import Missed, Page, SearchResult
+from actors.ports import Fetch
 from actors.research.messages import ExtractionCompleted, ExtractionFellShort, ReadSources
-from actors.research.ports import Fetch, Missed, Page, SearchResult
-from actors.research.records import Plan
-from actors.research.stopping import until_stopped
+from actors.research.models import Plan
+from actors.workflow.cancellation import until_stopped
+from actors.workflow.progress import Worked
 from bus import Actor, Context
 
 SHARE = 0.7

@@ -2,10 +2,12 @@
 
 import msgspec
 
-from actors.evidence import Passage, Resolution
-from actors.outcome import TERMINATE, Status
-from actors.research.ports import Missed, Page, SearchResult, Statement
-from actors.research.records import Analysis, Brief, Plan, Report, Section
+from actors.evidence.claims import Resolution
+from actors.evidence.passages import Passage
+from actors.evidence.sources import Missed, Page, SearchResult, Statement
+from actors.reporting.report import Report
+from actors.research.models import Analysis, Brief, Plan, Section
+from actors.workflow.outcome import TERMINATE, Status
 from bus import Event, Request
 
 

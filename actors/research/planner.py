@@ -1,12 +1,12 @@
 """Planner: says what must be answered and what to search for, before anything is searched."""
 
+from actors.evidence.grounding import Shown, presumes
 from actors.ports import BudgetSpent, Model, PortFailed, Task
-from actors.progress import RoundBegan, Worked
-from actors.research.drafts import PlanDraft
 from actors.research.messages import MakePlan, PlanMade
-from actors.research.rules.additions import Shown, presumes
-from actors.research.rules.planning import broader, drafted, planned
-from actors.research.rules.terms import terms
+from actors.research.output_schemas import PlanDraft
+from actors.research.planning import broader, drafted, planned
+from actors.text.keywords import terms
+from actors.workflow.progress import RoundBegan, Worked
 from bus import Actor, Context
 
 SHARE = 0.8

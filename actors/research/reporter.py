@@ -5,19 +5,21 @@ from collections.abc import Sequence
 
 import msgspec
 
-from actors.evidence import Citation, Findings, Resolution
-from actors.outcome import Status
+from actors.evidence.claims import Citation, Resolution
+from actors.evidence.grounding import Shown, plainly
+from actors.evidence.passages import Findings
+from actors.evidence.sources import Statement
 from actors.ports import BudgetSpent, Filled, Model, PortFailed, Task, Tickets
-from actors.research.drafts import Overview
+from actors.reporting.markdown import rendered
+from actors.reporting.report import Report, body
+from actors.research.citations import Register, statements, verbatim
+from actors.research.compose import written
+from actors.research.learnings import CLAIMS, borne_out
 from actors.research.messages import CloseResearch, ResearchClosed
-from actors.research.ports import Statement
-from actors.research.records import Analysis, Report
-from actors.research.report.compose import body, written
-from actors.research.report.markdown import rendered
-from actors.research.report.prose import flat, neat
-from actors.research.report.register import Register, statements, verbatim
-from actors.research.rules.additions import Shown, plainly
-from actors.research.rules.learnings import CLAIMS, borne_out
+from actors.research.models import Analysis
+from actors.research.output_schemas import Overview
+from actors.text.source_text import flat, neat
+from actors.workflow.outcome import Status
 from bus import Actor, Context
 
 SUMMARY_CHARACTERS = 500

@@ -7,15 +7,16 @@ from typing import Literal
 import msgspec
 import structlog
 
-from actors.ports import PortFailed
-from actors.progress import Worked
-from actors.research.identity import hash_of, key_of
+from actors.evidence.dedup import hash_of, key_of
+from actors.evidence.result_scoring import judged, reading_order
+from actors.evidence.sources import Missed, SearchResult
+from actors.evidence.summarize import KEY_POINTS, SUMMARY_CHARACTERS, cut
+from actors.ports import PortFailed, Search
 from actors.research.messages import RunSearches, SearchCompleted, SearchFellShort
-from actors.research.ports import Missed, Search, SearchResult
-from actors.research.records import Brief
-from actors.research.rules import compress
-from actors.research.rules.quality import failed_check, judged, reading_order, web_address
-from actors.research.stopping import until_stopped
+from actors.research.models import Brief, Plan
+from actors.text.urls import web_address
+from actors.workflow.cancellation import until_stopped
+from actors.workflow.progress import Worked
 from bus import Actor, Context
 
 log = structlog.get_logger()
@@ -157,10 +158,10 @@ def collected(
 def _arranged(message: RunSearches, fresh: Sequence[SearchResult]) -> tuple[SearchResult, ...]:
     """Known ones first, then the new ones as they should be read; over 50 only the essential of each (PR-17)."""
     every = (*message.results, *reading_order(fresh, message.brief.breadth))
-    if len(every) <= compress.RESULTS:
+    if len(every) <= RESULTS:
         return every
     queries, held = {each.url: each.query for each in every}, {page.key for page in message.pages}
-    small = [msgspec.structs.replace(each, query=queries[each.url]) for each in compress.results(every)]
+    small = [msgspec.structs.replace(each, query=queries[each.url]) for each in results(every)]
     read = [each for each in small if key_of(each.url) in held]
     unread = reading_order((each for each in small if key_of(each.url) not in held), message.brief.breadth)
     return (*read, *unread)[:MOST_RESULTS]
@@ -169,3 +170,38 @@ def _arranged(message: RunSearches, fresh: Sequence[SearchResult]) -> tuple[Sear
 def _content(result: SearchResult) -> str:
     """What tells that two results are one text (PR-21); empty for one that says nothing but its title."""
     return hash_of(f"{result.title}\n{result.summary}") if result.summary else ""
+
+
+def failed_check(fresh: Sequence[SearchResult], plan: Plan, failed: int = 0) -> str:
+    """
+    Why what was found is too little to go on with, in a sentence; empty when it is enough (PR-9).
+
+    :param fresh: results that nobody has read yet.
+    :param failed: how many sources did not answer.
+    """
+    besides = f" {failed} of {len(plan.sources)} sources did not answer." if failed else ""
+    if not fresh:
+        return f"The searches found nothing new.{besides}"
+    if len(fresh) < plan.least_results:
+        return f"Of {plan.least_results} new results that are needed the searches found {len(fresh)}.{besides}"
+    if all(each.quality < plan.least_quality for each in fresh):
+        return f"Of {len(fresh)} new results none seems to answer the question.{besides}"
+    return ""
+
+
+RESULTS = 50
+"""More results than these are compressed (PR-17)."""
+
+
+def results(found: Sequence[SearchResult]) -> tuple[SearchResult, ...]:
+    """Over 50 results: each only URL, title, summary, key points, quality and source, the best first (PR-17)."""
+    if len(found) <= RESULTS:
+        return tuple(found)
+    small = (
+        SearchResult(
+            source=each.source, title=each.title, url=each.url, summary=cut(each.summary, SUMMARY_CHARACTERS),
+            key_points=each.key_points[:KEY_POINTS], quality=each.quality,
+        )
+        for each in found
+    )  # fmt: skip
+    return tuple(sorted(small, key=lambda each: -each.quality))

@@ -2,12 +2,13 @@
 
 import enum
 
-from actors.evidence import Passage
+from actors.evidence.passages import Passage
+from actors.evidence.sources import Missed, Page, SearchResult, Statement
+from actors.reporting.report import Report
 from actors.research import messages as m
-from actors.research.ports import Missed, Page, SearchResult, Statement
-from actors.research.records import Analysis, Brief, Plan, Report, Section
-from actors.verify import verify
-from actors.workflow import MAX_SECONDS, Again, Case, Limits, Step, Workflow
+from actors.research.models import Analysis, Brief, Plan, Section
+from actors.workflow.tables import MAX_SECONDS, Again, Case, Limits, Step, Workflow
+from actors.workflow.verify import verify
 
 
 class State(enum.StrEnum):

@@ -11,7 +11,7 @@ from typing import Any
 
 import aiohttp
 
-from actors.outcome import Outcome
+from actors.workflow.outcome import Outcome
 from bench.measure import Figures
 
 LOOK_SECONDS = 0.2

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 from actors.ports import PortFailed
-from actors.research.records import Report
+from actors.reporting.report import Report
 
 _MODULES = {
     ".md": "runtime.reports.text",

@@ -10,11 +10,11 @@ from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
 from docx.shared import Cm, Pt, RGBColor
 
-from actors.research.records import Chart, Line, Listed, Report, Table
-from actors.research.report import outline as o
-from actors.research.report.links import link, publisher, shown
-from actors.research.report.mermaid import figures
-from actors.research.report.prose import Piece, clean, flat, pieces
+from actors.reporting import document as o
+from actors.reporting.links import link, publisher, shown
+from actors.reporting.mermaid import figures
+from actors.reporting.report import Chart, Line, Listed, Report, Table
+from actors.text.source_text import Piece, clean, flat, pieces
 
 MONOSPACED = "Courier New"
 FAINT = RGBColor(0x5D, 0x66, 0x70)

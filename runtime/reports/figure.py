@@ -5,8 +5,8 @@ import unicodedata
 from collections.abc import Iterator
 from typing import NamedTuple, assert_never
 
-from actors.research.records import Chart
-from actors.research.report.mermaid import figures
+from actors.reporting.mermaid import figures
+from actors.reporting.report import Chart
 
 WIDTH = 560.0
 ROW = 22.0

@@ -15,7 +15,7 @@ from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 from reportlab.pdfbase.ttfonts import TTFError, TTFont
 
-from actors.research.report.prose import Span
+from actors.text.source_text import Span
 
 Face = Literal["plain", "bold", "code", "wide"]
 

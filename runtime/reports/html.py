@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from html import escape
 from typing import assert_never
 
-from actors.research.records import Line, Listed, Report, Table
-from actors.research.report import outline as o
-from actors.research.report.links import link, publisher, shown
-from actors.research.report.prose import Piece, clean, flat, pieces
+from actors.reporting import document as o
+from actors.reporting.links import link, publisher, shown
+from actors.reporting.report import Line, Listed, Report, Table
+from actors.text.source_text import Piece, clean, flat, pieces
 from runtime.reports.figure import figure
 from runtime.reports.style import CSS
 from runtime.reports.svg import drawn

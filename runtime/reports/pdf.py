@@ -16,11 +16,11 @@ from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.platypus import Flowable, KeepTogether, Paragraph, SimpleDocTemplate, Spacer, Table
 from reportlab.platypus import TableStyle as Rules
 
-from actors.research import records
-from actors.research.records import Line, Listed, Report
-from actors.research.report import outline as o
-from actors.research.report.links import link, publisher, shown
-from actors.research.report.prose import Piece, Span, clean, flat, neat, pieces
+from actors.reporting import document as o
+from actors.reporting.links import link, publisher, shown
+from actors.reporting.report import Chart, Line, Listed, Report
+from actors.reporting.report import Table as ReportTable
+from actors.text.source_text import Piece, Span, clean, flat, neat, pieces
 from runtime.reports.figure import Bar, Dot, Shape, Text, Wedge, figure
 from runtime.reports.fonts import Fonts
 
@@ -145,7 +145,7 @@ class _Writer:
         for piece in pieces(line.quote):
             yield self._code(piece.text) if piece.kind == "code" else self._marked(self._spans(piece), "quote")
 
-    def _grid(self, table: records.Table) -> Flowable:
+    def _grid(self, table: ReportTable) -> Flowable:
         rows = [[self._head(each) for each in table.head]]
         for first, *cells in table.rows:
             rows.append(
@@ -164,7 +164,7 @@ class _Writer:
         """Bounded, for it stands on each page."""
         return self.paragraph([Span(neat(flat(text), HEAD_CHARACTERS))], "head")
 
-    def _picture(self, chart: records.Chart) -> Flowable:
+    def _picture(self, chart: Chart) -> Flowable:
         drawn = figure(chart)
         scale = min(1.0, self._width / drawn.width)
         drawing = Drawing(drawn.width * scale, drawn.height * scale)

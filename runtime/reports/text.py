@@ -1,7 +1,7 @@
 """A report as a Markdown file."""
 
-from actors.research.records import Report
-from actors.research.report.markdown import rendered
+from actors.reporting.markdown import rendered
+from actors.reporting.report import Report
 
 
 def made(report: Report) -> bytes:

@@ -8,12 +8,12 @@ from typing import Any, Literal
 
 import msgspec
 
-from actors.research.ports import SearchResult
+from actors.evidence.sources import SearchResult
 from bus import Clock
-from runtime.search.line import Line, SourceFailed
+from runtime.processes.pool import Workers, WorkFailed, WorkTimedOut
 from runtime.search.results import checked, line, shortened
+from runtime.search.source_client import Line, SourceFailed
 from runtime.settings import DuckduckgoSettings
-from runtime.workers import Workers, WorkFailed, WorkTimedOut
 
 NAME = "DuckDuckGo"
 ASK = "runtime.search.duckduckgo:ask"

@@ -4,23 +4,24 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from actors.evidence.result_scoring import match, weights
+from actors.evidence.sources import Missed, SearchResult
 from actors.ports import PortFailed
-from actors.research.ports import Missed, SearchResult
-from actors.research.rules.quality import match, web_address, weights
+from actors.text.urls import web_address
 from bus import Clock
-from runtime.search.entries import Entry
-from runtime.search.line import Kind, Line, SourceFailed
+from runtime.messages import redacted
+from runtime.processes.pool import Workers, WorkFailed, WorkTimedOut
+from runtime.search.feed_parser import Entry
 from runtime.search.results import checked, line, shortened
+from runtime.search.source_client import Kind, Line, SourceFailed
 from runtime.settings import FeedsSettings
-from runtime.wording import redacted
-from runtime.workers import Workers, WorkFailed, WorkTimedOut
 
 if TYPE_CHECKING:
-    from runtime.fetch.client import Client
+    from runtime.crawl.http_client import Client
     from runtime.storage.effects import Effects
 
 NAME = "The feed"
-READ = "runtime.search.entries:read"
+READ = "runtime.search.feed_parser:read"
 FEED_BYTES = 2_000_000
 FEEDS = 50
 """More are not read in one research."""

@@ -5,8 +5,8 @@ import unicodedata
 from collections.abc import Sequence
 from datetime import date
 
-from actors.research.ports import SearchResult
-from actors.research.rules.quality import web_address
+from actors.evidence.sources import SearchResult
+from actors.text.urls import web_address
 
 TITLE_CHARACTERS = 300
 SUMMARY_CHARACTERS = 199

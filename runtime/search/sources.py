@@ -4,19 +4,19 @@ import asyncio
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from actors.evidence.sources import Missed, SearchResult
 from actors.ports import Knowledge, PortFailed
-from actors.research.ports import Missed, SearchResult
-from runtime.search import knowledge
+from runtime.search import own_documents
 from runtime.search.duckduckgo import DuckDuckGo
 from runtime.search.feeds import Feeds, RunFeeds
 from runtime.search.tavily import Tavily
 
 if TYPE_CHECKING:
-    from runtime.fetch.client import Client
-    from runtime.research.purse import Purse
+    from runtime.crawl.http_client import Client
+    from runtime.families.budget import Purse
+    from runtime.processes.pool import Workers
     from runtime.settings import Settings
     from runtime.storage.effects import Effects
-    from runtime.workers import Workers
 
 Found = tuple[SearchResult | Missed, ...]
 
@@ -70,7 +70,7 @@ class Sources:
 
 
 class RunSources:
-    """`actors.research.ports.Search` for one research: what was answered before a crash is not asked again."""
+    """`actors.ports.Search` for one research: what was answered before a crash is not asked again."""
 
     def __init__(self, shared: Sources, effects: "Effects", purse: "Purse") -> None:
         self._shared = shared
@@ -105,4 +105,4 @@ class RunSources:
             return await shared.tavily.search(query, limit=limit, within=within, purse=self._purse)
         if source == "web":
             return await shared.web.search(query, limit=limit, within=within)
-        return await knowledge.search(shared.own, query, limit=limit, within=within)
+        return await own_documents.search(shared.own, query, limit=limit, within=within)

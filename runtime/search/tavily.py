@@ -6,13 +6,13 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from actors.evidence.sources import SearchResult
 from actors.ports import PortFailed
-from actors.research.ports import SearchResult
 from bus import Clock
-from runtime.research.purse import Purse
-from runtime.retry_after import retry_after
-from runtime.search.line import Kind, Line, SourceFailed
+from runtime.families.budget import Purse
+from runtime.resilience.retry_after import retry_after
 from runtime.search.results import checked, line, shortened
+from runtime.search.source_client import Kind, Line, SourceFailed
 from runtime.settings import TavilySettings
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import structlog
 
-from actors.outcome import Spent
+from actors.workflow.outcome import Spent
 from runtime.storage.database import Database, DatabaseClosed
 from runtime.storage.rows import with_those_within
 
@@ -100,7 +100,7 @@ def sweep(database: Database) -> None:
 
 
 class ModelAccount:
-    """`runtime.models.Account` over the effects of a run."""
+    """`runtime.llm.models.Account` over the effects of a run."""
 
     __slots__ = ("_effects",)
 

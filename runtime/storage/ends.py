@@ -18,8 +18,8 @@ from functools import partial
 import msgspec
 import structlog
 
-from actors.conclusion import Ending
-from actors.outcome import Outcome
+from actors.workflow.outcome import Outcome
+from actors.workflow.run_end import Ending
 from runtime.storage.database import Database, Statement
 
 log = structlog.get_logger()

@@ -5,15 +5,15 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from actors.advance import replay
-from actors.conclusion import Ending, conclude
-from actors.outcome import Child, Outcome, Why
 from actors.ports import Entry, PortFailed
-from actors.wire import decoder
-from actors.workflow import Case, Run, Workflow
+from actors.workflow.advance import replay
+from actors.workflow.codec import decoder
+from actors.workflow.outcome import Child, Outcome, Why
+from actors.workflow.run_end import Ending, conclude
+from actors.workflow.tables import Case, Run, Workflow
+from runtime.processes.boot_clock import since_boot
 from runtime.program import command
 from runtime.run import Replayed
-from runtime.storage.boottime import since_boot
 from runtime.storage.damage import JournalDamaged, complete, reading
 from runtime.storage.database import Database, Statement, Then
 from runtime.storage.ends import PendingEnds, Slots, Told

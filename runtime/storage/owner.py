@@ -6,8 +6,8 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
+from runtime.processes.file_lock import take
 from runtime.storage.ends import Slots, Told, read_told
-from runtime.storage.lock import take
 from runtime.storage.private import make_folder
 
 SUFFIX = ".lock"

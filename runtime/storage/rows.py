@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from actors.research.records import Brief
+from actors.research.models import Brief
 from runtime.storage.damage import content, seconds, text
 
 SCHEMA = """

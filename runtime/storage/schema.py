@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from actors.ports import PortFailed
-from runtime.memory.store import SCHEMA as MEMORY
+from runtime.memory.ticket_memory import SCHEMA as MEMORY
 from runtime.storage.effects import SCHEMA as EFFECTS
 from runtime.storage.journal import SCHEMA as JOURNAL
 

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from runtime.memory.text import fold
+from runtime.memory.ticket_text import fold
 from runtime.storage.damage import seconds, text
 from runtime.storage.database import Database
 from runtime.storage.journal import OUTERMOST, RUN_COLUMNS, StoredRun

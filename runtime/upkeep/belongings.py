@@ -6,8 +6,8 @@ import shutil
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
-from runtime.projects import backups
-from runtime.projects.project import name_of, other_name_of
+from runtime.state_files import backups
+from runtime.state_files.project import name_of, other_name_of
 
 LOGS, PAGES = "logs", "pages"
 _WORDS = re.compile(rb'[^\s"\'`=,;:()\[\]{}]+')
@@ -37,7 +37,7 @@ def forget_files(folder: Path, ids: Collection[str]) -> int:
 
 def _forget_pages(folder: Path, ids: Collection[str]) -> int:
     """Pages that no other research refers to."""
-    from runtime.fetch.originals import forget  # it loads what reads pages: most installations keep none
+    from runtime.crawl.originals import forget  # it loads what reads pages: most installations keep none
 
     return forget(folder, ids)
 
@@ -56,7 +56,7 @@ def _state_files(folder: Path, name: str, project_id: str) -> Iterator[Path]:
 
 
 def _is_kept_as(folder: Path, name: str, project_id: str) -> bool:
-    from runtime.projects.saving import is_kept_as  # it loads what reads state files: most tickets have none
+    from runtime.state_files.writer import is_kept_as  # it loads what reads state files: most tickets have none
 
     return is_kept_as(folder, name, project_id)
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import msgspec
 import structlog
 
+from runtime.processes.pool import WorkError, Workers
 from runtime.settings import DAY
 from runtime.storage.effects import sweep
 from runtime.upkeep.purge import Purged
-from runtime.workers import WorkError, Workers
 
 if TYPE_CHECKING:
     from runtime.node import Node

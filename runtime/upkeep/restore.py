@@ -19,13 +19,13 @@ from typing import IO
 import msgspec
 
 from actors.ports import PortFailed
-from runtime.projects.disk import sync
+from runtime.messages import shown
+from runtime.state_files.atomic_files import sync
 from runtime.storage.integrity import examine, version
 from runtime.storage.owner import anybody
 from runtime.storage.private import DATABASE, is_ours, make_folder, make_storage, open_new
 from runtime.storage.schema import NEWEST
 from runtime.upkeep.backup import CHUNK, DATABASES, FOLDERS, FORMAT, MANIFEST, Manifest, checked, copy
-from runtime.wording import shown
 
 DRAFT = ".restoring"
 MANIFEST_BYTES = 256 << 20

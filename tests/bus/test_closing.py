@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from bus import ActorStopped, Context, LocalBus, Message, counters
+from bus.dispatcher import BURST
 from bus.local import CLOSING_SECONDS
-from bus.pace import BURST
 from tests.bus.parts import Does, Hears, Said, Say, Start, Waits
 from tests.clock import Jumping, settle
 from tests.fakes import MOST_SWALLOWED, Hangs, Stubborn

@@ -7,18 +7,18 @@ import frontmatter
 import msgspec
 import pytest
 
-from actors.evidence import Claim
-from actors.outcome import Outcome, Why
+from actors.evidence.claims import Claim
+from actors.evidence.sources import SearchResult
+from actors.extractive.decompose import keywords
 from actors.ports import Task
-from actors.progress import RoundBegan, Worked
-from actors.research.drafts import Answer, PlanDraft
-from actors.research.ports import SearchResult
-from actors.research.records import Brief
-from actors.research.rules.decompose import keywords
+from actors.research.models import Brief
+from actors.research.output_schemas import Answer, PlanDraft
 from actors.research.searcher import Searcher
 from actors.research.workflow import ResearchCase, State
-from runtime.projects.document import written
-from runtime.projects.project import Project, status_of
+from actors.workflow.outcome import Outcome, Why
+from actors.workflow.progress import RoundBegan, Worked
+from runtime.state_files.project import Project, status_of
+from runtime.state_files.state_file import written
 from tests.clock import settle
 from tests.fakes import Hangs
 from tests.inquiry import QUESTION, WEB, Finds, Inquiry, Reads, Scripted

@@ -8,13 +8,13 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-from actors.advance import advance, begin
 from actors.helpdesk import messages as m
 from actors.helpdesk.workflow import HELPDESK, WORKERS, State
-from actors.outcome import HandoffMade, RunBegan, Why
 from actors.ports import Recall
-from actors.verify import InvalidWorkflow, verify
-from actors.workflow import ORCHESTRATOR, HandOff, Handover, Limits, Refuse, Run, Step, Terminate
+from actors.workflow.advance import advance, begin
+from actors.workflow.outcome import HandoffMade, RunBegan, Why
+from actors.workflow.tables import ORCHESTRATOR, HandOff, Handover, Limits, Refuse, Run, Step, Terminate
+from actors.workflow.verify import InvalidWorkflow, verify
 from bus import Actor, Context, LocalBus
 from runtime.prompts import FOLDER, load
 from tests.clock import settle

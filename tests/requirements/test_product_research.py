@@ -8,23 +8,23 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-from actors.evidence import Claim
-from actors.outcome import Why
-from actors.progress import RoundBegan, Worked
+from actors.evidence.claims import Claim
+from actors.evidence.sources import SearchResult
 from actors.research import messages as m
-from actors.research.drafts import Answer, PlanDraft
 from actors.research.extractor import Extractor
 from actors.research.messages import CloseResearch, ExtractionCompleted, ReadSources, ResearchClosed
-from actors.research.ports import SearchResult
-from actors.research.records import Brief, Plan
+from actors.research.models import Brief, Plan
+from actors.research.output_schemas import Answer, PlanDraft
 from actors.research.workflow import RESEARCH, ResearchCase, State
-from actors.verify import verify
-from actors.workflow import ORCHESTRATOR, Again, Limits, Step
+from actors.workflow.outcome import Why
+from actors.workflow.progress import RoundBegan, Worked
+from actors.workflow.tables import ORCHESTRATOR, Again, Limits, Step
+from actors.workflow.verify import verify
 from bus import Actor, Context
-from runtime.cast import configured
-from runtime.commands import Exit
+from runtime.cli import Exit
+from runtime.cli.view.result import exit_status, researched
+from runtime.families.helpdesk import configured
 from runtime.settings import AgentsSettings, RunSettings, Settings
-from runtime.view.report import exit_status, researched
 from tests.actors.research.test_extractor import Turn
 from tests.clock import settle
 from tests.fakes import Hangs, Says, targets

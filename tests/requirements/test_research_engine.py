@@ -8,21 +8,21 @@ from typing import Any
 
 import pytest
 
+from actors.evidence.sources import Missed, Page, SearchResult
 from actors.research.extractor import Extractor
 from actors.research.messages import AnalyzeSources, ReadSources, RunSearches
-from actors.research.ports import Missed, Page, SearchResult
-from actors.research.records import Brief, Plan
+from actors.research.models import Brief, Plan
 from actors.research.searcher import Searcher
-from runtime.extract.page import extract
-from runtime.extract.wire import Extracted
-from runtime.fetch.client import Client
-from runtime.fetch.port import Pages
+from runtime.crawl.extract.extracted import Extracted
+from runtime.crawl.extract.page import extract
+from runtime.crawl.http_client import Client
+from runtime.crawl.pages import Pages
 from runtime.settings import FetchSettings, ResearchSettings
 from tests import site_pages
 from tests.actors.research.test_extractor import Turn
 from tests.clock import hurried
 from tests.inquiry import WEB, Inquiry, Reads
-from tests.runtime.fetch.kit import Here, Noted, purse, settings
+from tests.runtime.crawl.kit import Here, Noted, purse, settings
 from tests.site import Site, site
 
 WORD = re.compile(r"\w+")

@@ -13,10 +13,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from actors.evidence import Findings
-from actors.helpdesk.drafts import Analysis, Draft, PassOn
-from actors.outcome import Spent
+from actors.evidence.passages import Findings
+from actors.helpdesk.output_schemas import Analysis, Draft, PassOn
 from actors.ports import Filled, Recall, Task
+from actors.workflow.outcome import Spent
 from runtime.node import Node
 from runtime.settings import Settings, StorageSettings
 from runtime.storage.journal import Ticket

@@ -10,8 +10,9 @@ import pytest
 from runtime.config import ConfigError, allowed, is_loopback, keys, load
 from runtime.kubernetes import service_variables
 from runtime.settings import Settings
+from tests import ROOT
 
-SHIPPED = Path(__file__).resolve().parents[2] / "config.toml"
+SHIPPED = ROOT / "config.toml"
 
 
 def write(folder: Path, text: str) -> Path:

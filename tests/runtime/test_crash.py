@@ -16,11 +16,11 @@ import pytest
 from structlog.testing import capture_logs
 
 from actors.helpdesk.messages import SummaryCompleted
-from actors.outcome import Outcome, Why
-from actors.workflow import MAX_RESUMES
+from actors.workflow.outcome import Outcome, Why
+from actors.workflow.tables import MAX_RESUMES
 from runtime.node import Node
+from runtime.processes.pool import ROOT
 from runtime.storage.journal import UnknownRun
-from runtime.workers import ROOT
 from tests.fakes import PLAIN, targets
 from tests.runtime.crashing import TICKET, Notes, node_on
 

@@ -11,7 +11,8 @@ import structlog
 import runtime
 from runtime import ConfigError, Node, Settings, Ticket
 from runtime.settings import LogSettings, ModelSettings, RunSettings, ServerSettings, StorageSettings
-from tests.test_imports import NOT_FOR_HELP, ROOT
+from tests import ROOT
+from tests.test_imports import NOT_FOR_HELP
 
 
 def test_every_public_name_is_there_and_loaded_only_when_asked_for() -> None:

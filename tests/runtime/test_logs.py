@@ -16,8 +16,8 @@ import structlog
 from runtime import logs
 from runtime.settings import LogSettings, ModelSettings, ServerSettings, Settings, StorageSettings
 from runtime.sinks import Stderr
+from tests import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 HOSTILE = "red \x1b[31m bell \x07 c1 \x9b2J turn \u202e line\nfeed"
 
 

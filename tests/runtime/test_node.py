@@ -13,17 +13,18 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-from actors.evidence import Claim, Findings, Passage, Slice
-from actors.helpdesk.drafts import Analysis, Draft, PassOn, Summary
+from actors.evidence.claims import Claim
+from actors.evidence.passages import Findings, Passage, Slice
+from actors.helpdesk.output_schemas import Analysis, Draft, PassOn, Summary
 from actors.helpdesk.workflow import HELPDESK
-from actors.outcome import Outcome, RunEnded, Spent, Why
 from actors.ports import Filled, Recall, Task
 from actors.research.workflow import RESEARCH
-from actors.verify import TooFewHandoffs, verify
-from actors.workflow import MAX_RESUMES
-from runtime.cast import configured
-from runtime.commands.checks import checks
+from actors.workflow.outcome import Outcome, RunEnded, Spent, Why
+from actors.workflow.tables import MAX_RESUMES
+from actors.workflow.verify import TooFewHandoffs, verify
+from runtime.cli.diagnostics import checks
 from runtime.config import ConfigError, load
+from runtime.families.helpdesk import configured
 from runtime.node import Busy, Node, RunHandle
 from runtime.settings import RunSettings, ServerSettings, Settings, StorageSettings
 from runtime.storage.journal import Ticket
@@ -126,8 +127,8 @@ def only(word: str, where: Any) -> None:
 async def test_a_thousand_tickets_at_once_never_see_each_others_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for grace in ("moves.CLOSING_SECONDS", "advance.CLOSING_SECONDS", "orchestrator.RECORDING_SECONDS"):
-        monkeypatch.setattr(f"actors.{grace}", 60.0)  # how fast this machine is now is not what is tried here
+    for grace in ("transitions.CLOSING_SECONDS", "advance.CLOSING_SECONDS", "orchestrator.RECORDING_SECONDS"):
+        monkeypatch.setattr(f"actors.workflow.{grace}", 60.0)  # how fast this machine is now is not what is tried here
     model = Echoes()
 
     async def ticket(node: Node, n: int) -> tuple[Outcome, list[Any]]:
@@ -270,7 +271,7 @@ async def test_a_watcher_comes_to_its_end_when_it_comes_late_and_when_the_node_c
 async def test_a_slow_watcher_loses_the_oldest_and_holds_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("runtime.handle.WATCH_LIMIT", 5)
+    monkeypatch.setattr("runtime.run_handle.WATCH_LIMIT", 5)
     async with opened(tmp_path) as node:
         handle = await node.submit(VPN)
         watching = handle.watch()
@@ -401,7 +402,7 @@ async def test_a_ticket_that_comes_again_goes_on_with_the_run_that_a_crash_left(
 async def test_a_ticket_that_another_process_works_on_is_followed_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("runtime.handle.LOOK_SECONDS", 0.01)
+    monkeypatch.setattr("runtime.run_handle.LOOK_SECONDS", 0.01)
     gate = Gate()
     async with opened(tmp_path, gate) as first, opened(tmp_path) as second:
         handle = await first.submit(VPN)
@@ -418,7 +419,7 @@ async def test_a_ticket_that_another_process_works_on_is_followed_there(
 async def test_a_run_that_is_followed_goes_on_here_when_its_process_dies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("runtime.handle.LOOK_SECONDS", 0.01)
+    monkeypatch.setattr("runtime.run_handle.LOOK_SECONDS", 0.01)
     async with opened(tmp_path) as second:
         async with opened(tmp_path, Gate()) as first:
             handle = await first.submit(VPN)
@@ -433,7 +434,7 @@ async def test_a_run_that_is_followed_goes_on_here_when_its_process_dies(
 
 
 async def test_a_run_of_another_process_is_cancelled_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("runtime.registry.CANCEL_POLL_SECONDS", 0.01)
+    monkeypatch.setattr("runtime.run_registry.CANCEL_POLL_SECONDS", 0.01)
     async with opened(tmp_path, Gate()) as first, opened(tmp_path) as second:
         handle = await first.submit(VPN)
         (await second.submit(VPN)).cancel()

@@ -5,9 +5,10 @@ import sys
 
 import pytest
 
-from runtime.commands.parsers import command_parser, whole_parser
+from runtime.cli.parsers import command_parser, whole_parser
 from runtime.program import command, name, shipped
-from tests.test_imports import LAYERS, ROOT
+from tests import ROOT
+from tests.test_imports import LAYERS
 
 STARTED = {
     "/home/kim/.venv/bin/terminus": "terminus",

@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
-from actors.advance import replay
 from actors.helpdesk.workflow import HELPDESK
-from actors.outcome import HandoffMade, Outcome, RunBegan, RunEnded, Why
-from actors.verify import InvalidWorkflow, verify
-from actors.workflow import Workflow
+from actors.workflow.advance import replay
+from actors.workflow.outcome import HandoffMade, Outcome, RunBegan, RunEnded, Why
+from actors.workflow.tables import Workflow
+from actors.workflow.verify import InvalidWorkflow, verify
 from bus import Actor, Context, Message
 from runtime.run import LiveRun
-from tests.actors.tables import BOSS, ROLES, Script, TableCase, as_answer, cases, scripts, workflows
+from tests.actors.workflow.tables import BOSS, ROLES, Script, TableCase, as_answer, cases, scripts, workflows
 from tests.clock import Jumping, settle
 from tests.fakes import CASE, OBTAINED, PLAIN, Hangs, Notebook, Says, Stage, helpdesk
 

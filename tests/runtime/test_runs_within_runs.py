@@ -10,18 +10,18 @@ import pytest
 import structlog
 from structlog.testing import capture_logs
 
-from actors.outcome import Child, Handoff, Outcome
-from actors.progress import RoundBegan
-from actors.research.records import Brief
-from actors.workflow import MAX_HANDOFFS
+from actors.research.models import Brief
+from actors.workflow.outcome import Child, Handoff, Outcome
+from actors.workflow.progress import RoundBegan
+from actors.workflow.tables import MAX_HANDOFFS
 from runtime import logs
+from runtime.http.openapi import document
+from runtime.http.schemas import Standing
 from runtime.node import Node
 from runtime.settings import LogSettings, ResearchSettings, Settings, StorageSettings
 from runtime.storage.journal import Ticket
-from runtime.web.bodies import Standing
-from runtime.web.openapi import document
 from tests.fakes import targets
-from tests.runtime.research.test_desk import QUESTION, Onward, knowing
+from tests.runtime.families.test_research_runs import QUESTION, Onward, knowing
 
 COPIED = """
 INSERT INTO run (id, ticket, workflow, initial, started, owner, ended, status)

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from actors.evidence import Findings, Slice
+from actors.evidence.passages import Findings, Slice
 from actors.helpdesk.questions import PASSAGES, QUESTIONS, questions, together
 from actors.helpdesk.workflow import TicketCase
 from actors.ports import Filled, Task

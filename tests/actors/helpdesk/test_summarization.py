@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from actors.evidence import Findings
-from actors.helpdesk.drafts import Summary
+from actors.evidence.passages import Findings
+from actors.helpdesk.output_schemas import Summary
 from actors.helpdesk.summarization import borne_out
 from actors.ports import Filled, Task
 from tests.fakes import ANSWER, Stage, Thinks

@@ -5,11 +5,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from actors.evidence import Claim, Findings
-from actors.helpdesk.drafts import Draft, PassOn
+from actors.evidence.claims import Claim
+from actors.evidence.passages import Findings
+from actors.helpdesk.output_schemas import Draft, PassOn
 from actors.helpdesk.worker import CONTEXT_CHARACTERS
-from actors.outcome import Outcome, Why
 from actors.ports import Filled, PortFailed, Task
+from actors.workflow.outcome import Outcome, Why
 from tests.fakes import PASSAGE, Knows, Stage, Thinks
 
 FAILED = "The documents could not be searched: the disk is gone."

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from actors.evidence import Passage
+from actors.evidence.passages import Passage
+from actors.evidence.sources import Missed, Page, Statement
 from actors.research.messages import CloseResearch
-from actors.research.ports import Missed, Page, Statement
-from actors.research.records import (
+from actors.research.models import (
     Analysis,
     Brief,
     Comparison,

@@ -6,15 +6,16 @@ from typing import Any
 
 import pytest
 
-from actors.evidence import Claim, Findings, Passage, Slice, verify
+from actors.evidence.claims import Claim, verify
+from actors.evidence.passages import Findings, Passage, Slice
+from actors.evidence.sources import Page, Statement
 from actors.ports import BudgetSpent, ModelFailed, PortFailed, Task
-from actors.progress import Worked
 from actors.research.analyzer import Analyzer
-from actors.research.drafts import Answer, Landscape
 from actors.research.messages import AnalysisCompleted, AnalyzeSources, DirectionsFound
-from actors.research.ports import Page, Statement
-from actors.research.records import Brief, Plan, Section
-from runtime.model.extractive import Extractive
+from actors.research.models import Brief, Plan, Section
+from actors.research.output_schemas import Answer, Landscape
+from actors.workflow.progress import Worked
+from runtime.families import extractive
 from tests.actors.research.test_extractor import Turn
 from tests.clock import settle
 from tests.inquiry import Scripted
@@ -117,7 +118,7 @@ async def test_a_spent_budget_makes_the_analysis_partial_and_says_so() -> None:
 
 
 async def test_passages_that_cannot_be_searched_are_said() -> None:
-    event = await analyze(Extractive(), reading=Finds(error=PortFailed("The index is damaged.")))
+    event = await analyze(extractive(), reading=Finds(error=PortFailed("The index is damaged.")))
     assert [each.note for each in event.sections] == ["The index is damaged."] * 2
 
 
@@ -135,7 +136,7 @@ async def test_a_question_that_is_refused_is_asked_again_by_the_names_in_it() ->
     entry = Passage("g#1", "g", "Gates", "Gates > gate_height (metres)", text, 0, len(text), score=1.0,
                     quotes=(Slice(0, len(text), 1.0),))  # fmt: skip
     questions = ("How should gate_height be tuned?", "How is oak grown?")
-    event = await analyze(Extractive(), order(text=questions[0], plan=Plan(questions, questions, ())), Refuses(entry))
+    event = await analyze(extractive(), order(text=questions[0], plan=Plan(questions, questions, ())), Refuses(entry))
     assert said(event) == [text]
     assert event.sections[1].note == "No."
 
@@ -231,13 +232,13 @@ async def test_questions_are_answered_a_few_at_a_time_and_each_is_told() -> None
 
 
 async def test_without_a_model_the_same_sources_give_the_same_analysis() -> None:
-    assert await analyze(Extractive()) == await analyze(Extractive())
-    assert OPENS in said(await analyze(Extractive()))
+    assert await analyze(extractive()) == await analyze(extractive())
+    assert OPENS in said(await analyze(extractive()))
 
 
 @pytest.mark.req("PR-19")
 async def test_the_analysis_has_a_summary_for_the_reporter() -> None:
-    event = await analyze(Extractive())
+    event = await analyze(extractive())
     assert "## Overview" in event.analysis.summary
     assert OPENS in event.analysis.summary
 
@@ -260,7 +261,7 @@ async def test_judging_headings_of_the_sources_make_a_swot_without_a_model() -> 
         "Tide mill > Limitations": "A tide mill rests at low tide.",
     }
     rated = [Passage(f"m#{n}", "m", "Tide mill", h, t, 0, len(t), score=1.0) for n, (h, t) in enumerate(texts.items())]
-    event = await analyze(Extractive(), reading=Finds(PASSAGE, *rated))
+    event = await analyze(extractive(), reading=Finds(PASSAGE, *rated))
     assert [each.heading for each in event.analysis.swot.strengths] == ["Benefits"]
     assert [each.statement.text for each in event.analysis.swot.weaknesses] == ["A tide mill rests at low tide."]
     held = {each.id for each in event.passages}
@@ -272,7 +273,7 @@ async def test_two_sources_that_disagree_are_both_shown() -> None:
     other = Passage(
         "b#1", "b", "Mill", "Gates", other_text, 0, len(other_text), score=1.0, quotes=(Slice(0, len(other_text), 0.9),)
     )
-    event = await analyze(Extractive(), reading=Finds(PASSAGE, other))
+    event = await analyze(extractive(), reading=Finds(PASSAGE, other))
     (pair,) = event.analysis.contradictions
     assert {pair.one.text, pair.other.text} == {OPENS, other_text}
     assert {pair.one.passage, pair.other.passage} <= {each.id for each in event.passages}

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from actors.progress import Worked
+from actors.evidence.sources import Missed, Page, SearchResult
 from actors.research.extractor import Extractor, candidates
 from actors.research.messages import ExtractionCompleted, ExtractionFellShort, ReadSources
-from actors.research.ports import Missed, Page, SearchResult
-from actors.research.records import Brief, Plan
+from actors.research.models import Brief, Plan
+from actors.workflow.progress import Worked
 from tests.clock import settle
 from tests.inquiry import WEB, Reads
 

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from actors.ports import ModelFailed, Task
-from actors.progress import RoundBegan
-from actors.research.drafts import PlanDraft
 from actors.research.messages import MakePlan
+from actors.research.models import Brief, Plan
+from actors.research.output_schemas import PlanDraft
 from actors.research.planner import Planner
-from actors.research.records import Brief, Plan
-from runtime.model.extractive import Extractive
+from actors.workflow.progress import RoundBegan
+from runtime.families import extractive
 from tests.actors.research.test_extractor import Turn
 from tests.inquiry import Scripted
 
@@ -31,7 +31,7 @@ async def plan(message: MakePlan, model: Any, turn: Turn | None = None) -> tuple
 
 @pytest.mark.req("PR-3")
 async def test_a_plan_has_questions_queries_sources_and_thresholds() -> None:
-    made, degraded = await plan(order(), Extractive())
+    made, degraded = await plan(order(), extractive())
     assert (made.questions, made.queries, made.sources) == ((TASK,), (TASK,), ("web", "knowledge"))
     assert made.least_results > 0
     assert degraded is None, "what was said of an earlier round stays"
@@ -81,8 +81,8 @@ async def test_a_deeper_plan_is_told_the_direction_what_is_open_and_what_was_lea
 @pytest.mark.req("DR-11")
 async def test_a_round_is_announced_once() -> None:
     turn = Turn()
-    await plan(order(brief=Brief(round=2, depth=3, direction="silt")), Extractive(), turn)
-    await plan(order(plan=Plan((TASK,), (TASK,), ()), shortfall="Too little."), Extractive(), turn)
+    await plan(order(brief=Brief(round=2, depth=3, direction="silt")), extractive(), turn)
+    await plan(order(plan=Plan((TASK,), (TASK,), ()), shortfall="Too little."), extractive(), turn)
     assert [(each.number, each.of, each.direction) for each in turn.said if isinstance(each, RoundBegan)] == [
         (2, 3, "silt")
     ]

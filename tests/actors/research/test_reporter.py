@@ -7,15 +7,16 @@ from typing import Any
 import msgspec
 import pytest
 
-from actors.evidence import Claim, Findings
-from actors.outcome import Why
+from actors.evidence.claims import Claim
+from actors.evidence.passages import Findings
 from actors.ports import BudgetSpent, Filled, ModelFailed, Task
-from actors.research.drafts import Overview
+from actors.reporting.report import Report, body
 from actors.research.messages import CloseResearch, ResearchClosed
-from actors.research.records import Brief, Report, Section
-from actors.research.report.compose import body
+from actors.research.models import Brief, Section
+from actors.research.output_schemas import Overview
 from actors.research.reporter import SUMMARY_CHARACTERS, Reporter
-from runtime.model.extractive import Extractive
+from actors.workflow.outcome import Why
+from runtime.families import extractive
 from runtime.prompts import load
 from tests.actors.research import cases as c
 from tests.fakes import TicketTable
@@ -141,7 +142,7 @@ async def test_a_model_that_does_not_keep_to_its_time_is_left_and_the_report_is_
 
 
 async def test_without_a_model_nothing_is_said_of_one() -> None:
-    closed = await close(QUOTED, Extractive())
+    closed = await close(QUOTED, extractive())
 
     assert closed.report is not None
     assert "OPENAI_API_KEY" not in " ".join(closed.report.notes)

@@ -9,15 +9,14 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
+from actors.evidence.sources import Missed, SearchResult
 from actors.ports import PortFailed
-from actors.progress import Worked
 from actors.research import searcher
 from actors.research.messages import RunSearches, SearchCompleted, SearchFellShort
-from actors.research.ports import Missed, SearchResult
-from actors.research.records import Brief, Plan
-from actors.research.rules import compress
-from actors.research.rules.quality import host_of
+from actors.research.models import Brief, Plan
 from actors.research.searcher import AT_ONCE, Searcher, SearchTask
+from actors.text.urls import host_of
+from actors.workflow.progress import Worked
 from tests.actors.research.test_extractor import Turn
 from tests.clock import settle
 from tests.patience import HANGS_SECONDS, promised
@@ -346,7 +345,7 @@ async def test_over_fifty_results_are_only_the_essential_of_each_the_best_first(
 
     said = await search(Answers(many), order(sources=("web",)))
 
-    assert len(said.results) == 60 > compress.RESULTS
+    assert len(said.results) == 60 > searcher.RESULTS
     assert [host_of(each.url) for each in said.results[:2]].count("best.example") == 2
     assert [each.quality for each in said.results] == sorted((each.quality for each in said.results), reverse=True)
     assert {each.published for each in said.results} == {""}

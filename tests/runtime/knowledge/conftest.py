@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from runtime.knowledge import files, search
-from runtime.knowledge.indexing import index
-from runtime.knowledge.port import FILE, KnowledgeIndex
+from runtime.knowledge.index import index_jobs
+from runtime.knowledge.index.indexing import index
+from runtime.knowledge.knowledge_index import FILE, KnowledgeIndex
+from runtime.knowledge.query import search
+from runtime.processes.pool import Workers
 from runtime.settings import KnowledgeSettings
-from runtime.workers import Workers
 from tests.runtime.knowledge.kit import library
 
 
@@ -31,10 +32,10 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The same library, indexed and searched in this process, as a worker process does it."""
     folder = tmp_path_factory.mktemp("shared")
     path = str(folder / FILE)
-    listed = files.listing(path, str(library(folder / "library")))
+    listed = index_jobs.listing(path, str(library(folder / "library")))
     for each in listed.files:
-        assert files.take(path, listed.folder, listed.root, each, 20.0, 10.0).status == "read"
-    files.finish(path)
+        assert index_jobs.take(path, listed.folder, listed.root, each, 20.0, 10.0).status == "read"
+    index_jobs.finish(path)
     yield path
-    files.close()
+    index_jobs.close()
     search.close()

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.knowledge.document import PASSAGE_LIMIT, UNIT_LIMIT, Document, Unreadable, pieces
-from runtime.knowledge.html import TAG_CHARACTERS, TAGS_LIMIT, read_html
-from runtime.knowledge.markdown import read_markdown
-from runtime.knowledge.plain import read_plain
-from runtime.knowledge.reading import decode, read
+from runtime.knowledge.readers.document import PASSAGE_LIMIT, UNIT_LIMIT, Document, Unreadable, pieces
+from runtime.knowledge.readers.html import TAG_CHARACTERS, TAGS_LIMIT, read_html
+from runtime.knowledge.readers.markdown import read_markdown
+from runtime.knowledge.readers.plain import read_plain
+from runtime.knowledge.readers.reader import decode, read
 
 MARKDOWN = """---
 title: "VPN handbook"

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from runtime.memory.store import SCHEMA, TicketMemory
+from runtime.memory.ticket_memory import SCHEMA, TicketMemory
+from runtime.processes.pool import Workers
 from runtime.settings import MemorySettings
 from runtime.storage.database import Database
-from runtime.workers import Workers
 from tests.runtime.memory.kit import solved
 
 Open = Callable[..., TicketMemory]

@@ -2,8 +2,8 @@
 
 import random
 
-from actors.evidence import Resolution
-from runtime.memory.store import Ticket
+from actors.evidence.claims import Resolution
+from runtime.memory.ticket_memory import Ticket
 
 COMMON = ["please", "help", "me", "with", "the", "my", "since", "today", "cannot", "get", "it", "again", "when", "try"]
 ANSWERS = 20

@@ -2,9 +2,9 @@
 
 import msgspec
 
-from actors.research.ports import Missed
-from actors.research.records import Block, Chart, Line, Listed, Report, Table
-from actors.research.report.compose import compose
+from actors.evidence.sources import Missed
+from actors.reporting.report import Block, Chart, Line, Listed, Report, Table
+from actors.research.compose import compose
 from tests.actors.research import cases
 
 EVIL = (

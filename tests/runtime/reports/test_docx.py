@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from docx import Document
 
-from actors.research.records import Report
-from actors.research.report.compose import body
+from actors.reporting.report import Report, body
 from runtime.reports.docx import made
 from tests.runtime.reports import samples
 

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import html
 
-from actors.research.records import Report
-from actors.research.report.compose import body
+from actors.reporting.report import Report, body
 from runtime.reports.html import made
 from tests.runtime.reports import samples
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from actors.research.records import Line, Table
-from actors.research.report.prose import Span
+from actors.reporting.report import Line, Table
+from actors.text.source_text import Span
 from runtime.reports.fonts import CHINESE, JAPANESE, KOREAN, Fonts
 from runtime.reports.pdf import made
 from tests.runtime.reports import samples

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from actors.research.report.markdown import rendered
+from actors.reporting.markdown import rendered
 from runtime.reports import NotWritten, formats, write
 from runtime.reports.figure import LETTER, WIDTH, Bar, Text, figure, fit
 from runtime.reports.svg import drawn
+from tests import ROOT
 from tests.runtime.reports import samples
 
 BEGINNINGS = {".md": b"# ", ".html": b"<!doctype html>", ".docx": b"PK", ".pdf": b"%PDF-"}
-ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.mark.parametrize("suffix", formats())

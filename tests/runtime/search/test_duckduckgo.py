@@ -10,7 +10,7 @@ import pytest
 
 from actors.ports import PortFailed
 from runtime.search.duckduckgo import DuckDuckGo
-from runtime.search.line import SourceFailed
+from runtime.search.source_client import SourceFailed
 from runtime.settings import DuckduckgoSettings
 from tests.patience import promised
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from actors.research.ports import Missed, SearchResult
+from actors.evidence.sources import Missed, SearchResult
 from bus import Clock
-from runtime.fetch.client import Client, Got
-from runtime.search.entries import Entry, plain, read
+from runtime.crawl.http_client import Client, Got
+from runtime.processes.pool import Workers
+from runtime.search.feed_parser import Entry, plain, read
 from runtime.search.feeds import FEED_BYTES, NONE_READ, Feeds, RunFeeds, best
 from runtime.settings import FeedsSettings, FetchSettings
-from runtime.workers import Workers
 from tests.runtime.search.hasty import Hasty
 from tests.site import site
 

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 from aiohttp.web import json_response
 
-from actors.outcome import Why
-from actors.research.records import Brief, Report
-from runtime.fetch.originals import extract_again, forget
+from actors.reporting.report import Report
+from actors.research.models import Brief
+from actors.workflow.outcome import Why
+from runtime.crawl.originals import extract_again, forget
 from runtime.node import Node
-from runtime.projects.document import parsed
 from runtime.settings import FeedsSettings, FetchSettings, Settings, StorageSettings, TavilySettings
+from runtime.state_files.state_file import parsed
 from runtime.storage.journal import Ticket
 from tests import site_pages
 from tests.fake_tavily import KEY, FakeTavily, Step, extracts, fails, hit

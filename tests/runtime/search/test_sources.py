@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from actors.evidence import Findings
+from actors.evidence.passages import Findings
+from actors.evidence.sources import SearchResult
 from actors.ports import PortFailed
-from actors.research.ports import SearchResult
-from runtime.fetch.client import Client
-from runtime.research.purse import Purse
+from runtime.crawl.http_client import Client
+from runtime.families.budget import Purse
+from runtime.processes.pool import Workers
 from runtime.search.sources import RunSources, Sources
 from runtime.settings import DuckduckgoSettings, FeedsSettings, FetchSettings, Settings, TavilySettings
 from runtime.storage.database import Database
 from runtime.storage.effects import SCHEMA, Effects
-from runtime.workers import Workers
 from tests.fake_tavily import KEY, FakeTavily, fails, finds, hit
 from tests.fakes import Knows
 

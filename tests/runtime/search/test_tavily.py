@@ -11,10 +11,10 @@ import httpx
 import pytest
 import respx
 
+from actors.evidence.sources import SearchResult
 from actors.ports import PortFailed
-from actors.research.ports import SearchResult
-from runtime.research.purse import Purse, PurseEmpty
-from runtime.search.line import SourceFailed
+from runtime.families.budget import Purse, PurseEmpty
+from runtime.search.source_client import SourceFailed
 from runtime.search.tavily import Tavily
 from runtime.settings import TavilySettings
 from tests.fake_tavily import (

@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-from actors.outcome import Outcome, Spent
 from actors.ports import Filled, Task
+from actors.workflow.outcome import Outcome, Spent
 from runtime.node import Node
 from runtime.settings import Settings, StorageSettings
 from runtime.storage.effects import Effects, ModelAccount

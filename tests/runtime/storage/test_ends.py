@@ -12,9 +12,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from actors.conclusion import Ending
 from actors.helpdesk.workflow import HELPDESK, TicketCase
-from actors.outcome import Outcome, Spent, Why
+from actors.workflow.outcome import Outcome, Spent, Why
+from actors.workflow.run_end import Ending
 from runtime.run import LiveRun
 from runtime.storage import ends as module
 from runtime.storage.database import Database

@@ -9,7 +9,7 @@ from runtime.storage import integrity
 from runtime.storage.integrity import DatabaseUnusable, check, examine
 from runtime.storage.owner import Owner
 from runtime.storage.schema import NEWEST
-from tests.runtime.commands.program import QUESTION, Place
+from tests.runtime.cli.commands.program import QUESTION, Place
 
 ROWS = 2_000
 

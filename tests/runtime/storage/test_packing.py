@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.evidence import Resolution
+from actors.evidence.claims import Resolution
 from actors.helpdesk.messages import ResolutionObtained
 from runtime.storage.packing import MOST_PLAIN, packed, unpacked
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from runtime.storage.private import make_database, make_folder, make_storage
-from tests.runtime.commands.program import QUESTION, Place
+from tests.runtime.cli.commands.program import QUESTION, Place
 
 
 @pytest.fixture(autouse=True)

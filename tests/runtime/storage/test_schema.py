@@ -10,12 +10,12 @@ import msgspec
 import pytest
 
 from actors.helpdesk.workflow import HELPDESK, TicketCase
-from actors.outcome import Why
-from actors.workflow import TimeUp
+from actors.workflow.outcome import Why
+from actors.workflow.tables import TimeUp
+from runtime.processes.pool import ROOT
 from runtime.storage.database import Database
 from runtime.storage.journal import SqliteJournal
 from runtime.storage.schema import MIGRATIONS, NEWEST, DatabaseTooNew, migrate
-from runtime.workers import ROOT
 
 VERSION_1 = """
 CREATE TABLE IF NOT EXISTS ticket (

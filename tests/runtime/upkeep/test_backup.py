@@ -14,10 +14,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from actors.evidence import Resolution
-from actors.outcome import Spent
+from actors.evidence.claims import Resolution
 from actors.ports import Filled, Recall, Task
-from actors.research.records import Brief
+from actors.research.models import Brief
+from actors.workflow.outcome import Spent
 from runtime.node import Node
 from runtime.settings import Settings, StorageSettings
 from runtime.storage.journal import Ticket
@@ -25,7 +25,7 @@ from runtime.upkeep import restore as restoring
 from runtime.upkeep.backup import MANIFEST, BackupFailed, back_up
 from runtime.upkeep.restore import RestoreFailed, restore
 from tests.fakes import Knows, Thinks
-from tests.runtime.commands.program import QUESTION, Place
+from tests.runtime.cli.commands.program import QUESTION, Place
 from tests.runtime.upkeep.kit import files_with
 
 TICKETS = 30

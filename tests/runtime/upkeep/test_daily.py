@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from actors.evidence import Resolution
-from runtime.memory.store import Ticket as Remembered
+from actors.evidence.claims import Resolution
+from runtime.memory.ticket_memory import Ticket as Remembered
 from runtime.node import Node
 from runtime.settings import DAY, MemorySettings, Settings, StorageSettings
 from runtime.storage.effects import Effects

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from actors.evidence import Resolution
-from runtime.fetch import originals
-from runtime.memory import learning, model
-from runtime.memory.store import Ticket as Remembered
+from actors.evidence.claims import Resolution
+from runtime.crawl import originals
+from runtime.memory import model_file, training
+from runtime.memory.ticket_memory import Ticket as Remembered
 from runtime.node import Node
-from runtime.projects.saving import save, state_file
 from runtime.settings import DAY, MemorySettings, Settings, StorageSettings
+from runtime.state_files.writer import save, state_file
 from runtime.storage.effects import Effects
 from runtime.storage.journal import Ticket
 from runtime.upkeep import purge as module
@@ -25,9 +25,9 @@ from runtime.upkeep.belongings import forget_files, forget_lines
 from runtime.upkeep.purge import find, of_requester, older_than, opened, purge, retain
 from runtime.upkeep.space import compact, give_back, size
 from tests.research import a_case
-from tests.runtime.commands.program import QUESTION, Place, read_until, silent_server
+from tests.runtime.cli.commands.program import QUESTION, Place, read_until, silent_server
 from tests.runtime.memory.kit import solved
-from tests.runtime.projects.kit import a_project
+from tests.runtime.state_files.kit import a_project
 from tests.runtime.upkeep.kit import files_with
 
 WORD, OTHER = "Quallenwurzel", "Zimtgeflecht"
@@ -121,7 +121,7 @@ async def test_a_model_that_was_learnt_from_what_was_purged_meanwhile_is_not_kep
     await node.memory.import_tickets(solved(4, 6))
     texts = [Remembered(f"HD-{n}", f"please help with my {WORD} since today", Resolution("A.")) for n in range(5)]
     await node.memory.import_tickets(texts)
-    write, kept = model.write, list[bool]()
+    write, kept = model_file.write, list[bool]()
 
     def later(path: Path, *arguments: Any) -> None:
         if not kept:  # it has read by now
@@ -129,10 +129,10 @@ async def test_a_model_that_was_learnt_from_what_was_purged_meanwhile_is_not_kep
         write(path, *arguments)
         kept.append(WORD.lower().encode() in path.read_bytes())
 
-    monkeypatch.setattr(model, "write", later)
+    monkeypatch.setattr(model_file, "write", later)
     monkeypatch.setattr(os, "setpriority", lambda *_: None)
     arguments = (str(node.folder / "terminus.db"), str(node.memory.model), False, 0.016)
-    await asyncio.to_thread(learning.learn, *arguments)
+    await asyncio.to_thread(training.learn, *arguments)
 
     assert kept == [True, False]
     assert WORD.lower().encode() not in node.memory.model.read_bytes()

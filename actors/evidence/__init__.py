@@ -1,0 +1,1 @@
+"""Evidence: what was read, what is claimed of it, and whether the claim stands."""

@@ -1,0 +1,64 @@
+"""Passages: what was found in the sources, and which words of it bear on a question. Frozen values."""
+
+import msgspec
+
+
+class Slice(msgspec.Struct, frozen=True, gc=False):
+    """A run of characters of a passage that bears on the question: `passage.text[start:end]`."""
+
+    start: int
+    end: int
+    score: float = 0.0
+    """0 to 1, comparable within one search only."""
+
+    def of(self, passage: "Passage") -> str:
+        return passage.text[self.start : self.end]
+
+
+class Passage(msgspec.Struct, frozen=True, gc=False):
+    """A piece of a document that was really read, and where it stands there."""
+
+    id: str
+    """Stable for the same document content: `source#ordinal`."""
+    source: str
+    """Path below the indexed folder, with the folder's name in front, or a URL."""
+    title: str
+    heading: str
+    """The headings that lead to it, joined by ` > `."""
+    text: str
+    start: int
+    end: int
+    """Offsets in characters of the document's text as it was read (for text and Markdown: of the file itself)."""
+    anchor: str = ""
+    """HTML id of the nearest heading or term above it."""
+    score: float = 0.0
+    quotes: tuple[Slice, ...] = ()
+    """The sentences that bear on the question, best first; filled by a search."""
+
+
+class Sentence(msgspec.Struct, frozen=True, gc=False):
+    """A single sentence of one of some passages."""
+
+    passage: int
+    """1-based number of the passage among them."""
+    place: Slice
+
+
+class Findings(msgspec.Struct, frozen=True, gc=False):
+    """What a search of the knowledge found for one question."""
+
+    passages: tuple[Passage, ...] = ()
+    """Best first."""
+    abstain: str = ""
+    """Why these passages should not be taken for an answer, in a sentence for the user; empty when they may."""
+    confidence: float = 0.0
+    """0 to 1: how far the best passage stands above what separates an answer from noise."""
+    sentences: tuple[Sentence, ...] = ()
+    """
+    The sentences of these passages that together bear most on the question, best first, over several documents where
+    none says it all. Filled by a search with hops.
+    """
+    begins: tuple[int, ...] = ()
+    """1-based numbers of the passages with which a section or document begins that the question names."""
+    weights: tuple[tuple[str, float], ...] = ()
+    """The words of the question with what each tells: the rarer in the documents, the more. Empty: all alike."""

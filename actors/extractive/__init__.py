@@ -1,0 +1,1 @@
+"""The model without a model: rules and verbatim quotes, deterministic and without network."""

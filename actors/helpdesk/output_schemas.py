@@ -1,0 +1,40 @@
+"""The typed answers that helpdesk agents ask of a model."""
+
+from typing import Literal
+
+import msgspec
+
+from actors.evidence.claims import Claim
+
+Intent = Literal["question", "incident", "request", "access", "billing", "feedback", "research", "other"]
+Urgency = Literal["low", "normal", "high", "critical"]
+
+
+class Analysis(msgspec.Struct, frozen=True, gc=False):
+    """What kind of ticket this is."""
+
+    intent: Intent
+    urgency: Urgency
+    question: str
+    """What the person wants, in their own words, without greetings and signatures: what is searched for."""
+    language: str = ""
+    """ISO 639-1 code, or empty when it cannot be told."""
+
+
+class PassOn(msgspec.Struct, frozen=True, gc=False):
+    to: str
+    reason: str
+
+
+class Draft(msgspec.Struct, frozen=True, gc=False):
+    """A worker's answer: claims in the order in which they are to be read. No claims: not found."""
+
+    claims: tuple[Claim, ...] = ()
+    pass_on: PassOn | None = None
+    """Another worker who is better for this; then there are no claims."""
+
+
+class Summary(msgspec.Struct, frozen=True, gc=False):
+    """Two sentences at most for the ticket's history."""
+
+    summary: str

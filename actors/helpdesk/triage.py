@@ -1,0 +1,188 @@
+"""Tickets by rules, in English, Chinese and Korean: intent, urgency, language, and the question that is asked. Pure."""
+
+import re
+
+from actors.helpdesk.output_schemas import Intent, Urgency
+
+CHARACTERS = 20_000
+"""So much of a ticket is looked at."""
+QUESTION_CHARACTERS = 2000
+SIGNATURE_LINES = 8
+PLEASANTRIES = 3
+
+_REPLY = re.compile(
+    r"^\s*(?:-{2,}\s*(?:original message|forwarded message|原始邮件|转发的邮件|원본 메일|original nachricht).*|"
+    r"on .{4,120} wrote:|.{4,80}写道[:：]|.{4,80}님이 (?:작성|쓴 글).*|_{20,})\s*$",
+    re.IGNORECASE,
+)
+_HEADER = re.compile(
+    r"^\s*(?:from|sent|to|cc|date|发件人|发送时间|收件人|보낸 ?사람|받는 ?사람|날짜)\s*[:：]", re.IGNORECASE
+)
+_SUBJECT = re.compile(r"^\s*(?:#+\s*)?(?:subject|title|主题|제목)\s*[:：]\s*", re.IGNORECASE)
+_REPLY_MARKS = re.compile(r"^(?:(?:re|fwd?|aw|回复|转发)\s*[:：]\s*)+", re.IGNORECASE)
+_GREETING = re.compile(
+    r"^\s*(?:(?:hi|hello|hey|dear|greetings|good (?:morning|afternoon|evening|day))\b[^,.!?\n]{0,40}(?:[,.!:]+|$)|"
+    r"(?:你好|您好|大家好|各位好|尊敬的[^，,。\n]{0,20})[，,。！!：:\s]*|안녕하세요[^.,!?\n]{0,20}?[.,!~\s]+)\s*",
+    re.IGNORECASE,
+)
+_PLEASANTRY = re.compile(
+    r"^\s*(?:(?:i |we )?(?:hope|trust) (?:that )?(?:(?:(?:this|my) )?(?:e-?mail |mail |message |note )?finds you|"
+    r"you(?:'re| are| had| have had)|your|all is|everything is|everyone is)\b[^.!?\n]{0,60}"
+    r"\b(?:well|fine|good|great|nice|ok|okay|weekend|week|day|time)\b[^.!?,\n]{0,20}(?:[.!,]+|$)|"
+    r"how are you[^.!?\n]{0,30}[.!?]+|"
+    r"(?:i have |we have |just )?(?:an? |one |two |three |some |few )*(?:quick |short |small |little )?"
+    r"(?:questions?|things?|issues?|problems?)(?: for you| today)?:|"
+    r"(?:希望|祝)(?:您|你|大家)[^。！\n]{0,20}[。！]|잘 지내(?:시|셨)[^.!?\n]{0,15}[.!?])\s*",
+    re.IGNORECASE | re.MULTILINE,
+)
+_CLOSING = re.compile(
+    r"^\s*(?:--\s*|(?:best|kind|warm)?\s*regards\b.*|cheers\b.*|sincerely\b.*|yours\b.*|(?:many )?thanks\b.{0,40}|"
+    r"thank you\b.{0,60}|thx\b.{0,20}|sent from my .*|此致.*|敬礼.*|祝好.*|谢谢[！!。，,]?.{0,10}|多谢.{0,10}|"
+    r"감사합니다[.!]?.{0,10}|수고하세요.{0,10}|.{1,20} 드림)\s*$",
+    re.IGNORECASE,
+)
+_POLITE_END = re.compile(
+    r"\s*(?:(?:many )?thanks(?: in advance| a lot)?|thank you(?: very much| in advance)?|谢谢(?:大家|您)?|多谢|"
+    r"감사합니다|고맙습니다)[.!。！~]*\s*$",
+    re.IGNORECASE,
+)
+_SIGNED_END = re.compile(
+    r"(?<=[.!?,;\n])\s*(?i:(?:many )?thanks(?: in advance| a lot)?|thank you(?: very much| in advance)?|cheers|"
+    r"(?:(?:best|kind|warm) )?regards)(?:[,.!\s]+[A-Z][\w.'-]{0,20}){1,3}\s*$"
+)
+"""Thanks and a name behind the last sentence, on one line with it."""
+
+_ENGLISH = re.compile(
+    r"\b(?:the|is|are|my|i|to|how|what|we|our|can|does|do|not|please|with|for|when|why|and|of|in|on|it)\b",
+    re.IGNORECASE,
+)
+
+
+def _rule(english: str, others: str) -> re.Pattern[str]:
+    """One pattern of English expressions, which stand at word boundaries, and of others, which may stand anywhere."""
+    parts = [" ".join(part.split()) for part in english.split(";")]
+    return re.compile(rf"\b(?:{'|'.join(part for part in parts if part)})\b|{'|'.join(others.split())}", re.IGNORECASE)
+
+
+_INTENTS: tuple[tuple[Intent, int, re.Pattern[str]], ...] = (
+    ("billing", 3, _rule(
+        """invoices?; refund(?:s|ed)?; charged?(?! (?:cable|battery)); payments?; billing; billed; pric(?:e|ing);
+        credit card; receipts?""",
+        "发票 退款 账单 扣费 扣款 付款 收费 价格 费用 청구 환불 결제 영수증 요금 가격")),
+    ("access", 2, _rule(
+        """passwords?; log(?:ged|ging)? ?(?:in|on); logins?; sign(?:ed|ing)? in; lock(?:ed)? out; unlock; mfa; 2fa;
+        two-factor; permissions?; access (?:to|denied); accounts?; credentials?""",
+        "密码 登录 登陆 权限 账号 帐号 账户 访问 비밀번호 로그인 권한 계정 접근")),
+    ("incident", 3, _rule(
+        """down; outages?; errors?; fail(?:s|ed|ing|ure)?; crash(?:es|ed|ing)?; broken?; hangs?; freez(?:es|ing); slow;
+        (?:not|stopped|isn't|doesn't) work(?:ing)?; drops?; lost; can ?(?:no|')t; unable to; won't; bug; stuck;
+        disconnect(?:s|ed|ing)?; timed? ?out""",
+        r"""无法 不能用 不工作 报错 错误 故障 崩溃 异常 打不开 连不上 失败 卡住 中断 断开 丢失
+        오류 에러 장애 안\s?됩니다 안\s?돼요 작동하지 실패 끊 느려 느립 멈춰 먹통 다운""")),
+    ("request", 3, _rule(
+        r"""(?:please|could you|can you|kindly) (?:\w+ )?(?:install|create|add|set up|order|send|give|enable|grant);
+        i(?:'d| would) like (?:to (?:request|order|have)|a|an); request(?:ing)? (?:a|an|for|to); need an? new""",
+        r"申请 请(?:帮|给|为) 麻烦(?:帮|给)? 开通 安装一下 신청 요청 설치해 추가해 만들어\s?주")),
+    ("feedback", 3, _rule(
+        """feature request; suggest(?:ion|ions)?; would be (?:nice|great|helpful); feedback; complain(?:t|ts)?;
+        disappointed; great (?:job|work|service)""",
+        "建议 意见 投诉 希望(?:增加|能够|可以) 제안 건의 불만 의견")),
+    ("research", 7, _rule(
+        r"""(?:research|market|competitor|competitive|swot|feasibility) (?:report|analysis|overview|study);
+        (?:write|prepare|compile|draft) (?:me |us )?(?:an? |the )?(?:[\w-]+ ){0,3}(?:report|overview|comparison|study)
+        (?:on|of|about|into|that|comparing);
+        in-depth (?:report|analysis|comparison|research);
+        (?:please |do |some )?research (?:on|into|how|what|whether|why)""",
+        r"""调研 研究报告 (?:对比|竞品|市场)分析 深入(?:分析|研究)
+        (?:시장|경쟁사|비교|심층)\s?(?:조사|분석) 조사\s?보고서""")),
+    ("question", 1, _rule(
+        "how (?:do|can|to|does|should|long|much|many); what; which; where; why; is (?:it|there)",
+        "[?？] 怎么 如何 什么 为什么 哪里 是否 吗 多少 어떻게 무엇 왜 어디 언제 나요 까요 방법")),
+)  # fmt: skip
+_URGENT: tuple[tuple[Urgency, re.Pattern[str]], ...] = (
+    ("low", _rule(
+        """no (?:rush|hurry); not (?:urgent|critical);
+        when(?:ever)? you (?:have|get|find) (?:a )?(?:time|chance|moment);
+        low priority; just curious""",
+        r"不急 不着急 有空(?:的时候)? 급하지\s않 천천히 시간\s?(?:나|되)(?:실|면)")),
+    ("critical", _rule(
+        r"""production\b.{0,40}\b(?:down|outage|stopped); ransomware; hacked; emergency; critical;
+        (?:everyone|everybody|all users|whole (?:company|office|team)|entire)\b.{0,60}
+        \b(?:down|can(?:no|')t|unable|affected|stopped|lost); data (?:loss|breach|leak); security (?:breach|incident);
+        (?:complete|total|major) outage; (?:site|system|server)s? (?:is|are) down""",
+        r"""全公司 所有(?:人|用户).{0,12}(?:无法|不能|打不开|连不上) 生产环境.{0,12}(?:故障|宕机|中断|崩溃)
+        宕机 数据泄露 数据丢失 被黑
+        전사 모든\s(?:사용자|직원).{0,20}(?:못|안|불가) 서버.{0,6}다운 데이터\s유출 해킹 랜섬웨어""")),
+    ("high", _rule(
+        """urgent(?:ly)?; asap; as soon as possible; immediately; right away; deadline;
+        high priority; can(?:no|')t work;
+        block(?:ed|er|ing) (?:me|us|my|our); (?:by|before) (?:noon|today|tonight|tomorrow)""",
+        "紧急 尽快 马上 立刻 立即 急[！!，,。] 很急 긴급 급합니다 빨리 즉시 당장 시급")),
+)  # fmt: skip
+
+
+def question(ticket: str) -> str:
+    """The ticket without headers, quoted replies, greeting, signature and thanks, in the person's own words."""
+    lines: list[str] = []
+    for raw in ticket[:CHARACTERS].replace("\r\n", "\n").split("\n"):
+        line = _SUBJECT.sub("", raw)
+        if line != raw:
+            line = _REPLY_MARKS.sub("", line)
+        if _REPLY.match(line):
+            break
+        if not (line.lstrip().startswith(">") or _HEADER.match(line)):
+            lines.append(line.rstrip())
+    kept = _without_greeting(_without_signature(lines))
+    text = re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip()
+    text = _POLITE_END.sub("", _SIGNED_END.sub("", text)).strip()
+    for _ in range(PLEASANTRIES):
+        text = _PLEASANTRY.sub("", text, count=1) or text
+    return (text or ticket.strip())[:QUESTION_CHARACTERS]
+
+
+def language(text: str) -> str:
+    """ISO 639-1 code by script, English by its commonest words; empty when it cannot be told."""
+    sample = text[:QUESTION_CHARACTERS]
+    hangul = len(re.findall("[\uac00-\ud7a3]", sample))
+    kana = len(re.findall("[\u3040-\u30ff]", sample))
+    han = len(re.findall("[\u4e00-\u9fff]", sample))
+    latin = len(re.findall("[A-Za-z]{2,}", sample))
+    if hangul * 2 > han + latin and hangul:
+        return "ko"
+    if kana * 3 > han + latin and kana:
+        return "ja"
+    if han * 2 > latin and han:
+        return "zh"
+    return "en" if latin and len(_ENGLISH.findall(sample)) * 12 >= latin else ""
+
+
+def intent(text: str) -> Intent:
+    """The kind of ticket that most of its words speak for."""
+    text = text[:QUESTION_CHARACTERS]
+    scores = {kind: weight * min(2, len(words.findall(text))) for kind, weight, words in _INTENTS}
+    best = max(scores, key=lambda kind: scores[kind])
+    return best if scores[best] else "other"
+
+
+def urgency(text: str) -> Urgency:
+    """How urgent the words are; a person who says that it can wait is believed."""
+    return next((level for level, words in _URGENT if words.search(text[:QUESTION_CHARACTERS])), "normal")
+
+
+def _without_signature(lines: list[str]) -> list[str]:
+    """Cut from a closing line on, if no more than a few short lines follow it and something stands before it."""
+    filled = [i for i, line in enumerate(lines) if line.strip()]
+    for i in filled[1:]:
+        rest = [line for line in lines[i + 1 :] if line.strip()]
+        if _CLOSING.match(lines[i]) and len(rest) <= SIGNATURE_LINES and all(len(line) < 80 for line in rest):
+            return lines[:i]
+    return lines
+
+
+def _without_greeting(lines: list[str]) -> list[str]:
+    for i, line in enumerate(lines):
+        if line.strip():
+            rest = _GREETING.sub("", line, count=1)
+            others = any(each.strip() for each in lines[i + 1 :])
+            return [*lines[:i], rest, *lines[i + 1 :]] if rest.strip() or others else lines
+    return lines

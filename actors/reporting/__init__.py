@@ -1,0 +1,1 @@
+"""What any family can make of verified claims: a document, its charts, its Markdown. Pure."""

@@ -1,0 +1,141 @@
+"""
+Charts of what sources count and of what can be counted in a report, and nothing else. Pure.
+
+A chart that tells nothing is not drawn.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from actors.evidence.sources import Missed
+from actors.reporting.failed_sources import REASONS
+from actors.reporting.links import publisher
+from actors.reporting.measures import Cited, Series, compared, series
+from actors.reporting.report import Chart, Line, Listed, Table
+from actors.text.source_text import flat, neat
+
+SIGNS = {"%": "percent", "$": "dollars"}
+SUBJECTS = 3
+"""Charts of the topic itself."""
+SLICES = 8
+"""The others of a pie are one slice."""
+LEAST_BARS, BARS = 6, 20
+"""The list of sources tells of fewer at a glance."""
+MOMENTS = 12
+YEARS = 3
+"""Fewer make no timeline."""
+LABEL_CHARACTERS, YEAR_CHARACTERS = 60, 8
+LATER_YEARS = 10
+"""A year so far beyond the reading is taken for a number."""
+
+_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec"  # noqa: E501
+_SENTENCE = re.compile(r"(?<=[.!?。])\s+")
+_YEAR = re.compile(
+    rf"\b(?:{_MONTHS})\.?(?:\s+\d{{1,2}}(?:st|nd|rd|th)?,?)?\s+(?P<month>(?:1[5-9]|20)\d\d)\b"
+    r"|\b(?:in|since|until|from|during|before|after|by|year)\s+(?:early\s+|late\s+)?(?P<word>(?:1[5-9]|20)\d\d)"
+    r"(?=\s*(?:[.,;:)]|$|(?:and|or|but|to|the|this|that|with|when|which|as|it|they|we|there|both|again|by|for|at|on|in|"
+    r"is|was|has)\b))"
+    r"|\b(?P<iso>(?:1[5-9]|20)\d\d)-(?:0[1-9]|1[0-2])-[0-3]\d\b"
+    r"|(?P<cjk>(?:1[5-9]|20)\d\d)\s?[年년]",
+    re.IGNORECASE,
+)
+
+
+def charts(lines: Sequence[Line], sources: Sequence[Listed], missed: Sequence[Missed]) -> tuple[Chart, ...]:
+    """The charts that tell something about these sentences and sources."""
+    return tuple(_charts(lines, sources, missed))
+
+
+def subject(lines: Sequence[Line], passages: Sequence[Cited], comparison: Table | None = None) -> tuple[Chart, ...]:
+    """
+    Charts of what the report is about, where the sources hold amounts of one measure.
+
+    :param passages: those that the report cites.
+    """
+    found = [made for row in (comparison.rows if comparison else ()) if (made := _row(comparison, row)) is not None]
+    found += series(((line.text, line.numbers) for line in lines), passages, _named)
+    return tuple(map(_drawn, dict.fromkeys(found)))[:SUBJECTS]
+
+
+def _row(comparison: Table | None, row: Sequence[Line]) -> Series | None:
+    head = comparison.head if comparison else ()
+    return compared(
+        row[0].text, ((side, (cell.text, cell.numbers)) for side, cell in zip(head[1:], row[1:], strict=True))
+    )
+
+
+def _drawn(made: Series) -> Chart:
+    """Bars; where all amounts are of one source, the title names it, else each label its own."""
+    places = {numbers for _, _, numbers in made.items}
+    unit = _spelled(made.unit)
+    if len(places) == 1:
+        title = f"{made.title} ({', '.join(filter(None, (unit, _marks(places.pop()))))})"
+        return Chart("bar", title, tuple((label, value) for label, value, _ in made.items), unit or "Amount")
+    items = tuple((f"{label} ({_marks(numbers)})", value) for label, value, numbers in made.items)
+    return Chart("bar", f"{made.title} ({unit})" if unit else made.title, items, unit or "Amount")
+
+
+def _spelled(unit: str) -> str:
+    """A unit in words: its sign may mean something in a diagram."""
+    sign, _, more = unit.partition(" ")
+    return f"{more} {SIGNS[sign]}".strip() if sign in SIGNS else unit
+
+
+def _marks(numbers: Sequence[int]) -> str:
+    return f"source {', '.join(map(str, numbers))}"
+
+
+def years(text: str) -> list[int]:
+    """The years that a sentence names as years, each once."""
+    return list(dict.fromkeys(year for year, _ in _named(text)))
+
+
+def _named(text: str) -> Iterator[tuple[int, int]]:
+    """Each year with the place where it stands."""
+    for match in _YEAR.finditer(text):
+        for name, year in match.groupdict().items():
+            if year:
+                yield int(year), match.start(name)
+
+
+def _charts(lines: Sequence[Line], sources: Sequence[Listed], missed: Sequence[Missed]) -> Iterator[Chart]:
+    cited = [each for each in sources if each.number]
+    hosts = Counter(publisher(each.url) for each in cited)
+    if len(hosts) > 2 or 1 < len(hosts) < len(cited):
+        yield Chart("pie", "Sources cited, by publisher", _few(hosts.most_common(), SLICES))
+    if len(cited) >= LEAST_BARS and len({each.cited for each in cited}) > 1:
+        title = "How often each source is cited"
+        yield Chart("bar", title, tuple((f"[{each.number}]", each.cited) for each in cited[:BARS]))
+    reasons = Counter(REASONS[each.reason] for each in missed if each.reason != "source_failed")  # it is no page
+    if reasons and sources:
+        items = (("Read", len(sources)), *reasons.most_common())
+        yield Chart("pie", "Pages read and not obtained", _few(items, SLICES))
+    latest = max((int(each.read_at[:4]) for each in sources if each.read_at[:4].isdecimal()), default=0)
+    moments = sorted({each: None for line in lines for each in _moments(line, latest)}, key=lambda each: each[1])
+    if len({year for _, year in moments}) >= YEARS:
+        yield Chart("timeline", "Years that the cited sentences name", tuple(moments[:MOMENTS]))
+
+
+def _moments(line: Line, latest: int) -> Iterator[tuple[str, int]]:
+    marks = f"({_marks(line.numbers)})" if line.numbers else ""
+    seen: set[int] = set()
+    for sentence in _SENTENCE.split(flat(line.text)):
+        for year, place in _named(sentence):
+            if year not in seen and (not latest or year <= latest + LATER_YEARS):
+                seen.add(year)
+                yield f"{_around(sentence, place)} {marks}".strip(), year
+
+
+def _around(sentence: str, place: int) -> str:
+    """What a sentence says where a year stands in it, cut between words."""
+    if len(neat(sentence, len(sentence))) <= LABEL_CHARACTERS or place < LABEL_CHARACTERS - YEAR_CHARACTERS:
+        return neat(sentence, LABEL_CHARACTERS)
+    start = sentence.find(" ", max(0, place - LABEL_CHARACTERS * 2 // 3)) + 1
+    return f"…{neat(sentence[start:], LABEL_CHARACTERS - 1)}"
+
+
+def _few(items: Sequence[tuple[str, int]], most: int) -> tuple[tuple[str, int], ...]:
+    if len(items) <= most:
+        return tuple(items)
+    return (*items[: most - 1], ("Others", sum(count for _, count in items[most - 1 :])))

@@ -1,0 +1,61 @@
+"""Addresses as a report shows them: which of them may be a link, and whose page it is. Pure."""
+
+import re
+from urllib.parse import quote, urlsplit
+
+from actors.text.source_text import neat
+
+OWN_DOCUMENTS = "own documents"
+ELSEWHERE = "a place that cannot be linked"
+HOST_CHARACTERS = 100
+LINK_CHARACTERS = 2000
+
+_KEPT = "!#$%&'()*+,-./:;=?@_~"
+"""Brackets are not: some viewers find a link of their own within ours."""
+_HOST = re.compile(r"[\w.-]{1,253}$|\[[0-9a-f:.]{2,45}\]$", re.IGNORECASE)
+
+
+def link(url: str) -> str:
+    """The address as a link that cannot leave its place in a document; empty when it should be none."""
+    try:
+        parts = urlsplit(url.strip())
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return ""
+    named = f"[{host}]" if ":" in host else host
+    if (
+        parts.scheme not in {"http", "https"}
+        or not _HOST.match(named)
+        or "@" in parts.netloc
+        or len(url) > LINK_CHARACTERS
+    ):
+        return ""  # a name and a password before the host only serve to deceive
+    try:
+        ascii_host = named if ":" in host else host.encode("idna").decode("ascii")
+    except UnicodeError:
+        return ""
+    rest = parts._replace(scheme="", netloc="").geturl()
+    quoted = quote(rest, safe=_KEPT, errors="replace")
+    return f"{parts.scheme}://{ascii_host}{f':{port}' if port else ''}{_whole(quoted)}"
+
+
+def shown(url: str) -> str:
+    """The address for reading: on one line, and of an own document its path."""
+    return neat(url.removeprefix("knowledge:"), LINK_CHARACTERS)
+
+
+def publisher(url: str) -> str:
+    """The host whose page it is, or that it is a document of one's own: no page of the web passes for one."""
+    if url.startswith("knowledge:"):
+        return OWN_DOCUMENTS
+    try:
+        host = urlsplit(link(url) or url).hostname or ""
+    except ValueError:
+        host = ""
+    said = neat(host, HOST_CHARACTERS).removeprefix("www.")
+    return said if said and " " not in said else ELSEWHERE
+
+
+def _whole(rest: str) -> str:
+    """A percent sign that begins no escape is one itself."""
+    return re.sub(r"%(?![0-9A-Fa-f]{2})", "%25", rest)

@@ -1,0 +1,174 @@
+"""
+A report as Markdown that any viewer renders and that reads well as it is. Pure.
+
+What comes from sources is escaped: it makes no heading, list, table, link, image or HTML. The links are ours.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import assert_never
+
+from actors.reporting import document as o
+from actors.reporting.links import link, publisher, shown
+from actors.reporting.mermaid import mermaid
+from actors.reporting.report import Line, Listed, Report
+from actors.text.source_text import Piece, Span, clean, flat, pieces
+
+_INLINE = re.compile(
+    r"\\(?=[!-/:-@\[-`{-~]|$)"  # before what it would escape
+    r"|[`\[\]~]|\*(?!\s)|(?<!\s)\*|(?<![^\W_])_|_(?![^\W_])"
+    r"|<(?![\s=\d])|&(?=[#\w])|\$(?!\d)|:(?=//)|(?<=\b[wW]{3})\.|@(?=\w)|\{"
+)
+_LIVE = re.compile(r"<[A-Za-z/!?]|\][ \n]{0,9}[(:\[]|\{[^}\n]{0,200}=")
+"""What may do something where it is not taken for code: tags, links, attributes."""
+_ENTITIES = {"<": "&lt;", "&": "&amp;"}
+"""Not every viewer knows a backslash before these."""
+_START = re.compile(r"#|>|[-+](?=[\s+-]|$)|=|:::|\|")
+BREAK = "  \n"
+"""A line's end that viewers keep."""
+_CLOSING = re.compile(r"(?<!\S)#+$")
+"""What would be taken for the end of a heading."""
+_NUMBERED = re.compile(r"(\d{1,9})([.)])(?=\s|$)")
+
+
+def rendered(report: Report) -> str:
+    """The whole report."""
+    blocks = [_heading(report.title, 1)]
+    for part in o.outline(report):
+        blocks += _part(part)
+    return "\n\n".join(blocks) + "\n"
+
+
+def escaped(text: str) -> str:
+    """Text on one line that means nothing but itself."""
+    line = _INLINE.sub(_escape, " ".join(clean(text).split()))
+    line = _NUMBERED.sub(r"\1\\\2", line, count=1) if _NUMBERED.match(line) else line
+    return f"\\{line}" if _START.match(line) else line
+
+
+def _part(part: o.Part) -> Iterator[str]:
+    match part:
+        case o.Heading(text, level):
+            yield _heading(flat(text), level)
+        case o.Remark(text, warns):
+            yield f"> **{escaped(text)}**" if warns else f"_{escaped(text)}_"
+        case o.Passages(lines, running=True):
+            yield " ".join(_running(line) for line in lines)
+        case o.Passages(lines):
+            yield _listed([_said(line) for line in lines])
+        case o.Disagreements(pairs):
+            yield _listed([[*_said(one), f"_Against that:_ {_running(other)}"] for one, other in pairs])
+        case o.Points(items, more):
+            said = [escaped(item) for item in items] + ([o.counted(more)] if more else [])
+            yield _listed([[each] for each in said])
+        case o.Grid(table):
+            rows = [" | ".join(_cell(Line(each)) for each in table.head), " | ".join("---" for _ in table.head)]
+            rows += [" | ".join(_cell(cell) for cell in row) for row in table.rows]
+            yield "\n".join(f"| {row} |" for row in rows)
+        case o.Picture(chart):
+            yield _fenced(mermaid(chart), "mermaid")
+        case o.Works(listed):
+            yield "\n".join(_work(each) for each in listed)
+        case o.Quotes(title, lines):
+            yield _heading(title, 2)
+            yield "\n\n".join(_quoted(line) for line in lines)
+        case _:
+            assert_never(part)
+
+
+def _heading(text: str, level: int) -> str:
+    line = _CLOSING.sub(r"\\\g<0>", escaped(text))
+    return f"{'#' * level} {line}"
+
+
+def _listed(items: list[list[str]]) -> str:
+    """A list, each item of which has one block or several."""
+    apart = any(len(blocks) > 1 for blocks in items)
+    said = ("- " + "\n\n".join(blocks).replace("\n", "\n  ").replace("\n  \n", "\n\n") for blocks in items)
+    return ("\n\n" if apart else "\n").join(said)
+
+
+def _running(line: Line) -> str:
+    return f"{_spans(tuple(span for piece in pieces(line.text) for span in piece.spans))} {_marks(line)}".strip()
+
+
+def _said(line: Line) -> list[str]:
+    """A sentence with its numbers, as blocks: prose, the lists and the code that belong to it."""
+    label, tail = f"**{escaped(line.under)}:** " if line.under else "", _marks(line)
+    blocks: list[str] = []
+    items: list[str] = []
+    said = pieces(line.text)
+    for piece in said:
+        if piece.kind == "item":
+            items.append(f"{piece.mark or '-'} {_prose(piece)}")
+            continue
+        blocks += ["\n".join(items)] if items else []
+        items = []
+        blocks.append(_block(piece.text) if piece.kind == "code" else _prose(piece))
+    blocks += ["\n".join(items)] if items else []
+    if not blocks or said[0].kind != "prose":
+        return [f"{label}{tail}", *blocks]
+    return [f"{label}{blocks[0]} {tail}".strip(), *blocks[1:]]
+
+
+def _marks(line: Line) -> str:
+    return "".join(f"[{number}]" for number in line.numbers)
+
+
+def _prose(piece: Piece) -> str:
+    return _spans(piece.spans)
+
+
+def _spans(said: tuple[Span, ...]) -> str:
+    text = ""
+    for span in said:
+        apart = " " if span.code and text.endswith("`") else ""  # their marks would run into one
+        text += apart + (_code(span.text) if span.code else _inline(span.text))
+    line = _NUMBERED.sub(r"\1\\\2", text, count=1) if _NUMBERED.match(text) else text
+    return f"\\{line}" if _START.match(line) else line
+
+
+def _inline(text: str) -> str:
+    return _INLINE.sub(_escape, " ".join(text.split()) if text.isspace() else re.sub(r"\s+", " ", text))
+
+
+def _escape(found: re.Match[str]) -> str:
+    return _ENTITIES.get(found[0], f"\\{found[0]}")
+
+
+def _code(text: str) -> str:
+    mark = "`" * (max((len(run) for run in re.findall(r"`+", text)), default=0) + 1)
+    room = " " if text.startswith("`") or text.endswith("`") or mark != "`" else ""
+    return f"{mark}{room}{' '.join(text.split())}{room}{mark}"
+
+
+def _block(text: str) -> str:
+    """Code as a block. What may be live stands a line at a time: a viewer that knows no fences would run it."""
+    if not _LIVE.search(text):
+        return _fenced(text)
+    return BREAK.join(_code(line) for line in text.split("\n") if line.strip())
+
+
+def _fenced(text: str, language: str = "") -> str:
+    mark = "`" * max(3, max((len(run) for run in re.findall(r"`+", text)), default=0) + 1)
+    return f"{mark}{language}\n{text}\n{mark}"
+
+
+def _cell(line: Line) -> str:
+    parts = (_inline(part) for part in flat(line.text).split("|"))  # a backslash would not do in every viewer
+    return f"{'&#124;'.join(parts)} {_marks(line)}".strip()
+
+
+def _work(listed: Listed) -> str:
+    target = link(listed.url)
+    place = f"<{target}>" if target else _code(shown(listed.url))
+    return (
+        f"{listed.number}. **{escaped(listed.title)}** — {escaped(publisher(listed.url))}, {place}{BREAK}"
+        f"   {escaped(o.reading(listed))}.{BREAK}"
+        f"   SHA-256 `{re.sub(r'[^0-9a-zA-Z]', '', listed.sha256)}`"
+    )
+
+
+def _quoted(line: Line) -> str:
+    quote = " ".join(_prose(piece) if piece.kind != "code" else _code(flat(piece.text)) for piece in pieces(line.quote))
+    return f"{_running(line)}\n\n> “{quote}”"

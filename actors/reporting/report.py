@@ -1,0 +1,105 @@
+"""A finished report, as values: its parts, sentences, sources and charts. Every format renders these."""
+
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+
+from actors.evidence.sources import Missed
+
+
+class Line(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """A sentence of the report with the numbers of the sources that it rests on."""
+
+    text: str
+    numbers: tuple[int, ...] = ()
+    quote: str = ""
+    """The words of the source, where the sentence is not these words itself."""
+    under: str = ""
+    """The heading in the source under which the words stand."""
+
+
+class Block(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    title: str
+    lines: tuple[Line, ...] = ()
+    note: str = ""
+    """What stands there instead of lines, such as "Not found in the sources."."""
+
+
+class Listed(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """A source as the report lists it."""
+
+    number: int
+    title: str
+    url: str
+    source: str
+    sha256: str
+    read_at: str
+    characters: int
+    """Read, and thus quotable."""
+    full_length: int
+    published: str = ""
+    cited: int = 0
+    """How many sentences rest on it."""
+
+
+class Table(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """A comparison: the first column names the attribute."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[Line, ...], ...]
+    asked: bool = False
+    """The task named the attributes: each cell is the answer to a question."""
+
+
+class Chart(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """Counted facts and amounts that sources name, never estimates."""
+
+    kind: Literal["pie", "bar", "timeline"]
+    title: str
+    items: tuple[tuple[str, float], ...]
+    """(label, count or amount); of a timeline (event, year)."""
+    unit: str = "Citations"
+    """What bars count."""
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
+    """A finished report, before it is Markdown, HTML, DOCX or PDF."""
+
+    title: str
+    question: str
+    overview: tuple[Line, ...] = ()
+    key_points: tuple[Line, ...] = ()
+    sections: tuple[Block, ...] = ()
+    comparison: Table | None = None
+    competitors: tuple[Block, ...] = ()
+    features: Block | None = None
+    swot: tuple[Block, ...] = ()
+    contradictions: tuple[tuple[Line, Line], ...] = ()
+    unanswered: tuple[str, ...] = ()
+    further: tuple[str, ...] = ()
+    """What is still open: "further exploration needed". Empty exactly when the case is complete."""
+    missed: tuple[Missed, ...] = ()
+    sources: tuple[Listed, ...] = ()
+    charts: tuple[Chart, ...] = ()
+    partial: str = ""
+    """Why less was done than ordered, in a sentence; empty when all was."""
+    notes: tuple[str, ...] = ()
+    """How it was made: rounds, model or none, what was unavailable."""
+
+
+def body(report: Report) -> Iterator[Line]:
+    """All sentences of a report on its topic, in the order of reading."""
+    yield from report.overview
+    yield from report.key_points
+    for block in report.sections:
+        yield from block.lines
+    for row in report.comparison.rows if report.comparison else ():
+        yield from (cell for cell in row if cell.numbers)
+    for block in (*report.competitors, *([report.features] if report.features else ()), *report.swot):
+        yield from block.lines
+    for pair in report.contradictions:
+        yield from pair
+
+
+IN_PART = "The sources answer this only in part."

@@ -1,0 +1,65 @@
+"""An analysis as the Reporter gets it: a few lines of Markdown (PR-19). Pure."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from actors.evidence.sources import Statement
+from actors.evidence.summarize import cut
+from actors.research.models import Analysis, Rated
+from actors.text.normalize import shown
+
+OVERVIEW_CHARACTERS = 499
+
+NOT_FOUND = "_Not found in the sources._"
+
+_SUMMARIZED = 12
+"""Features, competitors and statements of a quadrant that a summary names."""
+
+_MARKUP = re.compile(r"([\\`*_\[\]<>|])")
+
+
+def analysis_summary(analysis: Analysis) -> str:
+    """An analysis as Markdown: overview of less than 500 characters, features, competitors, SWOT (PR-19)."""
+    swot = analysis.swot
+    quadrants = ("Strengths", swot.strengths), ("Weaknesses", swot.weaknesses), \
+                ("Opportunities", swot.opportunities), ("Threats", swot.threats)  # fmt: skip
+    parts = ["## Overview", _overview(analysis.overview), "## Features"]
+    parts.append(_listed(_line(each.text) for each in analysis.features))
+    parts.append("## Competitors")
+    parts.append(_listed(_rival(each.name, each.statements) for each in analysis.competitors))
+    parts.append("## SWOT")
+    for name, rated in quadrants:
+        parts += [f"### {name}", _listed(_rated(each) for each in rated)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _cell(text: str) -> str:
+    return _MARKUP.sub(r"\\\1", " ".join(text.split()))
+
+
+def _overview(said: Sequence[Statement]) -> str:
+    """As many whole statements as fit."""
+    text = ""
+    for each in said:
+        longer = f"{text} {_line(each.text)}".strip()
+        if len(longer) <= OVERVIEW_CHARACTERS:
+            text = longer
+    return text or (cut(_line(said[0].text), OVERVIEW_CHARACTERS) if said else NOT_FOUND)
+
+
+def _line(text: str) -> str:
+    return " ".join(shown(text).split())
+
+
+def _rival(name: str, said: Sequence[Statement]) -> str:
+    head = f"**{_cell(name)}**"
+    return f"{head}: {' '.join(_line(each.text) for each in said)}" if said else head
+
+
+def _rated(each: Rated) -> str:
+    return f"{_line(each.statement.text)} (under “{_line(each.heading)}”)"
+
+
+def _listed(lines: Iterable[str]) -> str:
+    kept = [f"- {line}" for line in lines if line][:_SUMMARIZED]
+    return "\n".join(kept) or NOT_FOUND

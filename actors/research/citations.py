@@ -1,0 +1,180 @@
+"""
+Which statements of a case stand, which are said already, and where each can be checked. Pure.
+
+Everything that a report says of its topic goes through here, whoever made it: what does not stand in a passage of a
+page that was read is left out and counted.
+"""
+
+import functools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from actors.evidence.claims import Citation, Claim, verify
+from actors.evidence.heading_types import nearest
+from actors.evidence.passages import Passage
+from actors.evidence.sources import Page, Statement
+from actors.reporting.report import Line
+from actors.research.models import Analysis, Rated, Section
+from actors.text.normalize import fold, locate
+from actors.text.source_text import flat, neat
+
+PLACES = 5
+"""Sources that one sentence names at most."""
+CONTAINED_CHARACTERS = 20
+"""A text of at least this length that stands within another one says nothing new."""
+HEADING_CHARACTERS = 120
+
+
+class Said:
+    """The texts that one part of a report has used up: nothing is said twice."""
+
+    __slots__ = ("texts",)
+
+    def __init__(self, *others: "Said") -> None:
+        self.texts: dict[str, None] = {text: None for other in others for text in other.texts}
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> "Said":
+        said = cls()
+        for each in texts:
+            said.texts[_key(each)] = None
+        return said
+
+    def add(self, text: str) -> bool:
+        """Whether it is new; then it is said from now on."""
+        if self.holds(text):
+            return False
+        self.texts[_key(text)] = None
+        return True
+
+    def holds(self, text: str) -> bool:
+        """Whether it is said already, by itself or within another one."""
+        key = _key(text)
+        return key in self.texts or any(_within(key, each) for each in self.texts)
+
+
+@functools.lru_cache(1024)
+def _key(text: str) -> str:
+    """What two spellings of one text have in common."""
+    return fold(text)[0]
+
+
+def _within(key: str, said: str) -> bool:
+    return len(key) >= CONTAINED_CHARACTERS and key in said
+
+
+class Register:
+    """Statements on one side, pages and passages on the other; numbers of sources in the order of first citation."""
+
+    def __init__(self, pages: Sequence[Page], passages: Sequence[Passage]) -> None:
+        self._pages = {page.key: page for page in pages}
+        self._passages = {passage.id: passage for passage in passages}
+        self._stand: dict[Statement, bool] = {}
+        self._places: dict[str, list[Statement]] = {}
+        self._cited: dict[tuple[int, str, int], Citation] = {}
+        self.numbers: dict[str, int] = {}
+        """Key of a page to its number."""
+
+    @property
+    def left_out(self) -> int:
+        """How many statements do not stand."""
+        return len({_key(each.text) for each, stands in self._stand.items() if not stands} - self._places.keys())
+
+    @property
+    def citations(self) -> tuple[Citation, ...]:
+        """What stands behind the numbers that were given, sentence by sentence."""
+        return tuple(self._cited.values())
+
+    @property
+    def cited_passages(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
+        """The text of each passage that a number was given to, with its number."""
+        known = {passage: number for number, passage, _ in self._cited}
+        return tuple((self._passages[passage].text, (number,)) for passage, number in known.items())
+
+    @property
+    def reworded(self) -> bool:
+        """Whether any statement that stands is more than the words of its source."""
+        return any(stands and not verbatim(each) for each, stands in self._stand.items())
+
+    def stands(self, said: Statement) -> bool:
+        """Whether its quote and its facts are in a passage of a page that was read."""
+        known = self._stand.get(said)
+        if known is None:
+            passage = self._passages.get(said.passage)
+            known = (
+                passage is not None
+                and passage.source == said.page
+                and said.page in self._pages
+                and bool(flat(said.text))
+                and verify(Claim(said.text, 1, said.quote), (passage,)) == "supported"
+            )
+            self._stand[said] = known
+            if known:
+                places = self._places.setdefault(_key(said.text), [])
+                if len(places) < PLACES and said.page not in {each.page for each in places}:
+                    places.append(said)
+        return known
+
+    def fresh(self, statements: Iterable[Statement], said: Said) -> Iterator[Statement]:
+        """Those that stand and are not said yet; they are said from now on."""
+        return (each for each in statements if self.stands(each) and said.add(each.text))
+
+    def line(self, said: Statement, heading: str = "") -> Line:
+        """
+        A statement that stands as a line of the report, with the numbers of all sources that say it.
+
+        :param heading: the one that it must be read under; by default its passage's, unless it says it itself.
+        """
+        numbers = [self._cite(each) for each in self._places[_key(said.text)]]
+        under = neat(flat(heading), HEADING_CHARACTERS) if heading else self._under(said)
+        return Line(said.text, tuple(dict.fromkeys(numbers)), "" if verbatim(said) else said.quote, under)
+
+    def _under(self, said: Statement) -> str:
+        """A sentence that is reworded stands by itself; a quote may need the heading that it stood under."""
+        passage = self._passages[said.passage]
+        heading = neat(flat(nearest(passage)), HEADING_CHARACTERS)
+        known = (_key(each) for each in (said.text, self._pages[said.page].title))
+        return "" if not verbatim(said) or any(_key(heading) in each for each in known) else heading
+
+    def _cite(self, said: Statement) -> int:
+        number = self.numbers.setdefault(said.page, len(self.numbers) + 1)
+        page, passage = self._pages[said.page], self._passages[said.passage]
+        start, end = locate(said.quote, passage.text) or (0, 0)
+        cited = Citation(
+            number, page.url, page.title, passage.heading, passage.text[start:end], passage.start + start,
+            passage.start + end, passage.anchor,
+        )  # fmt: skip
+        self._cited.setdefault((number, passage.id, start), cited)
+        return number
+
+
+def verbatim(said: Statement) -> bool:
+    """Whether it is nothing but the words of its source."""
+    return said.text == said.quote or _key(said.text) == _key(said.quote)
+
+
+def statements(sections: Sequence[Section], learnings: Sequence[Statement], analysis: Analysis) -> Iterator[Statement]:
+    """All that a case holds, some of it several times."""
+    yield from analysis.overview
+    for section in sections:
+        yield from section.statements
+    yield from learnings
+    yield from analysis.features
+    for competitor in analysis.competitors:
+        yield from competitor.statements
+    for quadrant in quadrants(analysis).values():
+        yield from (rated.statement for rated in quadrant)
+    for row in analysis.comparison.rows if analysis.comparison else ():
+        yield from (cell for cell in row.cells if cell is not None)
+    for pair in analysis.contradictions:
+        yield from (pair.one, pair.other)
+
+
+def quadrants(analysis: Analysis) -> Mapping[str, tuple[Rated, ...]]:
+    """The parts of a SWOT by their titles."""
+    swot = analysis.swot
+    return {
+        "Strengths": swot.strengths,
+        "Weaknesses": swot.weaknesses,
+        "Opportunities": swot.opportunities,
+        "Threats": swot.threats,
+    }

@@ -1,0 +1,95 @@
+"""Two sources that say different figures of the same thing. Rather none too many than one too few. Pure."""
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from actors.evidence.facts import Facts, facts
+from actors.evidence.passages import Passage
+from actors.evidence.sources import Statement
+from actors.research.models import Contradiction
+from actors.text.keywords import terms
+from actors.text.normalize import plain
+
+CONTRADICTIONS = 10
+SENTENCES = 200
+"""So many sentences with figures are compared."""
+SENTENCE_CHARACTERS = 400
+ALIKE = 0.75
+"""So much of all their words do two sentences on the same thing share, figures left out."""
+SUBJECT_TERMS = 3
+"""With fewer words in common they may speak of anything."""
+
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"'(`])|(?<=[。！？])|\n+")
+_FIGURE = re.compile(r"[\d.,:%$€£¥+-]*\d[\d.,:%]*\w*")
+_HEDGED = re.compile(
+    r"\b(?:for example|e\.g\.|such as|up to|at least|at most|more than|less than|about|around|between)\b", re.IGNORECASE
+)
+
+
+class Said(NamedTuple):
+    """A sentence with figures, and what it says without them."""
+
+    statement: Statement
+    words: frozenset[str]
+    facts: Facts
+
+
+def contradictions(
+    statements: Iterable[Statement], passages: Iterable[Passage], number: int
+) -> tuple[Contradiction, ...]:
+    """
+    The pairs of sentences of different pages that agree in all but a figure.
+
+    :param passages: what was found on the questions; the slices that bear on them are compared, too.
+    """
+    sentences = _sentences(statements, passages, number)
+    found: dict[frozenset[str], Contradiction] = {}
+    for one, other in combinations(sentences, 2):
+        if one.statement.page != other.statement.page and _differ(one, other):
+            pair = frozenset((one.statement.text, other.statement.text))
+            found.setdefault(pair, Contradiction(_subject(one, other), one.statement, other.statement))
+            if len(found) == CONTRADICTIONS:
+                break
+    return tuple(found.values())
+
+
+def _sentences(statements: Iterable[Statement], passages: Iterable[Passage], number: int) -> Sequence[Said]:
+    texts = [(each.quote, each.passage, each.page) for each in statements]
+    texts += [(place.of(p), p.id, p.source) for p in passages for place in p.quotes]
+    found: dict[tuple[str, str], Said] = {}
+    for text, passage, page in texts:
+        for sentence in _SENTENCE.split(text):
+            line = sentence.strip()
+            if len(line) > SENTENCE_CHARACTERS or (page, line) in found or not any(c.isdigit() for c in line):
+                continue
+            stated = facts(line)
+            if (stated.quantities or stated.dates) and not _HEDGED.search(line):
+                words = terms(_FIGURE.sub(" ", plain(line)))
+                found[page, line] = Said(Statement(line, line, passage, page, number), words, stated)
+                if len(found) == SENTENCES:
+                    return tuple(found.values())
+    return tuple(found.values())
+
+
+def _differ(one: Said, other: Said) -> bool:
+    """Whether exactly one figure differs between two sentences on the same thing."""
+    common = one.words & other.words
+    if len(common) < SUBJECT_TERMS or len(common) < ALIKE * len(one.words | other.words):
+        return False
+    if one.facts.negated != other.facts.negated or one.facts.identifiers != other.facts.identifiers:
+        return False
+    mine, theirs = one.facts.quantities - other.facts.quantities, other.facts.quantities - one.facts.quantities
+    if one.facts.dates != other.facts.dates:
+        return len(one.facts.dates) == len(other.facts.dates) == 1 and not mine and not theirs
+    if len(mine) != 1 or len(theirs) != 1:
+        return False
+    return next(iter(mine)).family == next(iter(theirs)).family
+
+
+def _subject(one: Said, other: Said) -> str:
+    """What both speak of: the words of the first that the second has, too, as they are written."""
+    common = one.words & other.words
+    words = [word for word in re.findall(r"[\w.'-]*\w", one.statement.text) if terms(word) & common]
+    return " ".join(dict.fromkeys(words))

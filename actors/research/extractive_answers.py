@@ -1,0 +1,119 @@
+"""The model without key and network, for research: plans by rules, answers in verbatim quotes. Deterministic."""
+
+from collections.abc import Callable
+
+import msgspec
+
+from actors.evidence.claims import Claim
+from actors.evidence.heading_types import QUADRANTS, alternatives, is_entry, quadrant
+from actors.evidence.passages import Findings, Slice
+from actors.extractive.query_profile import FORMULA, asked_by
+from actors.extractive.quote_candidates import Quote, candidates, defines
+from actors.extractive.quote_selection import chosen_of, readable
+from actors.extractive.standalone import standing
+from actors.ports import Filled, Task
+from actors.research.follow_ups import found_in
+from actors.research.models import Brief, Plan
+from actors.research.output_schemas import Answer, Landscape, Overview, PlanDraft, Rival
+from actors.research.planning import drafted
+from actors.text.keywords import share, terms
+
+QUOTES = 4
+COVERED = 0.5
+"""Quotes that leave no more of the question unsaid are taken for its answer. Nobody has judged them: that is said by
+`Filled.judged`."""
+OVERVIEW_QUOTES, OVERVIEW_CHARACTERS = 4, 480
+RATED = 3
+"""Quotes of one part of a landscape."""
+
+
+def plan(task: Task) -> PlanDraft:
+    """The questions in a task, and what to search for."""
+    said = dict(task.material)
+    lines = {label: tuple(text.splitlines()) for label, text in task.material}
+    breadth = said.get("breadth", "")
+    brief = Brief(breadth=int(breadth) if breadth.isdigit() else Brief().breadth, direction=said.get("direction", ""))
+    before = None
+    if "questions so far" in lines:
+        tried, sides, criteria = (lines.get(each, ()) for each in ("searched in vain", "sides", "criteria"))
+        before = Plan(lines["questions so far"], tried, (), sides, criteria)
+    known, shortfall = lines.get("learnings", ()), said.get("shortfall", "")
+    return drafted(said.get("question", ""), brief, lines.get("open", ()), before, shortfall, known)
+
+
+def answer(task: Task) -> Answer:
+    """The sentences that bear on a question, in an order to read them in, and what leads on from them."""
+    findings, said = task.findings or Findings(), dict(task.material)
+    question, whole = said.get("question", ""), said.get("task", "")
+    if findings.abstain or not findings.passages:
+        return Answer()
+    known = said.get("learnings", "").splitlines()
+    asked = asked_by(question, whole, tuple(said.get("sides", "").splitlines()), findings.weights)
+    chosen = chosen_of(candidates(findings, asked), known, QUOTES)
+    claims = tuple(each.claim() for each in readable(chosen, question))
+    open_ends = found_in(
+        findings.passages, whole or question, tuple(said.get("explored", question).splitlines()),
+        quoted={each.passage.heading for each in chosen}, pages={each.passage.source for each in chosen},
+    )  # fmt: skip
+    covered = asked.share(frozenset[str]().union(*(each.context for each in chosen)))
+    return Answer(claims, open_ends, bool(claims) and covered >= COVERED)
+
+
+def overview(task: Task) -> Overview:
+    """The few quotes that say most on the whole question."""
+    findings, whole = task.findings or Findings(), dict(task.material).get("task", "")
+    wanted = terms(whole)
+    quotes = [
+        Quote(_weight(place.of(p), p.heading, wanted) + defines(place.of(p), whole), n, p, place)
+        for n, p in enumerate(findings.passages, 1)
+        for place in p.quotes
+        if not is_entry(p.heading) and "\n\n" not in place.of(p)  # running text shows neither headings nor code
+    ]
+    chosen: list[Quote] = []
+    room = OVERVIEW_CHARACTERS
+    for each in chosen_of(quotes, (), len(quotes)):
+        if len(each.text) < room and len(chosen) < OVERVIEW_QUOTES:
+            chosen.append(each)
+            room -= len(each.text) + 1
+    return Overview(tuple(each.claim() for each in readable(chosen, whole)))
+
+
+def landscape(task: Task) -> Landscape:
+    """What stands under headings such as "Limitations": the sources' own judgement, none of ours."""
+    findings, whole = task.findings or Findings(), dict(task.material).get("task", "")
+    about = terms(whole)
+    rated: dict[str, list[Quote]] = {}
+    rivals: dict[str, list[Quote]] = {}
+    for number, passage in enumerate(findings.passages, 1):
+        if not about & terms(f"{passage.title} {passage.heading}"):
+            continue
+        place = standing(passage, Slice(0, len(passage.text)), _anything, FORMULA)
+        if place is None:
+            continue
+        quote = Quote(0.0, number, passage, place)
+        if part := quadrant(passage.heading):
+            rated.setdefault(part, []).append(quote)
+        elif name := alternatives(passage.heading):
+            rivals.setdefault(name, []).append(quote)
+    said = {part: tuple(each.claim() for each in chosen_of(quotes, (), RATED)) for part, quotes in rated.items()}
+    named = tuple(Rival(n, tuple(q.claim() for q in chosen_of(quotes, (), 1))) for n, quotes in rivals.items())
+    empty: tuple[Claim, ...] = ()
+    return Landscape(named[:RATED], said.get("features", empty), *(said.get(part, empty) for part in QUADRANTS))
+
+
+def _anything(said: str) -> bool:
+    return bool(said)
+
+
+def _weight(text: str, heading: str, wanted: frozenset[str]) -> float:
+    return share(wanted, terms(text)) + share(wanted, terms(heading)) / 2
+
+
+def _fill(answer: Callable[[Task], msgspec.Struct]) -> Callable[[Task], Filled]:
+    def fill(task: Task) -> Filled:
+        return Filled(answer(task), task.findings.passages if task.findings else ())
+
+    return fill
+
+
+ANSWERS = {PlanDraft: _fill(plan), Answer: _fill(answer), Landscape: _fill(landscape), Overview: _fill(overview)}

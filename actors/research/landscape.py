@@ -1,0 +1,78 @@
+"""Competitors, features and SWOT of an analysis, from verified claims, each with the heading it stands under. Pure."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from actors.evidence.claims import Claim
+from actors.evidence.heading_types import QUADRANTS, alternatives, leaf, quadrant
+from actors.evidence.passages import Passage
+from actors.evidence.sources import Statement
+from actors.extractive.decompose import CHARACTERS
+from actors.research.learnings import checked, unsaid
+from actors.research.models import Analysis, Competitor, Rated, Swot
+from actors.research.output_schemas import Landscape
+
+COMPETITORS, FEATURES, RATED = 6, 8, 4
+NAME_CHARACTERS = 80
+LEAST_QUADRANTS = 2
+"""One quadrant by itself is no SWOT."""
+ASPECTS = ("advantages", "limitations", "features", "alternatives", "security risks", "roadmap")
+
+_CHOICE = re.compile(
+    r"\bcompetit(?:ors?|ion|ive)\b|\bswot\b|\bmarkets?\b|\balternatives?\b|\bpros and cons\b|"
+    r"\b(?:advantages?|benefits|strengths?) (?:and|or|vs) (?:disadvantages?|drawbacks|weaknesses)\b|"
+    r"\b(?:product|tool|vendor|library|framework|platform|technology)s? "
+    r"(?:analysis|research|comparison|review|selection|choice)\b|"
+    r"\b(?:choose|evaluate|adopt|migrate to|switch to|buy|versus)\b|\bshould (?:we|i) use\b|\bvs\.?\b|\bcompare[ds]?\b|"
+    r"竞品|竞争|产品|选型|优缺点|对比|比较|경쟁|제품|장단점|비교|선택",
+    re.IGNORECASE,
+)
+
+
+def is_choice(task: str) -> bool:
+    """Whether a task is about a product or the choice of a technology, so that a landscape is asked for."""
+    return bool(_CHOICE.search(task[:CHARACTERS]))
+
+
+def lookups(about: Iterable[str]) -> tuple[str, ...]:
+    """What to look for in the pages that were read, for a landscape of these things."""
+    return tuple(f"{thing} {aspect}" for thing in about if thing for aspect in ASPECTS)
+
+
+def telling(passages: Iterable[Passage]) -> tuple[Passage, ...]:
+    """The passages whose own headings say that they praise, warn, promise, threaten, or name another product."""
+    return tuple(each for each in passages if quadrant(each.heading) or alternatives(each.heading))
+
+
+def surveyed(draft: Landscape, passages: Sequence[Passage], number: int, task: str = "") -> tuple[Analysis, int]:
+    """The landscape part of an analysis, and how many claims nothing bears out. One quadrant a sentence."""
+    of = {each.id: each for each in passages}
+    taken: list[Statement] = []
+    dropped = 0
+
+    def stands(claims: Sequence[Claim], most: int) -> tuple[Statement, ...]:
+        nonlocal dropped
+        found = checked(claims, passages, number, task)
+        dropped += found.dropped
+        fresh = unsaid(found.statements, taken)[:most]
+        taken.extend(fresh)
+        return fresh
+
+    rated = {
+        part: tuple(Rated(each, leaf(of[each.passage].heading)) for each in stands(getattr(draft, part), RATED))
+        for part in QUADRANTS
+    }
+    swot = Swot(**rated) if sum(map(bool, rated.values())) >= LEAST_QUADRANTS else Swot()
+    rivals = ((_name(each.name), stands(each.claims, RATED)) for each in draft.competitors[:COMPETITORS])
+    competitors = tuple(Competitor(name, said) for name, said in rivals if name and _named(name, said, of))
+    return Analysis(competitors=competitors, features=stands(draft.features, FEATURES), swot=swot), dropped
+
+
+def _name(name: str) -> str:
+    return " ".join(name.split())[:NAME_CHARACTERS]
+
+
+def _named(name: str, said: Sequence[Statement], of: dict[str, Passage]) -> bool:
+    """Whether the name stands where the statements were read: a competitor is not invented either."""
+    wanted = name.casefold()
+    return any(wanted in f"{of[s.passage].title} {of[s.passage].heading} {of[s.passage].text}".casefold() for s in said)

@@ -1,0 +1,105 @@
+"""What a research case holds: its brief, plan, answers, analysis and report. Frozen values."""
+
+import msgspec
+
+from actors.evidence.sources import Statement
+
+
+class Brief(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """What was ordered."""
+
+    breadth: int = 5
+    """URLs a round."""
+    depth: int = 2
+    """Rounds at most."""
+    round: int = 1
+    """Which round this run is, from 1."""
+    sources: tuple[str, ...] = ()
+    """Names of sources to use; empty: all that are configured."""
+    urls: tuple[str, ...] = ()
+    """Pages that must be read, whatever is found."""
+    direction: str = ""
+    """What this round explores; empty in the first, which explores the question itself."""
+
+
+class Plan(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """Queries, sources and quality thresholds (PR-3)."""
+
+    questions: tuple[str, ...]
+    queries: tuple[str, ...]
+    sources: tuple[str, ...]
+    sides: tuple[str, ...] = ()
+    """What is compared with what."""
+    criteria: tuple[str, ...] = ()
+    """On what it is compared, where the task says so."""
+    least_results: int = 1
+    """With fewer results the search has fallen short."""
+    least_pages: int = 1
+    """With fewer pages read the extraction has fallen short."""
+    least_quality: float = 0.2
+    """Results below it are only read when there is nothing better."""
+
+
+class Section(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """One question and what the sources say on it."""
+
+    question: str
+    statements: tuple[Statement, ...] = ()
+    answered: bool = False
+    note: str = ""
+    """Why there is nothing, in a sentence for the user."""
+    round: int = 1
+
+
+class Rated(msgspec.Struct, frozen=True, gc=False):
+    """A statement with the heading in its source that puts it where it stands."""
+
+    statement: Statement
+    heading: str
+
+
+class Competitor(msgspec.Struct, frozen=True, gc=False):
+    name: str
+    statements: tuple[Statement, ...]
+
+
+class Swot(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    strengths: tuple[Rated, ...] = ()
+    weaknesses: tuple[Rated, ...] = ()
+    opportunities: tuple[Rated, ...] = ()
+    threats: tuple[Rated, ...] = ()
+
+
+class Row(msgspec.Struct, frozen=True, gc=False):
+    """One attribute of a comparison, with a statement for each side that has one."""
+
+    attribute: str
+    cells: tuple[Statement | None, ...]
+
+
+class Comparison(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    sides: tuple[str, ...]
+    rows: tuple[Row, ...]
+    asked: bool = False
+    """The attributes are those that the task named: one without a statement is told, too."""
+
+
+class Contradiction(msgspec.Struct, frozen=True, gc=False):
+    """Two sources that say different numbers or dates of the same thing."""
+
+    subject: str
+    one: Statement
+    other: Statement
+
+
+class Analysis(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """What follows from all that was read. Empty parts are "not found in the sources"."""
+
+    overview: tuple[Statement, ...] = ()
+    competitors: tuple[Competitor, ...] = ()
+    features: tuple[Statement, ...] = ()
+    swot: Swot = Swot()
+    comparison: Comparison | None = None
+    contradictions: tuple[Contradiction, ...] = ()
+    summary: str = ""
+    """Markdown: overview of less than 500 characters, features, competitors, SWOT (PR-19). The Reporter gets it."""

@@ -1,0 +1,50 @@
+"""The typed answers that research agents ask of a model. A claim names a passage by its number and quotes it."""
+
+import msgspec
+
+from actors.evidence.claims import Claim
+
+
+class PlanDraft(msgspec.Struct, frozen=True, gc=False):
+    """How to find out."""
+
+    questions: tuple[str, ...]
+    """What must be answered, each a whole question; at most as many as asked for."""
+    queries: tuple[str, ...]
+    """What to type into a search engine, at least one a question, each under 400 characters."""
+    sides: tuple[str, ...] = ()
+    """The things that the task compares, if it compares any."""
+    criteria: tuple[str, ...] = ()
+    """What it compares them on, where it says so, such as price."""
+
+
+class Answer(msgspec.Struct, frozen=True, gc=False):
+    """What the passages say on one question."""
+
+    claims: tuple[Claim, ...] = ()
+    directions: tuple[str, ...] = ()
+    """What stays open and should be looked for next, each a short phrase."""
+    answered: bool = False
+    """The claims answer the question in full."""
+
+
+class Rival(msgspec.Struct, frozen=True, gc=False):
+    name: str
+    claims: tuple[Claim, ...]
+
+
+class Landscape(msgspec.Struct, frozen=True, gc=False):
+    """Competitors, SWOT and features, only where the passages say so."""
+
+    competitors: tuple[Rival, ...] = ()
+    features: tuple[Claim, ...] = ()
+    strengths: tuple[Claim, ...] = ()
+    weaknesses: tuple[Claim, ...] = ()
+    opportunities: tuple[Claim, ...] = ()
+    threats: tuple[Claim, ...] = ()
+
+
+class Overview(msgspec.Struct, frozen=True, gc=False):
+    """The few claims that a reader in a hurry needs, in order."""
+
+    claims: tuple[Claim, ...] = ()

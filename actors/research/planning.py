@@ -1,0 +1,126 @@
+"""A plan by rules: what to ask and what to search for, when no model says it, and within which bounds a model may."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from actors.extractive.decompose import BESIDES, QUESTIONS, decompose, essence, keywords, unrepeated
+from actors.research.leads import led, unknown
+from actors.research.models import Brief, Plan
+from actors.research.output_schemas import PlanDraft
+from actors.text.comparison_targets import CELLS, CRITERIA, SIDES
+from actors.text.keywords import ordered, share, terms
+
+QUERY_CHARACTERS = 400
+"""Search engines take no more."""
+QUESTION_CHARACTERS = 300
+CONTEXT_WORDS = 5
+"""So many words of the task go with a direction that shares none with it."""
+BROADER_WORDS = 3
+
+
+_RESTRICTIONS = re.compile(r"\b(?:limitations?|limits|caveats|drawbacks|disadvantages|shortcomings)\b", re.IGNORECASE)
+_ASPECT = re.compile(
+    r"\b(?:the )?(?:main )?(?:(?:dis)?advantages?|pros|cons|benefits?|limitations?|limits|caveats|drawbacks|"
+    r"shortcomings)\b(?:\s+(?:and|or)\b)?(?:\s+of\b)?",
+    re.IGNORECASE,
+)
+"""Where nothing is found on an aspect, the pages on the subject may still have a section on it."""
+
+
+def drafted(
+    text: str,
+    brief: Brief,
+    directions: tuple[str, ...],
+    before: Plan | None,
+    shortfall: str,
+    learnings: Sequence[str] = (),
+) -> PlanDraft:
+    """
+    The plan of a round: in the first the questions of the task, in a deeper one what stayed open.
+
+    :param before: the plan that fell short, whose questions stay and whose queries are put otherwise.
+    :param learnings: what is known by now: a deeper round asks with its words, and not for what it says (DR-4).
+    """
+    if before is not None and shortfall:
+        return PlanDraft(before.questions, broader(before), before.sides, before.criteria)
+    if brief.direction:
+        others = unknown([each for each in directions if each != brief.direction], learnings)
+        questions = unrepeated((brief.direction, *others))[: brief.breadth]
+        anew = tuple(_anew(each, text) for each in questions)
+        return PlanDraft(questions, (*anew, *led(questions, text, learnings)), *decompose(text)[1:])
+    asked = decompose(text)
+    queries = [*asked.questions]
+    queries += (keywords(text), *asked.sides) if asked.criteria else ()
+    queries += (_RESTRICTIONS.sub("restrictions", each) for each in asked.questions if _RESTRICTIONS.search(each))
+    queries += (_ASPECT.sub("", essence(each)) for each in asked.questions if _ASPECT.search(each))
+    if len(asked.questions) > 1 and not asked.sides:
+        queries.append(keywords(text))
+    return PlanDraft(asked.questions, tuple(queries), asked.sides, asked.criteria)
+
+
+def _anew(direction: str, task: str) -> str:
+    """The query of a direction; a question that stayed open is searched for by what it is about."""
+    if direction.endswith(("?", "？")):
+        return keywords(essence(direction))
+    return in_context(direction, task)
+
+
+def in_context(direction: str, task: str) -> str:
+    """A direction as a query: a heading such as "Monitoring" alone asks nothing, so the task's words go with it."""
+    if share(terms(task), terms(direction)) > 0:
+        return direction
+    return f"{direction} {keywords(task, CONTEXT_WORDS)}".strip()
+
+
+def broader(before: Plan) -> tuple[str, ...]:
+    """Other words for what was searched in vain: without filler, then only a few words of weight, then each side."""
+    found: list[str] = []
+    for question in before.questions:
+        words = keywords(question).split()
+        found += [" ".join(words), " ".join(words[:BROADER_WORDS]), " ".join(words[-BROADER_WORDS:])]
+    tried = {_folded(each) for each in before.queries}
+    return tuple(dict.fromkeys(each for each in (*found, *before.sides) if each and _folded(each) not in tried))
+
+
+def planned(draft: PlanDraft, text: str, brief: Brief, sources: tuple[str, ...]) -> Plan:
+    """The plan within its bounds, whatever the draft says."""
+    explored = brief.direction or text
+    questions = unrepeated(_cut(draft.questions, QUESTION_CHARACTERS))
+    sides = _sides(draft.sides)
+    criteria = _cut(draft.criteria, QUESTION_CHARACTERS)[:CRITERIA] if sides else ()
+    most = brief.breadth if brief.direction else BESIDES + CELLS if criteria else QUESTIONS
+    questions = questions[:most] or _cut([explored], QUESTION_CHARACTERS)
+    queries = _cut(draft.queries, QUERY_CHARACTERS)[: max(2 * brief.breadth, len(questions))]
+    deeper = brief.round > 1  # what was read before may answer a direction, so that nothing new need be found
+    return Plan(
+        questions=questions,
+        queries=queries or _cut(questions, QUERY_CHARACTERS),
+        sources=tuple(each for each in (brief.sources or sources) if each in sources),
+        sides=sides,
+        criteria=criteria,
+        least_results=0 if deeper else -(-brief.breadth // 2),
+        least_pages=0 if deeper else -(-brief.breadth // 3),
+        least_quality=0.1 if brief.breadth > 10 else 0.2,
+    )
+
+
+def _sides(sides: Iterable[str]) -> tuple[str, ...]:
+    """At least two different ones, or none."""
+    found = _cut(sides, QUESTION_CHARACTERS)[:SIDES]
+    return found if len({ordered(each) for each in found}) > 1 else ()
+
+
+def _cut(texts: Iterable[str], most: int) -> tuple[str, ...]:
+    """One line each, cut at a word, none twice, none empty."""
+    found: dict[str, str] = {}
+    for text in texts:
+        line = " ".join(text.split())
+        if len(line) > most:
+            line = line[:most].rpartition(" ")[0] or line[:most]
+        if line:
+            found.setdefault(_folded(line), line)
+    return tuple(found.values())
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())

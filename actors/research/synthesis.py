@@ -1,0 +1,234 @@
+"""What a round adds to what is known: from the answers of a model, whoever it is, to an event that stands. Pure."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeVar
+
+import msgspec
+import structlog
+
+from actors.evidence.grounding import Shown, presumes
+from actors.evidence.heading_types import leaf
+from actors.evidence.passages import Findings, Passage
+from actors.evidence.sources import Statement
+from actors.ports import BudgetSpent, Filled, ModelFailed, PortFailed
+from actors.research.analysis_summary import analysis_summary
+from actors.research.comparison import compared, on_criteria, speaking_of
+from actors.research.contradictions import contradictions
+from actors.research.follow_ups import DIRECTIONS, bounded
+from actors.research.learnings import (
+    Checked,
+    checked,
+    dealt,
+    foremost,
+    holding,
+    merged,
+    quoted,
+    unsaid,
+    wider,
+    without,
+)
+from actors.research.messages import AnalysisCompleted, AnalyzeSources, DirectionsFound
+from actors.research.models import Analysis, Plan, Section
+from actors.research.output_schemas import Answer
+from actors.text.comparison_targets import Compared, question_on
+
+NOT_FOUND = "Not found in the sources."
+STOPPED = "The research ended before this was looked into."
+CUT_SHORT = "The research ended before all that was read had been thought about."
+
+log = structlog.get_logger()
+
+Ended = TypeVar("Ended", AnalysisCompleted, DirectionsFound)
+
+
+class Argued(NamedTuple):
+    """What one round adds to what is known."""
+
+    sections: tuple[Section, ...]
+    statements: tuple[Statement, ...]
+    """New ones only."""
+    passages: tuple[Passage, ...]
+    directions: tuple[str, ...]
+    answered: bool
+    degraded: str
+    partial: str
+
+
+def argue(
+    message: AnalyzeSources, plan: Plan, found: Sequence[Findings], answers: Sequence[Filled | PortFailed | None]
+) -> Argued:
+    """What the answers of a round add: verified statements, each said once. Pure."""
+    number = message.brief.round
+    sections, fresh, known = list[Section](), list[Statement](), stated(message.sections)
+    filled = [_filled(answer, findings) for answer, findings in zip(answers, found, strict=True)]
+    asked = list(zip(plan.questions, filled, strict=True))
+    cells = {question_on(*cell): cell for cell in Compared(plan.sides, plan.criteria).cells}
+    checks = [_checked(question, each, message, plan.sides, cells.get(question)) for question, each in asked]
+    shares = dealt([each.statements for each in checks])
+    for n, (question, each) in enumerate(asked):
+        held = checks[n]
+        said = unsaid(shares[n], (*known, *fresh))
+        fresh += said
+        if not said and (longer := wider(held.statements, fresh)):
+            said = longer
+            fresh = [*without(fresh, longer), *longer]
+            sections = [_replaced(each, without(each.statements, longer)) for each in sections]
+        again = tuple(each for each in held.statements if each in known or each in fresh)
+        # what a report says elsewhere it does not repeat, but in a table
+        shown = said or (again if number == 1 or question in cells else ())
+        if shown or number == 1:
+            note = "" if shown else STOPPED if answers[n] is None else found[n].abstain or NOT_FOUND
+            whole = each.value.answered and bool(shown) and not held.dropped  # else nobody judged what is left
+            sections.append(Section(question, shown, whole, note, number))
+    if dropped := sum(held.dropped for held in checks):
+        log.warning("claims.dropped", count=dropped, round=number)
+    passages = tuple(passage for each in filled for passage in each.passages)
+    every = (*message.sections, *sections)
+    done = {each.question for each in every if each.answered}  # in whichever round
+    open_ends = _open(message, plan, every, _directions(message, asked), fresh, (*message.passages, *passages))
+    return Argued(
+        sections=tuple(sections),
+        statements=tuple(fresh),
+        passages=passages,
+        directions=open_ends,
+        answered=bool(every) and not open_ends and all(each.question in done for each in every),
+        degraded=next((each.degraded for each in filled if each.degraded), ""),
+        partial=next((why for why in map(_why_partial, answers) if why), ""),
+    )
+
+
+def _checked(
+    question: str, each: Filled, message: AnalyzeSources, sides: Sequence[str], cell: tuple[str, str] | None
+) -> Checked:
+    """
+    The statements of one answer.
+
+    :param cell: the side and the criterion that they must speak of, where the question is on one cell of a table.
+    """
+    held = checked(each.value.claims, each.passages, message.brief.round, question, message.text)
+    if cell is None:
+        return held
+    above = {passage.id: f"{passage.title} {passage.heading}" for passage in each.passages}
+    return held._replace(statements=tuple(speaking_of(cell, sides, held.statements, above)))
+
+
+def _directions(message: AnalyzeSources, asked: Sequence[tuple[str, Filled]]) -> list[str]:
+    """Where the answers point, as far as that takes nothing for given that nobody read."""
+    return [
+        line
+        for question, filled in asked
+        for line in filled.value.directions
+        if not presumes(line, Shown(filled.passages, question, message.text))
+    ]
+
+
+def _replaced(section: Section, statements: tuple[Statement, ...]) -> Section:
+    return msgspec.structs.replace(section, statements=statements or section.statements)
+
+
+def _filled(answer: Filled | PortFailed | None, findings: Findings) -> Filled:
+    if isinstance(answer, Filled):
+        return answer
+    if findings.abstain:
+        return Filled(Answer(), degraded=str(answer or ""))
+    return Filled(Answer(quoted(findings.passages)), findings.passages, degraded=str(answer or ""))
+
+
+def _why_partial(answer: Filled | PortFailed | None) -> str:
+    """Why less was thought than ordered: no time, or no budget. A model that failed is a lesser answer, not a part."""
+    if answer is None:
+        return CUT_SHORT
+    if isinstance(answer, Filled):
+        return answer.partial
+    failed = isinstance(answer, ModelFailed) and not isinstance(answer, BudgetSpent)
+    return "" if failed else str(answer)
+
+
+def _open(
+    message: AnalyzeSources,
+    plan: Plan,
+    sections: Sequence[Section],
+    found: Sequence[str],
+    fresh: Sequence[Statement],
+    passages: Sequence[Passage],
+) -> tuple[str, ...]:
+    """What is to be explored next: what earlier rounds left, what this one found, then questions without an answer."""
+    asked = (message.brief.direction, *plan.questions)
+    explored = [*asked, *(each.question for each in message.sections)]
+    explored += (leaf(each.heading) for each in passages if each.id in {said.passage for said in stated(sections)})
+    unanswered = tuple(each.question for each in sections if not each.statements)
+    answered = {each.question for each in sections if each.statements}
+    left = tuple(each for each in message.directions if each not in asked and each not in answered)
+    asked_once = unanswered if message.brief.round == 1 else ()
+    open_ends = bounded((*left, *found), explored, (*message.learnings, *fresh))
+    return (*open_ends, *asked_once)[:DIRECTIONS]
+
+
+def goes_on(message: AnalyzeSources, argued: Argued) -> bool:
+    """A further round is worth it: there is room for one, this one added something, and something is open."""
+    rounds_left = message.brief.round < message.brief.depth
+    return rounds_left and bool(argued.statements) and bool(argued.directions)  # what is answered leaves none
+
+
+def concluded(message: AnalyzeSources, plan: Plan, argued: Argued, found: Sequence[Findings]) -> Analysis:
+    """What follows from the statements by rules: the overview, the comparison, and where sources disagree."""
+    sections = (*message.sections, *argued.sections)
+    statements = stated(sections)
+    before = message.analysis.comparison if message.analysis else None
+    sides = plan.sides or (before.sides if before else ())
+    criteria = plan.criteria or (tuple(row.attribute for row in before.rows) if before and before.asked else ())
+    passages = distinct((*message.passages, *argued.passages, *(p for f in found if not f.abstain for p in f.passages)))
+    headings = {each.id: f"{each.title} {each.heading}" for each in passages}
+    analysis = Analysis(
+        overview=foremost(sections, message.text, headings),
+        comparison=on_criteria(sides, criteria, sections, headings)
+        if criteria
+        else compared(sides, statements, headings),
+        contradictions=contradictions(statements, passages, message.brief.round),
+    )
+    return msgspec.structs.replace(analysis, summary=analysis_summary(analysis))
+
+
+def told(
+    message: AnalyzeSources, argued: Argued, analysis: Analysis, found: Sequence[Passage], end: type[Ended]
+) -> Ended:
+    """The event: all that is known by now, with the passages that it rests on."""
+    every: tuple[Section, ...] = (*message.sections, *argued.sections)
+    resting = (*stated(every), *message.learnings, *_of(analysis))
+    return end(
+        sections=every,
+        learnings=merged(message.learnings, argued.statements),
+        passages=holding(distinct((*message.passages, *argued.passages, *found)), resting),
+        directions=argued.directions,
+        analysis=analysis,
+        is_complete=argued.answered,
+        partial=message.partial or argued.partial,
+        degraded=message.degraded or argued.degraded,
+    )
+
+
+def _of(analysis: Analysis) -> Iterator[Statement]:
+    """All statements of an analysis."""
+    yield from analysis.overview
+    yield from analysis.features
+    for rival in analysis.competitors:
+        yield from rival.statements
+    swot = analysis.swot
+    for part in (swot.strengths, swot.weaknesses, swot.opportunities, swot.threats):
+        yield from (each.statement for each in part)
+    for row in analysis.comparison.rows if analysis.comparison else ():
+        yield from (cell for cell in row.cells if cell is not None)
+    for pair in analysis.contradictions:
+        yield from (pair.one, pair.other)
+
+
+def stated(sections: Iterable[Section]) -> tuple[Statement, ...]:
+    return tuple(each for section in sections for each in section.statements)
+
+
+def distinct(passages: Iterable[Passage]) -> tuple[Passage, ...]:
+    """Each once, the first as it is."""
+    found: dict[str, Passage] = {}
+    for each in passages:
+        found.setdefault(each.id, each)
+    return tuple(found.values())

@@ -1,0 +1,1 @@
+"""Text as it comes from outside: normalised, split, compared. Pure, and each concept once."""

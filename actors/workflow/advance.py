@@ -1,0 +1,256 @@
+"""
+The rules of ending: the one pure function that moves a run through its table.
+
+Nothing here awaits, logs or reads a clock, so every rule can be tested with plain values, and the journal of accepted
+events is enough to rebuild a run.
+"""
+
+import math
+from collections.abc import Iterable
+
+from msgspec.structs import asdict, replace
+
+from actors.workflow.loops import repeating_pattern
+from actors.workflow.outcome import Handoff, Why, marker
+from actors.workflow.tables import (
+    CLOSING_SECONDS,
+    MAX_RESUMES,
+    ORCHESTRATOR,
+    Case,
+    FanOut,
+    FromOutside,
+    HandIn,
+    HandOff,
+    HandOffs,
+    Handover,
+    Moved,
+    NoAnswer,
+    NotDelivered,
+    Open,
+    Refuse,
+    Run,
+    RunResumed,
+    RunStopped,
+    Settled,
+    Step,
+    Terminate,
+    TimeUp,
+    Wait,
+    Workflow,
+)
+from actors.workflow.transitions import ask_again, brief, close, enter, hand, keep_on, loop, proceed, project
+from bus import Event, Failed
+
+MOST_OVERREACHES = 2
+"""How often an agent's attempt to end the run costs it nothing; after that it is an answer that is none."""
+
+
+def begin(flow: Workflow, case: Case) -> Moved:
+    """Hand out the first step."""
+    first = next(iter(flow.steps))
+    return enter(flow, Run(first, case), first, 0.0)
+
+
+def advance(flow: Workflow, run: Run, event: Event, *, sender: str, number: int, elapsed: float) -> Moved:
+    """Apply one event, `elapsed` seconds after the run began, and say what must happen next."""
+    if run.state == flow.final:
+        return run, Refuse("the run has ended")
+    if isinstance(event, FromOutside):
+        return _outside(flow, run, event, elapsed) if sender in {"", ORCHESTRATOR} else (run, Refuse("not its to say"))
+    for opened in run.open:
+        if opened.number == number and opened.role == sender:
+            return _answered(flow, run, opened, event, elapsed)
+    return run, Refuse(f"handoff {number} to {sender} is not in force")
+
+
+def next_due(flow: Workflow, run: Run) -> float:
+    """When `TimeUp` must be said, in seconds since the run began; infinite when it has ended."""
+    if run.state == flow.final:
+        return math.inf
+    due = math.inf if run.breach else flow.max_seconds
+    for opened in run.open:  # not `min`, which costs four times as much for the one that there usually is
+        if opened.due < due:
+            due = opened.due
+    return due
+
+
+def replay(flow: Workflow, case: Case, entries: Iterable[tuple[Event, str, int, float]]) -> Moved:
+    """Rebuild a run from its journalled (event, sender, number, elapsed)."""
+    run, verdict = begin(flow, case)
+    for event, sender, number, elapsed in entries:
+        run, verdict = advance(flow, run, event, sender=sender, number=number, elapsed=elapsed)
+    return run, verdict
+
+
+def _answered(flow: Workflow, run: Run, opened: Open, event: Event, elapsed: float) -> Moved:
+    step, kind = flow.steps[run.state], type(event)
+    if run.breach:
+        if kind is not flow.closed:
+            return close(flow, run, run.breach, elapsed)
+        # Asked to close because of the breach, or already closing a good case when the deadline fell?
+        asked = run.handoffs[opened.number - 1].reason
+        return _terminate(flow, run, event, run.breach if asked == run.breach else Why.COMPLETED, opened.role)
+    if kind is flow.closed and _is_let_off(flow, run, opened):
+        return keep_on(flow, run, opened, elapsed)
+    if type(step) is FanOut:
+        return _settle(flow, run, step, opened, event, elapsed)
+    if kind is Handover and event.to in step.peers:  # type: ignore[attr-defined] # told by `kind`, which is cheaper
+        return _hand_over(flow, run, step, opened, event, elapsed)  # type: ignore[arg-type]
+    if kind is Failed:
+        return ask_again(flow, run, opened, elapsed, Why.STEP_FAILED, brief(event.error))  # type: ignore[attr-defined]
+    to = step.then.get(kind)
+    if to == flow.final and opened.role == flow.terminator:
+        return _terminate(flow, run, event, Why.COMPLETED, opened.role)
+    if to is None or to == flow.final:
+        return ask_again(flow, run, opened, elapsed, Why.ANSWERS_REFUSED, _what_is_wrong(step, opened, event))
+    case = put(run.case, event)
+    if len(run.handoffs) >= flow.max_handoffs:
+        return close(flow, replace(run, case=case), Why.MAX_HANDOFFS_EXCEEDED, elapsed)
+    handoffs = (*run.handoffs, Handoff(opened.role, ORCHESTRATOR, kind.__name__, elapsed, marker(kind)))
+    run = replace(run, case=case, handoffs=handoffs)
+    return proceed(flow, run, to, elapsed)
+
+
+def _is_let_off(flow: Workflow, run: Run, opened: Open) -> bool:
+    """Whether this attempt to end the run costs the agent that made it nothing."""
+    if opened.role == flow.terminator or run.cancelling:
+        return False
+    return run.overreached.count(opened.role) < MOST_OVERREACHES
+
+
+def _named(event: Event) -> str:
+    return brief(event.what) if isinstance(event, NoAnswer) else type(event).__name__
+
+
+def _what_is_wrong(step: Step, opened: Open, event: Event) -> str:
+    """Why this event is no answer, for the log and for the agent that is asked again."""
+    if isinstance(event, Handover) and step.peers:
+        peers = ", ".join(sorted(step.peers))
+        return f"{opened.role} cannot hand over to {brief(event.to)!r}, only to one of: {peers}"
+    return f"{_named(event)} of {opened.role} is no answer to {step.ask.__name__}"
+
+
+def put(case: Case, event: Event) -> Case:
+    """What an event says becomes part of the case, by field name; None says nothing, so the case keeps what it has."""
+    said = {name: value for name, value in asdict(event).items() if value is not None}
+    return replace(case, **said) if said else case
+
+
+def _terminate(flow: Workflow, run: Run, event: Event, why: Why, by: str) -> Moved:
+    return replace(run, state=flow.final, case=put(run.case, event), open=()), Terminate(why, by)
+
+
+def _hand_over(flow: Workflow, run: Run, step: Step, opened: Open, event: Handover, elapsed: float) -> Moved:
+    """An agent chose to pass its task on: one handoff, and the only kind that can become a loop."""
+    chosen = (*run.chosen, (opened.role, event.to))
+    run = replace(run, chosen=chosen, case=replace(run.case, context=event.context))
+    if run.cancelling:
+        return close(flow, run, Why.CANCELLED, elapsed)
+    if pattern := repeating_pattern(chosen):
+        return loop(flow, run, pattern, elapsed)
+    return hand(flow, run, step, Handoff(opened.role, event.to, brief(event.reason), elapsed))
+
+
+def _settle(flow: Workflow, run: Run, step: FanOut, opened: Open, event: Event | str, elapsed: float) -> Moved:
+    """One member of a fan-out has answered, failed or run out of time: the others go on."""
+    if type(event) is step.answer:
+        settled = Settled(opened.role, event)
+    elif isinstance(event, Failed):
+        settled = Settled(opened.role, None, brief(event.error))
+    else:
+        what = event if isinstance(event, str) else f"{_named(event)} is no answer to {step.ask.__name__}"
+        settled = Settled(opened.role, None, what)
+    left = tuple(each for each in run.open if each is not opened)
+    run = replace(run, open=left, settled=(*run.settled, settled))
+    if len(run.handoffs) < flow.max_handoffs:
+        kind = type(settled.answer) if settled.answer else None
+        reason, named = (kind.__name__, marker(kind)) if kind else (settled.error, "")
+        run = replace(run, handoffs=(*run.handoffs, Handoff(opened.role, ORCHESTRATOR, reason, elapsed, named)))
+    if left:
+        return run, Wait(len(run.handoffs))
+    ordered = sorted(run.settled, key=lambda each: step.team.index(each.role))
+    return proceed(flow, replace(run, case=replace(run.case, **{step.into: tuple(ordered)})), step.to, elapsed)
+
+
+def _outside(flow: Workflow, run: Run, event: FromOutside, elapsed: float) -> Moved:
+    match event:
+        case TimeUp():
+            return _time_up(flow, run, elapsed)
+        case RunStopped():
+            return _stop(flow, run, elapsed)
+        case NotDelivered(handoff=number, error=error):
+            return _not_delivered(flow, run, number, error, elapsed)
+        case RunResumed(orderly=orderly):
+            return _resume(flow, run, elapsed, crashed=not orderly)
+        case _:
+            return run, Refuse("the run has begun already")
+
+
+def _time_up(flow: Workflow, run: Run, elapsed: float) -> Moved:
+    late = [opened for opened in run.open if opened.due <= elapsed]
+    if run.breach:
+        return close(flow, run, run.breach, elapsed) if late else (run, Refuse("not due yet"))
+    step = flow.steps[run.state]
+    if elapsed >= flow.max_seconds:
+        if step.ask is flow.close:  # the terminator is at it already: give it its grace
+            grace = tuple(replace(opened, due=elapsed + CLOSING_SECONDS) for opened in run.open)
+            return replace(run, breach=Why.TIMED_OUT, open=grace), Wait(len(run.handoffs))
+        return close(flow, run, Why.TIMED_OUT, elapsed)
+    if not late:
+        return run, Refuse("not due yet")
+    if run.cancelling:
+        return replace(run, state=flow.final, open=()), Terminate(Why.CANCEL_FORCED, "")
+    if isinstance(step, Step):
+        what = f"{late[0].role} did not answer in time"
+        return ask_again(flow, run, late[0], elapsed, Why.STEP_TIMED_OUT, what)
+    moved: Moved = (run, Wait(len(run.handoffs)))
+    for opened in late:
+        moved = _settle(flow, moved[0], step, opened, "it did not answer in time", elapsed)
+    return moved
+
+
+def _stop(flow: Workflow, run: Run, elapsed: float) -> Moved:
+    """Cancelled. Agents that can are given time to hand in; a second cancel does not wait for them."""
+    if run.breach:
+        return run, Refuse("the run is closing already")
+    step = flow.steps[run.state]
+    hands_in = isinstance(step, Step) and step.hands_in
+    if step.ask is flow.close and not hands_in:
+        return run, Refuse("the run is ending already")
+    if run.cancelling or not hands_in or step.ask is flow.close:
+        return close(flow, run, Why.CANCELLED, elapsed)
+    until = elapsed + flow.cancel_seconds
+    opened = tuple(replace(each, due=min(each.due, until)) for each in run.open)
+    return replace(run, cancelling=True, open=opened), HandIn()
+
+
+def _not_delivered(flow: Workflow, run: Run, number: int, error: str, elapsed: float) -> Moved:
+    for opened in run.open:
+        if opened.number == number:
+            return _answered(flow, run, opened, Failed(request="", error=error), elapsed)
+    return run, Refuse(f"handoff {number} is not in force")
+
+
+def _resume(flow: Workflow, run: Run, elapsed: float, *, crashed: bool) -> Moved:
+    """Ask again what was open when the process died; it costs no try of the agent, but a resume of the run."""
+    run = replace(run, resumed=run.resumed + crashed)
+    if run.resumed > MAX_RESUMES:
+        return close(flow, run, Why.CRASHED_REPEATEDLY, elapsed)
+    if elapsed >= flow.max_seconds and not run.breach and flow.steps[run.state].ask is flow.close:
+        run = replace(run, breach=Why.TIMED_OUT)  # it was closing already, so it has the grace of `_time_up`
+    if run.breach:
+        again = tuple(replace(each, due=elapsed + CLOSING_SECONDS) for each in run.open)
+        request = project(run.case, flow.close)
+        hands = [HandOff(each.number, each.role, request, CLOSING_SECONDS) for each in again]
+        return replace(run, open=again), HandOffs(tuple(hands))
+    if elapsed >= flow.max_seconds:
+        return close(flow, run, Why.TIMED_OUT, elapsed)
+    if run.cancelling:
+        return close(flow, run, Why.CANCELLED, elapsed)
+    step, hands, opened = flow.steps[run.state], [], []
+    request = project(run.case, step.ask)
+    for each in run.open:
+        within = min(flow.limits_of(step, each.role).within, flow.max_seconds - elapsed)
+        opened.append(Open(each.number, each.role, elapsed + within))
+        hands.append(HandOff(each.number, each.role, request, within))
+    return replace(run, open=tuple(opened)), HandOffs(tuple(hands))

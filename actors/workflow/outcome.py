@@ -1,0 +1,156 @@
+"""What a run tells those who wait for it and those who watch it. Outcomes are data; exceptions are for cables."""
+
+import enum
+from typing import Literal
+
+import msgspec
+
+from actors.evidence.claims import Resolution
+from bus import Event
+
+TERMINATE = "TERMINATE_WORKFLOW"
+"""The marker of a terminator's word, as a wire tag: no text is searched for it."""
+
+Status = Literal["resolved", "suggested", "not_found", "error", "cancelled"]
+
+
+class Why(enum.StrEnum):
+    """Why a run ended."""
+
+    COMPLETED = "completed"
+    LOOP_DETECTED = "loop_detected"
+    """The same handoffs three times in a row."""
+    MAX_HANDOFFS_EXCEEDED = "max_handoffs_exceeded"
+    TIMED_OUT = "timed_out"
+    """The run's own time was over."""
+    STEP_TIMED_OUT = "step_timed_out"
+    """An agent answered none of its tries in time."""
+    STEP_FAILED = "step_failed"
+    """An agent failed at each of its tries."""
+    ANSWERS_REFUSED = "answers_refused"
+    """None of an agent's tries was an answer to what it was asked."""
+    CANCELLED = "cancelled"
+    CANCEL_FORCED = "cancel_forced"
+    """Cancelled, and an agent did not hand in what it had in time."""
+    CRASHED_REPEATEDLY = "crashed_repeatedly"
+    """The process died with this run too often."""
+    STORAGE_FAILED = "storage_failed"
+    ORCHESTRATOR_FAILED = "orchestrator_failed"
+
+
+SENTENCES: dict[Why, str] = {
+    Why.COMPLETED: "",
+    Why.LOOP_DETECTED: "The agents passed the task on in a circle.",
+    Why.MAX_HANDOFFS_EXCEEDED: "Control passed from agent to agent {} times without an end.",
+    Why.TIMED_OUT: "The time for this run was over.",
+    Why.STEP_TIMED_OUT: "An agent did not answer in time.",
+    Why.STEP_FAILED: "An agent failed at its task.",
+    Why.ANSWERS_REFUSED: "An agent gave no valid answer.",
+    Why.CANCELLED: "It was cancelled.",
+    Why.CANCEL_FORCED: "It was cancelled, and an agent did not stop in time.",
+    Why.CRASHED_REPEATEDLY: "The process died with this run several times.",
+    Why.STORAGE_FAILED: "The database could not record it; check the disk and submit it again.",
+    Why.ORCHESTRATOR_FAILED: "An internal error ended it; the log says more.",
+}
+"""What a person reads when nothing more is known; `{}` is the number of handoffs that is allowed."""
+
+
+def marker(kind: type[Event]) -> str:
+    """The name that an event has for people who debug, such as `WORKFLOW_COMPLETE`; most events have none."""
+    tag = kind.__struct_config__.tag
+    return "" if tag == kind.__name__ else str(tag)
+
+
+class Handoff(msgspec.Struct, frozen=True, gc=False):
+    """Control passed from one agent to another, in either direction."""
+
+    source: str
+    target: str
+    reason: str
+    at: float = 0.0
+    """Seconds since the run began."""
+    marker: str = ""
+    """Of the answer that led to it."""
+
+
+class Child(msgspec.Struct, frozen=True, gc=False):
+    """A run that played a role in another run, with a count of handoffs of its own."""
+
+    run: str
+    workflow: str
+    handoff: int
+    """The number of the handoff, in the run above it, that it worked on; the first is 1."""
+    handoffs: tuple[Handoff, ...] = ()
+    children: tuple["Child", ...] = ()
+
+
+class Spent(msgspec.Struct, frozen=True, gc=False):
+    """What a run cost."""
+
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    estimated: bool = False
+    """Some server did not say, so tokens were estimated from the text."""
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """The one end of a run, as its caller gets it."""
+
+    run: str
+    ticket: str
+    workflow: str
+    status: Status
+    why: Why
+    by: str
+    """The agent that ended it; empty when it was sealed without one."""
+    state: str
+    """The last state before the end: how far it came."""
+    resolution: Resolution | None = None
+    summary: str = ""
+    handoffs: tuple[Handoff, ...] = ()
+    children: tuple[Child, ...] = ()
+    """The runs within this one. Each has a bound of its own, so their handoffs are not counted here."""
+    marker: str = ""
+    """`TERMINATE_WORKFLOW` when the terminator said so; empty when the run was sealed without it."""
+    loop: tuple[tuple[str, str], ...] = ()
+    """The repeating pattern of (source, target), when that is why it ended."""
+    seconds: float = 0.0
+    detail: str = ""
+    """One sentence for the user when it did not end as planned."""
+    unavailable: tuple[str, ...] = ()
+    degraded: str = ""
+    spent: Spent = Spent()
+    refused: int = 0
+    """Messages that were not accepted."""
+
+
+class RunBegan(Event, frozen=True):
+    run: str
+    ticket: str
+    workflow: str
+    agent: str
+    """The first agent to be asked."""
+
+
+class HandoffMade(Event, frozen=True):
+    number: int
+    source: str
+    target: str
+    reason: str
+    state: str
+    seconds: float
+    marker: str = ""
+
+
+class AnswerRefused(Event, frozen=True):
+    sender: str
+    reason: str
+
+
+class RunEnded(Event, frozen=True):
+    outcome: Outcome
+
+
+Progress = RunBegan | HandoffMade | AnswerRefused | RunEnded
+"""What is published while a run goes on; nothing of it is journalled."""

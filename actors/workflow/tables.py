@@ -1,0 +1,298 @@
+"""
+Workflows as data: the tables, where a run stands in one, and what may be decided about it.
+
+The rules that move a run are in `advance.py`; `verify.py` refuses a table that might not end.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Generic, TypeVar, final
+
+import msgspec
+
+from actors.evidence.claims import Resolution
+from actors.workflow.outcome import Handoff, Why
+from bus import Event, Request
+
+ORCHESTRATOR = "orchestrator"
+MAX_HANDOFFS = 20
+MAX_SECONDS = 600.0
+CLOSING_SECONDS = 1.5
+"""How long the terminator has to close a case after a breach; the caller has the outcome within 2 s of it."""
+FAN_OUT_SECONDS = 30.0
+"""What a member of a fan-out has at most, where its table says nothing else; what is configured may be less."""
+MAX_RESUMES = 5
+"""How often a run is picked up again after the process died with it."""
+
+
+class Handover(Event, frozen=True):
+    """An agent's own choice to pass its task on instead of answering."""
+
+    to: str
+    reason: str
+    context: str = ""
+    """What the next one needs to know; becomes the case's `context`."""
+
+
+class NoAnswer(Event, frozen=True):
+    """What an agent sent instead of an answer: nothing that its workflow knows, or not of the type that it claims."""
+
+    what: str
+
+
+class FromOutside(Event, frozen=True):
+    """What no agent may say."""
+
+
+class RunStarted(FromOutside, frozen=True):
+    """The run may begin; its case is journalled already."""
+
+
+class RunResumed(FromOutside, frozen=True):
+    """The process died with this run and another one picked it up."""
+
+    orderly: bool = False
+    """It did not die but was stopped, and let go of the run: that is no crash."""
+
+
+class RunStopped(FromOutside, frozen=True):
+    """Somebody cancelled. A second time: at once."""
+
+
+class TimeUp(FromOutside, frozen=True):
+    """The moment that `advance.next_due` named has come."""
+
+
+class NotDelivered(FromOutside, frozen=True):
+    """The handoff of this number did not reach its target."""
+
+    handoff: int
+    error: str
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
+    """What every family's case holds; requests read it and events write it, by field name."""
+
+    ticket_id: str
+    status: str = "open"
+    """As in `outcome.Status`, once the terminator has said so."""
+    reason: str = "completed"
+    """Why the terminator is told to close: "completed", or an `outcome.Why`."""
+    detail: str = ""
+    """One sentence on that, for the ticket."""
+    context: str = ""
+    """What the last agent that passed its task on wants the next one to know."""
+    refused: tuple[str, ...] = ()
+    """Why the answers to the step in force were refused so far: who is asked again thinks anew."""
+    resolution: Resolution | None = None
+    summary: str = ""
+    unavailable: tuple[str, ...] = ()
+    """What could not be asked, each in a few words for the user."""
+    degraded: str = ""
+    """Why a lesser model answered than the configured one."""
+    max_seconds: float = 0.0
+    """What this run has, where that is less than its workflow says: a child has no more than its parent. 0: as that."""
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """How long one agent may take for one answer, and how often it is asked again."""
+
+    within: float = 300.0
+    """Seconds. The run's own deadline wins where it is tighter."""
+    retries: int = 1
+
+
+@final
+class Again(msgspec.Struct, frozen=True):
+    """A declared repetition: back to an earlier state, so often and no more, and only while it adds to the case."""
+
+    to: str
+    at_most: int
+    otherwise: str
+    """Where the run goes instead when the count is used up, or when the last repetition added nothing."""
+
+
+@final
+class Step(msgspec.Struct, frozen=True):
+    """Hand to this role, ask this, and go where its answer leads."""
+
+    hand_to: str
+    ask: type[Request[Any]]
+    then: Mapping[type[Event], str | Again]
+    peers: frozenset[str] = frozenset()
+    """Roles to which the task may be handed over."""
+    pick: str = ""
+    """A field of the case that may name the peer to begin with instead of `hand_to`."""
+    limits: Limits | None = None
+    """Instead of the role's own."""
+    hands_in: bool = False
+    """
+    When the run is cancelled, its agent is given time to hand in what it has.
+
+    Of the step that closes the case: it takes so long that it may be cancelled, and then closes at once.
+    """
+
+
+@final
+class FanOut(msgspec.Struct, frozen=True):
+    """Hand to several roles at once, each with its own time; go on when all have settled, whatever became of them."""
+
+    team: tuple[str, ...]
+    ask: type[Request[Any]]
+    answer: type[Event]
+    into: str
+    """The field of the case that takes a `tuple[Settled, ...]`, in the order of the team."""
+    to: str
+    pick: str = ""
+    """
+    A field of the case that names those of the team to ask; all of them when it is empty.
+
+    Other names are left out with a warning; where none is left, nobody is asked and the run goes on without answers.
+    """
+    limits: Limits | None = None
+    """Instead of the role's own, which are cut to `FAN_OUT_SECONDS`. A member is asked once: `retries` are not used."""
+
+
+E = TypeVar("E", bound=Event)
+
+
+class Settled(msgspec.Struct, Generic[E], frozen=True, gc=False):
+    """What became of one member of a fan-out. Who holds it says of which answer, `Settled[Seen]`: so it is stored."""
+
+    role: str
+    answer: E | None
+    error: str = ""
+
+
+class Workflow(msgspec.Struct, frozen=True, eq=False):
+    """A table of steps by state. A run starts in the first. Two are the same only if they are one object."""
+
+    name: str
+    case: type[Case]
+    terminator: str
+    close: type[Request[Any]]
+    closed: type[Event]
+    steps: Mapping[str, Step | FanOut]
+    final: str = "terminated"
+    max_handoffs: int = MAX_HANDOFFS
+    max_seconds: float = MAX_SECONDS
+    cancel_seconds: float = 30.0
+    limits: Mapping[str, Limits] = {}
+    """By role, from the configuration."""
+    default_limits: Limits = Limits()
+    asking_loops: bool = False
+    """The Orchestrator's own handoffs count for loops, too: asking the same agent a third time in a row is one."""
+
+    def limits_of(self, step: Step | FanOut, role: str) -> Limits:
+        if step.limits:
+            return step.limits
+        own = self.limits.get(role, self.default_limits)
+        return Limits(min(own.within, FAN_OUT_SECONDS), 0) if type(step) is FanOut else own
+
+
+class Open(msgspec.Struct, frozen=True, gc=False):
+    """A handoff that waits for its answer."""
+
+    number: int
+    role: str
+    due: float
+    """Seconds since the run began; `advance` takes control back then."""
+
+
+class Repeated(msgspec.Struct, frozen=True, gc=False):
+    """A declared repetition that was taken, and the case at that moment."""
+
+    source: str
+    target: str
+    case: Any
+
+
+class Run(msgspec.Struct, frozen=True, gc=False):
+    """Where one workflow stands. Replaced, never changed; the fold of its accepted events."""
+
+    state: str
+    case: Any
+    handoffs: tuple[Handoff, ...] = ()
+    open: tuple[Open, ...] = ()
+    tries: int = 0
+    """How often the step in force was asked again."""
+    overreached: tuple[str, ...] = ()
+    """Who of the step in force tried to end the run without being its terminator, once for each time."""
+    chosen: tuple[tuple[str, str], ...] = ()
+    """(source, target) of the handovers that agents chose: where loops come from."""
+    repeated: tuple[Repeated, ...] = ()
+    loop: tuple[tuple[str, str], ...] = ()
+    """The pattern of (source, target) that came three times in a row, when that is the breach."""
+    settled: tuple[Settled[Any], ...] = ()
+    """Of the fan-out in force."""
+    breach: Why | None = None
+    """Why the terminator was told to close, when not all went to plan."""
+    cancelling: bool = False
+    """Agents were asked to hand in what they have."""
+    resumed: int = 0
+
+
+class Warned(msgspec.Struct, frozen=True, gc=False):
+    """What is written to the log as a warning when a verdict is carried out."""
+
+    event: str
+    """As logs name it, such as `handoff.repeated`."""
+    target: str
+    """The agent that it is about."""
+    reason: str
+
+
+class HandOff(msgspec.Struct, frozen=True, gc=False):
+    """Give control to an agent and ask it. One whose number was made before asks the same agent the same again."""
+
+    number: int
+    target: str
+    request: Request[Any]
+    within: float
+    """Seconds until it is taken back."""
+    warnings: tuple[Warned, ...] = ()
+
+
+class HandOffs(msgspec.Struct, frozen=True, gc=False):
+    """Several at once."""
+
+    each: tuple[HandOff, ...]
+    warnings: tuple[Warned, ...] = ()
+
+
+class Wait(msgspec.Struct, frozen=True, gc=False):
+    """Accepted; somebody else's answer is still to come."""
+
+    made: int = 0
+    """Handoffs that were made by now."""
+
+
+class HandIn(msgspec.Struct, frozen=True, gc=False):
+    """Ask everybody to hand in what they have."""
+
+
+class Refuse(msgspec.Struct, frozen=True, gc=False):
+    """Nothing changes; it is logged once."""
+
+    reason: str
+
+
+class Terminate(msgspec.Struct, frozen=True, gc=False):
+    """The one end. `by` is empty when the run is sealed without its terminator."""
+
+    why: Why
+    by: str
+
+
+Verdict = HandOff | HandOffs | Wait | HandIn | Refuse | Terminate
+Moved = tuple[Run, Verdict]
+
+
+class Recorded(FromOutside, frozen=True):
+    """The journal holds the event that led to this verdict; now it may be carried out."""
+
+    verdict: Verdict
+    error: Exception | None = None
+
+
+class EndAnyway(FromOutside, frozen=True):
+    """The journal was silent for too long about the end; whoever waits for the answer gets it without."""

@@ -1,0 +1,216 @@
+"""The moves of a run: entering a step, giving control to an agent, asking it again, closing. Pure, as `advance.py`."""
+
+import functools
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from msgspec.structs import replace
+
+from actors.workflow.loops import repeating_pattern
+from actors.workflow.outcome import SENTENCES, Handoff, Why
+from actors.workflow.tables import (
+    CLOSING_SECONDS,
+    ORCHESTRATOR,
+    Again,
+    Case,
+    FanOut,
+    HandOff,
+    HandOffs,
+    Moved,
+    Open,
+    Repeated,
+    Run,
+    Step,
+    Terminate,
+    Warned,
+    Workflow,
+)
+from bus import Request
+
+TOLD = {
+    Why.STEP_TIMED_OUT: "The agent {} did not answer in time.",
+    Why.ANSWERS_REFUSED: "The agent {} gave no valid answer.",
+}
+"""What a person is told of an agent that was asked in vain."""
+
+REASON_CHARACTERS = 500
+
+
+def brief(text: str) -> str:
+    """An agent may say a lot; the handoffs and the ticket take a sentence of it."""
+    return text if len(text) <= REASON_CHARACTERS else text[: REASON_CHARACTERS - 1] + "…"
+
+
+def close(flow: Workflow, run: Run, why: Why, elapsed: float, detail: str = "") -> Moved:
+    """Stop working and let the terminator put the case in order; asked twice, end without it."""
+    if run.breach:
+        return replace(run, state=flow.final, open=()), Terminate(run.breach, "")
+    case: Any = replace(run.case, reason=str(why), detail=detail or SENTENCES[why].format(flow.max_handoffs))
+    warnings = _twice(run.handoffs, flow.terminator)
+    handoffs = (*run.handoffs, Handoff(ORCHESTRATOR, flow.terminator, why, elapsed))
+    opened = Open(len(handoffs), flow.terminator, elapsed + CLOSING_SECONDS)
+    run = replace(run, case=case, breach=why, handoffs=handoffs, open=(opened,))
+    request = project(case, flow.close)
+    return run, HandOff(opened.number, flow.terminator, request, CLOSING_SECONDS, warnings)
+
+
+def loop(flow: Workflow, run: Run, pattern: tuple[tuple[str, str], ...], elapsed: float, failure: str = "") -> Moved:
+    """Close a run that goes in a circle: its next handoff would be the end of the third round."""
+    detail = "The same handoffs came three times in a row: " + ", ".join(f"{a} to {b}" for a, b in pattern) + "."
+    detail += f" Last failure: {failure}" if failure else ""
+    return close(flow, replace(run, loop=pattern), Why.LOOP_DETECTED, elapsed, detail)
+
+
+def proceed(flow: Workflow, run: Run, to: str | Again, elapsed: float) -> Moved:
+    """Go where an answer leads, unless time or the user say otherwise."""
+    if elapsed > flow.max_seconds:
+        return close(flow, run, Why.TIMED_OUT, elapsed)
+    if run.cancelling:
+        return close(flow, run, Why.CANCELLED, elapsed)
+    if type(to) is Again:
+        before = [each for each in run.repeated if each.source == run.state and each.target == to.to]
+        if len(before) >= to.at_most or (before and before[-1].case == run.case):
+            return enter(flow, run, to.otherwise, elapsed)
+        run = replace(run, repeated=(*run.repeated, Repeated(run.state, to.to, run.case)))
+        return enter(flow, run, to.to, elapsed)
+    return enter(flow, run, to, elapsed)
+
+
+def enter(flow: Workflow, run: Run, state: str, elapsed: float) -> Moved:
+    step = flow.steps[state]
+    if type(step) is FanOut:
+        return _fan_out(flow, run, state, step, elapsed)
+    role = step.hand_to
+    warnings: tuple[Warned, ...] = ()
+    picked = getattr(run.case, step.pick) if step.pick else ""
+    if picked in step.peers:
+        role = picked
+    elif picked and picked != role:
+        warnings = _unknown(picked, f"{state} cannot begin with it, so {role} is asked")
+    return hand(flow, run, step, Handoff(ORCHESTRATOR, role, state, elapsed), state=state, warnings=warnings)
+
+
+def hand(
+    flow: Workflow, run: Run, step: Step, handoff: Handoff, *, state: str = "", tries: int = 0,
+    warnings: tuple[Warned, ...] = (),
+) -> Moved:  # fmt: skip
+    """Make one handoff, if the cap leaves room for it."""
+    if not tries:
+        run = _afresh(run)
+    handoffs, target, state = run.handoffs, handoff.target, state or run.state
+    if len(handoffs) >= flow.max_handoffs:
+        return close(flow, replace(run, state=state, tries=tries), Why.MAX_HANDOFFS_EXCEEDED, handoff.at)
+    if not tries and handoff.source == ORCHESTRATOR:
+        warnings += _twice(handoffs, target)
+    within = min(flow.limits_of(step, target).within, flow.max_seconds - handoff.at)
+    handoffs = (*handoffs, handoff)
+    number = len(handoffs)
+    opened = Open(number, target, handoff.at + within)
+    run = replace(run, state=state, handoffs=handoffs, open=(opened,), tries=tries)
+    return run, HandOff(number, target, project(run.case, step.ask), within, warnings)
+
+
+def _afresh(run: Run) -> Run:
+    """What was held against the answers to one step or one agent is not held against the next."""
+    if not run.overreached and not run.case.refused:
+        return run
+    return replace(run, overreached=(), case=replace(run.case, refused=()))
+
+
+def _twice(handoffs: tuple[Handoff, ...], target: str) -> tuple[Warned, ...]:
+    """A warning when the Orchestrator's last handoff was to the same agent."""
+    for made in reversed(handoffs):  # not `next`, which costs three times as much for the one that it looks at
+        if made.source == ORCHESTRATOR:
+            if made.target != target:
+                break
+            return (Warned("handoff.repeated", target, f"{ORCHESTRATOR} hands to {target} twice in a row"),)
+    return ()
+
+
+def _unknown(name: str, what: str) -> tuple[Warned, ...]:
+    return (Warned("pick.unknown", brief(name), what),)
+
+
+def ask_again(flow: Workflow, run: Run, opened: Open, elapsed: float, why: Why, what: str) -> Moved:
+    """
+    Take control back from an agent and ask it once more, within its tries.
+
+    :param what: what happened, for the log; where the agent itself said what failed, for the user too.
+    """
+    told = TOLD[why].format(opened.role) if why in TOLD else what
+    step = flow.steps[run.state]
+    assert isinstance(step, Step)  # noqa: S101 - a fan-out settles its failures
+    if run.cancelling:
+        return close(flow, run, Why.CANCELLED, elapsed, told)
+    if elapsed >= flow.max_seconds:
+        return close(flow, run, Why.TIMED_OUT, elapsed, told)
+    if run.tries >= flow.limits_of(step, opened.role).retries:
+        return close(flow, run, why, elapsed, told)
+    if len(run.handoffs) >= flow.max_handoffs:
+        return close(flow, run, Why.MAX_HANDOFFS_EXCEEDED, elapsed)
+    asked = [(made.source, made.target) for made in run.handoffs if made.source == ORCHESTRATOR]
+    if flow.asking_loops and (pattern := repeating_pattern([*asked, (ORCHESTRATOR, opened.role)])):
+        return loop(flow, run, pattern, elapsed, told)
+    if why is Why.ANSWERS_REFUSED:
+        run = _refusing(run, what)
+    run = replace(run, handoffs=(*run.handoffs, Handoff(opened.role, ORCHESTRATOR, why, elapsed)))
+    again = Handoff(ORCHESTRATOR, opened.role, run.state, elapsed)
+    warned = Warned("handoff.repeated", opened.role, f"asked again: {what}")
+    return hand(flow, run, step, again, warnings=(warned,), tries=run.tries + 1)
+
+
+def _refusing(run: Run, what: str) -> Run:
+    return replace(run, case=replace(run.case, refused=(*run.case.refused, what)))
+
+
+def keep_on(flow: Workflow, run: Run, opened: Open, elapsed: float) -> Moved:
+    """
+    Refuse an agent's attempt to end the run.
+
+    It keeps its task, its time and its tries: no handoff is made, and it is asked the same under the same number.
+    """
+    what = f"{opened.role} tried to end the run, which only {flow.terminator} may"
+    run = _refusing(replace(run, overreached=(*run.overreached, opened.role)), what)
+    request = project(run.case, flow.steps[run.state].ask)
+    warned = Warned("termination.refused", opened.role, f"{what}; it is asked again")
+    return run, HandOff(opened.number, opened.role, request, max(0.0, opened.due - elapsed), (warned,))
+
+
+def _fan_out(flow: Workflow, run: Run, state: str, step: FanOut, elapsed: float) -> Moved:
+    picked = getattr(run.case, step.pick) if step.pick else ()
+    team = tuple(role for role in step.team if role in picked) if picked else step.team
+    strangers = [str(name) for name in picked if name not in step.team]
+    warnings = _unknown(", ".join(strangers), f"not in the team of {state}, so not asked") if strangers else ()
+    run = _afresh(run)
+    if not team:
+        run = replace(run, case=replace(run.case, **{step.into: ()}), open=(), settled=(), tries=0)
+        run, verdict = enter(flow, run, step.to, elapsed)
+        if isinstance(verdict, HandOff | HandOffs):
+            verdict = replace(verdict, warnings=warnings + verdict.warnings)
+        return run, verdict
+    if len(run.handoffs) + len(team) > flow.max_handoffs:
+        return close(flow, replace(run, state=state), Why.MAX_HANDOFFS_EXCEEDED, elapsed)
+    left = flow.max_seconds - elapsed
+    within = [min(flow.limits_of(step, role).within, left) for role in team]
+    request = project(run.case, step.ask)
+    first = len(run.handoffs) + 1
+    warnings += _twice(run.handoffs, team[0])
+    handoffs = (*run.handoffs, *(Handoff(ORCHESTRATOR, role, state, elapsed) for role in team))
+    opened = tuple(Open(first + n, role, elapsed + within[n]) for n, role in enumerate(team))
+    run = replace(run, state=state, handoffs=handoffs, open=opened, settled=(), tries=0)
+    hands = tuple(HandOff(each.number, each.role, request, within[n]) for n, each in enumerate(opened))
+    return run, HandOffs(hands, warnings)
+
+
+def project(case: Case, request: type[Request[Any]]) -> Request[Any]:
+    """A request takes what it needs from the case by field name."""
+    return request(*_fields_of(request)(case))
+
+
+@functools.lru_cache(maxsize=1024)
+def _fields_of(request: type[Request[Any]]) -> Callable[[Case], tuple[Any, ...]]:
+    names = request.__struct_fields__
+    if len(names) > 1:
+        return operator.attrgetter(*names)
+    return lambda case: tuple(getattr(case, name) for name in names)

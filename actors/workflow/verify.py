@@ -1,0 +1,207 @@
+"""Whether a workflow must end: run over every table when it is imported."""
+
+import functools
+import math
+import typing
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from actors.workflow.codec import decoder
+from actors.workflow.history import ENDS
+from actors.workflow.tables import ORCHESTRATOR, Again, FanOut, FromOutside, Handover, NoAnswer, Settled, Step, Workflow
+from bus import Event, Failed
+
+MOST_REPETITIONS = 10
+"""The longest declared repetition that a table may ask for."""
+MOST_RETRIES = 10
+"""How often an agent may be asked again at most."""
+
+
+class InvalidWorkflow(Exception):
+    """A workflow could run forever, be ended by the wrong role, or names what does not exist."""
+
+
+class TooFewHandoffs(InvalidWorkflow):
+    """A run in which all goes well would be cut short."""
+
+    def __init__(self, flow: Workflow, least: int) -> None:
+        super().__init__(f"{flow.name} takes {least} handoffs when all goes well, over its cap {flow.max_handoffs}")
+        self.least = least
+        """What the cap must be at least."""
+
+
+def verify(flow: Workflow) -> int:
+    """
+    Raise unless every run of this workflow must end.
+
+    :returns: the most handoffs that any run of it can take, the one that closes the case after a breach included.
+    :raises InvalidWorkflow: naming the state and what is wrong with it.
+    """
+    for complaint in _whole(flow):
+        raise InvalidWorkflow(f"{flow.name}: {complaint}")
+    for state, step in flow.steps.items():
+        for complaint in (*_targets(flow, step), *_roles(flow, step), *_answers(flow, step), *_facts(flow, step)):
+            raise InvalidWorkflow(f"{flow.name}.{state}: {complaint}")
+    _must_end(flow)
+    least = _longest(flow, retries=False)
+    if least > flow.max_handoffs:
+        raise TooFewHandoffs(flow, least)
+    if any(isinstance(step, Step) and step.peers for step in flow.steps.values()):
+        return flow.max_handoffs + 1
+    return min(_longest(flow, retries=True), flow.max_handoffs) + 1
+
+
+def _whole(flow: Workflow) -> Iterator[str]:
+    """What is wrong with the numbers and names that belong to no single step."""
+    if not flow.steps:
+        yield "it has no steps"
+    if flow.final in flow.steps:
+        yield f"{flow.final} is its end and cannot be a step"
+    if taken := ENDS & set(flow.steps):
+        yield f"{sorted(taken)} are reasons of an end and cannot be steps"
+    if flow.asking_loops and any(isinstance(to, Again) for step in flow.steps.values() for to in _next(step)):
+        yield "it cannot both declare repetitions and take them for loops"
+    if flow.max_handoffs < 1 or not 0 < flow.max_seconds < math.inf or not 0 <= flow.cancel_seconds < math.inf:
+        yield "max_handoffs, max_seconds and cancel_seconds must be bounds"
+    limits = [flow.default_limits, *flow.limits.values(), *(s.limits for s in flow.steps.values() if s.limits)]
+    for each in limits:
+        if not each.within > 0 or not 0 <= each.retries <= MOST_RETRIES:
+            yield f"{each} must give some time and at most {MOST_RETRIES} retries"
+    try:
+        decoder(flow)
+    except TypeError as error:
+        yield f"its events cannot be told apart: {error}"
+
+
+def _next(step: Step | FanOut) -> list[str | Again]:
+    return [step.to] if isinstance(step, FanOut) else list(step.then.values())
+
+
+def _targets(flow: Workflow, step: Step | FanOut) -> Iterator[str]:
+    known = {*flow.steps, flow.final}
+    for to in _next(step):
+        named = {to.to, to.otherwise} if isinstance(to, Again) else {to}
+        if unknown := named - known:
+            yield f"leads to unknown states {sorted(unknown)}"
+        if isinstance(to, Again) and flow.final in named:
+            yield "a repetition cannot lead to the end: it needs a step that the terminator answers"
+        if isinstance(to, Again) and not 1 <= to.at_most <= MOST_REPETITIONS:
+            yield f"repeats {to.at_most} times, which is not 1 to {MOST_REPETITIONS}"
+    if not _next(step):
+        yield "no answer leads anywhere"
+
+
+def _roles(flow: Workflow, step: Step | FanOut) -> Iterator[str]:
+    roles = set(step.team) if isinstance(step, FanOut) else {step.hand_to} | step.peers
+    if ORCHESTRATOR in roles:
+        yield f"{ORCHESTRATOR} does no work"
+    if flow.final in _next(step) and roles != {flow.terminator}:
+        yield f"only {flow.terminator} may terminate, not {sorted(roles)}"
+    if isinstance(step, Step) and flow.terminator in step.peers:
+        yield f"the task must not be handed over to {flow.terminator}, which ends runs"
+    if isinstance(step, FanOut) and (not step.team or len(roles) != len(step.team) or flow.terminator in roles):
+        yield f"a team has each member once, at least one, and never {flow.terminator}"
+    if isinstance(step, Step) and step.ask is flow.close and set(step.then) != {flow.closed}:
+        yield f"{flow.close.__name__} is answered by {flow.closed.__name__} alone"
+
+
+def _answers(flow: Workflow, step: Step | FanOut) -> Iterator[str]:
+    """The terminator's word leads to the end and nothing else does; what the rules use themselves is no answer."""
+    ways: dict[type[Event], str | Again] = {step.answer: step.to} if isinstance(step, FanOut) else dict(step.then)
+    for kind, to in ways.items():
+        if (kind is flow.closed) != (to == flow.final):
+            yield f"{flow.closed.__name__} leads to {flow.final}, and nothing else does; not {kind.__name__} to {to}"
+        if issubclass(kind, (FromOutside, Handover, Failed, NoAnswer)):
+            yield f"{kind.__name__} is not an answer"
+
+
+def _facts(flow: Workflow, step: Step | FanOut) -> Iterator[str]:
+    facts = typing.get_type_hints(flow.case)
+    answers = (step.answer,) if isinstance(step, FanOut) else tuple(step.then)
+    puts = () if isinstance(step, FanOut) else answers
+    for message in (*puts, step.ask, flow.close, flow.closed):
+        hints = typing.get_type_hints(message)
+        for name in message.__struct_fields__:
+            if name not in facts:
+                yield f"{message.__name__}.{name} is not in the case"
+            elif message in puts and not _fits(hints[name], facts[name]):
+                yield f"{message.__name__}.{name} is {hints[name]}, but {facts[name]} in the case"
+    if isinstance(step, FanOut) and step.into not in facts:
+        yield f"{step.into} is not in the case"
+    elif isinstance(step, FanOut) and not _holds(facts[step.into], step.answer):
+        yield f"{step.into} is {facts[step.into]} in the case, but must be tuple[Settled[{step.answer.__name__}], ...]"
+    if step.pick and step.pick not in facts:
+        yield f"{step.pick} is not in the case"
+
+
+def _holds(hint: Any, answer: type[Event]) -> bool:
+    """Whether what becomes of a team can be kept there, and stored: its answers are told apart by their types."""
+    settled = typing.get_args(hint)[:1]
+    return (
+        typing.get_origin(hint) is tuple
+        and typing.get_origin(settled[0]) is Settled
+        and answer in _arms(typing.get_args(settled[0])[0])
+    )
+
+
+def _fits(narrow: Any, wide: Any) -> bool:
+    """Every type of an event's field is one of the case's field; None says nothing and fits everywhere."""
+    if type(None) in (arms := _arms(narrow)):
+        return all(_fits(arm, wide) for arm in arms - {type(None)})
+    if typing.get_origin(narrow) is Literal and typing.get_origin(wide) is not Literal:
+        return {type(value) for value in typing.get_args(narrow)} <= _arms(wide)
+    return wide is Any or narrow == wide or _arms(narrow) <= _arms(wide)
+
+
+def _arms(hint: Any) -> set[Any]:
+    return set(typing.get_args(hint)) or {hint}
+
+
+def _must_end(flow: Workflow) -> None:
+    ends = {flow.final}
+    while grown := {s for s, step in flow.steps.items() if s not in ends and _reaches(step, ends)}:
+        ends |= grown
+    if stuck := set(flow.steps) - ends:
+        raise InvalidWorkflow(f"{flow.name} cannot end from {sorted(stuck)}")
+    done: set[str] = set()
+    while free := {s for s, step in flow.steps.items() if s not in done and _plain(step) <= done | {flow.final}}:
+        done |= free
+    if circle := set(flow.steps) - done:
+        raise InvalidWorkflow(f"{flow.name} goes in a circle over {sorted(circle)} without a declared repetition")
+
+
+def _reaches(step: Step | FanOut, ends: set[str]) -> bool:
+    """Some answer leads on; a repetition counts by where it goes when it is used up."""
+    return any((to.otherwise if isinstance(to, Again) else to) in ends for to in _next(step))
+
+
+def _plain(step: Step | FanOut) -> set[str]:
+    """Where a step may lead without using up a repetition."""
+    return {to.otherwise if isinstance(to, Again) else to for to in _next(step)}
+
+
+def _longest(flow: Workflow, *, retries: bool) -> int:
+    """The most handoffs on any way through the table, exactly: every repetition taken as often as it may be."""
+
+    @functools.cache
+    def most(state: str, used: frozenset[tuple[str, str, int]]) -> int:
+        if state == flow.final:
+            return -1  # the terminator's last answer hands control to nobody
+        step = flow.steps[state]
+        if isinstance(step, FanOut):
+            cost = 2 * len(step.team)
+        else:
+            tries = max(flow.limits_of(step, role).retries for role in {step.hand_to} | step.peers)
+            cost = 2 * (1 + (tries if retries else 0))
+        return cost + max(follow(state, to, used) for to in _next(step))
+
+    def follow(state: str, to: str | Again, used: frozenset[tuple[str, str, int]]) -> int:
+        if isinstance(to, str):
+            return most(to, used)
+        count = next((n for source, target, n in used if (source, target) == (state, to.to)), 0)
+        if not retries or count >= to.at_most:
+            return most(to.otherwise, used)
+        more = used - {(state, to.to, count)} | {(state, to.to, count + 1)}
+        return max(most(to.otherwise, used), most(to.to, more))
+
+    return most(next(iter(flow.steps)), frozenset())

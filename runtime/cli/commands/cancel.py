@@ -1,0 +1,80 @@
+"""`cancel`: asks a run to end, in whatever process it is, and waits until it has."""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from runtime.cli import Exit, UserError, utf8
+
+if TYPE_CHECKING:
+    from runtime.node import Node
+    from runtime.settings import Settings
+    from runtime.storage.journal import StoredRun
+
+MARGIN_SECONDS = 5.0
+"""How much longer than its grace a run is waited for."""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = "exit status: 0 it has ended, 1 it has not within its time, 3 there is no such ticket or run."
+    parser.add_argument("id", type=utf8, help="a ticket or a run")
+    parser.add_argument("--now", action="store_true", help="do not let agents hand in what they have")
+    parser.add_argument("--no-wait", action="store_true", help="return as soon as it is asked")
+    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+
+
+def run(arguments: argparse.Namespace, settings: "Settings") -> int:
+    import asyncio
+
+    return asyncio.run(_cancel(arguments, settings))
+
+
+async def _cancel(arguments: argparse.Namespace, settings: "Settings") -> int:
+    import msgspec
+
+    from runtime.cli.session import find, opened
+    from runtime.cli.view.result import Line, as_json
+    from runtime.cli.view.run_display import write
+    from runtime.cli.view.ticket_lines import question
+    from runtime.run_record import record
+    from runtime.storage.tickets import asked
+
+    async with opened(settings) as node:
+        stored, _ = find(node, arguments.id)
+        said = asked(node.database, stored)
+        if not arguments.json:
+            write([question(record(stored, said))], sys.stdout)
+            sys.stdout.flush()
+        sentence = await _asked_to_end(node, stored, settings, now=arguments.now, wait=not arguments.no_wait)
+        if arguments.json:
+            stands = msgspec.to_builtins(record(node.status(stored.ref)[0], said))
+            print(as_json({**stands, "said": sentence}))
+        else:
+            write([Line(sentence)], sys.stdout)
+    return Exit.DONE
+
+
+async def _asked_to_end(node: "Node", stored: "StoredRun", settings: "Settings", *, now: bool, wait: bool) -> str:
+    """
+    What came of asking a run to end, in a sentence.
+
+    :raises UserError: it has not ended within its time.
+    """
+    import asyncio
+
+    from runtime.messages import safe, spoken
+
+    name = safe(f"{stored.id} of the ticket {stored.ticket}")
+    for _ in range(1 + now):
+        if not await node.cancel(stored.ref):
+            return f"The run {name} has ended already: {spoken(node.journal.run(stored.id).status)}."
+    handle = await node.attend(node.journal.run(stored.id))
+    if not wait and node.runs.here(stored.id) is None:  # else this process has it, and it ends with it
+        return f"The run {name} was asked to end."
+    try:
+        outcome = await asyncio.wait_for(handle.outcome(), settings.run.cancel_seconds + MARGIN_SECONDS)
+    except TimeoutError:
+        raise UserError(
+            f"The run {name} was asked to end and has not yet; ask again with --now.", Exit.FAILED
+        ) from None
+    return f"The run {name} has ended: {spoken(outcome.status)}."

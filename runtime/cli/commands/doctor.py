@@ -1,0 +1,52 @@
+"""`doctor`: shows what is configured, what is reachable, what is missing and how to get it."""
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from runtime.cli import Exit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from runtime.cli.diagnostics import Check
+    from runtime.cli.view.result import Line
+    from runtime.settings import Settings
+
+MARKS = {"ok": ("✔", "good"), "warning": ("!", "poor"), "problem": ("✘", "bad")}
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = (
+        "A model server on this machine is asked whether it answers; one elsewhere only with --reach.\n\n"
+        "exit status: 0 nothing stands in the way, 1 something does."
+    )
+    parser.add_argument("--reach", action="store_true", help="contact servers on other machines too")
+    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+
+
+def run(arguments: argparse.Namespace, settings: "Settings") -> int:
+    from runtime.cli.diagnostics import checks
+    from runtime.cli.view.result import as_json
+    from runtime.cli.view.run_display import write
+    from runtime.config import find
+
+    found = checks(settings, find(arguments.config, os.environ), reach=arguments.reach)
+    healthy = all(check.state != "problem" for check in found)
+    if arguments.json:
+        print(as_json({"healthy": healthy, "checks": found}))
+    else:
+        write(_lines(found), sys.stdout)
+    return Exit.DONE if healthy else Exit.FAILED
+
+
+def _lines(found: "list[Check]") -> "Iterator[Line]":
+    from runtime.cli.view.result import Line
+
+    width = max(len(check.name) for check in found)
+    for check in found:
+        mark, style = MARKS[check.state]
+        yield Line(f"{mark} {check.name:<{width}}  {check.found}", style if check.state != "ok" else "")
+        if check.remedy:
+            yield Line(f"→ {check.remedy}", "faint", width + 4)

@@ -1,0 +1,233 @@
+"""`purge`: lets tickets go with all that belongs to them: runs, events, state files, what memory has of them."""
+
+import argparse
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runtime.cli import Exit, UserError, utf8
+from runtime.program import command
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator
+
+    from runtime.cli.view.result import Line
+    from runtime.settings import Settings
+    from runtime.upkeep.purge import Found, Purged
+    from runtime.upkeep.space import Compacted
+
+UNITS = {"h": 1 / 24, "d": 1.0, "w": 7.0}
+"""In days."""
+MOST_DAYS = 36_500.0
+SHOWN = 20
+"""Tickets that are named one by one."""
+EPILOG = """\
+With a ticket go its runs and events, state file, backups, pages, its lines in the log and what memory learnt from it.
+With --older-than, answers that a person confirmed or rejected stay in memory. Tickets that are being worked on are
+left. Copies elsewhere (reports that were written, backups, the daemon's own log) are yours to remove.
+
+exit status: 0 done, 1 not all of it, or not without --yes, 2 bad input, 3 there is no such ticket.
+"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EPILOG
+    parser.add_argument("ids", nargs="*", type=utf8, metavar="ID", help="tickets, or runs of theirs")
+    parser.add_argument("--requester", type=utf8, metavar="NAME", help="all tickets of this requester")
+    parser.add_argument("--older-than", metavar="AGE", help="all that ended longer ago, such as 90d, 12w or 36h")
+    parser.add_argument("--dry-run", action="store_true", help="only say what would go")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.add_argument("--compact", action="store_true", help="only rewrite the database without what was deleted")
+    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+
+
+def run(arguments: argparse.Namespace, settings: "Settings") -> int:
+    import sqlite3
+
+    from runtime.storage.integrity import check
+    from runtime.storage.private import DATABASE, OWNERS
+
+    _check_one_choice(arguments)
+    days = None if arguments.older_than is None else _days(arguments.older_than)
+    folder = Path(settings.storage.folder)
+    if not (folder / DATABASE).exists():
+        raise UserError("There are no tickets yet.", Exit.NOT_FOUND)
+    check(folder / DATABASE, folder / OWNERS, settings.storage.check_seconds)
+    try:
+        return _compact(arguments, folder) if arguments.compact else _purge(arguments, folder, days, settings)
+    except sqlite3.OperationalError as error:
+        what = f"The database {folder / DATABASE} could not be written ({error})"
+        raise UserError(f"{what}. What has gone has gone; ask again for the rest.", Exit.FAILED) from error
+
+
+def _check_one_choice(arguments: argparse.Namespace) -> None:
+    chosen = [bool(arguments.ids), arguments.requester is not None, arguments.older_than is not None, arguments.compact]
+    if sum(chosen) != 1:
+        raise UserError("What is to go? Name tickets, or give one of --requester, --older-than and --compact.")
+
+
+def _days(age: str) -> float:
+    """An age in days."""
+    found = re.fullmatch(r"(\d{1,6}(?:\.\d{1,3})?)([hdw])", age)
+    days = float(found[1]) * UNITS[found[2]] if found else 0.0
+    if not 0.0 < days <= MOST_DAYS:
+        from runtime.messages import shown
+
+        raise UserError(f"--older-than must be a number with h, d or w, such as 90d, not {shown(age)}.")
+    return days
+
+
+def _purge(arguments: argparse.Namespace, folder: Path, days: float | None, settings: "Settings") -> int:
+    from runtime.cli.view.result import as_json
+    from runtime.cli.view.run_display import write
+    from runtime.storage.private import OWNERS
+    from runtime.upkeep.purge import describe, opened, purge
+    from runtime.upkeep.space import compact
+
+    judged = days is None
+    with opened(folder) as db:
+        found = [describe(db, ticket, judged=judged) for ticket in _chosen(arguments, db, days)]
+    going = [each.ticket for each in found if not each.running]
+    running = [each.ticket for each in found if each.running]
+    if arguments.dry_run or not going:
+        print(as_json({"tickets": found})) if arguments.json else write(_plan(found), sys.stdout)
+        return Exit.FAILED if running else Exit.DONE
+    if not arguments.yes:
+        _ask(found)
+    purged = purge(folder, going, judged=judged)
+    purged.running += running
+    space = compact(folder, folder / OWNERS)
+    if purged.remembered:
+        _learn_again(settings)
+    if arguments.json:
+        print(as_json({"purged": purged, "space": space}))
+    else:
+        write(_lines(purged, space), sys.stdout)
+    return Exit.FAILED if purged.running else Exit.DONE
+
+
+def _chosen(arguments: argparse.Namespace, db: "sqlite3.Connection", days: float | None) -> list[str]:
+    """The tickets that are meant."""
+    import time
+
+    from runtime.messages import shown
+    from runtime.settings import DAY
+    from runtime.upkeep.purge import find, of_requester, older_than
+
+    if days is not None:
+        return older_than(db, time.time() - days * DAY)
+    if arguments.requester is not None:
+        if tickets := of_requester(db, arguments.requester):
+            return tickets
+        raise UserError(f"There is no ticket of a requester {shown(arguments.requester)}.", Exit.NOT_FOUND)
+    known = {some_id: find(db, some_id) for some_id in arguments.ids}
+    for some_id, ticket in known.items():
+        if not ticket:
+            raise UserError(
+                f"There is no ticket or run {shown(some_id)}, so nothing was done; {command('status')} lists "
+                "the latest.", Exit.NOT_FOUND,
+            )  # fmt: skip
+    return list(dict.fromkeys(known.values()))
+
+
+def _ask(found: "list[Found]") -> None:
+    """Let a person confirm."""
+    from runtime.cli.view.result import counted
+    from runtime.cli.view.run_display import write
+
+    count = counted(sum(not each.running for each in found), "ticket")
+    if not sys.stdin.isatty():
+        raise UserError(f"{count} would go for good; say so with --yes, or see which with --dry-run.", Exit.FAILED)
+    write(_plan(found), sys.stderr)
+    print(f"Let go of {count} for good? [y/N] ", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
+        raise UserError("Nothing was done.", Exit.CANCELLED)
+
+
+def _learn_again(settings: "Settings") -> None:
+    """The model of memory went with what it was made of; where enough is left, it is made again now."""
+    import asyncio
+
+    from runtime.cli.session import opened
+
+    async def learn() -> None:
+        async with opened(settings) as node:
+            await node.memory.learnt()
+
+    asyncio.run(learn())
+
+
+def _compact(arguments: argparse.Namespace, folder: Path) -> int:
+    from runtime.cli.view.result import as_json
+    from runtime.cli.view.run_display import write
+    from runtime.storage.private import OWNERS
+    from runtime.upkeep.space import compact
+
+    space = compact(folder, folder / OWNERS)
+    print(as_json({"space": space})) if arguments.json else write(_room(space), sys.stdout)
+    return Exit.DONE
+
+
+def _plan(found: "list[Found]") -> "Iterator[Line]":
+    import time
+
+    from runtime.cli.view.result import Line, counted
+    from runtime.cli.view.ticket_lines import question
+    from runtime.messages import safe
+
+    going = [each for each in found if not each.running]
+    runs, answers = sum(each.runs for each in going), sum(each.remembered for each in going)
+    if going:
+        with_ = f"with {counted(runs, 'run')} and {counted(answers, 'remembered answer')}"
+        yield Line(f"{counted(len(going), 'ticket')} would go, {with_}:")
+    else:
+        yield Line("Nothing would go.")
+    for each in going[:SHOWN]:
+        ended = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(each.ended)) if each.ended else "not in the database"
+        yield Line(f"{safe(each.ticket)}  {ended}", indent=2)
+        if each.subject or each.question:
+            yield question(each)._replace(indent=4)
+    if len(going) > SHOWN:
+        yield Line(f"and {len(going) - SHOWN:,} more; `--json` lists them all", "faint", 2)
+    yield from _left([each.ticket for each in found if each.running])
+
+
+def _left(running: list[str]) -> "Iterator[Line]":
+    from runtime.cli.view.result import Line
+    from runtime.messages import safe
+
+    for ticket in running[:SHOWN]:
+        name = safe(ticket)
+        yield Line(f"{name} is being worked on: {command(f'cancel {name}')} first, then purge it.", "poor")
+    if len(running) > SHOWN:
+        yield Line(f"and {len(running) - SHOWN:,} more are being worked on", "poor")
+
+
+def _lines(purged: "Purged", space: "Compacted") -> "Iterator[Line]":
+    from runtime.cli.view.result import Line, counted
+
+    yield Line(f"{counted(len(purged.tickets), 'ticket')} let go", "good")
+    for name, count in (
+        ("runs", purged.runs),
+        ("remembered answers", purged.remembered),
+        ("files", purged.files),
+        ("lines of the log", purged.lines),
+    ):
+        yield Line(f"{count:>9,}  {name}")
+    yield from _room(space)
+    yield from _left(purged.running)
+
+
+def _room(space: "Compacted") -> "Iterator[Line]":
+    from runtime.cli.view.result import Line
+
+    yield Line(
+        f"The database has {space.after / 1e6:,.1f} MB now, {max(0, space.before - space.after) / 1e6:,.1f} MB less."
+    )
+    if not space.rewritten:
+        yield Line(
+            "A process has it open, and it is large: it was not rewritten, so that words of what went may be left in "
+            f"unused parts of its pages. Stop the process, and {command('purge --compact')} does it.", "poor",
+        )  # fmt: skip

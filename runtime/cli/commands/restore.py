@@ -1,0 +1,43 @@
+"""`restore`: puts a backup in the place of what is stored; what was there is moved aside."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runtime.cli import Exit, UserError
+from runtime.program import command
+
+if TYPE_CHECKING:
+    from runtime.settings import Settings
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = (
+        "Stop the daemon first. Checksums and databases are checked before anything is changed.\n\n"
+        "exit status: 0 done, 1 nothing was changed, for the backup is not whole or a process is using the folder."
+    )
+    parser.add_argument("source", metavar="FROM", help=f"what {command('backup')} made")
+    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+
+
+def run(arguments: argparse.Namespace, settings: "Settings") -> int:
+    from runtime.cli.view.result import as_json, counted
+    from runtime.messages import safe
+    from runtime.storage.private import OWNERS
+    from runtime.upkeep.restore import restore
+
+    folder = Path(settings.storage.folder)
+    try:
+        restored = restore(Path(arguments.source), folder, folder / OWNERS)
+    except OSError as error:
+        what = f"The backup could not be put into {safe(str(folder))} ({error.strerror or error})"
+        raise UserError(f"{what}. Make room, or see to the rights, and ask again.", Exit.FAILED) from error
+    manifest = restored.manifest
+    if arguments.json:
+        print(as_json({"made": manifest.made, "files": len(manifest.files), "aside": restored.aside}))
+        return Exit.DONE
+    print(f"Restored {counted(len(manifest.files), 'file')} of {manifest.made} into {safe(str(folder))}.")
+    if restored.aside:
+        print(f"What was there is in {safe(restored.aside)}: a purge does not reach it, so delete it in time.")
+    print(f"{command('resume')}, or the daemon, goes on with tickets that were not over.")
+    return Exit.DONE

@@ -1,0 +1,63 @@
+"""`serve`: runs the daemon until it is told to stop."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from runtime.settings import Settings
+
+EPILOG = """\
+Submit with:  curl -H 'Content-Type: text/plain' -d 'My VPN drops' 'http://127.0.0.1:8421/tickets?wait=60'
+Everything it takes is listed at /openapi.json. It logs to stderr.
+
+SIGTERM and Ctrl-C: no new tickets, those that run have [server] stop_seconds to end, the rest goes on at the
+next start. A second one: at once.
+
+exit status: 0 it was told to stop, 2 it cannot listen there, 1 something failed.
+"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EPILOG
+    parser.add_argument("--host", help="where to listen (default: [server] host)")
+    parser.add_argument("--port", type=int, help="0: any free port, which is printed (default: [server] port)")
+
+
+def run(arguments: argparse.Namespace, settings: "Settings") -> int:
+    import asyncio
+    import functools
+    import os
+
+    import structlog
+
+    import runtime.families.research_runs  # noqa: F401 - loaded by the first research, it would hold up all tickets meanwhile
+    from runtime.cli import Exit
+    from runtime.http.server import bound, serve
+    from runtime.kubernetes import service_variables
+
+    if theirs := service_variables(os.environ):
+        structlog.get_logger().warning("environment.passed_over", variables=theirs, reason="Kubernetes' own")
+    settings = _chosen(arguments, settings)
+    with bound(settings.server) as sock:
+        asyncio.run(serve(settings, sock, functools.partial(print, flush=True)))
+    return Exit.DONE
+
+
+def _chosen(arguments: argparse.Namespace, settings: "Settings") -> "Settings":
+    """The settings with what the command line says of the address, held to the same rules."""
+    import msgspec
+
+    from runtime.cli import UserError
+    from runtime.config import TOKEN_CHARACTERS, is_loopback
+    from runtime.messages import shown
+
+    given = {name: getattr(arguments, name) for name in ("host", "port")}
+    server = msgspec.structs.replace(settings.server, **{k: v for k, v in given.items() if v is not None})
+    if not 0 <= server.port <= 65_535:
+        raise UserError(f"--port must be a whole number from 0 to 65535, not {server.port}.")
+    if not is_loopback(server.host) and len(server.token) < TOKEN_CHARACTERS:
+        raise UserError(
+            f"--host {shown(server.host)} is reachable from other machines, which needs a token of at least "
+            f"{TOKEN_CHARACTERS} characters: set TERMINUS_SERVER_TOKEN, or leave --host away."
+        )
+    return msgspec.structs.replace(settings, server=server)

@@ -1,0 +1,201 @@
+"""`status`: where a ticket stands and how it ended, or the latest tickets."""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from runtime.cli import Exit, UserError, utf8
+from runtime.program import command
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from actors.workflow.outcome import Outcome
+    from runtime.cli.view.result import Line
+    from runtime.node import Node
+    from runtime.run_record import Record
+    from runtime.settings import Settings
+    from runtime.storage.journal import StoredRun
+    from runtime.storage.tickets import Asked, Wanted
+
+MOST_LISTED = 1_000
+EPILOG = """\
+exit status: 0 it is known, 3 there is no such ticket or run.
+
+examples:
+  %(prog)s --search "vpn"             (question, subject, requester, id; whatever its case)
+  %(prog)s --failed --since 2d
+  %(prog)s T-1a2b3c4d --verbose       (with the handoffs)
+"""
+PICKING = ("search", "failed", "workflow", "since", "limit")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EPILOG
+    parser.add_argument("id", nargs="?", type=utf8, help="a ticket or a run (default: the latest tickets)")
+    parser.add_argument(
+        "--search", type=utf8, metavar="TEXT", help="those in whose question, requester or id it stands"
+    )
+    parser.add_argument("--failed", action="store_true", help="those that a limit, a failure or a person ended")
+    parser.add_argument("--workflow", choices=("helpdesk", "research"), help="those of one kind")
+    parser.add_argument("--since", metavar="TIME", help="those begun since: 30m, 12h, 2d, 1w ago, or 2026-01-31")
+    parser.add_argument("--limit", "--count", type=int, metavar="N", help="how many of the latest (default: 20)")
+    parser.add_argument("-v", "--verbose", action="store_true", help="of one ticket: its handoffs, too")
+    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+
+
+def run(arguments: argparse.Namespace, settings: "Settings") -> int:
+    import asyncio
+
+    if arguments.id is None:
+        return asyncio.run(_list(_wanted(arguments), settings, as_object=arguments.json))
+    for name in PICKING:
+        if getattr(arguments, name):
+            raise UserError(f"--{name} picks from the list of tickets: leave it away, or the id.")
+    return asyncio.run(_one(arguments, settings))
+
+
+def _wanted(arguments: argparse.Namespace) -> "Wanted":
+    import time
+
+    from runtime.messages import shown
+    from runtime.storage.tickets import Wanted
+    from runtime.times import since
+
+    count = 20 if arguments.limit is None else arguments.limit
+    if not 1 <= count <= MOST_LISTED:
+        raise UserError(f"--limit must be a whole number from 1 to {MOST_LISTED:,}, not {shown(count)}.")
+    began = 0.0 if arguments.since is None else since(arguments.since, time.time())
+    if began is None:
+        raise UserError(f"--since must be such as 30m, 12h, 2d, 1w or 2026-01-31, not {shown(arguments.since)}.")
+    return Wanted(
+        search=arguments.search or "", failed=arguments.failed, workflow=arguments.workflow or "", since=began,
+        count=count,
+    )  # fmt: skip
+
+
+async def _list(wanted: "Wanted", settings: "Settings", *, as_object: bool) -> int:
+    from runtime.cli.session import opened
+    from runtime.cli.view.result import as_json
+    from runtime.cli.view.run_display import write
+    from runtime.storage.tickets import listed
+
+    async with opened(settings) as node:
+        found = listed(node.database, wanted)
+        rows = [(_record(node, run, asked), _progress(node, run)) for run, asked in found.runs]
+    if as_object:
+        print(as_json({"runs": [_row(record, progress) for record, progress in rows]}))
+    else:
+        write(_table(rows, wanted, stopped=found.stopped), sys.stdout)
+    return Exit.DONE
+
+
+async def _one(arguments: argparse.Namespace, settings: "Settings") -> int:
+    import time
+
+    from runtime.cli.session import find, opened
+    from runtime.cli.view.result import Line, as_json
+    from runtime.cli.view.run_display import write
+    from runtime.cli.view.ticket_lines import head
+    from runtime.storage.tickets import asked
+
+    async with opened(settings) as node:
+        stored, outcome = find(node, arguments.id)
+        said = asked(node.database, stored)
+        record, progress = _record(node, stored, said), _progress(node, stored)
+        if arguments.json:
+            handoffs = node.journal.fold(stored).handoffs
+            print(as_json({**_row(record, progress), "note": said.note, "handoffs": handoffs, "outcome": outcome}))
+        else:
+            shown = [
+                *head(record, time.time(), said.note),
+                Line(""),
+                *_lines(node, stored, record, outcome, verbose=arguments.verbose),
+            ]
+            write(shown, sys.stdout)
+    return Exit.DONE
+
+
+def _record(node: "Node", stored: "StoredRun", asked: "Asked") -> "Record":
+    from runtime.run_record import record
+
+    gone = stored.ended is None and not node.owner.lives(stored.owner)
+    return record(stored, asked, "interrupted" if gone else stored.status)
+
+
+def _row(record: "Record", progress: dict[str, Any]) -> dict[str, Any]:
+    """What is said of one run, under the names that `--json` prints."""
+    import msgspec
+
+    return {**msgspec.to_builtins(record), **progress}
+
+
+def _progress(node: "Node", stored: "StoredRun") -> dict[str, Any]:
+    """Where a research stands: the stage and the number of its deepest round; nothing of a ticket."""
+    from runtime.cli.child_runs import below
+    from runtime.storage.journal import JournalDamaged
+
+    if stored.workflow != "research":
+        return {}
+    try:
+        rounds = [stored, *below(node.journal, stored)]
+        going = next((each for each in reversed(rounds) if each.ended is None), stored)
+        where = node.journal.fold(going)
+    except JournalDamaged:  # one that cannot be read hides none of the others
+        return {}
+    brief = where.case.brief
+    return {"stage": str(where.state), "round": brief.round, "rounds": brief.depth}
+
+
+def _lines(
+    node: "Node", stored: "StoredRun", record: "Record", outcome: "Outcome | None", *, verbose: bool
+) -> "Iterator[Line]":
+    from runtime.cli.view.result import Line, handoffs, lines, researched
+    from runtime.messages import safe, spoken
+
+    if outcome is not None and record.workflow == "research":
+        if verbose:
+            yield from handoffs(outcome.handoffs)
+        report = node.journal.fold(stored).case.report
+        yield from researched(outcome, report, named=False)
+        if report is not None:
+            yield Line(f"{command(f'report {safe(stored.ticket)}')} prints its report.", "faint")
+        return
+    if outcome is not None:
+        yield from lines(outcome, verbose=verbose, named=False)
+        return
+    where = node.journal.fold(stored)
+    progress = _progress(node, stored)
+    if verbose:
+        yield from handoffs(where.handoffs)
+    yield Line(f"So far: {_stage(progress) or spoken(where.state)}.")
+    if record.status == "interrupted":
+        yield Line(f"Its process is gone; {command('resume')} goes on with it.", "poor")
+
+
+def _table(rows: "list[tuple[Record, dict[str, Any]]]", wanted: "Wanted", *, stopped: bool) -> "Iterator[Line]":
+    import time
+
+    import msgspec
+
+    from runtime.cli.view.result import Line
+    from runtime.cli.view.run_display import width
+    from runtime.cli.view.ticket_lines import table
+    from runtime.storage.tickets import MOST_LOOKED_THROUGH, Wanted
+
+    if rows:
+        shown = [(each, _stage(progress) if each.ended is None else "") for each, progress in rows]
+        yield from table(shown, time.time(), width(sys.stdout))
+    elif msgspec.structs.replace(wanted, count=0) == Wanted(count=0):
+        yield Line(f"No tickets yet: {command('submit TEXT')} runs one.")
+    else:
+        yield Line(f"No ticket is like that; {command('status')} lists the latest.")
+    if stopped:
+        yield Line(f"Older tickets than the latest {MOST_LOOKED_THROUGH:,} were not looked through.", "poor")
+    if any(each.status == "interrupted" for each, _ in rows):
+        yield Line(f"Interrupted: the process is gone; {command('resume')} goes on with them.", "poor")
+
+
+def _stage(progress: dict[str, Any]) -> str:
+    """Where a research stands, in words; nothing of a ticket."""
+    return f"{progress['stage']}, round {progress['round']} of {progress['rounds']}" if progress else ""

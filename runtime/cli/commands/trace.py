@@ -1,0 +1,148 @@
+"""`trace`: what happened on a ticket, step by step, as the journal holds it."""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from runtime.cli import Exit, utf8
+from runtime.messages import spoken
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from actors.workflow.outcome import Outcome
+    from runtime.cli.view.result import Line
+    from runtime.node import Node
+    from runtime.settings import Settings
+    from runtime.storage.journal import StoredRun
+
+VALUE_CHARACTERS = 160
+"""A longer value of an event is cut on the screen; `--json` has it in full."""
+
+INDENT = 4
+"""How much further in a round stands than the one above it."""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = "exit status: 0 it is known, 3 there is no such ticket or run."
+    parser.add_argument("id", type=utf8, help="a ticket or a run")
+    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+
+
+def run(arguments: argparse.Namespace, settings: "Settings") -> int:
+    import asyncio
+
+    return asyncio.run(_trace(arguments, settings))
+
+
+async def _trace(arguments: argparse.Namespace, settings: "Settings") -> int:
+    import time
+
+    import msgspec
+
+    from runtime.cli.child_runs import below
+    from runtime.cli.session import find, opened
+    from runtime.cli.view.result import Line, as_json
+    from runtime.cli.view.run_display import write
+    from runtime.cli.view.ticket_lines import head
+    from runtime.run_record import record
+    from runtime.storage.tickets import asked
+
+    async with opened(settings) as node:
+        stored, outcome = find(node, arguments.id)
+        said = asked(node.database, stored)
+        found = _found(node, stored, outcome)
+        rounds = [_found(node, each, node.journal.outcome(each)) for each in below(node.journal, stored)]
+    named = record(stored, said)
+    if arguments.json:
+        whole = {**msgspec.to_builtins(named), **found}
+        print(as_json({**whole, "rounds": rounds} if rounds else whole))
+    else:
+        write([*head(named, time.time(), said.note), Line(""), *_all(found, rounds)], sys.stdout)
+    return Exit.DONE
+
+
+def _found(node: "Node", stored: "StoredRun", outcome: "Outcome | None") -> dict[str, Any]:
+    """A run, under the names that `--json` prints; what was asked is the same for all rounds."""
+    from runtime.times import iso
+
+    brief = getattr(node.journal.case(stored), "brief", None)
+    explored = {"round": brief.round, "direction": brief.direction} if brief is not None else {}
+    return {
+        **explored,
+        "run": stored.id,
+        "ticket": stored.ticket,
+        "workflow": stored.workflow,
+        "status": stored.status,
+        "started": iso(stored.started),
+        "ended": None if stored.ended is None else iso(stored.ended),
+        "events": [_event(entry) for entry in node.journal.entries(stored)],
+        "handoffs": node.journal.fold(stored).handoffs,
+        "outcome": outcome,
+    }
+
+
+def _event(entry: Any) -> dict[str, Any]:
+    """A journalled event, under the names that `--json` prints."""
+    import msgspec
+
+    from actors.workflow.outcome import marker
+
+    said = msgspec.to_builtins(entry.event)
+    return {
+        "n": entry.n,
+        "at": entry.at,
+        "sender": entry.sender,
+        "handoff": entry.number,
+        "event": type(entry.event).__name__,
+        "marker": marker(type(entry.event)),
+        "said": {key: value for key, value in said.items() if key != "type"},
+    }
+
+
+def _said(name: str, value: Any) -> "Iterator[str]":
+    """What an event says, a line for each value that is not empty."""
+    import json
+
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield from _said(f"{name} {key}", each)
+    elif value not in (None, "", [], ()):
+        text = " ".join(value.split()) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        cut = text if len(text) <= VALUE_CHARACTERS else text[:VALUE_CHARACTERS] + " …"
+        yield f"{spoken(name)}: {cut}"
+
+
+def _all(found: dict[str, Any], rounds: list[dict[str, Any]]) -> "Iterator[Line]":
+    """The run, and the rounds below it, each further in."""
+    from runtime.cli.view.result import Line
+
+    yield from _lines(found)
+    for each in rounds:
+        indent = INDENT * (each["run"].count(".") - found["run"].count("."))
+        yield Line("")
+        yield from (line._replace(indent=line.indent + indent) for line in _lines(each))
+
+
+def _lines(found: dict[str, Any]) -> "Iterator[Line]":
+    from runtime.cli.view.result import Line, ending, handoffs
+    from runtime.cli.view.round_lines import cut
+
+    outcome = found["outcome"]
+    if found.get("direction"):
+        yield Line(f"Round {found['round']}, run {found['run']}: {spoken(found['status'])}", "strong")
+        yield Line(f"It explores: {cut(found['direction'])}")
+        yield Line("")
+    yield Line(f"Events ({len(found['events'])})", "strong")
+    for event in found["events"]:
+        sender = event["sender"] or "outside"
+        marked = f", {event['marker']}" if event["marker"] else ""
+        yield Line(f"{event['n']:>3}  {event['at']:8.3f} s  {sender}: {spoken(event['event'])}{marked}", indent=1)
+        for name, value in event["said"].items():
+            yield from (Line(text, "faint", 22) for text in _said(name, value))
+    yield Line("")
+    yield from handoffs(found["handoffs"])
+    if outcome is None:
+        yield Line("It has not ended.", "poor")
+    else:
+        yield from ending(outcome, named=False)

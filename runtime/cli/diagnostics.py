@@ -1,0 +1,301 @@
+"""What `doctor` looks at. Each check is short, bounded, and changes nothing."""
+
+import importlib.util
+import os
+import sqlite3
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+import msgspec
+
+from actors.text.urls import web_address
+from runtime.cli.view.result import counted
+from runtime.config import PREFIX, ConfigError, is_loopback
+from runtime.families.helpdesk import configured
+from runtime.knowledge.knowledge_index import FILE as INDEX
+from runtime.kubernetes import service_variables
+from runtime.llm.models import chosen
+from runtime.logs import FILE
+from runtime.messages import redacted
+from runtime.program import command, shipped
+from runtime.settings import ModelSettings, Settings
+from runtime.storage.condition import free_megabytes
+from runtime.storage.integrity import REMEDY, examine, version
+from runtime.storage.private import DATABASE
+
+REACH_SECONDS = 2.0
+BUSY_SECONDS = 1.0
+EXAMINE_SECONDS = 30.0
+FREE_MEGABYTES = 200
+RESEARCH = "pip install -e '.[research]'"
+OPENAI = "https://api.openai.com/v1"
+
+
+class Check(msgspec.Struct, frozen=True):
+    """One thing that was looked at."""
+
+    name: str
+    state: Literal["ok", "warning", "problem"]
+    found: str
+    remedy: str = ""
+
+
+def checks(settings: Settings, file: Path | None, *, reach: bool) -> list[Check]:
+    """Everything, in the order in which a reader would ask."""
+    folder = Path(settings.storage.folder)
+    looks: list[Callable[[], Check]] = [
+        python,
+        sqlite,
+        lambda: configuration(file),
+        lambda: workflows(settings),
+        lambda: storage(folder),
+        lambda: database(folder / DATABASE),
+        lambda: memory(folder / DATABASE),
+        lambda: knowledge(folder / INDEX),
+        lambda: model(settings.model),
+        lambda: model_server(settings.model, reach=reach),
+        lambda: web_search(settings),
+        web_pages,
+        lambda: server(settings),
+        lambda: log(settings),
+        terminal,
+    ]
+    return [look() for look in looks]
+
+
+def python() -> Check:
+    version = ".".join(map(str, sys.version_info[:3]))
+    return Check("Python", "ok", f"{version} at {sys.executable}")
+
+
+def sqlite() -> Check:
+    memory_only = sqlite3.connect(":memory:")
+    try:
+        memory_only.execute("CREATE VIRTUAL TABLE t USING fts5 (x)")
+    except sqlite3.OperationalError:
+        remedy = "Use a Python whose SQLite has FTS5, such as your distribution's or python.org's."
+        return Check("SQLite", "problem", f"{sqlite3.sqlite_version}, without full-text search", remedy)
+    finally:
+        memory_only.close()
+    return Check("SQLite", "ok", f"{sqlite3.sqlite_version} with full-text search (FTS5)")
+
+
+def configuration(file: Path | None) -> Check:
+    theirs = service_variables(os.environ)
+    changed = sorted(name for name in os.environ if name.startswith(PREFIX) and name not in theirs)
+    besides = f", changed by {', '.join(changed)}" if changed else ""
+    if theirs:
+        besides += f"; not ours but Kubernetes', so passed over: {', '.join(theirs)}"
+    found = (str(file.absolute()) if file else "defaults (no config.toml here)") + besides
+    return Check("Configuration", "ok", found, f"All that can be set, and what it means: {shipped('config.toml')}")
+
+
+def workflows(settings: Settings) -> Check:
+    """Whether runs can end well under the limits that are set."""
+    from actors.helpdesk.workflow import HELPDESK
+    from actors.research.workflow import RESEARCH as TABLE
+
+    try:
+        names = [configured(flow, settings).name for flow in (HELPDESK, TABLE)]
+    except ConfigError as error:
+        return Check("Workflows", "problem", str(error), "Mend it in config.toml, or in the environment.")
+    limits = settings.run
+    found = f"{' and '.join(names)}: at most {limits.max_handoffs} handoffs and {limits.max_seconds:g} s a run"
+    return Check("Workflows", "ok", found)
+
+
+def storage(folder: Path) -> Check:
+    remedy = "Set [storage] folder or TERMINUS_STORAGE_FOLDER to a folder that this user may write."
+    place = folder
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    try:
+        with tempfile.TemporaryFile(dir=place):
+            free = free_megabytes(place) or 0
+    except OSError as error:
+        return Check("Storage", "problem", f"{folder.absolute()} cannot be written ({error.strerror})", remedy)
+    made = "" if folder.exists() else ", made when it is first needed"
+    found = f"{folder.absolute()}, {free:,} MB free{made}"
+    if free < FREE_MEGABYTES:
+        return Check("Storage", "warning", found, f"Free some disk space: under {FREE_MEGABYTES} MB tickets may fail.")
+    return Check("Storage", "ok", found)
+
+
+def database(file: Path) -> Check:
+    sql = "SELECT (SELECT count(*) FROM ticket), count(*), count(*) FILTER (WHERE ended IS NULL) FROM run"
+    rows = _read(file, sql)
+    if isinstance(rows, str):
+        return Check("Database", "problem", rows, REMEDY)
+    if not rows:
+        return Check("Database", "ok", "none yet; the first ticket makes it")
+    tickets, runs, running = rows[0]
+    found = f"{counted(tickets, 'ticket')}, {counted(runs, 'run')}, {running or 'none'} of them unfinished"
+    try:
+        damage = examine(file, "integrity_check", EXAMINE_SECONDS, read_only=True)
+        found += f"; version {version(file)}"
+    except TimeoutError:
+        return Check("Database", "ok", f"{found}; not all of it was examined within {EXAMINE_SECONDS:g} s")
+    except sqlite3.Error as error:
+        damage = str(error)
+    if damage:
+        return Check("Database", "problem", f"{found}, but it is damaged: {damage}", REMEDY)
+    return Check("Database", "ok", f"{found}, examined and sound")
+
+
+def memory(file: Path) -> Check:
+    rows = _read(file, "SELECT state, count(*) FROM remembered GROUP BY state")
+    if isinstance(rows, str):
+        return Check("Memory", "problem", rows, "See the database above.")
+    counts = dict(rows)
+    said = ", ".join(f"{counts.get(state, 0):,} {state}" for state in ("confirmed", "unconfirmed", "rejected"))
+    return Check("Memory", "ok", f"{counted(sum(counts.values()), 'resolution')}: {said}")
+
+
+def knowledge(file: Path) -> Check:
+    sql = """
+    SELECT (SELECT count(*) FROM documents WHERE reason = ''), (SELECT count(*) FROM documents WHERE reason != ''),
+    (SELECT count(*) FROM passages), (SELECT group_concat(path, ', ') FROM folders)
+    """
+    rows = _read(file, sql)
+    remedy = f"Run {command('index FOLDER')} on a folder of Markdown, text or HTML."
+    if isinstance(rows, str):
+        return Check("Knowledge", "problem", rows, f"Remove {file} and index the folders again.")
+    if not rows or not rows[0][2]:
+        return Check("Knowledge", "warning", "no documents are indexed, so only memory can answer", remedy)
+    documents, skipped, passages, folders = rows[0]
+    more = f", {skipped:,} skipped" if skipped else ""
+    return Check(
+        "Knowledge", "ok", f"{counted(documents, 'document')}, {counted(passages, 'passage')}{more}, of {folders}"
+    )
+
+
+def model(settings: ModelSettings) -> Check:
+    """Who thinks, and why."""
+    if chosen(settings) == "extractive":
+        why = "no key and no base_url is set" if settings.provider == "auto" else "[model] provider says so"
+        remedy = "For written answers set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own."
+        return Check("Model", "ok", f"extractive: quotes documents, needs no network ({why})", remedy)
+    where = redacted(settings.base_url) or OPENAI
+    reasons = {True: "[model] provider says so", False: "a key or a base_url is set"}
+    found = f"{settings.name} at {where} ({reasons[settings.provider == 'openai']})"
+    if "@" in urlsplit(settings.base_url).netloc:
+        remedy = "Set it without, and the key as OPENAI_API_KEY."
+        return Check("Model", "problem", f"{found}: [model] base_url holds a user name or a password", remedy)
+    if not settings.api_key and not settings.base_url:
+        return Check("Model", "problem", f"{found}, but no key", "Set OPENAI_API_KEY.")
+    if importlib.util.find_spec("openai") is None:
+        return Check("Model", "problem", f"{found}, but its SDK is not installed", "pip install 'openai[aiohttp]'")
+    return Check("Model", "ok", f"{found}, key {'set' if settings.api_key else 'not set'}")
+
+
+def model_server(settings: ModelSettings, *, reach: bool) -> Check:
+    """Whether the model's server answers, asked once and briefly."""
+    name = "Model server"
+    if chosen(settings) == "extractive":
+        return Check(name, "ok", "none needed")
+    url = settings.base_url or OPENAI
+    base = redacted(url)
+    if not reach and not is_loopback(urlsplit(url).hostname or ""):
+        return Check(name, "ok", f"{base} was not contacted", f"{command('doctor --reach')} contacts it.")
+    state: Literal["ok", "warning", "problem"] = "warning" if settings.fallback else "problem"
+    besides = "; until then the extractive model answers" if settings.fallback else ""
+    try:
+        status = _asked(f"{url.rstrip('/')}/models", settings.api_key)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        return Check(name, state, f"{base} does not answer ({reason})", f"Start it, or mend [model] base_url{besides}.")
+    if status in {401, 403}:
+        return Check(name, state, f"{base} refuses the key ({status})", f"Mend OPENAI_API_KEY{besides}.")
+    if status >= 500:
+        return Check(name, state, f"{base} answers with {status}", f"Look at its own log{besides}.")
+    return Check(name, "ok", f"{base} answers ({status})")
+
+
+def web_search(settings: Settings) -> Check:
+    """Where research may search beside the own documents; nothing is contacted."""
+    sources, missing = [], []
+    if settings.tavily.api_key or settings.tavily.keyless:
+        sources.append(f"Tavily, key {'set' if settings.tavily.api_key else 'not set, so for a few queries only'}")
+        missing.append(("tavily", "pip install tavily-python"))
+    if settings.duckduckgo.enabled:
+        sources.append("DuckDuckGo")
+        missing.append(("ddgs", "pip install -e '.[duckduckgo]'"))
+    if settings.feeds.urls:
+        sources.append(counted(len(settings.feeds.urls), "feed"))
+        missing.append(("fastfeedparser", RESEARCH))
+    if not sources:
+        remedy = "Set TAVILY_API_KEY, [feeds] urls or [duckduckgo] enabled; helpdesk tickets need none."
+        return Check("Web search", "ok", "none configured: research searches your documents only", remedy)
+    found = "; ".join(sources)
+    if wrong := [url for url in settings.feeds.urls if not web_address(url)]:
+        return Check("Web search", "warning", f"{found}; {redacted(wrong[0])} is no web address", "Mend [feeds] urls.")
+    if lacking := _lacking(missing):
+        return Check("Web search", "warning", f"{found}; {lacking[0][0]} is not installed", lacking[0][1])
+    return Check("Web search", "ok", found)
+
+
+def web_pages() -> Check:
+    """What reads web pages when Tavily does not."""
+    lacking = _lacking([("trafilatura", RESEARCH), ("protego", RESEARCH)])
+    if lacking:
+        names = " and ".join(name for name, _ in lacking)
+        found = f"{names} not installed, so web pages are read poorly or not at all"
+        return Check("Web pages", "warning", found, RESEARCH)
+    return Check("Web pages", "ok", "read by our own crawler: trafilatura and protego are installed")
+
+
+def _lacking(wanted: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Modules that are not installed, each with how to get it."""
+    return [each for each in wanted if importlib.util.find_spec(each[0]) is None]
+
+
+def server(settings: Settings) -> Check:
+    where = f"http://{settings.server.host}:{settings.server.port}"
+    token = "callers need the token" if settings.server.token else "no token, this machine only"
+    return Check("Daemon", "ok", f"would listen on {where}, {token}")
+
+
+def log(settings: Settings) -> Check:
+    return Check("Log", "ok", f"{Path(settings.storage.folder, FILE).absolute()}, from {settings.log.level} up")
+
+
+def terminal() -> Check:
+    if importlib.util.find_spec("rich") is None:
+        return Check("Live view", "warning", "rich is not installed", "pip install rich")
+    return Check("Live view", "ok", "rich is installed")
+
+
+def _read(file: Path, sql: str) -> list[Any] | str:
+    """Rows, or what is wrong with the file; none when there is no file or table yet."""
+    if not file.exists():
+        return []
+    try:
+        connection = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS)
+    except sqlite3.Error as error:
+        return f"{file} cannot be opened: {error}"
+    try:
+        return connection.execute(sql).fetchall()
+    except sqlite3.Error as error:
+        return [] if "no such table" in str(error) else f"{file} cannot be read: {error}"
+    finally:
+        connection.close()
+
+
+def _asked(url: str, key: str) -> int:
+    """The status with which a server answers; redirects and proxies are not followed."""
+    import http.client
+
+    parts = urlsplit(url)
+    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+    connection = kind(parts.hostname or "", parts.port, timeout=REACH_SECONDS)
+    try:
+        connection.request("GET", parts.path, headers={"Authorization": f"Bearer {key}"} if key else {})
+        return connection.getresponse().status
+    except http.client.HTTPException as error:
+        raise ValueError(f"not an HTTP server: {type(error).__name__}") from None
+    finally:
+        connection.close()

@@ -1,0 +1,174 @@
+"""Reads what a research is to be: its options become a brief and a file to write, or one sentence that says why not."""
+
+import os
+from collections.abc import Callable, Iterable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import msgspec
+
+from actors.research.models import Brief
+from runtime.cli import UserError
+from runtime.llm.models import chosen
+from runtime.messages import nearest, safe, shown
+from runtime.reports import formats
+from runtime.settings import Settings
+
+MOST_BREADTH = 20
+MOST_DEPTH = 5
+MOST_PAGES = 50
+"""In one pass, which is what a depth alone orders."""
+MOST_URLS = 50
+URL_CHARACTERS = 2_000
+
+
+class Order(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a research is to be. With neither breadth nor depth it is as configured."""
+
+    breadth: int | None = None
+    """Pages a round, 1 to 20."""
+    depth: int | None = None
+    """Rounds at most, 1 to 5; without a breadth: pages of one single pass, 1 to 50."""
+    sources: tuple[str, ...] = ()
+    """Of knowledge, tavily, web, rss; empty: all that are configured."""
+    urls: tuple[str, ...] = ()
+    """Pages that are read in any case, at most 50."""
+
+
+class Source(NamedTuple):
+    """A source that may be asked for by its name."""
+
+    configured: Callable[[Settings], bool]
+    remedy: str
+    module: str = ""
+    """What must be installed."""
+    install: str = ""
+
+
+SOURCES = {
+    "knowledge": Source(lambda _: True, ""),
+    "tavily": Source(
+        lambda settings: bool(settings.tavily.api_key) or settings.tavily.keyless, "set TAVILY_API_KEY",
+        "tavily", "pip install tavily-python",
+    ),
+    "web": Source(
+        lambda settings: settings.duckduckgo.enabled, "set [duckduckgo] enabled = true",
+        "ddgs", "pip install -e '.[duckduckgo]'",
+    ),
+    "rss": Source(lambda settings: bool(settings.feeds.urls), "name feeds in [feeds] urls"),
+}  # fmt: skip
+WRITERS = {".docx": "docx", ".pdf": "reportlab"}
+"""What must be installed to write a report of this suffix."""
+
+
+def brief(order: Order, settings: Settings, dash: str = "--") -> Brief:
+    """
+    What the research is ordered to do.
+
+    :param dash: how the options are spelled where they were given.
+    :raises UserError: with a sentence that names the option.
+    """
+    _countable(settings)
+    breadth, depth = _size(order, settings, dash)
+    sources = _sources(order.sources, settings, f"{dash}sources")
+    if not order.sources:
+        sources = _sources(settings.research.sources, settings, "[research] sources")
+    return Brief(breadth=breadth, depth=depth, sources=sources, urls=_urls(order.urls))
+
+
+def destination(name: str) -> Path:
+    """
+    The file that a report is written to, looked at before there is one.
+
+    :raises UserError: it cannot be written there.
+    """
+    path = Path(name)
+    said, suffix, folder = safe(name), path.suffix.lower(), path.parent
+    if suffix not in formats():
+        known = ", ".join(formats())
+        raise UserError(f"A report is written as {known}, not {shown(path.suffix or name)}: name --out accordingly.")
+    if said_missing := missing(suffix):
+        raise UserError(said_missing)
+    if path.is_dir():
+        raise UserError(f"{said} is a folder. Name a file in it with --out.")
+    if not folder.is_dir():
+        raise UserError(
+            f"There is no folder {safe(str(folder))} to write {safe(path.name)} to. Make it, or name another."
+        )
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        raise UserError(f"{said} cannot be written by this user. Name another file with --out.")
+    return path
+
+
+def missing(suffix: str) -> str:
+    """Why no report can be written as files of this suffix, in a sentence; empty when it can."""
+    module = WRITERS.get(suffix)
+    if module is None or find_spec(module) is not None:
+        return ""
+    return f"Writing {suffix} needs more than is installed: `pip install -e '.[documents]'`, or ask for .html."
+
+
+def _countable(settings: Settings) -> None:
+    """A budget of money without prices would never be used up."""
+    model = settings.model
+    if settings.research.money and not (model.price_in or model.price_out) and chosen(model) == "openai":
+        raise UserError(
+            "[research] money is set, but the model has no price: set [model] price_in and price_out, or money to 0."
+        )
+
+
+def _size(order: Order, settings: Settings, dash: str) -> tuple[int, int]:
+    """Pages a round, and rounds."""
+    if order.breadth is None and order.depth is not None:
+        alone = f"{dash}depth without {dash}breadth is the number of pages of one pass and"
+        return _within(order.depth, MOST_PAGES, alone), 1
+    breadth = settings.research.breadth if order.breadth is None else order.breadth
+    depth = settings.research.depth if order.depth is None else order.depth
+    rounds = f"{dash}depth with {dash}breadth is the number of rounds and"
+    return _within(breadth, MOST_BREADTH, f"{dash}breadth"), _within(depth, MOST_DEPTH, rounds)
+
+
+def _within(number: int, most: int, what: str) -> int:
+    if not 1 <= number <= most:
+        raise UserError(f"{what} must be a whole number from 1 to {most}, not {shown(number)}.")
+    return number
+
+
+def _sources(names: Iterable[str], settings: Settings, where: str) -> tuple[str, ...]:
+    wanted = tuple(dict.fromkeys(each.strip().lower() for each in names if each.strip()))
+    for name in wanted:
+        source = SOURCES.get(name)
+        if source is None:
+            raise UserError(f"{where}: there is no source {shown(name)}. {nearest(name, SOURCES)}")
+        if not source.configured(settings):
+            raise UserError(f"{where}: the source {name} is not configured: {source.remedy}, or leave it away.")
+        if source.module and find_spec(source.module) is None:
+            raise UserError(f"{where}: the source {name} is not installed: {source.install}, or leave it away.")
+    return wanted
+
+
+def _urls(given: Iterable[str]) -> tuple[str, ...]:
+    urls = tuple(dict.fromkeys(each.strip() for each in given))
+    if len(urls) > MOST_URLS:
+        raise UserError(f"At most {MOST_URLS} URLs can be named, not {len(urls)}. Leave some away.")
+    for url in urls:
+        _check(url)
+    return urls
+
+
+def _check(url: str) -> None:
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host, port = None, None
+    known = host is not None and parts.scheme in {"http", "https"} and port != 0
+    if not known or not url.isprintable() or " " in url:
+        meant = f" Did you mean {shown(f'https://{url}')}?" if "//" not in url and "." in url and " " not in url else ""
+        raise UserError(f"{shown(url)} is no address of a web page, such as https://example.org/page.{meant}")
+    if parts.username is not None or parts.password is not None:
+        raise UserError("A URL with a user name or a password is not read. Leave them away.")
+    if len(url) > URL_CHARACTERS:
+        raise UserError(f"{shown(url)} is over {URL_CHARACTERS} characters. Name a shorter URL.")

@@ -1,0 +1,262 @@
+"""Turns what was typed, piped or named into one ticket, or into one sentence that says why not."""
+
+import re
+import sys
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import msgspec
+
+from actors.research.models import Brief
+from runtime.cli import UserError
+from runtime.messages import safe, shown
+from runtime.program import command
+from runtime.storage.journal import Ticket
+
+FILE_SUFFIXES = (".md", ".markdown", ".txt", ".json")
+TEXT_KEYS = ("text", "body", "description")
+SUBJECT_KEYS = ("subject", "title")
+ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+SHORT_CHARACTERS = 500
+"""What a subject or a requester may have at most."""
+BINARY_SHARE = 0.05
+"""A file with more control characters than this is no text."""
+
+
+class Draft(msgspec.Struct, frozen=True):
+    """A ticket as its requester wrote it."""
+
+    text: str
+    id: str = ""
+    subject: str = ""
+    requester: str = ""
+    brief: Brief | None = None
+    """Ordered as a research."""
+
+    def ticket(self) -> Ticket:
+        """As the node takes it."""
+        return Ticket(
+            text=self.text, id=self.id, subject=self.subject, requester=self.requester, brief=self.brief
+        )  # fmt: skip
+
+
+class Read(NamedTuple):
+    """A ticket, and where it was read."""
+
+    place: str
+    """A file, `stdin`, or nothing when the text itself was typed."""
+    draft: Draft
+
+
+def read_all(words: list[str], kilobytes: int, stdin: BinaryIO | None = None) -> list[Read]:
+    """
+    The tickets that the words on the command line mean: one for each file, or one in all.
+
+    :param kilobytes: how large a ticket may be.
+    :raises UserError: with a sentence that names the place.
+    """
+    if len(words) > 1 and _are_files(words):
+        tickets = [Read(word, read([word], kilobytes)) for word in words]
+        _refuse_twice(tickets)
+        return tickets
+    place = words[0] if len(words) == 1 and _path(words[0]) is not None else ""
+    return [Read(place, read(words, kilobytes, stdin))]
+
+
+def _are_files(words: list[str]) -> bool:
+    """Whether several words name files. Words that are none are a text, as long as none of them is one."""
+    there = [word for word in words if _is_file(word)]
+    missing = next((word for word in words if word not in there), None)
+    if missing is None or all(_looks(word) for word in words):
+        if missing is not None:
+            _file(Path(missing), 0)
+        return True
+    if there:
+        what = "is a folder" if Path(missing).is_dir() else "does not exist"
+        raise UserError(
+            f"{safe(there[0])} is a file, but {safe(missing)} {what}: "
+            "name only files, or put the ticket's text in quotes."
+        )
+    return False
+
+
+def _is_file(word: str) -> bool:
+    try:
+        return Path(word).is_file()
+    except (OSError, ValueError):  # such as a name longer than the file system takes
+        return False
+
+
+def _refuse_twice(tickets: list[Read]) -> None:
+    """Two tickets of the same id would be one run."""
+    seen: dict[str, str] = {}
+    for place, draft in tickets:
+        if draft.id and draft.id in seen:
+            raise UserError(
+                f"{safe(seen[draft.id])} and {safe(place)} have the same id {shown(draft.id)}. Give each its own."
+            )
+        seen[draft.id] = place
+
+
+def read(words: list[str], kilobytes: int, stdin: BinaryIO | None = None) -> Draft:
+    """
+    The ticket that the words on the command line mean: `-`, a file, or the text itself.
+
+    :param kilobytes: how large a ticket may be.
+    :raises UserError: with a sentence that names the place.
+    """
+    most = kilobytes * 1024
+    if not words:
+        raise UserError('What is the ticket? Give its text in quotes, a Markdown, text or JSON file, or "-" for stdin.')
+    if words == ["-"]:
+        return parse(_decoded(_stdin(most, stdin), "stdin", most), "stdin")
+    if len(words) == 1 and (path := _path(words[0])) is not None:
+        return parse(_decoded(_file(path, most), safe(str(path)), most), safe(str(path)), path.suffix.lower())
+    return checked(Draft(_decoded(_bytes(" ".join(words)), "The ticket", most)), "The ticket")
+
+
+def parse(text: str, place: str, suffix: str = "") -> Draft:
+    """A ticket from the text of a file: JSON, Markdown with front matter, or plain text."""
+    if suffix == ".json" or (not suffix and text.lstrip().startswith("{")):
+        return checked(_from_json(text, place), place)
+    if suffix != ".txt" and text.startswith("---"):
+        return checked(_from_front_matter(text, place), place)
+    return checked(Draft(text), place)
+
+
+def checked(draft: Draft, place: str) -> Draft:
+    """The draft without white space around it, if it says anything and its id and subject can be used."""
+    if not draft.text.strip() and not draft.subject.strip():
+        raise UserError(f"{place} is empty: there is nothing to resolve. Write what is wrong, in a sentence or more.")
+    if draft.id and not ID.fullmatch(draft.id):
+        raise UserError(
+            f"{place}: the id {shown(draft.id)} must be 1 to 100 letters, digits, dots, dashes or underscores."
+        )
+    if "\0" in draft.text + draft.subject + draft.requester:
+        raise UserError(f"{place} holds the character U+0000, which is in no text. Remove it.")
+    for name in ("subject", "requester"):
+        if len(getattr(draft, name)) > SHORT_CHARACTERS:
+            raise UserError(f"{place}: the {name} is over {SHORT_CHARACTERS} characters. Put the rest into the text.")
+    return msgspec.structs.replace(draft, text=draft.text.strip(), subject=" ".join(draft.subject.split()))
+
+
+def _path(word: str) -> Path | None:
+    """The file that a single argument names, or would name if it were there."""
+    if not word.strip() or "\n" in word or len(word) > 4096 or "\0" in word:
+        return None
+    path = Path(word)
+    try:
+        there = path.exists()
+    except OSError:  # such as a name longer than the file system takes: then it is a text
+        there = False
+    return path if there or _looks(word) else None
+
+
+def _looks(word: str) -> bool:
+    """Whether it looks like the name of a file."""
+    return word.lower().endswith(FILE_SUFFIXES) and " " not in word.strip()
+
+
+def _file(path: Path, most: int) -> bytes:
+    name = safe(str(path))
+    if path.is_dir():
+        raise UserError(f"{name} is a folder, not a ticket. Name a file in it, or put the ticket's text in quotes.")
+    try:
+        if not path.is_file():
+            if path.exists():
+                raise UserError(f"{name} is not a regular file. Pipe it instead: {command('submit -')} < {name}.")
+            raise UserError(f"There is no file {name}. Check the name, or put the ticket's text in quotes.")
+        with path.open("rb") as stream:
+            return stream.read(most + 1)
+    except OSError as error:
+        raise UserError(f"{name} cannot be read: {error.strerror}. Check its permissions.") from None
+
+
+def _stdin(most: int, stdin: BinaryIO | None) -> bytes:
+    if stdin is None and sys.stdin is None:  # so Python calls one that was closed before it began
+        raise UserError("There is no stdin to read the ticket from. Pipe it in, or put its text in quotes.")
+    return (stdin or sys.stdin.buffer).read(most + 1)
+
+
+def _bytes(text: str) -> bytes:
+    """Arguments hold undecodable bytes as lone surrogates; this brings them back to be refused like a file's."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _decoded(content: bytes, place: str, most: int) -> str:
+    if len(content) > most:
+        raise UserError(f"{place} is over {most // 1024} KB. Shorten it, or raise [run] ticket_kilobytes.")
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise UserError(f"{place} is UTF-16 text. Save it as UTF-8.")
+    controls = sum(content.count(bytes([code])) for code in (*range(9), *range(14, 27), *range(28, 32)))
+    if b"\0" in content or controls > len(content) * BINARY_SHARE:
+        raise UserError(f"{place} is not text but binary data. Give the ticket as text, Markdown or JSON.")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise UserError(
+            f"{place} is not UTF-8 text: line {line} holds the byte 0x{content[error.start]:02x}. Save it as UTF-8."
+        ) from None
+
+
+def _from_json(text: str, place: str) -> Draft:
+    try:
+        data = msgspec.json.decode(text)
+    except msgspec.DecodeError as error:
+        raise UserError(f"{place} is not valid JSON: {error}. Mend it, or give plain text.") from None
+    except RecursionError:
+        raise UserError(f"{place} is JSON nested too deeply. Give an object with a text.") from None
+    if isinstance(data, str):
+        return Draft(data)
+    if not isinstance(data, dict):
+        raise UserError(f'{place} must be a JSON object such as {{"subject": "VPN", "text": "My VPN ..."}}.')
+    if not any(key in data for key in (*TEXT_KEYS, *SUBJECT_KEYS)):
+        raise UserError(f'{place} has none of the keys {", ".join(TEXT_KEYS)}. Put what is wrong under "text".')
+    return _draft(data, "", place)
+
+
+def _from_front_matter(text: str, place: str) -> Draft:
+    import yaml  # type: ignore[import-untyped]  # only such a file needs it
+    from frontmatter.default_handlers import YAMLHandler
+
+    handler = YAMLHandler()
+    try:
+        head, body = handler.split(text)
+    except ValueError:
+        return Draft(text)  # a rule above the text, not front matter
+    try:
+        data = handler.load(head, Loader=yaml.BaseLoader)  # every value as it is written: an id 007 stays one
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = "" if mark is None else f", line {mark.line + 1}"
+        raise UserError(f"{place}{line}: the front matter is not valid YAML. Mend it, or leave it out.") from None
+    except RecursionError:
+        raise UserError(f"{place}: the front matter is nested too deeply. Leave it out.") from None
+    if data in (None, ""):
+        return Draft(body)
+    if not isinstance(data, dict):
+        raise UserError(f"{place}: the front matter must be keys with values, such as `subject: VPN`.")
+    return _draft(data, body, place)
+
+
+def _draft(data: dict[str, Any], body: str, place: str) -> Draft:
+    """A ticket from keys; others than ours are not our business."""
+    return Draft(
+        text=body or _first(data, TEXT_KEYS, place),
+        id=_first(data, ("id",), place),
+        subject=_first(data, SUBJECT_KEYS, place),
+        requester=_first(data, ("requester",), place),
+    )
+
+
+def _first(data: dict[str, Any], names: tuple[str, ...], place: str) -> str:
+    for name in names:
+        value = data.get(name)
+        if value is None:
+            continue
+        if isinstance(value, dict | list):  # never printed: a few lines of YAML unfold to gigabytes
+            kind = "a list" if isinstance(value, list) else "keys with values"
+            raise UserError(f"{place}: {name} must be a text, not {kind}.")
+        return str(value)
+    return ""

@@ -1,0 +1,123 @@
+"""Progress and results as plain lines: what pipes, files and terminals without rich get."""
+
+import sys
+import time
+from collections.abc import Callable, Iterable
+from typing import Protocol, TextIO, assert_never
+
+from actors.workflow.outcome import AnswerRefused, HandoffMade, Progress, RunBegan, RunEnded
+from actors.workflow.progress import HEARTBEAT_SECONDS, Board, News, RoundBegan, Worked, fold
+from runtime.cli.view.result import RESEARCH, Line
+from runtime.cli.view.round_lines import standing, told
+from runtime.messages import safe, spoken
+
+ITEM_SECONDS = 0.1
+"""Items that are completed closer together are told together."""
+
+
+class View(Protocol):
+    """Shows a run on its way. Every method returns at once."""
+
+    def show(self, event: News) -> None: ...
+
+    def tick(self) -> None:
+        """Some time passed."""
+
+    def note(self, sentence: str) -> None:
+        """Tell the user something besides."""
+
+    def close(self) -> None:
+        """Leave the terminal as it was. May be called twice."""
+
+
+class Silent:
+    """Shows nothing but what the user must know."""
+
+    def show(self, event: News) -> None:
+        """Not wanted."""
+
+    def tick(self) -> None:
+        """Nothing to refresh."""
+
+    def note(self, sentence: str) -> None:
+        print(safe(sentence), file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        """Nothing to put back."""
+
+
+class PlainView:
+    """One line for each event, and one now and then while nothing happens."""
+
+    def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
+        self._stream, self._clock = stream, clock
+        self._began = self._said = clock()
+        self._agent = ""
+        self._board = Board()
+        self._research = False
+        self._held = ""
+        """An item that was completed too soon after another to be a line of its own."""
+
+    def show(self, event: News) -> None:
+        if isinstance(event, RunBegan):
+            self._began = self._clock()
+            self._research = event.workflow == RESEARCH
+        if isinstance(event, HandoffMade):
+            self._agent = event.target
+        if not isinstance(event, Worked | RoundBegan) and (text := sentence(event)) and not self._stage(event):
+            self.note(text)
+        at = self._clock() - self._began
+        before, self._board = self._board, fold(self._board, event, at)
+        for line, now in told(before, self._board, event, at):
+            if now or self._clock() - self._said >= ITEM_SECONDS:
+                self.note(line)
+            else:
+                self._held = line
+        if isinstance(event, RunEnded):
+            self._release()
+
+    def _stage(self, event: News) -> bool:
+        """Whether it is a handoff of a research, which is told as the stage that it leads to."""
+        return self._research and isinstance(event, HandoffMade)
+
+    def tick(self) -> None:
+        silent = self._clock() - self._said
+        if self._held and silent >= ITEM_SECONDS:
+            self._release()
+        elif silent >= HEARTBEAT_SECONDS and self._agent:
+            at = self._clock() - self._began
+            self.note(standing(self._board, at) or f"{at:9.3f} s       {self._agent} is at work")
+
+    def note(self, sentence: str) -> None:
+        self._release()
+        self._said = self._clock()
+        print(safe(sentence), file=self._stream, flush=True)
+
+    def _release(self) -> None:
+        """Say the last item that was held back; those before it are in its count."""
+        if line := self._held:
+            self._held = ""
+            self.note(line)
+
+    def close(self) -> None:
+        """Nothing to put back."""
+
+
+def sentence(event: Progress) -> str:
+    """An event as a line; empty where the result says it anyway."""
+    match event:
+        case RunBegan():
+            return f"Ticket {event.ticket}: {event.workflow} run {event.run} begins with {event.agent}"
+        case HandoffMade():
+            return f"{event.seconds:9.3f} s  {event.number:>3}  {event.source} → {event.target}  {spoken(event.reason)}"
+        case AnswerRefused():
+            return f"An answer of {event.sender} was refused: {event.reason}"
+        case RunEnded():
+            return ""
+    assert_never(event)
+
+
+def write(lines: Iterable[Line], stream: TextIO) -> None:
+    """Print lines with nothing but their indentation."""
+    for line in lines:
+        print((" " * line.indent + safe(line.text)).rstrip(), file=stream)

@@ -1,0 +1,83 @@
+"""How far indexing is: a bar on a terminal, a line now and then otherwise."""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from typing import TextIO
+
+from runtime.cli.view.result import counted
+from runtime.cli.view.run_display import can_redraw
+from runtime.knowledge.index.indexing import IndexProgress
+from runtime.messages import safe
+
+LINE_SECONDS = 2.0
+FRAME_SECONDS = 0.1
+
+Show = Callable[[IndexProgress], None]
+
+
+@contextlib.contextmanager
+def bar(stream: TextIO) -> Iterator[Show]:
+    """A function that shows progress for as long as this is open. A stream that went away is no reason to stop."""
+    with _bar(stream) if can_redraw(stream) else contextlib.nullcontext(_lines(stream)) as show:
+        broken = False
+
+        def shown(progress: IndexProgress) -> None:
+            nonlocal broken
+            if broken:
+                return
+            try:
+                show(progress)
+            except OSError:
+                broken = True
+
+        yield shown
+
+
+def _lines(stream: TextIO) -> Show:
+    last = time.monotonic()
+
+    def show(progress: IndexProgress) -> None:
+        nonlocal last
+        if progress.waiting:
+            print(f"{progress.current.capitalize()} to end", file=stream, flush=True)
+            return
+        now = time.monotonic()
+        if progress.done < progress.total and now - last < LINE_SECONDS:
+            return
+        last = now
+        print(
+            f"{progress.done:,} of {counted(progress.total, 'document')}, {counted(progress.passages, 'new passage')}",
+            file=stream,
+            flush=True,
+        )
+
+    return show
+
+
+@contextlib.contextmanager
+def _bar(stream: TextIO) -> Iterator[Show]:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from runtime.cli.view.live import console
+
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[current]}", markup=False),
+    )
+    last = 0.0
+    with Progress(*columns, console=console(stream), auto_refresh=False, transient=True) as progress:
+        task = progress.add_task("index", total=None, current="")
+
+        def show(each: IndexProgress) -> None:
+            nonlocal last
+            now = time.monotonic()
+            current = safe(each.current)[-48:]
+            progress.update(task, completed=each.done, total=each.total or None, current=current)
+            if each.done == each.total or now - last >= FRAME_SECONDS:
+                last = now
+                progress.refresh()
+
+        yield show

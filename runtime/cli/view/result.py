@@ -1,0 +1,193 @@
+"""What came of a run, as lines for people and as JSON for programs. Pure; nothing in it can command a terminal."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+import msgspec
+
+from actors.evidence.claims import Resolution
+from actors.reporting.report import Report
+from actors.text.normalize import shown
+from actors.workflow.outcome import SENTENCES, Handoff, Outcome, Why
+from runtime.cli import Exit
+from runtime.messages import UNSAFE, safe, spoken
+from runtime.program import command
+
+QUOTE_CHARACTERS = 400
+
+HEADLINES = {
+    "resolved": ("Resolved", "good"),
+    "suggested": ("Suggested: the passages that come closest; nobody has confirmed that they help", "unsure"),
+    "not_found": ("Not found in the sources", "poor"),
+    "error": ("Stopped before it was finished", "bad"),
+    "cancelled": ("Cancelled", "poor"),
+}
+RESEARCH = "research"
+SUMMARIZER = "summarization"
+RESEARCH_HEADLINES = {
+    "resolved": ("The report answers the question", "good"),
+    "suggested": ("The report quotes what was found; nobody has judged that it is complete", "unsure"),
+    "cancelled": ("Cancelled: the report holds what was found so far", "poor"),
+}
+LIMITS = frozenset(
+    {Why.LOOP_DETECTED, Why.MAX_HANDOFFS_EXCEEDED, Why.TIMED_OUT, Why.STEP_TIMED_OUT, Why.ANSWERS_REFUSED}
+)
+EXITS = {
+    "resolved": Exit.DONE,
+    "suggested": Exit.DONE,
+    "not_found": Exit.NOT_FOUND,
+    "cancelled": Exit.CANCELLED,
+}
+BEST_FIRST = (Exit.DONE, Exit.NOT_FOUND, Exit.LIMIT, Exit.FAILED, Exit.BAD_INPUT, Exit.CANCELLED)
+
+
+class Line(NamedTuple):
+    """One line, or one paragraph that a terminal may wrap."""
+
+    text: str
+    style: str = ""
+    """good, unsure, poor, bad, strong, faint or quote; only a terminal shows it."""
+    indent: int = 0
+    spans: tuple[tuple[int, int, str], ...] = ()
+    """Styles of parts of it, from one character to before another; then the text is printable already."""
+
+
+def exit_status(outcome: Outcome) -> Exit:
+    """What `submit` returns for an outcome."""
+    if outcome.status in EXITS:
+        return EXITS[outcome.status]
+    if outcome.why is Why.CANCEL_FORCED:
+        return Exit.CANCELLED
+    return Exit.LIMIT if outcome.why in LIMITS else Exit.FAILED
+
+
+def worst(statuses: Iterable[Exit]) -> Exit:
+    """The exit status of several tickets: that of the one that went worst."""
+    return max(statuses, key=BEST_FIRST.index, default=Exit.DONE)
+
+
+def as_json(value: object) -> str:
+    """One line of JSON in which no character can harm the terminal that it is printed on."""
+    line = json.dumps(msgspec.to_builtins(value), ensure_ascii=False)
+    return UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
+
+
+def lines(outcome: Outcome, *, verbose: bool = False, named: bool = True) -> Iterator[Line]:
+    """
+    How it stands, the resolution, its sources, and why it ended.
+
+    :param verbose: how it came to that before it, for the answer stands last: the handoffs and the summary.
+    """
+    if verbose:
+        yield from handoffs(outcome.handoffs)
+        yield from _summary(outcome.summary)
+    headline, style = HEADLINES[outcome.status]
+    yield Line(headline, style)
+    if outcome.summary and not verbose and SUMMARIZER not in {each.source for each in outcome.handoffs}:
+        yield Line(outcome.summary)  # nobody summed up: it says how it came to an answer that others had before
+    yield from _besides(outcome)
+    if outcome.resolution is not None:
+        yield Line("")
+        if outcome.status not in {"resolved", "suggested"}:
+            yield Line("What was found so far", "strong")
+        yield from (Line(paragraph) for paragraph in outcome.resolution.text.splitlines())
+        if outcome.workflow != RESEARCH:  # a report lists its sources itself
+            yield from _sources(outcome.resolution)
+    yield Line("")
+    yield from ending(outcome, named=named)
+
+
+def _summary(summary: str) -> Iterator[Line]:
+    if summary:
+        yield Line("Summary", "strong")
+        yield Line(summary, indent=2)
+        yield Line("")
+
+
+def researched(outcome: Outcome, report: Report | None = None, *, named: bool = True) -> Iterator[Line]:
+    """How a research ended, and where to look next; what it found is its report."""
+    known = RESEARCH_HEADLINES if outcome.resolution is not None else {}
+    headline, style = known.get(outcome.status) or HEADLINES[outcome.status]
+    yield Line(headline, style)
+    failed = {each.place: each.detail for each in report.missed if each.reason == "source_failed"} if report else {}
+    yield from _besides(outcome, failed)
+    yield from ending(outcome, named=named)
+    ticket = safe(outcome.ticket)
+    if outcome.status == "not_found":
+        yield Line(f"{command('doctor')} shows which sources are configured, and how to add others.", "faint")
+    elif report is not None:
+        yield Line(f"As a page: {command(f'report {ticket} --out report.html')}, or .docx, .pdf, .md.", "faint")
+
+
+def _besides(outcome: Outcome, failed: Mapping[str, str] = MappingProxyType({})) -> Iterator[Line]:
+    """
+    What was not as it should be.
+
+    :param failed: what else is known of that which was unavailable.
+    """
+    if outcome.detail and outcome.detail != SENTENCES[Why.CANCELLED]:
+        yield Line(outcome.detail)
+    if outcome.degraded:
+        yield Line(outcome.degraded, "poor")
+    for missing in outcome.unavailable:
+        yield Line(failed.get(missing) or f"Unavailable: {missing}", "poor")
+
+
+def _sources(resolution: Resolution) -> Iterator[Line]:
+    """Where it stands, and the heading and the words there unless they were just read."""
+    if resolution.citations:
+        yield Line("")
+        yield Line("Sources", "strong")
+    said = _flat(resolution.text)
+    for citation in resolution.citations:
+        where = citation.source + (f"#{citation.anchor}" if citation.anchor else "")
+        titles = [] if citation.heading.startswith(citation.title) else [citation.title]
+        headings = [part for part in (*titles, citation.heading) if part and _flat(shown(part)) not in said]
+        yield Line(f"[{citation.number}] {where}" + (f"  {' · '.join(headings)}" if headings else ""), indent=2)
+        quote = _flat(citation.quote)
+        if _flat(shown(citation.quote)) not in said:
+            yield Line(f"“{quote if len(quote) <= QUOTE_CHARACTERS else quote[:QUOTE_CHARACTERS] + ' …'}”", "quote", 6)
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def handoffs(made: tuple[Handoff, ...]) -> Iterator[Line]:
+    """The handoff sequence."""
+    if not made:
+        return
+    yield Line(f"Handoffs ({len(made)})", "strong")
+    left = max(len(safe(each.source)) for each in made)
+    right = max(len(safe(each.target)) for each in made)
+    for number, each in enumerate(made, 1):
+        route = f"{safe(each.source):>{left}} → {safe(each.target):<{right}}"
+        yield Line(f"{number:>3}  {each.at:8.3f} s  {route}  {spoken(each.reason)}", "faint", 1)
+    yield Line("")
+
+
+def ending(outcome: Outcome, *, named: bool = True) -> Iterator[Line]:
+    """Why it ended, by whom, and what it cost; which ticket it is where nothing above says so."""
+    by = f"Closed by {outcome.by}" if outcome.by else "Cut off, with nobody to close it,"
+    why = "" if outcome.why is Why.COMPLETED else f": {spoken(outcome.why)}"
+    style = "faint" if outcome.why is Why.COMPLETED else ""
+    yield Line(f"{by} after {outcome.seconds:.2f} s and {counted(len(outcome.handoffs), 'handoff')}{why}.", style)
+    spent, parts = outcome.spent, []
+    if spent.calls:
+        about = "about " if spent.estimated else ""
+        parts.append(
+            f"{counted(spent.calls, 'model call')}, {about}{spent.tokens_in:,} tokens in, {spent.tokens_out:,} out"
+        )
+    if outcome.refused:
+        parts.append(counted(outcome.refused, "message") + " refused")
+    if parts:
+        yield Line("; ".join(parts) + ".", "faint")
+    if named:
+        yield Line(f"Ticket {outcome.ticket}, run {outcome.run}.", "faint")
+
+
+def counted(count: int, thing: str) -> str:
+    """`1 message`, `2 messages`."""
+    return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"

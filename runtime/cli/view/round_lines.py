@@ -1,0 +1,54 @@
+"""A research as lines of text: its rounds, the stages it enters, the items they complete. Pure."""
+
+from collections.abc import Iterator
+
+from actors.workflow.progress import Board, News, RoundBegan, Worked
+
+DIRECTION_CHARACTERS = 300
+ITEM_CHARACTERS = 120
+
+
+def opening(event: RoundBegan) -> tuple[str, str]:
+    """What stays on the screen of a round."""
+    known = "1 learning so far" if event.learnings == 1 else f"{event.learnings} learnings so far"
+    return f"[Depth {event.number}/{event.of}] Exploring: {cut(event.direction, DIRECTION_CHARACTERS)}", f"  {known}"
+
+
+def begun(before: Board, event: News) -> RoundBegan | None:
+    """The round that an event begins, if it is not one that is planned anew."""
+    return event if isinstance(event, RoundBegan) and event.number > before.round else None
+
+
+def told(before: Board, after: Board, event: News, at: float) -> Iterator[tuple[str, bool]]:
+    """What there is to say after an event: each line, and whether it must be said at once."""
+    if began := begun(before, event):
+        yield from ((line, True) for line in opening(began))
+    running = after.running
+    if running is not None and (before.running is None or before.running.name != running.name):
+        yield f"{_when(after, at)}  {running.name}", True
+    if isinstance(event, Worked) and event.item:
+        yield f"{_when(after, at)}    {event.stage}{items(event.done, event.total)}  {cut(event.item)}", False
+
+
+def standing(board: Board, at: float) -> str:
+    """Where a research is, for who sees nothing happen; nothing when it is at no stage."""
+    running = board.running
+    if running is None:
+        return ""
+    left = running.seconds_left(at)
+    about = "" if left is None else f", about {left:.0f} s left for it"
+    return f"{_when(board, at)}  {running.name}{items(running.done, running.total)} goes on{about}"
+
+
+def items(done: int, total: int) -> str:
+    return f" {done}/{total}" if total else f" {done}" if done else ""
+
+
+def cut(text: str, most: int = ITEM_CHARACTERS) -> str:
+    """Text on one line, of at most so many characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 2] + " …"
+
+
+def _when(board: Board, at: float) -> str:
+    return f"{at:9.3f} s  {board.percent:>3} %"

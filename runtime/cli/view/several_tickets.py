@@ -1,0 +1,130 @@
+"""Several tickets that are worked on side by side: a row for each, as a fold of their progress, and as plain lines."""
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Protocol, TextIO
+
+import msgspec
+
+from actors.workflow.outcome import HandoffMade, RunBegan, RunEnded
+from actors.workflow.progress import HEARTBEAT_SECONDS, News, Worked
+from actors.workflow.tables import ORCHESTRATOR
+from runtime.cli.view.result import counted
+from runtime.cli.view.ticket_board import Mark
+from runtime.messages import safe, spoken
+from runtime.times import lasted
+
+
+class Row(msgspec.Struct, frozen=True, gc=False):
+    """One of the tickets."""
+
+    name: str
+    """Of its file."""
+    mark: Mark = "pending"
+    ticket: str = ""
+    doing: str = ""
+    """Who is at work, or at which stage it is; then how it ended."""
+    began: float = 0.0
+    """Seconds since the first was begun."""
+    seconds: float = 0.0
+    """How long it took, as soon as it is over."""
+
+
+class Together(Protocol):
+    """Shows several runs on their way. Every method returns at once."""
+
+    def show(self, number: int, event: News) -> None:
+        """Something happened on the ticket of this number, from 0."""
+
+    def tick(self) -> None:
+        """Some time passed."""
+
+    def note(self, sentence: str) -> None:
+        """Tell the user something besides."""
+
+    def close(self) -> None:
+        """Leave the terminal as it was. May be called twice."""
+
+
+def fold(row: Row, event: News, at: float) -> Row:
+    """The row after one more event, which came so many seconds after the first ticket was begun."""
+    replace = msgspec.structs.replace
+    match event:
+        case RunBegan(ticket=ticket):
+            return replace(row, mark="running", ticket=ticket, began=at)
+        case HandoffMade(target=target) if target != ORCHESTRATOR:
+            return replace(row, doing=target)
+        case Worked(stage=stage):
+            return replace(row, doing=spoken(stage))
+        case RunEnded(outcome=outcome):
+            mark: Mark = "failed" if outcome.status in {"error", "cancelled"} else "completed"
+            return replace(row, mark=mark, doing=spoken(outcome.status), seconds=outcome.seconds)
+        case _:
+            return row
+
+
+def short(names: Sequence[str]) -> list[str]:
+    """Files without their folders, where that tells them apart."""
+    last = [Path(name).name or name for name in names]
+    return last if len(set(last)) == len(last) else list(names)
+
+
+def tally(rows: Iterable[Row]) -> str:
+    """`3 tickets: 1 done, 2 going on, 0 waiting`."""
+    rows = list(rows)
+    marks = Counter(row.mark for row in rows)
+    done = marks["completed"] + marks["failed"]
+    return f"{counted(len(rows), 'ticket')}: {done} done, {marks['running']} going on, {marks['pending']} waiting"
+
+
+def room_for(rows: Sequence[Row], most: int) -> list[Row]:
+    """As many rows as have room: what goes on first, then what ended last, then what waits; in their order."""
+    rank = {"running": 0, "failed": 1, "completed": 1}
+    order = sorted(range(len(rows)), key=lambda n: (rank.get(rows[n].mark, 2), -rows[n].began, n))
+    return [rows[n] for n in sorted(order[:most])]
+
+
+class PlainTogether:
+    """A line when a ticket is begun and when it has ended, and one now and then while nothing happens."""
+
+    def __init__(self, names: Sequence[str], stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
+        self._stream, self._clock = stream, clock
+        self._began = self._said = clock()
+        self._rows = [Row(name) for name in names]
+
+    def show(self, number: int, event: News) -> None:
+        row = self._rows[number] = fold(self._rows[number], event, self._clock() - self._began)
+        if isinstance(event, RunBegan):
+            self.note(f"{row.name}: ticket {row.ticket} begins")
+        elif isinstance(event, RunEnded):
+            self.note(f"{row.name}: {row.doing} after {lasted(row.seconds)}")
+
+    def tick(self) -> None:
+        if self._clock() - self._said >= HEARTBEAT_SECONDS:
+            self.note(tally(self._rows))
+
+    def note(self, sentence: str) -> None:
+        self._said = self._clock()
+        print(safe(sentence), file=self._stream, flush=True)
+
+    def close(self) -> None:
+        """Nothing to put back."""
+
+
+class SilentTogether:
+    """Shows nothing but what the user must know."""
+
+    def show(self, number: int, event: News) -> None:
+        """Not wanted."""
+
+    def tick(self) -> None:
+        """Nothing to refresh."""
+
+    def note(self, sentence: str) -> None:
+        print(safe(sentence), file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        """Nothing to put back."""

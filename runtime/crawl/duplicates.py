@@ -1,0 +1,64 @@
+"""What was read already, and whether something else is the same again. Pure."""
+
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+import msgspec
+
+from actors.evidence.dedup import alike, key_of
+from actors.evidence.sources import Missed, Page
+
+
+class Fetched(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """What became of one URL, before it is compared with others."""
+
+    read: Page | Missed
+    canonical: str = ""
+    """What the page names as its own URL."""
+    sketch: tuple[int, ...] = ()
+
+
+class Seen:
+    """The pages that one research has read."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, str] = {}
+        self._texts: dict[str, str] = {}
+        self._sketches: list[tuple[tuple[int, ...], str]] = []
+
+    def add(self, fetched: Fetched) -> None:
+        page = fetched.read
+        if isinstance(page, Page):
+            for place in _places(page, fetched.canonical):
+                self._places.setdefault(place, page.url)
+            self._texts.setdefault(page.sha256, page.url)
+            self._sketches.append((fetched.sketch, page.url))
+
+    def judged(self, fetched: Fetched, place: str) -> Page | Missed:
+        """What was read at a place, unless it is another page's text: then that it is a duplicate, and of what."""
+        page = fetched.read
+        if isinstance(page, Missed):
+            return page
+        rules: tuple[tuple[str, Callable[[], str | None]], ...] = (
+            ("It is the page", lambda: _first(self._places, _places(page, fetched.canonical))),
+            ("It has the same text as", lambda: self._texts.get(page.sha256)),
+            ("It has nearly the same text as", lambda: self._near(fetched.sketch)),
+        )
+        for sentence, find in rules:
+            if other := find():
+                return Missed(place, "duplicate", f"{sentence} {other}, which was read already.")
+        return page
+
+    def _near(self, sketch: tuple[int, ...]) -> str | None:
+        return min((url for known, url in self._sketches if alike(known, sketch)), default=None)
+
+
+def _places(page: Page, canonical: str) -> list[str]:
+    named = key_of(canonical) if canonical else ""
+    if urlsplit(named).path in {"", "/"}:
+        named = ""  # many a site says of all its pages that they are its first one
+    return list(dict.fromkeys(filter(None, (page.key, key_of(page.url), named))))
+
+
+def _first(known: dict[str, str], keys: list[str]) -> str | None:
+    return next((known[key] for key in keys if key in known), None)

@@ -1,0 +1,123 @@
+"""Reads what was found: own documents from the index, web pages through an extracting service or our own crawler."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from actors.evidence.dedup import key_of
+from actors.evidence.sources import Missed, Page, SearchResult
+from runtime.crawl.address_policy import is_public
+from runtime.crawl.batch import Batch, Extractor
+from runtime.crawl.batch_reader import Round
+from runtime.crawl.candidate_queue import SPARES
+from runtime.crawl.crawler import Crawler, is_web
+from runtime.crawl.duplicates import Fetched, Seen
+from runtime.knowledge.knowledge_index import FILE
+
+if TYPE_CHECKING:
+    from runtime.crawl.http_client import Client
+    from runtime.families.budget import Purse
+    from runtime.processes.pool import Workers
+    from runtime.settings import Settings
+    from runtime.storage.effects import Effects
+
+FINDS_ITSELF = "tavily"
+"""The source that the extracting service is: it knows the addresses that it found."""
+
+
+class Pages:
+    """Reading of a process; its limits hold for all runs together."""
+
+    def __init__(
+        self, settings: "Settings", workers: "Workers", client: "Client", now: Callable[[], float] = time.time
+    ) -> None:
+        """:param now: seconds since 1970, for the time of reading."""
+        self.settings = settings
+        self.crawler = Crawler(settings, str(Path(settings.storage.folder).absolute() / FILE), workers, client, now)
+        self.extractor: Extractor | None = None
+        """Asked before our own crawler, when there is one."""
+
+    def for_run(self, effects: "Effects", purse: "Purse", project: str = "") -> "RunPages":
+        """:param project: the research for which what servers send is kept; none: it is not."""
+        return RunPages(self, effects, purse, project)
+
+    async def close(self) -> None:
+        """Nothing stays open between two calls; the connections are the client's."""
+
+
+class RunPages:
+    """`actors.ports.Fetch` for one research, its deeper rounds included."""
+
+    def __init__(self, shared: Pages, effects: "Effects", purse: "Purse", project: str = "") -> None:
+        self._shared = shared
+        self._project = project
+        self._effects = effects
+        self._purse = purse
+        self._seen: Seen | None = None
+
+    async def read(
+        self, results: Sequence[SearchResult], *, wanted: int, query: str, within: float,
+        done: Callable[[Page | Missed], None], arrived: Callable[[Page | Missed], None],
+    ) -> None:  # fmt: skip
+        """
+        Read results in their order, two more than are wanted at once, and take the first good ones by rank.
+
+        What is taken depends on what the pages hold, not on which was faster, as long as all answer in half of the
+        time. Each is judged against those before it, so `done` is called in the order of the ranks, and `arrived` as
+        soon as something is there. What came of a candidate is stored twice: as "fetched" when it is there, as "page"
+        when it is judged. Neither is fetched again.
+        """
+        settings = self._shared.settings
+        within = max(0.0, min(within, settings.research.round_seconds))
+        end = asyncio.get_running_loop().time() + within
+        first: dict[str, SearchResult] = {}
+        for each in results:
+            first.setdefault(key_of(each.url), each)
+        candidates = tuple(first.values())
+        batch = Batch(self._shared.extractor, self._new(candidates[: wanted + SPARES]), within, self._purse)
+
+        def begin(result: SearchResult) -> asyncio.Task[Fetched]:
+            return asyncio.create_task(self._fetch(result, query, end, batch))
+
+        round_ = Round(candidates, wanted, self._effects, self._purse, self._seen_before(), begin, done, arrived)
+        try:
+            await round_.run(within)
+        except asyncio.CancelledError:
+            self._seen = None  # it was told more than was judged for good
+            raise
+        finally:
+            await batch.close()
+
+    async def _fetch(self, result: SearchResult, query: str, end: float, batch: Batch) -> Fetched:
+        crawler, loop = self._shared.crawler, asyncio.get_running_loop()
+        most = self._shared.settings.fetch.page_seconds
+        given = await batch.text(result.url) if is_web(result) else None
+        fetched = await crawler.read(result, query, min(most, end - loop.time()), given, self._project)
+        if given is not None and isinstance(fetched.read, Missed):
+            fetched = await crawler.read(result, query, min(most, end - loop.time()), None, self._project)
+        await self._effects.put("fetched", key_of(result.url), fetched)
+        return fetched
+
+    def _new(self, candidates: Sequence[SearchResult]) -> list[str]:
+        """URLs of the web of which nothing is known yet; those of the own network stay unheard of outside."""
+        if self._shared.extractor is None:
+            return []
+        return [
+            each.url
+            for each in candidates
+            if is_web(each)
+            and (each.source == FINDS_ITSELF or is_public(each.url))
+            and self._effects.get("fetched", key_of(each.url), Fetched) is None
+        ]
+
+    def _seen_before(self) -> Seen:
+        """The pages that this research has read, also before a crash."""
+        if self._seen is None:
+            self._seen = Seen()
+            taken = {each.key for each in self._effects.all("page", Page | Missed) if isinstance(each, Page)}
+            for fetched in self._effects.all("fetched", Fetched) if taken else ():
+                if isinstance(fetched.read, Page) and fetched.read.key in taken:
+                    self._seen.add(fetched)
+        return self._seen

@@ -1,0 +1,72 @@
+"""A report as a file for whoever asks: made in a process that can be killed, and harmless in a browser."""
+
+import msgspec
+from aiohttp import web
+
+from actors.reporting.markdown import rendered
+from actors.reporting.report import Report
+from runtime.cli.research_options import missing
+from runtime.http.errors import Refused
+from runtime.messages import nearest, safe, shown
+from runtime.processes.pool import WorkError, Workers
+
+FORMATS = {
+    "md": "text/markdown",
+    "html": "text/html",
+    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "pdf": "application/pdf",
+}
+MADE = "runtime.http.render_job:made"
+MAKE_SECONDS = 30.0
+"""How long the making of a file may take."""
+COMPLAINT_CHARACTERS = 200
+POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
+)
+"""A report runs nothing, loads nothing and sends nothing, whatever stands in it."""
+DOWNLOADED = frozenset({"docx", "pdf"})
+
+
+def asked_for(request: web.Request) -> str:
+    """The format that a request asks for, by its query, or by what it accepts."""
+    given = request.query.get("format", "")
+    if not given:
+        accepted = request.headers.get("Accept", "")
+        return "html" if "text/html" in accepted and "text/markdown" not in accepted else "md"
+    if given not in FORMATS:
+        raise Refused(400, f"There is no format {shown(given)}. {nearest(given, FORMATS)}")
+    if said := missing(f".{given}"):
+        raise Refused(503, said)
+    return given
+
+
+async def as_file(report: Report, suffix: str, name: str, workers: Workers) -> web.Response:
+    """
+    A report as the answer to a request.
+
+    :param name: what the file is called where it is saved, without its suffix; an id, thus harmless.
+    """
+    body = rendered(report).encode("utf-8", "replace") if suffix == "md" else await _made(report, suffix, workers)
+    place = "attachment" if suffix in DOWNLOADED else "inline"
+    headers = {
+        "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Content-Security-Policy": POLICY,
+        "Referrer-Policy": "no-referrer", "Content-Disposition": f'{place}; filename="{name}.{suffix}"',
+    }  # fmt: skip
+    charset = None if suffix in DOWNLOADED else "utf-8"
+    return web.Response(body=body, headers=headers, content_type=FORMATS[suffix], charset=charset)
+
+
+async def _made(report: Report, suffix: str, workers: Workers) -> bytes:
+    try:
+        return await workers.call(MADE, msgspec.msgpack.encode(report), suffix, within=MAKE_SECONDS, returns=bytes)
+    except WorkError as error:
+        raise Refused(
+            503, f"The report could not be made as {suffix}: {_first(str(error))}. Ask for Markdown, or try again.",
+            retry_seconds=MAKE_SECONDS,
+        ) from error  # fmt: skip
+
+
+def _first(text: str) -> str:
+    """The first line of a complaint, without its end."""
+    return safe(text.partition("\n")[0].rstrip(".")[:COMPLAINT_CHARACTERS])

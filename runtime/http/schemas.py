@@ -1,0 +1,234 @@
+"""What may be asked and what is answered, and how a request's bytes become the one or a sentence that says why not."""
+
+import asyncio
+import math
+from typing import TypeVar
+
+import msgspec
+from aiohttp import web
+
+from actors.research.models import Brief
+from actors.workflow.outcome import Outcome
+from runtime.cli import UserError
+from runtime.cli.research_options import Order, brief
+from runtime.cli.ticket_input import Draft, checked
+from runtime.http.errors import Refused
+from runtime.messages import safe, shown
+from runtime.run_record import Moment, Record
+from runtime.settings import Settings
+from runtime.storage.journal import StoredRun
+
+T = TypeVar("T")
+
+BODY_SECONDS = 30.0
+"""How long a client may take to send its request."""
+WAIT_SECONDS = 600.0
+"""The longest `?wait`; a longer one is shortened."""
+KEY_CHARACTERS = 200
+MESSAGE_CHARACTERS = 200
+"""A decoder's complaint may quote what was sent; it is cut."""
+JSON = "application/json"
+TEXTS = ("text/plain", "text/markdown")
+
+
+class NewTicket(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A ticket as its requester wrote it."""
+
+    text: str = ""
+    """What is wrong, in a sentence or more; needed unless there is a subject."""
+    subject: str = ""
+    id: str = ""
+    """Its id in your helpdesk: letters, digits, dots, dashes, underscores. The same again gives the same run."""
+    requester: str = ""
+    research: bool | Order = False
+    """The text is a question that is answered by a report: true, or {}, as configured; else what is to be different."""
+
+
+class Feedback(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a person says of a resolution."""
+
+    right: bool
+
+
+class Links(msgspec.Struct, frozen=True):
+    """Where to go on."""
+
+    ticket: str
+    run: str
+    events: str
+    cancel: str
+    feedback: str
+    report: str = ""
+    """Of a research."""
+
+
+class Receipt(msgspec.Struct, frozen=True):
+    """The ticket is durable and its run has begun."""
+
+    ticket: str
+    run: str
+    status: str
+    """`running`, or how it ended."""
+    question: str
+    """The text of the ticket as it came in, without its subject."""
+    subject: str
+    requester: str
+    created: Moment
+    """When the ticket came in for the first time."""
+    links: Links
+
+
+class Standing(Record, frozen=True, kw_only=True):
+    """Where a run stands."""
+
+    outcome: Outcome | None
+    """Once it has ended."""
+    links: Links
+
+
+class Noted(msgspec.Struct, frozen=True):
+    """Feedback was stored."""
+
+    ticket: str
+    right: bool
+    answers: int
+    """Remembered answers that it concerns."""
+    question: str
+    """What was asked."""
+    subject: str
+    requester: str
+
+
+class Health(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How the process is. Counts are told only to those who may use the rest."""
+
+    live: bool
+    ready: bool
+    """It takes tickets: what was running has been resumed, it is not stopping, and what it accepts can be written."""
+    why: str = ""
+    """Why it is not ready, with what to do."""
+    runs: int | None = None
+    """In progress here."""
+    dead_letters: int | None = None
+    """Messages that no actor will read."""
+    abandoned: int | None = None
+    """Turns of actors that did not end when they had to."""
+    workers_killed: int | None = None
+    unattended: int | None = None
+    """Runs without an end that nobody works on: their process is gone, or their end was not recorded."""
+    commits: int | None = None
+    last_commit_seconds: float | None = None
+    """Seconds since the last commit; left out before the first."""
+    last_write_failed: bool | None = None
+    free_megabytes: int | None = None
+    """Of the disk that the database is on."""
+    streams: int | None = None
+    """Clients that listen to events."""
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """Why a request was not carried out."""
+
+    error: str
+    """One sentence, with what to do next."""
+
+
+def links(stored: StoredRun) -> Links:
+    at = f"/tickets/{stored.ticket}"
+    report = f"{at}/report" if stored.workflow == "research" else ""
+    return Links(at, f"/runs/{stored.id}", f"{at}/events", f"{at}/cancel", f"{at}/feedback", report)
+
+
+async def ticket(request: web.Request, settings: Settings) -> Draft:
+    """The ticket in a request's body."""
+    kind = _kind(request)
+    if kind != JSON and kind not in TEXTS:
+        raise Refused(415, f"Send the ticket as {JSON}, or its text as {' or '.join(TEXTS)}, in UTF-8.")
+    body = await _body(request)
+    new = _decoded(body, NewTicket) if kind == JSON else NewTicket(text=_text(body))
+    if len(new.text.encode()) > settings.run.ticket_kilobytes * 1024:
+        most = settings.run.ticket_kilobytes
+        raise Refused(413, f"The text is over {most} KB. Shorten it, or raise [run] ticket_kilobytes.")
+    try:
+        draft = Draft(new.text, id=new.id, subject=new.subject, requester=new.requester, brief=_brief(new, settings))
+        return checked(draft, "The ticket")
+    except UserError as error:
+        raise Refused(400, str(error)) from None
+
+
+def _brief(new: NewTicket, settings: Settings) -> Brief | None:
+    if new.research is False:
+        return None
+    return brief(Order() if new.research is True else new.research, settings, "research.")
+
+
+async def feedback(request: web.Request) -> Feedback:
+    """The feedback in a request's body."""
+    if _kind(request) != JSON:
+        raise Refused(415, f'Send {JSON}: {{"right": true}} or {{"right": false}}.')
+    return _decoded(await _body(request), Feedback)
+
+
+def key(request: web.Request) -> str:
+    """The `Idempotency-Key`, or nothing."""
+    given = request.headers.get("Idempotency-Key", "")
+    if len(given) > KEY_CHARACTERS:
+        raise Refused(
+            400, f"The Idempotency-Key is over {KEY_CHARACTERS} characters. Use a shorter one, such as a UUID."
+        )
+    return given
+
+
+def wait(request: web.Request) -> float:
+    """How many seconds the client waits for the outcome."""
+    given = request.query.get("wait", "0")
+    try:
+        seconds = float(given)
+    except ValueError:
+        seconds = math.nan
+    if not seconds >= 0:
+        raise Refused(400, f"wait must be a number of seconds from 0 to {WAIT_SECONDS:g}, not {shown(given)}.")
+    return min(seconds, WAIT_SECONDS)
+
+
+def _kind(request: web.Request) -> str:
+    """The media type of the body, once it is plain UTF-8."""
+    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
+        raise Refused(415, "Send the body without a Content-Encoding.")
+    if (request.charset or "utf-8").lower().replace("_", "-") not in {"utf-8", "utf8", "us-ascii"}:
+        raise Refused(415, "Send the body as UTF-8.")
+    return request.content_type.lower() if "Content-Type" in request.headers else ""
+
+
+async def _body(request: web.Request) -> bytes:
+    most = request.client_max_size
+    too_large = Refused(413, f"The request is over {most // 1024} KB. Shorten it, or raise [server] body_kilobytes.")
+    if (request.content_length or 0) > most:
+        raise too_large
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            return await request.read()
+    except TimeoutError:
+        raise Refused(408, f"The body did not arrive within {BODY_SECONDS:g} s. Send it again.") from None
+    except web.HTTPRequestEntityTooLarge:
+        raise too_large from None
+    except web.RequestPayloadError:
+        raise Refused(400, "The body is cut off or not encoded as its headers say. Send it again.") from None
+
+
+def _text(body: bytes) -> str:
+    try:
+        return body.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Refused(400, f"The body is not UTF-8 text: see byte {error.start}. Send it as UTF-8.") from None
+
+
+def _decoded(body: bytes, shape: type[T]) -> T:
+    try:
+        return msgspec.json.decode(body, type=shape)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        complaint = safe(str(error)[:MESSAGE_CHARACTERS])
+    except RecursionError:
+        complaint = "it is nested too deeply"
+    names = ", ".join(f'"{name}"' for name in shape.__struct_fields__)  # type: ignore[attr-defined] # a struct
+    raise Refused(400, f"The body must be a JSON object with no keys but {names}: {complaint}.")

@@ -1,0 +1,194 @@
+"""The daemon: listens, resumes what was running, and ends well when it is told to."""
+
+import asyncio
+import contextlib
+import errno
+import gc
+import ipaddress
+import resource
+import signal
+import socket
+from collections.abc import AsyncIterator, Callable, Iterator
+
+import structlog
+from aiohttp import web
+
+from runtime.cli import UserError
+from runtime.cli.session import opened
+from runtime.http.acceptor import Acceptor
+from runtime.http.app import application
+from runtime.messages import shown
+from runtime.node import Node
+from runtime.service import Desk
+from runtime.settings import ServerSettings, Settings
+from runtime.upkeep.daily import kept
+
+log = structlog.get_logger()
+
+BACKLOG = 4096
+IDLE_SECONDS = 75.0
+"""How long a connection may be silent, or a client may take to send its headers."""
+UNREAD_SECONDS = 30.0
+"""How long a client may leave what was sent to it unread before the system drops it."""
+LINGER_SECONDS = 2.0
+"""How long the rest of a refused body is read, so that the refusal arrives."""
+ANSWER_SECONDS = 2.0
+"""What is being answered when the process ends may take so long."""
+POLL_SECONDS = 0.05
+SPARE_FILES = 256
+"""Files that are kept for the database, workers and calls to models."""
+TURNED_AWAY = (
+    b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: 5\r\nConnection: close\r\n\r\n"
+    b'{"error": "Too many connections are open; try it again soon."}\n'
+)
+
+
+class Stop:
+    """What SIGTERM and Ctrl-C do: the first asks for the end, the second for an end at once."""
+
+    def __init__(self) -> None:
+        self.asked = asyncio.Event()
+        self.at_once = asyncio.Event()
+
+    def __call__(self) -> None:
+        (self.at_once if self.asked.is_set() else self.asked).set()
+
+
+class TurnedAway(asyncio.Protocol):
+    """A connection above the limit: told so and closed."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        if isinstance(transport, asyncio.WriteTransport):
+            transport.write(TURNED_AWAY)
+        transport.close()
+
+
+def bound(server: ServerSettings) -> socket.socket:
+    """
+    The socket to listen on, so that a port in use is known before any work is begun.
+
+    :raises UserError: with a sentence that says why not.
+    """
+    host = "127.0.0.1" if server.host == "localhost" else server.host.strip("[]")
+    where = f"{server.host} port {server.port}"
+    try:
+        version = ipaddress.ip_address(host).version
+        family = socket.AF_INET6 if version == 6 else socket.AF_INET
+        sock = socket.create_server((host, server.port), family=family, backlog=BACKLOG)
+    except ValueError:
+        raise UserError(
+            f"The host {shown(server.host)} is no IP address. Give one of this machine, or localhost, with --host."
+        ) from None
+    except PermissionError:
+        raise UserError(f"This user may not listen on {where}. Choose a port above 1023 with --port.") from None
+    except OSError as error:
+        why = "is in use" if error.errno == errno.EADDRINUSE else f"cannot be listened on ({error.strerror})"
+        raise UserError(f"{where} {why}. Stop what listens there, or choose another with --port.") from None
+    if hasattr(socket, "TCP_USER_TIMEOUT"):  # not on every system; connections inherit it
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(UNREAD_SECONDS * 1000))
+    return sock
+
+
+def address(sock: socket.socket) -> str:
+    host, port = sock.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+async def serve(settings: Settings, sock: socket.socket, announce: Callable[[str], None]) -> None:
+    """
+    Take tickets until SIGTERM or SIGINT; what has not ended then stays in the journal.
+
+    It listens before it has resumed what was running, which takes seconds when that is thousands: who asks is told.
+    """
+    with _stopping() as stop:
+        async with opened(settings) as node:
+            desk = Desk(node)
+            async with listening(desk, sock):
+                _spare_collector()
+                resumed = await _resumed(node, stop.asked)
+                if not stop.asked.is_set():
+                    desk.ready = True
+                    log.info("server.started", address=address(sock), resumed=resumed)
+                    announce(f"Terminus listens on {address(sock)}" + (f"; {_tickets(resumed)} on" if resumed else ""))
+                async with kept(node):
+                    await stop.asked.wait()
+                desk.stop()
+                await _let_end(node, settings.server.stop_seconds, stop.at_once)
+            left = node.live
+        log.info("server.stopped", left=left)
+        announce("Stopped" + (f"; {_tickets(left)} on at the next start" if left else ""))
+
+
+async def _resumed(node: Node, asked: asyncio.Event) -> int:
+    """How many runs go on that had no end. Told to stop meanwhile, it leaves the others to the next start."""
+    resuming, stopping = asyncio.ensure_future(node.resume()), asyncio.ensure_future(asked.wait())
+    try:
+        await asyncio.wait({resuming, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        return len(resuming.result()) if resuming.done() else 0
+    finally:
+        for each in (resuming, stopping):
+            each.cancel()
+        await asyncio.wait({resuming, stopping})
+
+
+@contextlib.asynccontextmanager
+async def listening(desk: Desk, sock: socket.socket) -> AsyncIterator[None]:
+    """Answer on a socket; nobody new is heard once this is left, and nobody is left waiting."""
+    runner = web.AppRunner(
+        application(desk), access_log=None, handler_cancellation=True, shutdown_timeout=ANSWER_SECONDS,
+        keepalive_timeout=IDLE_SECONDS, lingering_time=LINGER_SECONDS, auto_decompress=False,
+    )  # fmt: skip
+    await runner.setup()
+    most, server = _most_connections(desk.node.settings.server.max_connections), runner.server
+
+    def protocol() -> asyncio.Protocol:
+        return server() if server is not None and len(server.connections) < most else TurnedAway()
+
+    listener = Acceptor(sock, protocol)
+    try:
+        yield
+    finally:
+        listener.close()
+        desk.close()
+        await runner.cleanup()
+
+
+async def _let_end(node: Node, seconds: float, at_once: asyncio.Event) -> None:
+    """Give what runs some seconds to end."""
+    until = asyncio.get_running_loop().time() + seconds
+    log.info("server.stopping", runs=node.live, seconds=seconds)
+    while node.live and not at_once.is_set() and asyncio.get_running_loop().time() < until:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(at_once.wait(), POLL_SECONDS)
+
+
+@contextlib.contextmanager
+def _stopping() -> Iterator[Stop]:
+    loop, stop = asyncio.get_running_loop(), Stop()
+    for each in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(each, stop)
+    try:
+        yield stop
+    finally:
+        for each in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(each)
+
+
+def _most_connections(wanted: int) -> int:
+    """As many as are configured and as the system has files for."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < hard:
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+            soft = hard
+    return max(1, min(wanted, soft - SPARE_FILES))
+
+
+def _spare_collector() -> None:
+    """What is loaded by now stays for good: the collector need not look through it again."""
+    gc.collect()
+    gc.freeze()
+
+
+def _tickets(count: int) -> str:
+    return "1 ticket that was running goes" if count == 1 else f"{count} tickets that were running go"

@@ -1,0 +1,91 @@
+"""Server-sent events of one run: what happened, what happens, and the outcome as the last. Slow clients are dropped."""
+
+import asyncio
+import contextlib
+
+import msgspec
+import structlog
+from aiohttp import web
+
+from actors.workflow.outcome import AnswerRefused, HandoffMade, RunBegan, RunEnded
+from actors.workflow.progress import Board, News, RoundBegan, Worked, fold
+from runtime.cli.view.result import as_json
+from runtime.http.errors import explained
+from runtime.http.schemas import Problem
+from runtime.service import Desk
+
+log = structlog.get_logger()
+
+WRITE_SECONDS = 10.0
+"""How long a client may take to read on before it is dropped."""
+BUFFER_BYTES = 65_536
+"""What may wait for a slow client beyond the system's own buffers."""
+HEARTBEAT = b": still here\n\n"
+NAMES: dict[type[News], str] = {
+    RunBegan: "began", HandoffMade: "handoff", AnswerRefused: "refused", RunEnded: "ended", RoundBegan: "round",
+    Worked: "worked",
+}  # fmt: skip
+HEADERS = {
+    "Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-store", "X-Accel-Buffering": "no",
+    "X-Content-Type-Options": "nosniff",
+}  # fmt: skip
+
+
+async def stream(request: web.Request, desk: Desk, run_id: str) -> web.StreamResponse:
+    """Write a run's progress to a client until it ends, the client goes away, or it no longer reads."""
+    response = web.StreamResponse(headers=HEADERS)
+    with desk.listening():
+        await response.prepare(request)
+        if request.transport is not None and isinstance(request.transport, asyncio.WriteTransport):
+            request.transport.set_write_buffer_limits(BUFFER_BYTES)
+        try:
+            await _pass_on(request, response, desk, run_id)
+        except Exception as error:  # no other answer can be given any more, so the last event says it
+            log.exception("stream.crashed", run=run_id)
+            await _written(request, response, failed(error))
+    return response
+
+
+async def _pass_on(request: web.Request, response: web.StreamResponse, desk: Desk, run_id: str) -> None:
+    board = Board()
+    async with contextlib.aclosing(desk.progress(run_id)) as events:
+        async for event in events:
+            if event is not None and type(event) not in NAMES:
+                continue  # what agents say besides the progress of the run
+            if event is not None:
+                board = fold(board, event, 0.0)
+            if not await _written(request, response, HEARTBEAT if event is None else block(event, board.percent)):
+                log.info("stream.dropped", run=run_id)
+                return
+
+
+async def _written(request: web.Request, response: web.StreamResponse, data: bytes) -> bool:
+    try:
+        async with asyncio.timeout(WRITE_SECONDS):
+            await response.write(data)
+    except (TimeoutError, ConnectionError):
+        _drop(request)
+        return False
+    return True
+
+
+def _drop(request: web.Request) -> None:
+    if request.transport is not None:
+        request.transport.abort()
+
+
+def block(event: News, percent: int = 0) -> bytes:
+    """One event as it goes over the line: a name, and JSON on a single line; `percent` is of a whole research."""
+    value = event.outcome if isinstance(event, RunEnded) else _untagged(event)
+    if isinstance(event, Worked | RoundBegan):
+        value = {**_untagged(event), "percent": percent}
+    return f"event: {NAMES[type(event)]}\ndata: {as_json(value)}\n\n".encode()
+
+
+def failed(error: Exception) -> bytes:
+    """The last event of a stream whose run cannot be told to its end."""
+    return f"event: failed\ndata: {as_json(Problem(str(explained(error))))}\n\n".encode()
+
+
+def _untagged(event: News) -> dict[str, object]:
+    return {name: msgspec.to_builtins(getattr(event, name)) for name in event.__struct_fields__}

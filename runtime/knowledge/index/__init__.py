@@ -1,0 +1,1 @@
+"""The index file: how folders become one, and how it is read."""

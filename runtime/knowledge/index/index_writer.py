@@ -1,0 +1,212 @@
+"""The index file (SQLite, FTS5): folders, documents as they were read, passages, and a full-text table of terms."""
+
+import functools
+import re
+import sqlite3
+import zlib
+from pathlib import Path
+
+import msgspec
+
+from actors.text.tokenizer import tokens
+from runtime.knowledge.readers.document import Document, Piece, pieces
+from runtime.storage.private import make_database, make_storage
+
+VERSION = 3
+"""Of the schema and of the readers: an index of another version is made anew."""
+
+SCHEMA = f"""
+PRAGMA user_version = {VERSION};
+CREATE TABLE IF NOT EXISTS folders (id INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, path TEXT UNIQUE NOT NULL);
+CREATE TABLE IF NOT EXISTS documents (
+  id INTEGER PRIMARY KEY, folder INTEGER NOT NULL, path TEXT NOT NULL, key TEXT NOT NULL, title TEXT NOT NULL,
+  reason TEXT NOT NULL, text BLOB NOT NULL, UNIQUE (folder, path));
+CREATE TABLE IF NOT EXISTS passages (
+  id INTEGER PRIMARY KEY, document INTEGER NOT NULL, ordinal INTEGER NOT NULL, heading TEXT NOT NULL,
+  leaf TEXT NOT NULL, entry INTEGER NOT NULL, anchor TEXT NOT NULL, start INTEGER NOT NULL,
+  "end" INTEGER NOT NULL, prior REAL NOT NULL,
+  text TEXT NOT NULL, units BLOB NOT NULL);
+CREATE INDEX IF NOT EXISTS passages_of_document ON passages (document, ordinal);
+CREATE VIRTUAL TABLE IF NOT EXISTS terms USING fts5 (title, path, body, tokenize = 'ascii');
+CREATE VIRTUAL TABLE IF NOT EXISTS vocabulary USING fts5vocab (terms, row);
+"""
+_DROP = "".join(
+    f"DROP TABLE IF EXISTS {table};" for table in ("vocabulary", "terms", "passages", "documents", "folders")
+)
+
+PRIORS = (
+    (r"release notes|release \d|changelog|change log|what.s new|history|bibliography|acronyms|preface|news", 0.35),
+    (
+        r"internals|obsolete|deprecated|coding conventions?|regression tests|information schema|examples? of",
+        0.75,
+    ),
+)
+"""Parts of manuals that mention everything and answer little."""
+_PRIORS = tuple((re.compile(rf"\b(?:{words})\b", re.IGNORECASE), prior) for words, prior in PRIORS)
+
+BUSY_SECONDS = 5.0
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Open the index for writing; make it if there is none, or one of another version."""
+    make_storage(path.parent)
+    db = sqlite3.connect(make_database(path), isolation_level=None, timeout=BUSY_SECONDS)
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = NORMAL")  # a power cut may cost the last files, which are then read again
+    db.execute("PRAGMA cache_size = -16000")
+    if db.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+        db.execute("BEGIN IMMEDIATE")  # two processes may come here at once
+        if db.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+            for statement in (_DROP + SCHEMA).split(";"):
+                db.execute(statement)
+        db.execute("COMMIT")
+    return db
+
+
+def create(db: sqlite3.Connection) -> None:
+    """Make the tables in an empty database."""
+    db.executescript(SCHEMA)
+
+
+def add_folder(db: sqlite3.Connection, name: str) -> int:
+    """A folder by a name of its own, for documents that stand in no folder of the disk."""
+    return int(db.execute("INSERT INTO folders (name, path) VALUES (?, ?)", (name, name)).lastrowid or 0)
+
+
+def forget_priors(db: sqlite3.Connection) -> None:
+    """Weigh all passages alike: what says little in a manual, such as its history, may be what a page is about."""
+    db.execute("UPDATE passages SET prior = 1.0")
+
+
+def folder_id(db: sqlite3.Connection, path: Path) -> tuple[int, str]:
+    """The number and name of a folder; a second folder of the same name gets its parent's name in front."""
+    row = db.execute("SELECT id, name FROM folders WHERE path = ?", (str(path),)).fetchone()
+    if row:
+        return int(row[0]), str(row[1])
+    parts = [part for part in path.parts if part != path.anchor] or ["root"]
+    for depth in range(1, len(parts) + 1):
+        name = "/".join(parts[-depth:])
+        cursor = db.execute("INSERT OR IGNORE INTO folders (name, path) VALUES (?, ?)", (name, str(path)))
+        if cursor.rowcount:
+            return int(cursor.lastrowid or 0), name
+    return folder_id(db, path)  # another process was faster
+
+
+def stored_key(db: sqlite3.Connection, folder: int, path: str) -> tuple[str, str] | None:
+    """(key, reason) under which a file was read last."""
+    row = db.execute("SELECT key, reason FROM documents WHERE folder = ? AND path = ?", (folder, path)).fetchone()
+    return (str(row[0]), str(row[1])) if row else None
+
+
+def replace(
+    db: sqlite3.Connection, folder: int, path: str, key: str, document: Document | None, reason: str = "",
+    *, keep: bool = True,
+) -> int:  # fmt: skip
+    """
+    Put what was read in the place of what was there, in one transaction. Returns the number of passages.
+
+    :param keep: keep its whole text, too.
+    """
+    cut = pieces(document) if document else []
+    rows = [_row(document, number, piece, path) for number, piece in enumerate(cut)] if document else []
+    text = zlib.compress(document.text.encode("utf-8", "replace"), 1) if document and keep else b""
+    title = document.title if document else ""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        _remove(db, folder, path)
+        number = db.execute(
+            "INSERT INTO documents (folder, path, key, title, reason, text) VALUES (?, ?, ?, ?, ?, ?)",
+            (folder, path, key, title, reason, text),
+        ).lastrowid
+        first = db.execute("SELECT coalesce(max(id), 0) + 1 FROM passages").fetchone()[0]
+        ids = range(first, first + len(rows))
+        db.executemany(
+            "INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            ((i, number, *passage) for i, (passage, _) in zip(ids, rows, strict=True)),
+        )
+        db.executemany(
+            "INSERT INTO terms (rowid, title, path, body) VALUES (?, ?, ?, ?)",
+            ((i, *terms) for i, (_, terms) in zip(ids, rows, strict=True)),
+        )
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
+    return len(rows)
+
+
+def remove(db: sqlite3.Connection, folder: int, path: str) -> bool:
+    """Take a document out, in one transaction; true if it was there."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        found = _remove(db, folder, path)
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
+    return found
+
+
+def _remove(db: sqlite3.Connection, folder: int, path: str) -> bool:
+    row = db.execute("SELECT id FROM documents WHERE folder = ? AND path = ?", (folder, path)).fetchone()
+    if row is None:
+        return False
+    db.execute("DELETE FROM terms WHERE rowid IN (SELECT id FROM passages WHERE document = ?)", row)
+    db.execute("DELETE FROM passages WHERE document = ?", row)
+    db.execute("DELETE FROM documents WHERE id = ?", row)
+    return True
+
+
+def _row(document: Document, number: int, piece: Piece, path: str) -> tuple[tuple[object, ...], tuple[str, str, str]]:
+    head = [part for part in (document.above, document.title, *piece.path) if part]
+    head = [part for i, part in enumerate(head) if part not in head[:i]]
+    text = document.text[piece.start : piece.end].encode("utf-8", "replace").decode()
+    label = f"{path} {' '.join(head)}"
+    prior = _prior(label)
+    units, body = [], []
+    for unit in piece.units:
+        terms = tokens(text[unit.start : unit.end])
+        body += terms
+        units.append((*msgspec.to_builtins(unit), len(terms)))
+    passage = (
+        number, " > ".join(head), head[-1] if head else "", piece.entry, piece.anchor, piece.start, piece.end, prior,
+        text, msgspec.msgpack.encode(units),
+    )  # fmt: skip
+    return passage, (_line(document.title), _line(" ".join(head)), " ".join(body))
+
+
+@functools.lru_cache(256)  # passages of one section follow each other
+def _prior(label: str) -> float:
+    return next((value for words, value in _PRIORS if words.search(label)), 1.0)
+
+
+@functools.lru_cache(256)
+def _line(heading: str) -> str:
+    """The terms of a heading, as the full-text table takes them."""
+    return " ".join(tokens(heading))
+
+
+class StoredUnit(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A unit with the number of its terms in the passage's body."""
+
+    start: int
+    end: int
+    code: bool
+    opens: bool
+    terms: int
+
+
+decode_units = msgspec.msgpack.Decoder(list[StoredUnit]).decode
+
+
+def document_text(db: sqlite3.Connection, source: str) -> str | None:
+    """The text of a document as it was read, which offsets of passages and citations refer to; None if it is gone."""
+    rows = db.execute(
+        """SELECT d.text FROM documents d JOIN folders f ON f.id = d.folder
+        WHERE f.name || '/' || d.path = ? AND d.reason = ''""",
+        (source,),
+    )
+    row = rows.fetchone()
+    return zlib.decompress(row[0]).decode() if row else None

@@ -1,0 +1,100 @@
+"""An index made for the pages of one research, in memory; runs in a worker process, which keeps the last ones."""
+
+import hashlib
+import sqlite3
+from collections import OrderedDict
+from typing import NamedTuple
+
+import msgspec
+
+from actors.evidence.passages import Findings, Passage
+from runtime.knowledge.index import index_writer
+from runtime.knowledge.index.index_reader import Shelf
+from runtime.knowledge.query.search import search
+from runtime.knowledge.readers.markdown import read_markdown
+
+FOLDER = "pages"
+KEPT = 2
+"""So many indexes a process keeps: a round's pages are asked again when its table repeats the step."""
+PAGES = 1000
+"""More pages than this are not looked at."""
+NOTHING = "The pages that were read hold no text to quote."
+
+
+class Text(msgspec.Struct, frozen=True, gc=False):
+    """A page as it is indexed."""
+
+    key: str
+    title: str
+    text: str
+    """Markdown or plain text, which offsets of passages refer to."""
+
+
+class _Index(NamedTuple):
+    shelf: Shelf
+    keys: tuple[str, ...]
+    """The pages' keys by number."""
+
+
+_kept: OrderedDict[str, _Index] = OrderedDict()
+
+
+def find(pages: list[Text], questions: list[str], limit: int) -> list[Findings]:
+    """For each question what the pages say on it. Blocking; the order of the pages does not matter."""
+    index = _index(sorted(pages, key=lambda page: (page.key, page.text))[:PAGES])
+    index.shelf.begin()
+    try:
+        return [_found(index, question, limit) for question in questions]
+    finally:
+        index.shelf.end()
+
+
+def _found(index: _Index, question: str, limit: int) -> Findings:
+    if not index.shelf.passages:
+        return Findings(abstain=NOTHING)
+    found = search(index.shelf, question, limit, hops=True, reads=True)
+    return msgspec.structs.replace(found, passages=tuple(_named(index, passage) for passage in found.passages))
+
+
+def _named(index: _Index, passage: Passage) -> Passage:
+    """A passage with its page's key instead of the number that the index knows the page by."""
+    key = index.keys[int(passage.source.removeprefix(f"{FOLDER}/"))]
+    return msgspec.structs.replace(passage, source=key, id=f"{key}#{passage.id.rpartition('#')[2]}")
+
+
+def _index(pages: list[Text]) -> _Index:
+    digest = hashlib.sha256(msgspec.msgpack.encode(pages)).hexdigest()
+    if digest in _kept:
+        _kept.move_to_end(digest)
+        return _kept[digest]
+    _kept[digest] = index = _made(pages)
+    while len(_kept) > KEPT:
+        _kept.popitem(last=False)[1].shelf.close()
+    return index
+
+
+def _made(pages: list[Text]) -> _Index:
+    db = sqlite3.connect(":memory:", isolation_level=None)
+    index_writer.create(db)
+    folder = index_writer.add_folder(db, FOLDER)
+    keys = dict[str, None]()
+    for page in pages:
+        if page.key in keys:
+            continue
+        document = read_markdown(page.text)
+        document.title = page.title or document.title or page.key
+        index_writer.replace(db, folder, str(len(keys)), "", document, keep=False)
+        keys[page.key] = None
+    index_writer.forget_priors(db)
+    shelf = Shelf(db)
+    shelf.begin()
+    shelf.learn()
+    shelf.end()
+    return _Index(shelf, tuple(keys))
+
+
+def close() -> None:
+    """Close this process's indexes. A worker process need not: it ends with them."""
+    for index in _kept.values():
+        index.shelf.close()
+    _kept.clear()

@@ -1,0 +1,1 @@
+"""From a question to findings: pure over an open index; runs in worker processes."""

@@ -1,0 +1,154 @@
+"""Whether the passages found speak of what is asked at all, and how far above the noise they stand."""
+
+import math
+import re
+from itertools import pairwise
+
+from actors.text.tokenizer import EVERYDAY, is_cjk, runs, tokens, word_set
+from runtime.knowledge.index.index_reader import Shelf
+from runtime.knowledge.query.analyze import Question
+from runtime.knowledge.query.ranking import Page
+from runtime.knowledge.query.snippets import Window
+
+COVERAGE = 0.55
+"""So much of the question, by weight, must be matched by one passage of the best pages;"""
+FEW_PASSAGES, COVERAGE_OF_FEW = 1000, 0.45
+"""of a few passages less: they have fewer words for a thing, and fewer that match by chance."""
+COVERED_ALL_THE_SAME = 0.75
+"""From here on an unknown word of the question, if it is no name, does not matter."""
+PAGES = 3
+NO_COINCIDENCE = 3.0
+"""In nats: so much rarer than one in the collection is a passage that says these words, if they were independent."""
+NAME_RARITY = 8.0
+NEAR_WORDS = 3
+SUBJECT_RARITY = 3.0
+"""A name that stands in one passage of twenty is what the documents are about, and says nothing by itself."""
+OTHER_PAGE = 0.5
+ENOUGH_EVIDENCE = 18.0
+"""So many nats (inverse frequencies, added up) of literally matching words are no coincidence."""
+
+_DETERMINERS = word_set("a an the my our your his her their this that in on with from for to of at by via into")
+_ARTICLES = word_set("a an the my our your his her their this that me us it")
+_VERBS = word_set("is are was were do does did doesn't don't has have had can can't cannot will won't keeps shows says")
+
+
+def abstain(shelf: Shelf, question: Question, pages: list[Page], chain: list[Page] | None = None) -> str:
+    """
+    Why these pages are no answer, in a sentence for the user; empty when they may be one.
+
+    :param chain: pages of which none may say it all: what they say together counts as if one of them did. With one,
+        even if it is empty, an unknown word of a few passages is no reason by itself: they have few words for a thing.
+    """
+    if not pages or not question.terms:
+        return "The documents hold nothing on this."
+    top = pages[:PAGES] + (chain or [])
+    have = frozenset[str]().union(*(hit.terms for page in top for hit in page.hits))
+    covered = max(page.hits[0].evidence for page in top)
+    if chain:
+        said = frozenset[str]().union(*(page.hits[0].terms for page in chain))
+        covered = max(covered, question.evidence(question.matches(said)))
+    telling = _telling(shelf, question, top)
+    vague = chain is None or shelf.passages >= FEW_PASSAGES
+    for term in _strange(shelf, question):
+        if term not in have and (term in question.names or (vague and covered < COVERED_ALL_THE_SAME and not telling)):
+            return f"The documents do not speak of '{question.words.get(term, term)}'."
+    for term in question.names:
+        variants = question.terms[term].variants
+        if shelf.rarity(term) < NAME_RARITY and not any(v in have for v in variants):
+            return f"No passage on this speaks of '{question.words.get(term, term)}'."
+    if covered < (COVERAGE if shelf.passages >= FEW_PASSAGES else COVERAGE_OF_FEW) and not telling:
+        return "No passage of the documents covers this question."
+    solid = [term for term, each in question.terms.items() if not each.weak]
+    if len(solid) == 1 and not any(question.matches(page.hits[0].heads).get(solid[0]) for page in top):
+        return f"The documents mention '{question.words.get(solid[0], solid[0])}' only in passing."
+    return ""
+
+
+def missing_pair(shelf: Shelf, question: Question, quoted: list[Window], *, names: bool = False) -> str:
+    """
+    A name with the word behind it, such as "SQL Server", must stand together in what is quoted.
+
+    :param names: only where that word is written like a name, too.
+    """
+    for first, second, written in _compounds(question):
+        if names and not written.rpartition(" ")[2][0].isupper():
+            continue
+        known = shelf.frequency(first) > shelf.by_chance and shelf.rarity(first) > SUBJECT_RARITY
+        if known and not any(_together(w, first, second) for w in quoted):
+            return f"No passage on '{written}' was found."
+    return ""
+
+
+def confidence(question: Question, pages: list[Page], quoted: list[Window]) -> float:
+    """
+    How far the best quote stands above noise: the share of the question that it and its headings say literally.
+
+    Synonyms do not count. Few or common words are little evidence, and so is a quote that is not of the best page.
+    """
+    if not quoted or not pages:
+        return 0.0
+    best = quoted[0]
+    have = best.terms.union(best.passage.path_terms.split())
+    literal = question.coverage({term: 1.0 for term in question.terms if term in have})
+    heavy = (term for term, each in question.terms.items() if term in have and not each.weak)
+    evidence = sum(question.terms[term].weight * (0.5 if is_cjk(term) else 1.0) for term in heavy)
+    share = 1.0 if best.passage.document == pages[0].document else OTHER_PAGE
+    return round(literal * share * min(1.0, evidence / ENOUGH_EVIDENCE), 4)
+
+
+def _telling(shelf: Shelf, question: Question, top: list[Page]) -> bool:
+    """Whether a best passage says so many rare words of what is asked that it cannot be by chance."""
+    heavy = [term for term, each in question.terms.items() if each.focused and not each.weak]
+    said = (
+        sum(shelf.rarity(term) * (0.5 if is_cjk(term) else 1.0) for term in heavy if term in page.hits[0].terms)
+        for page in top
+    )
+    return max(said) - math.log(shelf.passages) >= NO_COINCIDENCE
+
+
+def _strange(shelf: Shelf, question: Question) -> list[str]:
+    """Nouns and names of the question that the documents (almost) never have."""
+    words = [word.lower() for word in runs(question.core)]
+    found: list[str] = []
+    for i, word in enumerate(words):
+        if word in EVERYDAY or is_cjk(word) or word.isdigit():
+            continue
+        for term in tokens(word):
+            known = question.terms.get(term)
+            if known is None or any(shelf.frequency(v) > shelf.by_chance for v in known.variants):
+                continue
+            if term in question.names or _noun(words, i):
+                found.append(term)
+    return found
+
+
+def _noun(words: list[str], i: int) -> bool:
+    """Whether the place of a word in its sentence is that of a noun."""
+    behind = words[i + 1] if i + 1 < len(words) else ""
+    if behind in _VERBS or (i and words[i - 1] in _DETERMINERS):
+        return True
+    if not behind:
+        return not words[i].endswith("ed")
+    return i > 1 and words[i - 2] in _DETERMINERS and behind not in _ARTICLES  # "the printer ate my" has a verb there
+
+
+def _compounds(question: Question) -> list[tuple[str, str, str]]:
+    words, found = runs(question.core), []
+    for a, b in pairwise(words):
+        one, two = tokens(a), tokens(b)
+        if not one or not two or len(b) < 3 or is_cjk(a) or is_cjk(b):
+            continue
+        everyday = a.lower() in EVERYDAY or b.lower() in EVERYDAY
+        if one[0] in question.names and not everyday and f"{a} {b}" in question.core:
+            found.append((one[0], two[0], f"{a} {b}"))
+    return found
+
+
+def _together(window: Window, first: str, second: str) -> bool:
+    for part in (window.passage.heading, *re.split(r"(?<=[.!?])\s|\n", window.passage.text)):
+        words = tokens(part)
+        ones = [i for i, word in enumerate(words) if word == first]
+        twos = [i for i, word in enumerate(words) if word == second]
+        if any(abs(i - j) <= NEAR_WORDS for i in ones for j in twos):
+            return True
+    return False

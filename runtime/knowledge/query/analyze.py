@@ -1,0 +1,259 @@
+"""A question taken apart: which words carry it, how much, what they may be called, what kind of answer is asked."""
+
+import math
+import re
+from collections.abc import Iterable
+from typing import Literal, Protocol
+
+import msgspec
+
+from actors.text.stemmer import stem
+from actors.text.tokenizer import EVERYDAY, STOP, is_cjk, runs, spelled, tokens, word_set
+from runtime.knowledge.query.query_focus import core, focus, sentences
+from runtime.knowledge.query.synonyms import SYNONYMS
+
+SYNONYM = 0.9
+"""Strength of a word that stands for another one."""
+STORY = 0.2
+"""Weight of what stands outside the focus of a long text."""
+CONTEXT = 0.6
+"""Weight of what stands outside the sentence that asks."""
+EVERYDAY_WEIGHT = 0.6
+DIGITS_WEIGHT = 0.2
+UNKNOWN_PAIR = 0.5
+"""Two Chinese or Korean characters that no document has may be the end of a word and the start of the next."""
+TYPO_LETTERS, TYPO_LONGEST, SUBSTITUTED_LETTERS, TYPOS = 5, 20, 7, 4
+"""So long a word may be misspelt, or have a wrong letter (which often makes another word); so many are looked up."""
+CHARACTERS = 4000
+"""So much of a question is looked at."""
+ENOUGH_WEIGHT = 40.0
+"""In nats: a passage that says so much of a question, in the measure of its gate, need not say the rest."""
+TERMS = 60
+"""So many of its words: the others hardly change what is found."""
+
+_NAME = re.compile(r"(?<![.?!:]\s)(?<!^)\b(?=\w*[A-Z])\w+(?:[._]\w+)*")
+_NO_NAMES = word_set(
+    """
+    kb mb gb tb pb ms sec min hz mhz ghz ok fyi asap pc it id faq am pm
+    monday tuesday wednesday thursday friday saturday sunday january february march april june july august september
+    october november december
+    """
+)
+_CODE_NUMBER = re.compile(
+    r"(?:error|code|status|event|fehler|错误|代码|오류|에러)\s*(?:code|no\.?|number|#|:)?\s*#?(\d{2,})", re.IGNORECASE
+)
+_MUCH = re.compile(r"\bhow (?:much|many|long|often|large|big)\b|多少|多久|多大|几[个次天]|얼마|몇")
+_SEE = re.compile("(?:see|show) how")
+_WHAT = re.compile(r"\bwhat (?:is|are|does .* mean)\b|\bdifference\b|\bmeaning\b|什么是|是什么|区别|무엇|차이")
+_HOW = re.compile(
+    r"\bhow (?:do|can|to|could|should)\b|\bwhich (?:setting|command|parameter|option)\b|\bwhere do i\b|\bi want to\b|"
+    r"怎么|怎样|如何|어떻게|방법"
+)
+_CJK_FILLER = re.compile(
+    "请问|多久|多少|多长时间|几天|你好|您好|谢谢|为什么|怎么样|怎么办|怎么|怎样|如何|什么|哪里|哪个|哪些|是否|可以|能否|能不能|需要|应该|我们|你们|他们|"
+    "我的|一个|这个|那个|已经|还是|但是|因为|所以|如果|的话|无法|不能|[我你您他她它的了吗呢吧啊么和与在是有把被要想请就都也很]"
+)
+_KOREAN_FILLER = word_set(
+    """
+    얼마나 얼마 몇 며칠 누구 누가 어느 어떤
+    어떻게 무엇 무엇을 무엇이 뭐 왜 어디 어디서 어디에 언제 누가 제가 저는 저희 우리 나는
+    내 제 그 이 저 있나요 있습니까 있어요 합니까 하나요 해요 되나요 됩니까 주세요 싶어요 싶습니다
+    싶은데 싶은데요 싶은 하면 하는데 하는데요 같이
+    안녕하세요 감사합니다 수 것 좀
+    """
+)
+_PARTICLE = re.compile(
+    "(?:에서는|하려고|하면|해도|하고|에서|으로|에게|까지|부터|처럼|보다|이나|하려면|하나요|합니까|합니다|하는|해야|했는데|할|한|되나요|됩니다|"
+    "[을를이가은는에의로와과도만])$"
+)
+
+
+class Statistics(Protocol):
+    """What a question needs to know of the index."""
+
+    def known(self, terms: Iterable[str]) -> list[str]:
+        """Those of some terms that the documents speak of."""
+        ...
+
+    def frequency(self, term: str) -> int:
+        """In how many passages a term stands."""
+        ...
+
+    def rarity(self, term: str) -> float:
+        """Inverse frequency, logarithmic."""
+        ...
+
+
+class Term(msgspec.Struct, frozen=True, gc=False):
+    """A word of the question."""
+
+    weight: float
+    asked: float
+    """Its weight for choosing quotes: less when it stands outside the sentence that asks."""
+    focused: float
+    """Its weight for the gate, if it stands in what is asked, else 0."""
+    weak: bool
+    """A number or an everyday word."""
+    variants: dict[str, float]
+    """The words that match it, with their strength; itself with 1."""
+
+
+class Question(msgspec.Struct, frozen=True, gc=False):
+    text: str
+    core: str
+    """What is asked, without the story around it. Only here an unknown name means that there is no answer."""
+    terms: dict[str, Term]
+    order: list[str]
+    """The terms as they follow each other."""
+    names: list[str]
+    """Terms of words written like names."""
+    words: dict[str, str]
+    """Term -> the word as it was written."""
+    kind: Literal["how", "what", "much", "other"]
+    total: float
+    total_asked: float
+    total_focused: float
+
+    def matches(self, have: Iterable[str]) -> dict[str, float]:
+        """The terms that are found among these, with their strength."""
+        present = have if isinstance(have, set | frozenset | dict) else set(have)
+        found = {}
+        for term, each in self.terms.items():
+            if term in present:
+                found[term] = 1.0
+            elif len(each.variants) > 1 and any(variant in present for variant in each.variants):
+                found[term] = SYNONYM
+        return found
+
+    def coverage(self, matched: dict[str, float]) -> float:
+        """How much of the question is matched, 0 to 1."""
+        return sum(self.terms[term].weight * strength for term, strength in matched.items()) / self.total
+
+    def evidence(self, matched: dict[str, float]) -> float:
+        """As `coverage`, but of the focus only, and of a long one nobody expects that one passage says all of it."""
+        said = sum(self.terms[term].focused * strength for term, strength in matched.items())
+        return min(1.0, said / min(self.total_focused, ENOUGH_WEIGHT))
+
+    def asked(self, matched: dict[str, float]) -> float:
+        """How much of what is asked is matched, 0 to 1."""
+        return sum(self.terms[term].asked * strength for term, strength in matched.items()) / self.total_asked
+
+
+def understand(text: str, statistics: Statistics) -> Question:
+    """Take a question apart against an index."""
+    text = text[:CHARACTERS].strip()
+    pairs = _content(text, statistics)
+    focal = focus(text)
+    focused = {term for _, term in _content(focal, statistics)}
+    near = _near(pairs, _names(text), statistics)
+    asks = core(focal, lambda term: statistics.frequency(term) > 0 or term in near)
+    central = {term for _, term in _content(asks, statistics)}
+    asking = _asking(text, statistics)
+    codes = set(_CODE_NUMBER.findall(text))
+    terms: dict[str, Term] = {}
+    for word, term in pairs:
+        if len(term) < 2 and not is_cjk(term):
+            continue
+        digits = term.isdigit() and term not in codes
+        weak = digits or word in EVERYDAY or word.split("'")[0] in EVERYDAY
+        share = DIGITS_WEIGHT if digits else EVERYDAY_WEIGHT if weak else 1.0
+        weight = min(statistics.rarity(term), 4.5 if weak else 8.5) * share * (1 if term in focused else STORY)
+        meant = near.get(term, term)
+        variants = {term: 1.0, meant: SYNONYM if meant != term else 1.0}
+        variants |= {v: SYNONYM for v in SYNONYMS.get(meant, ()) if statistics.frequency(v)}
+        asked = weight * (1 if term in asking else CONTEXT)
+        torn = not any(statistics.frequency(v) for v in variants)
+        gated = weight * (UNKNOWN_PAIR if torn else 1) if term in central and not digits else 0.0
+        terms.setdefault(term, Term(weight, asked, gated, weak, variants))
+    if len(terms) > TERMS:
+        terms = dict(sorted(terms.items(), key=lambda item: -item[1].weight)[:TERMS])
+    return Question(
+        text=text,
+        core=asks,
+        terms=terms,
+        order=[term for _, term in pairs if term in terms],
+        names=[name for name in _names(asks) if name in terms],
+        words={term: run for run in reversed(runs(text)) for term in tokens(run)},
+        kind=_kind(text.lower()),
+        total=sum(each.weight for each in terms.values()) or 1.0,
+        total_focused=sum(each.focused for each in terms.values()) or 1.0,
+        total_asked=sum(each.asked for each in terms.values()) or 1.0,
+    )
+
+
+def _content(text: str, statistics: Statistics) -> list[tuple[str, str]]:
+    """(word, term) of what carries the question; filler and particles of Chinese and Korean are left out."""
+    pairs: list[tuple[str, str]] = []
+    for run in runs(text):
+        if not is_cjk(run):
+            pairs += spelled(run)
+        elif "\uac00" <= run[0] <= "\ud7a3":
+            word = _PARTICLE.sub("", run) if len(run) > 2 else run
+            if run not in _KOREAN_FILLER and word not in _KOREAN_FILLER:
+                pairs += [(word, term) for term in _across(tokens(word), statistics)]
+        else:
+            for word in _CJK_FILLER.split(run):
+                if len(word) > 1 or word == run:
+                    pairs += [(word, term) for term in _across(tokens(word), statistics)]
+    return pairs
+
+
+def _across(bigrams: list[str], statistics: Statistics) -> list[str]:
+    """Without the pairs that span two words: unknown ones between known ones."""
+    known = [statistics.frequency(bigram) > 0 for bigram in bigrams]
+    last = len(bigrams) - 1
+    return [b for i, b in enumerate(bigrams) if known[i] or not (0 < i < last and known[i - 1] and known[i + 1])]
+
+
+def _asking(text: str, statistics: Statistics) -> set[str]:
+    """The terms of the sentences with a question mark; of the whole text when there is none, or no other sentence."""
+    parts = sentences(text)
+    asks = [part for part in parts if part.rstrip().endswith(("?", "？"))]
+    chosen = asks if asks and len(asks) < len(parts) else parts
+    return {term for part in chosen for _, term in _content(part, statistics)}
+
+
+def _near(pairs: list[tuple[str, str]], names: list[str], statistics: Statistics) -> dict[str, str]:
+    """For an unknown word, the only one that differs by one letter left out, doubled, swapped or wrong."""
+    found: dict[str, str] = {}
+    words = [(word, term) for word, term in dict.fromkeys(pairs) if len(word) >= TYPO_LETTERS and term not in names]
+    words = [each for each in words if each[0].isascii() and each[0].isalpha() and not statistics.frequency(each[1])]
+    for word, term in words[:TYPOS]:
+        known = statistics.known({stem(edit) for edit in _edits(word)})
+        known = [each for each in known if abs(len(each) - len(term)) <= 1]  # one slip may make another ending, too
+        if len(known) == 1:
+            found[term] = known[0]
+    return found
+
+
+def _edits(word: str) -> set[str]:
+    """The words that begin with the same letter and are one slip away."""
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    cuts = [(word[:i], word[i:]) for i in range(1, min(len(word), TYPO_LONGEST) + 1)]
+    edits = {a + b[1:] for a, b in cuts if b} | {a + b[1] + b[0] + b[2:] for a, b in cuts if len(b) > 1}
+    edits |= {a + c + b for a, b in cuts for c in letters}
+    if len(word) >= SUBSTITUTED_LETTERS:
+        edits |= {a + c + b[1:] for a, b in cuts if b for c in letters}
+    return edits
+
+
+def _names(text: str) -> list[str]:
+    found: dict[str, None] = {}
+    for match in _NAME.finditer(text):
+        for word in runs(match.group()):
+            low = word.lower()
+            if low not in STOP and low not in _NO_NAMES and not is_cjk(low):
+                found.update(dict.fromkeys(term for term in tokens(low) if len(term) > 1))
+    return sorted(found)
+
+
+def _kind(text: str) -> Literal["how", "what", "much", "other"]:
+    if _MUCH.search(text) and not _SEE.search(text):
+        return "much"
+    if _WHAT.search(text):
+        return "what"
+    return "how" if _HOW.search(text) else "other"
+
+
+def rarity(passages: int, frequency: int) -> float:
+    return math.log(1 + passages / (0.5 + frequency))

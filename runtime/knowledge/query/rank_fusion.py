@@ -1,0 +1,50 @@
+"""What two indexes found for one question, made comparable and put together. Pure."""
+
+import msgspec
+
+from actors.evidence.passages import Findings, Sentence
+
+SENTENCES = 8
+
+
+def merged(own: Findings, web: Findings, *, limit: int) -> Findings:
+    """
+    The passages of both, best first.
+
+    Scores of passages depend on the size of their index; scores of quotes are shares of the question and do not. So
+    a side's passages are scaled to its best quote. A side that abstains adds nothing to one that does not.
+    """
+    sides = [each for each in (own, web) if each.passages or each.abstain]
+    sides = [each for each in sides if not each.abstain] or sides
+    if len(sides) < 2 or any(each.abstain for each in sides):
+        return max(sides, key=_strength, default=Findings(abstain="Nothing was read."))
+    rows = [
+        (-_scale(side) * passage.score, n, number, passage)
+        for n, side in enumerate(sides)
+        for number, passage in enumerate(side.passages, 1)
+    ]
+    rows = sorted(rows, key=lambda row: row[:3])[:limit]
+    passages = tuple(msgspec.structs.replace(passage, score=round(-score, 4)) for score, _, _, passage in rows)
+    places = {(n, number): place for place, (_, n, number, _) in enumerate(rows, 1)}
+    said = [
+        (n, msgspec.structs.replace(each, passage=places[n, each.passage]))
+        for n, side in enumerate(sides)
+        for each in side.sentences
+        if (n, each.passage) in places
+    ]
+    said.sort(key=lambda pair: (-pair[1].place.score, pair[0], pair[1].passage, pair[1].place.start))
+    sentences: tuple[Sentence, ...] = tuple(each for _, each in said[:SENTENCES])
+    begins = tuple(
+        sorted(places[n, number] for n, side in enumerate(sides) for number in side.begins if (n, number) in places)
+    )
+    weights = tuple({word: weight for side in sides for word, weight in side.weights}.items())
+    return Findings(passages, "", max(each.confidence for each in sides), sentences, begins, weights)
+
+
+def _strength(side: Findings) -> float:
+    return max((place.score for passage in side.passages for place in passage.quotes), default=0.0)
+
+
+def _scale(side: Findings) -> float:
+    best = max((passage.score for passage in side.passages), default=0.0)
+    return _strength(side) / best if best else 0.0

@@ -1,0 +1,162 @@
+"""The knowledge search: runs in a worker process, which keeps the index open between questions."""
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from actors.evidence.passages import Findings, Passage, Sentence, Slice
+from runtime.knowledge import NO_INDEX
+from runtime.knowledge.index.index_reader import Shelf, Stored
+from runtime.knowledge.query.abstention import abstain, confidence, missing_pair
+from runtime.knowledge.query.analyze import Question, understand
+from runtime.knowledge.query.multi_hop import Quoted, follow, sentences
+from runtime.knowledge.query.openings import openings
+from runtime.knowledge.query.ranking import CANDIDATES, MANY_CANDIDATES, Page, rank
+from runtime.knowledge.query.snippets import Window, windows
+
+QUOTES_OF_A_PASSAGE = 3
+QUOTED = 4
+"""So many quotes are likely to be shown."""
+SENTENCES = 8
+"""So many sentences of a search with hops are given out."""
+SHARES, SHARES_WITH_HOPS = 3, 5
+"""A page has at most such a part of the passages, so that there are others beside it."""
+
+_shelves: dict[str, tuple[tuple[int, int], Shelf]] = {}
+
+
+def find(database: str, question: str, limit: int, sources: list[str] | None = None, hops: bool = False) -> Findings:
+    """Search an index, or some documents of it. Blocking; keeps it open for the next call."""
+    shelf = _shelf(Path(database))
+    if shelf is None:
+        return Findings(abstain=NO_INDEX)
+    try:
+        shelf.begin()
+        if not shelf.passages:
+            return Findings(abstain=NO_INDEX)
+        documents = None if sources is None else shelf.documents(sources)
+        return search(shelf, question, limit, documents, hops=hops, reads=hops and sources is not None)
+    finally:
+        shelf.end()
+
+
+def read(database: str, source: str) -> str:
+    """The text of an indexed document as it was read, which offsets of its passages refer to."""
+    shelf = _shelf(Path(database))
+    text = shelf.text(source) if shelf else None
+    if text is None:
+        raise LookupError(f"{source} is not in the index any more")
+    return text
+
+
+def search(
+    shelf: Shelf, text: str, limit: int, documents: Collection[int] | None = None, *, hops: bool = False,
+    reads: bool = False,
+) -> Findings:  # fmt: skip
+    """
+    Search an open index, between its `begin` and `end`.
+
+    :param reads: find also how the sections begin that the question names.
+    """
+    question = understand(text, shelf)
+    pages = rank(shelf, question, documents, most=MANY_CANDIDATES if hops else CANDIDATES)
+    why = abstain(shelf, question, pages)
+    if hops:
+        trail = follow(shelf, question, pages, documents)
+        pages = trail.pages
+        why = why and abstain(shelf, question, pages, trail.chain)
+    quotable = windows(shelf, question, pages) if pages else []
+    if not why:
+        why = missing_pair(shelf, question, quotable[:QUOTED], names=hops) or (
+            "" if quotable else "The documents hold no sentence on this."
+        )
+    sure = 0.0 if why else confidence(question, pages, quotable)
+    telling = sentences(shelf, question, pages)[:SENTENCES] if hops else []
+    chosen = _chosen(shelf, pages, quotable, telling, limit)
+    opening = openings(shelf, question, pages) if reads else []
+    chosen += {each.passage.id: each.passage for each in opening if each.passage not in chosen}.values()
+    numbers = {passage.id: number for number, passage in enumerate(chosen, 1)}
+    spoken = (Sentence(numbers[q.passage.id], _slice(q)) for q in telling if q.passage.id in numbers)
+    found = tuple(_passages(pages, chosen, [*quotable, *opening], telling))
+    begins = tuple(sorted({numbers[each.passage.id] for each in opening}))
+    return Findings(found, why, sure, tuple(spoken), begins, _weights(shelf, question) if reads else ())
+
+
+def _weights(shelf: Shelf, question: Question) -> tuple[tuple[str, float], ...]:
+    """The words of a question as they were written, each with what it tells; one that no document has tells nothing."""
+    return tuple(
+        (question.words.get(term, term), round(each.weight, 2) if shelf.frequency(term) else 0.0)
+        for term, each in question.terms.items()
+    )
+
+
+def _chosen(
+    shelf: Shelf, pages: list[Page], quotable: list[Window], telling: list[Quoted], limit: int
+) -> list[Stored]:  # fmt: skip
+    """Page by page: the passages of its best sentences, those with the best quotes, else its best one."""
+    quoted: dict[int, dict[int, Stored]] = {}
+    for passage in [*(each.passage for each in telling), *(each.passage for each in quotable)]:
+        quoted.setdefault(passage.document, {}).setdefault(passage.id, passage)
+    share = max(1, -(-limit // (SHARES_WITH_HOPS if telling else SHARES)))
+    chosen: list[Stored] = []
+    for page in pages[:limit]:
+        chosen += list(quoted.get(page.document, {}).values())[:share] or shelf.stored([page.hits[0].id])
+    if telling:  # of a few pages all that is quoted
+        chosen += [passage for each in quoted.values() for passage in list(each.values())[share:]]
+    return chosen[:limit]
+
+
+def _passages(
+    pages: list[Page], chosen: list[Stored], quotable: list[Window], telling: list[Quoted]
+) -> Iterator[Passage]:  # fmt: skip
+    """The passages with their quotes; what has none is quoted with its telling sentences."""
+    ranks = {page.document: page.score for page in pages}
+    for stored in chosen:
+        slices = [Slice(w.start, w.end, round(w.score, 4)) for w in quotable if w.passage.id == stored.id]
+        slices = slices or [_slice(q) for q in telling if q.passage.id == stored.id]
+        yield _passage(stored, slices[:QUOTES_OF_A_PASSAGE], ranks[stored.document])
+
+
+def _slice(quoted: Quoted) -> Slice:
+    return Slice(quoted.unit.start, quoted.unit.end, round(quoted.score, 4))
+
+
+def _passage(stored: Stored, slices: list[Slice], score: float) -> Passage:
+    return Passage(
+        id=f"{stored.source}#{stored.ordinal}",
+        source=stored.source,
+        title=stored.title,
+        heading=stored.heading,
+        text=stored.text,
+        start=stored.start,
+        end=stored.end,
+        anchor=stored.anchor,
+        score=round(score, 4),
+        quotes=tuple(slices),
+    )
+
+
+def _shelf(path: Path) -> Shelf | None:
+    """The open index, opened again when the file is another one; None when there is none."""
+    known = _shelves.get(str(path))
+    try:
+        found = path.stat()
+    except OSError:
+        found = None
+    identity = (found.st_dev, found.st_ino) if found else None
+    if known is not None:
+        if known[0] == identity:
+            return known[1]
+        known[1].close()
+        del _shelves[str(path)]
+    if identity is None:
+        return None
+    shelf = Shelf.at(path)
+    _shelves[str(path)] = (identity, shelf)
+    return shelf
+
+
+def close() -> None:
+    """Close this process's indexes. A worker process need not: it ends with them."""
+    for _, shelf in _shelves.values():
+        shelf.close()
+    _shelves.clear()

@@ -1,0 +1,90 @@
+"""From a file to a document: which reader, which encoding, and what is no text at all."""
+
+import re
+from pathlib import PurePath
+
+from runtime.knowledge.readers.document import Document, Unreadable
+
+MARKDOWN = frozenset((".md", ".markdown", ".mdx"))
+PLAIN = frozenset((".txt", ".text", ".rst"))
+HTML = frozenset((".html", ".htm", ".xhtml"))
+SUFFIXES = MARKDOWN | PLAIN | HTML
+
+_CONTROL = re.compile(r"[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
+_CONTROL_SHARE = 0.02
+_DECLARED = re.compile(rb"(?:charset\s*=|encoding\s*=)\s*[\"']?\s*([\w.:-]{2,40})", re.IGNORECASE)
+_HANGUL = re.compile("[\uac00-\ud7a3]")
+_HAN = re.compile("[\u4e00-\u9fff\u3000-\u303f\uff00-\uffef]")
+_FOREIGN = re.compile(r"[^\x00-\x7f]")
+_LEGACY_SHARE = 0.9
+
+
+def read(name: str, data: bytes) -> Document:
+    """
+    Read a file's bytes by the reader for its name.
+
+    :raises Unreadable: with the reason.
+    """
+    suffix = PurePath(name).suffix.lower()
+    text = decode(data, html=suffix in HTML)
+    if not text.strip():
+        raise Unreadable("empty")
+    if suffix in HTML:
+        from runtime.knowledge.readers.html import read_html  # lxml costs 60 ms to load, and not every index holds HTML
+
+        document = read_html(text)
+    elif suffix in MARKDOWN:
+        from runtime.knowledge.readers.markdown import read_markdown
+
+        document = read_markdown(text)
+    else:
+        from runtime.knowledge.readers.plain import read_plain
+
+        document = read_plain(text)
+    if not document.title:
+        document.title = PurePath(name).stem.replace("-", " ").replace("_", " ")
+    if not document.sections:
+        raise Unreadable("no text in it")
+    return document
+
+
+def decode(data: bytes, *, html: bool = False) -> str:
+    """
+    Bytes as text: byte order mark, UTF-8, what an HTML page declares, the usual Korean and Chinese ones, Latin 1.
+
+    :raises Unreadable: when it is no text.
+    """
+    for mark, encoding in ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be")):
+        if data.startswith(mark):
+            return _checked(data[len(mark) :].decode(encoding, "replace"))
+    if b"\0" in data[:65_536]:
+        raise Unreadable("binary content")
+    declared = _DECLARED.search(data[:2048]) if html else None
+    text = _strictly(data, "utf-8")
+    if text is None and declared:
+        text = _strictly(data, declared.group(1).decode("ascii"))
+    if text is None:
+        text = _legacy(data) or data.decode("cp1252", "replace")
+    return _checked(text)
+
+
+def _strictly(data: bytes, encoding: str) -> str | None:
+    try:
+        return data.decode(encoding)
+    except (UnicodeDecodeError, LookupError):
+        return None
+
+
+def _legacy(data: bytes) -> str | None:
+    """CP949 or GB18030, if nearly all letters beyond ASCII then are Korean or Chinese."""
+    for encoding, script in (("cp949", _HANGUL), ("gb18030", _HAN)):
+        text = _strictly(data, encoding)
+        if text is not None and len(script.findall(text)) >= _LEGACY_SHARE * max(1, len(_FOREIGN.findall(text))):
+            return text
+    return None
+
+
+def _checked(text: str) -> str:
+    if len(_CONTROL.findall(text)) > _CONTROL_SHARE * len(text):
+        raise Unreadable("binary content")
+    return text

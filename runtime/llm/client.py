@@ -1,0 +1,264 @@
+"""
+One OpenAI-compatible server: a request under one deadline, tried again where that can help, failing in one sentence.
+
+The SDK is imported with the first call, in a thread: it costs half a second that a start must not wait for.
+"""
+
+import asyncio
+import random
+import socket
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, Protocol, cast
+from urllib.parse import urlsplit
+
+import msgspec
+import structlog
+
+from actors.ports import ModelFailed
+from bus import Clock
+from runtime.llm import completion, errors
+from runtime.llm.completion import Reply
+from runtime.llm.errors import Fault
+from runtime.llm.usage import Charge
+from runtime.resilience.deadline import Deadline, wait
+from runtime.resilience.limits import PATIENCE_SECONDS, Breaker, Limiter, Paused
+from runtime.settings import ModelSettings
+
+log = structlog.get_logger()
+
+OPENAI_URL = "https://api.openai.com/v1"
+CONNECT_SECONDS = 10.0
+REPLY_BYTES = 8 << 20
+"""The largest completion that is read."""
+BACKOFF_SECONDS = 0.5
+BACKOFF_MOST = 8.0
+HUNG_SECONDS = 30.0
+"""A server that is silent for so long counts as one that is not there."""
+REST_MOST = 600.0
+"""A server that asks to be left alone is asked again after this at the latest."""
+
+
+class HttpClient(Protocol):
+    """What the SDK sends through: its own aiohttp client, or an `httpx.AsyncClient`."""
+
+    async def aclose(self) -> None: ...
+
+
+class _Line:
+    """The loaded SDK and the one client of the process."""
+
+    __slots__ = ("client", "errors", "kinds", "response", "sdk")
+
+    def __init__(self, settings: ModelSettings, http_client: Callable[[], HttpClient] | None) -> None:
+        import aiohttp
+        import openai
+
+        self.sdk = openai
+        libraries = [sys.modules[name] for name in ("httpx2", "httpx") if name in sys.modules]
+        # The SDK's major versions differ in the library whose responses they return.
+        self.response = next(each.Response for each in libraries if each.Timeout is openai.Timeout)
+        self.kinds = errors.Kinds(
+            status=openai.APIStatusError,
+            timeout=(openai.APITimeoutError, *(each.TimeoutException for each in libraries)),
+            unreachable=(
+                ConnectionRefusedError,
+                socket.gaierror,
+                aiohttp.ClientConnectorError,
+                *(each.ConnectError for each in libraries),
+            ),
+            broken=(ConnectionError, aiohttp.ServerDisconnectedError, aiohttp.ClientOSError),
+        )
+        transport = [kind for each in libraries for kind in (each.HTTPError, each.StreamError)]
+        self.errors = (msgspec.DecodeError, openai.OpenAIError, aiohttp.ClientError, *transport)
+        """How a try may end; a body that breaks off is raised by the transport, not by the SDK."""
+        http = openai.DefaultAioHttpClient() if http_client is None else http_client()
+        self.client = openai.AsyncOpenAI(
+            api_key=settings.api_key or "none",
+            base_url=settings.base_url or OPENAI_URL,
+            max_retries=0,
+            timeout=openai.Timeout(settings.call_seconds, connect=CONNECT_SECONDS),
+            http_client=cast("Any", http),  # either of two libraries' clients; the SDK checks which
+        )
+
+
+class Server:
+    """Sends chat completions. Concurrency, rates, pauses and the breaker are shared by all who use it."""
+
+    def __init__(
+        self,
+        settings: ModelSettings,
+        *,
+        http_client: Callable[[], HttpClient] | None = None,
+        clock: Clock | None = None,
+        dice: random.Random | None = None,
+    ) -> None:
+        self.settings = settings
+        self.clock: Clock = clock or asyncio.get_running_loop()
+        self.limiter = Limiter(
+            self.clock,
+            concurrency=settings.concurrency,
+            requests_per_minute=settings.requests_per_minute,
+            tokens_per_minute=settings.tokens_per_minute,
+        )
+        self.breaker = Breaker(self.clock, seconds=settings.pause_seconds)
+        self.where = where(settings.base_url or OPENAI_URL)
+        self._http_client = http_client
+        self._dice = dice or random.Random()  # noqa: S311 - spreads retries, guards nothing
+        self._pause: Fault | None = None
+        """What the server said when it last asked to be left alone."""
+        self._line: _Line | None = None
+        self._loading: asyncio.Future[_Line] | None = None
+
+    async def load(self) -> _Line:
+        """
+        Import the SDK and make the client, once, off the loop.
+
+        :raises ModelFailed: that is not possible here, such as without certificates.
+        """
+        if self._loading is None:
+            loop = asyncio.get_running_loop()
+            self._loading = loop.run_in_executor(None, _Line, self.settings, self._http_client)
+        try:
+            self._line = await asyncio.shield(self._loading)
+        except Exception as error:  # whatever it is, another model can answer
+            reason = f"{type(error).__name__}: {error}"
+            raise ModelFailed(
+                f"The OpenAI client cannot be loaded ({reason}): check SSL_CERT_FILE, or install again."
+            ) from error
+        return self._line
+
+    async def close(self) -> None:
+        self.limiter.close()
+        if self._loading is None:
+            return
+        await asyncio.wait([self._loading])
+        if self._loading.exception() is None:
+            await self._loading.result().client.close()
+
+    async def complete(self, body: bytes, charge: Charge, *, within: float) -> Reply:
+        """
+        Send one request and read its answer. `charge` hears of tries that were lost on the way.
+
+        :raises Rejected: the server did not accept the request as it is.
+        :raises BudgetSpent: too many tries were lost.
+        :raises ModelFailed: it came to nothing, with a sentence for the user.
+        """
+        outcome = await self._tried(body, charge, min(within, self.settings.call_seconds))
+        if isinstance(outcome, Reply):
+            return outcome
+        if outcome.fatal:
+            self.breaker.failed(outcome.kind, outcome.sentence)
+        raise outcome.error()
+
+    async def _tried(self, body: bytes, charge: Charge, seconds: float) -> Reply | Fault:
+        """As many tries as are allowed and fit into the time."""
+        outcome: Reply | Fault | None = None
+        if seconds <= 0:
+            return errors.given_up(self.where, 0.0, None, hung=False)
+        lost = charge.losses
+        until = self.clock.time() + seconds
+        try:
+            async with Deadline(self.clock, seconds) as deadline:
+                for attempt in range(1, self.settings.tries + 1):
+                    lost = charge.losses
+                    outcome = await self._attempt(body, charge, until)
+                    if isinstance(outcome, Reply):
+                        return outcome
+                    outcome = msgspec.structs.replace(outcome, tries=attempt)
+                    delay = self._delay(outcome, attempt)
+                    if outcome.after is not None and (delay > PATIENCE_SECONDS or self.clock.time() + delay >= until):
+                        return errors.left_alone(outcome, delay)
+                    if not outcome.again or attempt == self.settings.tries or self.clock.time() + delay >= until:
+                        return outcome
+                    log.info("model.tried_again", reason=outcome.kind, attempt=attempt, seconds=round(delay, 2))
+                    await wait(self.clock, delay)
+        except TimeoutError:
+            if not deadline.expired:
+                raise
+        # A request that the server had for so long is its silence; one that waited in our line says nothing of it.
+        hung = charge.losses > lost and seconds >= HUNG_SECONDS
+        return errors.given_up(self.where, seconds, outcome if isinstance(outcome, Fault) else None, hung=hung)
+
+    async def _attempt(self, body: bytes, charge: Charge, until: float) -> Reply | Fault:
+        line = self._line or await self.load()
+        self.breaker.check()
+        try:
+            grant = await self.limiter.acquire(charge.tokens, until=until)
+        except Paused as paused:
+            assert self._pause is not None  # noqa: S101 - only such a fault pauses the limiter
+            return errors.left_alone(self._pause, paused.seconds)
+        used: int | None = 0
+        lost = False
+        try:
+            charge.check()
+            self.breaker.enter()
+            used, lost = None, True  # until there is an answer
+            reply = completion.read(await self._send(line, body))
+            used, lost = reply.used and sum(reply.used), not reply.choices
+        except line.errors as error:
+            fault = errors.understand(error, line.kinds, self.settings, self.where, time.time())
+            lost = fault.paid
+            return self._note(fault)
+        finally:
+            self.limiter.release(grant, used)
+            if lost:
+                charge.lost()
+        self.breaker.succeeded()
+        return reply if reply.choices else errors.empty(self.where)
+
+    async def _send(self, line: _Line, body: bytes) -> bytes:
+        response = await line.client.post(
+            "/chat/completions",
+            cast_to=line.response,
+            content=body,
+            options={"security": {"bearer_auth": True}, "follow_redirects": False},  # tickets go to no other address
+            stream=True,
+            stream_cls=line.sdk.AsyncStream[Any],
+        )
+        chunks: list[bytes] = []
+        size = 0
+        try:
+            async for chunk in response.aiter_bytes():
+                size += len(chunk)
+                if size > REPLY_BYTES:
+                    raise ModelFailed(f"The model server at {self.where} sent more than {REPLY_BYTES >> 20} MB.")
+                chunks.append(chunk)
+        finally:
+            await response.aclose()
+        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+    def _note(self, fault: Fault) -> Fault:
+        if fault.answered and not fault.fatal:
+            self.breaker.succeeded()
+        if fault.again and fault.after:
+            self._pause = fault
+            self.limiter.pause(min(fault.after, REST_MOST))
+        return fault
+
+    def _delay(self, fault: Fault, attempt: int) -> float:
+        """Seconds before the next try: what the server asked for, else growing and spread in time."""
+        if fault.after is not None:
+            return fault.after
+        most = min(BACKOFF_MOST, BACKOFF_SECONDS * 2.0 ** (attempt - 1))
+        return most * self._dice.uniform(0.5, 1.0)
+
+
+def where(url: str) -> str:
+    """
+    The address as it is named to users.
+
+    :raises ModelFailed: it is none that could be called.
+    """
+    try:
+        parts = urlsplit(url)
+        fits = (
+            parts.scheme in ("http", "https") and bool(parts.hostname) and "@" not in parts.netloc and parts.port != 0
+        )
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ModelFailed("[model] base_url must be like https://host/v1; a key belongs into [model] api_key.")
+    port = f":{parts.port}" if parts.port else ""
+    return f"{parts.scheme}://{parts.hostname or ''}{port}{parts.path}"

@@ -1,0 +1,263 @@
+"""The conversation that one answer takes: a question, searches within their bound, at most one repair."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import msgspec
+import structlog
+
+from actors.evidence.passages import Passage
+from actors.ports import BudgetSpent, Filled, Knowledge, ModelFailed, PortFailed, Task
+from runtime.llm import prompt, url_filter
+from runtime.llm.capabilities import Dialect, simpler
+from runtime.llm.client import Server
+from runtime.llm.completion import Message, Reply, ToolCall
+from runtime.llm.errors import Rejected
+from runtime.llm.output_schema import Contract, Malformed, ends_run, says_nothing
+from runtime.llm.usage import Ledger, estimate
+from runtime.resilience.deadline import Deadline
+from runtime.settings import ModelSettings
+
+log = structlog.get_logger()
+
+Said = dict[str, Any]
+"""One message of a conversation, as the protocol has it."""
+
+SEARCH = "search_knowledge"
+QUESTION_CHARACTERS = 1000
+ECHO_CHARACTERS = 16_000
+"""The most of an unusable answer that the model is shown again."""
+NOT_YOURS = "you cannot end the workflow; answer what you were asked"
+CALLS_AT_ONCE = 32
+"""Tool calls of one message that are answered at all."""
+TOOL = {
+    "name": SEARCH,
+    "description": "Search the knowledge base for passages that bear on a question.",
+    "strict": True,
+    "parameters": {
+        "type": "object",
+        "properties": {"question": {"type": "string", "description": "One question, in plain words."}},
+        "required": ["question"],
+        "additionalProperties": False,
+    },
+}
+TOOLS = msgspec.Raw(msgspec.json.encode([{"type": "function", "function": TOOL}]))
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The arguments of the search tool."""
+
+    question: str
+
+
+_question = msgspec.json.Decoder(Question).decode
+
+
+class Shared(Protocol):
+    """What a conversation uses of the process's model."""
+
+    settings: ModelSettings
+    server: Server
+    knowledge: Knowledge | None
+    fence: Callable[[], str]
+    dialect: Dialect
+
+
+class Talk:
+    """One answer in the making."""
+
+    __slots__ = ("_contract", "_fence", "_ledger", "_passages", "_repaired", "_said", "_searches", "_shared", "_system",
+                 "_task", "_until")  # fmt: skip
+
+    def __init__(self, shared: Shared, ledger: Ledger, wanted: Contract[Any], task: Task, within: float) -> None:
+        self._shared, self._ledger = shared, ledger
+        self._contract, self._task = wanted, task
+        self._until = shared.server.clock.time() + within
+        self._fence = shared.fence()
+        self._passages: list[Passage] = list(task.findings.passages) if task.findings is not None else []
+        self._searches = shared.settings.tool_calls if task.may_search and shared.knowledge is not None else 0
+        self._repaired = False
+        self._system = prompt.system(task, self._fence)
+        limit = shared.settings.material_characters
+        question = prompt.user(task, self._fence, self._passages, wanted.name, limit)
+        self._said: list[Said] = [{"role": "user", "content": question}]
+
+    async def held(self, run_id: str) -> Filled:
+        """
+        Talk until there is an answer. Each round uses up a search or the repair, or is the last.
+
+        :raises ModelFailed: there is none, with a sentence for the user.
+        """
+        for _ in range(self._searches + 3):
+            message = await self._ask()
+            if message.tool_calls and self._searches > 0:
+                await self._search(message)
+                continue
+            try:
+                value = self._read(message.text, run_id)
+            except Malformed as problem:
+                self._repair(message, problem)
+            else:
+                return Filled(
+                    self._own_addresses_removed(value, message.text, run_id), tuple(self._passages), judged=True
+                )
+        raise ModelFailed(f"{self._shared.settings.name} came to no answer: try another [model] name.")
+
+    def _read(self, text: str, run_id: str) -> Any:  # an instance of the wanted shape
+        """What an answer says. That it ends the run is not for a model to say; what else it says counts."""
+        ending = ends_run(text)
+        if ending:
+            reason = "a model cannot end a run"
+            log.warning("termination.refused", run=run_id, agent=self._task.agent, reason=reason)
+        value = self._contract.decode(text)
+        if ending and says_nothing(value):
+            raise Malformed(NOT_YOURS)
+        return value
+
+    def _own_addresses_removed(self, value: Any, text: str, run_id: str) -> Any:  # an instance of the wanted shape
+        if not url_filter.may_hold_address(text):
+            return value
+        task = self._task
+        shown = [task.instructions, *(each.text for each in self._passages)]
+        if task.findings is None and not task.may_search:  # it restates the ticket, and gives no advice
+            shown += [text for _, text in task.material]
+        plain, unknown = url_filter.without_unknown(msgspec.to_builtins(value), shown)
+        if not unknown:
+            return value
+        log.warning("model.addresses_removed", run=run_id, agent=self._task.agent, count=unknown)
+        return msgspec.convert(plain, type(value))
+
+    def _repair(self, message: Message, problem: Malformed) -> None:
+        name = self._contract.name
+        if self._repaired:
+            model = self._shared.settings.name
+            raise ModelFailed(f"{model} does not answer in the form of {name} ({problem}): try another [model] name.")
+        self._repaired = True
+        self._said.append({"role": "assistant", "content": message.text[:ECHO_CHARACTERS] or "(nothing)"})
+        self._said.append({"role": "user", "content": prompt.REPAIR.format(reason=problem, name=name)})
+
+    async def _search(self, message: Message) -> None:
+        """Answer each call of a tool; those beyond the bound, and other tools, with a sentence only."""
+        calls = [
+            _echoed(call, f"call_{len(self._said)}_{number}")
+            for number, call in enumerate((message.tool_calls or [])[:CALLS_AT_ONCE])
+        ]
+        self._said.append({"role": "assistant", "content": message.text or None, "tool_calls": calls})
+        for call in calls:
+            content = await self._found(call["function"]["name"], call["function"]["arguments"])
+            self._said.append({"role": "tool", "tool_call_id": call["id"], "content": content})
+
+    async def _found(self, name: str, arguments: str) -> str:
+        knowledge = self._shared.knowledge
+        if self._searches <= 0 or knowledge is None:
+            return "No more searches: answer with what you have."
+        self._searches -= 1
+        if name != SEARCH:
+            return f"There is no such tool; there is only {SEARCH}(question)."
+        try:
+            question = _question(arguments).question.strip()[:QUESTION_CHARACTERS]
+        except (msgspec.DecodeError, UnicodeEncodeError):
+            question = ""
+        if not question:
+            return f'{SEARCH} takes one argument: {{"question": "..."}}.'
+        share = self._left() / 2  # the other half is for the answer
+        try:
+            async with Deadline(self._shared.server.clock, share):
+                findings = await knowledge.search(question, within=share)
+        except (PortFailed, TimeoutError):
+            return "The search failed: answer with what you have."
+        return self._shown(findings.passages) or prompt.NOTHING_FOUND
+
+    def _shown(self, found: tuple[Passage, ...]) -> str:
+        """Number what is new behind what was shown, and say which numbers the rest has."""
+        numbers = {each.id: number for number, each in enumerate(self._passages, 1)}
+        limit = self._shared.settings.material_characters
+        parts: list[str] = []
+        for each in found:
+            if each.id in numbers:
+                parts.append(f"Already shown: [{numbers[each.id]}]")
+                continue
+            self._passages.append(each)
+            numbers[each.id] = number = len(self._passages)
+            parts.append(prompt.passage_block(self._fence, number, each, limit))
+        return "\n\n".join(parts)
+
+    async def _ask(self) -> Message:
+        """One message of the model, in the fullest form of request that its server takes."""
+        shared, dialect = self._shared, self._shared.dialect
+        while True:
+            tools = dialect.tools and self._searches > 0
+            try:
+                reply = await self._paid(dialect, tools=tools)
+                break
+            except Rejected as rejected:
+                form = simpler(dialect, rejected.detail, tools=tools)
+                if form is None:
+                    raise ModelFailed(str(rejected)) from None
+                dialect = form
+        if dialect != shared.dialect:
+            log.warning("model.dialect_changed", server=shared.server.where, **msgspec.structs.asdict(dialect))
+            shared.dialect = dialect
+        if not dialect.tools:
+            self._searches = 0
+        return _checked(reply, shared.settings.name)
+
+    async def _paid(self, dialect: Dialect, *, tools: bool) -> Reply:
+        """One request: reserved before, settled after, in whatever way it ends."""
+        settings, server = self._shared.settings, self._shared.server
+        body = self._body(dialect, tools=tools)
+        asked = estimate(body)
+        charge = self._ledger.reserve(asked, settings.answer_tokens, last=self._task.last)
+        if dialect.limit:
+            body = b'%s,"%s":%d}' % (body[:-1], dialect.limit.encode(), charge.tokens_out)
+        try:
+            reply = await server.complete(body, charge, within=self._left())
+        except BaseException:
+            charge.release()
+            raise
+        if reply.used is None:
+            text = reply.choices[0].message.text
+            charge.settle(asked, estimate(text.encode("utf-8", "replace")), estimated=True)
+        else:
+            charge.settle(*reply.used)
+        if reply.choices[0].finish_reason == "length" and charge.tokens_out < settings.answer_tokens:
+            raise BudgetSpent("The ticket's budget left no room for a whole answer: raise [model] ticket_tokens.")
+        return reply
+
+    def _body(self, dialect: Dialect, *, tools: bool) -> bytes:
+        wanted, system = self._contract, self._system
+        body: dict[str, Any] = {"model": self._shared.settings.name}
+        if dialect.format == "json_schema":
+            body["response_format"] = wanted.json_schema
+        else:
+            system += prompt.SCHEMA + wanted.text
+            if dialect.format == "json_object":
+                body["response_format"] = wanted.json_object
+        if tools:
+            body["tools"] = TOOLS
+        body["messages"] = [{"role": "system", "content": system}, *self._said]
+        return _encode(body)
+
+    def _left(self) -> float:
+        return self._until - self._shared.server.clock.time()
+
+
+def _checked(reply: Reply, name: str) -> Message:
+    choice = reply.choices[0]
+    if choice.message.refusal:
+        raise ModelFailed(f"{name} refused to answer this: a person has to.")
+    if choice.finish_reason == "content_filter":
+        raise ModelFailed(f"The server's content filter withheld the answer of {name}: a person has to answer.")
+    if choice.finish_reason == "length":
+        raise ModelFailed(f"The answer of {name} was cut at its limit: raise [model] answer_tokens.")
+    return choice.message
+
+
+def _echoed(call: ToolCall, number: str) -> Said:
+    """A tool call as it is repeated to the server, with an id where it had none."""
+    arguments = call.function.arguments
+    text = arguments if isinstance(arguments, str) else _encode(arguments or {}).decode()
+    function = {"name": call.function.name[:64], "arguments": text[: 4 * QUESTION_CHARACTERS]}
+    return {"id": call.id or number, "type": "function", "function": function}

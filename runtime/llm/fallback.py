@@ -1,0 +1,51 @@
+"""An answer in any case: when the configured model fails, a lesser one answers in the time left, and says so."""
+
+from typing import TypeVar
+
+import msgspec
+import structlog
+
+from actors.ports import BudgetSpent, Filled, Model, ModelFailed, Task
+from bus import Clock
+from runtime.resilience.deadline import Deadline
+
+log = structlog.get_logger()
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+SHARE = 0.25
+SHARE_SECONDS = 5.0
+"""The fallback is left a quarter of the time, at most this much."""
+
+
+class Fallback:
+    """A model that asks `primary` and, where that fails or is silent, `lesser`. Light: one can be made per run."""
+
+    __slots__ = ("_clock", "_lesser", "_primary")
+
+    def __init__(self, primary: Model, lesser: Model, clock: Clock) -> None:
+        self._primary = primary
+        self._lesser = lesser
+        self._clock = clock
+
+    async def fill(self, shape: type[T], task: Task, *, within: float) -> Filled:
+        """As `ports.Model`. A spent budget is answered by the lesser model too: it costs nothing."""
+        if task.quotes_only:
+            filled = await self._lesser.fill(shape, task, within=within)
+            return msgspec.structs.replace(filled, degraded="The configured model came to no answer; this quotes.")
+        until = self._clock.time() + within
+        share = within - min(SHARE_SECONDS, within * SHARE)
+        deadline, spent = Deadline(self._clock, share), ""
+        try:
+            async with deadline:
+                return await self._primary.fill(shape, task, within=share)
+        except TimeoutError:
+            if not deadline.expired:
+                raise
+            why = "The model did not answer in time."
+        except ModelFailed as error:
+            why = str(error)
+            spent = why if isinstance(error, BudgetSpent) else ""
+        log.warning("model.degraded", agent=task.agent, reason=why)
+        filled = await self._lesser.fill(shape, task, within=max(0.0, until - self._clock.time()))
+        return msgspec.structs.replace(filled, degraded=f"Answered without the configured model. {why}", partial=spent)

@@ -1,0 +1,70 @@
+"""Which model thinks: the configured one with its fallback, or the extractive one, as one run sees it."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Protocol
+
+from actors.ports import Knowledge, Model
+from actors.workflow.outcome import Spent
+from runtime.families import extractive
+from runtime.settings import ModelSettings
+
+
+def chosen(settings: ModelSettings) -> str:
+    """`openai` or `extractive`: what `auto` comes to."""
+    if settings.provider == "auto":
+        return "openai" if settings.api_key or settings.base_url else "extractive"
+    return settings.provider
+
+
+class Account(Protocol):
+    """What a run spent on models, kept where a crash does not reach it."""
+
+    def spent(self) -> Spent: ...
+
+    def note(self, spent: Spent) -> None:
+        """Add one call."""
+
+
+class Models:
+    """The models of a process. The SDK of a provider is only loaded when one is configured."""
+
+    def __init__(self, settings: ModelSettings, knowledge: Knowledge) -> None:
+        self._settings = settings
+        self._extractive = extractive()
+        self._openai = None
+        self._warming: asyncio.Task[None] | None = None
+        if chosen(settings) == "openai":
+            from runtime.llm.openai_model import OpenAIModel
+
+            self._openai = OpenAIModel(settings, knowledge=knowledge)
+            # The SDK takes half a second to load: let it, while the ticket is being stored and looked up.
+            self._warming = asyncio.create_task(self._openai.warm())
+
+    def for_run(
+        self, run_id: str, account: "Account | None" = None, *, money: float = 0.0, held_back: float = 0.0
+    ) -> tuple[Model, Callable[[], Spent]]:
+        """
+        The model of one run, and what it has spent so far.
+
+        :param account: where what it spends is written down, so that a run which is resumed does not begin anew.
+        :param held_back: the share of its budget that only its last task may use.
+        """
+        if self._openai is None:
+            return self._extractive, Spent
+        from runtime.llm.fallback import Fallback
+        from runtime.llm.usage import Budget, Ledger
+
+        given = self._settings
+        budget = Budget(given.ticket_tokens, money, given.price_in, given.price_out, held_back)
+        known, note = (account.spent(), account.note) if account is not None else (Spent(), None)
+        ours = self._openai.for_run(run_id, Ledger(budget, self._openai.total, known=known, note=note))
+        if not self._settings.fallback:
+            return ours, lambda: ours.ledger.spent
+        return Fallback(ours, self._extractive, asyncio.get_running_loop()), lambda: ours.ledger.spent
+
+    async def close(self) -> None:
+        if self._warming is not None:
+            await asyncio.wait([self._warming], timeout=1.0)
+        if self._openai is not None:
+            await self._openai.close()

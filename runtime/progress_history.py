@@ -1,0 +1,39 @@
+"""What the agents of a run said of their work before anybody watched: late watchers hear it in its place."""
+
+from collections.abc import Iterable, Iterator
+
+from actors.workflow.outcome import HandoffMade, Progress
+from actors.workflow.progress import News, RoundBegan, Worked, Working
+
+LIMIT = 200
+"""How much is kept; of what is said within one stage it is only the last."""
+
+
+class Said:
+    """What was said in one run, each with the number of the handoff that it followed."""
+
+    __slots__ = ("_handoff", "_said")
+
+    def __init__(self) -> None:
+        self._handoff = 0
+        self._said: list[tuple[int, Working]] = []
+
+    def hear(self, event: object) -> None:
+        if isinstance(event, HandoffMade):
+            self._handoff = event.number
+        elif isinstance(event, Worked | RoundBegan):
+            last = self._said[-1][1] if self._said else None
+            if isinstance(event, Worked) and isinstance(last, Worked) and event.stage == last.stage:
+                self._said.pop()
+            if len(self._said) < LIMIT:
+                self._said.append((self._handoff, event))
+
+    def among(self, progress: Iterable[Progress]) -> Iterator[News]:
+        """The progress of the run so far, and what was said in its place between."""
+        waiting = list(self._said)
+        for event in progress:
+            if isinstance(event, HandoffMade):
+                while waiting and waiting[0][0] < event.number:
+                    yield waiting.pop(0)[1]
+            yield event
+        yield from (said for _, said in waiting)

@@ -1,1 +1,0 @@
-"""The research workflow wired to the world."""

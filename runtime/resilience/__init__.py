@@ -1,0 +1,1 @@
+"""Rate limits, circuit breakers, deadlines, `Retry-After`: for models, searches and pages alike."""

@@ -1,0 +1,132 @@
+"""A run, as who submitted it sees it: of this process, or of another one on the same database."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from typing import Any, Protocol
+
+import structlog
+
+from actors.workflow.history import past
+from actors.workflow.outcome import Outcome, RunEnded
+from actors.workflow.progress import News
+from runtime.run import LiveRun
+
+log = structlog.get_logger()
+
+WATCH_LIMIT = 1_000
+"""News that may wait for a slow watcher; older is dropped then."""
+
+
+LOOK_SECONDS = 0.5
+"""How often a run that another process works on is looked at."""
+
+
+class Handle(Protocol):
+    """A run, wherever it goes on."""
+
+    @property
+    def run(self) -> str: ...
+    @property
+    def ticket(self) -> str: ...
+    def watch(self) -> AsyncGenerator[News, None]: ...
+    async def outcome(self) -> Outcome: ...
+    def cancel(self) -> None: ...
+
+
+class RunHandle:
+    """A run of this process."""
+
+    __slots__ = ("_live", "run", "ticket")
+
+    def __init__(self, live: LiveRun) -> None:
+        self._live = live
+        self.run = live.id
+        self.ticket = live.ticket
+
+    def watch(self) -> AsyncGenerator[News, None]:
+        """
+        All news from the beginning, then as they happen, `RunEnded` last. A slow watcher loses the oldest.
+
+        It ends without `RunEnded` when this process stops before the run has ended.
+        """
+        waiting: asyncio.Queue[News | None] = asyncio.Queue()
+
+        def hear(event: Any) -> None:
+            if isinstance(event, RunEnded):
+                return  # told below, to those too who come after it
+            if waiting.qsize() >= WATCH_LIMIT:
+                waiting.get_nowait()
+            waiting.put_nowait(event)
+
+        for event in self._live.so_far():
+            hear(event)
+        stops = (self._live.watch(hear), self._live.when_over(lambda: waiting.put_nowait(None)))
+        return self._until_over(waiting, stops)
+
+    async def _until_over(
+        self, waiting: "asyncio.Queue[News | None]", stops: tuple[Callable[[], None], ...]
+    ) -> AsyncGenerator[News, None]:
+        try:
+            while (event := await waiting.get()) is not None:
+                yield event
+            if (outcome := self._live.so_ended()) is not None:
+                yield RunEnded(outcome=outcome)
+        finally:
+            for stop in stops:
+                stop()
+
+    async def outcome(self) -> Outcome:
+        """Wait for the end. Cancelling the wait leaves the run as it is."""
+        return await self._live.outcome()
+
+    def cancel(self) -> None:
+        """Gently; a second time, at once."""
+        self._live.cancel()
+
+
+class FollowedRun:
+    """A run that another process works on, or has ended. It goes on here when that process dies with it."""
+
+    def __init__(
+        self,
+        run: str,
+        ticket: str,
+        look: Callable[[], Awaitable[Outcome | RunHandle | None]],
+        ask_to_cancel: Callable[[], Awaitable[object]],
+    ) -> None:
+        """:param look: how it has ended, or where it goes on if that is here by now."""
+        self.run = run
+        self.ticket = ticket
+        self._look = look
+        self._ask_to_cancel = ask_to_cancel
+        self._asking: set[asyncio.Future[object]] = set()
+
+    async def watch(self) -> AsyncGenerator[News, None]:
+        """What happened, once it has ended: only the process that works on it knows sooner."""
+        while not isinstance(found := await self._look(), Outcome):
+            if isinstance(found, RunHandle):
+                async for event in found.watch():
+                    yield event
+                return
+            await asyncio.sleep(LOOK_SECONDS)
+        for event in past(found):
+            yield event
+        yield RunEnded(outcome=found)
+
+    async def outcome(self) -> Outcome:
+        while not isinstance(found := await self._look(), Outcome):
+            if isinstance(found, RunHandle):
+                return await found.outcome()
+            await asyncio.sleep(LOOK_SECONDS)
+        return found
+
+    def cancel(self) -> None:
+        """Leave word for the process that works on it; a second time, it is not gentle."""
+        asking: asyncio.Future[object] = asyncio.ensure_future(self._ask_to_cancel())
+        self._asking.add(asking)
+        asking.add_done_callback(self._asked)
+
+    def _asked(self, asking: "asyncio.Future[object]") -> None:
+        self._asking.discard(asking)
+        if not asking.cancelled() and (error := asking.exception()) is not None:
+            log.error("run.not_cancelled", run=self.run, error=repr(error))

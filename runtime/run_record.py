@@ -1,0 +1,80 @@
+"""What is said of a run wherever it is named: what it was asked, by whom, how it stands, since when."""
+
+import datetime
+from typing import Annotated
+
+import msgspec
+
+from actors.workflow.outcome import Outcome
+from runtime.storage.journal import StoredRun
+from runtime.storage.tickets import Asked
+from runtime.times import iso
+
+Moment = Annotated[datetime.datetime, msgspec.Meta(tz=True)]
+"""In UTC, as ISO 8601."""
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """A run, as command line and HTTP tell it."""
+
+    ticket: str
+    run: str
+    workflow: str
+    status: str
+    """`running`, or how it ended."""
+    question: str
+    """The text of the ticket as it came in, without its subject."""
+    subject: str
+    requester: str
+    created: Moment
+    """When the ticket came in for the first time."""
+    started: Moment
+    ended: Moment | None
+    seconds: float | None
+    """How long it took, once it has ended."""
+
+
+class Ended(Outcome, frozen=True, kw_only=True, gc=False):
+    """How a run ended, with what it was asked."""
+
+    question: str
+    """The text of the ticket as it came in, without its subject."""
+    subject: str
+    requester: str
+    created: Moment
+    """When the ticket came in for the first time."""
+    started: Moment
+    ended: Moment | None
+    """Nothing while the disk has not taken it."""
+
+
+class _Ending(msgspec.Struct):
+    seconds: float
+
+
+def record(run: StoredRun, asked: Asked, status: str = "") -> Record:
+    """:param status: when the caller knows more than the row says."""
+    return Record(
+        ticket=run.ticket, run=run.id, workflow=run.workflow, status=status or run.status,
+        question=asked.question, subject=asked.subject, requester=asked.requester,
+        created=iso(asked.created), started=iso(run.started), ended=None if run.ended is None else iso(run.ended),
+        seconds=_seconds(run),
+    )  # fmt: skip
+
+
+def ended(outcome: Outcome, run: StoredRun, asked: Asked) -> Ended:
+    """An outcome with what its run was asked."""
+    known = {name: getattr(outcome, name) for name in outcome.__struct_fields__}
+    said = record(run, asked)
+    more = set(Ended.__struct_fields__) - set(known)
+    return Ended(**known, **{name: getattr(said, name) for name in more})
+
+
+def _seconds(run: StoredRun) -> float | None:
+    """By the run's own clock, which nobody sets; where that cannot be read, by the calendar's."""
+    if run.ended is None:
+        return None
+    try:
+        return round(msgspec.msgpack.decode(run.ending or b"", type=_Ending).seconds, 3)
+    except msgspec.MsgspecError:
+        return round(max(0.0, run.ended - run.started), 3)

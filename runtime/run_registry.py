@@ -1,0 +1,98 @@
+"""The runs that go on in this process: found by their id or their ticket's, and cancelled when another process asks."""
+
+import asyncio
+import sqlite3
+
+import structlog
+
+from actors.workflow.outcome import Outcome
+from runtime.run import LiveRun
+from runtime.storage.journal import SqliteJournal
+
+log = structlog.get_logger()
+
+CANCEL_POLL_SECONDS = 0.5
+"""How soon a run hears that another process asked to cancel it."""
+
+
+class LiveRuns:
+    """A run is in here from its beginning until its end is recorded."""
+
+    def __init__(self, journal: SqliteJournal, owner: str) -> None:
+        """:param owner: the token under which the journal knows this process."""
+        self._journal = journal
+        self._owner = owner
+        self._runs: dict[str, LiveRun] = {}
+        self._run_of: dict[str, str] = {}
+        """Ticket to run."""
+        self._told: set[str] = set()
+        """Runs that have ended, and whose end is not recorded yet."""
+        self._cancelled: dict[str, int] = {}
+        self._poll: asyncio.TimerHandle | None = None
+        journal.pending.when_recorded = self._recorded
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def __contains__(self, run_id: str) -> bool:
+        return run_id in self._runs
+
+    @property
+    def unended(self) -> int:
+        return len(self._runs) - len(self._told)
+
+    def run(self, run_id: str) -> LiveRun | None:
+        return self._runs.get(run_id)
+
+    def of_ticket(self, ticket_id: str) -> LiveRun | None:
+        return self._runs.get(self._run_of.get(ticket_id, ""))
+
+    def add(self, live: LiveRun) -> None:
+        self._runs[live.id] = live
+        self._run_of[live.ticket] = live.id
+        live.when_ended(self._ended)
+        if self._poll is None:
+            self._listen()
+
+    def abandon(self) -> None:
+        """Stop all at once, without an end."""
+        if self._poll is not None:
+            self._poll.cancel()
+        for live in list(self._runs.values()):
+            live.abandon()
+        self._runs.clear()
+        self._told.clear()
+
+    def _ended(self, outcome: Outcome) -> None:
+        if outcome.run not in self._runs:
+            return
+        if outcome.run in self._journal.pending:
+            self._told.add(outcome.run)
+        else:
+            self._forget(self._runs[outcome.run])
+
+    def _recorded(self, run_id: str) -> None:
+        if run_id in self._told:
+            self._told.discard(run_id)
+            self._forget(self._runs[run_id])
+
+    def _forget(self, live: LiveRun) -> None:
+        self._runs.pop(live.id, None)
+        self._cancelled.pop(live.id, None)
+        if self._run_of.get(live.ticket) == live.id:
+            del self._run_of[live.ticket]
+
+    def _listen(self) -> None:
+        """Hear what other processes asked of the runs of this one."""
+        self._poll = None
+        try:
+            asked = self._journal.to_cancel(self._owner)
+        except sqlite3.Error as error:  # the runs go on; whoever asked is heard when the database can be read again
+            log.warning("journal.failed", error=repr(error))
+            asked = {}
+        for run_id, times in asked.items():
+            if (live := self._runs.get(run_id)) and times > self._cancelled.get(run_id, 0):
+                self._cancelled[run_id] = times
+                live.cancel()
+        if self._runs:
+            self._poll = asyncio.get_running_loop().call_later(CANCEL_POLL_SECONDS, self._listen)

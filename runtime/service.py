@@ -1,0 +1,242 @@
+"""What the interface does with a node, whatever the protocol: takes tickets in once, waits for ends, shows progress."""
+
+import asyncio
+import contextlib
+import hashlib
+import sqlite3
+from collections.abc import AsyncGenerator, Iterator
+from typing import Any
+
+import structlog
+
+from actors.workflow.history import past
+from actors.workflow.outcome import HandoffMade, Outcome, RunEnded
+from actors.workflow.progress import HEARTBEAT_SECONDS, News
+from runtime.cli.ticket_input import Draft
+from runtime.http.errors import Refused
+from runtime.node import Busy, Node
+from runtime.run_handle import Handle, RunHandle
+from runtime.storage.condition import Looks
+from runtime.storage.database import DatabaseClosed
+from runtime.storage.journal import JournalDamaged, StoredRun, Ticket, UnknownRun
+from runtime.storage.private import DATABASE
+
+log = structlog.get_logger()
+
+TRIES = 3
+"""How often a ticket is begun that others begin at the same time with other words."""
+BUSY_SECONDS = 5.0
+"""When a client may try again."""
+ACCEPT_SECONDS = 30.0
+"""How long a client waits for the disk."""
+LAST_WORDS_SECONDS = 0.1
+"""How long the progress of a run that has ended may take to arrive."""
+
+
+class Desk:
+    """One per process. It is `ready` once what was running has been resumed."""
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self.looks = Looks(node, node.folder / DATABASE)
+        self.ready = False
+        self.streams = 0
+        """Clients that listen."""
+        self._waiting: set[asyncio.Future[Outcome]] = set()
+        self._closed = False
+
+    def stop(self) -> None:
+        """Take no more tickets; what runs goes on."""
+        self.ready = False
+
+    def close(self) -> None:
+        """Let go of everybody who waits or watches."""
+        self.ready = False
+        self._closed = True
+        for each in self._waiting:
+            each.cancel()
+
+    async def submit(self, draft: Draft, key: str = "") -> str:
+        """
+        Return the id of a ticket's run once the ticket is durable; the same id or key again gives the same run.
+
+        A key without an id becomes the ticket's id, so that what was accepted and under which key is one record.
+        """
+        ticket = Ticket(
+            text=draft.text, subject=draft.subject, requester=draft.requester, brief=draft.brief,
+            id=draft.id or (keyed(key) if key else ""),
+        )  # fmt: skip
+        for _ in range(TRIES):
+            latest = self.node.journal.latest_of(ticket.id) if ticket.id else None
+            if latest is not None and self._answers(latest, ticket, by_key=not draft.id):
+                await self._attend(latest)
+                return latest.id
+            if not self.ready:
+                raise Refused(
+                    503, "The server is stopping or not ready yet; send it again soon.", retry_seconds=BUSY_SECONDS
+                )
+            if why := self.looks.loses():
+                raise Refused(503, why, retry_seconds=BUSY_SECONDS)
+            seen = latest.seq if latest else 0
+            handle = await _written(asyncio.ensure_future(self.node.submit(ticket, seen=seen)))
+            # Another may have been faster, here or in another process, with the same id and other words.
+            if not ticket.id or self._answers(self.node.journal.run(handle.run), ticket, by_key=not draft.id):
+                log.info("ticket.accepted", ticket=handle.ticket, run=handle.run)
+                return handle.run
+        raise _not_written()
+
+    async def ticket(self, ticket_id: str) -> StoredRun:
+        """The latest run of a ticket."""
+        stored = self.node.journal.latest_of(ticket_id)
+        if stored is None:
+            raise Refused(404, f"There is no ticket {ticket_id}.")
+        return await self._attend(stored)
+
+    async def run(self, run_id: str) -> StoredRun:
+        try:
+            stored = self.node.journal.run(run_id)
+        except UnknownRun:
+            raise Refused(404, f"There is no run {run_id}.") from None
+        return await self._attend(stored)
+
+    async def _attend(self, stored: StoredRun) -> StoredRun:
+        """A run as it is asked for: one that nobody runs goes on here, before anybody waits for it."""
+        if stored.ended is None and self.ready:
+            await self.node.attend(stored)
+        return stored
+
+    async def outcome(self, run_id: str, seconds: float) -> Outcome | None:
+        """How a run ended; nothing when it has not within some seconds, or this process ends before."""
+        with self._waits(run_id) as waiting:
+            await asyncio.wait([waiting], timeout=seconds)
+            return None if not waiting.done() or waiting.cancelled() else waiting.result()
+
+    async def progress(self, run_id: str) -> AsyncGenerator[News | None, None]:
+        """What happened and happens on a run until it ends; nothing now and then, to show that the line stands."""
+        handle = self.node.runs.here(run_id)
+        with self._waits(run_id) as ending:
+            if handle is not None:
+                async with contextlib.aclosing(_live(handle, ending)) as events:
+                    async for event in events:
+                        yield event
+                        if isinstance(event, RunEnded):
+                            return
+            while not ending.done():
+                await asyncio.wait([ending], timeout=HEARTBEAT_SECONDS)
+                if not ending.done():
+                    yield None
+            if ending.cancelled():
+                return
+            if handle is None:
+                for event in past(ending.result()):
+                    yield event
+            yield RunEnded(outcome=ending.result())
+
+    @contextlib.contextmanager
+    def listening(self) -> Iterator[None]:
+        """Count a client that listens."""
+        most = self.node.settings.server.max_streams
+        if self.streams >= most:
+            raise Refused(503, f"{most} clients listen already; try again later.", retry_seconds=BUSY_SECONDS)
+        self.streams += 1
+        try:
+            yield
+        finally:
+            self.streams -= 1
+
+    @contextlib.contextmanager
+    def _waits(self, run_id: str) -> Iterator["asyncio.Future[Outcome]"]:
+        """A run's end, for as long as somebody waits for it; cancelled when this process ends before."""
+        handle = self.node.runs.here(run_id) or self.node.runs.follow(self.node.journal.run(run_id))
+        waiting = asyncio.ensure_future(handle.outcome())
+        self._waiting.add(waiting)
+        if self._closed:
+            waiting.cancel()
+        try:
+            yield waiting
+        finally:
+            self._waiting.discard(waiting)
+            waiting.cancel()
+
+    def _answers(self, stored: StoredRun, ticket: Ticket, *, by_key: bool) -> bool:
+        """Whether this run is of this very ticket; one that has ended and is not gives way to another."""
+        try:
+            case = self.node.journal.case(stored)
+        except JournalDamaged:
+            if by_key:
+                raise
+            return False  # nobody can tell what it was: it begins anew
+        said = (case.text, getattr(case, "brief", None))  # type: ignore[attr-defined] # of a ticket or a research
+        if said == (ticket.whole, ticket.brief):
+            return True
+        if by_key:
+            raise Refused(422, "This Idempotency-Key came with another ticket before. Use a new key for a new ticket.")
+        if stored.ended is None:
+            raise Refused(
+                409,
+                f"Ticket {ticket.id} is being worked on with another text or order; wait for its end, or cancel it.",
+            )
+        return False
+
+
+async def _live(handle: RunHandle, ending: "asyncio.Future[Outcome]") -> AsyncGenerator[News | None, None]:
+    """A run's progress as it happens, until its end is known."""
+    events, told = handle.watch(), 0
+    upcoming: asyncio.Future[News | None] | None = None
+    try:
+        while True:
+            upcoming = upcoming or asyncio.ensure_future(anext(events, None))
+            await _either(upcoming, ending)
+            if upcoming.done():
+                event, upcoming = upcoming.result(), None
+                if event is None:
+                    return
+                number = event.number if isinstance(event, HandoffMade) else 0
+                if number and number <= told:
+                    continue  # it was being written down when the past was asked for
+                told = number or told
+                yield event
+            elif ending.done():
+                return
+            else:
+                yield None
+    finally:
+        if upcoming is not None:
+            upcoming.cancel()
+            await asyncio.wait([upcoming])
+        await events.aclose()  # the subscription ends with it
+
+
+async def _either(upcoming: "asyncio.Future[News | None]", ending: "asyncio.Future[Outcome]") -> None:
+    """Wait for one of the two, or a heartbeat; progress that was made before the end is given time to arrive."""
+    both: list[asyncio.Future[Any]] = [upcoming, ending]
+    await asyncio.wait(both, timeout=HEARTBEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+    if ending.done() and not upcoming.done():
+        await asyncio.wait([upcoming], timeout=LAST_WORDS_SECONDS)
+
+
+async def _written(task: "asyncio.Task[Handle]") -> Handle:
+    """Wait until a ticket is durable. A client that goes away meanwhile changes nothing."""
+    await asyncio.wait([task], timeout=ACCEPT_SECONDS)
+    try:
+        if task.done():
+            return task.result()
+        error: Exception = TimeoutError(f"no commit in {ACCEPT_SECONDS:g} s")
+    except Busy as busy:
+        raise Refused(429, str(busy), retry_seconds=BUSY_SECONDS) from None
+    except (sqlite3.Error, OSError, DatabaseClosed) as failure:
+        error = failure
+    log.error("ticket.not_written", error=repr(error))
+    raise _not_written() from error
+
+
+def _not_written() -> Refused:
+    return Refused(
+        503, "The ticket could not be written down; send it again, under the same id or Idempotency-Key.",
+        retry_seconds=BUSY_SECONDS,
+    )  # fmt: skip
+
+
+def keyed(key: str) -> str:
+    """The id of a ticket that has none but came with a key."""
+    return f"K-{hashlib.sha256(key.encode('utf-8', 'surrogateescape')).hexdigest()[:24]}"

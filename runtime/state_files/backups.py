@@ -1,0 +1,83 @@
+"""Backups of a project: `backups/{projectId}/{number}-{stage}.md`, and `latest`, which names one with its checksum."""
+
+import contextlib
+import hashlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from runtime.state_files.atomic_files import folder_for, read_whole, write_whole
+from runtime.state_files.frontmatter import is_sound
+
+FOLDER = "backups"
+LATEST = "latest"
+"""As `sha256sum` writes it, so that `sha256sum -c latest` checks the latest backup."""
+KEPT = 10
+"""The last so many are kept, and the last of each stage."""
+
+_NAME = re.compile(r"(\d{6,12})-([a-z]{1,20})\.md")
+_MARK = re.compile(r"([0-9a-f]{64})  (\S{1,60})\n?")
+
+
+def add(folder: Path, name: str, stage: str, text: str) -> Path:
+    """
+    Keep a state file as the latest backup, and let go of the older ones that are not needed.
+
+    :param folder: the storage folder.
+    :param name: under which the project is kept there.
+    :raises OSError: it could not be written; what was there is as it was.
+    """
+    place = folder_for(folder_for(folder / FOLDER) / name)
+    there = _numbered(place)
+    path = place / f"{there[0][0] + 1 if there else 1:06}-{stage}.md"
+    write_whole(path, text)
+    write_whole(place / LATEST, f"{_digest(text)}  {path.name}\n")
+    _rotate(place)
+    return path
+
+
+def valid(folder: Path, name: str) -> Iterator[tuple[Path, str]]:
+    """
+    All backups of a project that are as they were written, the latest first, with their text.
+
+    :param name: under which the project is kept.
+    """
+    place = folder / FOLDER / name
+    if place.is_symlink() or place.parent.is_symlink() or not place.is_dir():
+        return
+    mark = _MARK.fullmatch(read_whole(place / LATEST) or "")
+    files = [file for _, _, file in _numbered(place)]
+    if mark and mark[2] in files:
+        files.remove(mark[2])
+        files.insert(0, mark[2])
+    for file in files:
+        text = read_whole(place / file)
+        if text is None or not is_sound(text):
+            continue
+        if not mark or file != mark[2] or _digest(text) == mark[1]:
+            yield place / file, text
+
+
+def exist(folder: Path, name: str) -> bool:
+    """Whether a project of this name was ever kept here."""
+    return (folder / FOLDER / name / LATEST).is_file()
+
+
+def _rotate(place: Path) -> None:
+    there = _numbered(place)
+    last_of = {stage: name for _, stage, name in reversed(there)}
+    keep = {name for _, _, name in there[:KEPT]} | set(last_of.values())
+    for _, _, name in there:
+        if name not in keep:
+            with contextlib.suppress(OSError):  # one too many does no harm
+                (place / name).unlink()
+
+
+def _numbered(place: Path) -> list[tuple[int, str, str]]:
+    """(number, stage, name) of each backup, the latest first."""
+    found = (_NAME.fullmatch(path.name) for path in place.iterdir())
+    return sorted(((int(each[1]), each[2], each[0]) for each in found if each), reverse=True)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,182 @@
+"""Research without a model: verbatim, on the topic, nothing twice, and honest when there is nothing."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.evidence.claims import Claim, verify
+from actors.evidence.passages import Findings, Passage, Slice
+from actors.ports import Task
+from actors.research.extractive_answers import QUOTES, answer, landscape, overview, plan
+from actors.research.output_schemas import Answer, Landscape, Overview, PlanDraft
+from runtime.families import extractive
+
+DEFINES = "A tide mill is a mill that is driven by the tide."
+STORES = "The tide mill stores water in a pond behind its gates."
+OPENS = "Its gates of oak open at 6 metres."
+
+
+def passage(name: str, heading: str, *sentences: str, score: float = 10.0, title: str = "Tide mills") -> Passage:
+    text, places = "", []
+    for number, sentence in enumerate(sentences):
+        start = len(text)
+        text += sentence + "\n\n"
+        places.append(Slice(start, start + len(sentence), 2.0 - number / 10))
+    return Passage(f"{name}#1", name, title, heading, text, 0, len(text), score=score, quotes=tuple(places))
+
+
+def asked(question: str, *passages: Passage, abstain: str = "", confidence: float = 0.5, **more: str) -> Task:
+    material = (("question", question), ("task", more.pop("task", question)), *more.items())
+    return Task(agent="analyzer", instructions="", material=material, findings=Findings(passages, abstain, confidence))
+
+
+def texts(answered: Answer) -> list[str]:
+    return [claim.text for claim in answered.claims]
+
+
+def test_an_answer_quotes_word_for_word_and_stands_in_its_passage() -> None:
+    found = passage("a", "Tide mills", STORES, DEFINES)
+    said = answer(asked("How does a tide mill store water?", found))
+    assert STORES in texts(said)
+    assert all(verify(claim, (found,)) == "supported" and claim.text == claim.quote for claim in said.claims)
+
+
+def test_what_a_thing_is_comes_first_where_that_is_asked() -> None:
+    assert texts(answer(asked("What is a tide mill?", passage("a", "Tide mills", STORES, DEFINES))))[0] == DEFINES
+
+
+def test_a_search_that_abstains_is_no_answer() -> None:
+    said = answer(asked("Who painted the mill?", passage("a", "Tide mills", DEFINES), abstain="Nobody says."))
+    assert said == Answer()
+    assert answer(asked("Who painted the mill?")) == Answer()
+
+
+def test_what_leans_on_a_sentence_that_is_not_there_is_not_quoted() -> None:
+    assert texts(answer(asked("When do the gates of oak open?", passage("a", "Gates", OPENS)))) == []
+
+
+def test_two_sources_that_say_the_same_are_quoted_once_unless_their_figures_differ() -> None:
+    one = passage("a", "Tide mills", "The tide mill opens its gates at 6 metres of water.")
+    same = passage("b", "Tide mills", "The gates of the tide mill open at 6 metres of water.")
+    other = passage("c", "Tide mills", "The tide mill opens its gates at 8 metres of water.")
+    question = "When does a tide mill open its gates?"
+    assert len(texts(answer(asked(question, one, same)))) == 1
+    assert len(texts(answer(asked(question, one, other)))) == 2
+
+
+@pytest.mark.req("DR-6")
+def test_what_is_known_is_not_said_again() -> None:
+    found = passage("a", "Tide mills", STORES)
+    assert texts(answer(asked("How does a tide mill store water?", found, learnings=STORES))) == []
+
+
+@pytest.mark.req("DR-5")
+def test_a_deeper_round_does_not_wander_from_the_subject_of_the_task() -> None:
+    wandering = passage("b", "Benches > Sharpening", "The sharpening of saws takes an hour of work.", title="Benches")
+    question = "Sharpening of saws"
+    assert texts(answer(asked(question, wandering, task="How does a tide mill store water?"))) == []
+    assert texts(answer(asked(question, wandering)))
+
+
+def test_an_entry_of_a_reference_answers_for_its_own_name_only() -> None:
+    entry = passage("a", "Functions > mill_open (gate)", "The name of the newly built tide mill of the village.")
+    named = passage("b", "Functions > gate_height (number)", "Sets how far the gate of the mill opens at night.")
+    assert texts(answer(asked("What is a tide mill?", entry))) == []
+    assert texts(answer(asked("What is gate_height?", named)))
+    assert texts(answer(asked("What is wheel_speed?", named))) == []
+
+
+def test_a_question_that_compares_wants_sentences_on_both_sides() -> None:
+    both = "Tide mills rest at low tide while wind mills rest in a calm."
+    found = passage("a", "Mills", both, "A wind mill has four sails of oak and one door.", title="Mills")
+    said = answer(asked("Compare tide mills and wind mills", found, sides="tide mills\nwind mills"))
+    assert texts(said) == [both]
+
+
+def test_quotes_that_leave_no_word_unsaid_are_taken_for_an_answer() -> None:
+    found = passage("a", "Tide mills", STORES, "Each tide mill of the coast can store the water of one night.")
+    assert answer(asked("How does a tide mill store water?", found)).answered
+    assert not answer(asked("How does a mill endure ice, storms and floods?", found)).answered
+    assert answer(
+        asked("How does a tide mill store water?", passage("a", "Tide mills", STORES), confidence=0.9)
+    ).answered
+
+
+words = st.lists(
+    st.sampled_from(["the", "tide", "mill", "stores", "water", "gate", "opens", "night", "is", "a", "of", "pond", "6"]),
+    min_size=5,
+    max_size=14,
+)
+sentences = words.map(lambda each: f"The {' '.join(each)}.")
+
+
+@given(st.lists(st.lists(sentences, min_size=1, max_size=5), max_size=6))
+def test_every_claim_of_any_findings_verifies_and_they_are_few(pages: list[list[str]]) -> None:
+    found = tuple(passage(f"p{n}", "Tide mills", *page) for n, page in enumerate(pages))
+    said = answer(asked("How does a tide mill store water?", *found))
+    assert len(said.claims) <= QUOTES
+    assert all(verify(claim, found) == "supported" for claim in said.claims)
+    assert len(set(texts(said))) == len(texts(said))
+    assert said == answer(asked("How does a tide mill store water?", *found))
+
+
+def test_an_overview_is_short_and_verbatim() -> None:
+    said = overview(asked("", passage("a", "Tide mills", DEFINES, STORES), task="What is a tide mill?"))
+    assert said.claims[0] == Claim(DEFINES, 1, DEFINES)
+    assert sum(len(each.text) for each in said.claims) < 500
+
+
+@pytest.mark.req("PR-6")
+def test_a_landscape_is_what_stands_under_judging_headings_of_the_subject() -> None:
+    good = passage("a", "Tide mills > Advantages", "A tide mill needs no wood to run.")
+    alien = passage("b", "Saws > Advantages", "A saw needs no water at all to run.", title="Saws")
+    rival = passage("c", "Tide mills > Alternatives > Wind mills", "A wind mill runs whenever there is some wind.")
+    draft = landscape(asked("", good, alien, rival, task="Tide mills"))
+    assert [each.text for each in draft.strengths] == ["A tide mill needs no wood to run."]
+    assert [(each.name, len(each.claims)) for each in draft.competitors] == [("Wind mills", 1)]
+    assert draft.weaknesses == ()
+
+
+async def test_the_model_without_a_network_fills_every_shape_of_a_research() -> None:
+    task = asked("What is a tide mill?", passage("a", "Tide mills", DEFINES))
+    for shape in (PlanDraft, Answer, Overview, Landscape):
+        filled = await extractive().fill(shape, task, within=1.0)
+        assert isinstance(filled.value, shape)
+        assert not filled.judged
+
+
+def test_a_plan_is_made_from_what_the_planner_shows() -> None:
+    first = Task(agent="planner", instructions="", material=(("question", "What is a weir?"), ("breadth", "3")))
+    assert plan(first) == PlanDraft(("What is a weir?",), ("What is a weir?",))
+    material = (
+        ("question", "What is a weir?"),
+        ("breadth", "1"),
+        ("direction", "Weirs: eels"),
+        ("open", "Weirs: silt"),
+    )
+    assert plan(Task(agent="planner", instructions="", material=material)).questions == ("Weirs: eels",)
+    material = (("question", "What is a weir?"), ("shortfall", "Too little."), ("questions so far", "What is a weir?"),
+                ("searched in vain", "What is a weir?"))  # fmt: skip
+    assert plan(Task(agent="planner", instructions="", material=material)).queries == ("weir",)
+
+
+def test_code_is_for_who_asks_how_something_is_done() -> None:
+    code = "Open the gate of the tide mill like so:\n\n    mill a\n    mill b\n    mill c\n    mill d"
+    place = Slice(0, len(code), 2.0)
+    found = Passage("a#1", "a", "Tide mills", "Tide mills > Gates", code, 0, len(code), score=10.0, quotes=(place,))
+    assert texts(answer(asked("How do I open the gate of a tide mill?", found))) == [code]
+    assert texts(answer(asked("How does the gate of a tide mill open?", found))) == []
+
+
+def test_what_has_the_words_of_a_thing_apart_does_not_speak_of_it() -> None:
+    very = "A gate lock keeps the children of the village away from the wheel."
+    apart = passage("b", "Tide mills", "To lock a boat in, the miller closes the lower gate at once.")
+    question = "What is a gate lock for?"
+    assert texts(answer(asked(question, passage("a", "Tide mills", very), apart))) == [very]
+
+
+def test_under_a_heading_that_says_all_of_the_question_other_words_answer_it() -> None:
+    below = passage("a", "Tide mills > Restrictions", "The wheel does not turn at high water.")
+    beside = passage("b", "Tide mills", "Tide mills have been built on this coast since the year 1100.")
+    found = texts(answer(asked("What are the limitations of tide mills?", below, beside)))
+    assert found == ["The wheel does not turn at high water."]

@@ -1,0 +1,152 @@
+"""The pure rules over text that is made to be slow: each must be done before another ticket would notice."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from actors.evidence import heading_types, result_scoring, summarize
+from actors.evidence.dedup import key_of, sketch_of
+from actors.evidence.entities import entities
+from actors.evidence.facts import facts
+from actors.evidence.sources import SearchResult, Statement
+from actors.extractive import decompose, query_profile, quote_candidates
+from actors.extractive import standalone as reading
+from actors.helpdesk import triage
+from actors.helpdesk.questions import questions
+from actors.helpdesk.summarization import borne_out
+from actors.reporting import document, links, markdown, mermaid
+from actors.reporting.charts import years
+from actors.reporting.report import Line
+from actors.research import follow_ups, landscape, learnings, methodology, planning, searcher
+from actors.research.models import Brief
+from actors.text import source_text, urls
+from actors.text.markdown_blocks import segments
+from actors.text.normalize import fold, shown
+
+SIZE = 250_000
+CPU_SECONDS = 2.0
+"""Far above what they need, far below what anything quadratic takes: that is minutes."""
+
+SHAPES = {
+    "one word": "a" * SIZE,
+    "hyphens": "a-" * (SIZE // 2),
+    "version": "0." * (SIZE // 2),
+    "digits": "7" * SIZE,
+    "path": "/a" * (SIZE // 2),
+    "mail": "a@" * (SIZE // 2),
+    "dots": "." * SIZE,
+    "underscores": "a_" * (SIZE // 2),
+    "blanks": " " * SIZE,
+    "lines": "\n" * SIZE,
+    "questions": "?" * SIZE,
+    "sentences": "A. " * (SIZE // 3),
+    "brackets": "(" * SIZE,
+    "ticks": "`" * SIZE,
+    "thanks": "thanks, " * (SIZE // 8),
+    "quotes": "> " * (SIZE // 2),
+    "hangul": "\uac00" * SIZE,
+    "han": "\u4e00\u3002" * (SIZE // 2),
+    "marks": "\u0301" * SIZE,
+}
+RULES: dict[str, Callable[[str], object]] = {
+    "facts": facts,
+    "fold": fold,
+    "shown": shown,
+    "questions": questions,
+    "borne_out": lambda text: borne_out(text[1:] + " 7", text),
+    "question": triage.question,
+    "intent": triage.intent,
+    "urgency": triage.urgency,
+    "language": triage.language,
+}
+
+
+LONG = 30_000
+"""Half as much again as is kept of a page: what is quadratic takes many seconds for it."""
+PAGES = {
+    name: (unit * (LONG // len(unit) + 1))[:LONG]
+    for name, unit in {
+        "letters": "A", "words": "A ", "mixed": "aB", "foreign": "Be\u0301\u00e9", "links": "[a](", "strong": "**a ",
+        "images": "![a](b) ", "stars": "*a", "code": "`a``b", "cells": "| a ", "rows": "| a | b |\n", "tags": "<a ",
+        "headings": "# a\n", "items": "- a\n", "numbers": "1. a\n", "fences": "```\n", "lines": "- - ",
+        "years": "in 2020, ", "versus": "A vs ", "rivals": "alternatives to A, and ", "built": "built with A and ",
+        "slashes": "/../", "escapes": "%41&\\", "numbered": "[1, ", "directions": "\u202e\u200d", "dots": ".",
+        "ask": "what a? and how b? ", "differ": "difference between a and ", "paragraphs": "a\n\n", "figures": "7",
+        "indented": "    a\n", "breaks": "\r\x0b\u2028", "initials": "A. ",
+    }.items()
+} | {"late": " " * LONG + "x", "later": "\n" * LONG + "x", "apart": f"a{' ' * LONG}b"}  # fmt: skip
+
+
+def result(text: str) -> SearchResult:
+    return SearchResult("web", text, f"https://a.example/{text}", text, (text,), 0.5, text, text)
+
+
+def said(text: str) -> Statement:
+    return Statement(text, text, "a#1", "a")
+
+
+RESEARCH: dict[str, Callable[[str], object]] = {
+    "key": lambda text: key_of(f"http://a.example/{text}"),
+    "sketch": sketch_of,
+    "address": lambda text: (urls.web_address(text), links.link(text), links.publisher(f"https://{text}")),
+    "quality": lambda text: result_scoring.judged((result(text),), text),
+    "essential": lambda text: summarize.essential(text, "What is a?"),
+    "key points": lambda text: summarize.key_points(text, "What is a?"),
+    "results": lambda text: searcher.results((result(text),) * 51),
+    "segments": lambda text: list(segments(text)),
+    "entities": entities,
+    "decompose": decompose.decompose,
+    "subject": lambda text: (decompose.keywords(text), decompose.subject(text), decompose.names(text)),
+    "plan": lambda text: planning.drafted(text, Brief(), (text,), None, text),
+    "led": lambda text: planning.drafted(text, Brief(direction=text), (text, "a"), None, "", (text, f"x {text}")),
+    "headings": lambda text: (
+        heading_types.is_entry(text),
+        heading_types.quadrant(text),
+        heading_types.alternatives(text),
+    ),
+    "direction": lambda text: follow_ups.phrased(text, frozenset({"a"})),
+    "tasks": lambda text: (landscape.is_choice(text), methodology.is_product_question(text)),
+    "learnings": lambda text: learnings.unsaid((said(text), said(f"{text}y")), (said(f"{text}x"),)),
+    "years": years,
+    "label": mermaid.label,
+    "moment": document.when,
+    "prose": source_text.pieces,
+    "escaped": markdown.escaped,
+    "line": lambda text: markdown._said(Line(text, (1,), text, text)),
+    "parts": reading.parts,
+    "fit": lambda text: (reading.fit(text), reading.refers(text), reading.points(text)),
+    "asked": lambda text: query_profile.asked_by(text, text, (text,)),
+    "defines": lambda text: quote_candidates.defines(text, text),
+}
+
+
+@pytest.mark.parametrize("rule", RESEARCH)
+def test_no_page_is_slow_for_the_rules_of_research(rule: str) -> None:
+    slow = {}
+    for shape, text in PAGES.items():
+        began = time.process_time()
+        RESEARCH[rule](text)
+        if (took := time.process_time() - began) > CPU_SECONDS:
+            slow[shape] = took
+
+    assert slow == {}
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_no_text_is_slow(rule: str, shape: str) -> None:
+    began = time.process_time()
+
+    RULES[rule](SHAPES[shape])
+
+    assert time.process_time() - began < CPU_SECONDS
+
+
+def test_a_number_or_a_hyphen_inside_a_question_is_part_of_it() -> None:
+    asked = questions(
+        "1. How do I set up two-factor login? - Where is release 3.2 of the client? 2) What is 5. for me?"
+    )
+
+    assert asked[0] == "How do I set up two-factor login?"
+    assert asked[1] == "Where is release 3.2 of the client?"

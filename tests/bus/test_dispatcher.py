@@ -1,0 +1,128 @@
+"""Many buses share a loop: who has used up its share queues, and timers are heard in between."""
+
+import asyncio
+import gc
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from bus import Actor, Context, LocalBus, SharedCast
+from bus.dispatcher import BURST, SHARE, Pace, pace_of
+from tests.bus.parts import Does, Hears, Say, Start
+from tests.clock import settle
+
+
+class Piled:
+    """Has so many letters, and notes how many it was let serve at a time."""
+
+    def __init__(self, pace: Pace, letters: int) -> None:
+        self._pace = pace
+        self.letters = letters
+        self.served: list[int] = []
+
+    def drain(self, most: int) -> int:
+        now = min(most, self.letters)
+        self.served.append(now)
+        self.letters -= now
+        if self.letters:
+            self._pace.queue(self)
+        return now
+
+
+async def test_nobody_takes_more_than_its_share_and_all_together_no_more_than_a_burst() -> None:
+    pace = Pace()
+    long, short = Piled(pace, 10 * BURST), Piled(pace, 1)
+    pace.queue(long)
+    pace.queue(short)
+
+    await asyncio.sleep(0)
+
+    assert short.served == [1], "it did not have to wait for the long one to be done"
+    assert max(long.served) == SHARE
+    assert sum(long.served) + 1 <= BURST
+    assert pace.left == 0, "what comes now queues behind those that wait"
+
+    while long.letters:
+        before = long.letters
+        await asyncio.sleep(0)
+        assert 0 < before - long.letters <= BURST
+    assert pace.left == BURST
+
+
+async def test_a_bus_that_breaks_while_it_is_drained_stops_no_other(caplog: pytest.LogCaptureFixture) -> None:
+    class Breaks:
+        def drain(self, most: int) -> int:
+            raise RuntimeError("broken")
+
+    pace = Pace()
+    other = Piled(pace, 3)
+    pace.queue(Breaks())
+    pace.queue(other)
+
+    await settle()
+
+    assert other.letters == 0
+    assert pace.left == BURST
+    assert "broken" in caplog.text
+
+
+async def test_a_timer_is_heard_while_many_runs_have_work() -> None:
+    talks: list[LocalBus] = []
+
+    def chatter(to: str) -> Callable[[], Actor[Any]]:
+        def play(message: Any, ctx: Context) -> None:
+            ctx.tell(to, message)
+
+        return lambda: Does(play)
+
+    for _ in range(3 * BURST):
+        talks.append(LocalBus({"a": chatter("b"), "b": chatter("a")}))
+        talks[-1].post("a", Start(what="bla"))
+    heard = asyncio.get_running_loop().create_future()
+    asyncio.get_running_loop().call_later(0, heard.set_result, None)
+
+    for _ in range(3):
+        await asyncio.sleep(0)
+
+    assert heard.done(), "no run had to end for it"
+    for bus in talks:
+        bus.seal()
+    await settle()
+
+
+def test_a_pace_does_not_keep_its_loop() -> None:
+    async def known() -> weakref.ref[asyncio.AbstractEventLoop]:
+        loop = asyncio.get_running_loop()
+        assert pace_of(loop) is pace_of(loop)
+        bus = LocalBus({"hears": Hears})
+        await bus.ask("hears", Say(what="x"), within=5)
+        bus.seal()
+        return weakref.ref(loop)
+
+    gone = asyncio.run(known())
+    gc.collect()
+    assert gone() is None
+
+
+async def test_a_shared_cast_makes_each_actor_of_what_is_its_runs_own() -> None:
+    made: list[str] = []
+
+    class Mine(Hears):
+        def __init__(self, run: str) -> None:
+            super().__init__()
+            made.append(run)
+
+    roles: dict[str, Callable[[str], Actor[Any]]] = {"mine": Mine, "other": Mine}
+    first, second = (LocalBus(SharedCast(roles, run)) for run in ("R-1", "R-2"))
+    for bus in (second, first):
+        await bus.ask("mine", Say(what="x"), within=5)
+
+    assert made == ["R-2", "R-1"], "nobody is made before they are asked"
+    cast = SharedCast(roles, "R-3")
+    assert set(cast) == {"mine", "other"}
+    assert "nobody" not in cast
+    assert len(cast) == 2
+    for bus in (first, second):
+        bus.seal()

@@ -1,0 +1,98 @@
+"""Documents from the command line: what was read, what was skipped and why, and how far it is."""
+
+import pytest
+
+from tests.runtime.cli.commands.program import Place
+from tests.runtime.cli.view.terminal import HIDE, SHOW, Terminal, plain
+
+
+def folder(place: Place, name: str = "manual", count: int = 3) -> None:
+    (place.folder / name).mkdir()
+    for number in range(count):
+        text = f"# Topic {number}\n\nThe machine number {number} is switched on with key {number}.\n"
+        (place.folder / name / f"{number}.md").write_text(text, encoding="utf-8")
+
+
+def test_it_reports_what_was_read_on_stdout_and_progress_on_stderr(place: Place) -> None:
+    folder(place)
+
+    first, second = place.run("index", "manual"), place.run("index", "manual", "--json").json
+
+    assert first.status == 0
+    assert first.out.startswith("3 documents in ")
+    assert "        3  read\n" in first.out
+    assert first.err.startswith("3 of 3 documents, 3 new passages")
+    assert (second["files"], second["read"], second["unchanged"], second["skipped"]) == (3, 0, 3, [])
+
+
+def test_what_is_skipped_is_named_with_its_reason_and_harmless(place: Place) -> None:
+    folder(place)
+    (place.folder / "manual" / "big\x1b[2J.md").write_text("word " * 1000, encoding="utf-8")
+
+    done = place.run("index", "manual", TERMINUS_KNOWLEDGE_FILE_MEGABYTES="0.001")
+
+    assert done.status == 0
+    assert "Skipped (1)\n  manual/big\\x1b[2J.md: " in done.out
+    assert "\x1b" not in done.out + done.err
+
+
+def test_without_folders_it_takes_those_of_the_settings(place: Place) -> None:
+    folder(place)
+
+    assert place.run("index", TERMINUS_KNOWLEDGE_FOLDERS="manual").status == 0
+    refused = place.run("index")
+    assert (refused.status, refused.out) == (2, "")
+    assert refused.err == "Which folders? Name them, or set [knowledge] folders in config.toml.\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("gone\x1b", "There is no folder gone\\x1b. Check the name.\n"),
+        ("", 'One of the folders has no name. Name each; for the one you are in, that is ".".\n'),
+        (" \t", 'One of the folders has no name. Name each; for the one you are in, that is ".".\n'),
+        ("manual/0.md", "manual/0.md is a file. Name the folder that it is in.\n"),
+    ],
+)
+def test_what_is_no_folder_is_two(place: Place, name: str, sentence: str) -> None:
+    folder(place)
+
+    done = place.run("index", "manual", name)
+
+    assert (done.status, done.out, done.err) == (2, "", sentence)
+
+
+def test_a_folder_without_documents_is_three(place: Place) -> None:
+    folder(place, count=0)
+
+    done = place.run("index", "manual")
+
+    assert done.status == 3
+    assert done.out.startswith("There is no Markdown, text or HTML in it.")
+
+
+def test_a_terminal_gets_a_bar_and_is_given_back(place: Place) -> None:
+    folder(place, count=20)
+
+    with Terminal(["-m", "runtime", "index", str(place.folder / "manual")], place.environ) as terminal:
+        assert terminal.end() == 0
+
+    assert "20/20" in plain(terminal.drawn)
+    assert terminal.drawn.count(HIDE) == terminal.drawn.count(SHOW) == 1
+    assert "20 documents in " in plain(terminal.drawn)
+
+
+def test_ctrl_c_stops_it_with_a_whole_index_and_gives_the_terminal_back(place: Place) -> None:
+    folder(place, count=2000)
+
+    with Terminal(["-m", "runtime", "index", str(place.folder / "manual")], place.environ) as terminal:
+        terminal.until(lambda drawn: "/2000" in plain(drawn))
+        terminal.press(b"\x03")
+        assert terminal.end() == 130
+    after = place.run("index", "manual", "--json").json
+
+    assert terminal.drawn.count(HIDE) == terminal.drawn.count(SHOW) == 1
+    assert plain(terminal.drawn).rstrip().endswith("Stopped.")
+    assert (after["files"], after["skipped"]) == (2000, [])
+    assert after["read"] + after["unchanged"] == 2000
+    assert after["unchanged"] > 0

@@ -1,0 +1,184 @@
+"""What came of a run: for people complete and harmless, for programs one object."""
+
+import io
+import json
+
+import pytest
+
+from actors.evidence.claims import Citation, Resolution
+from actors.evidence.sources import Missed
+from actors.reporting.report import Report
+from actors.workflow.outcome import Handoff, Why
+from runtime.cli import Exit
+from runtime.cli.view.live import STYLES
+from runtime.cli.view.plain_lines import PlainView, write
+from runtime.cli.view.result import (
+    HEADLINES,
+    RESEARCH,
+    RESEARCH_HEADLINES,
+    as_json,
+    exit_status,
+    lines,
+    researched,
+    worst,
+)
+from tests.runtime.cli.view.runs import HOSTILE, outcome, progress
+
+
+def text(*, verbose: bool = False, **more: object) -> str:
+    stream = io.StringIO()
+    write(lines(outcome(**more), verbose=verbose), stream)
+    return stream.getvalue()
+
+
+@pytest.mark.req("SY-5")
+def test_people_get_the_resolution_its_sources_and_why_it_ended_last() -> None:
+    shown, verbose = text(), text(verbose=True)
+
+    assert shown.startswith("Resolved\n")
+    assert "Handoffs" not in shown
+    answer = "\nSet keepalive to 25. [1]"
+    assert verbose.endswith(answer + shown.partition(answer)[2]), "what led to the answer stands before it"
+    assert "Set keepalive to 25. [1]" in shown
+    assert "[1] manual/vpn.md#drops  VPN > Drops" in shown
+    assert "“" not in shown, "a quote that was just read is not repeated"
+    assert "Handoffs (5)" in verbose
+    assert "orchestrator → ticketing     memory checked" in verbose
+    assert "Summary\n  VPN drops; keepalive.\n" in verbose
+    assert "Closed by ticketing after 1.25 s and 5 handoffs." in shown
+    assert "2 model calls, about 1,200 tokens in, 80 out; 1 message refused." in shown
+
+
+@pytest.mark.req("HD-7.5")
+def test_programs_get_the_handoff_sequence_as_an_array() -> None:
+    data = json.loads(as_json(outcome()))
+
+    assert [(each["source"], each["target"]) for each in data["handoffs"]][:2] == [
+        ("orchestrator", "memory"),
+        ("memory", "orchestrator"),
+    ]
+    assert data["resolution"]["citations"][0]["quote"] == "Set keepalive\n   to 25."
+    assert (data["status"], data["why"], data["seconds"]) == ("resolved", "completed", 1.25)
+
+
+def test_how_an_answer_from_memory_was_found_is_said_where_nobody_summed_up() -> None:
+    summed = (*outcome().handoffs, Handoff("summarization", "orchestrator", "SummaryCompleted"))
+
+    assert "Resolved\nVPN drops; keepalive.\n" in text()
+    assert "VPN drops; keepalive." not in text(handoffs=summed)
+
+
+def test_suggested_is_not_green_and_says_that_nobody_confirmed_it() -> None:
+    for known in (HEADLINES, RESEARCH_HEADLINES):
+        words, style = known["suggested"]
+        assert style == "unsure"
+        assert "nobody" in words
+    assert not STYLES["unsure"].endswith("green")
+
+
+def test_the_worst_of_several_is_told() -> None:
+    assert worst([Exit.DONE, Exit.NOT_FOUND, Exit.DONE]) is Exit.NOT_FOUND
+    assert worst([Exit.LIMIT, Exit.FAILED, Exit.NOT_FOUND]) is Exit.FAILED
+    assert worst([Exit.FAILED, Exit.CANCELLED]) is Exit.CANCELLED
+    assert worst([]) is Exit.DONE
+    assert {worst([each]) for each in Exit} == set(Exit)
+
+
+def test_an_end_that_nobody_closed_is_called_so() -> None:
+    shown = text(status="error", why=Why.LOOP_DETECTED, by="")
+
+    assert "Cut off, with nobody to close it, after 1.25 s and 5 handoffs: loop detected." in shown
+
+
+def test_what_was_not_as_planned_is_said() -> None:
+    shown = text(degraded="the model server is down", unavailable=("network: no answer in 30 s",), detail="Look again.")
+
+    assert "\nthe model server is down\n" in shown
+    assert "Unavailable: network: no answer in 30 s" in shown
+    assert "Look again." in shown
+
+
+def test_a_written_answer_shows_the_words_it_rests_on() -> None:
+    known = outcome().resolution
+    assert known is not None
+
+    assert "“Set keepalive to 25.”" in text(resolution=Resolution("Raise the keepalive. [1]", known.citations))
+
+
+def test_what_was_found_before_a_limit_is_not_called_an_answer() -> None:
+    shown = text(status="error", why=Why.MAX_HANDOFFS_EXCEEDED)
+
+    assert shown.startswith("Stopped before it was finished\n")
+    assert "What was found so far\nSet keepalive to 25. [1]\n" in shown
+    assert "What was found so far" not in text()
+
+
+def test_a_cancellation_is_said_once() -> None:
+    shown = text(status="cancelled", why=Why.CANCELLED, detail="It was cancelled.", resolution=None)
+
+    assert shown.lower().count("cancelled") == 2, "in the headline, and where it says who closed it"
+
+
+def test_text_from_outside_cannot_command_a_terminal_nor_break_the_json() -> None:
+    citation = Citation(1, HOSTILE, HOSTILE, HOSTILE, HOSTILE, 0, 1, HOSTILE)
+    hostile = outcome(
+        ticket=HOSTILE, run=HOSTILE, by=HOSTILE, summary=HOSTILE, detail=HOSTILE, degraded=HOSTILE,
+        unavailable=(HOSTILE,), resolution=Resolution(HOSTILE, (citation,)), loop=((HOSTILE, HOSTILE),),
+        handoffs=(Handoff(HOSTILE, HOSTILE, HOSTILE),),
+    )  # fmt: skip
+    stream = io.StringIO()
+    write(lines(hostile), stream)
+    write(lines(hostile, verbose=True), stream)
+    view = PlainView(stream)
+    for event in progress(hostile):
+        view.show(event)
+    encoded = as_json(hostile)
+
+    assert [line for line in stream.getvalue().split("\n") if not line.isprintable()] == []
+    assert "red \\x1b[31m" in stream.getvalue()
+    assert encoded.isprintable()
+    assert json.loads(encoded)["detail"] == HOSTILE
+
+
+def test_a_lone_surrogate_breaks_neither() -> None:
+    assert "\\udc80" in text(detail="\udc80")
+    assert json.loads(as_json(outcome(detail="\udc80")))["detail"] == "\udc80"
+
+
+@pytest.mark.parametrize(
+    ("status", "why", "expected"),
+    [
+        ("resolved", Why.COMPLETED, Exit.DONE),
+        ("suggested", Why.COMPLETED, Exit.DONE),
+        ("not_found", Why.COMPLETED, Exit.NOT_FOUND),
+        ("error", Why.LOOP_DETECTED, Exit.LIMIT),
+        ("error", Why.MAX_HANDOFFS_EXCEEDED, Exit.LIMIT),
+        ("error", Why.TIMED_OUT, Exit.LIMIT),
+        ("error", Why.STEP_TIMED_OUT, Exit.LIMIT),
+        ("error", Why.ANSWERS_REFUSED, Exit.LIMIT),
+        ("error", Why.STEP_FAILED, Exit.FAILED),
+        ("error", Why.STORAGE_FAILED, Exit.FAILED),
+        ("error", Why.ORCHESTRATOR_FAILED, Exit.FAILED),
+        ("error", Why.CANCEL_FORCED, Exit.CANCELLED),
+        ("cancelled", Why.CANCELLED, Exit.CANCELLED),
+    ],
+)
+def test_the_exit_status_tells_how_it_ended(status: str, why: Why, expected: Exit) -> None:
+    assert exit_status(outcome(status=status, why=why)) is expected
+
+
+def test_every_status_has_a_headline() -> None:
+    for status in ("resolved", "suggested", "not_found", "error", "cancelled"):
+        assert text(status=status, resolution=None).startswith(HEADLINES[status][0])
+
+
+def test_a_research_tells_what_is_missing_with_the_remedy_and_where_its_report_is() -> None:
+    missed = (Missed("web", "source_failed", "Mend the key."), Missed("https://a.example/", "dead", "Not there."))
+    ended = outcome(workflow=RESEARCH, status="suggested", unavailable=("web", "rss"))
+
+    said = [line.text for line in researched(ended, Report(title="Q", question="Q", missed=missed))]
+
+    assert said[1:3] == ["Mend the key.", "Unavailable: rss"]
+    assert said[-1].startswith("As a page: `python -m runtime report T-1 --out report.html`")
+    nothing = outcome(workflow=RESEARCH, status="not_found", resolution=None)
+    assert [line.text for line in researched(nothing)][-1].startswith("`python -m runtime doctor` shows")

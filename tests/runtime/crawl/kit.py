@@ -1,0 +1,130 @@
+"""What tests of fetching share: limits that pass quickly, a resolver with a script, workers without processes."""
+
+import asyncio
+import socket
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+from aiohttp.abc import AbstractResolver, ResolveResult
+
+from actors.evidence.sources import Missed, Page, SearchResult
+from runtime.crawl.http_client import Bounds
+from runtime.crawl.pages import Pages
+from runtime.families.budget import Purse
+from runtime.processes.pool import Workers
+from runtime.processes.worker import _function
+from runtime.settings import FetchSettings, ResearchSettings, Settings, StorageSettings
+from runtime.storage.effects import Effects
+
+R = TypeVar("R")
+SOON = Bounds(pause=0.02)
+LOOPBACK = FetchSettings(allow=("127.0.0.0/8",), per_host=4)
+
+
+class Names(AbstractResolver):
+    """Each question gets the next answer, the last one for ever."""
+
+    def __init__(self, *answers: Sequence[str]) -> None:
+        self._answers = list(answers)
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        addresses = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        return [
+            ResolveResult(
+                hostname=host, host=each, port=port, proto=0, flags=socket.AI_NUMERICHOST,
+                family=socket.AF_INET6 if ":" in each else socket.AF_INET,
+            )
+            for each in addresses
+        ]  # fmt: skip
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+class Here(Workers):
+    """Runs what it is asked in this process, with all that crosses the line encoded as on the line."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+        self.calls: list[str] = []
+
+    async def call(self, function: str, *arguments: Any, within: float, returns: type[R]) -> R:
+        self.calls.append(function)
+        await asyncio.sleep(0)
+        sent = msgspec.msgpack.decode(msgspec.msgpack.encode(arguments))
+        answer = msgspec.msgpack.decode(msgspec.msgpack.encode(_function(function)(*sent)))
+        return msgspec.convert(answer, returns)
+
+
+class Noted(Effects):
+    """Effects that are durable at once and in no thread, which a clock that is hurried would not wait for."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], bytes] = {}
+
+    def get(self, kind: str, key: str, type_: Any) -> Any:
+        known = self._known.get((kind, key))
+        return None if known is None else msgspec.msgpack.decode(known, type=type_)
+
+    def all(self, kind: str, type_: Any) -> list[Any]:
+        return [self.get(*each, type_) for each in sorted(self._known) if each[0] == kind]
+
+    async def put(self, kind: str, key: str, value: Any) -> None:
+        self._known.setdefault((kind, key), msgspec.msgpack.encode(value))
+        await asyncio.sleep(0)
+
+
+def settings(folder: Any, fetch: FetchSettings = LOOPBACK, **research: Any) -> Settings:
+    return Settings(
+        fetch=fetch, storage=StorageSettings(folder=str(folder)), research=ResearchSettings(**research)
+    )  # fmt: skip
+
+
+def purse(pages: float = 0) -> Purse:
+    return Purse({"pages": pages, "credits": 0})
+
+
+def results(*urls: str, source: str = "urls") -> list[SearchResult]:
+    return [SearchResult(source, f"Result {n}", url, quality=0.5) for n, url in enumerate(urls)]
+
+
+class Heard:
+    """What a reading told."""
+
+    def __init__(self) -> None:
+        self.all: list[Page | Missed] = []
+
+    def __call__(self, read: Page | Missed) -> None:
+        self.all.append(read)
+
+    @property
+    def pages(self) -> list[Page]:
+        return [each for each in self.all if isinstance(each, Page)]
+
+    @property
+    def missed(self) -> dict[str, str]:
+        """Reason by place."""
+        return {each.place: each.reason for each in self.all if isinstance(each, Missed)}
+
+
+async def read(
+    pages: Pages, effects: Effects, urls: Sequence[str], *, wanted: int = 5, within: float = 30.0,
+    money: Purse | None = None, then: Callable[[Page | Missed], None] | None = None, source: str = "urls",
+    arrived: Callable[[Page | Missed], None] | None = None,
+) -> Heard:  # fmt: skip
+    heard = Heard()
+
+    def done(each: Page | Missed) -> None:
+        heard(each)
+        if then is not None:
+            then(each)
+
+    run = pages.for_run(effects, money or purse())
+    await run.read(
+        results(*urls, source=source), wanted=wanted, query="the tidal barrage", within=within, done=done,
+        arrived=arrived or (lambda _: None),
+    )  # fmt: skip
+    return heard

@@ -1,0 +1,81 @@
+"""What one research may use up: reserved before, counted across crashes."""
+
+import contextlib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.workflow.outcome import Spent
+from runtime.families.budget import Purse, PurseEmpty
+from runtime.storage.database import Database
+from runtime.storage.effects import SCHEMA, Effects, ModelAccount
+
+
+@given(st.integers(1, 20), st.lists(st.integers(1, 5), max_size=40))
+def test_never_more_is_reserved_than_there_is(limit: int, amounts: list[int]) -> None:
+    purse = Purse({"pages": limit, "credits": 0})
+    for amount in amounts:
+        with contextlib.suppress(PurseEmpty):
+            purse.reserve("pages", amount)
+        purse.reserve("credits", amount)  # no limit
+    assert purse.spent("pages") <= limit
+    assert purse.spent("credits") == sum(amounts)
+
+
+def test_what_was_not_needed_can_be_used_again() -> None:
+    purse = Purse({"pages": 1})
+    purse.reserve("pages")
+    purse.give_back("pages")
+    purse.give_back("pages")
+    purse.reserve("pages")
+    with pytest.raises(PurseEmpty, match=r"raise \[research\] pages"):
+        purse.reserve("pages")
+
+
+async def test_a_research_that_is_resumed_goes_on_with_what_is_left(tmp_path: Path) -> None:
+    # given
+    database = Database(tmp_path / "t.db", SCHEMA)
+    purse = Purse({"pages": 3, "credits": 10}, Effects(database, "R-1"))
+    purse.reserve("pages")
+    purse.reserve("pages")
+    purse.give_back("pages")
+    purse.reserve("credits", 10)
+    ModelAccount(Effects(database, "R-1")).note(Spent(1, 120, 30, estimated=True))
+    ModelAccount(Effects(database, "R-1")).note(Spent(1, 80, 10))
+    database.close()
+
+    # when
+    database = Database(tmp_path / "t.db", SCHEMA)
+    try:
+        again, other = (Purse({"pages": 3, "credits": 10}, Effects(database, run)) for run in ("R-1", "R-2"))
+
+        # then
+        assert (again.spent("pages"), again.spent("credits")) == (1, 10)
+        with pytest.raises(PurseEmpty):
+            again.reserve("credits")
+        assert other.spent("credits") == 0
+        assert ModelAccount(Effects(database, "R-1")).spent() == Spent(2, 200, 40, estimated=True)
+    finally:
+        database.close()
+
+
+async def test_an_effect_is_done_once_and_forgotten_with_its_run(tmp_path: Path) -> None:
+    database = Database(tmp_path / "t.db", SCHEMA, "CREATE TABLE run (id TEXT, ended REAL)")
+    try:
+        await database.run(("INSERT INTO run VALUES ('R-1', 1.0)", ()))
+        effects = Effects(database, "R-1")
+        assert effects.get("page", "a", str) is None
+        await effects.put("page", "a", "first")
+        await effects.put("page", "a", "second")
+        await effects.put("page", "b", "third")
+
+        assert effects.get("page", "a", str) == "first"
+        assert effects.all("page", str) == ["first", "third"]
+        assert Effects(database, "R-10").all("page", str) == []
+        effects.forget()
+        await database.run()
+        assert effects.all("page", str) == []
+    finally:
+        database.close()

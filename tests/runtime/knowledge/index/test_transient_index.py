@@ -1,0 +1,180 @@
+"""What an index made for the pages of one research finds in them, and what it leaves alone."""
+
+import os
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actors.evidence.passages import Findings
+from runtime.knowledge.index import transient_index
+from runtime.knowledge.index.transient_index import Text
+from tests import ROOT
+from tests.runtime.knowledge.pages_kit import ANSWERED, PAGES, UNANSWERED
+
+ALL = [Text(key, *PAGES[key]) for key in PAGES]
+SECONDS = 5.0
+"""Far more than any page should take."""
+
+
+@pytest.fixture(autouse=True)
+def _closed() -> Iterator[None]:
+    yield
+    transient_index.close()
+
+
+def quotes(findings: Findings) -> list[str]:
+    return [place.of(passage) for passage in findings.passages for place in passage.quotes]
+
+
+@pytest.mark.parametrize("alone", [False, True], ids=["among others", "alone"])
+@pytest.mark.parametrize(("question", "key", "words"), ANSWERED)
+def test_what_a_page_plainly_says_is_found_and_quoted(question: str, key: str, words: str, alone: bool) -> None:
+    (found,) = transient_index.find([Text(key, *PAGES[key])] if alone else ALL, [question], 10)
+
+    assert found.abstain == ""
+    assert found.passages[0].source == key
+    assert any(words in " ".join(quote.split()) for quote in quotes(found))
+
+
+@pytest.mark.parametrize("question", UNANSWERED)
+def test_what_no_page_speaks_of_is_not_found(question: str) -> None:
+    for pages in (ALL, *([page] for page in ALL)):
+        (found,) = transient_index.find(pages, [question], 10)
+        assert found.abstain.endswith(".")
+        assert found.confidence == 0.0
+
+
+@pytest.mark.req("RE-5")
+def test_a_passage_is_a_slice_of_its_page_and_says_where_it_stands() -> None:
+    for found in transient_index.find(ALL, [question for question, _, _ in ANSWERED], 10):
+        for passage in found.passages:
+            title, text = PAGES[passage.source]
+            assert passage.text == text[passage.start : passage.end]
+            assert passage.id.startswith(f"{passage.source}#")
+            assert passage.title == title
+            assert passage.heading.startswith(title)
+            assert all(0 <= quote.start < quote.end <= len(passage.text) for quote in passage.quotes)
+        assert len({passage.id for passage in found.passages}) == len(found.passages)
+        assert all(1 <= each.passage <= len(found.passages) for each in found.sentences)
+
+
+def test_a_question_that_needs_two_pages_gets_a_sentence_of_each() -> None:
+    (found,) = transient_index.find(ALL, ["Where was the builder of the tidal mill of Orrin Harbour born?"], 10)
+
+    said = [each.place.of(found.passages[each.passage - 1]) for each in found.sentences]
+    assert any("built in 1743 by Maren Tollefsen" in each for each in said)
+    assert any("born in Stavik" in each for each in said)
+
+
+def test_the_order_of_the_pages_changes_nothing() -> None:
+    questions = [question for question, _, _ in ANSWERED]
+    told = transient_index.find(ALL, questions, 10)
+    for seed in range(3):
+        mixed = random.Random(seed).sample(ALL, len(ALL))
+        transient_index.close()
+        assert transient_index.find([*mixed, mixed[0]], questions, 10) == told
+
+
+SAY = """
+import sys, msgspec
+from runtime.knowledge.index import transient_index as index
+from tests.runtime.knowledge.pages_kit import ANSWERED, PAGES
+found = index.find([index.Text(key, *PAGES[key]) for key in PAGES], [each[0] for each in ANSWERED], 10)
+sys.stdout.buffer.write(msgspec.json.encode(found))
+"""
+
+
+def test_every_process_finds_the_same() -> None:
+    said = {
+        subprocess.run(  # noqa: S603 - our own code, by our own interpreter
+            [sys.executable, "-c", SAY], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True,
+            cwd=ROOT,
+        ).stdout
+        for seed in ("1", "2", "3")
+    }  # fmt: skip
+    assert len(said) == 1
+    assert len(msgspec.json.decode(said.pop(), type=list[Findings])) == len(ANSWERED)
+
+
+def test_the_last_indexes_are_kept_and_no_more() -> None:
+    transient_index.find(ALL, ["Who built the mill?"], 10)
+    first = next(iter(transient_index._kept.values()))
+    transient_index.find(ALL[::-1], ["When did it burn down?"], 10)
+    assert list(transient_index._kept.values()) == [first]
+
+    for page in ALL:
+        transient_index.find([page], ["Who built the mill?"], 10)
+    assert len(transient_index._kept) == transient_index.KEPT
+    assert first not in transient_index._kept.values()
+
+
+@pytest.mark.parametrize("texts", [[], [""], ["", " \n\n "], ["# Only a heading\n"], ["***\n---\n"]])
+def test_pages_without_text_say_so(texts: list[str]) -> None:
+    pages = [Text(f"https://e{n}.example/", "Empty", text) for n, text in enumerate(texts)]
+    (found,) = transient_index.find(pages, ["What is this?"], 10)
+    assert found == Findings(abstain=transient_index.NOTHING)
+
+
+HOSTILE = {
+    "one word": "a" * 20_000,
+    "brackets": "[" * 20_000,
+    "links": "[a](b" * 4_000,
+    "pictures": "![" * 10_000,
+    "tags": "<a " * 6_600,
+    "ticks": "`" * 20_000,
+    "stars": "*" * 20_000,
+    "stars apart": "* " * 10_000,
+    "dashes apart": "- " * 10_000,
+    "bars": "|" * 20_000,
+    "table": "| a | b |\n" * 2_000,
+    "quotes": ">" * 20_000,
+    "abbreviations": "U.S. " * 4_000,
+    "full stops": "." * 20_000,
+    "numbers": "1. " * 6_600,
+    "spaces": " " * 19_000 + "mill",
+    "rule and spaces": "--" + " " * 19_000 + "mill",
+    "bar and spaces": "|" + " " * 19_000 + "mill",
+    "full stops and quotes": ".'" * 10_000,
+    "full stop and spaces": "a." + " " * 19_000 + "mill",
+    "lines": "\n" * 19_000 + "mill",
+    "hyphens": "a-" * 10_000,
+    "apostrophes": "a's" * 6_000,
+    "fence": "```\n" + "mill\n" * 3_900,
+    "comment": "<!-- mill " * 2_000,
+    "front matter": "---\ntitle: x\n" + "a: b\n" * 3_900,
+    "headings": "# Mill\n" * 2_800,
+    "names": "Maren Tollefsen " * 1_200,
+    "nothing but zeros": "\0" * 20_000,
+    "script": "<script>alert(1)</script> TERMINATE_WORKFLOW " * 400,
+    "combining": "a" + "\u0301" * 19_000,
+    "ligatures": "\ufdfa" * 20_000,
+    "chinese": "磨坊" * 10_000,
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+def test_a_hostile_page_takes_no_time_and_hides_no_other(text: str) -> None:
+    began = time.process_time()
+    pages = [*ALL, Text("https://evil.example/", "Evil", text)]
+    (found,) = transient_index.find(pages, ["How much did the restoration of the mill cost?"], 10)
+
+    assert time.process_time() - began < SECONDS
+    assert any("2.3 million crowns" in quote for quote in quotes(found))
+
+
+@given(st.lists(st.text(max_size=400), max_size=4), st.text(max_size=80))
+@settings(max_examples=60)
+def test_whatever_pages_hold_passages_are_slices_of_them(texts: list[str], question: str) -> None:
+    pages = {f"https://e{n}.example/": text.encode("utf-8", "replace").decode() for n, text in enumerate(texts)}
+    question = question.encode("utf-8", "replace").decode()
+    (found,) = transient_index.find([Text(key, "", text) for key, text in pages.items()], [question], 10)
+
+    assert len(found.passages) <= 10
+    assert all(each.text == pages[each.source][each.start : each.end] for each in found.passages)

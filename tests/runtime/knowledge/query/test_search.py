@@ -1,0 +1,204 @@
+"""What the search finds, in three languages, and when it says that there is nothing."""
+
+import asyncio
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from actors.evidence.passages import Findings
+from runtime.knowledge.index.indexing import index
+from runtime.knowledge.knowledge_index import FILE, KnowledgeFailed, KnowledgeIndex
+from runtime.knowledge.query.search import find
+from runtime.processes.pool import Workers
+from runtime.settings import KnowledgeSettings
+from tests import ROOT
+from tests.runtime.knowledge.kit import library
+
+WITHIN = 20.0
+
+
+def quoted(findings: Findings) -> list[str]:
+    return [place.of(passage) for passage in findings.passages for place in passage.quotes]
+
+
+@pytest.mark.parametrize(
+    ("question", "source", "words"),
+    [
+        ("My VPN session key expires all the time. How do I renew it?", "library/vpn.md", "Renew automatically"),
+        ("What does error 809 mean?", "library/vpn.md", "UDP port 4500"),
+        ("How do I connect a printer?", "library/printer.txt", "Add a printer"),
+        ("My account is locked. What can I do?", "library/sub/account.html", "twenty minutes"),
+        ("忘记密码了怎么办？", "library/sub/chinese.md", "自助门户"),
+        ("报销要多久？", "library/sub/chinese.md", "三十天内"),
+        ("비밀번호를 어떻게 재설정하나요?", "library/sub/korean.md", "사번을 입력"),
+        ("휴가는 며칠 전에 신청해야 하나요?", "library/sub/korean.md", "3일 전"),
+        ("my acount is lokced since 9, badge 4711", "library/sub/account.html", "twenty minutes"),
+        ("My account is locked, my colleague Priya has it too.", "library/sub/account.html", "twenty minutes"),
+        ("I was on a train to Lisbon. How do I connect a printer?", "library/printer.txt", "Add a printer"),
+        ("The VPN session key expires here in Lisbon", "library/vpn.md", "Renew automatically"),
+        ("我出差回来了，报销单多久内要交？", "library/sub/chinese.md", "三十天内"),
+        ("휴가를 쓰고 싶은데 어떻게 신청하나요?", "library/sub/korean.md", "3일 전"),
+    ],
+)
+def test_the_right_passage_comes_first_and_is_quoted(database: str, question: str, source: str, words: str) -> None:
+    findings = find(database, question, 8)
+    assert findings.abstain == ""
+    assert findings.passages[0].source == source
+    assert any(words in quote for quote in quoted(findings))
+
+
+def test_the_section_that_is_clearly_first_is_quoted_first_though_its_sentences_say_little(database: str) -> None:
+    findings = find(database, "How do I install the VPN client?", 8)
+
+    best = max((place.score, place.of(passage)) for passage in findings.passages for place in passage.quotes)
+    assert best[1].startswith("Open the software centre")
+
+
+def test_a_quoted_list_keeps_the_mark_of_its_first_item(database: str) -> None:
+    findings = find(database, "How do I enrol a tablet?", 8)
+
+    assert quoted(findings)[0].startswith("1. Start the tablet and join the guest network.\n2. Scan")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How do I reset my Netflix subscription?",
+        "Who won the football world cup?",
+        "How do I deploy Kubernetes with Helm?",
+        "How do I connect a telescope?",
+        "How do I renew my passport in Lisbon?",
+        "The elevator does not stop on the third floor",
+        "Can I renew my Netflix account on the cable box?",
+        "怎么安装数据库？",
+        "서버 백업은 어떻게 하나요?",
+        "the of and",
+        "???",
+        "",
+    ],
+)
+def test_what_the_documents_do_not_speak_of_is_not_found(database: str, question: str) -> None:
+    findings = find(database, question, 8)
+    assert findings.abstain.endswith(".")
+    assert findings.confidence == 0.0
+
+
+def test_confidence_needs_words_that_are_said_literally(database: str) -> None:
+    literal = find(
+        database, "Switch on Renew automatically under Settings: does the client renew the VPN session key?", 8
+    )
+    vague = find(database, "How do I renew the VPN?", 8)
+    assert 1.0 >= literal.confidence > vague.confidence > 0.0
+
+
+def test_the_missing_word_is_named_as_it_was_written(database: str) -> None:
+    findings = find(database, "How do I reset the password in MySQL?", 8)
+    assert findings.abstain == "The documents do not speak of 'MySQL'."
+
+
+async def test_quotes_are_slices_best_first_and_passages_say_where_they_stand(knowledge: KnowledgeIndex) -> None:
+    findings = await knowledge.search("How do I renew the VPN session?", within=WITHIN, limit=3)
+    assert 0 < len(findings.passages) <= 3
+    best = findings.passages[0]
+    assert best.id.startswith("library/vpn.md#")
+    assert best.title == "VPN handbook"
+    assert best.heading == "VPN handbook > Renew the session"
+    assert best.anchor == "renew-the-session"
+    for passage in findings.passages:
+        assert passage.end - passage.start == len(passage.text)
+        scores = [place.score for place in passage.quotes]
+        assert scores == sorted(scores, reverse=True)
+        assert all(0 <= place.start < place.end <= len(passage.text) for place in passage.quotes)
+
+
+async def test_without_an_index_the_user_hears_how_to_make_one(tmp_path: Path, workers: Workers) -> None:
+    findings = await KnowledgeIndex(tmp_path, workers).search("How do I install it?", within=WITHIN)
+    assert findings.passages == ()
+    assert "python -m runtime index FOLDER" in findings.abstain
+    assert not (tmp_path / FILE).exists()
+
+
+async def test_an_empty_index_says_the_same(tmp_path: Path, workers: Workers) -> None:
+    (tmp_path / "empty").mkdir()
+    await index([tmp_path / "empty"], tmp_path, workers, KnowledgeSettings())
+    assert "index FOLDER" in (await KnowledgeIndex(tmp_path, workers).search("Anything?", within=WITHIN)).abstain
+
+
+async def test_a_changed_index_is_noticed_by_a_process_that_has_it_open(tmp_path: Path) -> None:
+    folder, store = library(tmp_path / "library"), tmp_path / "store"
+    reading, writing = Workers(1), Workers(1)
+    try:
+        await index([folder], store, writing, KnowledgeSettings())
+        knowledge = KnowledgeIndex(store, reading)
+        assert (await knowledge.search("Where is the parking garage?", within=WITHIN)).abstain
+        (folder / "parking.md").write_text("# Parking\n\nThe parking garage is below the main building.\n")
+        await index([folder], store, writing, KnowledgeSettings())
+        found = await knowledge.search("Where is the parking garage?", within=WITHIN)
+        assert found.passages[0].source == "library/parking.md"
+        shutil.rmtree(store)
+        assert "index FOLDER" in (await knowledge.search("Where is the parking garage?", within=WITHIN)).abstain
+    finally:
+        reading.close()
+        writing.close()
+
+
+async def test_a_damaged_index_fails_with_a_sentence(tmp_path: Path, workers: Workers) -> None:
+    (tmp_path / FILE).write_bytes(b"this is no database at all " * 100)
+    with pytest.raises(KnowledgeFailed, match=r"could not be searched: .*Delete .*index. again"):
+        await KnowledgeIndex(tmp_path, workers).search("How do I install it?", within=WITHIN)
+
+
+async def test_a_search_over_its_time_fails_with_a_sentence(knowledge: KnowledgeIndex) -> None:
+    with pytest.raises(KnowledgeFailed, match=r"^The search took longer than 1e-05 s\.$"):
+        await knowledge.search("How do I install it?", within=0.0000098)
+
+
+@pytest.mark.parametrize(
+    "question", ["a" * 100_000, "word " * 50_000, '"; DROP TABLE terms; --', "NEAR(a b) * ^", "\0\1"]
+)
+def test_hostile_questions_do_no_harm(database: str, question: str) -> None:
+    assert len(find(database, question, 8).passages) <= 8
+    assert find(database, "How do I connect a printer?", 8).abstain == ""
+
+
+ANSWERS = """
+import sys, msgspec
+from runtime.knowledge.query.search import find
+for question in sys.argv[2:]:
+    sys.stdout.buffer.write(msgspec.json.encode(find(sys.argv[1], question, 8)) + b"\\n")
+"""
+
+
+async def test_the_same_question_has_the_same_answer_in_every_process(database: str) -> None:
+    questions = ["How do I renew the VPN session key?", "忘记密码了怎么办？", "Which printer is on the third floor?"]
+    said = set()
+    for seed in ("1", "2", "3"):
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", ANSWERS, database, *questions, env={**os.environ, "PYTHONHASHSEED": seed},
+            stdout=asyncio.subprocess.PIPE, cwd=ROOT,
+        )  # fmt: skip
+        said.add((await process.communicate())[0])
+    assert len(said) == 1
+    answers = [msgspec.json.decode(line, type=Findings) for line in said.pop().splitlines()]
+    assert [len(answer.passages) > 0 for answer in answers] == [True, True, True]
+
+
+STORY = (
+    "My name is Anna Miller and I work in the Berlin office since last spring. Yesterday morning, after a meeting with "
+    "our customer from Norway, I noticed something strange, and my colleague Peter could not help me either, although "
+    "he tried for two hours. We have a presentation on Thursday and my manager is getting nervous. "
+)
+
+
+@pytest.mark.parametrize("form", ["{story}{question}", "{question} {story}", "{story}\n\n{question}\n\n{story}"])
+def test_a_story_around_the_question_changes_nothing(database: str, form: str) -> None:
+    asked = form.format(story=STORY, question="How do I connect a printer on the third floor?")
+    findings = find(database, asked, 8)
+    assert findings.abstain == ""
+    assert findings.passages[0].source == "library/printer.txt"
+    unknown = form.format(story=STORY, question="How do I reset my password in MySQL?")
+    assert find(database, unknown, 8).abstain == "The documents do not speak of 'MySQL'."

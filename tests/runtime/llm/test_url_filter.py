@@ -1,0 +1,48 @@
+"""A model's text brings in no address of its own."""
+
+import pytest
+
+from runtime.llm.url_filter import REMOVED, may_hold_address, without_unknown
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://evil.example/login?x=1",
+        "HTTP://EVIL.EXAMPLE",
+        "ftp://evil.example/a",
+        "//evil.example/x.js",
+        "www.evil.example",
+        "evil.example/login",
+        "sub.evil.co.uk/a/b",
+        "mailto:me@evil.example",
+        "me.too@evil.example",
+        "javascript:alert(1",
+    ],
+)
+def test_an_address_that_was_not_shown_is_taken_out(address: str) -> None:
+    value = {"claims": [{"text": f"Go to {address}, then log in.", "passage": 1}]}
+    cleaned, count = without_unknown(value, ["Log in at https://intranet.example/login."])
+    assert count == 1
+    assert cleaned == {"claims": [{"text": f"Go to {REMOVED}, then log in.", "passage": 1}]}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "See https://intranet.example/login.",
+        "Write to help@intranet.example!",
+        "Set max_connections in postgresql.conf to 100 (see pg_hba.conf).",
+        "Choose either/or; 24/7; at 10:30; a ratio of 1:2; e.g. this.",
+        "Version 3.11.2 and/or 3.12: run `ls /etc/openvpn`.",
+    ],
+)
+def test_what_was_shown_and_what_is_no_address_stays(text: str) -> None:
+    shown = ["Log in at https://intranet.example/login. Questions: help@intranet.example"]
+    assert without_unknown([text], shown) == ([text], 0)
+
+
+def test_a_hidden_slash_is_looked_at() -> None:
+    assert may_hold_address(r'{"summary": "http:\/\/evil.example"}')
+    assert may_hold_address(r'{"summary": "me\u0040evil.example"}')
+    assert not may_hold_address('{"summary": "Restart the spooler."}')

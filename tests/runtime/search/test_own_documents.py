@@ -1,0 +1,62 @@
+"""The own documents as a source."""
+
+from typing import Any
+
+import pytest
+
+from actors.evidence.passages import Findings, Passage, Slice
+from actors.ports import PortFailed
+from runtime.knowledge import nothing_indexed
+from runtime.search import own_documents
+
+
+def passage(source: str, text: str, score: float, title: str = "A title", *quotes: Slice) -> Passage:
+    return Passage(f"{source}#{score}", source, title, "", text, 0, len(text), score=score, quotes=quotes)
+
+
+class Shelf:
+    """Finds what it was given."""
+
+    def __init__(self, *passages: Passage, abstain: str = "") -> None:
+        self._findings = Findings(passages, abstain, 0.5)
+        self.asked: list[dict[str, Any]] = []
+
+    async def search(self, question: str, *, within: float, limit: int | None = None, **more: Any) -> Findings:
+        self.asked.append({"limit": limit, **more})
+        return self._findings
+
+
+async def ask(shelf: Shelf, limit: int = 5) -> Any:
+    return await own_documents.search(shelf, "tea", limit=limit, within=5)
+
+
+@pytest.mark.req("PR-11")
+async def test_a_document_is_one_result_with_its_best_passages() -> None:
+    long = "Words on tea. " * 50
+    shelf = Shelf(
+        passage("a.md", "Not this. Green tea.", 8.0, "On \x1b[31mtea", Slice(10, 20)),
+        passage("b.md", long, 4.0, ""),
+        passage("a.md", "Black tea.", 3.0),
+        passage("a.md", "Black tea.", 2.0),
+    )
+
+    first, second = await ask(shelf)
+
+    assert (first.source, first.url, first.title) == ("knowledge", "knowledge:a.md", "On [31mtea")
+    assert (first.summary, first.key_points, first.quality) == ("Green tea.", ("Black tea.",), 1.0)
+    assert (second.title, second.quality) == ("b.md", 0.5)
+    assert len(second.summary) < 200
+    assert shelf.asked == [{"limit": 15, "hops": True}]
+
+
+async def test_that_nothing_is_indexed_is_said_with_the_remedy() -> None:
+    with pytest.raises(PortFailed, match=r"No documents are indexed yet: run `python -m runtime index FOLDER`"):
+        await ask(Shelf(abstain=nothing_indexed()))
+
+
+async def test_no_more_documents_than_wanted_and_none_from_a_search_that_abstains() -> None:
+    many = [passage(f"{n}.md", "Tea.", 1.0) for n in range(9)]
+
+    assert len(await ask(Shelf(*many), limit=3)) == 3
+    assert await ask(Shelf(*many, abstain="The documents do not speak of tea.")) == ()
+    assert await ask(Shelf()) == ()

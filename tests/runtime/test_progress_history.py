@@ -1,0 +1,38 @@
+"""Who begins to watch late hears what was said before, in its place, and nothing grows without a bound."""
+
+from actors.workflow.outcome import HandoffMade, Progress, RunBegan
+from actors.workflow.progress import RoundBegan, Worked
+from runtime.progress_history import LIMIT, Said
+
+BEGAN = RunBegan(run="R-1", ticket="T-1", workflow="research", agent="planner")
+
+
+def handoff(number: int) -> HandoffMade:
+    return HandoffMade(number=number, source="a", target="b", reason="c", state="d", seconds=0.0)
+
+
+def test_what_was_said_stands_between_the_handoffs_where_it_was_said() -> None:
+    said, round_, worked = Said(), RoundBegan(1, 2, "trams", 0), Worked("planning", "Planned", 1, 1)
+    later = Worked("searching", "Searching", 1, 1)
+    for event in (BEGAN, handoff(1), round_, worked, handoff(2), handoff(3), later):
+        said.hear(event)
+
+    made: list[Progress] = [BEGAN, handoff(1), handoff(2), handoff(3)]
+    assert list(said.among(made)) == [BEGAN, handoff(1), round_, worked, handoff(2), handoff(3), later]
+    assert list(said.among(made[:2])) == [BEGAN, handoff(1), round_, worked, later]
+
+
+def test_within_a_stage_only_the_last_is_kept() -> None:
+    said = Said()
+    for done in range(5):
+        said.hear(Worked("extracting", "Reading", done, 5))
+
+    assert list(said.among([])) == [Worked("extracting", "Reading", 4, 5)]
+
+
+def test_a_run_that_says_no_end_of_things_is_not_kept_in_full() -> None:
+    said = Said()
+    for number in range(3 * LIMIT):
+        said.hear(RoundBegan(number, 2, "trams", 0))
+
+    assert len(list(said.among([]))) == LIMIT
