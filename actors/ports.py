@@ -6,15 +6,15 @@ from typing import Any, Literal, Protocol, TypeVar
 import msgspec
 
 from actors.evidence.claims import Resolution
-from actors.evidence.passages import Findings, Passage
-from actors.evidence.sources import Missed, Page, SearchResult
+from actors.evidence.passages import Passage, SearchHits
+from actors.evidence.sources import FailedSource, Page, SearchResult
 from actors.workflow.outcome import Outcome
-from bus import Event, Explained
+from bus import Event, UserFacingError
 
 T = TypeVar("T", bound=msgspec.Struct)
 
 
-class PortFailed(Explained):
+class PortFailed(UserFacingError):
     """The world did not do what was asked. The text is one sentence for the user, with what to do next."""
 
 
@@ -26,7 +26,7 @@ class BudgetSpent(ModelFailed):
     """The ticket's budget is used up; only a model that costs nothing may still answer."""
 
 
-class Task(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class ModelRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One piece of thinking for a model. Everything in `material` and `findings` is data, never instructions."""
 
     agent: str
@@ -34,7 +34,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The agent's system prompt, from `actors/prompts/`."""
     material: tuple[tuple[str, str], ...]
     """(label, text) in order, such as ("ticket", "My VPN ...")."""
-    findings: Findings | None = None
+    findings: SearchHits | None = None
     """Passages that the answer may cite, by their 1-based number."""
     last: bool = False
     """The last task of its run: it may use what was held back of the budget for it."""
@@ -49,7 +49,7 @@ def refusals(reasons: Sequence[str]) -> tuple[tuple[str, str], ...]:
     return (("refused", "\n".join(reasons)),) if reasons else ()
 
 
-class Filled(msgspec.Struct, frozen=True, gc=False):
+class Completion(msgspec.Struct, frozen=True, gc=False):
     """A model's typed answer with what it cost and what it had before it."""
 
     value: Any
@@ -65,7 +65,7 @@ class Filled(msgspec.Struct, frozen=True, gc=False):
 
 
 class Model(Protocol):
-    async def fill(self, shape: type[T], task: Task, *, within: float) -> Filled:
+    async def fill(self, shape: type[T], task: ModelRequest, *, within: float) -> Completion:
         """
         Think about a task and answer in the given shape, in at most `within` seconds.
 
@@ -78,7 +78,7 @@ class Knowledge(Protocol):
     async def search(
         self, question: str, *, within: float, limit: int | None = None, sources: Sequence[str] | None = None,
         hops: bool = False,
-    ) -> Findings:  # fmt: skip
+    ) -> SearchHits:  # fmt: skip
         """
         Find the passages that bear on a question, as many as configured. An empty index says so in its findings.
 
@@ -155,11 +155,13 @@ class Search(Protocol):
         """The sources that can be asked, the best first."""
         ...
 
-    async def search(self, source: str, query: str, *, limit: int, within: float) -> tuple[SearchResult | Missed, ...]:
+    async def search(
+        self, source: str, query: str, *, limit: int, within: float
+    ) -> tuple[SearchResult | FailedSource, ...]:
         """
         Ask one source one query. Its limits on concurrency and rate are kept inside.
 
-        A part of a source that did not answer, such as one of several feeds, is a `Missed` among the results.
+        A part of a source that did not answer, such as one of several feeds, is a `FailedSource` among the results.
 
         :raises PortFailed: with a sentence for the user.
         """
@@ -170,15 +172,21 @@ class Fetch(Protocol):
     """Reads what was found."""
 
     async def read(
-        self, results: Sequence[SearchResult], *, wanted: int, query: str, within: float,
-        done: Callable[[Page | Missed], None], arrived: Callable[[Page | Missed], None],
-    ) -> None:  # fmt: skip
+        self,
+        results: Sequence[SearchResult],
+        *,
+        wanted: int,
+        query: str,
+        within: float,
+        done: Callable[[Page | FailedSource], None],
+        arrived: Callable[[Page | FailedSource], None],
+    ) -> None:
         """
         Read results in their order, several at once, until `wanted` pages are good or the time is up.
 
         The others are spares. `done` is called once for each that was tried, when that is durable. A page that fails
-        is a `Missed`, never an exception; what was read before a crash is not fetched again. `arrived` is called as
-        soon as something is there, whatever slower page stands before it: it may yet be a spare, or a duplicate.
+        is a `FailedSource`, never an exception; what was read before a crash is not fetched again. `arrived` is called
+        as soon as something is there, whatever slower page stands before it: it may yet be a spare, or a duplicate.
         """
         ...
 
@@ -186,7 +194,9 @@ class Fetch(Protocol):
 class Reading(Protocol):
     """Finds in what was read the passages that bear on a question."""
 
-    async def passages(self, questions: Sequence[str], pages: Sequence[Page], *, within: float) -> tuple[Findings, ...]:
+    async def passages(
+        self, questions: Sequence[str], pages: Sequence[Page], *, within: float
+    ) -> tuple[SearchHits, ...]:
         """
         For each question its findings, in order; every passage is of one of these pages.
 

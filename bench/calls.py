@@ -17,7 +17,7 @@ from typing import Any
 
 import structlog
 
-from actors.research.models import Brief
+from actors.research.models import ResearchOptions
 from actors.workflow.outcome import Spent
 from bench.measure import Figures, NotMeasured, arguments, median, report, table
 from bench.research import QUESTIONS
@@ -40,7 +40,7 @@ def _server() -> Iterator[str]:
 
 async def _spent(node: Node, question: str) -> Spent:
     settings = node.settings.research
-    handle = await node.submit(Ticket(text=question, brief=Brief(settings.breadth, settings.depth)))
+    handle = await node.submit(Ticket(text=question, brief=ResearchOptions(settings.breadth, settings.depth)))
     outcome = await handle.outcome()
     if outcome.why != "completed" or outcome.degraded:
         raise NotMeasured(f"{question!r} ended as {outcome.why}: {outcome.detail or outcome.degraded}")

@@ -19,10 +19,10 @@ from typing import NamedTuple
 import msgspec
 
 from actors.evidence.claims import Citation, Resolution, cite
-from actors.evidence.passages import Findings
+from actors.evidence.passages import SearchHits
 from actors.extractive.model import Extractive
 from actors.helpdesk.output_schemas import Analysis, Draft
-from actors.ports import Task
+from actors.ports import ModelRequest
 from runtime.families import extractive
 from runtime.knowledge.index.indexing import IndexReport, index
 from runtime.knowledge.knowledge_index import KnowledgeIndex
@@ -43,7 +43,7 @@ class Question(msgspec.Struct, frozen=True):
 class Answer(NamedTuple):
     question: Question
     resolution: Resolution
-    findings: Findings
+    findings: SearchHits
     judged: bool
     seconds: float
 
@@ -78,10 +78,10 @@ class Set(NamedTuple):
 
 async def _answer(question: Question, knowledge: KnowledgeIndex, model: Extractive) -> Answer:
     began = time.perf_counter()
-    ticket = Task(agent="ticketing", instructions="", material=(("ticket", question.question),))
+    ticket = ModelRequest(agent="ticketing", instructions="", material=(("ticket", question.question),))
     analysis: Analysis = (await model.fill(Analysis, ticket, within=SECONDS)).value
     findings = await knowledge.search(analysis.question, within=SECONDS)
-    task = Task(agent="worker", instructions="", material=ticket.material, findings=findings)
+    task = ModelRequest(agent="worker", instructions="", material=ticket.material, findings=findings)
     filled = await model.fill(Draft, task, within=SECONDS)
     text, citations = cite(filled.value.claims, filled.passages)
     judged = filled.judged and bool(citations)

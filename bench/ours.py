@@ -15,16 +15,16 @@ from typing import Any, Protocol
 import structlog
 
 from actors.evidence.claims import Claim, Resolution
-from actors.evidence.passages import Findings, Passage
+from actors.evidence.passages import Passage, SearchHits
 from actors.helpdesk.memory import Memory
 from actors.helpdesk.output_schemas import Analysis, Draft, Summary
 from actors.helpdesk.summarization import Summarization
 from actors.helpdesk.ticketing import Ticketing
 from actors.helpdesk.worker import Worker
 from actors.helpdesk.workflow import HELPDESK, WORKERS, TicketCase
-from actors.ports import Filled, Recall, Task, Tickets
+from actors.ports import Completion, ModelRequest, Recall, Tickets
 from actors.workflow.tables import ORCHESTRATOR
-from bus import Actor, SharedCast
+from bus import Actor, ActorFactories
 from runtime.run import LiveRun
 from runtime.storage.database import Database
 from runtime.storage.journal import SCHEMA, SqliteJournal, Ticket
@@ -55,11 +55,11 @@ class Knows:
 
     def __init__(self, passage: str = "") -> None:
         passages = (Passage("kb#1", "kb/printers.md", "Printers", "Spooler", passage, 0, len(passage)),)
-        self._findings = Findings(passages, "", 0.9) if passage else Findings(abstain="Nothing is indexed.")
+        self._findings = SearchHits(passages, "", 0.9) if passage else SearchHits(abstain="Nothing is indexed.")
 
     async def search(
         self, question: str, *, within: float, limit: int | None = None, **_: object  # noqa: ARG002
-    ) -> Findings:  # fmt: skip
+    ) -> SearchHits:  # fmt: skip
         return self._findings
 
 
@@ -74,15 +74,15 @@ class Thinks:
     def __init__(self, llm: LLM) -> None:
         self._llm = llm
 
-    async def fill(self, shape: type[Any], task: Task, *, within: float) -> Filled:  # noqa: ARG002
+    async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Completion:  # noqa: ARG002
         text = await self._llm(task.agent, task.material[0][1])
         if shape is Analysis:
-            return Filled(Analysis("incident", "normal", task.material[0][1]))
+            return Completion(Analysis("incident", "normal", task.material[0][1]))
         if shape is Summary:
-            return Filled(Summary(text))
+            return Completion(Summary(text))
         passages = task.findings.passages if task.findings else ()
         claims = tuple(Claim(passage.text, n, passage.text) for n, passage in enumerate(passages, 1))
-        return Filled(Draft(claims), passages, judged=True)
+        return Completion(Draft(claims), passages, judged=True)
 
 
 class Closes:
@@ -128,7 +128,7 @@ class Runner:
         run_id = f"R-{ticket_id}"
         if self.journal is not None:
             await self.journal.accept(Ticket(text=ticket_id, id=ticket_id), run_id, HELPDESK, case, "bench")
-        live = LiveRun(run_id, HELPDESK, case, SharedCast(self._roles, run_id), journal=self.journal, log=self._log)
+        live = LiveRun(run_id, HELPDESK, case, ActorFactories(self._roles, run_id), journal=self.journal, log=self._log)
         outcome = await live.outcome()
         return [ORCHESTRATOR, *[handoff.target for handoff in outcome.handoffs]]
 

@@ -19,11 +19,11 @@ from typing import Any
 
 import structlog
 
-from actors.evidence.sources import Missed, Page, SearchResult
+from actors.evidence.sources import FailedSource, Page, SearchResult
 from bench.measure import Figures, NotMeasured, arguments, report, table
 from runtime.crawl.http_client import Client
 from runtime.crawl.pages import Pages
-from runtime.families.budget import Purse
+from runtime.families.budget import ResearchBudget
 from runtime.knowledge.knowledge_index import KnowledgeIndex
 from runtime.processes.pool import Workers
 from runtime.search.sources import Sources
@@ -61,9 +61,9 @@ def site(latency: float) -> Iterator[int]:
 
 async def query(text: str, sources: Sources, pages: Pages, effects: Effects) -> tuple[float, list[Page]]:
     """Seconds from the question to its pages, and the pages."""
-    purse, began, got = Purse({"pages": 0, "credits": 0}), time.perf_counter(), list[Page]()
+    purse, began, got = ResearchBudget({"pages": 0, "credits": 0}), time.perf_counter(), list[Page]()
 
-    def done(read: Page | Missed) -> None:
+    def done(read: Page | FailedSource) -> None:
         if isinstance(read, Page):
             got.append(read)
 

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, Self
 
 import structlog
 
-from actors.research.models import Brief
+from actors.research.models import ResearchOptions
 from actors.workflow.outcome import HandoffMade
 from bench.measure import Figures, NotMeasured, arguments, median, report, table
 from runtime.node import Node, Ticket
@@ -104,7 +104,7 @@ async def _research(node: Node, question: str) -> Taken:
     cpu, workers, kib, began = time.process_time(), _children(), _stored(node), time.perf_counter()
     analysis = 0.0
     with Stall() as stall:
-        handle = await node.submit(Ticket(text=question, brief=Brief(settings.breadth, settings.depth)))
+        handle = await node.submit(Ticket(text=question, brief=ResearchOptions(settings.breadth, settings.depth)))
         async with aclosing(handle.watch()) as news:
             async for each in news:
                 if isinstance(each, HandoffMade) and each.source == "analyzer" and not analysis:

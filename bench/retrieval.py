@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from actors.evidence.passages import Findings
+from actors.evidence.passages import SearchHits
 from runtime.knowledge.index.indexing import index
 from runtime.knowledge.knowledge_index import KnowledgeIndex
 from runtime.processes.pool import Workers
@@ -88,12 +88,12 @@ def _written(items: list[Item], folder: Path) -> Corpus:
     return Corpus(titles, places)
 
 
-def _found_titles(findings: Findings, corpus: Corpus) -> list[str]:
+def _found_titles(findings: SearchHits, corpus: Corpus) -> list[str]:
     sources = dict.fromkeys(Path(passage.source).name for passage in findings.passages)
     return [corpus.titles[name] for name in sources][:TITLES]
 
 
-def _found_sentences(findings: Findings, corpus: Corpus) -> list[tuple[str, int]]:
+def _found_sentences(findings: SearchHits, corpus: Corpus) -> list[tuple[str, int]]:
     """The corpus's sentences that the best sentences found are, in their order; one that covers two counts as two."""
     found: dict[tuple[str, int], None] = {}
     for each in findings.sentences:

@@ -21,13 +21,13 @@ log = structlog.get_logger()
 R = TypeVar("R")
 
 
-class Turn:
+class Envelope:
     """One message for one actor: queued as its letter, then handed to `receive` as its context."""
 
     __slots__ = ("answer", "cell", "message", "number", "over", "sender", "until")
 
     def __init__(
-        self, cell: "Cell", message: Message, sender: str, number: int, answer: "asyncio.Future[Any] | None",
+        self, cell: "ActorCell", message: Message, sender: str, number: int, answer: "asyncio.Future[Any] | None",
         until: float | None,
     ) -> None:  # fmt: skip
         self.cell = cell
@@ -50,14 +50,14 @@ class Turn:
     def watched(self) -> bool:
         return bool(self.cell.bus.watchers)
 
-    def when_stopping(self, call: Callable[[], object]) -> None:
-        self.cell.bus.when_stopping(call)
+    def on_stop(self, call: Callable[[], object]) -> None:
+        self.cell.bus.on_stop(call)
 
-    def wind_down(self) -> None:
-        self.cell.bus.check_leads(self.cell.address)
-        self.cell.bus.wind_down()
+    def request_stop(self) -> None:
+        self.cell.bus.require_hub(self.cell.address)
+        self.cell.bus.request_stop()
 
-    def time_left(self) -> float:
+    def remaining_seconds(self) -> float:
         return math.inf if self.until is None else max(0.0, self.until - self.cell.bus.clock.time())
 
     def tell(
@@ -92,7 +92,7 @@ class Turn:
         self.cell.bus.finish(self, task)
 
 
-class Cell(Mailbox[Turn]):
+class ActorCell(Mailbox[Envelope]):
     """One address: its mailbox, its actor once somebody wrote to it, and the turn that it is in."""
 
     __slots__ = ("actor", "address", "bus", "busy", "task", "turn")
@@ -103,16 +103,16 @@ class Cell(Mailbox[Turn]):
         self.bus = bus
         self.address = address
         self.actor: Actor[Any] | None = None
-        self.turn: Turn | None = None
+        self.turn: Envelope | None = None
         self.task: asyncio.Task[Answer] | None = None
         self.busy = False
 
     def notify(self, message: Message) -> None:
         """Have the actor told something by itself."""
-        self.bus.offer(self.address, message, self.address)
+        self.bus.try_post(self.address, message, self.address)
 
 
-def settle(answer: asyncio.Future[Any], outcome: Answer | Exception) -> None:
+def resolve(answer: asyncio.Future[Any], outcome: Answer | Exception) -> None:
     """Answer who asked, unless they have given up."""
     if answer.done():
         return
@@ -122,9 +122,9 @@ def settle(answer: asyncio.Future[Any], outcome: Answer | Exception) -> None:
         answer.set_result(outcome)
 
 
-def give_up(answer: asyncio.Future[Any], to: str, request: Message, within: float) -> None:
+def expire(answer: asyncio.Future[Any], to: str, request: Message, within: float) -> None:
     """Called when the time of who asked is over."""
-    settle(answer, AskTimedOut(f"{to} did not answer {type(request).__name__} in {within} s"))
+    resolve(answer, AskTimedOut(f"{to} did not answer {type(request).__name__} in {within} s"))
 
 
 def count_abandoned(task: asyncio.Task[Any]) -> None:

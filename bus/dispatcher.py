@@ -19,7 +19,7 @@ class Drained(Protocol):
         ...
 
 
-class Pace:
+class Dispatcher:
     """Of one event loop."""
 
     __slots__ = ("_scheduled", "_waiting", "left")
@@ -56,11 +56,11 @@ class Pace:
                 self.left = BURST
 
 
-_paces: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Pace] = weakref.WeakKeyDictionary()
+_paces: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Dispatcher] = weakref.WeakKeyDictionary()
 
 
-def pace_of(loop: asyncio.AbstractEventLoop) -> Pace:
+def pace_of(loop: asyncio.AbstractEventLoop) -> Dispatcher:
     pace = _paces.get(loop)
     if pace is None:
-        pace = _paces[loop] = Pace()
+        pace = _paces[loop] = Dispatcher()
     return pace

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import structlog
 
 from bus.message import Message
-from bus.supervision import described
+from bus.supervision import describe
 
 log = structlog.get_logger()
 
@@ -13,7 +13,7 @@ Watcher = Callable[[str, Message], None]
 """Takes who said it, as the bus stamped it, and what."""
 
 
-class Announcements:
+class EventStream:
     """The part of a bus that has no addresses."""
 
     __slots__ = ("_at_stop", "stopping", "watchers")
@@ -23,7 +23,7 @@ class Announcements:
         self.stopping = False
         self._at_stop: tuple[Callable[[], object], ...] = ()
 
-    def wind_down(self) -> None:
+    def request_stop(self) -> None:
         """Tell all actors, by `stopping`, to hand in what they have."""
         self.stopping = True
         calls, self._at_stop = self._at_stop, ()
@@ -31,9 +31,9 @@ class Announcements:
             try:
                 call()
             except Exception as error:
-                log.warning("stopping.unheard", error=described(error))
+                log.warning("stopping.unheard", error=describe(error))
 
-    def when_stopping(self, call: Callable[[], object]) -> None:
+    def on_stop(self, call: Callable[[], object]) -> None:
         if self.stopping:
             call()
         else:
@@ -53,4 +53,4 @@ class Announcements:
             try:
                 watcher(sender, message)
             except Exception as error:
-                log.warning("watcher.failed", message=type(message).__name__, error=described(error))
+                log.warning("watcher.failed", message=type(message).__name__, error=describe(error))

@@ -9,7 +9,7 @@ from bus.actor import Actor
 T = TypeVar("T")
 
 
-class SharedCast(Mapping[str, Callable[[], Actor[Any]]], Generic[T]):
+class ActorFactories(Mapping[str, Callable[[], Actor[Any]]], Generic[T]):
     """
     The cast of one run out of factories that all runs share: each is called with what is this run's own.
 

@@ -1,6 +1,6 @@
 """How often an actor may fail before it is stopped for good, and what all buses of a process had to give up on."""
 
-from bus.errors import BusError, Explained
+from bus.errors import BusError, UserFacingError
 
 RESTARTS, RESTART_SECONDS = 5, 60.0
 """Restart intensity: an actor that fails more often than this in that time is stopped."""
@@ -9,18 +9,18 @@ ERROR_CHARACTERS = 500
 """Of an error's text, which may hold a whole document, this much is told."""
 
 
-def described(error: BaseException) -> str:
+def describe(error: BaseException) -> str:
     """An error in one bounded line, even one that cannot say what it is."""
     try:
-        return (str(error) if isinstance(error, Explained) else repr(error))[:ERROR_CHARACTERS]
+        return (str(error) if isinstance(error, UserFacingError) else repr(error))[:ERROR_CHARACTERS]
     except Exception:
         return type(error).__name__
 
 
-def told(error: BaseException) -> str:
+def explain_to_sender(error: BaseException) -> str:
     """An error as those hear of it who asked: a sentence that was meant for them, or no more than its kind."""
-    if isinstance(error, Explained | BusError):
-        return described(error)
+    if isinstance(error, UserFacingError | BusError):
+        return describe(error)
     return f"An internal error ({type(error).__name__}); the log says more."
 
 

@@ -12,13 +12,13 @@ import structlog
 from rich.console import Console
 
 from actors.helpdesk.workflow import HELPDESK
-from actors.workflow.outcome import HandoffMade, Progress
+from actors.workflow.outcome import HandoffMade, RunEvent
 from runtime.cli.commands.demo import KNOWLEDGE, TICKETS
 from runtime.cli.view.live import paragraphs, picture
 from runtime.cli.view.result import lines
 from runtime.cli.view.ticket_board import board, fold
 from runtime.node import Node, Ticket
-from runtime.program import shipped
+from runtime.program import shipped_file
 from runtime.settings import Settings, StorageSettings
 
 FILE = Path(__file__).with_name("run.svg")
@@ -29,9 +29,9 @@ async def draw(folder: str) -> str:
     settings = Settings(storage=StorageSettings(folder=folder))
     console = Console(record=True, width=118, file=io.StringIO(), force_terminal=True)
     async with Node.open(settings) as node:
-        await node.index([str(shipped(KNOWLEDGE))], lambda _: None)
+        await node.index([str(shipped_file(KNOWLEDGE))], lambda _: None)
         handle = await node.submit(Ticket(text=TICKETS[0][1], id="T-1842"))
-        seen: list[Progress] = [event async for event in handle.watch()]
+        seen: list[RunEvent] = [event async for event in handle.watch()]
         outcome = await handle.outcome()
     now, shown_at = board(HELPDESK), 0.0
     for event in seen:

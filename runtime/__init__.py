@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 
 __all__ = [
     "AnswerRefused",
-    "Board",
-    "Brief",
     "Busy",
     "ConfigError",
     "Handle",
@@ -19,13 +17,15 @@ __all__ = [
     "Node",
     "Outcome",
     "PortFailed",
+    "Progress",
+    "ResearchOptions",
     "RoundBegan",
     "RunBegan",
     "RunEnded",
     "Settings",
+    "StageProgress",
     "Ticket",
     "UnknownRun",
-    "Worked",
     "fold",
     "load_settings",
     "write_report",
@@ -33,9 +33,9 @@ __all__ = [
 
 if TYPE_CHECKING:
     from actors.ports import PortFailed
-    from actors.research.models import Brief
+    from actors.research.models import ResearchOptions
     from actors.workflow.outcome import AnswerRefused, HandoffMade, Outcome, RunBegan, RunEnded
-    from actors.workflow.progress import Board, RoundBegan, Worked, fold
+    from actors.workflow.progress import Progress, RoundBegan, StageProgress, fold
     from runtime.config import ConfigError
     from runtime.config import load as load_settings
     from runtime.node import Busy, Handle, Node, NoReport, Ticket
@@ -46,8 +46,8 @@ else:
     _HOMES = {
         "actors.workflow.outcome": ("AnswerRefused", "HandoffMade", "Outcome", "RunBegan", "RunEnded"),
         "actors.ports": ("PortFailed",),
-        "actors.workflow.progress": ("Board", "RoundBegan", "Worked", "fold"),
-        "actors.research.models": ("Brief",),
+        "actors.workflow.progress": ("Progress", "RoundBegan", "StageProgress", "fold"),
+        "actors.research.models": ("ResearchOptions",),
         "runtime.config": ("ConfigError", "load_settings"),
         "runtime.node": ("Busy", "Handle", "NoReport", "Node", "Ticket"),
         "runtime.reports": ("write_report",),

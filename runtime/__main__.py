@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from runtime import program
-from runtime.cli import COMMANDS, LEAVES_NOTHING, LOG_TO_STDERR, Exit, UserError, refused
+from runtime.cli import COMMANDS, LEAVES_NOTHING, LOG_TO_STDERR, Exit, UserError, refuse
 from runtime.cli.parsers import command_parser, main_parser, module
 
 if TYPE_CHECKING:
@@ -38,14 +38,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     if name not in COMMANDS:
         from runtime.messages import nearest
 
-        return refused(f"There is no command {name!r}. {nearest(name, COMMANDS)}")
+        return refuse(f"There is no command {name!r}. {nearest(name, COMMANDS)}")
     try:
         return _command(name, after, options.config)
     except BrokenPipeError:
         _discard()
         return Exit.FAILED
     except KeyboardInterrupt:
-        return refused("Stopped.", Exit.CANCELLED)
+        return refuse("Stopped.", Exit.CANCELLED)
 
 
 def _discard() -> None:
@@ -68,7 +68,7 @@ def _command(name: str, rest: Sequence[str], config: str | None) -> int:
     try:
         settings = load(arguments.config)
     except ConfigError as error:
-        return refused(str(error))
+        return refuse(str(error))
 
     def run() -> int:
         status: int = module(name).run(arguments, settings)
@@ -94,7 +94,7 @@ def _logged(name: str, run: Callable[[], int], settings: "Settings") -> int:
         with log as path:
             return _explained(name, run, "above" if path is None else f"in {path}")
     except logs.LogError as error:
-        return refused(str(error), Exit.FAILED)
+        return refuse(str(error), Exit.FAILED)
 
 
 def _explained(name: str, run: Callable[[], int], details: str) -> int:
@@ -107,20 +107,20 @@ def _explained(name: str, run: Callable[[], int], details: str) -> int:
     try:
         return run()
     except UserError as error:
-        return refused(str(error), error.status)
+        return refuse(str(error), error.status)
     except ConfigError as error:
-        return refused(str(error))
+        return refuse(str(error))
     except PortFailed as error:
         structlog.get_logger().warning("command.failed", command=name, reason=str(error))
-        return refused(str(error), Exit.FAILED)
+        return refuse(str(error), Exit.FAILED)
     except BrokenPipeError:
         raise
     except Exception as error:
         structlog.get_logger().exception("command.crashed", command=name)
         if isinstance(error, OSError) and error.errno in NO_SPACE:
             _discard()
-            return refused(f"{name} could not write: {error.strerror}. Make room, and ask again.", Exit.FAILED)
-        return refused(f"{name} failed unexpectedly ({type(error).__name__}); the details are {details}.", Exit.FAILED)
+            return refuse(f"{name} could not write: {error.strerror}. Make room, and ask again.", Exit.FAILED)
+        return refuse(f"{name} failed unexpectedly ({type(error).__name__}); the details are {details}.", Exit.FAILED)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from actors.workflow.outcome import Child, Outcome, Progress
+from actors.workflow.outcome import Child, Outcome, RunEvent
 from actors.workflow.tables import Run, Workflow
 from bus import Actor, Context, Event, Message, Request
 from runtime.run import LiveRun
@@ -64,7 +64,7 @@ class ChildRun(Actor[Request[Any]]):
         self._hold_back = hold_back
 
     async def receive(self, message: Request[Any], ctx: Context) -> Event:
-        left = ctx.time_left()
+        left = ctx.remaining_seconds()
         seconds = min(self._flow.max_seconds, max(left - self._hold_back, left / 2))
         flow = msgspec.structs.replace(self._flow, max_seconds=seconds)
         child = await self._open(f"{self._parent}.{ctx.number}", flow, message)
@@ -73,11 +73,11 @@ class ChildRun(Actor[Request[Any]]):
         self._children.add(child, ctx.number)
 
         def hear(said: Message) -> None:
-            if not isinstance(said, Progress):  # handoffs are the child's own; what its agents do is the parent's news
+            if not isinstance(said, RunEvent):  # handoffs are the child's own; what its agents do is the parent's news
                 ctx.publish(said)
 
         stop = child.watch(hear)
-        ctx.when_stopping(child.cancel)
+        ctx.on_stop(child.cancel)
         try:
             outcome = await child.outcome()
             return self._report(child.where, outcome)

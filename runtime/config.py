@@ -17,7 +17,7 @@ import msgspec
 from msgspec import inspect
 
 from runtime.kubernetes import service_variables
-from runtime.messages import encodable, nearest, place, shown
+from runtime.messages import display, encodable, nearest, place
 from runtime.settings import ConfigError as ConfigError
 from runtime.settings import Settings
 
@@ -213,15 +213,15 @@ def _checked(key: Key, given: Given) -> Any:
 
 
 def _refuse(key: Key, given: Given) -> NoReturn:
-    value = "what is given" if key.secret else shown(given.value)
+    value = "what is given" if key.secret else display(given.value)
     near = ""
     if isinstance(key.type, inspect.LiteralType) and isinstance(given.value, str):
         near = nearest(given.value, {str(each) for each in key.type.values}, else_all=False)
-    sentence = f"{given.place()}: [{key.section}] {key.name} must be {allowed(key.type)}, not {value}."
+    sentence = f"{given.place()}: [{key.section}] {key.name} must be {describe_type(key.type)}, not {value}."
     raise ConfigError(f"{sentence} {near}".rstrip())
 
 
-def allowed(kind: inspect.Type) -> str:
+def describe_type(kind: inspect.Type) -> str:
     """What a setting may be, in plain words."""
     kind = _bare(kind)[0]
     match kind:
@@ -236,7 +236,7 @@ def allowed(kind: inspect.Type) -> str:
         case inspect.StrType(min_length=low, max_length=high):
             return f"a text of {low or 0} to {high} characters"
         case inspect.VarTupleType(item_type=item):
-            return f"a list, each {allowed(item)}"
+            return f"a list, each {describe_type(item)}"
     raise TypeError(f"a setting has a type that nobody can explain to a user: {kind}")
 
 
@@ -251,7 +251,7 @@ def _check_together(settings: Settings, given: Mapping[tuple[str, str], Given]) 
     if not is_loopback(server.host) and len(server.token) < TOKEN_CHARACTERS:
         where = given["server", "host"].place()
         raise ConfigError(
-            f"{where}: [server] host {shown(server.host)} is reachable from other machines, which needs a token "
+            f"{where}: [server] host {display(server.host)} is reachable from other machines, which needs a token "
             f"of at least {TOKEN_CHARACTERS} characters: set [server] token or TERMINUS_SERVER_TOKEN, "
             'or leave host at "127.0.0.1".'
         )
@@ -259,11 +259,11 @@ def _check_together(settings: Settings, given: Mapping[tuple[str, str], Given]) 
         where = given["model", "base_url"].place()
         raise ConfigError(
             f"{where}: [model] base_url must be an address that begins with http:// or https://, such as "
-            f"http://127.0.0.1:11434/v1, not {shown(url.rpartition('@')[2])}."
+            f"http://127.0.0.1:11434/v1, not {display(url.rpartition('@')[2])}."
         )
     if (bad := next((each for each in settings.fetch.allow if not _is_network(each)), None)) is not None:
         where = given["fetch", "allow"].place()
-        raise ConfigError(f"{where}: [fetch] allow lists networks, such as 127.0.0.0/8, and {shown(bad)} is none.")
+        raise ConfigError(f"{where}: [fetch] allow lists networks, such as 127.0.0.0/8, and {display(bad)} is none.")
 
 
 def _is_web(url: str) -> bool:

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from runtime.messages import UNSAFE, redacted, safe
+from runtime.messages import UNSAFE, redact, safe
 from runtime.settings import LogSettings, Settings
 from runtime.sinks import LogFile, Sink, without_waiting
 
@@ -74,7 +74,7 @@ class Lines:
             line = line.replace(secret, "[secret]")
         if any(begin in line for begin in SHAPES_BEGIN):
             line = SECRET_SHAPES.sub(r"\1[secret]", line)
-        return redacted(line)
+        return redact(line)
 
     def msg(self, line: str) -> None:
         try:

@@ -20,9 +20,9 @@ def nearest(word: str, known: Iterable[str], *, else_all: bool = True) -> str:
     return f"Known are: {', '.join(words)}." if else_all else ""
 
 
-def shown(value: object) -> str:
+def display(value: object) -> str:
     """A value for a sentence: short, on one line, without what a terminal would obey."""
-    text = str(value).lower() if isinstance(value, bool) else redacted(repr(value))
+    text = str(value).lower() if isinstance(value, bool) else redact(repr(value))
     if len(text) > SHOWN_CHARACTERS:
         text = text[: SHOWN_CHARACTERS - 3] + "..."
     return text if text.isprintable() else ascii(text)
@@ -31,7 +31,7 @@ def shown(value: object) -> str:
 USERINFO = re.compile(r"""(?<=://)[^/?#\s"'<>]*@""")
 
 
-def redacted(text: str) -> str:
+def redact(text: str) -> str:
     """A text in which no URL shows its user name and password."""
     return USERINFO.sub("***@", text) if "://" in text else text
 
@@ -39,7 +39,7 @@ def redacted(text: str) -> str:
 NAME = re.compile(r"[A-Z]?[a-z0-9]+(?:_[a-z0-9]+|[A-Z][a-z0-9]+)*")
 
 
-def spoken(name: str) -> str:
+def spell_out(name: str) -> str:
     """A name of the program's in words, `ResolutionObtained` and `loop_detected` alike; any other text as it is."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|_", " ", name).lower() if NAME.fullmatch(name) else name
 

@@ -15,9 +15,9 @@ from actors.reporting.report import Report
 from actors.research.workflow import RESEARCH, ResearchCase
 from actors.workflow.outcome import Outcome
 from actors.workflow.tables import Case, Workflow
-from bus import SharedCast
+from bus import ActorFactories
 from runtime.child_workflow import Children
-from runtime.families.helpdesk import Own, configured, helpdesk_roles
+from runtime.families.helpdesk import RunDependencies, configure, helpdesk_roles
 from runtime.knowledge.knowledge_index import KnowledgeIndex
 from runtime.llm.models import Models
 from runtime.memory.ticket_memory import TicketMemory
@@ -25,7 +25,7 @@ from runtime.messages import safe
 from runtime.processes.pool import Workers
 from runtime.program import command
 from runtime.prompts import load
-from runtime.run import LiveRun, Replayed
+from runtime.run import LiveRun, ResumeState
 from runtime.run_handle import Handle, RunHandle
 from runtime.runs import Busy, Runs
 from runtime.settings import Settings, check
@@ -33,7 +33,7 @@ from runtime.storage.database import Database
 from runtime.storage.effects import Effects, ModelAccount, sweep
 from runtime.storage.integrity import check as check_integrity
 from runtime.storage.journal import SqliteJournal, StoredRun, Ticket
-from runtime.storage.owner import Owner
+from runtime.storage.owner import ProcessLock
 from runtime.storage.private import DATABASE, OWNERS, make_storage
 from runtime.storage.schema import migrate
 
@@ -59,11 +59,11 @@ class Node:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.folder = make_storage(Path(settings.storage.folder))
-        self.flows = {flow.name: configured(flow, settings) for flow in (HELPDESK, RESEARCH)}
+        self.flows = {flow.name: configure(flow, settings) for flow in (HELPDESK, RESEARCH)}
         check_integrity(self.folder / DATABASE, self.folder / OWNERS, settings.storage.check_seconds)
         self.database = Database(self.folder / DATABASE, migrate=migrate)
         sweep(self.database)
-        self.owner = Owner(self.folder / OWNERS)
+        self.owner = ProcessLock(self.folder / OWNERS)
         self.journal = SqliteJournal(self.database, self.flows, self.owner.slots)
         self.workers = Workers(settings.workers.processes)
         self.tickets: Tickets = self.journal
@@ -120,7 +120,7 @@ class Node:
     @property
     def live(self) -> int:
         """Runs in progress in this process."""
-        return self.runs.live.unended
+        return self.runs.live.count_open
 
     async def submit(self, ticket: Ticket, *, seen: int | None = None) -> Handle:
         """
@@ -195,7 +195,7 @@ class Node:
 
         return await index(folders, self.folder, self.workers, self.settings.knowledge, progress)
 
-    def _begin(self, run_id: str, flow: Workflow, case: Case, replayed: Replayed | None) -> LiveRun:
+    def _begin(self, run_id: str, flow: Workflow, case: Case, replayed: ResumeState | None) -> LiveRun:
         effects, limits = Effects(self.database, run_id), self.settings.research
         children = Children(self.journal.children(run_id) if replayed else ())
         if isinstance(case, ResearchCase):
@@ -206,7 +206,7 @@ class Node:
             cast = self.research.cast(run_id, model, effects, children, case.ticket_id, project=case.ticket_id)
         else:
             model, spent = self.models.for_run(run_id, ModelAccount(effects))
-            cast = SharedCast(self._roles, Own(run_id, case.ticket_id, model, children))
+            cast = ActorFactories(self._roles, RunDependencies(run_id, case.ticket_id, model, children))
         live = LiveRun(
             run_id, flow, case, cast, journal=self.journal, spent=spent, replayed=replayed, children=children,
             log=self._log,
@@ -214,5 +214,5 @@ class Node:
         if isinstance(case, ResearchCase):
             live.remember()
             self.research.keeper.follow(live)
-        live.when_ended(lambda _: effects.forget())
+        live.on_end(lambda _: effects.forget())
         return live

@@ -20,7 +20,7 @@ def command(words: str) -> str:
     return f"`{name()} {words}`"
 
 
-def shipped(path: str) -> Path:
+def shipped_file(path: str) -> Path:
     """A file or folder that comes with the product, by its path in a checkout, such as `examples/knowledge`."""
     return (INSTALLED if INSTALLED.is_dir() else CHECKOUT) / path
 
@@ -33,4 +33,4 @@ def version() -> str:
         return importlib.metadata.version("terminus")
     import tomllib
 
-    return str(tomllib.loads(shipped("pyproject.toml").read_text(encoding="utf-8"))["project"]["version"])
+    return str(tomllib.loads(shipped_file("pyproject.toml").read_text(encoding="utf-8"))["project"]["version"])

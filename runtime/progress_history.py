@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Iterator
 
-from actors.workflow.outcome import HandoffMade, Progress
-from actors.workflow.progress import News, RoundBegan, Worked, Working
+from actors.workflow.outcome import HandoffMade, RunEvent
+from actors.workflow.progress import ProgressEvent, RoundBegan, StageProgress, Working
 
 LIMIT = 200
 """How much is kept; of what is said within one stage it is only the last."""
 
 
-class Said:
+class ProgressHistory:
     """What was said in one run, each with the number of the handoff that it followed."""
 
     __slots__ = ("_handoff", "_said")
@@ -21,14 +21,14 @@ class Said:
     def hear(self, event: object) -> None:
         if isinstance(event, HandoffMade):
             self._handoff = event.number
-        elif isinstance(event, Worked | RoundBegan):
+        elif isinstance(event, StageProgress | RoundBegan):
             last = self._said[-1][1] if self._said else None
-            if isinstance(event, Worked) and isinstance(last, Worked) and event.stage == last.stage:
+            if isinstance(event, StageProgress) and isinstance(last, StageProgress) and event.stage == last.stage:
                 self._said.pop()
             if len(self._said) < LIMIT:
                 self._said.append((self._handoff, event))
 
-    def among(self, progress: Iterable[Progress]) -> Iterator[News]:
+    def among(self, progress: Iterable[RunEvent]) -> Iterator[ProgressEvent]:
         """The progress of the run so far, and what was said in its place between."""
         waiting = list(self._said)
         for event in progress:

@@ -9,7 +9,7 @@ import actors
 FOLDER = Path(actors.__file__).parent / "prompts"
 
 
-class Declared(msgspec.Struct, frozen=True):
+class AgentSpec(msgspec.Struct, frozen=True):
     """One agent's Markdown file."""
 
     name: str
@@ -18,13 +18,13 @@ class Declared(msgspec.Struct, frozen=True):
     instructions: str
 
 
-def load() -> dict[str, Declared]:
+def load() -> dict[str, AgentSpec]:
     """All declared agents by name. These files ship with the product, so a fault in one is a programmer's."""
     import frontmatter  # brings a YAML parser: only where agents are needed
 
     declared = {}
     for path in sorted(FOLDER.glob("*.md")):
         post = frontmatter.load(str(path))
-        agent = msgspec.convert({**post.metadata, "instructions": post.content}, Declared)
+        agent = msgspec.convert({**post.metadata, "instructions": post.content}, AgentSpec)
         declared[agent.name] = agent
     return declared

@@ -8,7 +8,7 @@ import structlog
 
 from actors.workflow.history import past
 from actors.workflow.outcome import Outcome, RunEnded
-from actors.workflow.progress import News
+from actors.workflow.progress import ProgressEvent
 from runtime.run import LiveRun
 
 log = structlog.get_logger()
@@ -28,7 +28,7 @@ class Handle(Protocol):
     def run(self) -> str: ...
     @property
     def ticket(self) -> str: ...
-    def watch(self) -> AsyncGenerator[News, None]: ...
+    def watch(self) -> AsyncGenerator[ProgressEvent, None]: ...
     async def outcome(self) -> Outcome: ...
     def cancel(self) -> None: ...
 
@@ -43,13 +43,13 @@ class RunHandle:
         self.run = live.id
         self.ticket = live.ticket
 
-    def watch(self) -> AsyncGenerator[News, None]:
+    def watch(self) -> AsyncGenerator[ProgressEvent, None]:
         """
         All news from the beginning, then as they happen, `RunEnded` last. A slow watcher loses the oldest.
 
         It ends without `RunEnded` when this process stops before the run has ended.
         """
-        waiting: asyncio.Queue[News | None] = asyncio.Queue()
+        waiting: asyncio.Queue[ProgressEvent | None] = asyncio.Queue()
 
         def hear(event: Any) -> None:
             if isinstance(event, RunEnded):
@@ -64,12 +64,12 @@ class RunHandle:
         return self._until_over(waiting, stops)
 
     async def _until_over(
-        self, waiting: "asyncio.Queue[News | None]", stops: tuple[Callable[[], None], ...]
-    ) -> AsyncGenerator[News, None]:
+        self, waiting: "asyncio.Queue[ProgressEvent | None]", stops: tuple[Callable[[], None], ...]
+    ) -> AsyncGenerator[ProgressEvent, None]:
         try:
             while (event := await waiting.get()) is not None:
                 yield event
-            if (outcome := self._live.so_ended()) is not None:
+            if (outcome := self._live.outcome_so_far()) is not None:
                 yield RunEnded(outcome=outcome)
         finally:
             for stop in stops:
@@ -101,7 +101,7 @@ class FollowedRun:
         self._ask_to_cancel = ask_to_cancel
         self._asking: set[asyncio.Future[object]] = set()
 
-    async def watch(self) -> AsyncGenerator[News, None]:
+    async def watch(self) -> AsyncGenerator[ProgressEvent, None]:
         """What happened, once it has ended: only the process that works on it knows sooner."""
         while not isinstance(found := await self._look(), Outcome):
             if isinstance(found, RunHandle):

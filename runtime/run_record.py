@@ -34,7 +34,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     """How long it took, once it has ended."""
 
 
-class Ended(Outcome, frozen=True, kw_only=True, gc=False):
+class EndedRecord(Outcome, frozen=True, kw_only=True, gc=False):
     """How a run ended, with what it was asked."""
 
     question: str
@@ -62,12 +62,12 @@ def record(run: StoredRun, asked: Asked, status: str = "") -> Record:
     )  # fmt: skip
 
 
-def ended(outcome: Outcome, run: StoredRun, asked: Asked) -> Ended:
+def ended(outcome: Outcome, run: StoredRun, asked: Asked) -> EndedRecord:
     """An outcome with what its run was asked."""
     known = {name: getattr(outcome, name) for name in outcome.__struct_fields__}
     said = record(run, asked)
-    more = set(Ended.__struct_fields__) - set(known)
-    return Ended(**known, **{name: getattr(said, name) for name in more})
+    more = set(EndedRecord.__struct_fields__) - set(known)
+    return EndedRecord(**known, **{name: getattr(said, name) for name in more})
 
 
 def _seconds(run: StoredRun) -> float | None:

@@ -15,7 +15,7 @@ CANCEL_POLL_SECONDS = 0.5
 """How soon a run hears that another process asked to cancel it."""
 
 
-class LiveRuns:
+class RunRegistry:
     """A run is in here from its beginning until its end is recorded."""
 
     def __init__(self, journal: SqliteJournal, owner: str) -> None:
@@ -38,7 +38,7 @@ class LiveRuns:
         return run_id in self._runs
 
     @property
-    def unended(self) -> int:
+    def count_open(self) -> int:
         return len(self._runs) - len(self._told)
 
     def run(self, run_id: str) -> LiveRun | None:
@@ -50,7 +50,7 @@ class LiveRuns:
     def add(self, live: LiveRun) -> None:
         self._runs[live.id] = live
         self._run_of[live.ticket] = live.id
-        live.when_ended(self._ended)
+        live.on_end(self._ended)
         if self._poll is None:
             self._listen()
 

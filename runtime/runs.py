@@ -15,15 +15,15 @@ from actors.research.workflow import ResearchCase
 from actors.workflow.outcome import Outcome
 from actors.workflow.run_end import log_end
 from actors.workflow.tables import Case, Workflow
-from runtime.run import LiveRun, Replayed
+from runtime.run import LiveRun, ResumeState
 from runtime.run_handle import FollowedRun, Handle, RunHandle
-from runtime.run_registry import LiveRuns
+from runtime.run_registry import RunRegistry
 from runtime.storage.journal import JournalDamaged, SqliteJournal, StoredRun, Ticket
-from runtime.storage.owner import Owner
+from runtime.storage.owner import ProcessLock
 
 log = structlog.get_logger()
 
-Begin = Callable[[str, Workflow, Case, Replayed | None], LiveRun]
+Begin = Callable[[str, Workflow, Case, ResumeState | None], LiveRun]
 
 TRIES = 3
 """For an id that was made up and is taken. With so many bits, one is enough."""
@@ -44,7 +44,7 @@ class Runs:
     """The runs of one process, and through them those of all that share its database."""
 
     def __init__(
-        self, journal: SqliteJournal, owner: Owner, flows: Mapping[str, Workflow], begin: Begin, most: int
+        self, journal: SqliteJournal, owner: ProcessLock, flows: Mapping[str, Workflow], begin: Begin, most: int
     ) -> None:
         """
         :param begin: puts a run to work.
@@ -57,7 +57,7 @@ class Runs:
         self._most = most
         self._accepting: dict[str, asyncio.Task[LiveRun]] = {}
         """By ticket: those that are being made durable."""
-        self.live = LiveRuns(journal, owner.token)
+        self.live = RunRegistry(journal, owner.token)
 
     def handle(self, some_id: str) -> RunHandle | None:
         """A run in progress in this process, by its ticket's id or its own."""
@@ -118,7 +118,7 @@ class Runs:
             return self._flows["research"], ResearchCase(ticket_id=ticket.id, text=ticket.whole, brief=ticket.brief)
         return self._flows["helpdesk"], TicketCase(ticket_id=ticket.id, text=ticket.whole)
 
-    def _work(self, run_id: str, flow: Workflow, case: Case, replayed: Replayed | None) -> LiveRun:
+    def _work(self, run_id: str, flow: Workflow, case: Case, replayed: ResumeState | None) -> LiveRun:
         """Put a run to work that is durable; what cannot be put to work ends, for somebody waits for it."""
         try:
             live = self._begin(run_id, flow, case, replayed)
@@ -173,7 +173,7 @@ class Runs:
         """It has not ended, and nobody runs it."""
         if stored.ended is not None or stored.id in self.live:
             return False
-        return stored.owner == self._owner.token or not self._owner.lives(stored.owner)
+        return stored.owner == self._owner.token or not self._owner.is_alive(stored.owner)
 
     async def _go_on(self, stored: StoredRun) -> RunHandle | None:
         """Take over a run that nobody runs; nothing when somebody does, or when it cannot be read any more."""
@@ -213,7 +213,7 @@ class Runs:
                 return False
             for each in told:
                 log.info("end.recorded_late", run=each.run, owner=token)
-                await self._journal.record_told(each)
+                await self._journal.record_pending(each)
             self._owner.forget(token)
         return True
 

@@ -11,9 +11,9 @@ import structlog
 
 from actors.workflow.history import past
 from actors.workflow.outcome import HandoffMade, Outcome, RunEnded
-from actors.workflow.progress import HEARTBEAT_SECONDS, News
+from actors.workflow.progress import HEARTBEAT_SECONDS, ProgressEvent
 from runtime.cli.ticket_input import Draft
-from runtime.http.errors import Refused
+from runtime.http.errors import ApiError
 from runtime.node import Busy, Node
 from runtime.run_handle import Handle, RunHandle
 from runtime.storage.condition import Looks
@@ -33,7 +33,7 @@ LAST_WORDS_SECONDS = 0.1
 """How long the progress of a run that has ended may take to arrive."""
 
 
-class Desk:
+class TicketService:
     """One per process. It is `ready` once what was running has been resumed."""
 
     def __init__(self, node: Node) -> None:
@@ -64,7 +64,7 @@ class Desk:
         """
         ticket = Ticket(
             text=draft.text, subject=draft.subject, requester=draft.requester, brief=draft.brief,
-            id=draft.id or (keyed(key) if key else ""),
+            id=draft.id or (id_for_key(key) if key else ""),
         )  # fmt: skip
         for _ in range(TRIES):
             latest = self.node.journal.latest_of(ticket.id) if ticket.id else None
@@ -72,11 +72,11 @@ class Desk:
                 await self._attend(latest)
                 return latest.id
             if not self.ready:
-                raise Refused(
+                raise ApiError(
                     503, "The server is stopping or not ready yet; send it again soon.", retry_seconds=BUSY_SECONDS
                 )
             if why := self.looks.loses():
-                raise Refused(503, why, retry_seconds=BUSY_SECONDS)
+                raise ApiError(503, why, retry_seconds=BUSY_SECONDS)
             seen = latest.seq if latest else 0
             handle = await _written(asyncio.ensure_future(self.node.submit(ticket, seen=seen)))
             # Another may have been faster, here or in another process, with the same id and other words.
@@ -89,14 +89,14 @@ class Desk:
         """The latest run of a ticket."""
         stored = self.node.journal.latest_of(ticket_id)
         if stored is None:
-            raise Refused(404, f"There is no ticket {ticket_id}.")
+            raise ApiError(404, f"There is no ticket {ticket_id}.")
         return await self._attend(stored)
 
     async def run(self, run_id: str) -> StoredRun:
         try:
             stored = self.node.journal.run(run_id)
         except UnknownRun:
-            raise Refused(404, f"There is no run {run_id}.") from None
+            raise ApiError(404, f"There is no run {run_id}.") from None
         return await self._attend(stored)
 
     async def _attend(self, stored: StoredRun) -> StoredRun:
@@ -111,7 +111,7 @@ class Desk:
             await asyncio.wait([waiting], timeout=seconds)
             return None if not waiting.done() or waiting.cancelled() else waiting.result()
 
-    async def progress(self, run_id: str) -> AsyncGenerator[News | None, None]:
+    async def progress(self, run_id: str) -> AsyncGenerator[ProgressEvent | None, None]:
         """What happened and happens on a run until it ends; nothing now and then, to show that the line stands."""
         handle = self.node.runs.here(run_id)
         with self._waits(run_id) as ending:
@@ -137,7 +137,7 @@ class Desk:
         """Count a client that listens."""
         most = self.node.settings.server.max_streams
         if self.streams >= most:
-            raise Refused(503, f"{most} clients listen already; try again later.", retry_seconds=BUSY_SECONDS)
+            raise ApiError(503, f"{most} clients listen already; try again later.", retry_seconds=BUSY_SECONDS)
         self.streams += 1
         try:
             yield
@@ -170,19 +170,19 @@ class Desk:
         if said == (ticket.whole, ticket.brief):
             return True
         if by_key:
-            raise Refused(422, "This Idempotency-Key came with another ticket before. Use a new key for a new ticket.")
+            raise ApiError(422, "This Idempotency-Key came with another ticket before. Use a new key for a new ticket.")
         if stored.ended is None:
-            raise Refused(
+            raise ApiError(
                 409,
                 f"Ticket {ticket.id} is being worked on with another text or order; wait for its end, or cancel it.",
             )
         return False
 
 
-async def _live(handle: RunHandle, ending: "asyncio.Future[Outcome]") -> AsyncGenerator[News | None, None]:
+async def _live(handle: RunHandle, ending: "asyncio.Future[Outcome]") -> AsyncGenerator[ProgressEvent | None, None]:
     """A run's progress as it happens, until its end is known."""
     events, told = handle.watch(), 0
-    upcoming: asyncio.Future[News | None] | None = None
+    upcoming: asyncio.Future[ProgressEvent | None] | None = None
     try:
         while True:
             upcoming = upcoming or asyncio.ensure_future(anext(events, None))
@@ -207,7 +207,7 @@ async def _live(handle: RunHandle, ending: "asyncio.Future[Outcome]") -> AsyncGe
         await events.aclose()  # the subscription ends with it
 
 
-async def _either(upcoming: "asyncio.Future[News | None]", ending: "asyncio.Future[Outcome]") -> None:
+async def _either(upcoming: "asyncio.Future[ProgressEvent | None]", ending: "asyncio.Future[Outcome]") -> None:
     """Wait for one of the two, or a heartbeat; progress that was made before the end is given time to arrive."""
     both: list[asyncio.Future[Any]] = [upcoming, ending]
     await asyncio.wait(both, timeout=HEARTBEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
@@ -223,20 +223,20 @@ async def _written(task: "asyncio.Task[Handle]") -> Handle:
             return task.result()
         error: Exception = TimeoutError(f"no commit in {ACCEPT_SECONDS:g} s")
     except Busy as busy:
-        raise Refused(429, str(busy), retry_seconds=BUSY_SECONDS) from None
+        raise ApiError(429, str(busy), retry_seconds=BUSY_SECONDS) from None
     except (sqlite3.Error, OSError, DatabaseClosed) as failure:
         error = failure
     log.error("ticket.not_written", error=repr(error))
     raise _not_written() from error
 
 
-def _not_written() -> Refused:
-    return Refused(
+def _not_written() -> ApiError:
+    return ApiError(
         503, "The ticket could not be written down; send it again, under the same id or Idempotency-Key.",
         retry_seconds=BUSY_SECONDS,
     )  # fmt: skip
 
 
-def keyed(key: str) -> str:
+def id_for_key(key: str) -> str:
     """The id of a ticket that has none but came with a key."""
     return f"K-{hashlib.sha256(key.encode('utf-8', 'surrogateescape')).hexdigest()[:24]}"

@@ -38,7 +38,7 @@ def ago(seconds: float, now: float) -> str:
     return f"{days} days ago" if days < 7 else f"{that:%Y-%m-%d}"
 
 
-def lasted(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """How long something took: `0.4 s`, `12 s`, `3 min 5 s`, `2 h 5 min`."""
     if seconds < 10:
         return f"{max(0.0, seconds):.1f} s"

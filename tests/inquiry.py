@@ -8,17 +8,17 @@ from typing import Any
 import msgspec
 
 from actors.evidence.dedup import hash_of, key_of
-from actors.evidence.passages import Findings, Passage, Slice
-from actors.evidence.sources import Missed, Page, SearchResult
-from actors.ports import Filled, PortFailed, Task
-from actors.research.models import Brief
+from actors.evidence.passages import Passage, SearchHits, Span
+from actors.evidence.sources import FailedSource, Page, SearchResult
+from actors.ports import Completion, ModelRequest, PortFailed
+from actors.research.models import ResearchOptions
 from actors.research.workflow import RESEARCH, ResearchCase
 from actors.workflow.outcome import Outcome
 from actors.workflow.tables import Run, Workflow
-from bus import Actor, Cast, Clock, SharedCast
+from bus import Actor, ActorFactories, Cast, Clock
 from runtime.child_workflow import Children
 from runtime.families import extractive
-from runtime.families.research import Own, research_roles
+from runtime.families.research import ResearchDependencies, research_roles
 from runtime.run import LiveRun
 from tests.clock import settle
 from tests.fakes import Notebook, Stage, TicketTable
@@ -74,7 +74,7 @@ class Reads:
 
     async def read(
         self, results: Sequence[SearchResult], *, wanted: int, query: str, within: float,
-        done: Callable[[Page | Missed], None], **_: Any,
+        done: Callable[[Page | FailedSource], None], **_: Any,
     ) -> None:  # fmt: skip
         good = 0
         for result in results:
@@ -83,7 +83,7 @@ class Reads:
             await asyncio.sleep(0)
             self.fetched.append(result.url)
             if result.url in self.missing:
-                done(Missed(result.url, "dead", "The server answered 404."))
+                done(FailedSource(result.url, "dead", "The server answered 404."))
                 continue
             text, good = self.web[result.url], good + 1
             digest = hash_of(text)
@@ -98,31 +98,41 @@ class Reads:
 class Looks:
     """Every page that shares a longer word with a question bears on it, sentence by sentence."""
 
-    async def passages(self, questions: Sequence[str], pages: Sequence[Page], *, within: float) -> tuple[Findings, ...]:
+    async def passages(
+        self, questions: Sequence[str], pages: Sequence[Page], *, within: float
+    ) -> tuple[SearchHits, ...]:
         await asyncio.sleep(0)
         return tuple(self._found(question, pages) for question in questions)
 
-    def _found(self, question: str, pages: Sequence[Page]) -> Findings:
+    def _found(self, question: str, pages: Sequence[Page]) -> SearchHits:
         words = {word.strip("?.,").lower() for word in question.split() if len(word) > 5}
         passages = []
         for page in pages:
             if not words & set(page.text.lower().replace(".", "").split()):
                 continue
             cuts = [0, *(i + 2 for i in range(len(page.text)) if page.text.startswith(". ", i)), len(page.text) + 1]
-            quotes = tuple(Slice(a, b - 1, 0.9 - n / 100) for n, (a, b) in enumerate(itertools.pairwise(cuts)))
+            quotes = tuple(Span(a, b - 1, 0.9 - n / 100) for n, (a, b) in enumerate(itertools.pairwise(cuts)))
             place = (f"{page.key}#0", page.key, page.title, page.title, page.text, 0, len(page.text))
             passages.append(Passage(*place, "", 0.9, quotes))
-        return Findings(tuple(passages), "" if passages else "Nothing that was read speaks of this.", 0.8)
+        return SearchHits(tuple(passages), "" if passages else "Nothing that was read speaks of this.", 0.8)
 
 
 class Inquiry(Stage):
     """One research on a clock of its own, the rounds below it included."""
 
     def __init__(
-        self, *, brief: Brief = Brief(), text: str = QUESTION, search: Any = None, fetch: Any = None,  # noqa: B008
-        reading: Any = None, model: Any = None, flow: Workflow = RESEARCH, journal: Any = None,
+        self,
+        *,
+        brief: ResearchOptions = ResearchOptions(),  # noqa: B008
+        text: str = QUESTION,
+        search: Any = None,
+        fetch: Any = None,
+        reading: Any = None,
+        model: Any = None,
+        flow: Workflow = RESEARCH,
+        journal: Any = None,
         **roles: Callable[[], Actor[Any]],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.search, self.fetch = search or Finds(), fetch or Reads()
         self.model_: Any = model or extractive()
         self.tickets_ = TicketTable()
@@ -130,16 +140,18 @@ class Inquiry(Stage):
         self.notebooks: dict[str, Notebook] = {}
         self._roles, self._replaced = research_roles(flow, self.tickets_, dict.fromkeys(AGENTS, ""), 30.0), roles
         children = Children()
-        own = Own("R-1", "T-1", children, self.model_, self.search, self.fetch, reading or Looks(), self._deepen)
+        own = ResearchDependencies(
+            "R-1", "T-1", children, self.model_, self.search, self.fetch, reading or Looks(), self._deepen
+        )
         case = ResearchCase(ticket_id="T-1", text=text, brief=brief)
         super().__init__(
             flow=flow, case=case, tickets=self.tickets_, journal=journal, cast=self._cast(own), children=children
         )
 
-    def _cast(self, own: Own) -> Cast:
-        return {**SharedCast(self._roles, own), **self._replaced}
+    def _cast(self, own: ResearchDependencies) -> Cast:
+        return {**ActorFactories(self._roles, own), **self._replaced}
 
-    async def _deepen(self, own: Own, run_id: str, flow: Workflow, case: ResearchCase) -> LiveRun:
+    async def _deepen(self, own: ResearchDependencies, run_id: str, flow: Workflow, case: ResearchCase) -> LiveRun:
         case = msgspec.structs.replace(case, max_seconds=flow.max_seconds)
         notebook = self.notebooks[run_id] = Notebook()
         clock: Clock = self.clock
@@ -177,10 +189,10 @@ class Scripted:
     """A model whose answers a test writes, by their shape; what it does not say, the one without a network does."""
 
     def __init__(self, answers: Mapping[type[Any], Any]) -> None:
-        self.answers, self.tasks = answers, list[Task]()
+        self.answers, self.tasks = answers, list[ModelRequest]()
         self._lesser = extractive()
 
-    async def fill(self, shape: type[Any], task: Task, *, within: float) -> Filled:
+    async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Completion:
         self.tasks.append(task)
         await asyncio.sleep(0)
         said = self.answers.get(shape)
@@ -189,4 +201,4 @@ class Scripted:
         value = said(task) if callable(said) else said
         if isinstance(value, Exception):
             raise value
-        return Filled(value, task.findings.passages if task.findings else (), judged=True)
+        return Completion(value, task.findings.passages if task.findings else (), judged=True)

@@ -6,9 +6,9 @@ import msgspec
 
 from actors.evidence.claims import Citation, Resolution
 from actors.evidence.dedup import hash_of
-from actors.evidence.passages import Passage, Slice
-from actors.evidence.sources import Entities, Missed, Original, Page, SearchResult, Statement
-from actors.reporting.report import Block, Chart, Line, Listed, Report, Table
+from actors.evidence.passages import Passage, Span
+from actors.evidence.sources import Entities, FailedSource, Original, Page, SearchResult, Statement
+from actors.reporting.report import Chart, Report, ReportSection, ReportSentence, SourceEntry, Table
 from actors.research import models as r
 from actors.research.workflow import ResearchCase
 
@@ -33,30 +33,45 @@ def a_statement(text: str = FACT, url: str = HARBOR, **more: Any) -> Statement:
 def a_passage(text: str = FACT, url: str = HARBOR) -> Passage:
     return Passage(
         id=f"{url}#1", source=url, title="Limits", heading="Limits > Replication", text=text, start=10,
-        end=10 + len(text), anchor="limits", score=0.75, quotes=(Slice(0, len(text), 0.9),),
+        end=10 + len(text), anchor="limits", score=0.75, quotes=(Span(0, len(text), 0.9),),
     )  # fmt: skip
 
 
 def a_report() -> Report:
-    line = Line(FACT, (1,), FACT, "Limits")
+    line = ReportSentence(FACT, (1,), FACT, "Limits")
     return Report(
-        title="Harbor and Quay", question=QUESTION, overview=(line,), key_points=(line,),
-        sections=(Block("How many rules?", (line,)), Block("What does it cost?", note="Not found in the sources.")),
-        comparison=Table(("", "Harbor", "Quay"), ((Line("Rules"), line, Line("")),)),
-        competitors=(Block("Quay", (line,)),), features=Block("Features", (line,)),
-        swot=(Block("Strengths", (line,)),), contradictions=((line, Line(OTHER, (2,))),),
-        unanswered=("What does it cost?",), further=("licensing",), missed=(Missed(QUAY, "paywall", "Paid."),),
-        sources=(Listed(1, "Limits", HARBOR, "tavily", "ab" * 32, "2026-11-20T09:30:00Z", 60, 60, cited=2),),
-        charts=(Chart("pie", "Sources", (("tavily", 1), ("web", 2))),), partial="Stopped early.", notes=("1 round",),
-    )  # fmt: skip
+        title="Harbor and Quay",
+        question=QUESTION,
+        overview=(line,),
+        key_points=(line,),
+        sections=(
+            ReportSection("How many rules?", (line,)),
+            ReportSection("What does it cost?", note="Not found in the sources."),
+        ),
+        comparison=Table(("", "Harbor", "Quay"), ((ReportSentence("Rules"), line, ReportSentence("")),)),
+        competitors=(ReportSection("Quay", (line,)),),
+        features=ReportSection("Features", (line,)),
+        swot=(ReportSection("Strengths", (line,)),),
+        contradictions=((line, ReportSentence(OTHER, (2,))),),
+        unanswered=("What does it cost?",),
+        further=("licensing",),
+        missed=(FailedSource(QUAY, "paywall", "Paid."),),
+        sources=(SourceEntry(1, "Limits", HARBOR, "tavily", "ab" * 32, "2026-11-20T09:30:00Z", 60, 60, cited=2),),
+        charts=(Chart("pie", "Sources", (("tavily", 1), ("web", 2))),),
+        partial="Stopped early.",
+        notes=("1 round",),
+    )
 
 
 def a_case(**more: Any) -> ResearchCase:
     """Everything is filled, one paragraph of hostile text included; `more` replaces fields."""
     said, other = a_statement(), a_statement(OTHER, QUAY, round=2)
     known: dict[str, Any] = {
-        "ticket_id": "T-1", "text": QUESTION,
-        "brief": r.Brief(breadth=3, depth=2, round=2, sources=("tavily", "web"), urls=(HARBOR,), direction="limits"),
+        "ticket_id": "T-1",
+        "text": QUESTION,
+        "brief": r.ResearchOptions(
+            breadth=3, depth=2, round=2, sources=("tavily", "web"), urls=(HARBOR,), direction="limits"
+        ),
         "plan": r.Plan(("How many rules?",), ("harbor replication rules limit",), ("tavily",), ("Harbor", "Quay")),
         "results": (
             SearchResult(
@@ -66,26 +81,35 @@ def a_case(**more: Any) -> ResearchCase:
         ),
         "pages": (
             a_page(
-                quality=0.9, why=("official", "recent"), entities=Entities(("replication",), ("Quay",), ("Go",)),
+                quality=0.9,
+                why=("official", "recent"),
+                entities=Entities(("replication",), ("Quay",), ("Go",)),
                 original=Original("ab" * 32, "text/html", "utf-8", 5_000),
             ),
             a_page(QUAY, "---\nprojectId: T-9\n---\n## Plan\n```\n| a | b |\n<!-- x -->\n" + OTHER, title="# Overview"),
         ),
-        "missed": (Missed("https://dead.example/x|y", "dead", "The server says that it is not there."),),
+        "missed": (FailedSource("https://dead.example/x|y", "dead", "The server says that it is not there."),),
         "sections": (
             r.Section("How many rules?", (said,), answered=True),
             r.Section("What does it cost?", note="Not found in the sources.", round=2),
         ),
-        "learnings": (said, other), "passages": (a_passage(), a_passage(OTHER, QUAY)), "directions": ("licensing",),
+        "learnings": (said, other),
+        "passages": (a_passage(), a_passage(OTHER, QUAY)),
+        "directions": ("licensing",),
         "analysis": r.Analysis(
-            overview=(said,), competitors=(r.Competitor("Quay", (other,)),), features=(said,),
-            swot=r.Swot(strengths=(r.Rated(said, "Strengths"),)),
+            overview=(said,),
+            competitors=(r.Competitor("Quay", (other,)),),
+            features=(said,),
+            swot=r.Swot(strengths=(r.SwotItem(said, "Strengths"),)),
             comparison=r.Comparison(("Harbor", "Quay"), (r.Row("Rules", (said, None)),)),
             contradictions=(r.Contradiction("replication rules", said, other),),
             summary=f"**Overview**\n\n- {FACT}\n- {OTHER}",
         ),
-        "rounds": 2, "partial": "The time for reading was over.", "unavailable": ("web search",),
+        "rounds": 2,
+        "partial": "The time for reading was over.",
+        "unavailable": ("web search",),
         "resolution": Resolution(f"{FACT} [1]", (Citation(1, HARBOR, "Limits", "Limits", FACT, 10, 53),)),
-        "summary": FACT, "report": a_report(),
-    }  # fmt: skip
+        "summary": FACT,
+        "report": a_report(),
+    }
     return msgspec.structs.replace(ResearchCase(ticket_id="", text=""), **(known | more))

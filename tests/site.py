@@ -41,7 +41,7 @@ def _html(kind: str, status: str = "200 OK", *headers: str) -> Reply:
 
 
 def _article(text: str, type_: str = HTML, encoding: str = "utf-8", head: str = "") -> Reply:
-    return Reply(texts.of(text).headed(head).encode(encoding), type_)
+    return Reply(texts.of(text).is_whole_answer(head).encode(encoding), type_)
 
 
 _TRAM = texts.ARTICLES["/articles/tram"].replace("airport", "café")

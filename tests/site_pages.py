@@ -181,9 +181,9 @@ class Article(NamedTuple):
     @property
     def html(self) -> str:
         """A page as sites make them: the article between all that does not belong to it."""
-        return self.headed("")
+        return self.is_whole_answer("")
 
-    def headed(self, head: str) -> str:
+    def is_whole_answer(self, head: str) -> str:
         """The same with more in its head."""
         return page(self.title, _marked_up(self.text), head)
 

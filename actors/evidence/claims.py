@@ -11,9 +11,9 @@ from typing import Literal
 
 import msgspec
 
-from actors.evidence.facts import Facts, denied, facts, supplies
-from actors.evidence.passages import Passage, Slice
-from actors.text.normalize import fold, locate, plain, shown
+from actors.evidence.facts import Facts, facts, negated_terms, supplies
+from actors.evidence.passages import Passage, Span
+from actors.text.normalize import casefold, find_span, normalize, sanitize_markdown
 
 
 class Claim(msgspec.Struct, frozen=True, gc=False):
@@ -65,7 +65,7 @@ def verify(claim: Claim, passages: Sequence[Passage]) -> Verdict:
     if found is None:
         return "unverified"
     passage, quote = passages[claim.passage - 1], found.of(passages[claim.passage - 1])
-    if fold(claim.text)[0] == fold(quote)[0]:
+    if normalize(claim.text)[0] == normalize(quote)[0]:
         return "supported"
     if _length(quote) < QUOTE_CHARACTERS or not _related(claim.text, quote):
         return "unverified"
@@ -97,13 +97,13 @@ def cite(claims: Sequence[Claim], passages: Sequence[Passage]) -> tuple[str, tup
             continue
         citation = _citation(passage, place, len(citations) + 1)
         citation = citations.setdefault((citation.source, citation.start, citation.end), citation)
-        key = fold(claim.text)[0]
-        excerpt = key == fold(citation.quote)[0]
-        text = shown((citation.quote if excerpt else claim.text)[:CLAIM_CHARACTERS])
+        key = normalize(claim.text)[0]
+        excerpt = key == normalize(citation.quote)[0]
+        text = sanitize_markdown((citation.quote if excerpt else claim.text)[:CLAIM_CHARACTERS])
         if text:
             numbers = statements.setdefault(key, (text, []))[1]
             numbers += [] if citation.number in numbers else [citation.number]
-            headings[key] = shown(passage.heading or passage.title) if excerpt else ""
+            headings[key] = sanitize_markdown(passage.heading or passage.title) if excerpt else ""
     return _rendered(statements, headings), tuple(citations.values())
 
 
@@ -122,15 +122,15 @@ def _rendered(statements: dict[str, tuple[str, list[int]]], headings: dict[str, 
     return "".join(parts)
 
 
-def _place(claim: Claim, passages: Sequence[Passage]) -> Slice | None:
+def _place(claim: Claim, passages: Sequence[Passage]) -> Span | None:
     """Where the claim's quote stands in its passage."""
     if not 1 <= claim.passage <= len(passages):
         return None
-    found = locate(claim.quote, passages[claim.passage - 1].text)
-    return Slice(*found) if found else None
+    found = find_span(claim.quote, passages[claim.passage - 1].text)
+    return Span(*found) if found else None
 
 
-def _citation(passage: Passage, place: Slice, number: int) -> Citation:
+def _citation(passage: Passage, place: Span, number: int) -> Citation:
     return Citation(
         number=number,
         source=passage.source,
@@ -156,7 +156,7 @@ def _length(quote: str) -> int:
 
 def _related(text: str, quote: str) -> bool:
     """Whether a claim shares a word with its quote, where both have words of one script."""
-    said, quoted = plain(text), plain(quote)
+    said, quoted = casefold(text), casefold(quote)
     compared = False
     for words in (_LATIN, _CJK_PAIR):
         one, other = ({word[:5] for word in words.findall(each)} for each in (said, quoted))
@@ -182,11 +182,11 @@ def _negations(text: str, quote: str, said: Facts, quoted: Facts, read: Facts) -
     if said.negated and not quoted.negated:
         return "unverified" if read.negated else "contradicted"
     if quoted.negated and not said.negated:
-        words = frozenset(re.findall(r"[^\W\d_]{3,}", plain(text)))
-        if any(denial <= words for denial in denied(quote)):
+        words = frozenset(re.findall(r"[^\W\d_]{3,}", casefold(text)))
+        if any(denial <= words for denial in negated_terms(quote)):
             return "contradicted"
     return "supported"
 
 
 def _has(identifier: str, passage: Passage) -> bool:
-    return any(identifier in fold(part)[0] for part in (passage.text, passage.heading, passage.title))
+    return any(identifier in normalize(part)[0] for part in (passage.text, passage.heading, passage.title))

@@ -4,7 +4,7 @@ import re
 from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
-from actors.text.normalize import plain
+from actors.text.normalize import casefold
 
 _MONTHS = {
     name: number
@@ -70,7 +70,7 @@ class Facts(NamedTuple):
 
 def facts(text: str) -> Facts:
     """What a text states that can be compared."""
-    text = _LIST_MARKER.sub(" ", plain(text))
+    text = _LIST_MARKER.sub(" ", casefold(text))
     dates = set()
     for form in _DATES:
         for found in form.finditer(text):
@@ -98,10 +98,10 @@ def supplies(have: frozenset[Quantity], wanted: Quantity) -> bool:
     return any(_bare(each, wanted.value) for each in have)
 
 
-def denied(text: str) -> list[frozenset[str]]:
+def negated_terms(text: str) -> list[frozenset[str]]:
     """For each negation of a text, the two words of weight behind it."""
     found = []
-    text = plain(text)
+    text = casefold(text)
     for match in _NEGATION.finditer(text):
         words = [
             w for w in re.findall(r"[^\W\d_]{3,}", text[match.end() : match.end() + 60].casefold()) if w not in _LIGHT
@@ -115,11 +115,11 @@ _LIGHT = frozenset(("the", "any", "this", "that", "you", "your", "have", "been",
 
 
 def _quantity(number: str, unit: str | None) -> Quantity:
-    plain = (
+    casefold = (
         number.replace(",", "") if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", number) else number.replace(",", ".")
     )
     try:
-        value = Decimal(plain).normalize()
+        value = Decimal(casefold).normalize()
     except InvalidOperation:  # 10:30, 192.168.0.1
         return Quantity(Decimal(0), number)
     family, factor = _FACTORS.get((unit or "").casefold(), ("", Decimal(1)))

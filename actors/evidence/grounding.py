@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from actors.evidence.claims import Claim
 from actors.evidence.passages import Passage
-from actors.text.normalize import fold, locate
+from actors.text.normalize import find_span, normalize
 
 _QUOTED = re.compile(
     r"\"([^\"\n]{3,400})\"|“([^”\n]{3,400})”|„([^“”\n]{3,400})[“”]|«([^»\n]{3,400})»|「([^」\n]{2,400})」|『([^』\n]{2,400})』"
@@ -49,10 +49,10 @@ class Shown:
 
     @functools.cached_property
     def text(self) -> str:
-        return fold("\n".join(self._texts))[0]
+        return normalize("\n".join(self._texts))[0]
 
     def has(self, words: str) -> bool:
-        return fold(words)[0] in self.text
+        return normalize(words)[0] in self.text
 
 
 def adds(claim: Claim, passages: Sequence[Passage], shown: Shown) -> bool:
@@ -62,7 +62,7 @@ def adds(claim: Claim, passages: Sequence[Passage], shown: Shown) -> bool:
     if _MARKUP.search(claim.text):
         return True
     text = passages[claim.passage - 1].text if 1 <= claim.passage <= len(passages) else ""
-    if any(locate(words, text) is None for words in _quoted(claim.text)):
+    if any(find_span(words, text) is None for words in _quoted(claim.text)):
         return True
     return not all(shown.has(each) for each in (*_put_in(claim.text), *_names(claim)))
 
@@ -75,7 +75,7 @@ def presumes(text: str, shown: Shown) -> bool:
 
 def _quotes(claim: Claim) -> bool:
     """Whether it is nothing but the words of its source."""
-    return fold(claim.text)[0] == fold(claim.quote)[0]
+    return normalize(claim.text)[0] == normalize(claim.quote)[0]
 
 
 def _quoted(text: str) -> Iterator[str]:

@@ -3,7 +3,7 @@
 import msgspec
 
 
-class Slice(msgspec.Struct, frozen=True, gc=False):
+class Span(msgspec.Struct, frozen=True, gc=False):
     """A run of characters of a passage that bears on the question: `passage.text[start:end]`."""
 
     start: int
@@ -32,7 +32,7 @@ class Passage(msgspec.Struct, frozen=True, gc=False):
     anchor: str = ""
     """HTML id of the nearest heading or term above it."""
     score: float = 0.0
-    quotes: tuple[Slice, ...] = ()
+    quotes: tuple[Span, ...] = ()
     """The sentences that bear on the question, best first; filled by a search."""
 
 
@@ -41,10 +41,10 @@ class Sentence(msgspec.Struct, frozen=True, gc=False):
 
     passage: int
     """1-based number of the passage among them."""
-    place: Slice
+    place: Span
 
 
-class Findings(msgspec.Struct, frozen=True, gc=False):
+class SearchHits(msgspec.Struct, frozen=True, gc=False):
     """What a search of the knowledge found for one question."""
 
     passages: tuple[Passage, ...] = ()

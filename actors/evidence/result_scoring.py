@@ -9,7 +9,7 @@ import msgspec
 
 from actors.evidence.sources import SearchResult
 from actors.text.keywords import terms
-from actors.text.normalize import plain
+from actors.text.normalize import casefold
 from actors.text.urls import host_of, split
 
 HOSTS = 3
@@ -46,7 +46,7 @@ class Scored(NamedTuple):
     why: tuple[str, ...]
 
 
-def judged(results: Sequence[SearchResult], *questions: str) -> tuple[SearchResult, ...]:
+def score_results(results: Sequence[SearchResult], *questions: str) -> tuple[SearchResult, ...]:
     """Results of one answer, each with the quality that it has for the question that it fits best."""
     newest = max((each.published for each in results), default="")
     return tuple(
@@ -72,7 +72,7 @@ def score(result: SearchResult, question: str, *, newest: str = "") -> Scored:
     details = [1.0 if result.summary else 0.0, 0.0 if result.url.startswith("http:") else 1.0]
     if not result.summary:
         why.append("no summary")
-    if _RECENT.search(plain(question)):
+    if _RECENT.search(casefold(question)):
         details.append(_freshness(result.published, newest))
         why.append(f"published {result.published}" if result.published else "no date")
     value = relevance * (0.7 + 0.2 * PRIORS.get(result.source, 0.5) + 0.1 * sum(details) / len(details))

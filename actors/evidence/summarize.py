@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from actors.evidence.sources import PAGE_CHARACTERS
 from actors.text.markdown_blocks import Segment, prose, segments, sentences, words
-from actors.text.normalize import plain
+from actors.text.normalize import casefold
 
 SUMMARY_CHARACTERS = 199
 KEY_POINTS = 4
@@ -137,7 +137,7 @@ def _said(text: str) -> Iterator[str]:
 
 
 def _terms(text: str) -> Iterator[str]:
-    folded = plain(text)
+    folded = casefold(text)
     for word in _WORD.findall(folded):
         if word not in _LIGHT:
             yield word[:_STEM]

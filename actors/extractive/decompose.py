@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from actors.text.comparison_forms import criteria_after
 from actors.text.comparison_targets import LEADING, Compared, compared_in, question_on
-from actors.text.keywords import ordered, terms
+from actors.text.keywords import in_order, terms
 
 QUESTIONS = 8
 """A task has at most so many."""
@@ -108,7 +108,7 @@ def decompose(task: str) -> Asked:
         clauses = [clause for part in chosen for each in _clauses(part) for clause in _each_name(each)]
         found = [aspect for clause in clauses for aspect in _aspects(clause)]
     most = max(QUESTIONS, BESIDES + len(compared.cells))
-    return Asked(unrepeated(found)[:most] or ((text,) if text else ()), *compared)
+    return Asked(deduplicate(found)[:most] or ((text,) if text else ()), *compared)
 
 
 def _compared(compared: Compared, parts: list[str]) -> list[str]:
@@ -121,7 +121,7 @@ def _compared(compared: Compared, parts: list[str]) -> list[str]:
     return [*(others or parts)[: QUESTIONS - len(compared.sides)], *map(_opened, compared.sides)]
 
 
-def unrepeated(texts: list[str] | tuple[str, ...]) -> tuple[str, ...]:
+def deduplicate(texts: list[str] | tuple[str, ...]) -> tuple[str, ...]:
     """Without those that only say again what another one asks; texts without any term of weight go last of all."""
     kept: list[tuple[str, frozenset[str]]] = []
     for text in texts:
@@ -134,7 +134,7 @@ def unrepeated(texts: list[str] | tuple[str, ...]) -> tuple[str, ...]:
 
 def keywords(text: str, most: int = 12) -> str:
     """A question without its filler, for a search engine: its words of weight as they are written."""
-    wanted, found = frozenset(ordered(text)), list[str]()
+    wanted, found = frozenset(in_order(text)), list[str]()
     for word in re.findall(r"[.'-]{0,3}\w+(?:[.'-]+\w+)*", text):
         if terms(word) & wanted and word not in found:
             found.append(word)

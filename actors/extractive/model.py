@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from actors.ports import Filled, ModelFailed, Task
+from actors.ports import Completion, ModelFailed, ModelRequest
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -21,7 +21,7 @@ class Extractive:
     def __init__(self, modules: Mapping[Any, str]) -> None:
         self._modules = modules
 
-    async def fill(self, shape: type[T], task: Task, *, within: float) -> Filled:  # noqa: ARG002 - it does not wait
+    async def fill(self, shape: type[T], task: ModelRequest, *, within: float) -> Completion:  # noqa: ARG002 - it does not wait
         """
         Answer with rules and quotes only.
 
@@ -32,5 +32,5 @@ class Extractive:
                 f"Without a model there is no {shape.__name__}: set OPENAI_API_KEY, or [model] base_url in config.toml."
             )
         answers = importlib.import_module(self._modules[shape]).ANSWERS
-        filled: Filled = answers[shape](task)
+        filled: Completion = answers[shape](task)
         return filled

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from actors.evidence.heading_types import is_entry, leaf, named_by, nearest
 from actors.evidence.passages import Passage
 from actors.extractive.decompose import decompose, essence
-from actors.text.keywords import ordered, share, terms
+from actors.text.keywords import in_order, share, terms
 
 OPENS_ON = 0.5
 """A section speaks from its first sentence on of what its heading, or that of its page, says of the question so far."""
@@ -99,7 +99,7 @@ class Asked(NamedTuple):
         whole = sum(self.wanted.values())
         return sum(weight for term, weight in self.wanted.items() if term in have) / whole if whole else 0.0
 
-    def headed(self, passage: Passage) -> bool:
+    def is_whole_answer(self, passage: Passage) -> bool:
         """Whether all that stands in a passage answers the question, for its headings say the whole of it."""
         above = terms(f"{passage.title} {passage.heading}")
         own = bool(self.telling & terms(nearest(passage)))
@@ -127,7 +127,7 @@ def asked_by(question: str, whole: str, sides: tuple[str, ...], weights: Sequenc
     shared = frozenset.intersection(*of) if of else frozenset()
     compares = bool(of) and all(each <= wanted for each in of)
     return Asked(
-        question, weighed(question, weights), tuple(map(terms, decompose(whole).questions)),
+        question, weigh(question, weights), tuple(map(terms, decompose(whole).questions)),
         tuple(IDENTIFIER.findall(question)),
         tuple(_speaks(side, each - shared or each) for side, each in zip(sides, of, strict=True)) if compares else (),
         bool(_SETS.search(question)), _besides(question, wanted), wanted & _ASPECTS.keys(),
@@ -144,13 +144,13 @@ def _besides(question: str, wanted: frozenset[str]) -> tuple[str, ...]:
 
 def _speaks(side: str, own: frozenset[str]) -> Callable[[str], bool]:
     """Whether a text speaks of one side of a comparison: by its identifier, or by a word that is its own."""
-    named = IDENTIFIER.findall(side)
-    if named:
-        return lambda text: any(re.search(rf"\b{each}\b", text) for each in named)
+    names_entry = IDENTIFIER.findall(side)
+    if names_entry:
+        return lambda text: any(re.search(rf"\b{each}\b", text) for each in names_entry)
     return lambda text: bool(own & terms(text))
 
 
-def weighed(question: str, weights: Sequence[tuple[str, float]]) -> dict[str, float]:
+def weigh(question: str, weights: Sequence[tuple[str, float]]) -> dict[str, float]:
     """The terms of a question with what each tells; what somebody does with the subject tells little."""
     known: dict[str, float] = {}
     for word, weight in weights:
@@ -161,13 +161,13 @@ def weighed(question: str, weights: Sequence[tuple[str, float]]) -> dict[str, fl
     strange = UNKNOWN * middle
     return {
         term: (known.get(term, middle) or strange) * (1.0 if term in subjects else ACTIVITY)
-        for term in ordered(question)
+        for term in in_order(question)
     }
 
 
 def pairs(text: str) -> Iterator[tuple[str, str]]:
     """The terms of words that follow each other with nothing but a space or a hyphen between them."""
-    stems = [next(iter(ordered(word)), "") for word in _WORD.findall(text[:PAIRED])]
+    stems = [next(iter(in_order(word)), "") for word in _WORD.findall(text[:PAIRED])]
     return pairwise(stems)
 
 
@@ -176,7 +176,7 @@ def sentences(text: str) -> Iterator[str]:
     yield from _SENTENCE.split(text)
 
 
-def named(heading: str, asked: Asked) -> bool:
+def names_entry(heading: str, asked: Asked) -> bool:
     """Whether the question asks for an entry: by its name, or for all entries whose names say what it is about."""
     name = named_by(heading)
     words = terms(name)
@@ -185,5 +185,5 @@ def named(heading: str, asked: Asked) -> bool:
     if asked.share(words) < OPENS_ON or not words & asked.telling:
         return False
     if IDENTIFIER.search(name):
-        return len(words & asked.wanted.keys()) > 1 or (asked.sets and ordered(name)[0] in asked.telling)
+        return len(words & asked.wanted.keys()) > 1 or (asked.sets and in_order(name)[0] in asked.telling)
     return words <= asked.wanted.keys()

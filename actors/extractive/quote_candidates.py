@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from actors.evidence.claims import Claim
 from actors.evidence.heading_types import is_entry, leaf, nearest
-from actors.evidence.passages import Findings, Passage, Slice
+from actors.evidence.passages import Passage, SearchHits, Span
 from actors.extractive.decompose import subject
-from actors.extractive.query_profile import FORMULA, IDENTIFIER, OPENS_ON, SHORT, WHOLE, Asked, named, pairs
-from actors.extractive.standalone import points, standing
+from actors.extractive.query_profile import FORMULA, IDENTIFIER, OPENS_ON, SHORT, WHOLE, Asked, names_entry, pairs
+from actors.extractive.standalone import points, standalone_parts
 from actors.text.keywords import share, terms
 
 NEAR_PAGE = 0.3
@@ -66,7 +66,7 @@ class Quote(NamedTuple):
     number: int
     """Of the passage, as claims name it."""
     passage: Passage
-    place: Slice
+    place: Span
 
     @property
     def text(self) -> str:
@@ -92,21 +92,21 @@ class Quote(NamedTuple):
         return Claim(self.text, self.number, self.text)
 
 
-def candidates(found: Findings, asked: Asked) -> list[Quote]:
+def candidates(found: SearchHits, asked: Asked) -> list[Quote]:
     """All that could be quoted on a question: what the search singled out, and the paragraphs beside it."""
     best_page = max((each.score for each in found.passages), default=0.0) or 1.0
     best = max((place.score for each in found.passages for place in each.quotes), default=0.0) or 1.0
     held: dict[tuple[int, int], Quote] = {}
     for number, passage in enumerate(found.passages, 1):
         opens = number in found.begins
-        headed = asked.headed(passage)
+        headed = asked.is_whole_answer(passage)
         near = bool(passage.quotes) and passage.score >= NEAR_PAGE * best_page
         if not (near or opens or headed or asked.share(terms(nearest(passage))) >= LEAST):
             continue
         for place in (*passage.quotes, *_paragraphs(passage, UNQUOTED * best)):
-            begins = place.start == 0 and (opens or (is_entry(passage.heading) and named(passage.heading, asked)))
+            begins = place.start == 0 and (opens or (is_entry(passage.heading) and names_entry(passage.heading, asked)))
             bears = _anything if begins or headed else _bearing(asked.wanted)
-            stands = standing(passage, place, bears, asked.code)
+            stands = standalone_parts(passage, place, bears, asked.code)
             if stands is None:
                 continue
             quote = Quote(0.0, number, passage, stands)
@@ -124,14 +124,14 @@ def _phrased(quotes: list[Quote], asked: Asked) -> list[Quote]:
     """Where some speak of the very thing, such as an "exclusion constraint", those that have its words apart do not."""
     if not asked.phrases:
         return quotes
-    told = [each for each in quotes if asked.headed(each.passage) or asked.phrases & {*pairs(each.shown)}]
+    told = [each for each in quotes if asked.is_whole_answer(each.passage) or asked.phrases & {*pairs(each.shown)}]
     return told or quotes
 
 
 def _kept(quotes: list[Quote], asked: Asked) -> list[Quote]:
     """Where headings say all of the question, only what stands below them, and what says all of it by itself."""
     best = max((each.score for each in quotes), default=0.0)
-    above = {each.passage.id for each in quotes if asked.headed(each.passage)}
+    above = {each.passage.id for each in quotes if asked.is_whole_answer(each.passage)}
     if not above:
         return quotes
     told = [each for each in quotes if each.passage.id in above or asked.best(each.text) >= WHOLE]
@@ -146,7 +146,7 @@ def _held_up(quote: Quote, best: float) -> Quote:
 def _merits(quote: Quote, asked: Asked, first: bool) -> float:
     """What speaks for and against a quote beside the score of the search."""
     heading = quote.passage.heading
-    unnamed = is_entry(heading) and not named(heading, asked)
+    unnamed = is_entry(heading) and not names_entry(heading, asked)
     tells = is_entry(heading) and not unnamed and quote.place.start == 0  # an entry says first what its name stands for
     near = asked.fit(terms(nearest(quote.passage)))
     said = asked.best(quote.text) + IN_LEAF * near + IN_PATH * asked.share(terms(heading))
@@ -161,7 +161,7 @@ def _on_topic(quote: Quote, asked: Asked, first: bool) -> bool:
     heading = quote.passage.heading
     if not _speaks_of(quote, asked) or _ANNOUNCES.fullmatch(quote.text):
         return False
-    if asked.headed(quote.passage):
+    if asked.is_whole_answer(quote.passage):
         return not (_OF_AN_ENTRY.match(quote.text) or _BESIDES.match(leaf(heading)))
     if asked.about and max(share(each, quote.context) for each in asked.about) < ABOUT:
         return False
@@ -170,7 +170,7 @@ def _on_topic(quote: Quote, asked: Asked, first: bool) -> bool:
     if is_entry(heading):
         begins = quote.place.start == 0 and not _FRAGMENT.match(quote.text)
         told = not asked.names and len(asked.wanted) > SHORT and asked.best(quote.text) >= OF_AN_ENTRY
-        return (begins or bool(asked.names)) and (told or named(heading, asked))
+        return (begins or bool(asked.names)) and (told or names_entry(heading, asked))
     if _OF_AN_ENTRY.match(quote.text) or _BESIDES.match(leaf(heading)):
         return False
     if asked.code == FORMULA and _EXAMPLE.match(leaf(heading)):
@@ -185,7 +185,7 @@ def _speaks_of(quote: Quote, asked: Asked) -> bool:
         return False
     if any(not side(quote.text) for side in asked.sides):
         return False
-    headed = asked.headed(quote.passage)
+    headed = asked.is_whole_answer(quote.passage)
     return headed or not asked.besides or any(word in quote.text.lower() for word in asked.besides)
 
 
@@ -202,11 +202,11 @@ def _says_enough(quote: Quote, asked: Asked, first: bool) -> bool:
     return asked.best(quote.text) >= SAYS_SO or (first and asked.share(near) >= OPENS_ON)
 
 
-def _paragraphs(passage: Passage, score: float) -> Iterable[Slice]:
+def _paragraphs(passage: Passage, score: float) -> Iterable[Span]:
     at = 0
     for paragraph in passage.text.split("\n\n"):
         if not any(each.start < at + len(paragraph) and each.end > at for each in passage.quotes):
-            yield Slice(at, at + len(paragraph), score)
+            yield Span(at, at + len(paragraph), score)
         at += len(paragraph) + 2
 
 

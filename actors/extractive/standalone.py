@@ -5,7 +5,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple
 
-from actors.evidence.passages import Passage, Slice
+from actors.evidence.passages import Passage, Span
 from actors.text.sentences import sentences
 
 LONGEST = 560
@@ -97,7 +97,7 @@ class Part(NamedTuple):
     """Parts of one block follow each other within a paragraph or list."""
 
 
-def standing(passage: Passage, place: Slice, bears: Callable[[str], bool], code_lines: int) -> Slice | None:
+def standalone_parts(passage: Passage, place: Span, bears: Callable[[str], bool], code_lines: int) -> Span | None:
     """
     The sentences at a place that can stand alone, with the one before them where they point back; None when none can.
 
@@ -120,7 +120,7 @@ def standing(passage: Passage, place: Slice, bears: Callable[[str], bool], code_
     start = every[first].start
     if every[first].kind == "item" and _ITEM.search(text, start, every[last].end):
         start = text.rfind("\n", 0, start) + 1  # the first of several items keeps its mark as the others do
-    return Slice(start, every[last].end, place.score)
+    return Span(start, every[last].end, place.score)
 
 
 def parts(text: str) -> list[Part]:

@@ -3,14 +3,14 @@
 import re
 
 from actors.evidence.claims import Claim
-from actors.evidence.passages import Findings, Passage, Slice
+from actors.evidence.passages import Passage, SearchHits, Span
 from actors.helpdesk import triage
 from actors.helpdesk.output_schemas import Analysis, Draft, Summary
-from actors.ports import Filled, Task
+from actors.ports import Completion, ModelRequest
 
 WELL_ABOVE_NOISE = 0.85
 """
-From this confidence of the search on, quotes are taken for an answer (`Filled.judged`).
+From this confidence of the search on, quotes are taken for an answer (`Completion.judged`).
 
 Measured over two manuals: all five answers above it are full ones, partial ones reach 0.66, wrong ones 0.24.
 """
@@ -33,10 +33,10 @@ _ROW = re.compile(r"\S \| \S")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 
 
-def analyze(task: Task) -> Filled:
+def analyze(task: ModelRequest) -> Completion:
     """What a ticket is about, by the words in it."""
     question = triage.question(dict(task.material).get("ticket", ""))
-    return Filled(
+    return Completion(
         Analysis(
             intent=triage.intent(question),
             urgency=triage.urgency(question),
@@ -46,14 +46,14 @@ def analyze(task: Task) -> Filled:
     )
 
 
-def draft(task: Task) -> Filled:
+def draft(task: ModelRequest) -> Completion:
     """Quotes for an answer, judged where the search stands well above the noise."""
-    findings = task.findings or Findings()
+    findings = task.findings or SearchHits()
     judged = findings.confidence >= WELL_ABOVE_NOISE and not findings.abstain
-    return Filled(_draft(findings), findings.passages, judged=judged)
+    return Completion(_draft(findings), findings.passages, judged=judged)
 
 
-def _draft(findings: Findings) -> Draft:
+def _draft(findings: SearchHits) -> Draft:
     """Quotes of the best pages: one of each in the order of the pages, then what else the best page says."""
     if findings.abstain:
         return Draft()
@@ -65,7 +65,7 @@ def _draft(findings: Findings) -> Draft:
     return Draft(tuple(_claim(*quote) for quote in order))
 
 
-Quote = tuple[int, Passage, Slice]
+Quote = tuple[int, Passage, Span]
 
 
 def _chosen(passages: tuple[Passage, ...]) -> list[Quote]:
@@ -94,17 +94,17 @@ def _chosen(passages: tuple[Passage, ...]) -> list[Quote]:
     return chosen
 
 
-def _claim(number: int, passage: Passage, place: Slice) -> Claim:
+def _claim(number: int, passage: Passage, place: Span) -> Claim:
     text = place.of(passage)
     return Claim(text, number, text)
 
 
-def summarize(task: Task) -> Filled:
+def summarize(task: ModelRequest) -> Completion:
     """What was asked and what was found, each in its own first words."""
     material = dict(task.material)
     asked = _first(triage.question(material.get("ticket", "")))
     found = _first(_CITED.sub("", material.get("resolution", "")))
-    return Filled(Summary(" — ".join(part for part in (asked, found) if part)))
+    return Completion(Summary(" — ".join(part for part in (asked, found) if part)))
 
 
 def _first(text: str) -> str:

@@ -21,7 +21,7 @@ class Analysis(msgspec.Struct, frozen=True, gc=False):
     """ISO 639-1 code, or empty when it cannot be told."""
 
 
-class PassOn(msgspec.Struct, frozen=True, gc=False):
+class HandoverRequest(msgspec.Struct, frozen=True, gc=False):
     to: str
     reason: str
 
@@ -30,7 +30,7 @@ class Draft(msgspec.Struct, frozen=True, gc=False):
     """A worker's answer: claims in the order in which they are to be read. No claims: not found."""
 
     claims: tuple[Claim, ...] = ()
-    pass_on: PassOn | None = None
+    pass_on: HandoverRequest | None = None
     """Another worker who is better for this; then there are no claims."""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from actors.evidence.passages import Findings, Passage, Slice
+from actors.evidence.passages import Passage, SearchHits, Span
 
 CHARACTERS = 20_000
 """So much of a ticket is looked at."""
@@ -28,7 +28,7 @@ def questions(text: str) -> tuple[str, ...]:
     return asked[:QUESTIONS] if len(asked) > 1 else ()
 
 
-def together(found: Sequence[tuple[str, Findings]]) -> tuple[Findings, tuple[str, ...]]:
+def merge_hits(found: Sequence[tuple[str, SearchHits]]) -> tuple[SearchHits, tuple[str, ...]]:
     """What was found for each question as one, the best of each first; and the questions that nothing was found for."""
     answered = [_scaled(each.passages) for _, each in found if not each.abstain]
     unanswered = tuple(question for question, each in found if each.abstain)
@@ -39,7 +39,7 @@ def together(found: Sequence[tuple[str, Findings]]) -> tuple[Findings, tuple[str
             known = passages.get(each.id)
             passages[each.id] = msgspec.structs.replace(each, quotes=known.quotes + each.quotes) if known else each
     confidence = 0.0 if unanswered else min((each.confidence for _, each in found), default=0.0)
-    return Findings(tuple(passages.values())[:PASSAGES], "", confidence), unanswered
+    return SearchHits(tuple(passages.values())[:PASSAGES], "", confidence), unanswered
 
 
 def _scaled(passages: tuple[Passage, ...]) -> list[Passage]:
@@ -50,7 +50,7 @@ def _scaled(passages: tuple[Passage, ...]) -> list[Passage]:
         msgspec.structs.replace(
             each,
             score=each.score / top,
-            quotes=tuple(Slice(quote.start, quote.end, quote.score / best) for quote in each.quotes),
+            quotes=tuple(Span(quote.start, quote.end, quote.score / best) for quote in each.quotes),
         )
         for each in passages
     ]

@@ -8,11 +8,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from actors.evidence.sources import Missed
+from actors.evidence.sources import FailedSource
 from actors.reporting.failed_sources import REASONS
 from actors.reporting.links import publisher
-from actors.reporting.measures import Cited, Series, compared, series
-from actors.reporting.report import Chart, Line, Listed, Table
+from actors.reporting.measures import Cited, Series, comparison_series, series
+from actors.reporting.report import Chart, ReportSentence, SourceEntry, Table
 from actors.text.source_text import flat, neat
 
 SIGNS = {"%": "percent", "$": "dollars"}
@@ -42,12 +42,16 @@ _YEAR = re.compile(
 )
 
 
-def charts(lines: Sequence[Line], sources: Sequence[Listed], missed: Sequence[Missed]) -> tuple[Chart, ...]:
+def charts(
+    lines: Sequence[ReportSentence], sources: Sequence[SourceEntry], missed: Sequence[FailedSource]
+) -> tuple[Chart, ...]:
     """The charts that tell something about these sentences and sources."""
     return tuple(_charts(lines, sources, missed))
 
 
-def subject(lines: Sequence[Line], passages: Sequence[Cited], comparison: Table | None = None) -> tuple[Chart, ...]:
+def subject(
+    lines: Sequence[ReportSentence], passages: Sequence[Cited], comparison: Table | None = None
+) -> tuple[Chart, ...]:
     """
     Charts of what the report is about, where the sources hold amounts of one measure.
 
@@ -58,9 +62,9 @@ def subject(lines: Sequence[Line], passages: Sequence[Cited], comparison: Table 
     return tuple(map(_drawn, dict.fromkeys(found)))[:SUBJECTS]
 
 
-def _row(comparison: Table | None, row: Sequence[Line]) -> Series | None:
+def _row(comparison: Table | None, row: Sequence[ReportSentence]) -> Series | None:
     head = comparison.head if comparison else ()
-    return compared(
+    return comparison_series(
         row[0].text, ((side, (cell.text, cell.numbers)) for side, cell in zip(head[1:], row[1:], strict=True))
     )
 
@@ -99,7 +103,9 @@ def _named(text: str) -> Iterator[tuple[int, int]]:
                 yield int(year), match.start(name)
 
 
-def _charts(lines: Sequence[Line], sources: Sequence[Listed], missed: Sequence[Missed]) -> Iterator[Chart]:
+def _charts(
+    lines: Sequence[ReportSentence], sources: Sequence[SourceEntry], missed: Sequence[FailedSource]
+) -> Iterator[Chart]:
     cited = [each for each in sources if each.number]
     hosts = Counter(publisher(each.url) for each in cited)
     if len(hosts) > 2 or 1 < len(hosts) < len(cited):
@@ -117,7 +123,7 @@ def _charts(lines: Sequence[Line], sources: Sequence[Listed], missed: Sequence[M
         yield Chart("timeline", "Years that the cited sentences name", tuple(moments[:MOMENTS]))
 
 
-def _moments(line: Line, latest: int) -> Iterator[tuple[str, int]]:
+def _moments(line: ReportSentence, latest: int) -> Iterator[tuple[str, int]]:
     marks = f"({_marks(line.numbers)})" if line.numbers else ""
     seen: set[int] = set()
     for sentence in _SENTENCE.split(flat(line.text)):

@@ -7,9 +7,9 @@ Words of ours and words of sources come in different parts; every format escapes
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from actors.reporting.failed_sources import grouped
-from actors.reporting.links import shown
-from actors.reporting.report import IN_PART, Block, Chart, Line, Listed, Report, Table, body
+from actors.reporting.failed_sources import group_failures
+from actors.reporting.links import display_url
+from actors.reporting.report import IN_PART, Chart, Report, ReportSection, ReportSentence, SourceEntry, Table, body
 from actors.text.comparison_targets import question_on
 from actors.text.source_text import flat, neat
 
@@ -39,14 +39,14 @@ class Remark(NamedTuple):
 class Passages(NamedTuple):
     """Sentences of sources, each with its numbers: a list, or running text."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[ReportSentence, ...]
     running: bool = False
 
 
 class Disagreements(NamedTuple):
     """Pairs of sentences that cannot both be right."""
 
-    pairs: tuple[tuple[Line, Line], ...]
+    pairs: tuple[tuple[ReportSentence, ReportSentence], ...]
 
 
 class Points(NamedTuple):
@@ -68,14 +68,14 @@ class Picture(NamedTuple):
 class Works(NamedTuple):
     """The sources that are cited, in the order of their numbers."""
 
-    listed: tuple[Listed, ...]
+    listed: tuple[SourceEntry, ...]
 
 
 class Quotes(NamedTuple):
     """A heading, and below it the words of the sources behind sentences that are reworded."""
 
     title: str
-    lines: tuple[Line, ...]
+    lines: tuple[ReportSentence, ...]
 
 
 Part = Heading | Remark | Passages | Disagreements | Points | Grid | Picture | Works | Quotes
@@ -209,7 +209,7 @@ def _grounds(report: Report) -> Iterator[Part]:
         yield from (Picture(chart) for chart in report.charts)
     if report.missed:
         yield Heading("Not obtained", 2)
-    groups = grouped(report.missed)
+    groups = group_failures(report.missed)
     if sum(len(group.items) for group in groups) <= FEW and not any(group.more for group in groups):
         yield from (Points(tuple(item for group in groups for item in group.items)),) if groups else ()
     else:
@@ -223,7 +223,7 @@ def _grounds(report: Report) -> Iterator[Part]:
         yield Works(cited)
     if others:
         yield Heading("Read, but not cited", 2 if not cited else 3)
-        named = tuple(f"{each.title} ({shown(each.url)})" for each in others[:UNCITED])
+        named = tuple(f"{each.title} ({display_url(each.url)})" for each in others[:UNCITED])
         yield Points(named, max(0, len(others) - UNCITED))
     if reworded := tuple(dict.fromkeys(line for line in body(report) if line.quote)):
         yield Quotes("Words behind the sentences", reworded)
@@ -232,7 +232,7 @@ def _grounds(report: Report) -> Iterator[Part]:
         yield Points(report.notes)
 
 
-def reading(listed: Listed) -> str:
+def reading(listed: SourceEntry) -> str:
     """How a source was read, in a sentence for those who check it."""
     whole, part = listed.full_length, listed.characters
     said = [f"Published {neat(listed.published, 40)}"] if listed.published else []
@@ -250,12 +250,12 @@ def when(moment: str) -> str:
     return f"{day} {time[:5]} UTC" if time else day
 
 
-def counted(more: int) -> str:
+def more_items(more: int) -> str:
     """How a list goes on that is not shown whole."""
     return f"and {more:,} more"
 
 
-def _block(block: Block) -> Iterator[Part]:
+def _block(block: ReportSection) -> Iterator[Part]:
     if block.lines:
         yield Passages(block.lines)
     if block.note:

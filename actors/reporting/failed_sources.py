@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from actors.evidence.sources import Missed, Reason
+from actors.evidence.sources import FailedSource, Reason
 from actors.text.source_text import neat
 
 SHOWN = 10
@@ -38,7 +38,7 @@ class Group(NamedTuple):
     """How many are not shown."""
 
 
-def grouped(missed: Sequence[Missed]) -> tuple[Group, ...]:
+def group_failures(missed: Sequence[FailedSource]) -> tuple[Group, ...]:
     """Reasons in the order in which they first came up."""
     of: dict[Reason, dict[str, str]] = {}
     for each in missed:

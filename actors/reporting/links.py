@@ -39,7 +39,7 @@ def link(url: str) -> str:
     return f"{parts.scheme}://{ascii_host}{f':{port}' if port else ''}{_whole(quoted)}"
 
 
-def shown(url: str) -> str:
+def display_url(url: str) -> str:
     """The address for reading: on one line, and of an own document its path."""
     return neat(url.removeprefix("knowledge:"), LINK_CHARACTERS)
 

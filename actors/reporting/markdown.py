@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from actors.reporting import document as o
-from actors.reporting.links import link, publisher, shown
+from actors.reporting.links import display_url, link, publisher
 from actors.reporting.mermaid import mermaid
-from actors.reporting.report import Line, Listed, Report
+from actors.reporting.report import Report, ReportSentence, SourceEntry
 from actors.text.source_text import Piece, Span, clean, flat, pieces
 
 _INLINE = re.compile(
@@ -31,7 +31,7 @@ _CLOSING = re.compile(r"(?<!\S)#+$")
 _NUMBERED = re.compile(r"(\d{1,9})([.)])(?=\s|$)")
 
 
-def rendered(report: Report) -> str:
+def render_markdown(report: Report) -> str:
     """The whole report."""
     blocks = [_heading(report.title, 1)]
     for part in o.outline(report):
@@ -39,7 +39,7 @@ def rendered(report: Report) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     """Text on one line that means nothing but itself."""
     line = _INLINE.sub(_escape, " ".join(clean(text).split()))
     line = _NUMBERED.sub(r"\1\\\2", line, count=1) if _NUMBERED.match(line) else line
@@ -51,7 +51,7 @@ def _part(part: o.Part) -> Iterator[str]:
         case o.Heading(text, level):
             yield _heading(flat(text), level)
         case o.Remark(text, warns):
-            yield f"> **{escaped(text)}**" if warns else f"_{escaped(text)}_"
+            yield f"> **{escape(text)}**" if warns else f"_{escape(text)}_"
         case o.Passages(lines, running=True):
             yield " ".join(_running(line) for line in lines)
         case o.Passages(lines):
@@ -59,10 +59,13 @@ def _part(part: o.Part) -> Iterator[str]:
         case o.Disagreements(pairs):
             yield _listed([[*_said(one), f"_Against that:_ {_running(other)}"] for one, other in pairs])
         case o.Points(items, more):
-            said = [escaped(item) for item in items] + ([o.counted(more)] if more else [])
+            said = [escape(item) for item in items] + ([o.more_items(more)] if more else [])
             yield _listed([[each] for each in said])
         case o.Grid(table):
-            rows = [" | ".join(_cell(Line(each)) for each in table.head), " | ".join("---" for _ in table.head)]
+            rows = [
+                " | ".join(_cell(ReportSentence(each)) for each in table.head),
+                " | ".join("---" for _ in table.head),
+            ]
             rows += [" | ".join(_cell(cell) for cell in row) for row in table.rows]
             yield "\n".join(f"| {row} |" for row in rows)
         case o.Picture(chart):
@@ -77,7 +80,7 @@ def _part(part: o.Part) -> Iterator[str]:
 
 
 def _heading(text: str, level: int) -> str:
-    line = _CLOSING.sub(r"\\\g<0>", escaped(text))
+    line = _CLOSING.sub(r"\\\g<0>", escape(text))
     return f"{'#' * level} {line}"
 
 
@@ -88,13 +91,13 @@ def _listed(items: list[list[str]]) -> str:
     return ("\n\n" if apart else "\n").join(said)
 
 
-def _running(line: Line) -> str:
+def _running(line: ReportSentence) -> str:
     return f"{_spans(tuple(span for piece in pieces(line.text) for span in piece.spans))} {_marks(line)}".strip()
 
 
-def _said(line: Line) -> list[str]:
+def _said(line: ReportSentence) -> list[str]:
     """A sentence with its numbers, as blocks: prose, the lists and the code that belong to it."""
-    label, tail = f"**{escaped(line.under)}:** " if line.under else "", _marks(line)
+    label, tail = f"**{escape(line.under)}:** " if line.under else "", _marks(line)
     blocks: list[str] = []
     items: list[str] = []
     said = pieces(line.text)
@@ -111,7 +114,7 @@ def _said(line: Line) -> list[str]:
     return [f"{label}{blocks[0]} {tail}".strip(), *blocks[1:]]
 
 
-def _marks(line: Line) -> str:
+def _marks(line: ReportSentence) -> str:
     return "".join(f"[{number}]" for number in line.numbers)
 
 
@@ -154,21 +157,21 @@ def _fenced(text: str, language: str = "") -> str:
     return f"{mark}{language}\n{text}\n{mark}"
 
 
-def _cell(line: Line) -> str:
+def _cell(line: ReportSentence) -> str:
     parts = (_inline(part) for part in flat(line.text).split("|"))  # a backslash would not do in every viewer
     return f"{'&#124;'.join(parts)} {_marks(line)}".strip()
 
 
-def _work(listed: Listed) -> str:
+def _work(listed: SourceEntry) -> str:
     target = link(listed.url)
-    place = f"<{target}>" if target else _code(shown(listed.url))
+    place = f"<{target}>" if target else _code(display_url(listed.url))
     return (
-        f"{listed.number}. **{escaped(listed.title)}** — {escaped(publisher(listed.url))}, {place}{BREAK}"
-        f"   {escaped(o.reading(listed))}.{BREAK}"
+        f"{listed.number}. **{escape(listed.title)}** — {escape(publisher(listed.url))}, {place}{BREAK}"
+        f"   {escape(o.reading(listed))}.{BREAK}"
         f"   SHA-256 `{re.sub(r'[^0-9a-zA-Z]', '', listed.sha256)}`"
     )
 
 
-def _quoted(line: Line) -> str:
+def _quoted(line: ReportSentence) -> str:
     quote = " ".join(_prose(piece) if piece.kind != "code" else _code(flat(piece.text)) for piece in pieces(line.quote))
     return f"{_running(line)}\n\n> “{quote}”"

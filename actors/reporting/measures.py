@@ -116,7 +116,7 @@ def series(
     yield from _alike(known)
 
 
-def compared(attribute: str, cells: Iterable[tuple[str, Cited]]) -> Series | None:
+def comparison_series(attribute: str, cells: Iterable[tuple[str, Cited]]) -> Series | None:
     """
     A row of a comparison, when each side has one amount of the same unit.
 
@@ -129,10 +129,10 @@ def compared(attribute: str, cells: Iterable[tuple[str, Cited]]) -> Series | Non
             return None
         units.add(found[0].unit)
         items.append((neat(side, LABEL_CHARACTERS), found[0].value, numbers))
-    return told(attribute, units.pop(), items) if len(units) == 1 else None
+    return make_series(attribute, units.pop(), items) if len(units) == 1 else None
 
 
-def told(title: str, unit: str, items: Sequence[tuple[str, float, tuple[int, ...]]]) -> Series | None:
+def make_series(title: str, unit: str, items: Sequence[tuple[str, float, tuple[int, ...]]]) -> Series | None:
     """A series, if it tells anything."""
     labels = {label.casefold() for label, _, _ in items}
     values = {value for _, value, _ in items}
@@ -155,7 +155,7 @@ def _by_year(text: str, numbers: tuple[int, ...], years: Sequence[tuple[int, int
             return None
         items.append((str(year), amount.value, numbers))
     units = {each.unit for each in found} - {""}
-    return told(text, next(iter(units), ""), items) if len(units) <= 1 else None
+    return make_series(text, next(iter(units), ""), items) if len(units) <= 1 else None
 
 
 def _listed(text: str, numbers: tuple[int, ...]) -> Series | None:
@@ -168,7 +168,7 @@ def _listed(text: str, numbers: tuple[int, ...]) -> Series | None:
         items.append((neat(label["label"], LABEL_CHARACTERS), each.value, numbers))
         last = each.end
     units = {each.unit for each in found}
-    return told(text, units.pop(), items) if len(units) == 1 and "" not in units else None
+    return make_series(text, units.pop(), items) if len(units) == 1 and "" not in units else None
 
 
 def _alike(sentences: Sequence[Cited]) -> Iterator[Series]:
@@ -194,7 +194,7 @@ def _alike(sentences: Sequence[Cited]) -> Iterator[Series]:
         items = [(neat(label, LABEL_CHARACTERS), value, numbers) for label, (value, numbers) in of.items()]
         items.sort(key=lambda each: (each[0] if each[0].isdecimal() else "", 0))
         title = " ".join("…" if each == "\0" else each for each in key[1:])
-        if (made := told(title, key[0], items)) is not None:
+        if (made := make_series(title, key[0], items)) is not None:
             same = frozenset(of.values())
             if same not in best or len(key) > len(best[same][0]):  # the shortest label says it best
                 best[same] = key, made
@@ -227,7 +227,7 @@ def _columns(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: tuple[
             labels = (neat(row[named], LABEL_CHARACTERS) for row in rows)
             items = [(label, cell[0].value, numbers) for label, cell in zip(labels, cells, strict=True)]
             by = f" by {head[named].strip()}" if head[named].strip() else ""
-            if (made := told(f"{title}{by}", units.pop(), items)) is not None:
+            if (made := make_series(f"{title}{by}", units.pop(), items)) is not None:
                 yield made
                 return
 

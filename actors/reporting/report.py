@@ -5,10 +5,10 @@ from typing import Literal
 
 import msgspec
 
-from actors.evidence.sources import Missed
+from actors.evidence.sources import FailedSource
 
 
-class Line(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+class ReportSentence(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """A sentence of the report with the numbers of the sources that it rests on."""
 
     text: str
@@ -19,14 +19,14 @@ class Line(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """The heading in the source under which the words stand."""
 
 
-class Block(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+class ReportSection(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     title: str
-    lines: tuple[Line, ...] = ()
+    lines: tuple[ReportSentence, ...] = ()
     note: str = ""
     """What stands there instead of lines, such as "Not found in the sources."."""
 
 
-class Listed(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+class SourceEntry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """A source as the report lists it."""
 
     number: int
@@ -47,7 +47,7 @@ class Table(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """A comparison: the first column names the attribute."""
 
     head: tuple[str, ...]
-    rows: tuple[tuple[Line, ...], ...]
+    rows: tuple[tuple[ReportSentence, ...], ...]
     asked: bool = False
     """The task named the attributes: each cell is the answer to a question."""
 
@@ -68,19 +68,19 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=
 
     title: str
     question: str
-    overview: tuple[Line, ...] = ()
-    key_points: tuple[Line, ...] = ()
-    sections: tuple[Block, ...] = ()
+    overview: tuple[ReportSentence, ...] = ()
+    key_points: tuple[ReportSentence, ...] = ()
+    sections: tuple[ReportSection, ...] = ()
     comparison: Table | None = None
-    competitors: tuple[Block, ...] = ()
-    features: Block | None = None
-    swot: tuple[Block, ...] = ()
-    contradictions: tuple[tuple[Line, Line], ...] = ()
+    competitors: tuple[ReportSection, ...] = ()
+    features: ReportSection | None = None
+    swot: tuple[ReportSection, ...] = ()
+    contradictions: tuple[tuple[ReportSentence, ReportSentence], ...] = ()
     unanswered: tuple[str, ...] = ()
     further: tuple[str, ...] = ()
     """What is still open: "further exploration needed". Empty exactly when the case is complete."""
-    missed: tuple[Missed, ...] = ()
-    sources: tuple[Listed, ...] = ()
+    missed: tuple[FailedSource, ...] = ()
+    sources: tuple[SourceEntry, ...] = ()
     charts: tuple[Chart, ...] = ()
     partial: str = ""
     """Why less was done than ordered, in a sentence; empty when all was."""
@@ -88,7 +88,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=
     """How it was made: rounds, model or none, what was unavailable."""
 
 
-def body(report: Report) -> Iterator[Line]:
+def body(report: Report) -> Iterator[ReportSentence]:
     """All sentences of a report on its topic, in the order of reading."""
     yield from report.overview
     yield from report.key_points

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 
 from actors.evidence.sources import Statement
 from actors.evidence.summarize import cut
-from actors.research.models import Analysis, Rated
-from actors.text.normalize import shown
+from actors.research.models import Analysis, SwotItem
+from actors.text.normalize import sanitize_markdown
 
 OVERVIEW_CHARACTERS = 499
 
@@ -48,7 +48,7 @@ def _overview(said: Sequence[Statement]) -> str:
 
 
 def _line(text: str) -> str:
-    return " ".join(shown(text).split())
+    return " ".join(sanitize_markdown(text).split())
 
 
 def _rival(name: str, said: Sequence[Statement]) -> str:
@@ -56,7 +56,7 @@ def _rival(name: str, said: Sequence[Statement]) -> str:
     return f"{head}: {' '.join(_line(each.text) for each in said)}" if said else head
 
 
-def _rated(each: Rated) -> str:
+def _rated(each: SwotItem) -> str:
     return f"{_line(each.statement.text)} (under “{_line(each.heading)}”)"
 
 

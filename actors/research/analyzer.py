@@ -6,17 +6,17 @@ from collections.abc import Sequence
 import msgspec
 import structlog
 
-from actors.evidence.passages import Findings
+from actors.evidence.passages import SearchHits
 from actors.extractive.decompose import essence, names, subject
-from actors.ports import BudgetSpent, Filled, Model, PortFailed, Reading, Task
+from actors.ports import BudgetSpent, Completion, Model, ModelRequest, PortFailed, Reading
 from actors.research.analysis_summary import analysis_summary
-from actors.research.landscape import is_choice, lookups, surveyed, telling
+from actors.research.landscape import is_choice, lookups, survey, telling
 from actors.research.messages import AnalysisCompleted, AnalyzeSources, DirectionsFound
 from actors.research.models import Analysis, Plan
 from actors.research.output_schemas import Answer, Landscape
-from actors.research.synthesis import STOPPED, Argued, argue, concluded, distinct, goes_on, told
-from actors.workflow.cancellation import until_stopped
-from actors.workflow.progress import Worked
+from actors.research.synthesis import STOPPED, RoundFindings, argue, conclude, distinct, goes_on, report_round
+from actors.workflow.cancellation import run_until_stopped
+from actors.workflow.progress import StageProgress
 from bus import Actor, Context
 
 READING_SHARE, ANSWERING_SHARE = 0.3, 0.7
@@ -48,33 +48,33 @@ class Analyzer(Actor[AnalyzeSources]):
         found, extra = await self._read(message, plan, ctx)
         argued = argue(message, plan, found, await self._answers(message, plan, found, ctx))
         deeper = goes_on(message, argued) and not ctx.stopping
-        analysis = concluded(message, plan, argued, (*found, *extra))
+        analysis = conclude(message, plan, argued, (*found, *extra))
         if not deeper and not ctx.stopping:
             analysis, argued = await self._surveyed(message, argued, analysis, (*found, *extra), ctx)
         passages = tuple(p for findings in (*found, *extra) for p in findings.passages)
         if deeper:
-            return told(message, argued, analysis, passages, DirectionsFound)
-        return told(message, argued, analysis, passages, AnalysisCompleted)
+            return report_round(message, argued, analysis, passages, DirectionsFound)
+        return report_round(message, argued, analysis, passages, AnalysisCompleted)
 
     async def _read(
         self, message: AnalyzeSources, plan: Plan, ctx: Context
-    ) -> tuple[tuple[Findings, ...], tuple[Findings, ...]]:
+    ) -> tuple[tuple[SearchHits, ...], tuple[SearchHits, ...]]:
         """The passages on each question of the plan, and those that a landscape may need."""
         more = lookups(plan.sides or (subject(message.text) or message.text,)) if is_choice(message.text) else ()
         asked = (*plan.questions, *more[:LOOKUPS])
-        held = list[tuple[Findings, ...]]()
+        held = list[tuple[SearchHits, ...]]()
 
         async def look() -> None:
             try:
-                held.append(await self._found(asked, message, ctx.time_left() * READING_SHARE))
+                held.append(await self._found(asked, message, ctx.remaining_seconds() * READING_SHARE))
             except PortFailed as error:
-                held.append(tuple(Findings(abstain=str(error)) for _ in asked))
+                held.append(tuple(SearchHits(abstain=str(error)) for _ in asked))
 
-        await until_stopped(look(), ctx, within=_bounded(ctx.time_left()))
-        found = held[0] if held else tuple(Findings(abstain=STOPPED) for _ in asked)
+        await run_until_stopped(look(), ctx, within=_bounded(ctx.remaining_seconds()))
+        found = held[0] if held else tuple(SearchHits(abstain=STOPPED) for _ in asked)
         return found[: len(plan.questions)], found[len(plan.questions) :]
 
-    async def _found(self, asked: Sequence[str], message: AnalyzeSources, within: float) -> tuple[Findings, ...]:
+    async def _found(self, asked: Sequence[str], message: AnalyzeSources, within: float) -> tuple[SearchHits, ...]:
         """The passages on each question; one that is refused is asked again by what it is about alone."""
         found = list(await self._reading.passages(asked, message.pages, within=within))
         about = [names(each) or essence(each) for each in asked]
@@ -86,10 +86,10 @@ class Analyzer(Actor[AnalyzeSources]):
         return tuple(found)
 
     async def _answers(
-        self, message: AnalyzeSources, plan: Plan, found: Sequence[Findings], ctx: Context
-    ) -> list[Filled | PortFailed | None]:
+        self, message: AnalyzeSources, plan: Plan, found: Sequence[SearchHits], ctx: Context
+    ) -> list[Completion | PortFailed | None]:
         """Each question's answer, why there is none, or None where there was no time for it."""
-        answers: list[Filled | PortFailed | None] = [None] * len(found)
+        answers: list[Completion | PortFailed | None] = [None] * len(found)
         places, done = asyncio.Semaphore(AT_ONCE), 0
 
         async def one(place: int) -> None:
@@ -98,29 +98,31 @@ class Analyzer(Actor[AnalyzeSources]):
                 question = plan.questions[place]
                 answers[place] = await self._answer(question, found[place], message, plan, ctx)
                 done += 1
-                ctx.publish(Worked("analyzing", "Analysing", done, len(found), question))
+                ctx.publish(StageProgress("analyzing", "Analysing", done, len(found), question))
 
         async def every() -> None:
             async with asyncio.TaskGroup() as group:
                 for place in range(len(found)):
                     group.create_task(one(place))
 
-        ctx.publish(Worked("analyzing", "Analysing", 0, len(found)))
-        await until_stopped(every(), ctx, within=_bounded(ctx.time_left() * ANSWERING_SHARE))
+        ctx.publish(StageProgress("analyzing", "Analysing", 0, len(found)))
+        await run_until_stopped(every(), ctx, within=_bounded(ctx.remaining_seconds() * ANSWERING_SHARE))
         return answers
 
     async def _answer(
-        self, question: str, findings: Findings, message: AnalyzeSources, plan: Plan, ctx: Context
-    ) -> Filled | PortFailed:
+        self, question: str, findings: SearchHits, message: AnalyzeSources, plan: Plan, ctx: Context
+    ) -> Completion | PortFailed:
         if not findings.passages:
-            return Filled(Answer())  # there is nothing to answer from, so nobody is asked
+            return Completion(Answer())  # there is nothing to answer from, so nobody is asked
         task = self._task(question, findings, message, plan, ctx)
         try:
-            return await self._model.fill(Answer, task, within=ctx.time_left() * ANSWERING_SHARE)
+            return await self._model.fill(Answer, task, within=ctx.remaining_seconds() * ANSWERING_SHARE)
         except PortFailed as error:
             return error
 
-    def _task(self, question: str, findings: Findings, message: AnalyzeSources, plan: Plan, ctx: Context) -> Task:
+    def _task(
+        self, question: str, findings: SearchHits, message: AnalyzeSources, plan: Plan, ctx: Context
+    ) -> ModelRequest:
         explored = dict.fromkeys((*(each.question for each in message.sections), *plan.questions))
         material = [("question", question), ("task", message.text), ("explored", "\n".join(explored))]
         if plan.sides:
@@ -128,36 +130,43 @@ class Analyzer(Actor[AnalyzeSources]):
         if message.learnings:
             known = (" ".join(each.text.split()) for each in message.learnings)
             material.append(("learnings", "\n".join(known)))
-        return Task(agent=ctx.address, instructions=self._instructions, material=tuple(material), findings=findings)
+        return ModelRequest(
+            agent=ctx.address, instructions=self._instructions, material=tuple(material), findings=findings
+        )
 
     async def _surveyed(
-        self, message: AnalyzeSources, argued: Argued, analysis: Analysis, found: Sequence[Findings], ctx: Context
-    ) -> tuple[Analysis, Argued]:
+        self,
+        message: AnalyzeSources,
+        argued: RoundFindings,
+        analysis: Analysis,
+        found: Sequence[SearchHits],
+        ctx: Context,
+    ) -> tuple[Analysis, RoundFindings]:
         """The analysis with competitors, features and SWOT, where the task or the sources' headings give reason."""
         rated = telling(distinct((*(p for f in found for p in f.passages), *argued.passages)))
         passages = distinct((*rated, *argued.passages)) if is_choice(message.text) else rated
         if not passages:
             return analysis, argued
-        task = Task(
+        task = ModelRequest(
             agent=ctx.address, instructions=self._instructions, material=(("task", message.text),),
-            findings=Findings(passages[:LANDSCAPE_PASSAGES]),
+            findings=SearchHits(passages[:LANDSCAPE_PASSAGES]),
         )  # fmt: skip
-        held = list[Filled]()
+        held = list[Completion]()
         spent = ""
 
         async def fill() -> None:
             nonlocal spent
             try:
-                held.append(await self._model.fill(Landscape, task, within=ctx.time_left() * LANDSCAPE_SHARE))
+                held.append(await self._model.fill(Landscape, task, within=ctx.remaining_seconds() * LANDSCAPE_SHARE))
             except PortFailed as error:
                 spent = str(error) if isinstance(error, BudgetSpent) else ""
                 log.warning("landscape.failed", reason=str(error))
 
-        await until_stopped(fill(), ctx, within=_bounded(ctx.time_left() * LANDSCAPE_SHARE))
+        await run_until_stopped(fill(), ctx, within=_bounded(ctx.remaining_seconds() * LANDSCAPE_SHARE))
         argued = argued._replace(partial=argued.partial or spent or (held[0].partial if held else ""))
         if not held:
             return analysis, argued
-        part, dropped = surveyed(held[0].value, held[0].passages, message.brief.round, message.text)
+        part, dropped = survey(held[0].value, held[0].passages, message.brief.round, message.text)
         if dropped:
             log.warning("claims.dropped", count=dropped, of="landscape")
         analysis = msgspec.structs.replace(

@@ -12,9 +12,9 @@ from actors.evidence.claims import Citation, Claim, verify
 from actors.evidence.heading_types import nearest
 from actors.evidence.passages import Passage
 from actors.evidence.sources import Page, Statement
-from actors.reporting.report import Line
-from actors.research.models import Analysis, Rated, Section
-from actors.text.normalize import fold, locate
+from actors.reporting.report import ReportSentence
+from actors.research.models import Analysis, Section, SwotItem
+from actors.text.normalize import find_span, normalize
 from actors.text.source_text import flat, neat
 
 PLACES = 5
@@ -24,16 +24,16 @@ CONTAINED_CHARACTERS = 20
 HEADING_CHARACTERS = 120
 
 
-class Said:
+class UsedTexts:
     """The texts that one part of a report has used up: nothing is said twice."""
 
     __slots__ = ("texts",)
 
-    def __init__(self, *others: "Said") -> None:
+    def __init__(self, *others: "UsedTexts") -> None:
         self.texts: dict[str, None] = {text: None for other in others for text in other.texts}
 
     @classmethod
-    def of(cls, texts: Iterable[str]) -> "Said":
+    def of(cls, texts: Iterable[str]) -> "UsedTexts":
         said = cls()
         for each in texts:
             said.texts[_key(each)] = None
@@ -55,14 +55,14 @@ class Said:
 @functools.lru_cache(1024)
 def _key(text: str) -> str:
     """What two spellings of one text have in common."""
-    return fold(text)[0]
+    return normalize(text)[0]
 
 
 def _within(key: str, said: str) -> bool:
     return len(key) >= CONTAINED_CHARACTERS and key in said
 
 
-class Register:
+class CitationIndex:
     """Statements on one side, pages and passages on the other; numbers of sources in the order of first citation."""
 
     def __init__(self, pages: Sequence[Page], passages: Sequence[Passage]) -> None:
@@ -91,7 +91,7 @@ class Register:
         return tuple((self._passages[passage].text, (number,)) for passage, number in known.items())
 
     @property
-    def reworded(self) -> bool:
+    def has_paraphrase(self) -> bool:
         """Whether any statement that stands is more than the words of its source."""
         return any(stands and not verbatim(each) for each, stands in self._stand.items())
 
@@ -114,11 +114,11 @@ class Register:
                     places.append(said)
         return known
 
-    def fresh(self, statements: Iterable[Statement], said: Said) -> Iterator[Statement]:
+    def fresh(self, statements: Iterable[Statement], said: UsedTexts) -> Iterator[Statement]:
         """Those that stand and are not said yet; they are said from now on."""
         return (each for each in statements if self.stands(each) and said.add(each.text))
 
-    def line(self, said: Statement, heading: str = "") -> Line:
+    def line(self, said: Statement, heading: str = "") -> ReportSentence:
         """
         A statement that stands as a line of the report, with the numbers of all sources that say it.
 
@@ -126,7 +126,7 @@ class Register:
         """
         numbers = [self._cite(each) for each in self._places[_key(said.text)]]
         under = neat(flat(heading), HEADING_CHARACTERS) if heading else self._under(said)
-        return Line(said.text, tuple(dict.fromkeys(numbers)), "" if verbatim(said) else said.quote, under)
+        return ReportSentence(said.text, tuple(dict.fromkeys(numbers)), "" if verbatim(said) else said.quote, under)
 
     def _under(self, said: Statement) -> str:
         """A sentence that is reworded stands by itself; a quote may need the heading that it stood under."""
@@ -138,7 +138,7 @@ class Register:
     def _cite(self, said: Statement) -> int:
         number = self.numbers.setdefault(said.page, len(self.numbers) + 1)
         page, passage = self._pages[said.page], self._passages[said.passage]
-        start, end = locate(said.quote, passage.text) or (0, 0)
+        start, end = find_span(said.quote, passage.text) or (0, 0)
         cited = Citation(
             number, page.url, page.title, passage.heading, passage.text[start:end], passage.start + start,
             passage.start + end, passage.anchor,
@@ -169,7 +169,7 @@ def statements(sections: Sequence[Section], learnings: Sequence[Statement], anal
         yield from (pair.one, pair.other)
 
 
-def quadrants(analysis: Analysis) -> Mapping[str, tuple[Rated, ...]]:
+def quadrants(analysis: Analysis) -> Mapping[str, tuple[SwotItem, ...]]:
     """The parts of a SWOT by their titles."""
     swot = analysis.swot
     return {

@@ -36,7 +36,7 @@ _PATTERNS = {name: re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE) for name, pa
 _IS = re.compile(r"\b(?:is|are)\s+(?:an?|the|used|one)\b|是|이다|입니다")
 
 
-def compared(sides: Sequence[str], statements: Iterable[Statement], headings: Mapping[str, str]) -> Comparison | None:
+def compare(sides: Sequence[str], statements: Iterable[Statement], headings: Mapping[str, str]) -> Comparison | None:
     """
     What is said of each side; only attributes for which at least two sides have a sentence.
 

@@ -7,13 +7,13 @@ import msgspec
 from actors.evidence.claims import Citation
 from actors.evidence.sources import Page, Statement
 from actors.reporting.charts import charts, subject
-from actors.reporting.report import Block, Line, Listed, Report, Table, body
-from actors.research.citations import Register, statements
+from actors.reporting.report import Report, ReportSection, ReportSentence, SourceEntry, Table, body
+from actors.research.citations import CitationIndex, statements
 from actors.research.layout import Arrangement
 from actors.research.messages import CloseResearch
 from actors.research.methodology import ended_early, is_product_question, notes, still_open
-from actors.research.models import Analysis, Comparison, Rated
-from actors.text.normalize import fold
+from actors.research.models import Analysis, Comparison, SwotItem
+from actors.text.normalize import normalize
 from actors.text.source_text import neat
 
 TITLE_CHARACTERS = 100
@@ -33,14 +33,14 @@ def compose(case: CloseResearch, overview: Sequence[Statement] = ()) -> Report:
 
     :param overview: what a model wrote for it; without, the analysis has one.
     """
-    return written(case, overview)[0]
+    return render_report(case, overview)[0]
 
 
-def written(
+def render_report(
     case: CloseResearch,
     overview: Sequence[Statement] = (),
     remarks: Sequence[str] = (),
-    register: Register | None = None,
+    register: CitationIndex | None = None,
 ) -> Written:
     """
     The report, and what stands behind its numbers, sentence by sentence.
@@ -49,7 +49,7 @@ def written(
     :param register: one that knows already what stands; checking that is most of the work.
     """
     analysis = case.analysis or Analysis()
-    register = register or Register(case.pages, case.passages)
+    register = register or CitationIndex(case.pages, case.passages)
     for each in (*overview, *statements(case.sections, case.learnings, analysis)):
         register.stands(each)
     chosen = Arrangement(case.text, case.sections, analysis, overview or analysis.overview, register)
@@ -81,55 +81,55 @@ def _title(text: str) -> str:
     return title[0].upper() + title[1:]
 
 
-def _block(title: str, found: Sequence[Statement], register: Register, note: str = "") -> Block:
-    return Block(neat(title, HEADING_CHARACTERS), _below(title, map(register.line, found)), note)
+def _block(title: str, found: Sequence[Statement], register: CitationIndex, note: str = "") -> ReportSection:
+    return ReportSection(neat(title, HEADING_CHARACTERS), _below(title, map(register.line, found)), note)
 
 
-def _below(title: str, lines: Iterable[Line]) -> tuple[Line, ...]:
+def _below(title: str, lines: Iterable[ReportSentence]) -> tuple[ReportSentence, ...]:
     """A heading of the source that is ours as well, or that of the line before, is not named again."""
-    below: list[Line] = []
-    above = fold(title)[0]
+    below: list[ReportSentence] = []
+    above = normalize(title)[0]
     for line in lines:
-        under = fold(line.under)[0]
+        under = normalize(line.under)[0]
         below.append(msgspec.structs.replace(line, under="") if under == above else line)
         above = under
     return tuple(below)
 
 
-def _table(comparison: Comparison, register: Register) -> Table:
+def _table(comparison: Comparison, register: CitationIndex) -> Table:
     head = ("", *(neat(side, HEADING_CHARACTERS) for side in comparison.sides))
     rows = []
     for row in comparison.rows:
-        absent = Line(NOT_FOUND if comparison.asked else ABSENT)
+        absent = ReportSentence(NOT_FOUND if comparison.asked else ABSENT)
         cells = (register.line(cell) if cell else absent for cell in row.cells)
-        rows.append((Line(neat(row.attribute, HEADING_CHARACTERS)), *cells))
+        rows.append((ReportSentence(neat(row.attribute, HEADING_CHARACTERS)), *cells))
     return Table(head, tuple(rows), comparison.asked)
 
 
-def _competitors(case: CloseResearch, chosen: Arrangement, register: Register) -> tuple[Block, ...]:
+def _competitors(case: CloseResearch, chosen: Arrangement, register: CitationIndex) -> tuple[ReportSection, ...]:
     found = tuple(_block(each.name, each.statements, register) for each in chosen.competitors)
     return found or _absent(case)
 
 
-def _features(case: CloseResearch, chosen: Arrangement, register: Register) -> Block | None:
+def _features(case: CloseResearch, chosen: Arrangement, register: CitationIndex) -> ReportSection | None:
     if chosen.features:
         return _block("Features", chosen.features, register)
     return next(iter(_absent(case)), None)
 
 
-def _swot(case: CloseResearch, chosen: Arrangement, register: Register) -> tuple[Block, ...]:
+def _swot(case: CloseResearch, chosen: Arrangement, register: CitationIndex) -> tuple[ReportSection, ...]:
     found = tuple(_quadrant(title, rated, register) for title, rated in chosen.swot.items())
     return found or _absent(case)
 
 
-def _quadrant(title: str, rated: Sequence[Rated], register: Register) -> Block:
+def _quadrant(title: str, rated: Sequence[SwotItem], register: CitationIndex) -> ReportSection:
     lines = _below(title, (register.line(each.statement, each.heading) for each in rated))
-    return Block(title, lines, "" if lines else NOT_FOUND)
+    return ReportSection(title, lines, "" if lines else NOT_FOUND)
 
 
-def _absent(case: CloseResearch) -> tuple[Block, ...]:
+def _absent(case: CloseResearch) -> tuple[ReportSection, ...]:
     """A word on what was asked for and is not there."""
-    return (Block("", note=NOT_FOUND),) if is_product_question(case.text) else ()
+    return (ReportSection("", note=NOT_FOUND),) if is_product_question(case.text) else ()
 
 
 def _unanswered(case: CloseResearch, chosen: Arrangement) -> tuple[str, ...]:
@@ -146,13 +146,15 @@ def _noted(question: str, note: str) -> str:
     return f"{question}{'' if not note or question.endswith(('?', '.', '!', '？', '。')) else ':'} {note}"
 
 
-def _sources(pages: Sequence[Page], register: Register, lines: Sequence[Line]) -> tuple[Listed, ...]:
+def _sources(
+    pages: Sequence[Page], register: CitationIndex, lines: Sequence[ReportSentence]
+) -> tuple[SourceEntry, ...]:
     """Those that are cited, by number, then those that were read for nothing, without one."""
     cited = [number for line in lines for number in line.numbers]
     order = {key: place for place, key in enumerate(register.numbers)}
     unique = {page.key: page for page in pages}.values()
     return tuple(
-        Listed(
+        SourceEntry(
             register.numbers.get(page.key, 0), neat(page.title or page.url, HEADING_CHARACTERS), page.url, page.source,
             page.sha256, page.read_at, page.full_length if page.source == OWN else len(page.text), page.full_length,
             page.published,

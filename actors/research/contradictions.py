@@ -10,7 +10,7 @@ from actors.evidence.passages import Passage
 from actors.evidence.sources import Statement
 from actors.research.models import Contradiction
 from actors.text.keywords import terms
-from actors.text.normalize import plain
+from actors.text.normalize import casefold
 
 CONTRADICTIONS = 10
 SENTENCES = 200
@@ -66,7 +66,7 @@ def _sentences(statements: Iterable[Statement], passages: Iterable[Passage], num
                 continue
             stated = facts(line)
             if (stated.quantities or stated.dates) and not _HEDGED.search(line):
-                words = terms(_FIGURE.sub(" ", plain(line)))
+                words = terms(_FIGURE.sub(" ", casefold(line)))
                 found[page, line] = Said(Statement(line, line, passage, page, number), words, stated)
                 if len(found) == SENTENCES:
                     return tuple(found.values())

@@ -6,44 +6,46 @@ import msgspec
 
 from actors.evidence.claims import Claim
 from actors.evidence.heading_types import QUADRANTS, alternatives, is_entry, quadrant
-from actors.evidence.passages import Findings, Slice
+from actors.evidence.passages import SearchHits, Span
 from actors.extractive.query_profile import FORMULA, asked_by
 from actors.extractive.quote_candidates import Quote, candidates, defines
 from actors.extractive.quote_selection import chosen_of, readable
-from actors.extractive.standalone import standing
-from actors.ports import Filled, Task
+from actors.extractive.standalone import standalone_parts
+from actors.ports import Completion, ModelRequest
 from actors.research.follow_ups import found_in
-from actors.research.models import Brief, Plan
+from actors.research.models import Plan, ResearchOptions
 from actors.research.output_schemas import Answer, Landscape, Overview, PlanDraft, Rival
-from actors.research.planning import drafted
+from actors.research.planning import draft_plan
 from actors.text.keywords import share, terms
 
 QUOTES = 4
 COVERED = 0.5
 """Quotes that leave no more of the question unsaid are taken for its answer. Nobody has judged them: that is said by
-`Filled.judged`."""
+`Completion.judged`."""
 OVERVIEW_QUOTES, OVERVIEW_CHARACTERS = 4, 480
 RATED = 3
 """Quotes of one part of a landscape."""
 
 
-def plan(task: Task) -> PlanDraft:
+def plan(task: ModelRequest) -> PlanDraft:
     """The questions in a task, and what to search for."""
     said = dict(task.material)
     lines = {label: tuple(text.splitlines()) for label, text in task.material}
     breadth = said.get("breadth", "")
-    brief = Brief(breadth=int(breadth) if breadth.isdigit() else Brief().breadth, direction=said.get("direction", ""))
+    brief = ResearchOptions(
+        breadth=int(breadth) if breadth.isdigit() else ResearchOptions().breadth, direction=said.get("direction", "")
+    )
     before = None
     if "questions so far" in lines:
         tried, sides, criteria = (lines.get(each, ()) for each in ("searched in vain", "sides", "criteria"))
         before = Plan(lines["questions so far"], tried, (), sides, criteria)
     known, shortfall = lines.get("learnings", ()), said.get("shortfall", "")
-    return drafted(said.get("question", ""), brief, lines.get("open", ()), before, shortfall, known)
+    return draft_plan(said.get("question", ""), brief, lines.get("open", ()), before, shortfall, known)
 
 
-def answer(task: Task) -> Answer:
+def answer(task: ModelRequest) -> Answer:
     """The sentences that bear on a question, in an order to read them in, and what leads on from them."""
-    findings, said = task.findings or Findings(), dict(task.material)
+    findings, said = task.findings or SearchHits(), dict(task.material)
     question, whole = said.get("question", ""), said.get("task", "")
     if findings.abstain or not findings.passages:
         return Answer()
@@ -59,9 +61,9 @@ def answer(task: Task) -> Answer:
     return Answer(claims, open_ends, bool(claims) and covered >= COVERED)
 
 
-def overview(task: Task) -> Overview:
+def overview(task: ModelRequest) -> Overview:
     """The few quotes that say most on the whole question."""
-    findings, whole = task.findings or Findings(), dict(task.material).get("task", "")
+    findings, whole = task.findings or SearchHits(), dict(task.material).get("task", "")
     wanted = terms(whole)
     quotes = [
         Quote(_weight(place.of(p), p.heading, wanted) + defines(place.of(p), whole), n, p, place)
@@ -78,16 +80,16 @@ def overview(task: Task) -> Overview:
     return Overview(tuple(each.claim() for each in readable(chosen, whole)))
 
 
-def landscape(task: Task) -> Landscape:
+def landscape(task: ModelRequest) -> Landscape:
     """What stands under headings such as "Limitations": the sources' own judgement, none of ours."""
-    findings, whole = task.findings or Findings(), dict(task.material).get("task", "")
+    findings, whole = task.findings or SearchHits(), dict(task.material).get("task", "")
     about = terms(whole)
     rated: dict[str, list[Quote]] = {}
     rivals: dict[str, list[Quote]] = {}
     for number, passage in enumerate(findings.passages, 1):
         if not about & terms(f"{passage.title} {passage.heading}"):
             continue
-        place = standing(passage, Slice(0, len(passage.text)), _anything, FORMULA)
+        place = standalone_parts(passage, Span(0, len(passage.text)), _anything, FORMULA)
         if place is None:
             continue
         quote = Quote(0.0, number, passage, place)
@@ -109,9 +111,9 @@ def _weight(text: str, heading: str, wanted: frozenset[str]) -> float:
     return share(wanted, terms(text)) + share(wanted, terms(heading)) / 2
 
 
-def _fill(answer: Callable[[Task], msgspec.Struct]) -> Callable[[Task], Filled]:
-    def fill(task: Task) -> Filled:
-        return Filled(answer(task), task.findings.passages if task.findings else ())
+def _fill(answer: Callable[[ModelRequest], msgspec.Struct]) -> Callable[[ModelRequest], Completion]:
+    def fill(task: ModelRequest) -> Completion:
+        return Completion(answer(task), task.findings.passages if task.findings else ())
 
     return fill
 

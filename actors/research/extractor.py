@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 
 from actors.evidence.dedup import key_of
-from actors.evidence.sources import Missed, Page, SearchResult
+from actors.evidence.sources import FailedSource, Page, SearchResult
 from actors.ports import Fetch
 from actors.research.messages import ExtractionCompleted, ExtractionFellShort, ReadSources
 from actors.research.models import Plan
-from actors.workflow.cancellation import until_stopped
-from actors.workflow.progress import Worked
+from actors.workflow.cancellation import run_until_stopped
+from actors.workflow.progress import StageProgress
 from bus import Actor, Context
 
 SHARE = 0.7
@@ -32,17 +32,17 @@ class Extractor(Actor[ReadSources]):
         chosen = candidates(message.results, plan, {*(page.key for page in pages), *_keys(missed)})
         ordered = max(brief.breadth, len(brief.urls)) + message.read_before
         wanted = min(max(ordered - before, 0), len(chosen))
-        shown: dict[str, Page | Missed] = {}
+        shown: dict[str, Page | FailedSource] = {}
 
-        def show(read: Page | Missed) -> None:
+        def show(read: Page | FailedSource) -> None:
             """At once, whatever page is waited for; again only if it turns out to be something else."""
             key = read.key if isinstance(read, Page) else key_of(read.place)
             if shown.get(key) != read:
                 shown[key] = read
                 good = sum(isinstance(each, Page) for each in shown.values())
-                ctx.publish(Worked("extracting", "Reading pages", min(good, wanted), wanted, _named(read)))
+                ctx.publish(StageProgress("extracting", "Reading pages", min(good, wanted), wanted, _named(read)))
 
-        def done(read: Page | Missed) -> None:
+        def done(read: Page | FailedSource) -> None:
             nonlocal tried
             tried += 1
             if isinstance(read, Page):
@@ -51,10 +51,10 @@ class Extractor(Actor[ReadSources]):
                 missed.append(read)
             show(read)
 
-        ctx.publish(Worked("extracting", "Reading pages", 0, wanted))
-        seconds, question = ctx.time_left() * SHARE, brief.direction or message.text
+        ctx.publish(StageProgress("extracting", "Reading pages", 0, wanted))
+        seconds, question = ctx.remaining_seconds() * SHARE, brief.direction or message.text
         reading = self._fetch.read(chosen, wanted=wanted, query=question, within=seconds, done=done, arrived=show)
-        await until_stopped(reading, ctx, within=seconds + 1.0)
+        await run_until_stopped(reading, ctx, within=seconds + 1.0)
         pages[before:] = sorted(pages[before:], key=lambda page: _place(page, chosen))
         missed[len(message.missed) :] = sorted(missed[len(message.missed) :], key=lambda each: each.place)
         said = (tuple(pages), tuple(missed), message.partial or _partial(missed))
@@ -77,17 +77,17 @@ def candidates(results: Iterable[SearchResult], plan: Plan, known: set[str]) -> 
     return sorted(fresh, key=rank)
 
 
-def _named(read: Page | Missed) -> str:
+def _named(read: Page | FailedSource) -> str:
     """What came of a page, in a few words."""
     return read.title or read.url if isinstance(read, Page) else f"{read.place} ({read.reason.replace('_', ' ')})"
 
 
-def _keys(missed: Iterable[Missed]) -> set[str]:
+def _keys(missed: Iterable[FailedSource]) -> set[str]:
     """Pages that are not worth another try."""
     return {key_of(each.place) for each in missed if each.reason != "cancelled"}
 
 
-def _partial(missed: Iterable[Missed]) -> str:
+def _partial(missed: Iterable[FailedSource]) -> str:
     return next((each.detail for each in missed if each.reason == "budget"), "")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from actors.evidence.heading_types import LONGEST, generic, is_entry, leaf
 from actors.evidence.passages import Passage
 from actors.evidence.sources import Statement
-from actors.extractive.decompose import unrepeated
+from actors.extractive.decompose import deduplicate
 from actors.text.keywords import share, terms
 
 DIRECTIONS = 8
@@ -48,7 +48,7 @@ def found_in(
     near = NEAR * max((each.score for each in passages), default=0.0)
     ranked: dict[str, float] = {}
     for passage in passages:
-        text = phrased(passage.heading, about)
+        text = phrase(passage.heading, about)
         if passage.score < near or passage.heading in quoted or not text:
             continue
         if passage.source not in pages or len(passage.text) < LEAST_CHARACTERS or is_entry(passage.heading):
@@ -61,10 +61,10 @@ def found_in(
         score = share(about, said) + share(about, terms(passage.text)) + passage.score / (near or 1.0) * NEAR
         ranked[text] = max(ranked.get(text, 0.0), score)
     order = sorted(ranked, key=lambda each: -ranked[each])
-    return unrepeated(order)[:DIRECTIONS]
+    return deduplicate(order)[:DIRECTIONS]
 
 
-def phrased(heading: str, about: frozenset[str]) -> str:
+def phrase(heading: str, about: frozenset[str]) -> str:
     """A heading as something to look for, in the words of the subject; empty when it leads nowhere."""
     path = [_NUMBERED.sub("", each[:LONGEST]).strip() for each in heading.split(" > ")]
     last = _TYPE.sub("", path[-1]).strip()
@@ -79,7 +79,7 @@ def phrased(heading: str, about: frozenset[str]) -> str:
     return ""
 
 
-def bounded(found: Iterable[str], explored: Iterable[str], statements: Iterable[Statement]) -> tuple[str, ...]:
+def limit(found: Iterable[str], explored: Iterable[str], statements: Iterable[Statement]) -> tuple[str, ...]:
     """Directions within their bounds, whoever named them: short, none explored before, no statement among them."""
     done = {terms(each) for each in explored}
     known = {" ".join(each.text.casefold().split()) for each in statements}
@@ -89,4 +89,4 @@ def bounded(found: Iterable[str], explored: Iterable[str], statements: Iterable[
         for line in lines
         if not any(terms(line) <= each for each in done) and not generic(leaf(line)) and line.casefold() not in known
     ]
-    return unrepeated([each for each in kept if terms(each)])[:DIRECTIONS]
+    return deduplicate([each for each in kept if terms(each)])[:DIRECTIONS]

@@ -8,8 +8,8 @@ from actors.evidence.heading_types import QUADRANTS, alternatives, leaf, quadran
 from actors.evidence.passages import Passage
 from actors.evidence.sources import Statement
 from actors.extractive.decompose import CHARACTERS
-from actors.research.learnings import checked, unsaid
-from actors.research.models import Analysis, Competitor, Rated, Swot
+from actors.research.learnings import drop_repeated, verify_claims
+from actors.research.models import Analysis, Competitor, Swot, SwotItem
 from actors.research.output_schemas import Landscape
 
 COMPETITORS, FEATURES, RATED = 6, 8, 4
@@ -44,7 +44,7 @@ def telling(passages: Iterable[Passage]) -> tuple[Passage, ...]:
     return tuple(each for each in passages if quadrant(each.heading) or alternatives(each.heading))
 
 
-def surveyed(draft: Landscape, passages: Sequence[Passage], number: int, task: str = "") -> tuple[Analysis, int]:
+def survey(draft: Landscape, passages: Sequence[Passage], number: int, task: str = "") -> tuple[Analysis, int]:
     """The landscape part of an analysis, and how many claims nothing bears out. One quadrant a sentence."""
     of = {each.id: each for each in passages}
     taken: list[Statement] = []
@@ -52,14 +52,14 @@ def surveyed(draft: Landscape, passages: Sequence[Passage], number: int, task: s
 
     def stands(claims: Sequence[Claim], most: int) -> tuple[Statement, ...]:
         nonlocal dropped
-        found = checked(claims, passages, number, task)
+        found = verify_claims(claims, passages, number, task)
         dropped += found.dropped
-        fresh = unsaid(found.statements, taken)[:most]
+        fresh = drop_repeated(found.statements, taken)[:most]
         taken.extend(fresh)
         return fresh
 
     rated = {
-        part: tuple(Rated(each, leaf(of[each.passage].heading)) for each in stands(getattr(draft, part), RATED))
+        part: tuple(SwotItem(each, leaf(of[each.passage].heading)) for each in stands(getattr(draft, part), RATED))
         for part in QUADRANTS
     }
     swot = Swot(**rated) if sum(map(bool, rated.values())) >= LEAST_QUADRANTS else Swot()

@@ -12,11 +12,11 @@ import msgspec
 
 from actors.evidence.sources import Statement
 from actors.reporting.report import IN_PART
-from actors.research.citations import Register, Said, quadrants, verbatim
+from actors.research.citations import CitationIndex, UsedTexts, quadrants, verbatim
 from actors.research.methodology import is_product_question
-from actors.research.models import Analysis, Comparison, Competitor, Contradiction, Rated, Row, Section
+from actors.research.models import Analysis, Comparison, Competitor, Contradiction, Row, Section, SwotItem
 from actors.text.comparison_targets import question_on
-from actors.text.normalize import fold
+from actors.text.normalize import normalize
 
 OVERVIEW = 5
 KEY_POINTS = 5
@@ -35,25 +35,25 @@ class Arrangement:
 
     def __init__(
         self, task: str, sections: Sequence[Section], analysis: Analysis, overview: Sequence[Statement],
-        register: Register,
+        register: CitationIndex,
     ) -> None:  # fmt: skip
-        above, parts = Said(), Said()
+        above, parts = UsedTexts(), UsedTexts()
         self.overview = tuple(register.fresh((each for each in overview if not verbatim(each)), above))[:OVERVIEW]
         self.comparison = _comparison(analysis.comparison, register, parts)
-        self.swot: dict[str, tuple[Rated, ...]] = {}
+        self.swot: dict[str, tuple[SwotItem, ...]] = {}
         self.competitors: tuple[Competitor, ...] = ()
         self.features: tuple[Statement, ...] = ()
         surveyed = is_product_question(task)
         if surveyed:
             self._choose(analysis, register, parts)
-        asked = merged(sections)
+        asked = merge(sections)
         found = [
             (section, tuple(each for each in section.statements if register.stands(each)))
             for section in asked
         ]  # fmt: skip
         in_table = _in_table(self.comparison)
         self.unanswered = tuple(each for each, standing in found if not standing and each.question not in in_table)
-        taken = Said(above, parts)
+        taken = UsedTexts(above, parts)
         answered = [(section, standing) for section, standing in found if standing]
         self.key_points = _key_points([standing for _, standing in answered], register, taken)
         self.sections = _sections(task, answered, register, taken, self._parts(), in_table)
@@ -61,13 +61,13 @@ class Arrangement:
             self._choose(analysis, register, taken)
         self.contradictions = _contradictions(analysis.contradictions, register)
 
-    def _choose(self, analysis: Analysis, register: Register, said: Said) -> None:
+    def _choose(self, analysis: Analysis, register: CitationIndex, said: UsedTexts) -> None:
         """SWOT, competitors and features, of what is not said yet."""
         self.swot = _swot(analysis, register, said)
         self.competitors = _competitors(analysis.competitors, register, said)
         self.features = tuple(register.fresh(analysis.features, said))
 
-    def _parts(self) -> dict[str, Said]:
+    def _parts(self) -> dict[str, UsedTexts]:
         """What each part but the sections has used up, by its heading, in the order of reading."""
         said = {
             "Summary": self.overview,
@@ -79,14 +79,14 @@ class Arrangement:
             "Features": self.features,
             "SWOT": tuple(each.statement for rated in self.swot.values() for each in rated),
         }
-        return {title: Said.of(each.text for each in found) for title, found in said.items()}
+        return {title: UsedTexts.of(each.text for each in found) for title, found in said.items()}
 
 
-def merged(sections: Sequence[Section]) -> tuple[Section, ...]:
+def merge(sections: Sequence[Section]) -> tuple[Section, ...]:
     """One section a question, whatever round asked it."""
     of: dict[str, Section] = {}
     for each in sections:
-        key = fold(each.question)[0]
+        key = normalize(each.question)[0]
         known = of.get(key, each)
         of[key] = each if known is each else Section(
             known.question, (*known.statements, *each.statements), known.answered or each.answered,
@@ -98,19 +98,19 @@ def merged(sections: Sequence[Section]) -> tuple[Section, ...]:
 def _sections(
     task: str,
     answered: Sequence[tuple[Section, tuple[Statement, ...]]],
-    register: Register,
-    taken: Said,
-    parts: dict[str, Said],
+    register: CitationIndex,
+    taken: UsedTexts,
+    parts: dict[str, UsedTexts],
     in_table: frozenset[str],
 ) -> tuple[Section, ...]:
     sections = []
     for section, standing in answered:
         rest = tuple(register.fresh(standing, taken))
-        whole = len(answered) == 1 or fold(section.question) == fold(task) or section.question in in_table
+        whole = len(answered) == 1 or normalize(section.question) == normalize(task) or section.question in in_table
         if rest or not whole:  # what the overview says on the task as a whole needs no section beside it
             note = _where(standing, parts) if not rest else "" if section.answered else IN_PART
             sections.append(Section(section.question, rest, section.answered, note))
-            parts = {**parts, f"“{section.question}”": Said.of(each.text for each in rest)}
+            parts = {**parts, f"“{section.question}”": UsedTexts.of(each.text for each in rest)}
     return tuple(sections)
 
 
@@ -126,13 +126,15 @@ def _in_table(comparison: Comparison | None) -> frozenset[str]:
     )
 
 
-def _where(standing: Sequence[Statement], parts: dict[str, Said]) -> str:
+def _where(standing: Sequence[Statement], parts: dict[str, UsedTexts]) -> str:
     """Under which headings a question is answered that has nothing left for its own."""
     found = [title for title, said in parts.items() if any(said.holds(each.text) for each in standing)][:HEADINGS]
     return ELSEWHERE.format(" and ".join(found) or "another heading")
 
 
-def _key_points(found: Sequence[tuple[Statement, ...]], register: Register, taken: Said) -> tuple[Statement, ...]:
+def _key_points(
+    found: Sequence[tuple[Statement, ...]], register: CitationIndex, taken: UsedTexts
+) -> tuple[Statement, ...]:
     """The first statement of each question that has much more to say."""
     if len(found) < 2 or sum(map(len, found)) < ENOUGH_FOR_KEY_POINTS:
         return ()
@@ -142,7 +144,7 @@ def _key_points(found: Sequence[tuple[Statement, ...]], register: Register, take
     return tuple(register.fresh(firsts[:KEY_POINTS], taken))
 
 
-def _comparison(comparison: Comparison | None, register: Register, said: Said) -> Comparison | None:
+def _comparison(comparison: Comparison | None, register: CitationIndex, said: UsedTexts) -> Comparison | None:
     if comparison is None:
         return None
     if comparison.asked:
@@ -155,7 +157,7 @@ def _comparison(comparison: Comparison | None, register: Register, said: Said) -
     return Comparison(comparison.sides, tuple(rows)) if rows else None
 
 
-def _asked(comparison: Comparison, register: Register, said: Said) -> Comparison | None:
+def _asked(comparison: Comparison, register: CitationIndex, said: UsedTexts) -> Comparison | None:
     """
     The table that the task asks for, with what was not found in it; none where nothing was found at all.
 
@@ -170,7 +172,7 @@ def _asked(comparison: Comparison, register: Register, said: Said) -> Comparison
     return msgspec.structs.replace(comparison, rows=tuple(rows)) if any(any(row.cells) for row in rows) else None
 
 
-def _swot(analysis: Analysis, register: Register, said: Said) -> dict[str, tuple[Rated, ...]]:
+def _swot(analysis: Analysis, register: CitationIndex, said: UsedTexts) -> dict[str, tuple[SwotItem, ...]]:
     """All quadrants, or none: one by itself weighs nothing."""
     standing = {
         title: [r for r in rated if register.stands(r.statement)] for title, rated in quadrants(analysis).items()
@@ -181,15 +183,15 @@ def _swot(analysis: Analysis, register: Register, said: Said) -> dict[str, tuple
     return chosen if sum(map(bool, chosen.values())) >= LEAST_QUADRANTS else {}
 
 
-def _competitors(competitors: Sequence[Competitor], register: Register, said: Said) -> tuple[Competitor, ...]:
+def _competitors(competitors: Sequence[Competitor], register: CitationIndex, said: UsedTexts) -> tuple[Competitor, ...]:
     found = (Competitor(each.name, tuple(register.fresh(each.statements, said))) for each in competitors)
     return tuple(each for each in found if each.statements)
 
 
-def _contradictions(pairs: Sequence[Contradiction], register: Register) -> tuple[Contradiction, ...]:
+def _contradictions(pairs: Sequence[Contradiction], register: CitationIndex) -> tuple[Contradiction, ...]:
     """Both sides of each, though one was quoted before: who reads of a contradiction must see both."""
     found: dict[frozenset[str], Contradiction] = {}
     for pair in pairs:
         if register.stands(pair.one) and register.stands(pair.other) and pair.one.page != pair.other.page:
-            found.setdefault(frozenset((fold(pair.one.text)[0], fold(pair.other.text)[0])), pair)
+            found.setdefault(frozenset((normalize(pair.one.text)[0], normalize(pair.other.text)[0])), pair)
     return tuple(found.values())

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from actors.extractive.decompose import keywords
-from actors.text.keywords import ordered, share, terms
+from actors.text.keywords import in_order, share, terms
 
 WORDS = 2
 """So many words of a learning go with a direction: more would search for the learning itself."""
@@ -17,7 +17,7 @@ _NAME = re.compile(r"\w*[A-Z]\w*|\w+_\w+|\w*\d\w*[A-Za-z]\w*")
 _ASKS = ("?", "？")
 
 
-def led(directions: Sequence[str], task: str, learnings: Sequence[str]) -> tuple[str, ...]:
+def build_queries(directions: Sequence[str], task: str, learnings: Sequence[str]) -> tuple[str, ...]:
     """
     Queries that ask each direction with words of the learning that is nearest to it, the first directions first.
 
@@ -31,7 +31,7 @@ def led(directions: Sequence[str], task: str, learnings: Sequence[str]) -> tuple
     return tuple(dict.fromkeys(found))[:QUERIES]
 
 
-def unknown(directions: Sequence[str], learnings: Sequence[str]) -> tuple[str, ...]:
+def drop_known(directions: Sequence[str], learnings: Sequence[str]) -> tuple[str, ...]:
     """Without topics of which a learning says every word; questions, which a learning need not answer, stay."""
     held = [terms(each) for each in learnings]
 
@@ -51,7 +51,7 @@ def _nearest(direction: str, learnings: Sequence[str]) -> str:
 
 def _new_words(said: str, known: str) -> tuple[str, ...]:
     """Words of weight of a sentence that are not known yet, as they are written: its names first."""
-    words = keywords(said, len(ordered(said))).split()
+    words = keywords(said, len(in_order(said))).split()
     fresh = [each for each in words if not terms(each) & terms(known) and not each.isdigit()]
     names = [each for place, each in enumerate(fresh) if _NAME.fullmatch(each) and (place or each != words[0])]
     return tuple(dict.fromkeys((*names, *fresh)))[:WORDS]

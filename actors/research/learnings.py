@@ -11,11 +11,11 @@ from actors.evidence.claims import Claim, verify
 from actors.evidence.facts import facts
 from actors.evidence.grounding import Shown, adds, plainly
 from actors.evidence.heading_types import is_entry
-from actors.evidence.passages import Passage, Slice
+from actors.evidence.passages import Passage, Span
 from actors.evidence.sources import Statement
 from actors.research.models import Section
 from actors.text.keywords import alike, share, terms
-from actors.text.normalize import fold, locate
+from actors.text.normalize import find_span, normalize
 
 LEARNINGS = 20
 """So many are kept (DR-6)."""
@@ -39,13 +39,13 @@ WHOLE_SENTENCE = 40
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n\n+")
 
 
-class Checked(NamedTuple):
+class VerifiedClaims(NamedTuple):
     statements: tuple[Statement, ...]
     dropped: int
     """How many claims nothing bears out."""
 
 
-def checked(claims: Sequence[Claim], passages: Sequence[Passage], number: int, *known: str) -> Checked:
+def verify_claims(claims: Sequence[Claim], passages: Sequence[Passage], number: int, *known: str) -> VerifiedClaims:
     """
     The claims that stand in the passages that were shown, as statements of a round.
 
@@ -62,7 +62,7 @@ def checked(claims: Sequence[Claim], passages: Sequence[Passage], number: int, *
             continue
         passage = passages[claim.passage - 1]
         found.append(Statement(text, _exact(claim.quote, passage), passage.id, passage.source, number))
-    return Checked(unsaid(found, ())[:STATEMENTS], dropped)
+    return VerifiedClaims(drop_repeated(found, ())[:STATEMENTS], dropped)
 
 
 def borne_out(claim: Claim, passages: Sequence[Passage], shown: Shown) -> bool:
@@ -74,7 +74,7 @@ def borne_out(claim: Claim, passages: Sequence[Passage], shown: Shown) -> bool:
     )
 
 
-def quoted(passages: Sequence[Passage], most: int = 3) -> tuple[Claim, ...]:
+def quote_best(passages: Sequence[Passage], most: int = 3) -> tuple[Claim, ...]:
     """The best slices as claims: what can be said when no model of any kind answers."""
     slices = [(place.score, -number, number, place.of(p)) for number, p in enumerate(passages, 1) for place in p.quotes]
     return tuple(Claim(text, number, text) for _, _, number, text in sorted(slices, reverse=True)[:most])
@@ -82,7 +82,7 @@ def quoted(passages: Sequence[Passage], most: int = 3) -> tuple[Claim, ...]:
 
 def same(one: str, other: str) -> bool:
     """Whether two texts say the same; with other figures they do not."""
-    folded, another = fold(one)[0], fold(other)[0]
+    folded, another = normalize(one)[0], normalize(other)[0]
     if folded == another:
         return True
     said, heard = _facts(one), _facts(other)
@@ -91,7 +91,7 @@ def same(one: str, other: str) -> bool:
     return alike(terms(one), terms(other)) > SAME
 
 
-def unsaid(statements: Iterable[Statement], said: Iterable[Statement]) -> tuple[Statement, ...]:
+def drop_repeated(statements: Iterable[Statement], said: Iterable[Statement]) -> tuple[Statement, ...]:
     """Those that say something that neither another one nor what is known says."""
     known = [each.text for each in said]
     found: list[Statement] = []
@@ -110,7 +110,7 @@ def dealt(lists: Sequence[Sequence[Statement]]) -> list[tuple[Statement, ...]]:
         for queue, mine in zip(queues, chosen, strict=True):
             while queue:
                 each = queue.pop(0)
-                if unsaid((each,), taken):
+                if drop_repeated((each,), taken):
                     taken.append(each)
                     mine.append(each)
                     break
@@ -131,9 +131,9 @@ def _within(one: Statement, other: Statement) -> bool:
     return one.page == other.page and len(one.text) < len(other.text) and one.text in other.text
 
 
-def merged(known: Sequence[Statement], fresh: Sequence[Statement]) -> tuple[Statement, ...]:
+def merge(known: Sequence[Statement], fresh: Sequence[Statement]) -> tuple[Statement, ...]:
     """The learnings of a round: those known stay, each new one is added once, as long as there is room."""
-    return (*known, *unsaid(fresh, known))[:LEARNINGS]
+    return (*known, *drop_repeated(fresh, known))[:LEARNINGS]
 
 
 def foremost(sections: Sequence[Section], task: str, headings: Mapping[str, str]) -> tuple[Statement, ...]:
@@ -168,13 +168,13 @@ def _weight(said: Statement, wanted: frozenset[str], asked: frozenset[str], head
 
 def holding(passages: Iterable[Passage], statements: Iterable[Statement]) -> tuple[Passage, ...]:
     """The passages that statements rest on, each marked with the words that they quote."""
-    places: dict[str, dict[tuple[int, int], Slice]] = {}
+    places: dict[str, dict[tuple[int, int], Span]] = {}
     known = {each.id: each for each in passages}
     for each in statements:
         passage = known.get(each.passage)
-        place = locate(each.quote, passage.text) if passage else None
+        place = find_span(each.quote, passage.text) if passage else None
         if place:
-            places.setdefault(each.passage, {})[place] = Slice(*place, 1.0)
+            places.setdefault(each.passage, {})[place] = Span(*place, 1.0)
     return tuple(
         msgspec.structs.replace(passage, quotes=tuple(places[key].values()))
         for key, passage in known.items()
@@ -193,5 +193,5 @@ def _share_a_sentence(one: str, other: str) -> bool:
 
 def _exact(quote: str, passage: Passage) -> str:
     """The quote as it stands in its passage."""
-    place = locate(quote, passage.text)
+    place = find_span(quote, passage.text)
     return passage.text[place[0] : place[1]] if place else quote

@@ -4,9 +4,9 @@ import msgspec
 
 from actors.evidence.claims import Resolution
 from actors.evidence.passages import Passage
-from actors.evidence.sources import Missed, Page, SearchResult, Statement
+from actors.evidence.sources import FailedSource, Page, SearchResult, Statement
 from actors.reporting.report import Report
-from actors.research.models import Analysis, Brief, Plan, Section
+from actors.research.models import Analysis, Plan, ResearchOptions, Section
 from actors.workflow.outcome import TERMINATE, Status
 from bus import Event, Request
 
@@ -20,7 +20,7 @@ class PlanMade(Event, frozen=True):
 
 class SearchCompleted(Event, frozen=True):
     results: tuple[SearchResult, ...]
-    missed: tuple[Missed, ...]
+    missed: tuple[FailedSource, ...]
     unavailable: tuple[str, ...]
     shortfall: str = ""
 
@@ -29,7 +29,7 @@ class SearchFellShort(Event, frozen=True):
     """Too little was found: the plan should be made anew."""
 
     results: tuple[SearchResult, ...]
-    missed: tuple[Missed, ...]
+    missed: tuple[FailedSource, ...]
     unavailable: tuple[str, ...]
     shortfall: str
     """What was missing, for the one who plans anew."""
@@ -37,7 +37,7 @@ class SearchFellShort(Event, frozen=True):
 
 class ExtractionCompleted(Event, frozen=True):
     pages: tuple[Page, ...]
-    missed: tuple[Missed, ...]
+    missed: tuple[FailedSource, ...]
     partial: str
     shortfall: str = ""
 
@@ -46,7 +46,7 @@ class ExtractionFellShort(Event, frozen=True):
     """Too few pages could be read: others should be searched for."""
 
     pages: tuple[Page, ...]
-    missed: tuple[Missed, ...]
+    missed: tuple[FailedSource, ...]
     partial: str
     shortfall: str
 
@@ -72,12 +72,12 @@ class DirectionsFound(Analyzed, frozen=True):
     """What stays open is explored by another round."""
 
 
-class Known(msgspec.Struct, frozen=True, gc=False):
+class ResearchState(msgspec.Struct, frozen=True, gc=False):
     """All that is known by now: what a deeper round begins with and hands back, and what a report is made of."""
 
     results: tuple[SearchResult, ...]
     pages: tuple[Page, ...]
-    missed: tuple[Missed, ...]
+    missed: tuple[FailedSource, ...]
     sections: tuple[Section, ...]
     learnings: tuple[Statement, ...]
     passages: tuple[Passage, ...]
@@ -88,7 +88,7 @@ class Known(msgspec.Struct, frozen=True, gc=False):
     degraded: str
 
 
-class RoundCompleted(Event, Known, frozen=True):
+class RoundCompleted(Event, ResearchState, frozen=True):
     """All that a deeper round knows, what was known before it included."""
 
     is_complete: bool
@@ -107,7 +107,7 @@ class ResearchClosed(Event, frozen=True, tag=TERMINATE):
 
 class MakePlan(Request[PlanMade], frozen=True):
     text: str
-    brief: Brief
+    brief: ResearchOptions
     plan: Plan | None
     learnings: tuple[Statement, ...]
     directions: tuple[str, ...]
@@ -116,29 +116,29 @@ class MakePlan(Request[PlanMade], frozen=True):
 
 class RunSearches(Request[SearchCompleted | SearchFellShort], frozen=True):
     text: str
-    brief: Brief
+    brief: ResearchOptions
     plan: Plan | None
     results: tuple[SearchResult, ...]
     pages: tuple[Page, ...]
-    missed: tuple[Missed, ...]
+    missed: tuple[FailedSource, ...]
     unavailable: tuple[str, ...]
     shortfall: str
 
 
 class ReadSources(Request[ExtractionCompleted | ExtractionFellShort], frozen=True):
     text: str
-    brief: Brief
+    brief: ResearchOptions
     plan: Plan | None
     results: tuple[SearchResult, ...]
     pages: tuple[Page, ...]
     read_before: int
-    missed: tuple[Missed, ...]
+    missed: tuple[FailedSource, ...]
     partial: str
 
 
 class AnalyzeSources(Request[AnalysisCompleted | DirectionsFound], frozen=True):
     text: str
-    brief: Brief
+    brief: ResearchOptions
     plan: Plan | None
     pages: tuple[Page, ...]
     sections: tuple[Section, ...]
@@ -151,20 +151,20 @@ class AnalyzeSources(Request[AnalysisCompleted | DirectionsFound], frozen=True):
     degraded: str
 
 
-class ExploreDirections(Request[RoundCompleted], Known, frozen=True):
+class ExploreDirections(Request[RoundCompleted], ResearchState, frozen=True):
     """A round deeper: answered by a child run of the same workflow."""
 
     ticket_id: str
     text: str
-    brief: Brief
+    brief: ResearchOptions
 
 
-class CloseResearch(Request[ResearchClosed], Known, frozen=True):
+class CloseResearch(Request[ResearchClosed], ResearchState, frozen=True):
     """Write the report from what the case holds, and end the run."""
 
     ticket_id: str
     text: str
-    brief: Brief
+    brief: ResearchOptions
     rounds: int
     plan: Plan | None
     is_complete: bool

@@ -2,10 +2,10 @@
 
 import re
 
-from actors.research.citations import Register
+from actors.research.citations import CitationIndex
 from actors.research.messages import CloseResearch
 from actors.text.source_text import neat
-from actors.workflow.outcome import SENTENCES, Why
+from actors.workflow.outcome import SENTENCES, EndReason
 
 SENTENCE_CHARACTERS = 400
 OPEN = 10
@@ -29,7 +29,7 @@ def ended_early(case: CloseResearch) -> str:
     """Why less was done than ordered; empty when all was."""
     reasons = [case.partial]
     if case.reason != "completed":
-        known = next((SENTENCES[why] for why in Why if why == case.reason), "")
+        known = next((SENTENCES[why] for why in EndReason if why == case.reason), "")
         reasons.insert(0, case.detail or known or "It ended before it was finished.")
     said = dict.fromkeys(_sentence(each) for each in reasons if each.strip())
     return " ".join(said)
@@ -46,18 +46,18 @@ def still_open(case: CloseResearch) -> tuple[str, ...]:
     return tuple(each for each in said if each)[:OPEN] or (AS_A_WHOLE,)
 
 
-def notes(case: CloseResearch, register: Register) -> tuple[str, ...]:
+def notes(case: CloseResearch, register: CitationIndex) -> tuple[str, ...]:
     """How it was made."""
     return tuple(dict.fromkeys(each for each in _notes(case, register) if each))
 
 
-def _notes(case: CloseResearch, register: Register) -> list[str]:
+def _notes(case: CloseResearch, register: CitationIndex) -> list[str]:
     rounds = f"{_counted(case.rounds, 'round')} of at most {max(case.rounds, case.brief.depth)}"
     missed = len({each.place for each in case.missed if each.reason != "source_failed"})
     told = {each.place for each in case.missed}
     made = (
         "A model reworded some sentences; each was checked against its source, whose words this report quotes, too."
-        if register.reworded
+        if register.has_paraphrase
         else "Every sentence on the topic is quoted word for word from its source."
     )
     out = register.left_out

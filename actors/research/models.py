@@ -5,7 +5,7 @@ import msgspec
 from actors.evidence.sources import Statement
 
 
-class Brief(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+class ResearchOptions(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """What was ordered."""
 
     breadth: int = 5
@@ -51,7 +51,7 @@ class Section(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     round: int = 1
 
 
-class Rated(msgspec.Struct, frozen=True, gc=False):
+class SwotItem(msgspec.Struct, frozen=True, gc=False):
     """A statement with the heading in its source that puts it where it stands."""
 
     statement: Statement
@@ -64,10 +64,10 @@ class Competitor(msgspec.Struct, frozen=True, gc=False):
 
 
 class Swot(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    strengths: tuple[Rated, ...] = ()
-    weaknesses: tuple[Rated, ...] = ()
-    opportunities: tuple[Rated, ...] = ()
-    threats: tuple[Rated, ...] = ()
+    strengths: tuple[SwotItem, ...] = ()
+    weaknesses: tuple[SwotItem, ...] = ()
+    opportunities: tuple[SwotItem, ...] = ()
+    threats: tuple[SwotItem, ...] = ()
 
 
 class Row(msgspec.Struct, frozen=True, gc=False):

@@ -1,12 +1,12 @@
 """Planner: says what must be answered and what to search for, before anything is searched."""
 
 from actors.evidence.grounding import Shown, presumes
-from actors.ports import BudgetSpent, Model, PortFailed, Task
+from actors.ports import BudgetSpent, Model, ModelRequest, PortFailed
 from actors.research.messages import MakePlan, PlanMade
 from actors.research.output_schemas import PlanDraft
-from actors.research.planning import broader, drafted, planned
+from actors.research.planning import broader, draft_plan, limit_plan
 from actors.text.keywords import terms
-from actors.workflow.progress import RoundBegan, Worked
+from actors.workflow.progress import RoundBegan, StageProgress
 from bus import Actor, Context
 
 SHARE = 0.8
@@ -31,24 +31,24 @@ class Planner(Actor[MakePlan]):
         explored = brief.direction or message.text
         if message.plan is None:
             ctx.publish(RoundBegan(brief.round, brief.depth, explored, len(message.learnings)))
-        ctx.publish(Worked("planning", "Planning", 0, 1, explored))
+        ctx.publish(StageProgress("planning", "Planning", 0, 1, explored))
         draft, degraded, partial = await self._draft(message, ctx)
-        plan = planned(otherwise(sound(draft, message), message), message.text, brief, self._sources)
-        ctx.publish(Worked("planning", "Planned", 1, 1, explored))
+        plan = limit_plan(otherwise(sound(draft, message), message), message.text, brief, self._sources)
+        ctx.publish(StageProgress("planning", "Planned", 1, 1, explored))
         return PlanMade(plan=plan, degraded=degraded or None, partial=partial or None)
 
     async def _draft(self, message: MakePlan, ctx: Context) -> tuple[PlanDraft, str, str]:
         """A model's plan; by rules when it has none, why, and which budget was used up."""
         try:
-            filled = await self._model.fill(PlanDraft, self._task(message, ctx), within=ctx.time_left() * SHARE)
+            filled = await self._model.fill(PlanDraft, self._task(message, ctx), within=ctx.remaining_seconds() * SHARE)
         except PortFailed as error:
             known = learnt(message)
-            rules = drafted(message.text, message.brief, message.directions, message.plan, message.shortfall, known)
+            rules = draft_plan(message.text, message.brief, message.directions, message.plan, message.shortfall, known)
             return rules, str(error), str(error) if isinstance(error, BudgetSpent) else ""
         draft: PlanDraft = filled.value
         return draft, filled.degraded, filled.partial
 
-    def _task(self, message: MakePlan, ctx: Context) -> Task:
+    def _task(self, message: MakePlan, ctx: Context) -> ModelRequest:
         brief = message.brief
         material = [("question", message.text), ("breadth", str(brief.breadth)), ("round", str(brief.round))]
         lists = {
@@ -62,7 +62,7 @@ class Planner(Actor[MakePlan]):
             "criteria": message.plan.criteria if message.plan else (),
         }
         material += [(label, "\n".join(lines)) for label, lines in lists.items() if any(lines)]
-        return Task(agent=ctx.address, instructions=self._instructions, material=tuple(material))
+        return ModelRequest(agent=ctx.address, instructions=self._instructions, material=tuple(material))
 
 
 def learnt(message: MakePlan) -> tuple[str, ...]:

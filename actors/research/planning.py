@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from actors.extractive.decompose import BESIDES, QUESTIONS, decompose, essence, keywords, unrepeated
-from actors.research.leads import led, unknown
-from actors.research.models import Brief, Plan
+from actors.extractive.decompose import BESIDES, QUESTIONS, decompose, deduplicate, essence, keywords
+from actors.research.leads import build_queries, drop_known
+from actors.research.models import Plan, ResearchOptions
 from actors.research.output_schemas import PlanDraft
 from actors.text.comparison_targets import CELLS, CRITERIA, SIDES
-from actors.text.keywords import ordered, share, terms
+from actors.text.keywords import in_order, share, terms
 
 QUERY_CHARACTERS = 400
 """Search engines take no more."""
@@ -27,9 +27,9 @@ _ASPECT = re.compile(
 """Where nothing is found on an aspect, the pages on the subject may still have a section on it."""
 
 
-def drafted(
+def draft_plan(
     text: str,
-    brief: Brief,
+    brief: ResearchOptions,
     directions: tuple[str, ...],
     before: Plan | None,
     shortfall: str,
@@ -44,10 +44,10 @@ def drafted(
     if before is not None and shortfall:
         return PlanDraft(before.questions, broader(before), before.sides, before.criteria)
     if brief.direction:
-        others = unknown([each for each in directions if each != brief.direction], learnings)
-        questions = unrepeated((brief.direction, *others))[: brief.breadth]
+        others = drop_known([each for each in directions if each != brief.direction], learnings)
+        questions = deduplicate((brief.direction, *others))[: brief.breadth]
         anew = tuple(_anew(each, text) for each in questions)
-        return PlanDraft(questions, (*anew, *led(questions, text, learnings)), *decompose(text)[1:])
+        return PlanDraft(questions, (*anew, *build_queries(questions, text, learnings)), *decompose(text)[1:])
     asked = decompose(text)
     queries = [*asked.questions]
     queries += (keywords(text), *asked.sides) if asked.criteria else ()
@@ -82,10 +82,10 @@ def broader(before: Plan) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each for each in (*found, *before.sides) if each and _folded(each) not in tried))
 
 
-def planned(draft: PlanDraft, text: str, brief: Brief, sources: tuple[str, ...]) -> Plan:
+def limit_plan(draft: PlanDraft, text: str, brief: ResearchOptions, sources: tuple[str, ...]) -> Plan:
     """The plan within its bounds, whatever the draft says."""
     explored = brief.direction or text
-    questions = unrepeated(_cut(draft.questions, QUESTION_CHARACTERS))
+    questions = deduplicate(_cut(draft.questions, QUESTION_CHARACTERS))
     sides = _sides(draft.sides)
     criteria = _cut(draft.criteria, QUESTION_CHARACTERS)[:CRITERIA] if sides else ()
     most = brief.breadth if brief.direction else BESIDES + CELLS if criteria else QUESTIONS
@@ -107,7 +107,7 @@ def planned(draft: PlanDraft, text: str, brief: Brief, sources: tuple[str, ...])
 def _sides(sides: Iterable[str]) -> tuple[str, ...]:
     """At least two different ones, or none."""
     found = _cut(sides, QUESTION_CHARACTERS)[:SIDES]
-    return found if len({ordered(each) for each in found}) > 1 else ()
+    return found if len({in_order(each) for each in found}) > 1 else ()
 
 
 def _cut(texts: Iterable[str], most: int) -> tuple[str, ...]:

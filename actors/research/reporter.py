@@ -7,13 +7,13 @@ import msgspec
 
 from actors.evidence.claims import Citation, Resolution
 from actors.evidence.grounding import Shown, plainly
-from actors.evidence.passages import Findings
+from actors.evidence.passages import SearchHits
 from actors.evidence.sources import Statement
-from actors.ports import BudgetSpent, Filled, Model, PortFailed, Task, Tickets
-from actors.reporting.markdown import rendered
+from actors.ports import BudgetSpent, Completion, Model, ModelRequest, PortFailed, Tickets
+from actors.reporting.markdown import render_markdown
 from actors.reporting.report import Report, body
-from actors.research.citations import Register, statements, verbatim
-from actors.research.compose import written
+from actors.research.citations import CitationIndex, statements, verbatim
+from actors.research.compose import render_report
 from actors.research.learnings import CLAIMS, borne_out
 from actors.research.messages import CloseResearch, ResearchClosed
 from actors.research.models import Analysis
@@ -70,13 +70,15 @@ class Reporter(Actor[CloseResearch]):
                 remark = f"No model wrote the overview: {str(error) or 'it took too long.'}"
                 spent = str(error) if isinstance(error, BudgetSpent) else ""
             else:
-                overview, judged = claimed(filled, message), filled.judged and not filled.degraded
+                overview, judged = overview_claims(filled, message), filled.judged and not filled.degraded
                 remark = "" if filled.degraded == message.degraded else filled.degraded
                 spent = filled.partial
         message = msgspec.structs.replace(message, partial=message.partial or spent)
         register = await _checked(message)
-        report, citations = written(message, overview, (remark,) if remark and register.reworded else (), register)
-        judged = not message.degraded and (judged or register.reworded)
+        report, citations = render_report(
+            message, overview, (remark,) if remark and register.has_paraphrase else (), register
+        )
+        judged = not message.degraded and (judged or register.has_paraphrase)
         await asyncio.sleep(0)
         status = _status(message, report, judged=judged)
         return ResearchClosed(
@@ -84,19 +86,19 @@ class Reporter(Actor[CloseResearch]):
             summary=summary(report), partial=report.partial or None,
         )  # fmt: skip
 
-    async def _overview(self, message: CloseResearch, ctx: Context) -> Filled:
+    async def _overview(self, message: CloseResearch, ctx: Context) -> Completion:
         """
         A model's overview of what is known.
 
         :raises PortFailed: there is none, with a sentence for the user.
         :raises TimeoutError: it did not come in its share of the time.
         """
-        left = ctx.time_left()
+        left = ctx.remaining_seconds()
         within = min(left * MODEL_SHARE, left - RENDERING_SECONDS) if left < float("inf") else LONGEST_SECONDS
         async with asyncio.timeout(max(0.0, within)):
             return await self._model.fill(Overview, self._task(message, ctx), within=within)
 
-    def _task(self, message: CloseResearch, ctx: Context) -> Task:
+    def _task(self, message: CloseResearch, ctx: Context) -> ModelRequest:
         known = {each.passage: None for each in message.learnings} | {each.id: None for each in message.passages}
         passages = {each.id: each for each in message.passages}
         shown = tuple(passages[each] for each in known if each in passages)[:PASSAGES]
@@ -105,22 +107,22 @@ class Reporter(Actor[CloseResearch]):
             material.append(("summary", message.analysis.summary))
         if message.learnings:
             material.append(("learnings", "\n".join(f"- {flat(each.text)}" for each in message.learnings)))
-        return Task(
-            agent=ctx.address, instructions=self._instructions, material=tuple(material), findings=Findings(shown),
+        return ModelRequest(
+            agent=ctx.address, instructions=self._instructions, material=tuple(material), findings=SearchHits(shown),
             last=True,
         )  # fmt: skip
 
 
-async def _checked(message: CloseResearch) -> Register:
+async def _checked(message: CloseResearch) -> CitationIndex:
     """What stands of all that the case holds: checked one by one, so that other runs go on meanwhile."""
-    register = Register(message.pages, message.passages)
+    register = CitationIndex(message.pages, message.passages)
     for each in statements(message.sections, message.learnings, message.analysis or Analysis()):
         register.stands(each)
         await asyncio.sleep(0)
     return register
 
 
-def claimed(filled: Filled, message: CloseResearch) -> tuple[Statement, ...]:
+def overview_claims(filled: Completion, message: CloseResearch) -> tuple[Statement, ...]:
     """
     The claims of an overview that stand in passages of the case.
 
@@ -148,7 +150,7 @@ def summary(report: Report) -> str:
 
 
 def _resolution(report: Report, citations: Sequence[Citation], status: Status) -> Resolution:
-    return Resolution(rendered(report), tuple(citations), "resolved" if status == "resolved" else "suggested")
+    return Resolution(render_markdown(report), tuple(citations), "resolved" if status == "resolved" else "suggested")
 
 
 def _status(message: CloseResearch, report: Report | None, *, judged: bool) -> Status:

@@ -8,15 +8,15 @@ import msgspec
 import structlog
 
 from actors.evidence.dedup import hash_of, key_of
-from actors.evidence.result_scoring import judged, reading_order
-from actors.evidence.sources import Missed, SearchResult
+from actors.evidence.result_scoring import reading_order, score_results
+from actors.evidence.sources import FailedSource, SearchResult
 from actors.evidence.summarize import KEY_POINTS, SUMMARY_CHARACTERS, cut
 from actors.ports import PortFailed, Search
 from actors.research.messages import RunSearches, SearchCompleted, SearchFellShort
-from actors.research.models import Brief, Plan
+from actors.research.models import Plan, ResearchOptions
 from actors.text.urls import web_address
-from actors.workflow.cancellation import until_stopped
-from actors.workflow.progress import Worked
+from actors.workflow.cancellation import run_until_stopped
+from actors.workflow.progress import StageProgress
 from bus import Actor, Context
 
 log = structlog.get_logger()
@@ -40,7 +40,7 @@ class SearchTask(msgspec.Struct):
     query: str
     source: str
     status: Literal["waiting", "asked", "answered", "failed"] = "waiting"
-    found: tuple[SearchResult | Missed, ...] = ()
+    found: tuple[SearchResult | FailedSource, ...] = ()
 
 
 class Searcher(Actor[RunSearches]):
@@ -58,10 +58,10 @@ class Searcher(Actor[RunSearches]):
         if not ctx.stopping:
             await self._run(tasks, message, ctx)
         heard = [*ordered_pages(message.brief), *(each for task in tasks for each in task.found)]
-        found, failures = collected(message, heard)
+        found, failures = collect(message, heard)
         for each in failures:
             log.warning("search.failed", source=each.place, reason=each.detail)
-        silent = {each.place: None for each in heard if isinstance(each, Missed) and each.place in plan.sources}
+        silent = {each.place: None for each in heard if isinstance(each, FailedSource) and each.place in plan.sources}
         missed = (*message.missed, *failures)
         said = (found, missed, tuple(dict.fromkeys((*message.unavailable, *silent))))
         tried = {page.key for page in message.pages} | {key_of(each.place) for each in missed}
@@ -71,7 +71,7 @@ class Searcher(Actor[RunSearches]):
 
     async def _run(self, tasks: Sequence[SearchTask], message: RunSearches, ctx: Context) -> None:
         """Carry out all tasks, several at once; those that the time is too short for have failed."""
-        left, limit, explored = ctx.time_left(), most_results(message), message.brief.direction or message.text
+        left, limit, explored = ctx.remaining_seconds(), most_results(message), message.brief.direction or message.text
         seconds = left * SHARE if left < float("inf") else LONGEST_SECONDS
         places, ended = asyncio.Semaphore(AT_ONCE), 0
 
@@ -79,36 +79,36 @@ class Searcher(Actor[RunSearches]):
             nonlocal ended
             async with places:
                 task.status = "asked"
-                within = max(0.0, seconds - (left - ctx.time_left() if left < float("inf") else 0.0))
+                within = max(0.0, seconds - (left - ctx.remaining_seconds() if left < float("inf") else 0.0))
                 await self._ask(task, limit, within)
             found = [each for each in task.found if isinstance(each, SearchResult)]
-            failed = tuple(each for each in task.found if isinstance(each, Missed))
-            task.found = (*judged(found, task.query, explored), *failed)
+            failed = tuple(each for each in task.found if isinstance(each, FailedSource))
+            task.found = (*score_results(found, task.query, explored), *failed)
             ended += 1
-            ctx.publish(Worked("searching", "Searching", ended, len(tasks), f"{task.source}: {task.query}"))
+            ctx.publish(StageProgress("searching", "Searching", ended, len(tasks), f"{task.source}: {task.query}"))
 
         async def carry_out_all() -> None:
             await asyncio.gather(*map(carry_out, tasks))
 
-        ctx.publish(Worked("searching", "Searching", 0, len(tasks)))
-        await until_stopped(carry_out_all(), ctx, within=seconds)
+        ctx.publish(StageProgress("searching", "Searching", 0, len(tasks)))
+        await run_until_stopped(carry_out_all(), ctx, within=seconds)
         if not ctx.stopping:
             for task in tasks:
                 if task.status in {"waiting", "asked"}:
                     why = f"The time for searching was over before {task.source} had answered all queries."
-                    task.status, task.found = "failed", (Missed(task.source, "timed_out", why),)
+                    task.status, task.found = "failed", (FailedSource(task.source, "timed_out", why),)
 
     async def _ask(self, task: SearchTask, limit: int, within: float) -> None:
         try:
             task.found = await self._search.search(task.source, task.query, limit=limit, within=within)
             task.status = "answered"
         except PortFailed as error:
-            task.found = (Missed(task.source, "source_failed", str(error)),)
+            task.found = (FailedSource(task.source, "source_failed", str(error)),)
             task.status = "failed"
         except Exception as error:  # whatever a source does, the others go on
             why = f"{task.source} broke down ({type(error).__name__}); the log tells more."
             log.exception("search.broke_down", source=task.source)
-            task.found = (Missed(task.source, "source_failed", why),)
+            task.found = (FailedSource(task.source, "source_failed", why),)
             task.status = "failed"
 
 
@@ -118,18 +118,18 @@ def most_results(message: RunSearches) -> int:
     return min(message.brief.breadth + SPARES + tried, MOST_OF_A_QUERY)
 
 
-def ordered_pages(brief: Brief) -> Iterable[SearchResult | Missed]:
+def ordered_pages(brief: ResearchOptions) -> Iterable[SearchResult | FailedSource]:
     """The pages that the user named, as results that nobody has to search for."""
     for url in brief.urls:
         if address := web_address(url):
             yield SearchResult("urls", address.partition("://")[2], address, quality=1.0)
         else:
-            yield Missed(url[:200], "refused", "This is no http(s) address that can be read.")
+            yield FailedSource(url[:200], "refused", "This is no http(s) address that can be read.")
 
 
-def collected(
-    message: RunSearches, heard: Iterable[SearchResult | Missed]
-) -> tuple[tuple[SearchResult, ...], tuple[Missed, ...]]:
+def collect(
+    message: RunSearches, heard: Iterable[SearchResult | FailedSource]
+) -> tuple[tuple[SearchResult, ...], tuple[FailedSource, ...]]:
     """
     All results, each page and each content once, those that were known before as they were, and what failed anew.
 
@@ -139,9 +139,9 @@ def collected(
     contents = {_content(each) for each in message.results} - {""}
     places = {each.place for each in message.missed}
     fresh: dict[str, SearchResult] = {}
-    missed: dict[str, Missed] = {}
+    missed: dict[str, FailedSource] = {}
     for each in heard:
-        if isinstance(each, Missed):
+        if isinstance(each, FailedSource):
             if each.place not in places:
                 missed.setdefault(each.place, each)
             continue

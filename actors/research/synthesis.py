@@ -8,22 +8,22 @@ import structlog
 
 from actors.evidence.grounding import Shown, presumes
 from actors.evidence.heading_types import leaf
-from actors.evidence.passages import Findings, Passage
+from actors.evidence.passages import Passage, SearchHits
 from actors.evidence.sources import Statement
-from actors.ports import BudgetSpent, Filled, ModelFailed, PortFailed
+from actors.ports import BudgetSpent, Completion, ModelFailed, PortFailed
 from actors.research.analysis_summary import analysis_summary
-from actors.research.comparison import compared, on_criteria, speaking_of
+from actors.research.comparison import compare, on_criteria, speaking_of
 from actors.research.contradictions import contradictions
-from actors.research.follow_ups import DIRECTIONS, bounded
+from actors.research.follow_ups import DIRECTIONS, limit
 from actors.research.learnings import (
-    Checked,
-    checked,
+    VerifiedClaims,
     dealt,
+    drop_repeated,
     foremost,
     holding,
-    merged,
-    quoted,
-    unsaid,
+    merge,
+    quote_best,
+    verify_claims,
     wider,
     without,
 )
@@ -41,7 +41,7 @@ log = structlog.get_logger()
 Ended = TypeVar("Ended", AnalysisCompleted, DirectionsFound)
 
 
-class Argued(NamedTuple):
+class RoundFindings(NamedTuple):
     """What one round adds to what is known."""
 
     sections: tuple[Section, ...]
@@ -55,11 +55,11 @@ class Argued(NamedTuple):
 
 
 def argue(
-    message: AnalyzeSources, plan: Plan, found: Sequence[Findings], answers: Sequence[Filled | PortFailed | None]
-) -> Argued:
+    message: AnalyzeSources, plan: Plan, found: Sequence[SearchHits], answers: Sequence[Completion | PortFailed | None]
+) -> RoundFindings:
     """What the answers of a round add: verified statements, each said once. Pure."""
     number = message.brief.round
-    sections, fresh, known = list[Section](), list[Statement](), stated(message.sections)
+    sections, fresh, known = list[Section](), list[Statement](), all_statements(message.sections)
     filled = [_filled(answer, findings) for answer, findings in zip(answers, found, strict=True)]
     asked = list(zip(plan.questions, filled, strict=True))
     cells = {question_on(*cell): cell for cell in Compared(plan.sides, plan.criteria).cells}
@@ -67,7 +67,7 @@ def argue(
     shares = dealt([each.statements for each in checks])
     for n, (question, each) in enumerate(asked):
         held = checks[n]
-        said = unsaid(shares[n], (*known, *fresh))
+        said = drop_repeated(shares[n], (*known, *fresh))
         fresh += said
         if not said and (longer := wider(held.statements, fresh)):
             said = longer
@@ -86,7 +86,7 @@ def argue(
     every = (*message.sections, *sections)
     done = {each.question for each in every if each.answered}  # in whichever round
     open_ends = _open(message, plan, every, _directions(message, asked), fresh, (*message.passages, *passages))
-    return Argued(
+    return RoundFindings(
         sections=tuple(sections),
         statements=tuple(fresh),
         passages=passages,
@@ -98,21 +98,21 @@ def argue(
 
 
 def _checked(
-    question: str, each: Filled, message: AnalyzeSources, sides: Sequence[str], cell: tuple[str, str] | None
-) -> Checked:
+    question: str, each: Completion, message: AnalyzeSources, sides: Sequence[str], cell: tuple[str, str] | None
+) -> VerifiedClaims:
     """
     The statements of one answer.
 
     :param cell: the side and the criterion that they must speak of, where the question is on one cell of a table.
     """
-    held = checked(each.value.claims, each.passages, message.brief.round, question, message.text)
+    held = verify_claims(each.value.claims, each.passages, message.brief.round, question, message.text)
     if cell is None:
         return held
     above = {passage.id: f"{passage.title} {passage.heading}" for passage in each.passages}
     return held._replace(statements=tuple(speaking_of(cell, sides, held.statements, above)))
 
 
-def _directions(message: AnalyzeSources, asked: Sequence[tuple[str, Filled]]) -> list[str]:
+def _directions(message: AnalyzeSources, asked: Sequence[tuple[str, Completion]]) -> list[str]:
     """Where the answers point, as far as that takes nothing for given that nobody read."""
     return [
         line
@@ -126,19 +126,19 @@ def _replaced(section: Section, statements: tuple[Statement, ...]) -> Section:
     return msgspec.structs.replace(section, statements=statements or section.statements)
 
 
-def _filled(answer: Filled | PortFailed | None, findings: Findings) -> Filled:
-    if isinstance(answer, Filled):
+def _filled(answer: Completion | PortFailed | None, findings: SearchHits) -> Completion:
+    if isinstance(answer, Completion):
         return answer
     if findings.abstain:
-        return Filled(Answer(), degraded=str(answer or ""))
-    return Filled(Answer(quoted(findings.passages)), findings.passages, degraded=str(answer or ""))
+        return Completion(Answer(), degraded=str(answer or ""))
+    return Completion(Answer(quote_best(findings.passages)), findings.passages, degraded=str(answer or ""))
 
 
-def _why_partial(answer: Filled | PortFailed | None) -> str:
+def _why_partial(answer: Completion | PortFailed | None) -> str:
     """Why less was thought than ordered: no time, or no budget. A model that failed is a lesser answer, not a part."""
     if answer is None:
         return CUT_SHORT
-    if isinstance(answer, Filled):
+    if isinstance(answer, Completion):
         return answer.partial
     failed = isinstance(answer, ModelFailed) and not isinstance(answer, BudgetSpent)
     return "" if failed else str(answer)
@@ -155,25 +155,27 @@ def _open(
     """What is to be explored next: what earlier rounds left, what this one found, then questions without an answer."""
     asked = (message.brief.direction, *plan.questions)
     explored = [*asked, *(each.question for each in message.sections)]
-    explored += (leaf(each.heading) for each in passages if each.id in {said.passage for said in stated(sections)})
+    explored += (
+        leaf(each.heading) for each in passages if each.id in {said.passage for said in all_statements(sections)}
+    )
     unanswered = tuple(each.question for each in sections if not each.statements)
     answered = {each.question for each in sections if each.statements}
     left = tuple(each for each in message.directions if each not in asked and each not in answered)
     asked_once = unanswered if message.brief.round == 1 else ()
-    open_ends = bounded((*left, *found), explored, (*message.learnings, *fresh))
+    open_ends = limit((*left, *found), explored, (*message.learnings, *fresh))
     return (*open_ends, *asked_once)[:DIRECTIONS]
 
 
-def goes_on(message: AnalyzeSources, argued: Argued) -> bool:
+def goes_on(message: AnalyzeSources, argued: RoundFindings) -> bool:
     """A further round is worth it: there is room for one, this one added something, and something is open."""
     rounds_left = message.brief.round < message.brief.depth
     return rounds_left and bool(argued.statements) and bool(argued.directions)  # what is answered leaves none
 
 
-def concluded(message: AnalyzeSources, plan: Plan, argued: Argued, found: Sequence[Findings]) -> Analysis:
+def conclude(message: AnalyzeSources, plan: Plan, argued: RoundFindings, found: Sequence[SearchHits]) -> Analysis:
     """What follows from the statements by rules: the overview, the comparison, and where sources disagree."""
     sections = (*message.sections, *argued.sections)
-    statements = stated(sections)
+    statements = all_statements(sections)
     before = message.analysis.comparison if message.analysis else None
     sides = plan.sides or (before.sides if before else ())
     criteria = plan.criteria or (tuple(row.attribute for row in before.rows) if before and before.asked else ())
@@ -183,21 +185,21 @@ def concluded(message: AnalyzeSources, plan: Plan, argued: Argued, found: Sequen
         overview=foremost(sections, message.text, headings),
         comparison=on_criteria(sides, criteria, sections, headings)
         if criteria
-        else compared(sides, statements, headings),
+        else compare(sides, statements, headings),
         contradictions=contradictions(statements, passages, message.brief.round),
     )
     return msgspec.structs.replace(analysis, summary=analysis_summary(analysis))
 
 
-def told(
-    message: AnalyzeSources, argued: Argued, analysis: Analysis, found: Sequence[Passage], end: type[Ended]
+def report_round(
+    message: AnalyzeSources, argued: RoundFindings, analysis: Analysis, found: Sequence[Passage], end: type[Ended]
 ) -> Ended:
     """The event: all that is known by now, with the passages that it rests on."""
     every: tuple[Section, ...] = (*message.sections, *argued.sections)
-    resting = (*stated(every), *message.learnings, *_of(analysis))
+    resting = (*all_statements(every), *message.learnings, *_of(analysis))
     return end(
         sections=every,
-        learnings=merged(message.learnings, argued.statements),
+        learnings=merge(message.learnings, argued.statements),
         passages=holding(distinct((*message.passages, *argued.passages, *found)), resting),
         directions=argued.directions,
         analysis=analysis,
@@ -222,7 +224,7 @@ def _of(analysis: Analysis) -> Iterator[Statement]:
         yield from (pair.one, pair.other)
 
 
-def stated(sections: Iterable[Section]) -> tuple[Statement, ...]:
+def all_statements(sections: Iterable[Section]) -> tuple[Statement, ...]:
     return tuple(each for section in sections for each in section.statements)
 
 

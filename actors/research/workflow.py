@@ -3,11 +3,11 @@
 import enum
 
 from actors.evidence.passages import Passage
-from actors.evidence.sources import Missed, Page, SearchResult, Statement
+from actors.evidence.sources import FailedSource, Page, SearchResult, Statement
 from actors.reporting.report import Report
 from actors.research import messages as m
-from actors.research.models import Analysis, Brief, Plan, Section
-from actors.workflow.tables import MAX_SECONDS, Again, Case, Limits, Step, Workflow
+from actors.research.models import Analysis, Plan, ResearchOptions, Section
+from actors.workflow.tables import MAX_SECONDS, Case, Limits, RetryStage, Step, Workflow
 from actors.workflow.verify import verify
 
 
@@ -25,13 +25,13 @@ class ResearchCase(Case, frozen=True, kw_only=True, gc=False):
     """All that is known about one question: the shared state that each agent reads and adds to (PR-2)."""
 
     text: str
-    brief: Brief = Brief()
+    brief: ResearchOptions = ResearchOptions()
     plan: Plan | None = None
     results: tuple[SearchResult, ...] = ()
     pages: tuple[Page, ...] = ()
     read_before: int = 0
     """How many of them the rounds above this one have read."""
-    missed: tuple[Missed, ...] = ()
+    missed: tuple[FailedSource, ...] = ()
     sections: tuple[Section, ...] = ()
     learnings: tuple[Statement, ...] = ()
     """At most 20, none twice (DR-6)."""
@@ -71,29 +71,33 @@ RESEARCH = Workflow(
             m.RunSearches,
             {
                 m.SearchCompleted: S.EXTRACTING,
-                m.SearchFellShort: Again(S.PLANNING, at_most=RETRIES, otherwise=S.EXTRACTING),
+                m.SearchFellShort: RetryStage(S.PLANNING, at_most=RETRIES, otherwise=S.EXTRACTING),
             },
-            hands_in=True,
+            returns_partial=True,
         ),
         S.EXTRACTING: Step(
             "extractor",
             m.ReadSources,
             {
                 m.ExtractionCompleted: S.ANALYZING,
-                m.ExtractionFellShort: Again(S.SEARCHING, at_most=RETRIES, otherwise=S.ANALYZING),
+                m.ExtractionFellShort: RetryStage(S.SEARCHING, at_most=RETRIES, otherwise=S.ANALYZING),
             },
-            hands_in=True,
+            returns_partial=True,
         ),
         S.ANALYZING: Step(
             "analyzer",
             m.AnalyzeSources,
             {m.AnalysisCompleted: S.REPORTING, m.DirectionsFound: S.DEEPENING},
-            hands_in=True,
+            returns_partial=True,
         ),
         S.DEEPENING: Step(
-            "round", m.ExploreDirections, {m.RoundCompleted: S.REPORTING}, limits=Limits(MAX_SECONDS, 0), hands_in=True
+            "round",
+            m.ExploreDirections,
+            {m.RoundCompleted: S.REPORTING},
+            limits=Limits(MAX_SECONDS, 0),
+            returns_partial=True,
         ),
-        S.REPORTING: Step("reporter", m.CloseResearch, {m.ResearchClosed: S.COMPLETED}, hands_in=True),
+        S.REPORTING: Step("reporter", m.CloseResearch, {m.ResearchClosed: S.COMPLETED}, returns_partial=True),
     },
 )
 verify(RESEARCH)

@@ -67,7 +67,7 @@ def question_on(side: str, criterion: str) -> str:
     return f"{side}: {criterion}"
 
 
-def listed(text: str) -> list[str]:
+def list_targets(text: str) -> list[str]:
     """The items of a list: with commas they separate, and `and` only the last two."""
     items = _COMMA.split(text.strip())
     if len(items) == 1:
@@ -81,7 +81,7 @@ def listed(text: str) -> list[str]:
 
 
 def _sides(text: str) -> tuple[str, ...]:
-    items = [item for each in _LINK.split(text) for item in listed(each)]
+    items = [item for each in _LINK.split(text) for item in list_targets(each)]
     found = [LEADING.sub("", LEADING.sub("", _PARTICLE.sub("", each.strip(" \"'“”‘’()")))) for each in items]
     if len(found) < 2 or not all(map(_is_name, found)):
         return ()
@@ -115,7 +115,7 @@ def _headed(sides: list[str]) -> tuple[str, ...]:
 
 def _criteria(text: str) -> tuple[str, ...]:
     """What things are compared on; a single name, such as a place or a year, is no criterion."""
-    items = [LEADING.sub("", _PARTICLE.sub("", each.strip(" .\"'“”()"))) for each in listed(text)]
+    items = [LEADING.sub("", _PARTICLE.sub("", each.strip(" .\"'“”()"))) for each in list_targets(text)]
     items = [each for each in dict.fromkeys(items) if each][:CRITERIA]
     if not all(len(each) <= CRITERION_CHARACTERS and len(each.split()) <= CRITERION_WORDS for each in items):
         return ()

@@ -3,7 +3,7 @@
 import functools
 import re
 
-from actors.text.normalize import plain
+from actors.text.normalize import casefold
 
 CHARACTERS = 4000
 """So much of a text is looked at."""
@@ -45,14 +45,14 @@ _SAME = dict.fromkeys(("restriction", "restrict", "caveat", "drawback", "disadva
 
 def terms(text: str) -> frozenset[str]:
     """The terms of a text that say what it is about."""
-    return frozenset(ordered(text))
+    return frozenset(in_order(text))
 
 
 @functools.lru_cache(4096)
-def ordered(text: str) -> tuple[str, ...]:
+def in_order(text: str) -> tuple[str, ...]:
     """The same, each once, in the order of the text."""
     found: dict[str, None] = {}
-    for run in _RUN.findall(plain(text[:CHARACTERS])):
+    for run in _RUN.findall(casefold(text[:CHARACTERS])):
         if run[0] >= "\u3040" and re.match(f"[{_CJK}]", run):
             for word in _CJK_STOP.split(run):
                 found.update(dict.fromkeys(word[i : i + 2] for i in range(max(1, len(word) - 1)) if word))

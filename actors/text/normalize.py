@@ -24,7 +24,7 @@ _TABLE_RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-+:?\s*)+\|?\s*$")
 _QUOTED = re.compile(r"^\s*>\s?")
 
 
-def plain(text: str) -> str:
+def casefold(text: str) -> str:
     """Compatibility forms, case and invisible characters folded, in composed characters: for finding words."""
     return "".join(c for c in unicodedata.normalize("NFKC", text) if c not in _INVISIBLE).casefold()
 
@@ -35,7 +35,7 @@ def _folded(character: str) -> str:
 
 
 @functools.lru_cache(64)
-def fold(text: str) -> tuple[str, tuple[int, ...]]:
+def normalize(text: str) -> tuple[str, tuple[int, ...]]:
     """
     A text without the differences that do not matter, and where each of its characters stood.
 
@@ -61,15 +61,15 @@ def fold(text: str) -> tuple[str, tuple[int, ...]]:
     return "".join(folded), tuple(places)
 
 
-def locate(quote: str, text: str) -> tuple[int, int] | None:
+def find_span(quote: str, text: str) -> tuple[int, int] | None:
     """Where a quote stands in a text, after folding: `text[start:end]`; None when it does not."""
     if not quote.strip():
         return None
     exact = text.find(quote)
     if exact >= 0:
         return exact, exact + len(quote)
-    wanted = fold(quote)[0]
-    have, places = fold(text)
+    wanted = normalize(quote)[0]
+    have, places = normalize(text)
     at = have.find(wanted) if wanted else -1
     while at >= 0:
         end = at + len(wanted)
@@ -80,7 +80,7 @@ def locate(quote: str, text: str) -> tuple[int, int] | None:
     return None
 
 
-def shown(text: str) -> str:
+def sanitize_markdown(text: str) -> str:
     """
     A text so that it can neither command a terminal nor break the Markdown around it.
 

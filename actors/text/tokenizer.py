@@ -75,7 +75,7 @@ def tokens(text: str) -> list[str]:
     return list(itertools.chain.from_iterable(map(_terms, _RUN.findall(_joined(text.lower())))))
 
 
-def spelled(text: str) -> list[tuple[str, str]]:
+def spellings(text: str) -> list[tuple[str, str]]:
     """(word in lower case, term) of each index term of a text."""
     return [(run.lower(), term) for run in runs(text) for term in _terms(run.lower())]
 

@@ -11,30 +11,30 @@ from collections.abc import Iterable
 from msgspec.structs import asdict, replace
 
 from actors.workflow.loops import repeating_pattern
-from actors.workflow.outcome import Handoff, Why, marker
+from actors.workflow.outcome import EndReason, Handoff, marker
 from actors.workflow.tables import (
     CLOSING_SECONDS,
     MAX_RESUMES,
     ORCHESTRATOR,
     Case,
     FanOut,
-    FromOutside,
-    HandIn,
     HandOff,
     HandOffs,
     Handover,
-    Moved,
-    NoAnswer,
+    InvalidAnswer,
     NotDelivered,
-    Open,
+    PendingHandoff,
     Refuse,
+    RequestPartial,
     Run,
     RunResumed,
     RunStopped,
     Settled,
     Step,
+    SystemEvent,
     Terminate,
     TimeUp,
+    Transition,
     Wait,
     Workflow,
 )
@@ -45,17 +45,17 @@ MOST_OVERREACHES = 2
 """How often an agent's attempt to end the run costs it nothing; after that it is an answer that is none."""
 
 
-def begin(flow: Workflow, case: Case) -> Moved:
+def begin(flow: Workflow, case: Case) -> Transition:
     """Hand out the first step."""
     first = next(iter(flow.steps))
     return enter(flow, Run(first, case), first, 0.0)
 
 
-def advance(flow: Workflow, run: Run, event: Event, *, sender: str, number: int, elapsed: float) -> Moved:
+def advance(flow: Workflow, run: Run, event: Event, *, sender: str, number: int, elapsed: float) -> Transition:
     """Apply one event, `elapsed` seconds after the run began, and say what must happen next."""
     if run.state == flow.final:
         return run, Refuse("the run has ended")
-    if isinstance(event, FromOutside):
+    if isinstance(event, SystemEvent):
         return _outside(flow, run, event, elapsed) if sender in {"", ORCHESTRATOR} else (run, Refuse("not its to say"))
     for opened in run.open:
         if opened.number == number and opened.role == sender:
@@ -74,7 +74,7 @@ def next_due(flow: Workflow, run: Run) -> float:
     return due
 
 
-def replay(flow: Workflow, case: Case, entries: Iterable[tuple[Event, str, int, float]]) -> Moved:
+def replay(flow: Workflow, case: Case, entries: Iterable[tuple[Event, str, int, float]]) -> Transition:
     """Rebuild a run from its journalled (event, sender, number, elapsed)."""
     run, verdict = begin(flow, case)
     for event, sender, number, elapsed in entries:
@@ -82,14 +82,14 @@ def replay(flow: Workflow, case: Case, entries: Iterable[tuple[Event, str, int, 
     return run, verdict
 
 
-def _answered(flow: Workflow, run: Run, opened: Open, event: Event, elapsed: float) -> Moved:
+def _answered(flow: Workflow, run: Run, opened: PendingHandoff, event: Event, elapsed: float) -> Transition:
     step, kind = flow.steps[run.state], type(event)
     if run.breach:
         if kind is not flow.closed:
             return close(flow, run, run.breach, elapsed)
         # Asked to close because of the breach, or already closing a good case when the deadline fell?
         asked = run.handoffs[opened.number - 1].reason
-        return _terminate(flow, run, event, run.breach if asked == run.breach else Why.COMPLETED, opened.role)
+        return _terminate(flow, run, event, run.breach if asked == run.breach else EndReason.COMPLETED, opened.role)
     if kind is flow.closed and _is_let_off(flow, run, opened):
         return keep_on(flow, run, opened, elapsed)
     if type(step) is FanOut:
@@ -97,21 +97,21 @@ def _answered(flow: Workflow, run: Run, opened: Open, event: Event, elapsed: flo
     if kind is Handover and event.to in step.peers:  # type: ignore[attr-defined] # told by `kind`, which is cheaper
         return _hand_over(flow, run, step, opened, event, elapsed)  # type: ignore[arg-type]
     if kind is Failed:
-        return ask_again(flow, run, opened, elapsed, Why.STEP_FAILED, brief(event.error))  # type: ignore[attr-defined]
+        return ask_again(flow, run, opened, elapsed, EndReason.STEP_FAILED, brief(event.error))  # type: ignore[attr-defined]
     to = step.then.get(kind)
     if to == flow.final and opened.role == flow.terminator:
-        return _terminate(flow, run, event, Why.COMPLETED, opened.role)
+        return _terminate(flow, run, event, EndReason.COMPLETED, opened.role)
     if to is None or to == flow.final:
-        return ask_again(flow, run, opened, elapsed, Why.ANSWERS_REFUSED, _what_is_wrong(step, opened, event))
+        return ask_again(flow, run, opened, elapsed, EndReason.ANSWERS_REFUSED, _what_is_wrong(step, opened, event))
     case = put(run.case, event)
     if len(run.handoffs) >= flow.max_handoffs:
-        return close(flow, replace(run, case=case), Why.MAX_HANDOFFS_EXCEEDED, elapsed)
+        return close(flow, replace(run, case=case), EndReason.MAX_HANDOFFS_EXCEEDED, elapsed)
     handoffs = (*run.handoffs, Handoff(opened.role, ORCHESTRATOR, kind.__name__, elapsed, marker(kind)))
     run = replace(run, case=case, handoffs=handoffs)
     return proceed(flow, run, to, elapsed)
 
 
-def _is_let_off(flow: Workflow, run: Run, opened: Open) -> bool:
+def _is_let_off(flow: Workflow, run: Run, opened: PendingHandoff) -> bool:
     """Whether this attempt to end the run costs the agent that made it nothing."""
     if opened.role == flow.terminator or run.cancelling:
         return False
@@ -119,10 +119,10 @@ def _is_let_off(flow: Workflow, run: Run, opened: Open) -> bool:
 
 
 def _named(event: Event) -> str:
-    return brief(event.what) if isinstance(event, NoAnswer) else type(event).__name__
+    return brief(event.what) if isinstance(event, InvalidAnswer) else type(event).__name__
 
 
-def _what_is_wrong(step: Step, opened: Open, event: Event) -> str:
+def _what_is_wrong(step: Step, opened: PendingHandoff, event: Event) -> str:
     """Why this event is no answer, for the log and for the agent that is asked again."""
     if isinstance(event, Handover) and step.peers:
         peers = ", ".join(sorted(step.peers))
@@ -136,22 +136,26 @@ def put(case: Case, event: Event) -> Case:
     return replace(case, **said) if said else case
 
 
-def _terminate(flow: Workflow, run: Run, event: Event, why: Why, by: str) -> Moved:
+def _terminate(flow: Workflow, run: Run, event: Event, why: EndReason, by: str) -> Transition:
     return replace(run, state=flow.final, case=put(run.case, event), open=()), Terminate(why, by)
 
 
-def _hand_over(flow: Workflow, run: Run, step: Step, opened: Open, event: Handover, elapsed: float) -> Moved:
+def _hand_over(
+    flow: Workflow, run: Run, step: Step, opened: PendingHandoff, event: Handover, elapsed: float
+) -> Transition:
     """An agent chose to pass its task on: one handoff, and the only kind that can become a loop."""
     chosen = (*run.chosen, (opened.role, event.to))
     run = replace(run, chosen=chosen, case=replace(run.case, context=event.context))
     if run.cancelling:
-        return close(flow, run, Why.CANCELLED, elapsed)
+        return close(flow, run, EndReason.CANCELLED, elapsed)
     if pattern := repeating_pattern(chosen):
         return loop(flow, run, pattern, elapsed)
     return hand(flow, run, step, Handoff(opened.role, event.to, brief(event.reason), elapsed))
 
 
-def _settle(flow: Workflow, run: Run, step: FanOut, opened: Open, event: Event | str, elapsed: float) -> Moved:
+def _settle(
+    flow: Workflow, run: Run, step: FanOut, opened: PendingHandoff, event: Event | str, elapsed: float
+) -> Transition:
     """One member of a fan-out has answered, failed or run out of time: the others go on."""
     if type(event) is step.answer:
         settled = Settled(opened.role, event)
@@ -172,7 +176,7 @@ def _settle(flow: Workflow, run: Run, step: FanOut, opened: Open, event: Event |
     return proceed(flow, replace(run, case=replace(run.case, **{step.into: tuple(ordered)})), step.to, elapsed)
 
 
-def _outside(flow: Workflow, run: Run, event: FromOutside, elapsed: float) -> Moved:
+def _outside(flow: Workflow, run: Run, event: SystemEvent, elapsed: float) -> Transition:
     match event:
         case TimeUp():
             return _time_up(flow, run, elapsed)
@@ -186,7 +190,7 @@ def _outside(flow: Workflow, run: Run, event: FromOutside, elapsed: float) -> Mo
             return run, Refuse("the run has begun already")
 
 
-def _time_up(flow: Workflow, run: Run, elapsed: float) -> Moved:
+def _time_up(flow: Workflow, run: Run, elapsed: float) -> Transition:
     late = [opened for opened in run.open if opened.due <= elapsed]
     if run.breach:
         return close(flow, run, run.breach, elapsed) if late else (run, Refuse("not due yet"))
@@ -194,63 +198,63 @@ def _time_up(flow: Workflow, run: Run, elapsed: float) -> Moved:
     if elapsed >= flow.max_seconds:
         if step.ask is flow.close:  # the terminator is at it already: give it its grace
             grace = tuple(replace(opened, due=elapsed + CLOSING_SECONDS) for opened in run.open)
-            return replace(run, breach=Why.TIMED_OUT, open=grace), Wait(len(run.handoffs))
-        return close(flow, run, Why.TIMED_OUT, elapsed)
+            return replace(run, breach=EndReason.TIMED_OUT, open=grace), Wait(len(run.handoffs))
+        return close(flow, run, EndReason.TIMED_OUT, elapsed)
     if not late:
         return run, Refuse("not due yet")
     if run.cancelling:
-        return replace(run, state=flow.final, open=()), Terminate(Why.CANCEL_FORCED, "")
+        return replace(run, state=flow.final, open=()), Terminate(EndReason.CANCEL_FORCED, "")
     if isinstance(step, Step):
         what = f"{late[0].role} did not answer in time"
-        return ask_again(flow, run, late[0], elapsed, Why.STEP_TIMED_OUT, what)
-    moved: Moved = (run, Wait(len(run.handoffs)))
+        return ask_again(flow, run, late[0], elapsed, EndReason.STEP_TIMED_OUT, what)
+    moved: Transition = (run, Wait(len(run.handoffs)))
     for opened in late:
         moved = _settle(flow, moved[0], step, opened, "it did not answer in time", elapsed)
     return moved
 
 
-def _stop(flow: Workflow, run: Run, elapsed: float) -> Moved:
+def _stop(flow: Workflow, run: Run, elapsed: float) -> Transition:
     """Cancelled. Agents that can are given time to hand in; a second cancel does not wait for them."""
     if run.breach:
         return run, Refuse("the run is closing already")
     step = flow.steps[run.state]
-    hands_in = isinstance(step, Step) and step.hands_in
-    if step.ask is flow.close and not hands_in:
+    returns_partial = isinstance(step, Step) and step.returns_partial
+    if step.ask is flow.close and not returns_partial:
         return run, Refuse("the run is ending already")
-    if run.cancelling or not hands_in or step.ask is flow.close:
-        return close(flow, run, Why.CANCELLED, elapsed)
+    if run.cancelling or not returns_partial or step.ask is flow.close:
+        return close(flow, run, EndReason.CANCELLED, elapsed)
     until = elapsed + flow.cancel_seconds
     opened = tuple(replace(each, due=min(each.due, until)) for each in run.open)
-    return replace(run, cancelling=True, open=opened), HandIn()
+    return replace(run, cancelling=True, open=opened), RequestPartial()
 
 
-def _not_delivered(flow: Workflow, run: Run, number: int, error: str, elapsed: float) -> Moved:
+def _not_delivered(flow: Workflow, run: Run, number: int, error: str, elapsed: float) -> Transition:
     for opened in run.open:
         if opened.number == number:
             return _answered(flow, run, opened, Failed(request="", error=error), elapsed)
     return run, Refuse(f"handoff {number} is not in force")
 
 
-def _resume(flow: Workflow, run: Run, elapsed: float, *, crashed: bool) -> Moved:
+def _resume(flow: Workflow, run: Run, elapsed: float, *, crashed: bool) -> Transition:
     """Ask again what was open when the process died; it costs no try of the agent, but a resume of the run."""
     run = replace(run, resumed=run.resumed + crashed)
     if run.resumed > MAX_RESUMES:
-        return close(flow, run, Why.CRASHED_REPEATEDLY, elapsed)
+        return close(flow, run, EndReason.CRASHED_REPEATEDLY, elapsed)
     if elapsed >= flow.max_seconds and not run.breach and flow.steps[run.state].ask is flow.close:
-        run = replace(run, breach=Why.TIMED_OUT)  # it was closing already, so it has the grace of `_time_up`
+        run = replace(run, breach=EndReason.TIMED_OUT)  # it was closing already, so it has the grace of `_time_up`
     if run.breach:
         again = tuple(replace(each, due=elapsed + CLOSING_SECONDS) for each in run.open)
         request = project(run.case, flow.close)
         hands = [HandOff(each.number, each.role, request, CLOSING_SECONDS) for each in again]
         return replace(run, open=again), HandOffs(tuple(hands))
     if elapsed >= flow.max_seconds:
-        return close(flow, run, Why.TIMED_OUT, elapsed)
+        return close(flow, run, EndReason.TIMED_OUT, elapsed)
     if run.cancelling:
-        return close(flow, run, Why.CANCELLED, elapsed)
+        return close(flow, run, EndReason.CANCELLED, elapsed)
     step, hands, opened = flow.steps[run.state], [], []
     request = project(run.case, step.ask)
     for each in run.open:
         within = min(flow.limits_of(step, each.role).within, flow.max_seconds - elapsed)
-        opened.append(Open(each.number, each.role, elapsed + within))
+        opened.append(PendingHandoff(each.number, each.role, elapsed + within))
         hands.append(HandOff(each.number, each.role, request, within))
     return replace(run, open=tuple(opened)), HandOffs(tuple(hands))

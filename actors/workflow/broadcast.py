@@ -6,14 +6,14 @@ from collections.abc import Sequence
 import structlog
 from structlog.typing import FilteringBoundLogger
 
-from actors.workflow.history import began, told
-from actors.workflow.outcome import AnswerRefused, Handoff, Outcome, Progress, RunEnded, Why
+from actors.workflow.history import as_shown, began
+from actors.workflow.outcome import AnswerRefused, EndReason, Handoff, Outcome, RunEnded, RunEvent
 from actors.workflow.run_end import log_end
 from actors.workflow.tables import Run, Warned
 from bus import Context
 
 
-class Telling:
+class Broadcast:
     """One per run. Each handoff is told once, also when several follow from one message or from none."""
 
     __slots__ = ("_bound", "_first", "_informs", "_ticket", "_told", "_unbound", "_workflow", "run")
@@ -48,11 +48,11 @@ class Telling:
         if ctx.watched:
             ctx.publish(began(self.run, run.case.ticket_id, self._workflow, run.handoffs))
 
-    def so_far(self, run: Run) -> list[Progress]:
+    def so_far(self, run: Run) -> list[RunEvent]:
         """What a watcher from the beginning would have heard."""
         if not run.handoffs:
             return []
-        made = (told(run.handoffs, number, self._first) for number in range(1, self._told + 1))
+        made = (as_shown(run.handoffs, number, self._first) for number in range(1, self._told + 1))
         return [began(self.run, run.case.ticket_id, self._workflow, run.handoffs), *made]
 
     def handoffs(self, handoffs: Sequence[Handoff], number: int, ctx: Context) -> None:
@@ -70,7 +70,7 @@ class Telling:
                     "handoff.made", number=n, source=made.source, target=made.target, reason=made.reason, **marked
                 )
             if ctx.watched:
-                ctx.publish(told(handoffs, n, self._first))
+                ctx.publish(as_shown(handoffs, n, self._first))
 
     def warn(self, warnings: tuple[Warned, ...]) -> None:
         for each in warnings:
@@ -83,7 +83,7 @@ class Telling:
 
     def end(self, outcome: Outcome, ctx: Context) -> None:
         self.handoffs(outcome.handoffs, len(outcome.handoffs), ctx)
-        if self._informs or outcome.why is not Why.COMPLETED:
+        if self._informs or outcome.why is not EndReason.COMPLETED:
             log_end(self.log, outcome)
         if ctx.watched:
             ctx.publish(RunEnded(outcome=outcome))

@@ -10,7 +10,7 @@ LETTING_GO_SECONDS = 0.5
 """What a cancelled work may take to let go; then it is left behind."""
 
 
-async def until_stopped(work: Coroutine[Any, Any, object], ctx: Context, *, within: float) -> bool:
+async def run_until_stopped(work: Coroutine[Any, Any, object], ctx: Context, *, within: float) -> bool:
     """
     Do some work that notes down itself what it gets done.
 
@@ -23,7 +23,7 @@ async def until_stopped(work: Coroutine[Any, Any, object], ctx: Context, *, with
         return False
     loop = asyncio.get_running_loop()
     task, stopped = asyncio.ensure_future(work), loop.create_future()
-    ctx.when_stopping(lambda: None if stopped.done() else stopped.set_result(None))
+    ctx.on_stop(lambda: None if stopped.done() else stopped.set_result(None))
     both: set[asyncio.Future[Any]] = {task, stopped}
     try:
         await asyncio.wait(both, timeout=within, return_when=asyncio.FIRST_COMPLETED)

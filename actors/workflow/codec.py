@@ -8,12 +8,12 @@ import msgspec
 
 from actors.workflow.tables import (
     FanOut,
-    FromOutside,
     Handover,
-    NoAnswer,
+    InvalidAnswer,
     NotDelivered,
     RunResumed,
     RunStopped,
+    SystemEvent,
     TimeUp,
     Workflow,
 )
@@ -25,22 +25,31 @@ _encode = msgspec.msgpack.Encoder().encode
 @functools.lru_cache(maxsize=256)
 def decoder(flow: Workflow) -> "msgspec.msgpack.Decoder[Any]":
     """Reads every event that may move a run of this workflow; a journal of it holds no other."""
-    kinds: set[type[Event]] = {flow.closed, Handover, Failed, NoAnswer, RunResumed, RunStopped, TimeUp, NotDelivered}
+    kinds: set[type[Event]] = {
+        flow.closed,
+        Handover,
+        Failed,
+        InvalidAnswer,
+        RunResumed,
+        RunStopped,
+        TimeUp,
+        NotDelivered,
+    }
     for step in flow.steps.values():
         kinds |= {step.answer} if isinstance(step, FanOut) else set(step.then)
     return msgspec.msgpack.Decoder(functools.reduce(operator.or_, sorted(kinds, key=lambda kind: kind.__name__)))
 
 
-def received(flow: Workflow, event: Event) -> Event:
+def validate_event(flow: Workflow, event: Event) -> Event:
     """
     What an agent really said: a copy that it cannot change any more, with the types that the workflow was verified for.
 
     Structs are not checked when they are made, so a wrong value would only show when the journal is read again.
     """
     try:
-        if isinstance(event, FromOutside):
-            return NoAnswer(what=type(event).__name__)
+        if isinstance(event, SystemEvent):
+            return InvalidAnswer(what=type(event).__name__)
         heard: Event = decoder(flow).decode(_encode(event))
     except Exception:  # whatever keeps it from being written and read again
-        return NoAnswer(what=type(event).__name__)
+        return InvalidAnswer(what=type(event).__name__)
     return heard

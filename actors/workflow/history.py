@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from actors.workflow.outcome import Handoff, HandoffMade, Outcome, Progress, RunBegan, Why
+from actors.workflow.outcome import EndReason, Handoff, HandoffMade, Outcome, RunBegan, RunEvent
 from actors.workflow.tables import ORCHESTRATOR
 
-ENDS = frozenset(Why)
+ENDS = frozenset(EndReason)
 """Reasons of handoffs that close a case; `verify` keeps states from being named so."""
 
 
@@ -26,7 +26,7 @@ def began(run: str, ticket: str, workflow: str, handoffs: Sequence[Handoff]) -> 
     return RunBegan(run=run, ticket=ticket, workflow=workflow, agent=handoffs[0].target)
 
 
-def told(handoffs: Sequence[Handoff], number: int, first: str) -> HandoffMade:
+def as_shown(handoffs: Sequence[Handoff], number: int, first: str) -> HandoffMade:
     """One handoff as it is shown."""
     made = handoffs[number - 1]
     return HandoffMade(
@@ -35,10 +35,10 @@ def told(handoffs: Sequence[Handoff], number: int, first: str) -> HandoffMade:
     )  # fmt: skip
 
 
-def past(outcome: Outcome) -> list[Progress]:
+def past(outcome: Outcome) -> list[RunEvent]:
     """What a watcher of a run that is over heard before its end."""
     made = outcome.handoffs
     if not made:
         return []
     first = began(outcome.run, outcome.ticket, outcome.workflow, made)
-    return [first, *(told(made, number, outcome.state) for number in range(1, len(made) + 1))]
+    return [first, *(as_shown(made, number, outcome.state) for number in range(1, len(made) + 1))]

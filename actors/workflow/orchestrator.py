@@ -9,21 +9,21 @@ from structlog.typing import FilteringBoundLogger
 
 from actors.ports import Entry, Journal
 from actors.workflow.advance import advance, begin, next_due
-from actors.workflow.broadcast import Telling
-from actors.workflow.codec import received
-from actors.workflow.outcome import Child, Outcome, Progress, Spent, Why
+from actors.workflow.broadcast import Broadcast
+from actors.workflow.codec import validate_event
+from actors.workflow.outcome import Child, EndReason, Outcome, RunEvent, Spent
 from actors.workflow.recording import Recording
-from actors.workflow.run_end import Ending, bounded, conclude
+from actors.workflow.run_end import RunEnd, conclude, limit_spending
 from actors.workflow.tables import (
     CLOSING_SECONDS,
     Case,
-    EndAnyway,
-    HandIn,
     HandOff,
     HandOffs,
+    JournalTimedOut,
     NotDelivered,
     Recorded,
     Refuse,
+    RequestPartial,
     Run,
     RunStarted,
     Terminate,
@@ -80,7 +80,7 @@ class Orchestrator(Actor[Event]):
         """The one end: what is told is what is recorded."""
         self._alarm: Timer | None = None
         self._alarm_due = 0.0
-        self._telling = Telling(
+        self._telling = Broadcast(
             run_id, ticket or self._run.case.ticket_id, flow.name, next(iter(flow.steps)),
             made=len(self._run.handoffs), log=log,
         )  # fmt: skip
@@ -93,12 +93,12 @@ class Orchestrator(Actor[Event]):
         kind, itself = type(message), ctx.sender == ctx.address
         if kind is Recorded and itself:
             self._recorded(message, ctx)  # type: ignore[arg-type] # told by `kind`, which is cheaper than a match
-        elif kind is EndAnyway and itself:
+        elif kind is JournalTimedOut and itself:
             self._late_end(ctx)
         elif itself or not ctx.sender:
             self._move(message, ctx)
         else:
-            self._move(received(self._flow, message), ctx)
+            self._move(validate_event(self._flow, message), ctx)
 
     def _move(self, message: Event, ctx: Context) -> None:
         kind, elapsed, before = type(message), self._clock.time() - self._started, self._run
@@ -135,15 +135,15 @@ class Orchestrator(Actor[Event]):
         """The run's state as it is now: what led to it may not be journalled yet."""
         return self._run
 
-    def _outcome(self, why: Why, by: str) -> Outcome:
+    def _outcome(self, why: EndReason, by: str) -> Outcome:
         """The end of this run, if this is it."""
         seconds = self._clock.time() - self._started
-        ending = Ending(why, by, seconds, self._cost(), self._refused)
+        ending = RunEnd(why, by, seconds, self._cost(), self._refused)
         return conclude(self.id, self._flow, self._run, ending, self._below())
 
     def _cost(self) -> Spent:
         try:
-            return bounded(self._spent())
+            return limit_spending(self._spent())
         except Exception as error:  # counting must not keep a run from its end
             self._log.error("spent.unknown", error=repr(error))
             return Spent(estimated=True)
@@ -155,7 +155,7 @@ class Orchestrator(Actor[Event]):
             self._log.error("children.unknown", error=repr(error))
             return ()
 
-    def so_far(self) -> list[Progress]:
+    def so_far(self) -> list[RunEvent]:
         """What a watcher from the beginning would have heard."""
         return self._telling.so_far(self._run)
 
@@ -193,28 +193,28 @@ class Orchestrator(Actor[Event]):
             return
         self._log.error("journal.failed", error=repr(message.error))
         self._end_within(NOTING_SECONDS, ctx)
-        self._seal(Why.STORAGE_FAILED, ctx.notify)
+        self._seal(EndReason.STORAGE_FAILED, ctx.notify)
 
     def _late_end(self, ctx: Context) -> None:
         if not self._sealed:
             self._log.error("journal.silent", reason="the end is not recorded yet")
             sealed = self._final is not None and not self._final.by
-            self._seal(self._final.why if self._final and sealed else Why.STORAGE_FAILED)
+            self._seal(self._final.why if self._final and sealed else EndReason.STORAGE_FAILED)
         self._end(ctx)
 
     def _end_within(self, seconds: float, ctx: Context) -> None:
         """Whatever the disk does, whoever waits for the answer gets it by then."""
         if self._alarm is not None:
             self._alarm.cancel()
-        self._alarm = ctx.remind(seconds, EndAnyway())
+        self._alarm = ctx.remind(seconds, JournalTimedOut())
         self._alarm_due = -math.inf  # no bound of the run comes before it
 
-    def _seal(self, why: Why, notify: Callable[[Event], None] | None = None) -> None:
+    def _seal(self, why: EndReason, notify: Callable[[Event], None] | None = None) -> None:
         """Decide the end by what is durable, and have it kept; `notify` hears when it is."""
 
         def then() -> None:
             if notify is not None and not self._over:
-                notify(EndAnyway())
+                notify(JournalTimedOut())
 
         self._sealed = True
         if self._recording is not None:
@@ -227,7 +227,7 @@ class Orchestrator(Actor[Event]):
     def fail(self) -> Outcome:
         """The end of a run whose Orchestrator broke."""
         if self._final is None or not (self._over or self._sealed):
-            self._seal(Why.ORCHESTRATOR_FAILED)
+            self._seal(EndReason.ORCHESTRATOR_FAILED)
         self._over = True
         assert self._final is not None  # noqa: S101 - sealing made it
         return self._final
@@ -243,9 +243,9 @@ class Orchestrator(Actor[Event]):
                 self._telling.warn(warnings)
                 for handoff in each:
                     self._hand_out(handoff, ctx)
-            case HandIn():
+            case RequestPartial():
                 self._log.info("workflow.cancelling", seconds=self._flow.cancel_seconds)
-                ctx.wind_down()
+                ctx.request_stop()
             case Wait(made=made):
                 self._telling.handoffs(self._run.handoffs, made, ctx)
             case Refuse():

@@ -14,7 +14,7 @@ TERMINATE = "TERMINATE_WORKFLOW"
 Status = Literal["resolved", "suggested", "not_found", "error", "cancelled"]
 
 
-class Why(enum.StrEnum):
+class EndReason(enum.StrEnum):
     """Why a run ended."""
 
     COMPLETED = "completed"
@@ -38,19 +38,19 @@ class Why(enum.StrEnum):
     ORCHESTRATOR_FAILED = "orchestrator_failed"
 
 
-SENTENCES: dict[Why, str] = {
-    Why.COMPLETED: "",
-    Why.LOOP_DETECTED: "The agents passed the task on in a circle.",
-    Why.MAX_HANDOFFS_EXCEEDED: "Control passed from agent to agent {} times without an end.",
-    Why.TIMED_OUT: "The time for this run was over.",
-    Why.STEP_TIMED_OUT: "An agent did not answer in time.",
-    Why.STEP_FAILED: "An agent failed at its task.",
-    Why.ANSWERS_REFUSED: "An agent gave no valid answer.",
-    Why.CANCELLED: "It was cancelled.",
-    Why.CANCEL_FORCED: "It was cancelled, and an agent did not stop in time.",
-    Why.CRASHED_REPEATEDLY: "The process died with this run several times.",
-    Why.STORAGE_FAILED: "The database could not record it; check the disk and submit it again.",
-    Why.ORCHESTRATOR_FAILED: "An internal error ended it; the log says more.",
+SENTENCES: dict[EndReason, str] = {
+    EndReason.COMPLETED: "",
+    EndReason.LOOP_DETECTED: "The agents passed the task on in a circle.",
+    EndReason.MAX_HANDOFFS_EXCEEDED: "Control passed from agent to agent {} times without an end.",
+    EndReason.TIMED_OUT: "The time for this run was over.",
+    EndReason.STEP_TIMED_OUT: "An agent did not answer in time.",
+    EndReason.STEP_FAILED: "An agent failed at its task.",
+    EndReason.ANSWERS_REFUSED: "An agent gave no valid answer.",
+    EndReason.CANCELLED: "It was cancelled.",
+    EndReason.CANCEL_FORCED: "It was cancelled, and an agent did not stop in time.",
+    EndReason.CRASHED_REPEATEDLY: "The process died with this run several times.",
+    EndReason.STORAGE_FAILED: "The database could not record it; check the disk and submit it again.",
+    EndReason.ORCHESTRATOR_FAILED: "An internal error ended it; the log says more.",
 }
 """What a person reads when nothing more is known; `{}` is the number of handoffs that is allowed."""
 
@@ -101,7 +101,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     ticket: str
     workflow: str
     status: Status
-    why: Why
+    why: EndReason
     by: str
     """The agent that ended it; empty when it was sealed without one."""
     state: str
@@ -152,5 +152,5 @@ class RunEnded(Event, frozen=True):
     outcome: Outcome
 
 
-Progress = RunBegan | HandoffMade | AnswerRefused | RunEnded
+RunEvent = RunBegan | HandoffMade | AnswerRefused | RunEnded
 """What is published while a run goes on; nothing of it is journalled."""

@@ -4,11 +4,11 @@ from typing import Literal
 
 import msgspec
 
-from actors.workflow.outcome import HandoffMade, Progress, RunBegan, RunEnded
+from actors.workflow.outcome import HandoffMade, RunBegan, RunEnded, RunEvent
 from bus import Event
 
 
-class Worked(Event, frozen=True):
+class StageProgress(Event, frozen=True):
     """An agent got on with its stage."""
 
     stage: str
@@ -32,11 +32,11 @@ class RoundBegan(Event, frozen=True):
     """How many are known by now."""
 
 
-Working = Worked | RoundBegan
-News = Progress | Working
+Working = StageProgress | RoundBegan
+ProgressEvent = RunEvent | Working
 """All that a watcher of a run hears."""
 
-Mark = Literal["pending", "running", "completed", "failed"]
+StageStatus = Literal["pending", "running", "completed", "failed"]
 SHARES = {"planning": 5, "searching": 20, "extracting": 45, "analyzing": 30}
 """Percent of a round that each of its stages counts for."""
 REPORT_SHARE = 10
@@ -52,7 +52,7 @@ class Stage(msgspec.Struct, frozen=True, gc=False):
     """One of the five that a research goes through."""
 
     name: str
-    mark: Mark = "pending"
+    mark: StageStatus = "pending"
     step: str = ""
     done: int = 0
     total: int = 0
@@ -81,7 +81,7 @@ class Stage(msgspec.Struct, frozen=True, gc=False):
 FRESH = tuple(Stage(name) for name in (*SHARES, "reporting"))
 
 
-class Board(msgspec.Struct, frozen=True, gc=False):
+class Progress(msgspec.Struct, frozen=True, gc=False):
     """How far a research is. `percent` never goes back, even when a stage is repeated or a deeper round begins."""
 
     stages: tuple[Stage, ...] = FRESH
@@ -116,7 +116,7 @@ def _left(estimated: float, since: float) -> float | None:
     return estimated - since if estimated > since else None
 
 
-def fold(board: Board, event: News, at: float) -> Board:
+def fold(board: Progress, event: ProgressEvent, at: float) -> Progress:
     """
     The board after one more event.
 
@@ -138,7 +138,7 @@ def fold(board: Board, event: News, at: float) -> Board:
                 board, stages=_entered(stages, "planning", at), round=number, of=max(event.of, number),
                 direction=event.direction, learnings=event.learnings,
             )  # fmt: skip
-        case Worked(stage=name):
+        case StageProgress(stage=name):
             board = replace(board, stages=_worked(_entered(board.stages, name, at), event, at))
         case RunEnded(outcome=outcome):
             return _ended(board, well=outcome.status in WELL, at=at)
@@ -157,7 +157,7 @@ def _entered(stages: tuple[Stage, ...], name: str, at: float) -> tuple[Stage, ..
     return (*before, Stage(name, "running", began=at), *FRESH[place + 1 :])
 
 
-def _worked(stages: tuple[Stage, ...], event: Worked, at: float) -> tuple[Stage, ...]:
+def _worked(stages: tuple[Stage, ...], event: StageProgress, at: float) -> tuple[Stage, ...]:
     def told(stage: Stage) -> Stage:
         total = max(0, event.total)
         done = min(max(0, event.done), total) if total else max(0, event.done)
@@ -167,14 +167,14 @@ def _worked(stages: tuple[Stage, ...], event: Worked, at: float) -> tuple[Stage,
     return tuple(told(stage) if stage.name == event.stage else stage for stage in stages)
 
 
-def _over(stage: Stage, mark: Mark, at: float) -> Stage:
+def _over(stage: Stage, mark: StageStatus, at: float) -> Stage:
     if stage.mark in {"completed", "failed"}:
         return stage
     seconds = max(0.0, at - stage.began) if stage.mark == "running" else 0.0
     return msgspec.structs.replace(stage, mark=mark, seconds=seconds)
 
 
-def _ended(board: Board, *, well: bool, at: float) -> Board:
+def _ended(board: Progress, *, well: bool, at: float) -> Progress:
     if well:
         stages = tuple(_over(stage, "completed", at) for stage in board.stages)
         return msgspec.structs.replace(board, stages=stages, percent=100, over=True)
@@ -182,7 +182,7 @@ def _ended(board: Board, *, well: bool, at: float) -> Board:
     return msgspec.structs.replace(board, stages=stages, over=True)
 
 
-def _percent(board: Board) -> int:
+def _percent(board: Progress) -> int:
     """Of the whole, as the stages stand; 100 is said by the end alone."""
     *rounds, report = board.stages
     if report.mark != "pending":

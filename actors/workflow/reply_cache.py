@@ -9,7 +9,7 @@ Q = TypeVar("Q", bound=Message)
 A = TypeVar("A", bound=Message)
 
 
-class Remembering(Generic[Q, A]):
+class ReplyCache(Generic[Q, A]):
     """
     The last request of an agent, and its answer to it.
 

@@ -6,16 +6,16 @@ import msgspec
 from structlog.typing import FilteringBoundLogger
 
 from actors.workflow.history import state_after
-from actors.workflow.outcome import SENTENCES, Child, Outcome, Spent, Status, Why, marker
+from actors.workflow.outcome import SENTENCES, Child, EndReason, Outcome, Spent, Status, marker
 from actors.workflow.tables import ORCHESTRATOR, Run, Workflow
 
-WITHOUT_TERMINATOR: dict[Why, Status] = {Why.CANCELLED: "cancelled"}
+WITHOUT_TERMINATOR: dict[EndReason, Status] = {EndReason.CANCELLED: "cancelled"}
 
 
-class Ending(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+class RunEnd(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """What the fold of the events does not tell about an end."""
 
-    why: Why
+    why: EndReason
     by: str
     seconds: float
     spent: Spent = Spent()
@@ -26,7 +26,7 @@ MOST = 2**53 - 1
 """The largest count that every reader of JSON takes for what it is."""
 
 
-def bounded(spent: Spent) -> Spent:
+def limit_spending(spent: Spent) -> Spent:
     """What was spent in numbers that can be stored and told, whatever was counted: nonsense is only an estimate."""
     calls, tokens_in, tokens_out = (_count(each) for each in (spent.calls, spent.tokens_in, spent.tokens_out))
     told = Spent(calls, tokens_in, tokens_out, estimated=bool(spent.estimated))
@@ -37,7 +37,7 @@ def _count(number: float) -> int:
     return 0 if math.isnan(number) else int(min(max(number, 0), MOST))
 
 
-def conclude(run_id: str, flow: Workflow, run: Run, ending: Ending, children: tuple[Child, ...] = ()) -> Outcome:
+def conclude(run_id: str, flow: Workflow, run: Run, ending: RunEnd, children: tuple[Child, ...] = ()) -> Outcome:
     """Put together the one outcome of a run."""
     case, why = run.case, ending.why
     return Outcome(
@@ -45,7 +45,7 @@ def conclude(run_id: str, flow: Workflow, run: Run, ending: Ending, children: tu
         status=case.status if ending.by else WITHOUT_TERMINATOR.get(why, "error"),
         state=state_after(run.handoffs, len(run.handoffs), next(iter(flow.steps))),
         resolution=case.resolution, summary=case.summary, handoffs=run.handoffs, children=children,
-        marker=marker(flow.closed) if ending.by else "", loop=run.loop if why is Why.LOOP_DETECTED else (),
+        marker=marker(flow.closed) if ending.by else "", loop=run.loop if why is EndReason.LOOP_DETECTED else (),
         seconds=ending.seconds, detail=case.detail or SENTENCES[why].format(flow.max_handoffs),
         unavailable=case.unavailable, degraded=case.degraded, spent=ending.spent, refused=ending.refused,
     )  # fmt: skip
@@ -63,7 +63,7 @@ def log_end(log: FilteringBoundLogger, outcome: Outcome) -> None:
     """Every end of a run is logged by this, whoever found it."""
     if outcome.loop:
         log.error("loop.detected", pattern=[f"{source} -> {target}" for source, target in outcome.loop])
-    elif outcome.why not in {Why.COMPLETED, Why.CANCELLED}:
+    elif outcome.why not in {EndReason.COMPLETED, EndReason.CANCELLED}:
         log.error("run.failed", reason=outcome.why, detail=outcome.detail)
     log.info(
         "workflow.terminated", reason=outcome.why, agent=final_agent(outcome), by=outcome.by, marker=outcome.marker,

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar, final
 import msgspec
 
 from actors.evidence.claims import Resolution
-from actors.workflow.outcome import Handoff, Why
+from actors.workflow.outcome import EndReason, Handoff
 from bus import Event, Request
 
 ORCHESTRATOR = "orchestrator"
@@ -33,36 +33,36 @@ class Handover(Event, frozen=True):
     """What the next one needs to know; becomes the case's `context`."""
 
 
-class NoAnswer(Event, frozen=True):
+class InvalidAnswer(Event, frozen=True):
     """What an agent sent instead of an answer: nothing that its workflow knows, or not of the type that it claims."""
 
     what: str
 
 
-class FromOutside(Event, frozen=True):
+class SystemEvent(Event, frozen=True):
     """What no agent may say."""
 
 
-class RunStarted(FromOutside, frozen=True):
+class RunStarted(SystemEvent, frozen=True):
     """The run may begin; its case is journalled already."""
 
 
-class RunResumed(FromOutside, frozen=True):
+class RunResumed(SystemEvent, frozen=True):
     """The process died with this run and another one picked it up."""
 
     orderly: bool = False
     """It did not die but was stopped, and let go of the run: that is no crash."""
 
 
-class RunStopped(FromOutside, frozen=True):
+class RunStopped(SystemEvent, frozen=True):
     """Somebody cancelled. A second time: at once."""
 
 
-class TimeUp(FromOutside, frozen=True):
+class TimeUp(SystemEvent, frozen=True):
     """The moment that `advance.next_due` named has come."""
 
 
-class NotDelivered(FromOutside, frozen=True):
+class NotDelivered(SystemEvent, frozen=True):
     """The handoff of this number did not reach its target."""
 
     handoff: int
@@ -102,7 +102,7 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 @final
-class Again(msgspec.Struct, frozen=True):
+class RetryStage(msgspec.Struct, frozen=True):
     """A declared repetition: back to an earlier state, so often and no more, and only while it adds to the case."""
 
     to: str
@@ -117,14 +117,14 @@ class Step(msgspec.Struct, frozen=True):
 
     hand_to: str
     ask: type[Request[Any]]
-    then: Mapping[type[Event], str | Again]
+    then: Mapping[type[Event], str | RetryStage]
     peers: frozenset[str] = frozenset()
     """Roles to which the task may be handed over."""
     pick: str = ""
     """A field of the case that may name the peer to begin with instead of `hand_to`."""
     limits: Limits | None = None
     """Instead of the role's own."""
-    hands_in: bool = False
+    returns_partial: bool = False
     """
     When the run is cancelled, its agent is given time to hand in what it has.
 
@@ -189,7 +189,7 @@ class Workflow(msgspec.Struct, frozen=True, eq=False):
         return Limits(min(own.within, FAN_OUT_SECONDS), 0) if type(step) is FanOut else own
 
 
-class Open(msgspec.Struct, frozen=True, gc=False):
+class PendingHandoff(msgspec.Struct, frozen=True, gc=False):
     """A handoff that waits for its answer."""
 
     number: int
@@ -212,7 +212,7 @@ class Run(msgspec.Struct, frozen=True, gc=False):
     state: str
     case: Any
     handoffs: tuple[Handoff, ...] = ()
-    open: tuple[Open, ...] = ()
+    open: tuple[PendingHandoff, ...] = ()
     tries: int = 0
     """How often the step in force was asked again."""
     overreached: tuple[str, ...] = ()
@@ -224,7 +224,7 @@ class Run(msgspec.Struct, frozen=True, gc=False):
     """The pattern of (source, target) that came three times in a row, when that is the breach."""
     settled: tuple[Settled[Any], ...] = ()
     """Of the fan-out in force."""
-    breach: Why | None = None
+    breach: EndReason | None = None
     """Why the terminator was told to close, when not all went to plan."""
     cancelling: bool = False
     """Agents were asked to hand in what they have."""
@@ -266,7 +266,7 @@ class Wait(msgspec.Struct, frozen=True, gc=False):
     """Handoffs that were made by now."""
 
 
-class HandIn(msgspec.Struct, frozen=True, gc=False):
+class RequestPartial(msgspec.Struct, frozen=True, gc=False):
     """Ask everybody to hand in what they have."""
 
 
@@ -279,20 +279,20 @@ class Refuse(msgspec.Struct, frozen=True, gc=False):
 class Terminate(msgspec.Struct, frozen=True, gc=False):
     """The one end. `by` is empty when the run is sealed without its terminator."""
 
-    why: Why
+    why: EndReason
     by: str
 
 
-Verdict = HandOff | HandOffs | Wait | HandIn | Refuse | Terminate
-Moved = tuple[Run, Verdict]
+Verdict = HandOff | HandOffs | Wait | RequestPartial | Refuse | Terminate
+Transition = tuple[Run, Verdict]
 
 
-class Recorded(FromOutside, frozen=True):
+class Recorded(SystemEvent, frozen=True):
     """The journal holds the event that led to this verdict; now it may be carried out."""
 
     verdict: Verdict
     error: Exception | None = None
 
 
-class EndAnyway(FromOutside, frozen=True):
+class JournalTimedOut(SystemEvent, frozen=True):
     """The journal was silent for too long about the end; whoever waits for the answer gets it without."""

@@ -8,29 +8,29 @@ from typing import Any
 from msgspec.structs import replace
 
 from actors.workflow.loops import repeating_pattern
-from actors.workflow.outcome import SENTENCES, Handoff, Why
+from actors.workflow.outcome import SENTENCES, EndReason, Handoff
 from actors.workflow.tables import (
     CLOSING_SECONDS,
     ORCHESTRATOR,
-    Again,
     Case,
     FanOut,
     HandOff,
     HandOffs,
-    Moved,
-    Open,
+    PendingHandoff,
     Repeated,
+    RetryStage,
     Run,
     Step,
     Terminate,
+    Transition,
     Warned,
     Workflow,
 )
 from bus import Request
 
 TOLD = {
-    Why.STEP_TIMED_OUT: "The agent {} did not answer in time.",
-    Why.ANSWERS_REFUSED: "The agent {} gave no valid answer.",
+    EndReason.STEP_TIMED_OUT: "The agent {} did not answer in time.",
+    EndReason.ANSWERS_REFUSED: "The agent {} gave no valid answer.",
 }
 """What a person is told of an agent that was asked in vain."""
 
@@ -42,33 +42,35 @@ def brief(text: str) -> str:
     return text if len(text) <= REASON_CHARACTERS else text[: REASON_CHARACTERS - 1] + "…"
 
 
-def close(flow: Workflow, run: Run, why: Why, elapsed: float, detail: str = "") -> Moved:
+def close(flow: Workflow, run: Run, why: EndReason, elapsed: float, detail: str = "") -> Transition:
     """Stop working and let the terminator put the case in order; asked twice, end without it."""
     if run.breach:
         return replace(run, state=flow.final, open=()), Terminate(run.breach, "")
     case: Any = replace(run.case, reason=str(why), detail=detail or SENTENCES[why].format(flow.max_handoffs))
     warnings = _twice(run.handoffs, flow.terminator)
     handoffs = (*run.handoffs, Handoff(ORCHESTRATOR, flow.terminator, why, elapsed))
-    opened = Open(len(handoffs), flow.terminator, elapsed + CLOSING_SECONDS)
+    opened = PendingHandoff(len(handoffs), flow.terminator, elapsed + CLOSING_SECONDS)
     run = replace(run, case=case, breach=why, handoffs=handoffs, open=(opened,))
     request = project(case, flow.close)
     return run, HandOff(opened.number, flow.terminator, request, CLOSING_SECONDS, warnings)
 
 
-def loop(flow: Workflow, run: Run, pattern: tuple[tuple[str, str], ...], elapsed: float, failure: str = "") -> Moved:
+def loop(
+    flow: Workflow, run: Run, pattern: tuple[tuple[str, str], ...], elapsed: float, failure: str = ""
+) -> Transition:
     """Close a run that goes in a circle: its next handoff would be the end of the third round."""
     detail = "The same handoffs came three times in a row: " + ", ".join(f"{a} to {b}" for a, b in pattern) + "."
     detail += f" Last failure: {failure}" if failure else ""
-    return close(flow, replace(run, loop=pattern), Why.LOOP_DETECTED, elapsed, detail)
+    return close(flow, replace(run, loop=pattern), EndReason.LOOP_DETECTED, elapsed, detail)
 
 
-def proceed(flow: Workflow, run: Run, to: str | Again, elapsed: float) -> Moved:
+def proceed(flow: Workflow, run: Run, to: str | RetryStage, elapsed: float) -> Transition:
     """Go where an answer leads, unless time or the user say otherwise."""
     if elapsed > flow.max_seconds:
-        return close(flow, run, Why.TIMED_OUT, elapsed)
+        return close(flow, run, EndReason.TIMED_OUT, elapsed)
     if run.cancelling:
-        return close(flow, run, Why.CANCELLED, elapsed)
-    if type(to) is Again:
+        return close(flow, run, EndReason.CANCELLED, elapsed)
+    if type(to) is RetryStage:
         before = [each for each in run.repeated if each.source == run.state and each.target == to.to]
         if len(before) >= to.at_most or (before and before[-1].case == run.case):
             return enter(flow, run, to.otherwise, elapsed)
@@ -77,7 +79,7 @@ def proceed(flow: Workflow, run: Run, to: str | Again, elapsed: float) -> Moved:
     return enter(flow, run, to, elapsed)
 
 
-def enter(flow: Workflow, run: Run, state: str, elapsed: float) -> Moved:
+def enter(flow: Workflow, run: Run, state: str, elapsed: float) -> Transition:
     step = flow.steps[state]
     if type(step) is FanOut:
         return _fan_out(flow, run, state, step, elapsed)
@@ -94,19 +96,19 @@ def enter(flow: Workflow, run: Run, state: str, elapsed: float) -> Moved:
 def hand(
     flow: Workflow, run: Run, step: Step, handoff: Handoff, *, state: str = "", tries: int = 0,
     warnings: tuple[Warned, ...] = (),
-) -> Moved:  # fmt: skip
+) -> Transition:  # fmt: skip
     """Make one handoff, if the cap leaves room for it."""
     if not tries:
         run = _afresh(run)
     handoffs, target, state = run.handoffs, handoff.target, state or run.state
     if len(handoffs) >= flow.max_handoffs:
-        return close(flow, replace(run, state=state, tries=tries), Why.MAX_HANDOFFS_EXCEEDED, handoff.at)
+        return close(flow, replace(run, state=state, tries=tries), EndReason.MAX_HANDOFFS_EXCEEDED, handoff.at)
     if not tries and handoff.source == ORCHESTRATOR:
         warnings += _twice(handoffs, target)
     within = min(flow.limits_of(step, target).within, flow.max_seconds - handoff.at)
     handoffs = (*handoffs, handoff)
     number = len(handoffs)
-    opened = Open(number, target, handoff.at + within)
+    opened = PendingHandoff(number, target, handoff.at + within)
     run = replace(run, state=state, handoffs=handoffs, open=(opened,), tries=tries)
     return run, HandOff(number, target, project(run.case, step.ask), within, warnings)
 
@@ -132,7 +134,9 @@ def _unknown(name: str, what: str) -> tuple[Warned, ...]:
     return (Warned("pick.unknown", brief(name), what),)
 
 
-def ask_again(flow: Workflow, run: Run, opened: Open, elapsed: float, why: Why, what: str) -> Moved:
+def ask_again(
+    flow: Workflow, run: Run, opened: PendingHandoff, elapsed: float, why: EndReason, what: str
+) -> Transition:
     """
     Take control back from an agent and ask it once more, within its tries.
 
@@ -142,17 +146,17 @@ def ask_again(flow: Workflow, run: Run, opened: Open, elapsed: float, why: Why, 
     step = flow.steps[run.state]
     assert isinstance(step, Step)  # noqa: S101 - a fan-out settles its failures
     if run.cancelling:
-        return close(flow, run, Why.CANCELLED, elapsed, told)
+        return close(flow, run, EndReason.CANCELLED, elapsed, told)
     if elapsed >= flow.max_seconds:
-        return close(flow, run, Why.TIMED_OUT, elapsed, told)
+        return close(flow, run, EndReason.TIMED_OUT, elapsed, told)
     if run.tries >= flow.limits_of(step, opened.role).retries:
         return close(flow, run, why, elapsed, told)
     if len(run.handoffs) >= flow.max_handoffs:
-        return close(flow, run, Why.MAX_HANDOFFS_EXCEEDED, elapsed)
+        return close(flow, run, EndReason.MAX_HANDOFFS_EXCEEDED, elapsed)
     asked = [(made.source, made.target) for made in run.handoffs if made.source == ORCHESTRATOR]
     if flow.asking_loops and (pattern := repeating_pattern([*asked, (ORCHESTRATOR, opened.role)])):
         return loop(flow, run, pattern, elapsed, told)
-    if why is Why.ANSWERS_REFUSED:
+    if why is EndReason.ANSWERS_REFUSED:
         run = _refusing(run, what)
     run = replace(run, handoffs=(*run.handoffs, Handoff(opened.role, ORCHESTRATOR, why, elapsed)))
     again = Handoff(ORCHESTRATOR, opened.role, run.state, elapsed)
@@ -164,7 +168,7 @@ def _refusing(run: Run, what: str) -> Run:
     return replace(run, case=replace(run.case, refused=(*run.case.refused, what)))
 
 
-def keep_on(flow: Workflow, run: Run, opened: Open, elapsed: float) -> Moved:
+def keep_on(flow: Workflow, run: Run, opened: PendingHandoff, elapsed: float) -> Transition:
     """
     Refuse an agent's attempt to end the run.
 
@@ -177,7 +181,7 @@ def keep_on(flow: Workflow, run: Run, opened: Open, elapsed: float) -> Moved:
     return run, HandOff(opened.number, opened.role, request, max(0.0, opened.due - elapsed), (warned,))
 
 
-def _fan_out(flow: Workflow, run: Run, state: str, step: FanOut, elapsed: float) -> Moved:
+def _fan_out(flow: Workflow, run: Run, state: str, step: FanOut, elapsed: float) -> Transition:
     picked = getattr(run.case, step.pick) if step.pick else ()
     team = tuple(role for role in step.team if role in picked) if picked else step.team
     strangers = [str(name) for name in picked if name not in step.team]
@@ -190,14 +194,14 @@ def _fan_out(flow: Workflow, run: Run, state: str, step: FanOut, elapsed: float)
             verdict = replace(verdict, warnings=warnings + verdict.warnings)
         return run, verdict
     if len(run.handoffs) + len(team) > flow.max_handoffs:
-        return close(flow, replace(run, state=state), Why.MAX_HANDOFFS_EXCEEDED, elapsed)
+        return close(flow, replace(run, state=state), EndReason.MAX_HANDOFFS_EXCEEDED, elapsed)
     left = flow.max_seconds - elapsed
     within = [min(flow.limits_of(step, role).within, left) for role in team]
     request = project(run.case, step.ask)
     first = len(run.handoffs) + 1
     warnings += _twice(run.handoffs, team[0])
     handoffs = (*run.handoffs, *(Handoff(ORCHESTRATOR, role, state, elapsed) for role in team))
-    opened = tuple(Open(first + n, role, elapsed + within[n]) for n, role in enumerate(team))
+    opened = tuple(PendingHandoff(first + n, role, elapsed + within[n]) for n, role in enumerate(team))
     run = replace(run, state=state, handoffs=handoffs, open=opened, settled=(), tries=0)
     hands = tuple(HandOff(each.number, each.role, request, within[n]) for n, each in enumerate(opened))
     return run, HandOffs(hands, warnings)

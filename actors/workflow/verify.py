@@ -8,7 +8,17 @@ from typing import Any, Literal
 
 from actors.workflow.codec import decoder
 from actors.workflow.history import ENDS
-from actors.workflow.tables import ORCHESTRATOR, Again, FanOut, FromOutside, Handover, NoAnswer, Settled, Step, Workflow
+from actors.workflow.tables import (
+    ORCHESTRATOR,
+    FanOut,
+    Handover,
+    InvalidAnswer,
+    RetryStage,
+    Settled,
+    Step,
+    SystemEvent,
+    Workflow,
+)
 from bus import Event, Failed
 
 MOST_REPETITIONS = 10
@@ -59,7 +69,7 @@ def _whole(flow: Workflow) -> Iterator[str]:
         yield f"{flow.final} is its end and cannot be a step"
     if taken := ENDS & set(flow.steps):
         yield f"{sorted(taken)} are reasons of an end and cannot be steps"
-    if flow.asking_loops and any(isinstance(to, Again) for step in flow.steps.values() for to in _next(step)):
+    if flow.asking_loops and any(isinstance(to, RetryStage) for step in flow.steps.values() for to in _next(step)):
         yield "it cannot both declare repetitions and take them for loops"
     if flow.max_handoffs < 1 or not 0 < flow.max_seconds < math.inf or not 0 <= flow.cancel_seconds < math.inf:
         yield "max_handoffs, max_seconds and cancel_seconds must be bounds"
@@ -73,19 +83,19 @@ def _whole(flow: Workflow) -> Iterator[str]:
         yield f"its events cannot be told apart: {error}"
 
 
-def _next(step: Step | FanOut) -> list[str | Again]:
+def _next(step: Step | FanOut) -> list[str | RetryStage]:
     return [step.to] if isinstance(step, FanOut) else list(step.then.values())
 
 
 def _targets(flow: Workflow, step: Step | FanOut) -> Iterator[str]:
     known = {*flow.steps, flow.final}
     for to in _next(step):
-        named = {to.to, to.otherwise} if isinstance(to, Again) else {to}
+        named = {to.to, to.otherwise} if isinstance(to, RetryStage) else {to}
         if unknown := named - known:
             yield f"leads to unknown states {sorted(unknown)}"
-        if isinstance(to, Again) and flow.final in named:
+        if isinstance(to, RetryStage) and flow.final in named:
             yield "a repetition cannot lead to the end: it needs a step that the terminator answers"
-        if isinstance(to, Again) and not 1 <= to.at_most <= MOST_REPETITIONS:
+        if isinstance(to, RetryStage) and not 1 <= to.at_most <= MOST_REPETITIONS:
             yield f"repeats {to.at_most} times, which is not 1 to {MOST_REPETITIONS}"
     if not _next(step):
         yield "no answer leads anywhere"
@@ -107,11 +117,11 @@ def _roles(flow: Workflow, step: Step | FanOut) -> Iterator[str]:
 
 def _answers(flow: Workflow, step: Step | FanOut) -> Iterator[str]:
     """The terminator's word leads to the end and nothing else does; what the rules use themselves is no answer."""
-    ways: dict[type[Event], str | Again] = {step.answer: step.to} if isinstance(step, FanOut) else dict(step.then)
+    ways: dict[type[Event], str | RetryStage] = {step.answer: step.to} if isinstance(step, FanOut) else dict(step.then)
     for kind, to in ways.items():
         if (kind is flow.closed) != (to == flow.final):
             yield f"{flow.closed.__name__} leads to {flow.final}, and nothing else does; not {kind.__name__} to {to}"
-        if issubclass(kind, (FromOutside, Handover, Failed, NoAnswer)):
+        if issubclass(kind, (SystemEvent, Handover, Failed, InvalidAnswer)):
             yield f"{kind.__name__} is not an answer"
 
 
@@ -172,12 +182,12 @@ def _must_end(flow: Workflow) -> None:
 
 def _reaches(step: Step | FanOut, ends: set[str]) -> bool:
     """Some answer leads on; a repetition counts by where it goes when it is used up."""
-    return any((to.otherwise if isinstance(to, Again) else to) in ends for to in _next(step))
+    return any((to.otherwise if isinstance(to, RetryStage) else to) in ends for to in _next(step))
 
 
 def _plain(step: Step | FanOut) -> set[str]:
     """Where a step may lead without using up a repetition."""
-    return {to.otherwise if isinstance(to, Again) else to for to in _next(step)}
+    return {to.otherwise if isinstance(to, RetryStage) else to for to in _next(step)}
 
 
 def _longest(flow: Workflow, *, retries: bool) -> int:
@@ -195,7 +205,7 @@ def _longest(flow: Workflow, *, retries: bool) -> int:
             cost = 2 * (1 + (tries if retries else 0))
         return cost + max(follow(state, to, used) for to in _next(step))
 
-    def follow(state: str, to: str | Again, used: frozenset[tuple[str, str, int]]) -> int:
+    def follow(state: str, to: str | RetryStage, used: frozenset[tuple[str, str, int]]) -> int:
         if isinstance(to, str):
             return most(to, used)
         count = next((n for source, target, n in used if (source, target) == (state, to.to)), 0)

@@ -55,7 +55,7 @@ class UserError(Exception):
         self.status = status
 
 
-def refused(sentence: str, status: Exit = Exit.BAD_INPUT) -> int:
+def refuse(sentence: str, status: Exit = Exit.BAD_INPUT) -> int:
     """Say on stderr why a command is not carried out; the status that it ends with."""
     from runtime.messages import safe
 

@@ -13,15 +13,15 @@ from urllib.parse import urlsplit
 import msgspec
 
 from actors.text.urls import web_address
-from runtime.cli.view.result import counted
+from runtime.cli.view.result import pluralize
 from runtime.config import PREFIX, ConfigError, is_loopback
-from runtime.families.helpdesk import configured
+from runtime.families.helpdesk import configure
 from runtime.knowledge.knowledge_index import FILE as INDEX
 from runtime.kubernetes import service_variables
 from runtime.llm.models import chosen
 from runtime.logs import FILE
-from runtime.messages import redacted
-from runtime.program import command, shipped
+from runtime.messages import redact
+from runtime.program import command, shipped_file
 from runtime.settings import ModelSettings, Settings
 from runtime.storage.condition import free_megabytes
 from runtime.storage.integrity import REMEDY, examine, version
@@ -91,7 +91,7 @@ def configuration(file: Path | None) -> Check:
     if theirs:
         besides += f"; not ours but Kubernetes', so passed over: {', '.join(theirs)}"
     found = (str(file.absolute()) if file else "defaults (no config.toml here)") + besides
-    return Check("Configuration", "ok", found, f"All that can be set, and what it means: {shipped('config.toml')}")
+    return Check("Configuration", "ok", found, f"All that can be set, and what it means: {shipped_file('config.toml')}")
 
 
 def workflows(settings: Settings) -> Check:
@@ -100,7 +100,7 @@ def workflows(settings: Settings) -> Check:
     from actors.research.workflow import RESEARCH as TABLE
 
     try:
-        names = [configured(flow, settings).name for flow in (HELPDESK, TABLE)]
+        names = [configure(flow, settings).name for flow in (HELPDESK, TABLE)]
     except ConfigError as error:
         return Check("Workflows", "problem", str(error), "Mend it in config.toml, or in the environment.")
     limits = settings.run
@@ -133,7 +133,7 @@ def database(file: Path) -> Check:
     if not rows:
         return Check("Database", "ok", "none yet; the first ticket makes it")
     tickets, runs, running = rows[0]
-    found = f"{counted(tickets, 'ticket')}, {counted(runs, 'run')}, {running or 'none'} of them unfinished"
+    found = f"{pluralize(tickets, 'ticket')}, {pluralize(runs, 'run')}, {running or 'none'} of them unfinished"
     try:
         damage = examine(file, "integrity_check", EXAMINE_SECONDS, read_only=True)
         found += f"; version {version(file)}"
@@ -152,7 +152,7 @@ def memory(file: Path) -> Check:
         return Check("Memory", "problem", rows, "See the database above.")
     counts = dict(rows)
     said = ", ".join(f"{counts.get(state, 0):,} {state}" for state in ("confirmed", "unconfirmed", "rejected"))
-    return Check("Memory", "ok", f"{counted(sum(counts.values()), 'resolution')}: {said}")
+    return Check("Memory", "ok", f"{pluralize(sum(counts.values()), 'resolution')}: {said}")
 
 
 def knowledge(file: Path) -> Check:
@@ -169,7 +169,7 @@ def knowledge(file: Path) -> Check:
     documents, skipped, passages, folders = rows[0]
     more = f", {skipped:,} skipped" if skipped else ""
     return Check(
-        "Knowledge", "ok", f"{counted(documents, 'document')}, {counted(passages, 'passage')}{more}, of {folders}"
+        "Knowledge", "ok", f"{pluralize(documents, 'document')}, {pluralize(passages, 'passage')}{more}, of {folders}"
     )
 
 
@@ -179,7 +179,7 @@ def model(settings: ModelSettings) -> Check:
         why = "no key and no base_url is set" if settings.provider == "auto" else "[model] provider says so"
         remedy = "For written answers set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own."
         return Check("Model", "ok", f"extractive: quotes documents, needs no network ({why})", remedy)
-    where = redacted(settings.base_url) or OPENAI
+    where = redact(settings.base_url) or OPENAI
     reasons = {True: "[model] provider says so", False: "a key or a base_url is set"}
     found = f"{settings.name} at {where} ({reasons[settings.provider == 'openai']})"
     if "@" in urlsplit(settings.base_url).netloc:
@@ -198,7 +198,7 @@ def model_server(settings: ModelSettings, *, reach: bool) -> Check:
     if chosen(settings) == "extractive":
         return Check(name, "ok", "none needed")
     url = settings.base_url or OPENAI
-    base = redacted(url)
+    base = redact(url)
     if not reach and not is_loopback(urlsplit(url).hostname or ""):
         return Check(name, "ok", f"{base} was not contacted", f"{command('doctor --reach')} contacts it.")
     state: Literal["ok", "warning", "problem"] = "warning" if settings.fallback else "problem"
@@ -225,14 +225,14 @@ def web_search(settings: Settings) -> Check:
         sources.append("DuckDuckGo")
         missing.append(("ddgs", "pip install -e '.[duckduckgo]'"))
     if settings.feeds.urls:
-        sources.append(counted(len(settings.feeds.urls), "feed"))
+        sources.append(pluralize(len(settings.feeds.urls), "feed"))
         missing.append(("fastfeedparser", RESEARCH))
     if not sources:
         remedy = "Set TAVILY_API_KEY, [feeds] urls or [duckduckgo] enabled; helpdesk tickets need none."
         return Check("Web search", "ok", "none configured: research searches your documents only", remedy)
     found = "; ".join(sources)
     if wrong := [url for url in settings.feeds.urls if not web_address(url)]:
-        return Check("Web search", "warning", f"{found}; {redacted(wrong[0])} is no web address", "Mend [feeds] urls.")
+        return Check("Web search", "warning", f"{found}; {redact(wrong[0])} is no web address", "Mend [feeds] urls.")
     if lacking := _lacking(missing):
         return Check("Web search", "warning", f"{found}; {lacking[0][0]} is not installed", lacking[0][1])
     return Check("Web search", "ok", found)

@@ -7,7 +7,7 @@ import types
 from typing import NoReturn
 
 from runtime import program
-from runtime.cli import COMMANDS, refused
+from runtime.cli import COMMANDS, refuse
 
 MODULES = "runtime.cli.commands"
 
@@ -17,7 +17,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         sentence = f"{message[:1].upper()}{message[1:]}. `{self.prog} --help` shows what is possible."
-        sys.exit(refused(sentence))
+        sys.exit(refuse(sentence))
 
 
 def module(name: str) -> types.ModuleType:

@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from actors.research.models import Brief
+from actors.research.models import ResearchOptions
 from runtime.cli import UserError
 from runtime.llm.models import chosen
-from runtime.messages import nearest, safe, shown
+from runtime.messages import display, nearest, safe
 from runtime.reports import formats
 from runtime.settings import Settings
 
@@ -24,7 +24,7 @@ MOST_URLS = 50
 URL_CHARACTERS = 2_000
 
 
-class Order(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ResearchOrder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a research is to be. With neither breadth nor depth it is as configured."""
 
     breadth: int | None = None
@@ -63,7 +63,7 @@ WRITERS = {".docx": "docx", ".pdf": "reportlab"}
 """What must be installed to write a report of this suffix."""
 
 
-def brief(order: Order, settings: Settings, dash: str = "--") -> Brief:
+def brief(order: ResearchOrder, settings: Settings, dash: str = "--") -> ResearchOptions:
     """
     What the research is ordered to do.
 
@@ -75,7 +75,7 @@ def brief(order: Order, settings: Settings, dash: str = "--") -> Brief:
     sources = _sources(order.sources, settings, f"{dash}sources")
     if not order.sources:
         sources = _sources(settings.research.sources, settings, "[research] sources")
-    return Brief(breadth=breadth, depth=depth, sources=sources, urls=_urls(order.urls))
+    return ResearchOptions(breadth=breadth, depth=depth, sources=sources, urls=_urls(order.urls))
 
 
 def destination(name: str) -> Path:
@@ -88,7 +88,7 @@ def destination(name: str) -> Path:
     said, suffix, folder = safe(name), path.suffix.lower(), path.parent
     if suffix not in formats():
         known = ", ".join(formats())
-        raise UserError(f"A report is written as {known}, not {shown(path.suffix or name)}: name --out accordingly.")
+        raise UserError(f"A report is written as {known}, not {display(path.suffix or name)}: name --out accordingly.")
     if said_missing := missing(suffix):
         raise UserError(said_missing)
     if path.is_dir():
@@ -119,7 +119,7 @@ def _countable(settings: Settings) -> None:
         )
 
 
-def _size(order: Order, settings: Settings, dash: str) -> tuple[int, int]:
+def _size(order: ResearchOrder, settings: Settings, dash: str) -> tuple[int, int]:
     """Pages a round, and rounds."""
     if order.breadth is None and order.depth is not None:
         alone = f"{dash}depth without {dash}breadth is the number of pages of one pass and"
@@ -132,7 +132,7 @@ def _size(order: Order, settings: Settings, dash: str) -> tuple[int, int]:
 
 def _within(number: int, most: int, what: str) -> int:
     if not 1 <= number <= most:
-        raise UserError(f"{what} must be a whole number from 1 to {most}, not {shown(number)}.")
+        raise UserError(f"{what} must be a whole number from 1 to {most}, not {display(number)}.")
     return number
 
 
@@ -141,7 +141,7 @@ def _sources(names: Iterable[str], settings: Settings, where: str) -> tuple[str,
     for name in wanted:
         source = SOURCES.get(name)
         if source is None:
-            raise UserError(f"{where}: there is no source {shown(name)}. {nearest(name, SOURCES)}")
+            raise UserError(f"{where}: there is no source {display(name)}. {nearest(name, SOURCES)}")
         if not source.configured(settings):
             raise UserError(f"{where}: the source {name} is not configured: {source.remedy}, or leave it away.")
         if source.module and find_spec(source.module) is None:
@@ -166,9 +166,11 @@ def _check(url: str) -> None:
         host, port = None, None
     known = host is not None and parts.scheme in {"http", "https"} and port != 0
     if not known or not url.isprintable() or " " in url:
-        meant = f" Did you mean {shown(f'https://{url}')}?" if "//" not in url and "." in url and " " not in url else ""
-        raise UserError(f"{shown(url)} is no address of a web page, such as https://example.org/page.{meant}")
+        meant = (
+            f" Did you mean {display(f'https://{url}')}?" if "//" not in url and "." in url and " " not in url else ""
+        )
+        raise UserError(f"{display(url)} is no address of a web page, such as https://example.org/page.{meant}")
     if parts.username is not None or parts.password is not None:
         raise UserError("A URL with a user name or a password is not read. Leave them away.")
     if len(url) > URL_CHARACTERS:
-        raise UserError(f"{shown(url)} is over {URL_CHARACTERS} characters. Name a shorter URL.")
+        raise UserError(f"{display(url)} is over {URL_CHARACTERS} characters. Name a shorter URL.")

@@ -8,10 +8,10 @@ from actors.reporting.report import Report
 from actors.workflow.outcome import Outcome
 from runtime.cli import Exit, UserError
 from runtime.cli.view.result import RESEARCH
-from runtime.messages import safe, shown
+from runtime.messages import display, safe
 from runtime.node import Busy, Node, NoReport
 from runtime.program import command
-from runtime.run_record import Ended, ended
+from runtime.run_record import EndedRecord, ended
 from runtime.settings import Settings
 from runtime.storage.damage import REMEDY
 from runtime.storage.journal import JournalDamaged, StoredRun, UnknownRun
@@ -20,7 +20,7 @@ from runtime.storage.tickets import asked, nearest_ids
 
 
 @contextlib.asynccontextmanager
-async def opened(settings: Settings) -> AsyncIterator[Node]:
+async def open_node(settings: Settings) -> AsyncIterator[Node]:
     """The node on the configured storage folder."""
     place = f"{settings.storage.folder}/{DATABASE}"
     try:
@@ -52,11 +52,11 @@ def find(node: Node, some_id: str) -> tuple[StoredRun, Outcome | None]:
         meant = " or ".join(filter(None, (", ".join(near[:-1]), near[-1])))
         remedy = f"{command('status --search TEXT')} finds a ticket by its words"
         raise UserError(
-            f"There is no ticket or run {shown(some_id)}. Did you mean {meant}? {remedy}.", Exit.NOT_FOUND
+            f"There is no ticket or run {display(some_id)}. Did you mean {meant}? {remedy}.", Exit.NOT_FOUND
         ) from error
 
 
-def came_of(node: Node, outcome: Outcome) -> tuple[Ended, Report | None]:
+def came_of(node: Node, outcome: Outcome) -> tuple[EndedRecord, Report | None]:
     """How a run ended, with what it was asked, and its report if it is a research that has one."""
     stored = node.journal.run(outcome.run)
     report = None

@@ -9,16 +9,16 @@ from typing import NamedTuple
 from actors.reporting.report import Report
 from actors.workflow.outcome import Outcome
 from runtime.cli import Exit
-from runtime.cli.session import came_of, opened
+from runtime.cli.session import came_of, open_node
 from runtime.cli.ticket_input import Read
-from runtime.cli.view.result import counted, exit_status
+from runtime.cli.view.result import exit_status, pluralize
 from runtime.cli.view.run_display import Watching, watched_together
-from runtime.messages import safe, spoken
+from runtime.messages import safe, spell_out
 from runtime.node import Busy, Node
-from runtime.run_record import Ended
+from runtime.run_record import EndedRecord
 from runtime.settings import Settings
 
-Tell = Callable[[Ended, Report | None, str], None]
+Tell = Callable[[EndedRecord, Report | None, str], None]
 
 
 class NotBegun(NamedTuple):
@@ -35,7 +35,7 @@ async def submit_all(tickets: Sequence[Read], settings: Settings, tell: Tell, *,
     :param tell: says how one ended, whose file is the last argument.
     """
     names = [each.place for each in tickets]
-    async with watched_together(settings, names, quiet=quiet) as watching, opened(settings) as node:
+    async with watched_together(settings, names, quiet=quiet) as watching, open_node(settings) as node:
         turns = asyncio.Semaphore(min(settings.run.side_by_side, settings.server.max_runs))
         runs = [asyncio.ensure_future(_run(node, watching, turns, n, each)) for n, each in enumerate(tickets)]
         try:
@@ -76,5 +76,5 @@ def _told(node: Node, name: str, came: Outcome | NotBegun, tell: Tell) -> Exit:
 def _tally(came: Iterable[Outcome | NotBegun]) -> str:
     """`3 tickets: 2 suggested, 1 not found.`"""
     statuses = [each.status if isinstance(each, Outcome) else "not_begun" for each in came]
-    counts = ", ".join(f"{count} {spoken(status)}" for status, count in Counter(statuses).most_common())
-    return f"{counted(len(statuses), 'ticket')}: {counts}."
+    counts = ", ".join(f"{count} {spell_out(status)}" for status, count in Counter(statuses).most_common())
+    return f"{pluralize(len(statuses), 'ticket')}: {counts}."

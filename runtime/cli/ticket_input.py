@@ -7,9 +7,9 @@ from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
 
-from actors.research.models import Brief
+from actors.research.models import ResearchOptions
 from runtime.cli import UserError
-from runtime.messages import safe, shown
+from runtime.messages import display, safe
 from runtime.program import command
 from runtime.storage.journal import Ticket
 
@@ -30,7 +30,7 @@ class Draft(msgspec.Struct, frozen=True):
     id: str = ""
     subject: str = ""
     requester: str = ""
-    brief: Brief | None = None
+    brief: ResearchOptions | None = None
     """Ordered as a research."""
 
     def ticket(self) -> Ticket:
@@ -93,7 +93,7 @@ def _refuse_twice(tickets: list[Read]) -> None:
     for place, draft in tickets:
         if draft.id and draft.id in seen:
             raise UserError(
-                f"{safe(seen[draft.id])} and {safe(place)} have the same id {shown(draft.id)}. Give each its own."
+                f"{safe(seen[draft.id])} and {safe(place)} have the same id {display(draft.id)}. Give each its own."
             )
         seen[draft.id] = place
 
@@ -112,25 +112,25 @@ def read(words: list[str], kilobytes: int, stdin: BinaryIO | None = None) -> Dra
         return parse(_decoded(_stdin(most, stdin), "stdin", most), "stdin")
     if len(words) == 1 and (path := _path(words[0])) is not None:
         return parse(_decoded(_file(path, most), safe(str(path)), most), safe(str(path)), path.suffix.lower())
-    return checked(Draft(_decoded(_bytes(" ".join(words)), "The ticket", most)), "The ticket")
+    return validate(Draft(_decoded(_bytes(" ".join(words)), "The ticket", most)), "The ticket")
 
 
 def parse(text: str, place: str, suffix: str = "") -> Draft:
     """A ticket from the text of a file: JSON, Markdown with front matter, or plain text."""
     if suffix == ".json" or (not suffix and text.lstrip().startswith("{")):
-        return checked(_from_json(text, place), place)
+        return validate(_from_json(text, place), place)
     if suffix != ".txt" and text.startswith("---"):
-        return checked(_from_front_matter(text, place), place)
-    return checked(Draft(text), place)
+        return validate(_from_front_matter(text, place), place)
+    return validate(Draft(text), place)
 
 
-def checked(draft: Draft, place: str) -> Draft:
+def validate(draft: Draft, place: str) -> Draft:
     """The draft without white space around it, if it says anything and its id and subject can be used."""
     if not draft.text.strip() and not draft.subject.strip():
         raise UserError(f"{place} is empty: there is nothing to resolve. Write what is wrong, in a sentence or more.")
     if draft.id and not ID.fullmatch(draft.id):
         raise UserError(
-            f"{place}: the id {shown(draft.id)} must be 1 to 100 letters, digits, dots, dashes or underscores."
+            f"{place}: the id {display(draft.id)} must be 1 to 100 letters, digits, dots, dashes or underscores."
         )
     if "\0" in draft.text + draft.subject + draft.requester:
         raise UserError(f"{place} holds the character U+0000, which is in no text. Remove it.")

@@ -43,7 +43,7 @@ class Forbidden(OSError):
     MARK = "is not a public address of the web"
 
 
-def permitted(address: str, port: int, allow: Iterable[Network]) -> bool:
+def is_permitted(address: str, port: int, allow: Iterable[Network]) -> bool:
     """Whether an address may be connected to: a public one at a port of the web, or one of an allowed network."""
     ip = ip_address(address.partition("%")[0])
     if ip.version == 6 and ip.ipv4_mapped is not None:
@@ -55,12 +55,12 @@ def permitted(address: str, port: int, allow: Iterable[Network]) -> bool:
     return port in PORTS and ip in _PUBLIC_6 and not any(ip in network for network in _NOT_PUBLIC_6)
 
 
-def guarded(allow: tuple[Network, ...]) -> Callable[[AddressInfo], socket.socket]:
+def guard_sockets(allow: tuple[Network, ...]) -> Callable[[AddressInfo], socket.socket]:
     """A factory of sockets, which gets the very address of each attempt, whatever it was called before."""
 
     def make(info: AddressInfo) -> socket.socket:
         family, kind, protocol, _, address = info
-        if not permitted(address[0], address[1], allow):
+        if not is_permitted(address[0], address[1], allow):
             raise Forbidden(f"{address[0]} port {address[1]} {Forbidden.MARK}")
         return socket.socket(family, kind, protocol)
 
@@ -94,7 +94,7 @@ def is_public(url: str) -> bool:
     parts = urlsplit(url)
     host, port = (parts.hostname or "").rstrip("."), parts.port or (80 if parts.scheme == "http" else 443)
     try:
-        return permitted(host, port, ())
+        return is_permitted(host, port, ())
     except ValueError:  # a name, or another spelling of a number
         last = host.rpartition(".")[2]
         return "." in host and not last[:1].isdecimal()

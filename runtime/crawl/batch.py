@@ -7,7 +7,7 @@ from typing import Protocol
 import structlog
 
 from actors.ports import PortFailed
-from runtime.families.budget import Purse
+from runtime.families.budget import ResearchBudget
 
 MOST_URLS = 20
 """What such services take in one call."""
@@ -19,7 +19,7 @@ log = structlog.get_logger()
 
 
 class Extractor(Protocol):
-    async def extract(self, urls: Sequence[str], *, within: float, purse: Purse) -> dict[str, str]:
+    async def extract(self, urls: Sequence[str], *, within: float, purse: ResearchBudget) -> dict[str, str]:
         """
         Get the texts of pages, as Markdown or plain text, by URL. What could not be got is left out.
 
@@ -31,7 +31,7 @@ class Extractor(Protocol):
 class Batch:
     """One call for the likeliest candidates, made when the first of them is read."""
 
-    def __init__(self, extractor: Extractor | None, urls: Sequence[str], within: float, purse: Purse) -> None:
+    def __init__(self, extractor: Extractor | None, urls: Sequence[str], within: float, purse: ResearchBudget) -> None:
         self._extractor = extractor
         self._urls = tuple(urls[:MOST_URLS]) if extractor is not None else ()
         self._within = within * SHARE

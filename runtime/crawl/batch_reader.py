@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 import structlog
 
 from actors.evidence.dedup import key_of
-from actors.evidence.sources import Missed, Page, SearchResult
-from runtime.crawl.candidate_queue import Order, Settled
+from actors.evidence.sources import FailedSource, Page, SearchResult
+from runtime.crawl.candidate_queue import CandidateQueue, Settled
 from runtime.crawl.duplicates import Fetched, Seen
-from runtime.families.budget import Purse, PurseEmpty
+from runtime.families.budget import BudgetExceeded, ResearchBudget
 from runtime.storage.effects import Effects
 
 PATIENCE = 0.5
@@ -22,13 +22,13 @@ CANCELLED = "It had not arrived when the research was cancelled."
 log = structlog.get_logger()
 
 
-class Round:
+class BatchReader:
     """Reads until enough are good or the time is up."""
 
     def __init__(
-        self, results: Sequence[SearchResult], wanted: int, effects: Effects, purse: Purse, seen: Seen,
-        begin: Callable[[SearchResult], asyncio.Task[Fetched]], done: Callable[[Page | Missed], None],
-        arrived: Callable[[Page | Missed], None],
+        self, results: Sequence[SearchResult], wanted: int, effects: Effects, purse: ResearchBudget, seen: Seen,
+        begin: Callable[[SearchResult], asyncio.Task[Fetched]], done: Callable[[Page | FailedSource], None],
+        arrived: Callable[[Page | FailedSource], None],
     ) -> None:  # fmt: skip
         """
         :param begin: begins to read one result; what that gets is durable when its task is done.
@@ -42,7 +42,7 @@ class Round:
         self._begin = begin
         self._done = done
         self._arrived = arrived
-        self._order = Order(len(results), wanted)
+        self._order = CandidateQueue(len(results), wanted)
         self._tasks: dict[int, asyncio.Task[Fetched]] = {}
         self._late: list[asyncio.Task[Fetched]] = []
 
@@ -81,15 +81,15 @@ class Round:
         rank, order = self._order.started, self._order
         result = self._results[rank]
         order.started += 1
-        known: Settled | None = self._effects.get("page", key_of(result.url), Page | Missed)
+        known: Settled | None = self._effects.get("page", key_of(result.url), Page | FailedSource)
         known = known or self._effects.get("fetched", key_of(result.url), Fetched)
         if known is not None:
             self._settle(rank, known)
             return
         try:
             self._purse.reserve("pages")
-        except PurseEmpty as error:
-            order.settled[rank] = Fetched(Missed(result.url, "budget", str(error)))
+        except BudgetExceeded as error:
+            order.settled[rank] = Fetched(FailedSource(result.url, "budget", str(error)))
             order.candidates = order.started  # one such line in a report is enough
         else:
             self._tasks[rank] = self._begin(result)
@@ -102,7 +102,7 @@ class Round:
                 continue
             place = self._results[rank].url
             log.error("page.failed", place=place, exc_info=error)
-            self._settle(rank, Fetched(Missed(place, "unreachable", "A fault in reading it; see the log.")))
+            self._settle(rank, Fetched(FailedSource(place, "unreachable", "A fault in reading it; see the log.")))
 
     def _settle(self, rank: int, settled: Settled) -> None:
         self._order.settled[rank] = settled
@@ -117,11 +117,11 @@ class Round:
                 await self._effects.put("page", key_of(result.url), read)
             self._tell(settled, read)
 
-    def _verdict(self, settled: Settled, result: SearchResult) -> Page | Missed:
+    def _verdict(self, settled: Settled, result: SearchResult) -> Page | FailedSource:
         return self._seen.judged(settled, result.url) if isinstance(settled, Fetched) else settled
 
-    def _tell(self, settled: Settled, read: Page | Missed) -> None:
-        if isinstance(read, Missed):
+    def _tell(self, settled: Settled, read: Page | FailedSource) -> None:
+        if isinstance(read, FailedSource):
             log.info("page.missed", place=read.place, reason=read.reason, detail=read.detail)
         elif isinstance(settled, Fetched):
             self._seen.add(settled)
@@ -133,7 +133,7 @@ class Round:
         self._collect()
         while self._order.judged < self._order.started and not self._order.complete:
             result = self._results[self._order.judged]
-            settled = self._order.next() or Fetched(Missed(result.url, "cancelled", CANCELLED))
+            settled = self._order.next() or Fetched(FailedSource(result.url, "cancelled", CANCELLED))
             self._tell(settled, self._verdict(settled, result))
 
     def _give_up(self, why: str) -> None:
@@ -141,7 +141,7 @@ class Round:
         for rank in self._order.late():
             self._late.append(self._tasks.pop(rank))
             self._late[-1].cancel()
-            self._order.settled[rank] = Fetched(Missed(self._results[rank].url, "timed_out", why))
+            self._order.settled[rank] = Fetched(FailedSource(self._results[rank].url, "timed_out", why))
 
     async def _call_off(self) -> None:
         """End what is still under way: spares that nobody needs, or everything when the reader was cancelled."""

@@ -6,17 +6,17 @@ chosen depends on what the pages hold and not on which server was faster, and a 
 what it chose before.
 """
 
-from actors.evidence.sources import Missed, Page
+from actors.evidence.sources import FailedSource, Page
 from runtime.crawl.duplicates import Fetched
 
 SPARES = 2
 """Candidates that are read beside those that are wanted, for those that fail (RE-10)."""
 
-Settled = Fetched | Page | Missed
+Settled = Fetched | Page | FailedSource
 """What came of a candidate; one that was judged in an earlier try is no longer a `Fetched`."""
 
 
-class Order:
+class CandidateQueue:
     """The candidates of one reading, known by their rank."""
 
     def __init__(self, candidates: int, wanted: int) -> None:

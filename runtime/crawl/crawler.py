@@ -9,10 +9,10 @@ import structlog
 
 from actors.evidence.dedup import key_of, sketch_of
 from actors.evidence.result_scoring import reasons
-from actors.evidence.sources import PAGE_CHARACTERS, Missed, Original, Page, Reason, SearchResult
+from actors.evidence.sources import PAGE_CHARACTERS, FailedSource, Original, Page, Reason, SearchResult
 from runtime.crawl.duplicates import Fetched
 from runtime.crawl.extract.extracted import Extracted
-from runtime.crawl.http_client import Client, Got
+from runtime.crawl.http_client import Client, FetchResult
 from runtime.crawl.robots import Robots
 from runtime.processes.pool import WorkError, Workers, WorkTimedOut
 from runtime.settings import Settings
@@ -71,7 +71,7 @@ class Crawler:
             return _missed(result, "timed_out", f"It could not be read within {within:g} seconds.")
         return await self._with_original(fetched, sent, project)
 
-    async def _get(self, result: SearchResult, within: float) -> Got:
+    async def _get(self, result: SearchResult, within: float) -> FetchResult:
         hop = self._robots.objection if self._robots is not None else None
         return await self._client.get(result.url, within=within, hop=hop)
 
@@ -85,7 +85,7 @@ class Crawler:
             return _missed(result, "unreachable", "The document could not be read: `index` may have to be run again.")
         return self._judged(result, result.url, said)
 
-    async def _text(self, result: SearchResult, sent: Got, query: str) -> Fetched:
+    async def _text(self, result: SearchResult, sent: FetchResult, query: str) -> Fetched:
         try:
             async with self._extracting:
                 said = await self._workers.call(
@@ -98,7 +98,7 @@ class Crawler:
             return _missed(result, "thin", "No text could be found in it.")
         return self._judged(result, sent.url, said)
 
-    async def _with_original(self, fetched: Fetched, sent: Got, project: str) -> Fetched:
+    async def _with_original(self, fetched: Fetched, sent: FetchResult, project: str) -> Fetched:
         """With what was sent kept beside the text; a disk that fails costs no page."""
         most = int(self._settings.fetch.original_megabytes * 1e6)
         page = fetched.read
@@ -129,11 +129,11 @@ class Crawler:
         return Fetched(page, said.canonical, said.sketch or sketch_of(said.text))
 
 
-def _sent(result: SearchResult, given: str) -> Got:
+def _sent(result: SearchResult, given: str) -> FetchResult:
     """What an extractor got, as if its server had sent it."""
     body = given[:RAW_CHARACTERS].encode("utf-8", "replace")
-    return Got(result.url, 200, "text/markdown", "utf-8", body)
+    return FetchResult(result.url, 200, "text/markdown", "utf-8", body)
 
 
 def _missed(result: SearchResult, reason: Reason, detail: str) -> Fetched:
-    return Fetched(Missed(result.url, reason, detail))
+    return Fetched(FailedSource(result.url, reason, detail))

@@ -6,13 +6,13 @@ from urllib.parse import urlsplit
 import msgspec
 
 from actors.evidence.dedup import alike, key_of
-from actors.evidence.sources import Missed, Page
+from actors.evidence.sources import FailedSource, Page
 
 
 class Fetched(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """What became of one URL, before it is compared with others."""
 
-    read: Page | Missed
+    read: Page | FailedSource
     canonical: str = ""
     """What the page names as its own URL."""
     sketch: tuple[int, ...] = ()
@@ -34,10 +34,10 @@ class Seen:
             self._texts.setdefault(page.sha256, page.url)
             self._sketches.append((fetched.sketch, page.url))
 
-    def judged(self, fetched: Fetched, place: str) -> Page | Missed:
+    def judged(self, fetched: Fetched, place: str) -> Page | FailedSource:
         """What was read at a place, unless it is another page's text: then that it is a duplicate, and of what."""
         page = fetched.read
-        if isinstance(page, Missed):
+        if isinstance(page, FailedSource):
             return page
         rules: tuple[tuple[str, Callable[[], str | None]], ...] = (
             ("It is the page", lambda: _first(self._places, _places(page, fetched.canonical))),
@@ -46,7 +46,7 @@ class Seen:
         )
         for sentence, find in rules:
             if other := find():
-                return Missed(place, "duplicate", f"{sentence} {other}, which was read already.")
+                return FailedSource(place, "duplicate", f"{sentence} {other}, which was read already.")
         return page
 
     def _near(self, sketch: tuple[int, ...]) -> str | None:

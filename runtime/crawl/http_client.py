@@ -10,9 +10,9 @@ import msgspec
 import structlog
 
 from actors.evidence.sources import Reason
-from runtime.crawl.address_policy import Forbidden, guarded, networks, objection
-from runtime.crawl.responses import HEAD, KINDS, Kind, Trouble, is_binary, trouble_of_headers, trouble_of_status
-from runtime.resilience.host_limiter import Turns
+from runtime.crawl.address_policy import Forbidden, guard_sockets, networks, objection
+from runtime.crawl.responses import HEAD, KINDS, FetchError, Kind, is_binary, trouble_of_headers, trouble_of_status
+from runtime.resilience.host_limiter import HostLimiter
 from runtime.resilience.retry_after import retry_after
 from runtime.settings import FetchSettings
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 ERROR_CHARACTERS = 300
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
-BINARY = Trouble("binary", "This is no text to read, whatever the server calls it.")
+BINARY = FetchError("binary", "This is no text to read, whatever the server calls it.")
 Hop = Callable[[str], Awaitable[str]]
 """Says of a URL why it must not be asked for, in a sentence; empty when it may."""
 
 log = structlog.get_logger()
 
 
-class Got(msgspec.Struct, frozen=True):
+class FetchResult(msgspec.Struct, frozen=True):
     """What a server sent, or why nothing of it can be used."""
 
     url: str
@@ -63,7 +63,7 @@ BOUNDS = Bounds()
 class _Answer(NamedTuple):
     """Of one request: something to use, trouble, or where to go on."""
 
-    got: Got
+    got: FetchResult
     again: bool = False
     location: str = ""
 
@@ -79,10 +79,10 @@ class Client:
         self._bounds = bounds
         self._resolver = resolver
         self._allow = networks(settings.allow)
-        self._turns = Turns(settings.concurrency, settings.per_host)
+        self._turns = HostLimiter(settings.concurrency, settings.per_host)
         self._session: ClientSession | None = None
 
-    async def get(self, url: str, *, within: float, types: str = "text", hop: Hop | None = None) -> Got:
+    async def get(self, url: str, *, within: float, types: str = "text", hop: Hop | None = None) -> FetchResult:
         """
         Fetch one URL, redirects followed, each hop checked. Never raises for what a server does.
 
@@ -92,7 +92,7 @@ class Client:
         """
         url, kind, loop = url.strip(), KINDS[types], asyncio.get_running_loop()
         end = loop.time() + within
-        answer = _Answer(_missed(url, Trouble("timed_out", f"The page did not arrive within {within:g} seconds.")))
+        answer = _Answer(_missed(url, FetchError("timed_out", f"The page did not arrive within {within:g} seconds.")))
         try:
             async with asyncio.timeout_at(end):
                 answer = await self._follow(url, kind, hop)
@@ -114,13 +114,13 @@ class Client:
         asked: set[str] = set()
         while True:
             if said := objection(url, self._allow):
-                return _Answer(_missed(url, Trouble("refused", said)))
+                return _Answer(_missed(url, FetchError("refused", said)))
             if url in asked:
-                return _Answer(_missed(url, Trouble("unreachable", "The page sends its reader round in a circle.")))
+                return _Answer(_missed(url, FetchError("unreachable", "The page sends its reader round in a circle.")))
             if len(asked) > self.settings.redirects:
-                return _Answer(_missed(url, Trouble("unreachable", "The page sends its reader on too many times.")))
+                return _Answer(_missed(url, FetchError("unreachable", "The page sends its reader on too many times.")))
             if hop is not None and (said := await hop(url)):
-                return _Answer(_missed(url, Trouble("robots", said)))
+                return _Answer(_missed(url, FetchError("robots", said)))
             asked.add(url)
             answer = await self._ask(url, kind)
             if not answer.location:
@@ -128,7 +128,9 @@ class Client:
             try:
                 url = urljoin(url, answer.location.strip().replace(" ", "%20")).partition("#")[0]
             except ValueError:
-                return _Answer(_missed(url, Trouble("refused", "The page sends its reader to no address of the web.")))
+                return _Answer(
+                    _missed(url, FetchError("refused", "The page sends its reader to no address of the web."))
+                )
 
     async def _ask(self, url: str, kind: Kind) -> _Answer:
         """One request, within its host's limits."""
@@ -146,13 +148,13 @@ class Client:
         async with self._connected().get(url, allow_redirects=False, headers=headers) as response:
             status, location = response.status, response.headers.get("Location", "")
             if status in REDIRECTS and location:
-                return _Answer(Got(url, status), location=location)
+                return _Answer(FetchResult(url, status), location=location)
             wait = retry_after(response.headers, time.time())
             if (trouble := trouble_of_status(status, wait)) is not None:
                 return _Answer(_missed(url, trouble, status, wait or 0.0), again=trouble.again)
             return _Answer(await self._receive(url, kind, response))
 
-    async def _receive(self, url: str, kind: Kind, response: "ClientResponse") -> Got:
+    async def _receive(self, url: str, kind: Kind, response: "ClientResponse") -> FetchResult:
         most = kind.most_bytes or int(self.settings.page_megabytes * 1e6)
         type_ = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
         disposition = response.headers.get("Content-Disposition", "")
@@ -160,13 +162,13 @@ class Client:
         if trouble is None:
             body = await self._body(response, most)
             if isinstance(body, bytes):
-                return Got(
+                return FetchResult(
                     url, response.status, type_, response.charset or "", body[:most], truncated=len(body) > most
                 )  # fmt: skip
             trouble = body
         return _missed(url, trouble, response.status)
 
-    async def _body(self, response: "ClientResponse", most: int) -> bytes | Trouble:
+    async def _body(self, response: "ClientResponse", most: int) -> bytes | FetchError:
         """As much of a body as is read, unpacked: a little more than `most` when there is more."""
         body, bounds, unseen = bytearray(), self._bounds, True
         async for chunk in response.content.iter_any():
@@ -177,7 +179,7 @@ class Client:
                     return BINARY
             packed = response.content.total_compressed_bytes or len(body)
             if len(body) > bounds.packed and len(body) > packed * bounds.ratio:
-                return Trouble("too_large", "The page unpacks to many times its size.")
+                return FetchError("too_large", "The page unpacks to many times its size.")
             if len(body) > most:
                 break
         return BINARY if is_binary(bytes(body[:HEAD])) else bytes(body)
@@ -188,7 +190,7 @@ class Client:
 
             # Limits on connections are the turns'; addresses of names are kept so briefly that they follow the name.
             connector = aiohttp.TCPConnector(
-                socket_factory=guarded(self._allow), resolver=self._resolver, limit=0, ttl_dns_cache=10,
+                socket_factory=guard_sockets(self._allow), resolver=self._resolver, limit=0, ttl_dns_cache=10,
             )  # fmt: skip
             self._session = aiohttp.ClientSession(
                 connector=connector, cookie_jar=aiohttp.DummyCookieJar(), trust_env=False,
@@ -198,27 +200,27 @@ class Client:
         return self._session
 
 
-def _missed(url: str, trouble: Trouble | None, status: int = 0, wait: float = 0.0) -> Got:
+def _missed(url: str, trouble: FetchError | None, status: int = 0, wait: float = 0.0) -> FetchResult:
     assert trouble is not None  # noqa: S101 - only asked for statuses that are trouble
-    return Got(url, status, reason=trouble.reason, detail=trouble.detail, retry_after=wait)
+    return FetchResult(url, status, reason=trouble.reason, detail=trouble.detail, retry_after=wait)
 
 
-def _trouble_of(error: Exception) -> Trouble:
+def _trouble_of(error: Exception) -> FetchError:
     """What a failed request means."""
     import aiohttp
 
-    kinds: dict[type[Exception], Trouble] = {
-        TimeoutError: Trouble("timed_out", "The server is silent for too long."),
-        aiohttp.ClientSSLError: Trouble("unreachable", "The server's certificate or encryption is not in order."),
-        aiohttp.ClientConnectorDNSError: Trouble("unreachable", "No server has this name.", again=True),
-        aiohttp.ClientConnectorError: Trouble("unreachable", "The server cannot be reached.", again=True),
-        aiohttp.ServerConnectionError: Trouble("unreachable", "The server hung up.", again=True),
-        aiohttp.ClientPayloadError: Trouble("unreachable", "The page arrived damaged or not as a whole."),
-        aiohttp.InvalidURL: Trouble("refused", "This is no address of the web."),
-        ValueError: Trouble("refused", "This is no address of the web."),
-        OSError: Trouble("unreachable", "The connection to the server broke.", again=True),
+    kinds: dict[type[Exception], FetchError] = {
+        TimeoutError: FetchError("timed_out", "The server is silent for too long."),
+        aiohttp.ClientSSLError: FetchError("unreachable", "The server's certificate or encryption is not in order."),
+        aiohttp.ClientConnectorDNSError: FetchError("unreachable", "No server has this name.", again=True),
+        aiohttp.ClientConnectorError: FetchError("unreachable", "The server cannot be reached.", again=True),
+        aiohttp.ServerConnectionError: FetchError("unreachable", "The server hung up.", again=True),
+        aiohttp.ClientPayloadError: FetchError("unreachable", "The page arrived damaged or not as a whole."),
+        aiohttp.InvalidURL: FetchError("refused", "This is no address of the web."),
+        ValueError: FetchError("refused", "This is no address of the web."),
+        OSError: FetchError("unreachable", "The connection to the server broke.", again=True),
     }
     if Forbidden.MARK in str(getattr(error, "os_error", error)):  # of several addresses it is one text
-        return Trouble("refused", "The address leads into a network that is not public: see [fetch] allow.")
+        return FetchError("refused", "The address leads into a network that is not public: see [fetch] allow.")
     found = next((trouble for kind, trouble in kinds.items() if isinstance(error, kind)), None)
-    return found or Trouble("unreachable", "The server's answer cannot be understood.")
+    return found or FetchError("unreachable", "The server's answer cannot be understood.")

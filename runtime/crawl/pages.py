@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from actors.evidence.dedup import key_of
-from actors.evidence.sources import Missed, Page, SearchResult
+from actors.evidence.sources import FailedSource, Page, SearchResult
 from runtime.crawl.address_policy import is_public
 from runtime.crawl.batch import Batch, Extractor
-from runtime.crawl.batch_reader import Round
+from runtime.crawl.batch_reader import BatchReader
 from runtime.crawl.candidate_queue import SPARES
 from runtime.crawl.crawler import Crawler, is_web
 from runtime.crawl.duplicates import Fetched, Seen
@@ -18,7 +18,7 @@ from runtime.knowledge.knowledge_index import FILE
 
 if TYPE_CHECKING:
     from runtime.crawl.http_client import Client
-    from runtime.families.budget import Purse
+    from runtime.families.budget import ResearchBudget
     from runtime.processes.pool import Workers
     from runtime.settings import Settings
     from runtime.storage.effects import Effects
@@ -39,7 +39,7 @@ class Pages:
         self.extractor: Extractor | None = None
         """Asked before our own crawler, when there is one."""
 
-    def for_run(self, effects: "Effects", purse: "Purse", project: str = "") -> "RunPages":
+    def for_run(self, effects: "Effects", purse: "ResearchBudget", project: str = "") -> "RunPages":
         """:param project: the research for which what servers send is kept; none: it is not."""
         return RunPages(self, effects, purse, project)
 
@@ -50,7 +50,7 @@ class Pages:
 class RunPages:
     """`actors.ports.Fetch` for one research, its deeper rounds included."""
 
-    def __init__(self, shared: Pages, effects: "Effects", purse: "Purse", project: str = "") -> None:
+    def __init__(self, shared: Pages, effects: "Effects", purse: "ResearchBudget", project: str = "") -> None:
         self._shared = shared
         self._project = project
         self._effects = effects
@@ -59,7 +59,7 @@ class RunPages:
 
     async def read(
         self, results: Sequence[SearchResult], *, wanted: int, query: str, within: float,
-        done: Callable[[Page | Missed], None], arrived: Callable[[Page | Missed], None],
+        done: Callable[[Page | FailedSource], None], arrived: Callable[[Page | FailedSource], None],
     ) -> None:  # fmt: skip
         """
         Read results in their order, two more than are wanted at once, and take the first good ones by rank.
@@ -81,7 +81,7 @@ class RunPages:
         def begin(result: SearchResult) -> asyncio.Task[Fetched]:
             return asyncio.create_task(self._fetch(result, query, end, batch))
 
-        round_ = Round(candidates, wanted, self._effects, self._purse, self._seen_before(), begin, done, arrived)
+        round_ = BatchReader(candidates, wanted, self._effects, self._purse, self._seen_before(), begin, done, arrived)
         try:
             await round_.run(within)
         except asyncio.CancelledError:
@@ -95,7 +95,7 @@ class RunPages:
         most = self._shared.settings.fetch.page_seconds
         given = await batch.text(result.url) if is_web(result) else None
         fetched = await crawler.read(result, query, min(most, end - loop.time()), given, self._project)
-        if given is not None and isinstance(fetched.read, Missed):
+        if given is not None and isinstance(fetched.read, FailedSource):
             fetched = await crawler.read(result, query, min(most, end - loop.time()), None, self._project)
         await self._effects.put("fetched", key_of(result.url), fetched)
         return fetched
@@ -116,7 +116,7 @@ class RunPages:
         """The pages that this research has read, also before a crash."""
         if self._seen is None:
             self._seen = Seen()
-            taken = {each.key for each in self._effects.all("page", Page | Missed) if isinstance(each, Page)}
+            taken = {each.key for each in self._effects.all("page", Page | FailedSource) if isinstance(each, Page)}
             for fetched in self._effects.all("fetched", Fetched) if taken else ():
                 if isinstance(fetched.read, Page) and fetched.read.key in taken:
                     self._seen.add(fetched)

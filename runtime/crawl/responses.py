@@ -9,7 +9,7 @@ DECLARED = 4
 """Of something up to so many times what is read of it, the beginning is read; more is no page."""
 
 
-class Trouble(NamedTuple):
+class FetchError(NamedTuple):
     """Why something cannot be used."""
 
     reason: Reason
@@ -56,7 +56,7 @@ _CONTROLS = 0.02
 """Share of control characters above which something is no text."""
 
 
-def trouble_of_status(status: int, wait: float | None) -> Trouble | None:
+def trouble_of_status(status: int, wait: float | None) -> FetchError | None:
     """
     What a status says against the answer.
 
@@ -65,27 +65,27 @@ def trouble_of_status(status: int, wait: float | None) -> Trouble | None:
     if 200 <= status < 300:
         return None
     if status in {404, 410}:
-        return Trouble("dead", f"The server says that the page is not there ({status}).")
+        return FetchError("dead", f"The server says that the page is not there ({status}).")
     if status in {401, 402, 407}:
-        return Trouble("paywall", f"The server asks for a log-in or for money ({status}).")
+        return FetchError("paywall", f"The server asks for a log-in or for money ({status}).")
     if status == 429 or (status == 503 and wait is not None):
         asks = f" and asks to wait {wait:.0f} seconds" if wait else ""
-        return Trouble("rate_limited", f"The server refuses more requests{asks} ({status}).", again=wait is not None)
+        return FetchError("rate_limited", f"The server refuses more requests{asks} ({status}).", again=wait is not None)
     if status in {502, 503, 504}:
-        return Trouble("unreachable", f"The server has a fault ({status}).", again=True)
+        return FetchError("unreachable", f"The server has a fault ({status}).", again=True)
     if status >= 500 or status < 400:
-        return Trouble("unreachable", f"The server gave no page ({status}).")
-    return Trouble("blocked", f"The server refuses to send the page ({status}).")
+        return FetchError("unreachable", f"The server gave no page ({status}).")
+    return FetchError("blocked", f"The server refuses to send the page ({status}).")
 
 
-def trouble_of_headers(kind: Kind, content_type: str, disposition: str, size: int, most: int) -> Trouble | None:
+def trouble_of_headers(kind: Kind, content_type: str, disposition: str, size: int, most: int) -> FetchError | None:
     """What the headers say against the body. `size` is what they declare, in bytes."""
     if content_type and kind.types is not None and not kind.types.fullmatch(content_type):
-        return Trouble("binary", f"This is no text to read but {_plain(content_type)}.")
+        return FetchError("binary", f"This is no text to read but {_plain(content_type)}.")
     if disposition.strip().lower().startswith("attachment"):
-        return Trouble("binary", "This is a file to download, not a page.")
+        return FetchError("binary", "This is a file to download, not a page.")
     if size > most * DECLARED:
-        return Trouble("too_large", f"The page has {size / 1e6:.0f} MB, far more than is read of one.")
+        return FetchError("too_large", f"The page has {size / 1e6:.0f} MB, far more than is read of one.")
     return None
 
 

@@ -8,11 +8,11 @@ from actors.ports import PortFailed
 Thing = Literal["pages", "credits"]
 
 
-class PurseEmpty(PortFailed):
+class BudgetExceeded(PortFailed):
     """A budget of the research is used up; the report is written from what there is."""
 
 
-class Book(Protocol):
+class BudgetStore(Protocol):
     """Where what is spent stands, so that a research which is resumed does not begin anew."""
 
     def spent(self, thing: str) -> float: ...
@@ -20,12 +20,12 @@ class Book(Protocol):
     def spend(self, thing: str, amount: float) -> None: ...
 
 
-class Purse:
+class ResearchBudget:
     """One a research, shared by its rounds. 0: no limit."""
 
     __slots__ = ("_book", "_limits", "_spent")
 
-    def __init__(self, limits: Mapping[Thing, float], book: Book | None = None) -> None:
+    def __init__(self, limits: Mapping[Thing, float], book: BudgetStore | None = None) -> None:
         self._limits = limits
         self._book = book
         self._spent = {thing: book.spent(thing) if book is not None else 0.0 for thing in limits}
@@ -34,11 +34,13 @@ class Purse:
         """
         Put something aside before it is used.
 
-        :raises PurseEmpty: there is not that much left.
+        :raises BudgetExceeded: there is not that much left.
         """
         limit = self._limits[thing]
         if limit and self._spent[thing] + amount > limit:
-            raise PurseEmpty(f"The budget of {limit:g} {thing} for one research is used up: raise [research] {thing}.")
+            raise BudgetExceeded(
+                f"The budget of {limit:g} {thing} for one research is used up: raise [research] {thing}."
+            )
         self._add(thing, amount)
 
     def give_back(self, thing: Thing, amount: float = 1) -> None:

@@ -20,7 +20,7 @@ from runtime.config import ConfigError
 from runtime.settings import Settings
 
 
-def configured(flow: Workflow, settings: Settings) -> Workflow:
+def configure(flow: Workflow, settings: Settings) -> Workflow:
     """
     A workflow with the limits of the configuration.
 
@@ -49,7 +49,7 @@ def configured(flow: Workflow, settings: Settings) -> Workflow:
     return flow
 
 
-class Own(NamedTuple):
+class RunDependencies(NamedTuple):
     """What is one run's own."""
 
     run: str
@@ -58,10 +58,10 @@ class Own(NamedTuple):
     children: Children
 
 
-Roles = Mapping[str, Callable[[Own], Actor[Any]]]
+Roles = Mapping[str, Callable[[RunDependencies], Actor[Any]]]
 
 
-class World(Protocol):
+class SharedPorts(Protocol):
     """The ports that all runs share."""
 
     @property
@@ -72,7 +72,9 @@ class World(Protocol):
     def tickets(self) -> Tickets: ...
 
 
-def helpdesk_roles(world: World, told: Mapping[str, str], researcher: Callable[[Own], Actor[Any]]) -> Roles:
+def helpdesk_roles(
+    world: SharedPorts, told: Mapping[str, str], researcher: Callable[[RunDependencies], Actor[Any]]
+) -> Roles:
     """
     Who plays which role in the runs of the helpdesk workflow; nobody exists before they are asked.
 
@@ -80,7 +82,7 @@ def helpdesk_roles(world: World, told: Mapping[str, str], researcher: Callable[[
     :param researcher: takes the tickets that ask for a report.
     """
 
-    def worker(role: str) -> Callable[[Own], Actor[Any]]:
+    def worker(role: str) -> Callable[[RunDependencies], Actor[Any]]:
         return lambda own: Worker(own.model, world.knowledge, told[role])
 
     return {

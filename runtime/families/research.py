@@ -10,7 +10,7 @@ from actors.ports import Fetch, Model, Reading, Search, Tickets
 from actors.research import messages as m
 from actors.research.analyzer import Analyzer
 from actors.research.extractor import Extractor
-from actors.research.models import Brief
+from actors.research.models import ResearchOptions
 from actors.research.planner import Planner
 from actors.research.reporter import Reporter
 from actors.research.searcher import Searcher
@@ -22,7 +22,7 @@ from runtime.child_workflow import Children, ChildRun
 from runtime.run import LiveRun
 
 
-class Own(NamedTuple):
+class ResearchDependencies(NamedTuple):
     """What one research run has of its own; the rounds below it share all but the id and what is below them."""
 
     run: str
@@ -33,11 +33,11 @@ class Own(NamedTuple):
     search: Search
     fetch: Fetch
     reading: Reading
-    deepen: Callable[["Own", str, Workflow, ResearchCase], Awaitable[LiveRun | tuple[Run, Outcome]]]
+    deepen: Callable[["ResearchDependencies", str, Workflow, ResearchCase], Awaitable[LiveRun | tuple[Run, Outcome]]]
     """Begin a round deeper, or go on with it."""
 
 
-Roles = Mapping[str, Callable[[Own], Actor[Any]]]
+Roles = Mapping[str, Callable[[ResearchDependencies], Actor[Any]]]
 
 
 def research_roles(flow: Workflow, tickets: Tickets, told: Mapping[str, str], hold_back: float) -> Roles:
@@ -57,12 +57,12 @@ def research_roles(flow: Workflow, tickets: Tickets, told: Mapping[str, str], ho
     }
 
 
-def _round(own: Own, flow: Workflow, hold_back: float) -> ChildRun:
+def _round(own: ResearchDependencies, flow: Workflow, hold_back: float) -> ChildRun:
     async def begin(run_id: str, flow: Workflow, request: Request[Any]) -> LiveRun | tuple[Run, Outcome]:
         assert isinstance(request, m.ExploreDirections)  # noqa: S101 - the table asks nothing else of this role
         return await own.deepen(own, run_id, flow, deeper(request, run_id))
 
-    return ChildRun(own.run, flow, begin, told_above, children=own.children, hold_back=hold_back)
+    return ChildRun(own.run, flow, begin, report_round, children=own.children, hold_back=hold_back)
 
 
 def deeper(request: m.ExploreDirections, run_id: str) -> ResearchCase:
@@ -74,7 +74,7 @@ def deeper(request: m.ExploreDirections, run_id: str) -> ResearchCase:
     return ResearchCase(**known)
 
 
-def told_above(where: Run, outcome: Outcome) -> m.RoundCompleted:
+def report_round(where: Run, outcome: Outcome) -> m.RoundCompleted:
     """All that a round deeper knows at its end, for the one above it."""
     case: ResearchCase = where.case
     partial = case.partial or (outcome.detail if outcome.status in {"error", "cancelled"} else "")
@@ -82,14 +82,14 @@ def told_above(where: Run, outcome: Outcome) -> m.RoundCompleted:
     return m.RoundCompleted(**(known | {"partial": partial}))
 
 
-def ordered(request: Request[Any], run_id: str, brief: Brief) -> ResearchCase:
+def make_case(request: Request[Any], run_id: str, brief: ResearchOptions) -> ResearchCase:
     """The case of a research that a ticket asks for."""
     assert isinstance(request, ResolveTicket)  # noqa: S101 - the table asks nothing else of a worker
     question = request.analysis.question if request.analysis and request.analysis.question else request.text
     return ResearchCase(ticket_id=run_id, text=question, brief=brief)
 
 
-def answered(where: Run, outcome: Outcome) -> ResolutionObtained | NothingFound:
+def make_answer(where: Run, outcome: Outcome) -> ResolutionObtained | NothingFound:
     """What a research means to the ticket that asked for it."""
     said = (outcome.unavailable, outcome.degraded)
     if outcome.resolution is not None and outcome.status in {"resolved", "suggested"}:

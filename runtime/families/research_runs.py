@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from actors.ports import Model
-from actors.research.models import Brief
+from actors.research.models import ResearchOptions
 from actors.research.workflow import ResearchCase
 from actors.workflow.outcome import Outcome
 from actors.workflow.tables import Run, Workflow
-from bus import Cast, Request, SharedCast
+from bus import ActorFactories, Cast, Request
 from runtime.child_workflow import Children, ChildRun
 from runtime.crawl.http_client import Client
 from runtime.crawl.pages import Pages
-from runtime.families.budget import Purse
-from runtime.families.helpdesk import Own as HelpdeskOwn
-from runtime.families.research import Own, answered, ordered, research_roles
+from runtime.families.budget import ResearchBudget
+from runtime.families.helpdesk import RunDependencies as HelpdeskOwn
+from runtime.families.research import ResearchDependencies, make_answer, make_case, research_roles
 from runtime.knowledge.page_reader import Reader
 from runtime.run import LiveRun
 from runtime.search.sources import Sources
-from runtime.state_files.autosave import Keeper
+from runtime.state_files.autosave import Autosave
 from runtime.storage.effects import Effects
 from runtime.storage.journal import UnknownRun
 
@@ -40,7 +40,7 @@ class Research:
         self.pages = Pages(settings, node.workers, self.client)
         self.pages.extractor = self.sources.tavily
         self.reader = Reader(node.knowledge, node.workers)
-        self.keeper = Keeper(node.folder, node.workers, settings.research.backup_seconds)
+        self.keeper = Autosave(node.folder, node.workers, settings.research.backup_seconds)
 
     def cast(
         self, run_id: str, model: Model, effects: Effects, children: Children, ticket: str, *, project: str = ""
@@ -52,10 +52,10 @@ class Research:
         :param project: the id of its state file, if it has one: then the pages that it read are kept as they were sent.
         """
         limits = self._node.settings.research
-        purse = Purse({"pages": limits.pages, "credits": limits.credits}, effects)
+        purse = ResearchBudget({"pages": limits.pages, "credits": limits.credits}, effects)
         search, fetch = self.sources.for_run(effects, purse), self.pages.for_run(effects, purse, project)
-        own = Own(run_id, ticket, children, model, search, fetch, self.reader, self._deepen)
-        return SharedCast(self._roles, own)
+        own = ResearchDependencies(run_id, ticket, children, model, search, fetch, self.reader, self._deepen)
+        return ActorFactories(self._roles, own)
 
     async def close(self) -> None:
         await self.keeper.close()
@@ -68,22 +68,26 @@ class Research:
         settings, database = self._node.settings.research, self._node.database
 
         async def begin(run_id: str, flow: Workflow, request: Request[Any]) -> LiveRun | tuple[Run, Outcome]:
-            brief = Brief(settings.breadth, settings.depth, sources=settings.sources)
-            case = ordered(request, run_id, brief)
+            brief = ResearchOptions(settings.breadth, settings.depth, sources=settings.sources)
+            case = make_case(request, run_id, brief)
             effects, children = Effects(database, run_id), Children(self._node.journal.children(run_id))
             cast = self.cast(run_id, ticket.model, effects, children, ticket.ticket)
             child = await self._child(run_id, flow, case, cast, ticket.ticket, children)
             if isinstance(child, LiveRun):
-                child.when_ended(lambda _: effects.forget())
+                child.on_end(lambda _: effects.forget())
             return child
 
         flow = self._node.flows["research"]
-        return ChildRun(ticket.run, flow, begin, answered, children=ticket.children, hold_back=settings.report_seconds)
+        return ChildRun(
+            ticket.run, flow, begin, make_answer, children=ticket.children, hold_back=settings.report_seconds
+        )
 
-    async def _deepen(self, own: Own, run_id: str, flow: Workflow, case: ResearchCase) -> LiveRun | tuple[Run, Outcome]:
+    async def _deepen(
+        self, own: ResearchDependencies, run_id: str, flow: Workflow, case: ResearchCase
+    ) -> LiveRun | tuple[Run, Outcome]:
         """Begin a round below another."""
         children = Children(self._node.journal.children(run_id))
-        cast = SharedCast(self._roles, own._replace(run=run_id, children=children))
+        cast = ActorFactories(self._roles, own._replace(run=run_id, children=children))
         live = await self._child(run_id, flow, case, cast, own.ticket, children)
         if isinstance(live, LiveRun):
             self.keeper.deeper(live)

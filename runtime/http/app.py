@@ -8,24 +8,24 @@ from actors.ports import PortFailed
 from bus.supervision import counters
 from runtime.cli.ticket_input import ID
 from runtime.http import schemas
-from runtime.http.errors import Refused
-from runtime.http.files import as_file, asked_for
-from runtime.http.middleware import answer, authorised, expect, explain, nowhere, refuse_strangers
+from runtime.http.errors import ApiError
+from runtime.http.files import as_file, requested_format
+from runtime.http.middleware import answer, authorise, expect, explain, nowhere, refuse_strangers
 from runtime.http.openapi import document
-from runtime.http.schemas import Health, Noted, Receipt, Standing, links
+from runtime.http.schemas import FeedbackReceipt, Health, Receipt, RunStatus, links
 from runtime.http.stream import stream
 from runtime.node import NoReport
 from runtime.run_record import ended, record
-from runtime.service import Desk
+from runtime.service import TicketService
 from runtime.storage.journal import StoredRun
 from runtime.storage.tickets import asked
 from runtime.times import iso
 
-DESK = web.AppKey("desk", Desk)
+DESK = web.AppKey("desk", TicketService)
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
-def application(desk: Desk) -> web.Application:
+def application(desk: TicketService) -> web.Application:
     """The interface of one node."""
     server = desk.node.settings.server
     app = web.Application(
@@ -75,14 +75,14 @@ async def events(request: web.Request) -> web.StreamResponse:
 
 async def report(request: web.Request) -> web.StreamResponse:
     node, stored = request.app[DESK].node, await request.app[DESK].ticket(_id(request))
-    suffix = asked_for(request)
+    suffix = requested_format(request)
     if stored.workflow != "research":
-        raise Refused(404, f"{stored.ticket} is a ticket of the helpdesk; GET {links(stored).ticket} shows it.")
+        raise ApiError(404, f"{stored.ticket} is a ticket of the helpdesk; GET {links(stored).ticket} shows it.")
     try:
         found = node.report(stored.ref)
     except NoReport:
         why = "yet; ask again when it has ended" if stored.ended is None else "because it ended before there was one"
-        raise Refused(409, f"There is no report of {stored.ticket} {why}.") from None
+        raise ApiError(409, f"There is no report of {stored.ticket} {why}.") from None
     return await as_file(found, suffix, stored.ticket, node.workers)
 
 
@@ -92,9 +92,9 @@ async def feedback(request: web.Request) -> web.StreamResponse:
     try:
         _, answers = await desk.node.feedback(stored.ref, right=given.right)
     except PortFailed as error:
-        raise Refused(409, str(error)) from None
+        raise ApiError(409, str(error)) from None
     said = asked(desk.node.database, stored)
-    return answer(Noted(stored.ticket, given.right, answers, said.question, said.subject, said.requester))
+    return answer(FeedbackReceipt(stored.ticket, given.right, answers, said.question, said.subject, said.requester))
 
 
 async def health(request: web.Request) -> web.StreamResponse:
@@ -102,7 +102,7 @@ async def health(request: web.Request) -> web.StreamResponse:
     seen = desk.looks.now()
     ready = desk.ready and not seen.why
     status = 200 if ready else 503
-    if not authorised(request, desk.node.settings.server.token):
+    if not authorise(request, desk.node.settings.server.token):
         return answer(Health(live=True, ready=ready), status)
     node = desk.node
     why = seen.why if desk.ready or seen.why else "It is stopping, or goes on with what was running; ask again soon."
@@ -137,11 +137,11 @@ def _id(request: web.Request) -> str:
     """The id in the path, which is never more than letters, digits, dots, dashes and underscores."""
     given = request.match_info["id"]
     if not ID.fullmatch(given):
-        raise Refused(404, "There is no such id: ids are 1 to 100 letters, digits, dots, dashes or underscores.")
+        raise ApiError(404, "There is no such id: ids are 1 to 100 letters, digits, dots, dashes or underscores.")
     return given
 
 
-def _receipt(desk: Desk, stored: StoredRun, status: int = 202) -> web.Response:
+def _receipt(desk: TicketService, stored: StoredRun, status: int = 202) -> web.Response:
     where, said = links(stored), asked(desk.node.database, stored)
     receipt = Receipt(
         stored.ticket, stored.id, stored.status, said.question, said.subject, said.requester, iso(said.created), where
@@ -149,9 +149,9 @@ def _receipt(desk: Desk, stored: StoredRun, status: int = 202) -> web.Response:
     return answer(receipt, status, {"Location": where.run})
 
 
-def _standing(desk: Desk, stored: StoredRun) -> Standing:
+def _standing(desk: TicketService, stored: StoredRun) -> RunStatus:
     known = record(stored, asked(desk.node.database, stored))
-    return Standing(
+    return RunStatus(
         **{name: getattr(known, name) for name in known.__struct_fields__},
         outcome=desk.node.journal.outcome(stored), links=links(stored),
     )  # fmt: skip

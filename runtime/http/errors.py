@@ -10,7 +10,7 @@ AGAIN_SECONDS = 5.0
 """When what fails because of the database may be asked again."""
 
 
-class Refused(Exception):
+class ApiError(Exception):
     """The request is refused. The text is one sentence with what to do next; nothing of the inside is in it."""
 
     def __init__(
@@ -23,11 +23,11 @@ class Refused(Exception):
             self.headers["Retry-After"] = str(math.ceil(retry_seconds))
 
 
-def explained(error: Exception) -> Refused:
+def error_sentence(error: Exception) -> ApiError:
     """What whoever asked hears of an error that no handler expects. The log has the rest."""
     if isinstance(error, JournalDamaged):
-        return Refused(500, f"What is stored of this run is damaged: {error.what}. {REMEDY}.")
+        return ApiError(500, f"What is stored of this run is damaged: {error.what}. {REMEDY}.")
     if isinstance(error, sqlite3.Error):
         sentence = "The database cannot be read now; ask again soon, and look at the disk if that lasts."
-        return Refused(503, sentence, retry_seconds=AGAIN_SECONDS)
-    return Refused(500, "The server failed at this; its log says more.")
+        return ApiError(503, sentence, retry_seconds=AGAIN_SECONDS)
+    return ApiError(500, "The server failed at this; its log says more.")

@@ -3,11 +3,11 @@
 import msgspec
 from aiohttp import web
 
-from actors.reporting.markdown import rendered
+from actors.reporting.markdown import render_markdown
 from actors.reporting.report import Report
 from runtime.cli.research_options import missing
-from runtime.http.errors import Refused
-from runtime.messages import nearest, safe, shown
+from runtime.http.errors import ApiError
+from runtime.messages import display, nearest, safe
 from runtime.processes.pool import WorkError, Workers
 
 FORMATS = {
@@ -16,7 +16,7 @@ FORMATS = {
     "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     "pdf": "application/pdf",
 }
-MADE = "runtime.http.render_job:made"
+MADE = "runtime.http.render_job:render"
 MAKE_SECONDS = 30.0
 """How long the making of a file may take."""
 COMPLAINT_CHARACTERS = 200
@@ -28,16 +28,16 @@ POLICY = (
 DOWNLOADED = frozenset({"docx", "pdf"})
 
 
-def asked_for(request: web.Request) -> str:
+def requested_format(request: web.Request) -> str:
     """The format that a request asks for, by its query, or by what it accepts."""
     given = request.query.get("format", "")
     if not given:
         accepted = request.headers.get("Accept", "")
         return "html" if "text/html" in accepted and "text/markdown" not in accepted else "md"
     if given not in FORMATS:
-        raise Refused(400, f"There is no format {shown(given)}. {nearest(given, FORMATS)}")
+        raise ApiError(400, f"There is no format {display(given)}. {nearest(given, FORMATS)}")
     if said := missing(f".{given}"):
-        raise Refused(503, said)
+        raise ApiError(503, said)
     return given
 
 
@@ -47,7 +47,9 @@ async def as_file(report: Report, suffix: str, name: str, workers: Workers) -> w
 
     :param name: what the file is called where it is saved, without its suffix; an id, thus harmless.
     """
-    body = rendered(report).encode("utf-8", "replace") if suffix == "md" else await _made(report, suffix, workers)
+    body = (
+        render_markdown(report).encode("utf-8", "replace") if suffix == "md" else await _made(report, suffix, workers)
+    )
     place = "attachment" if suffix in DOWNLOADED else "inline"
     headers = {
         "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Content-Security-Policy": POLICY,
@@ -61,7 +63,7 @@ async def _made(report: Report, suffix: str, workers: Workers) -> bytes:
     try:
         return await workers.call(MADE, msgspec.msgpack.encode(report), suffix, within=MAKE_SECONDS, returns=bytes)
     except WorkError as error:
-        raise Refused(
+        raise ApiError(
             503, f"The report could not be made as {suffix}: {_first(str(error))}. Ask for Markdown, or try again.",
             retry_seconds=MAKE_SECONDS,
         ) from error  # fmt: skip

@@ -10,7 +10,7 @@ from aiohttp.typedefs import Handler, Middleware
 
 from runtime.cli.view.result import as_json
 from runtime.config import is_loopback
-from runtime.http.errors import Refused, explained
+from runtime.http.errors import ApiError, error_sentence
 from runtime.http.schemas import Problem
 from runtime.storage.damage import JournalDamaged
 
@@ -32,7 +32,7 @@ def answer(value: object, status: int = 200, headers: Mapping[str, str] | None =
     )
 
 
-def authorised(request: web.Request, token: str) -> bool:
+def authorise(request: web.Request, token: str) -> bool:
     """Whether the request carries the token, when there is one; compared in a time that tells nothing."""
     scheme, _, given = request.headers.get("Authorization", "").partition(" ")
     same = hmac.compare_digest(_bytes(given.strip()), _bytes(token))
@@ -45,11 +45,11 @@ def refuse_strangers(token: str) -> Middleware:
     @web.middleware
     async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
         if not token and not is_loopback(_name(request.headers.get("Host", ""))):
-            raise Refused(403, "Without a token only this machine is served: ask for http://127.0.0.1 or localhost.")
+            raise ApiError(403, "Without a token only this machine is served: ask for http://127.0.0.1 or localhost.")
         if _from_another_site(request):
-            raise Refused(403, "A page of another site may not use this interface.")
-        if not authorised(request, token) and request.path != "/health":
-            raise Refused(
+            raise ApiError(403, "A page of another site may not use this interface.")
+        if not authorise(request, token) and request.path != "/health":
+            raise ApiError(
                 401,
                 "Send the token of this server as `Authorization: Bearer ...`.",
                 headers={"WWW-Authenticate": "Bearer"},
@@ -64,20 +64,20 @@ async def explain(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Turn whatever a handler raises into a sentence, and write down what nobody expected."""
     try:
         return await handler(request)
-    except Refused as refused:
+    except ApiError as refused:
         return _refusal(request, refused)
     except web.HTTPException as error:
         sentence = SENTENCES.get(error.status, f"{error.reason}.").format(method=request.method)
         allow = {"Allow": error.headers["Allow"]} if "Allow" in error.headers else {}
-        return _refusal(request, Refused(error.status, sentence, headers=allow))
+        return _refusal(request, ApiError(error.status, sentence, headers=allow))
     except ConnectionError:
         raise
     except JournalDamaged as error:
         log.error("journal.damaged", path=request.path[:PATH_CHARACTERS], error=str(error))  # noqa: TRY400 - it says all
-        return _refusal(request, explained(error))
+        return _refusal(request, error_sentence(error))
     except Exception as error:
         log.exception("request.crashed", method=request.method, path=request.path[:PATH_CHARACTERS])
-        return _refusal(request, explained(error))
+        return _refusal(request, error_sentence(error))
 
 
 async def expect(request: web.Request) -> web.Response | None:
@@ -85,7 +85,7 @@ async def expect(request: web.Request) -> web.Response | None:
     if request.version != HttpVersion11:
         return None
     if request.headers["Expect"].lower() != "100-continue":
-        return _refusal(request, Refused(417, "The only Expect header that is understood is 100-continue."))
+        return _refusal(request, ApiError(417, "The only Expect header that is understood is 100-continue."))
     await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
     request.writer.output_size = 0  # the answer itself has not begun
     return None
@@ -101,7 +101,7 @@ async def nowhere(request: web.Request) -> web.StreamResponse:
     raise web.HTTPNotFound
 
 
-def _refusal(request: web.Request, refused: Refused) -> web.Response:
+def _refusal(request: web.Request, refused: ApiError) -> web.Response:
     log.info(
         "request.refused", status=refused.status, method=request.method, path=request.path[:PATH_CHARACTERS],
         reason=str(refused), remote=request.remote,

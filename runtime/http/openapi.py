@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from actors.workflow.outcome import AnswerRefused, HandoffMade, Outcome, RunBegan
-from actors.workflow.progress import RoundBegan, Worked
+from actors.workflow.progress import RoundBegan, StageProgress
 from runtime.http.files import FORMATS
 from runtime.http.schemas import (
     JSON,
@@ -14,14 +14,14 @@ from runtime.http.schemas import (
     TEXTS,
     WAIT_SECONDS,
     Feedback,
+    FeedbackReceipt,
     Health,
     NewTicket,
-    Noted,
     Problem,
     Receipt,
-    Standing,
+    RunStatus,
 )
-from runtime.run_record import Ended
+from runtime.run_record import EndedRecord
 
 Document = dict[str, Any]
 """JSON, as deep as it is."""
@@ -46,8 +46,22 @@ BODY = (400, 408, 413, 415)
 @functools.cache
 def document() -> Document:
     """The whole description."""
-    shapes = [NewTicket, Feedback, Receipt, Standing, Outcome, Ended, Noted, Health, Problem, RunBegan, HandoffMade,
-              AnswerRefused, RoundBegan, Worked]  # fmt: skip
+    shapes = [
+        NewTicket,
+        Feedback,
+        Receipt,
+        RunStatus,
+        Outcome,
+        EndedRecord,
+        FeedbackReceipt,
+        Health,
+        Problem,
+        RunBegan,
+        HandoffMade,
+        AnswerRefused,
+        RoundBegan,
+        StageProgress,
+    ]
     _, components = msgspec.json.schema_components(shapes, ref_template="#/components/schemas/{name}")
     return {
         "openapi": "3.1.0",
@@ -61,18 +75,20 @@ def document() -> Document:
             "schemas": components,
             "securitySchemes": {
                 "token": {
-                    "type": "http", "scheme": "bearer", "description": "Needed when the server has a token.",
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "Needed when the server has a token.",
                 },
             },
         },
         "security": [{}, {"token": []}],
-    }  # fmt: skip
+    }
 
 
 def _paths() -> Document:
     return {
         "/tickets": {"post": _submit()},
-        "/tickets/{id}": {"get": _read("Where a ticket stands: its latest run", Standing)},
+        "/tickets/{id}": {"get": _read("Where a ticket stands: its latest run", RunStatus)},
         "/tickets/{id}/cancel": {
             "post": _operation(
                 "End a ticket's run gently; a second time, at once",
@@ -86,12 +102,12 @@ def _paths() -> Document:
             "post": {
                 **_operation(
                     "Say whether a ticket's resolution was right; memory never repeats one that was wrong",
-                    {200: _json("It is noted", Noted)}, (404, 409, *BODY), [_id()],
+                    {200: _json("It is noted", FeedbackReceipt)}, (404, 409, *BODY), [_id()],
                 ),
                 "requestBody": {"required": True, "content": {JSON: {"schema": _ref(Feedback)}}},
             },
         },
-        "/runs/{id}": {"get": _read("Where a run stands", Standing)},
+        "/runs/{id}": {"get": _read("Where a run stands", RunStatus)},
         "/health": {
             "get": _operation(
                 "Whether the server lives and takes tickets; counts only with the token, if there is one",
@@ -122,7 +138,7 @@ def _submit() -> Document:
             "Submit a ticket",
             {
                 202: _json("The ticket is durable and its run goes on", Receipt),
-                200: _json("It has ended within the time waited", Ended),
+                200: _json("It has ended within the time waited", EndedRecord),
             },
             (*BODY, 409, 422, 429, 503), [wait, key],
         ),

@@ -8,7 +8,7 @@ import msgspec
 from actors.reporting.report import Report
 
 
-def made(report: bytes, suffix: str) -> bytes:
+def render(report: bytes, suffix: str) -> bytes:
     """A report, encoded as MessagePack, as a file of this suffix."""
     from runtime.reports import write
 

@@ -7,13 +7,13 @@ from typing import TypeVar
 import msgspec
 from aiohttp import web
 
-from actors.research.models import Brief
+from actors.research.models import ResearchOptions
 from actors.workflow.outcome import Outcome
 from runtime.cli import UserError
-from runtime.cli.research_options import Order, brief
-from runtime.cli.ticket_input import Draft, checked
-from runtime.http.errors import Refused
-from runtime.messages import safe, shown
+from runtime.cli.research_options import ResearchOrder, brief
+from runtime.cli.ticket_input import Draft, validate
+from runtime.http.errors import ApiError
+from runtime.messages import display, safe
 from runtime.run_record import Moment, Record
 from runtime.settings import Settings
 from runtime.storage.journal import StoredRun
@@ -40,7 +40,7 @@ class NewTicket(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     id: str = ""
     """Its id in your helpdesk: letters, digits, dots, dashes, underscores. The same again gives the same run."""
     requester: str = ""
-    research: bool | Order = False
+    research: bool | ResearchOrder = False
     """The text is a question that is answered by a report: true, or {}, as configured; else what is to be different."""
 
 
@@ -78,7 +78,7 @@ class Receipt(msgspec.Struct, frozen=True):
     links: Links
 
 
-class Standing(Record, frozen=True, kw_only=True):
+class RunStatus(Record, frozen=True, kw_only=True):
     """Where a run stands."""
 
     outcome: Outcome | None
@@ -86,7 +86,7 @@ class Standing(Record, frozen=True, kw_only=True):
     links: Links
 
 
-class Noted(msgspec.Struct, frozen=True):
+class FeedbackReceipt(msgspec.Struct, frozen=True):
     """Feedback was stored."""
 
     ticket: str
@@ -143,29 +143,29 @@ async def ticket(request: web.Request, settings: Settings) -> Draft:
     """The ticket in a request's body."""
     kind = _kind(request)
     if kind != JSON and kind not in TEXTS:
-        raise Refused(415, f"Send the ticket as {JSON}, or its text as {' or '.join(TEXTS)}, in UTF-8.")
+        raise ApiError(415, f"Send the ticket as {JSON}, or its text as {' or '.join(TEXTS)}, in UTF-8.")
     body = await _body(request)
     new = _decoded(body, NewTicket) if kind == JSON else NewTicket(text=_text(body))
     if len(new.text.encode()) > settings.run.ticket_kilobytes * 1024:
         most = settings.run.ticket_kilobytes
-        raise Refused(413, f"The text is over {most} KB. Shorten it, or raise [run] ticket_kilobytes.")
+        raise ApiError(413, f"The text is over {most} KB. Shorten it, or raise [run] ticket_kilobytes.")
     try:
         draft = Draft(new.text, id=new.id, subject=new.subject, requester=new.requester, brief=_brief(new, settings))
-        return checked(draft, "The ticket")
+        return validate(draft, "The ticket")
     except UserError as error:
-        raise Refused(400, str(error)) from None
+        raise ApiError(400, str(error)) from None
 
 
-def _brief(new: NewTicket, settings: Settings) -> Brief | None:
+def _brief(new: NewTicket, settings: Settings) -> ResearchOptions | None:
     if new.research is False:
         return None
-    return brief(Order() if new.research is True else new.research, settings, "research.")
+    return brief(ResearchOrder() if new.research is True else new.research, settings, "research.")
 
 
 async def feedback(request: web.Request) -> Feedback:
     """The feedback in a request's body."""
     if _kind(request) != JSON:
-        raise Refused(415, f'Send {JSON}: {{"right": true}} or {{"right": false}}.')
+        raise ApiError(415, f'Send {JSON}: {{"right": true}} or {{"right": false}}.')
     return _decoded(await _body(request), Feedback)
 
 
@@ -173,7 +173,7 @@ def key(request: web.Request) -> str:
     """The `Idempotency-Key`, or nothing."""
     given = request.headers.get("Idempotency-Key", "")
     if len(given) > KEY_CHARACTERS:
-        raise Refused(
+        raise ApiError(
             400, f"The Idempotency-Key is over {KEY_CHARACTERS} characters. Use a shorter one, such as a UUID."
         )
     return given
@@ -187,40 +187,40 @@ def wait(request: web.Request) -> float:
     except ValueError:
         seconds = math.nan
     if not seconds >= 0:
-        raise Refused(400, f"wait must be a number of seconds from 0 to {WAIT_SECONDS:g}, not {shown(given)}.")
+        raise ApiError(400, f"wait must be a number of seconds from 0 to {WAIT_SECONDS:g}, not {display(given)}.")
     return min(seconds, WAIT_SECONDS)
 
 
 def _kind(request: web.Request) -> str:
     """The media type of the body, once it is plain UTF-8."""
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
-        raise Refused(415, "Send the body without a Content-Encoding.")
+        raise ApiError(415, "Send the body without a Content-Encoding.")
     if (request.charset or "utf-8").lower().replace("_", "-") not in {"utf-8", "utf8", "us-ascii"}:
-        raise Refused(415, "Send the body as UTF-8.")
+        raise ApiError(415, "Send the body as UTF-8.")
     return request.content_type.lower() if "Content-Type" in request.headers else ""
 
 
 async def _body(request: web.Request) -> bytes:
     most = request.client_max_size
-    too_large = Refused(413, f"The request is over {most // 1024} KB. Shorten it, or raise [server] body_kilobytes.")
+    too_large = ApiError(413, f"The request is over {most // 1024} KB. Shorten it, or raise [server] body_kilobytes.")
     if (request.content_length or 0) > most:
         raise too_large
     try:
         async with asyncio.timeout(BODY_SECONDS):
             return await request.read()
     except TimeoutError:
-        raise Refused(408, f"The body did not arrive within {BODY_SECONDS:g} s. Send it again.") from None
+        raise ApiError(408, f"The body did not arrive within {BODY_SECONDS:g} s. Send it again.") from None
     except web.HTTPRequestEntityTooLarge:
         raise too_large from None
     except web.RequestPayloadError:
-        raise Refused(400, "The body is cut off or not encoded as its headers say. Send it again.") from None
+        raise ApiError(400, "The body is cut off or not encoded as its headers say. Send it again.") from None
 
 
 def _text(body: bytes) -> str:
     try:
         return body.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Refused(400, f"The body is not UTF-8 text: see byte {error.start}. Send it as UTF-8.") from None
+        raise ApiError(400, f"The body is not UTF-8 text: see byte {error.start}. Send it as UTF-8.") from None
 
 
 def _decoded(body: bytes, shape: type[T]) -> T:
@@ -231,4 +231,4 @@ def _decoded(body: bytes, shape: type[T]) -> T:
     except RecursionError:
         complaint = "it is nested too deeply"
     names = ", ".join(f'"{name}"' for name in shape.__struct_fields__)  # type: ignore[attr-defined] # a struct
-    raise Refused(400, f"The body must be a JSON object with no keys but {names}: {complaint}.")
+    raise ApiError(400, f"The body must be a JSON object with no keys but {names}: {complaint}.")

@@ -14,14 +14,14 @@ import structlog
 from aiohttp import web
 
 from runtime.cli import UserError
-from runtime.cli.session import opened
+from runtime.cli.session import open_node
 from runtime.http.acceptor import Acceptor
 from runtime.http.app import application
-from runtime.messages import shown
+from runtime.messages import display
 from runtime.node import Node
-from runtime.service import Desk
+from runtime.service import TicketService
 from runtime.settings import ServerSettings, Settings
-from runtime.upkeep.daily import kept
+from runtime.upkeep.daily import run_daily
 
 log = structlog.get_logger()
 
@@ -77,7 +77,7 @@ def bound(server: ServerSettings) -> socket.socket:
         sock = socket.create_server((host, server.port), family=family, backlog=BACKLOG)
     except ValueError:
         raise UserError(
-            f"The host {shown(server.host)} is no IP address. Give one of this machine, or localhost, with --host."
+            f"The host {display(server.host)} is no IP address. Give one of this machine, or localhost, with --host."
         ) from None
     except PermissionError:
         raise UserError(f"This user may not listen on {where}. Choose a port above 1023 with --port.") from None
@@ -101,8 +101,8 @@ async def serve(settings: Settings, sock: socket.socket, announce: Callable[[str
     It listens before it has resumed what was running, which takes seconds when that is thousands: who asks is told.
     """
     with _stopping() as stop:
-        async with opened(settings) as node:
-            desk = Desk(node)
+        async with open_node(settings) as node:
+            desk = TicketService(node)
             async with listening(desk, sock):
                 _spare_collector()
                 resumed = await _resumed(node, stop.asked)
@@ -110,7 +110,7 @@ async def serve(settings: Settings, sock: socket.socket, announce: Callable[[str
                     desk.ready = True
                     log.info("server.started", address=address(sock), resumed=resumed)
                     announce(f"Terminus listens on {address(sock)}" + (f"; {_tickets(resumed)} on" if resumed else ""))
-                async with kept(node):
+                async with run_daily(node):
                     await stop.asked.wait()
                 desk.stop()
                 await _let_end(node, settings.server.stop_seconds, stop.at_once)
@@ -132,7 +132,7 @@ async def _resumed(node: Node, asked: asyncio.Event) -> int:
 
 
 @contextlib.asynccontextmanager
-async def listening(desk: Desk, sock: socket.socket) -> AsyncIterator[None]:
+async def listening(desk: TicketService, sock: socket.socket) -> AsyncIterator[None]:
     """Answer on a socket; nobody new is heard once this is left, and nobody is left waiting."""
     runner = web.AppRunner(
         application(desk), access_log=None, handler_cancellation=True, shutdown_timeout=ANSWER_SECONDS,

@@ -8,11 +8,11 @@ import structlog
 from aiohttp import web
 
 from actors.workflow.outcome import AnswerRefused, HandoffMade, RunBegan, RunEnded
-from actors.workflow.progress import Board, News, RoundBegan, Worked, fold
+from actors.workflow.progress import Progress, ProgressEvent, RoundBegan, StageProgress, fold
 from runtime.cli.view.result import as_json
-from runtime.http.errors import explained
+from runtime.http.errors import error_sentence
 from runtime.http.schemas import Problem
-from runtime.service import Desk
+from runtime.service import TicketService
 
 log = structlog.get_logger()
 
@@ -21,9 +21,9 @@ WRITE_SECONDS = 10.0
 BUFFER_BYTES = 65_536
 """What may wait for a slow client beyond the system's own buffers."""
 HEARTBEAT = b": still here\n\n"
-NAMES: dict[type[News], str] = {
+NAMES: dict[type[ProgressEvent], str] = {
     RunBegan: "began", HandoffMade: "handoff", AnswerRefused: "refused", RunEnded: "ended", RoundBegan: "round",
-    Worked: "worked",
+    StageProgress: "worked",
 }  # fmt: skip
 HEADERS = {
     "Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-store", "X-Accel-Buffering": "no",
@@ -31,7 +31,7 @@ HEADERS = {
 }  # fmt: skip
 
 
-async def stream(request: web.Request, desk: Desk, run_id: str) -> web.StreamResponse:
+async def stream(request: web.Request, desk: TicketService, run_id: str) -> web.StreamResponse:
     """Write a run's progress to a client until it ends, the client goes away, or it no longer reads."""
     response = web.StreamResponse(headers=HEADERS)
     with desk.listening():
@@ -42,12 +42,12 @@ async def stream(request: web.Request, desk: Desk, run_id: str) -> web.StreamRes
             await _pass_on(request, response, desk, run_id)
         except Exception as error:  # no other answer can be given any more, so the last event says it
             log.exception("stream.crashed", run=run_id)
-            await _written(request, response, failed(error))
+            await _written(request, response, describe_failure(error))
     return response
 
 
-async def _pass_on(request: web.Request, response: web.StreamResponse, desk: Desk, run_id: str) -> None:
-    board = Board()
+async def _pass_on(request: web.Request, response: web.StreamResponse, desk: TicketService, run_id: str) -> None:
+    board = Progress()
     async with contextlib.aclosing(desk.progress(run_id)) as events:
         async for event in events:
             if event is not None and type(event) not in NAMES:
@@ -74,18 +74,18 @@ def _drop(request: web.Request) -> None:
         request.transport.abort()
 
 
-def block(event: News, percent: int = 0) -> bytes:
+def block(event: ProgressEvent, percent: int = 0) -> bytes:
     """One event as it goes over the line: a name, and JSON on a single line; `percent` is of a whole research."""
     value = event.outcome if isinstance(event, RunEnded) else _untagged(event)
-    if isinstance(event, Worked | RoundBegan):
+    if isinstance(event, StageProgress | RoundBegan):
         value = {**_untagged(event), "percent": percent}
     return f"event: {NAMES[type(event)]}\ndata: {as_json(value)}\n\n".encode()
 
 
-def failed(error: Exception) -> bytes:
+def describe_failure(error: Exception) -> bytes:
     """The last event of a stream whose run cannot be told to its end."""
-    return f"event: failed\ndata: {as_json(Problem(str(explained(error))))}\n\n".encode()
+    return f"event: failed\ndata: {as_json(Problem(str(error_sentence(error))))}\n\n".encode()
 
 
-def _untagged(event: News) -> dict[str, object]:
+def _untagged(event: ProgressEvent) -> dict[str, object]:
     return {name: msgspec.to_builtins(getattr(event, name)) for name in event.__struct_fields__}

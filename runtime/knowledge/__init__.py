@@ -6,6 +6,6 @@ NO_INDEX = "No documents are indexed yet"
 """What a worker process says. It does not know what its user started, so the remedy is added outside of it."""
 
 
-def nothing_indexed() -> str:
+def no_index_message() -> str:
     """The same for a user, with the remedy."""
     return f"{NO_INDEX}: run {command('index FOLDER')} on a folder of Markdown, text or HTML."

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import msgspec
 
-from actors.evidence.passages import Findings
+from actors.evidence.passages import SearchHits
 from actors.ports import PortFailed
-from runtime.knowledge import NO_INDEX, nothing_indexed
+from runtime.knowledge import NO_INDEX, no_index_message
 from runtime.processes.pool import WorkError, Workers, WorkTimedOut
 from runtime.program import command
 from runtime.settings import KnowledgeSettings
@@ -33,7 +33,7 @@ class KnowledgeIndex:
     async def search(
         self, question: str, *, within: float, limit: int | None = None, sources: Sequence[str] | None = None,
         hops: bool = False,
-    ) -> Findings:  # fmt: skip
+    ) -> SearchHits:  # fmt: skip
         """
         Find the passages that bear on a question, the best page's first.
 
@@ -44,12 +44,12 @@ class KnowledgeIndex:
         within = min(within, self._settings.search_seconds)
         arguments = (self._database, question, limit or self._settings.passages, sources, hops)
         try:
-            found = await self._workers.call(FIND, *arguments, within=within, returns=Findings)
+            found = await self._workers.call(FIND, *arguments, within=within, returns=SearchHits)
         except WorkTimedOut as error:
             raise KnowledgeFailed(f"The search took longer than {_brief(within)} s.") from error
         except WorkError as error:
-            raise KnowledgeFailed(f"The documents could not be searched: {explained(error, self._database)}") from error
-        return msgspec.structs.replace(found, abstain=nothing_indexed()) if found.abstain == NO_INDEX else found
+            raise KnowledgeFailed(f"The documents could not be searched: {explain(error, self._database)}") from error
+        return msgspec.structs.replace(found, abstain=no_index_message()) if found.abstain == NO_INDEX else found
 
 
 def detail(error: WorkError) -> str:
@@ -58,7 +58,7 @@ def detail(error: WorkError) -> str:
     return rest if colon and head.isidentifier() else str(error)
 
 
-def explained(error: WorkError, database: str) -> str:
+def explain(error: WorkError, database: str) -> str:
     """What a function in a worker process said, and what helps."""
     said = detail(error)
     if "full" in said:

@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import Sequence
 
-from actors.evidence.passages import Findings
+from actors.evidence.passages import SearchHits
 from actors.evidence.sources import Page
 from actors.ports import Knowledge, PortFailed
-from runtime.knowledge.query.rank_fusion import merged
+from runtime.knowledge.query.rank_fusion import merge
 from runtime.processes.pool import WorkError, Workers, WorkTimedOut
 
 FIND = "runtime.knowledge.index.transient_index:find"
@@ -27,7 +27,9 @@ class Reader:
         self._knowledge = knowledge
         self._workers = workers
 
-    async def passages(self, questions: Sequence[str], pages: Sequence[Page], *, within: float) -> tuple[Findings, ...]:
+    async def passages(
+        self, questions: Sequence[str], pages: Sequence[Page], *, within: float
+    ) -> tuple[SearchHits, ...]:
         """
         For each question its findings; own documents are weighed by the statistics of the whole index.
 
@@ -38,25 +40,25 @@ class Reader:
         of_own, of_web = await asyncio.gather(
             self._of_own(questions, own, within), self._of_web(questions, web, within)
         )
-        return tuple(merged(*each, limit=PASSAGES) for each in zip(of_own, of_web, strict=True))
+        return tuple(merge(*each, limit=PASSAGES) for each in zip(of_own, of_web, strict=True))
 
-    async def _of_own(self, questions: Sequence[str], sources: list[str], within: float) -> list[Findings]:
+    async def _of_own(self, questions: Sequence[str], sources: list[str], within: float) -> list[SearchHits]:
         if not sources:
-            return [Findings() for _ in questions]
+            return [SearchHits() for _ in questions]
         asked = (
             self._knowledge.search(question, within=within, limit=PASSAGES, sources=sources, hops=True)
             for question in questions
         )
         return await asyncio.gather(*asked)
 
-    async def _of_web(self, questions: Sequence[str], pages: list[Page], within: float) -> list[Findings]:
+    async def _of_web(self, questions: Sequence[str], pages: list[Page], within: float) -> list[SearchHits]:
         if not pages:
-            return [Findings() for _ in questions]
+            return [SearchHits() for _ in questions]
         texts = [(_sound(page.key), _sound(page.title), _sound(page.text)) for page in pages]
         shelf = [{"key": key, "title": title, "text": text} for key, title, text in texts]
         arguments = (shelf, [_sound(question) for question in questions], PASSAGES)
         try:
-            return await self._workers.call(FIND, *arguments, within=within, returns=list[Findings])
+            return await self._workers.call(FIND, *arguments, within=within, returns=list[SearchHits])
         except WorkTimedOut as error:
             raise ReadingFailed(f"Searching the pages that were read took longer than {within:.1f} s.") from error
         except WorkError as error:

@@ -6,7 +6,7 @@ from typing import Literal
 import msgspec
 
 
-class Dialect(msgspec.Struct, frozen=True):
+class Capabilities(msgspec.Struct, frozen=True):
     """A form of request. There are 18, and each step goes to a simpler one, so looking for the right one ends."""
 
     format: Literal["json_schema", "json_object", "plain"] = "json_schema"
@@ -15,7 +15,7 @@ class Dialect(msgspec.Struct, frozen=True):
     tools: bool = True
 
 
-FIRST = Dialect()
+FIRST = Capabilities()
 _TOO_LONG = re.compile(
     r"context[_ ]length|context[_ ]window|maximum context|too (?:long|large|many tokens)", re.IGNORECASE
 )
@@ -25,7 +25,7 @@ _LIMIT = re.compile(r"max_(?:completion_)?tokens|in the completion", re.IGNORECA
 _TOOLS = re.compile(r"\btool|\bfunction", re.IGNORECASE)
 
 
-def simpler(dialect: Dialect, detail: str, *, tools: bool) -> Dialect | None:
+def simpler(dialect: Capabilities, detail: str, *, tools: bool) -> Capabilities | None:
     """
     The next form to try after a server refused one; None when no other form would help.
 
@@ -57,9 +57,9 @@ def minds_form(detail: str) -> bool:
     return bool(_FORMAT.search(detail))
 
 
-def _less_limit(dialect: Dialect) -> Dialect:
+def _less_limit(dialect: Capabilities) -> Capabilities:
     return msgspec.structs.replace(dialect, limit="max_tokens" if dialect.limit == "max_completion_tokens" else "")
 
 
-def _less_format(dialect: Dialect) -> Dialect:
+def _less_format(dialect: Capabilities) -> Capabilities:
     return msgspec.structs.replace(dialect, format="json_object" if dialect.format == "json_schema" else "plain")

@@ -21,7 +21,7 @@ from bus import Clock
 from runtime.llm import completion, errors
 from runtime.llm.completion import Reply
 from runtime.llm.errors import Fault
-from runtime.llm.usage import Charge
+from runtime.llm.usage import Reservation
 from runtime.resilience.deadline import Deadline, wait
 from runtime.resilience.limits import PATIENCE_SECONDS, Breaker, Limiter, Paused
 from runtime.settings import ModelSettings
@@ -83,7 +83,7 @@ class _Line:
         )
 
 
-class Server:
+class ChatClient:
     """Sends chat completions. Concurrency, rates, pauses and the breaker are shared by all who use it."""
 
     def __init__(
@@ -137,7 +137,7 @@ class Server:
         if self._loading.exception() is None:
             await self._loading.result().client.close()
 
-    async def complete(self, body: bytes, charge: Charge, *, within: float) -> Reply:
+    async def complete(self, body: bytes, charge: Reservation, *, within: float) -> Reply:
         """
         Send one request and read its answer. `charge` hears of tries that were lost on the way.
 
@@ -152,7 +152,7 @@ class Server:
             self.breaker.failed(outcome.kind, outcome.sentence)
         raise outcome.error()
 
-    async def _tried(self, body: bytes, charge: Charge, seconds: float) -> Reply | Fault:
+    async def _tried(self, body: bytes, charge: Reservation, seconds: float) -> Reply | Fault:
         """As many tries as are allowed and fit into the time."""
         outcome: Reply | Fault | None = None
         if seconds <= 0:
@@ -181,7 +181,7 @@ class Server:
         hung = charge.losses > lost and seconds >= HUNG_SECONDS
         return errors.given_up(self.where, seconds, outcome if isinstance(outcome, Fault) else None, hung=hung)
 
-    async def _attempt(self, body: bytes, charge: Charge, until: float) -> Reply | Fault:
+    async def _attempt(self, body: bytes, charge: Reservation, until: float) -> Reply | Fault:
         line = self._line or await self.load()
         self.breaker.check()
         try:

@@ -7,13 +7,13 @@ import msgspec
 import structlog
 
 from actors.evidence.passages import Passage
-from actors.ports import BudgetSpent, Filled, Knowledge, ModelFailed, PortFailed, Task
+from actors.ports import BudgetSpent, Completion, Knowledge, ModelFailed, ModelRequest, PortFailed
 from runtime.llm import prompt, url_filter
-from runtime.llm.capabilities import Dialect, simpler
-from runtime.llm.client import Server
+from runtime.llm.capabilities import Capabilities, simpler
+from runtime.llm.client import ChatClient
 from runtime.llm.completion import Message, Reply, ToolCall
 from runtime.llm.errors import Rejected
-from runtime.llm.output_schema import Contract, Malformed, ends_run, says_nothing
+from runtime.llm.output_schema import Malformed, OutputSchema, ends_run, says_nothing
 from runtime.llm.usage import Ledger, estimate
 from runtime.resilience.deadline import Deadline
 from runtime.settings import ModelSettings
@@ -59,19 +59,21 @@ class Shared(Protocol):
     """What a conversation uses of the process's model."""
 
     settings: ModelSettings
-    server: Server
+    server: ChatClient
     knowledge: Knowledge | None
     fence: Callable[[], str]
-    dialect: Dialect
+    dialect: Capabilities
 
 
-class Talk:
+class Conversation:
     """One answer in the making."""
 
     __slots__ = ("_contract", "_fence", "_ledger", "_passages", "_repaired", "_said", "_searches", "_shared", "_system",
                  "_task", "_until")  # fmt: skip
 
-    def __init__(self, shared: Shared, ledger: Ledger, wanted: Contract[Any], task: Task, within: float) -> None:
+    def __init__(
+        self, shared: Shared, ledger: Ledger, wanted: OutputSchema[Any], task: ModelRequest, within: float
+    ) -> None:
         self._shared, self._ledger = shared, ledger
         self._contract, self._task = wanted, task
         self._until = shared.server.clock.time() + within
@@ -84,7 +86,7 @@ class Talk:
         question = prompt.user(task, self._fence, self._passages, wanted.name, limit)
         self._said: list[Said] = [{"role": "user", "content": question}]
 
-    async def held(self, run_id: str) -> Filled:
+    async def run_to_answer(self, run_id: str) -> Completion:
         """
         Talk until there is an answer. Each round uses up a search or the repair, or is the last.
 
@@ -100,7 +102,7 @@ class Talk:
             except Malformed as problem:
                 self._repair(message, problem)
             else:
-                return Filled(
+                return Completion(
                     self._own_addresses_removed(value, message.text, run_id), tuple(self._passages), judged=True
                 )
         raise ModelFailed(f"{self._shared.settings.name} came to no answer: try another [model] name.")
@@ -123,7 +125,7 @@ class Talk:
         shown = [task.instructions, *(each.text for each in self._passages)]
         if task.findings is None and not task.may_search:  # it restates the ticket, and gives no advice
             shown += [text for _, text in task.material]
-        plain, unknown = url_filter.without_unknown(msgspec.to_builtins(value), shown)
+        plain, unknown = url_filter.remove_unknown(msgspec.to_builtins(value), shown)
         if not unknown:
             return value
         log.warning("model.addresses_removed", run=run_id, agent=self._task.agent, count=unknown)
@@ -204,7 +206,7 @@ class Talk:
             self._searches = 0
         return _checked(reply, shared.settings.name)
 
-    async def _paid(self, dialect: Dialect, *, tools: bool) -> Reply:
+    async def _paid(self, dialect: Capabilities, *, tools: bool) -> Reply:
         """One request: reserved before, settled after, in whatever way it ends."""
         settings, server = self._shared.settings, self._shared.server
         body = self._body(dialect, tools=tools)
@@ -226,7 +228,7 @@ class Talk:
             raise BudgetSpent("The ticket's budget left no room for a whole answer: raise [model] ticket_tokens.")
         return reply
 
-    def _body(self, dialect: Dialect, *, tools: bool) -> bytes:
+    def _body(self, dialect: Capabilities, *, tools: bool) -> bytes:
         wanted, system = self._contract, self._system
         body: dict[str, Any] = {"model": self._shared.settings.name}
         if dialect.format == "json_schema":

@@ -5,7 +5,7 @@ from typing import TypeVar
 import msgspec
 import structlog
 
-from actors.ports import BudgetSpent, Filled, Model, ModelFailed, Task
+from actors.ports import BudgetSpent, Completion, Model, ModelFailed, ModelRequest
 from bus import Clock
 from runtime.resilience.deadline import Deadline
 
@@ -28,7 +28,7 @@ class Fallback:
         self._lesser = lesser
         self._clock = clock
 
-    async def fill(self, shape: type[T], task: Task, *, within: float) -> Filled:
+    async def fill(self, shape: type[T], task: ModelRequest, *, within: float) -> Completion:
         """As `ports.Model`. A spent budget is answered by the lesser model too: it costs nothing."""
         if task.quotes_only:
             filled = await self._lesser.fill(shape, task, within=within)

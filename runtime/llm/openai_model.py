@@ -12,11 +12,11 @@ from typing import TypeVar
 
 import msgspec
 
-from actors.ports import Filled, Knowledge, ModelFailed, Task
+from actors.ports import Completion, Knowledge, ModelFailed, ModelRequest
 from bus import Clock
 from runtime.llm.capabilities import FIRST
-from runtime.llm.client import HttpClient, Server
-from runtime.llm.conversation import Talk
+from runtime.llm.client import ChatClient, HttpClient
+from runtime.llm.conversation import Conversation
 from runtime.llm.output_schema import contract
 from runtime.llm.usage import Ledger
 from runtime.settings import ModelSettings
@@ -45,7 +45,7 @@ class OpenAIModel:
         """
         self.settings = settings
         self.knowledge = knowledge
-        self.server = Server(settings, http_client=http_client, clock=clock, dice=dice)
+        self.server = ChatClient(settings, http_client=http_client, clock=clock, dice=dice)
         self.fence = fence
         self.dialect = FIRST
         self.total = Ledger()
@@ -55,7 +55,7 @@ class OpenAIModel:
         """The model as one run sees it, with the run's own account and budget."""
         return RunModel(self, run_id, ledger or Ledger(self.settings.ticket_tokens, self.total))
 
-    async def fill(self, shape: type[T], task: Task, *, within: float) -> Filled:
+    async def fill(self, shape: type[T], task: ModelRequest, *, within: float) -> Completion:
         """As `ports.Model`, outside of any run: counted in the total only."""
         return await RunModel(self, "", self.total).fill(shape, task, within=within)
 
@@ -79,6 +79,6 @@ class RunModel:
         self.run_id = run_id
         self.ledger = ledger
 
-    async def fill(self, shape: type[T], task: Task, *, within: float) -> Filled:
+    async def fill(self, shape: type[T], task: ModelRequest, *, within: float) -> Completion:
         """As `ports.Model`."""
-        return await Talk(self.shared, self.ledger, contract(shape), task, within).held(self.run_id)
+        return await Conversation(self.shared, self.ledger, contract(shape), task, within).run_to_answer(self.run_id)

@@ -25,7 +25,7 @@ class Malformed(Exception):
     """A model's text is not the answer that was asked for. The text says where it differs."""
 
 
-class Contract(Generic[T]):
+class OutputSchema(Generic[T]):
     """What is asked of a model: a shape, its schema, and how its text becomes an instance."""
 
     __slots__ = ("_decode", "json_object", "json_schema", "name", "text")
@@ -81,9 +81,9 @@ def says_nothing(value: msgspec.Struct) -> bool:
 
 
 @functools.lru_cache(maxsize=256)
-def contract(shape: type[T]) -> Contract[T]:
+def contract(shape: type[T]) -> OutputSchema[T]:
     """The contract of a shape, made once."""
-    return Contract(shape)
+    return OutputSchema(shape)
 
 
 def strict_schema(shape: type[msgspec.Struct]) -> tuple[dict[str, Node], bool]:

@@ -5,7 +5,7 @@ A passage is known to the model by its number only; where it came from is not sh
 """
 
 from actors.evidence.passages import Passage
-from actors.ports import Task
+from actors.ports import ModelRequest
 
 RULE = """
 
@@ -23,7 +23,7 @@ REPAIR = (
 )
 
 
-def fenced(fence: str, label: str, text: str, limit: int) -> str:
+def fence_text(fence: str, label: str, text: str, limit: int) -> str:
     """A piece of data between fences, cut to `limit` characters; the fence itself never stands inside."""
     text = _encodable(text)
     if fence in text:
@@ -38,23 +38,23 @@ def passage_block(fence: str, number: int, passage: Passage, limit: int) -> str:
     lines = [f"title: {_line(passage.title)}"]
     if passage.heading:
         lines.append(f"heading: {_line(passage.heading)}")
-    return fenced(fence, f"[{number}]", "\n".join([*lines, "", passage.text]), limit)
+    return fence_text(fence, f"[{number}]", "\n".join([*lines, "", passage.text]), limit)
 
 
-def system(task: Task, fence: str) -> str:
+def system(task: ModelRequest, fence: str) -> str:
     """The agent's own instructions first, so that a server that caches beginnings finds the same one again."""
     return _encodable(task.instructions).rstrip() + RULE.format(fence=fence)
 
 
-def user(task: Task, fence: str, passages: list[Passage], name: str, limit: int) -> str:
+def user(task: ModelRequest, fence: str, passages: list[Passage], name: str, limit: int) -> str:
     """All material and passages of a task, each piece in a fence of its own."""
-    parts = [fenced(fence, _line(label), text, limit) for label, text in task.material]
+    parts = [fence_text(fence, _line(label), text, limit) for label, text in task.material]
     parts += [passage_block(fence, number, each, limit) for number, each in enumerate(passages, 1)]
     if task.findings is not None:
         if not passages:
             parts.append(NOTHING_FOUND)
         if task.findings.abstain:
-            parts.append(fenced(fence, "note of the search", task.findings.abstain, limit))
+            parts.append(fence_text(fence, "note of the search", task.findings.abstain, limit))
     parts.append(CLOSING.format(name=name))
     return "\n\n".join(parts)
 

@@ -58,7 +58,7 @@ class Ledger:
     def spent(self) -> Spent:
         return Spent(self._calls, self._in, self._out, self._estimated)
 
-    def reserve(self, tokens_in: int, tokens_out: int, *, last: bool = False) -> "Charge":
+    def reserve(self, tokens_in: int, tokens_out: int, *, last: bool = False) -> "Reservation":
         """
         Put tokens aside for a call. Its answer may have fewer than asked for, when no more are left.
 
@@ -72,7 +72,7 @@ class Ledger:
                 raise self._used_up(tokens_in, share)
         self._reserved_in += tokens_in
         self._reserved_out += tokens_out
-        return Charge(self, tokens_in, tokens_out)
+        return Reservation(self, tokens_in, tokens_out)
 
     def _room(self, tokens_in: int, share: float) -> int:
         """Tokens that an answer to such a question may have; negative when not even the question fits."""
@@ -118,7 +118,7 @@ class Ledger:
             self._total.count(tokens_in, tokens_out, estimated=estimated)
 
 
-class Charge:
+class Reservation:
     """What one call holds of a ledger, until it is settled or released."""
 
     __slots__ = ("_held", "_ledger", "losses", "tokens_in", "tokens_out")

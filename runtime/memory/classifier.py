@@ -90,7 +90,7 @@ def _basis(rows: Rows, terms: int) -> Floats:
 
 def _products(rows: Rows, terms: int) -> Floats:
     """All inner products of sparse rows: slabs of frequent terms, and pairs of texts that share a rare one."""
-    size, turned = len(rows), rows.turned(terms)
+    size, turned = len(rows), rows.transpose(terms)
     spread = np.diff(turned.starts)
     gram = np.zeros((size, size), np.float32)
     frequent = np.flatnonzero(spread > _FREQUENT)

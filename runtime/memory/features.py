@@ -39,7 +39,7 @@ class Without(NamedTuple):
     text: int
 
 
-class Sight(NamedTuple):
+class TicketView(NamedTuple):
     """A ticket's words and pairs as a shelf knows them."""
 
     words: Ints
@@ -92,7 +92,7 @@ class Shelf:
         telling: Floats = np.maximum(0, gain + rest * np.log(STRANGE / total)).astype(np.float32)
         return telling
 
-    def look(self, columns: Ints, words: int, without: Without | None = None) -> Sight:
+    def look(self, columns: Ints, words: int, without: Without | None = None) -> TicketView:
         """
         What the shelf knows of a ticket with these columns, among them words and pairs, and `words` words in all.
 
@@ -117,9 +117,9 @@ class Shelf:
         kept = of_all >= LEAST
         mine = columns[kept]
         mine = mine[mine < self.words].astype(np.int64)
-        return Sight(mine, words - len(mine), of_answers[kept], of_all[kept], sizes, texts)
+        return TicketView(mine, words - len(mine), of_answers[kept], of_all[kept], sizes, texts)
 
-    def nearest(self, sight: Sight, answer: int, without: Without | None = None) -> tuple[int, float, float]:
+    def nearest(self, sight: TicketView, answer: int, without: Without | None = None) -> tuple[int, float, float]:
         """The text of an answer most like the ticket, how much so, and the share of its words that the ticket has."""
         first, last = int(self.starts[answer]), int(self.starts[answer + 1])
         last = min(last, first + COMPARED)
@@ -137,7 +137,7 @@ class Shelf:
         return (first + best, float(like[best]), float(both[best] / whole[best])) if len(like) else (-1, 0.0, 0.0)
 
 
-def phrase_scores(sight: Sight) -> Floats:
+def phrase_scores(sight: TicketView) -> Floats:
     """For each answer, how much more often than elsewhere its texts say what the ticket says."""
     if not len(sight.of_all):
         return np.zeros(len(sight.sizes), np.float32)
@@ -147,7 +147,7 @@ def phrase_scores(sight: Sight) -> Floats:
     return said
 
 
-def weigh(shelf: Shelf, sight: Sight, linear: Floats, without: Without | None = None) -> tuple[int, int, Floats]:
+def weigh(shelf: Shelf, sight: TicketView, linear: Floats, without: Without | None = None) -> tuple[int, int, Floats]:
     """
     Judge the answer that ranks first by the linear model and the phrases together.
 
@@ -183,7 +183,7 @@ def weigh(shelf: Shelf, sight: Sight, linear: Floats, without: Without | None = 
     return best, nearest, np.asarray(evidence, np.float32)
 
 
-def _words(shelf: Shelf, sight: Sight, answer: int) -> tuple[float, float, Floats]:
+def _words(shelf: Shelf, sight: TicketView, answer: int) -> tuple[float, float, Floats]:
     """How much of what a ticket says, and of what is telling in it, an answer's texts have; of each word the odds."""
     said, of_all = sight.of_answers[: len(sight.words), answer], sight.of_all[: len(sight.words)]
     has, telling = said > 0, shelf.telling[sight.words]

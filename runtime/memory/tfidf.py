@@ -63,7 +63,7 @@ class Rows:
         starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept)])[self.starts]
         return Rows(starts, self.columns[kept], self.values[kept])
 
-    def turned(self, columns: int) -> "Rows":
+    def transpose(self, columns: int) -> "Rows":
         """Columns as rows."""
         order = np.argsort(self.columns, kind="stable")
         starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(self.columns, minlength=columns))])

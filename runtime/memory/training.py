@@ -168,7 +168,7 @@ def _whole(starts: Ints) -> tuple[Ints, Ints]:
 
 
 def _arrays(ids: Ints, spoken: Rows, vocabulary: Vocabulary, shelf: Shelf, weights: Floats) -> dict[str, NDArray[Any]]:
-    postings = spoken.turned(vocabulary.words)
+    postings = spoken.transpose(vocabulary.words)
     return {
         "ids": ids,
         "idf": vocabulary.idf,

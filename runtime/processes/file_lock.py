@@ -18,7 +18,7 @@ class LockHeld(Exception):
 
 
 @contextlib.asynccontextmanager
-async def locked(path: Path, *, within: float, waits: Callable[[], None]) -> AsyncIterator[None]:
+async def hold_lock(path: Path, *, within: float, waits: Callable[[], None]) -> AsyncIterator[None]:
     """
     Hold the lock of this file, which is made and left there.
 

@@ -11,9 +11,9 @@ from docx.oxml.ns import qn
 from docx.shared import Cm, Pt, RGBColor
 
 from actors.reporting import document as o
-from actors.reporting.links import link, publisher, shown
+from actors.reporting.links import display_url, link, publisher
 from actors.reporting.mermaid import figures
-from actors.reporting.report import Chart, Line, Listed, Report, Table
+from actors.reporting.report import Chart, Report, ReportSentence, SourceEntry, Table
 from actors.text.source_text import Piece, clean, flat, pieces
 
 MONOSPACED = "Courier New"
@@ -25,7 +25,7 @@ COUNTS_CM, TIMELINE_CM = (8.0, 1.5, 5.5), (1.5, 13.5)
 """Characters of the longest bar."""
 
 
-def made(report: Report) -> bytes:
+def render(report: Report) -> bytes:
     """The document."""
     document = Document()
     document.styles["Normal"].font.name = "Calibri"
@@ -62,7 +62,7 @@ class _Writer:
             case o.Disagreements(pairs):
                 self._disagreements(pairs)
             case o.Points(items, more):
-                self._points((*items, o.counted(more)) if more else items)
+                self._points((*items, o.more_items(more)) if more else items)
             case o.Grid(table):
                 self._grid(table)
             case o.Picture(chart):
@@ -80,11 +80,11 @@ class _Writer:
         run.italic, run.bold = not warns, warns
         run.font.color.rgb = WARNING if warns else FAINT
 
-    def _listed(self, lines: tuple[Line, ...]) -> None:
+    def _listed(self, lines: tuple[ReportSentence, ...]) -> None:
         for line in lines:
             self._said(line, "List Bullet")
 
-    def _disagreements(self, pairs: tuple[tuple[Line, Line], ...]) -> None:
+    def _disagreements(self, pairs: tuple[tuple[ReportSentence, ReportSentence], ...]) -> None:
         for one, other in pairs:
             self._said(one, "List Bullet")
             self._said(other, "List Bullet 2", "Against that: ")
@@ -93,16 +93,16 @@ class _Writer:
         for item in items:
             self._document.add_paragraph(flat(item), "List Bullet")
 
-    def _quotes(self, lines: tuple[Line, ...]) -> None:
+    def _quotes(self, lines: tuple[ReportSentence, ...]) -> None:
         for line in lines:
             _running(self._document.add_paragraph(), line)
             self._pieces(pieces(line.quote), "Quote")
 
-    def _works(self, listed: tuple[Listed, ...]) -> None:
+    def _works(self, listed: tuple[SourceEntry, ...]) -> None:
         for each in listed:
             self._work(each)
 
-    def _said(self, line: Line, style: str, before: str = "") -> None:
+    def _said(self, line: ReportSentence, style: str, before: str = "") -> None:
         said = pieces(line.text)
         paragraph = self._document.add_paragraph(before, style)
         if line.under:
@@ -151,22 +151,22 @@ class _Writer:
             column.width = Cm(width)  # each program reads one or the other
         self._document.add_paragraph()
 
-    def _work(self, listed: Listed) -> None:
+    def _work(self, listed: SourceEntry) -> None:
         paragraph = self._document.add_paragraph(f"[{listed.number}] ")
         paragraph.add_run(flat(listed.title)).bold = True
         paragraph.add_run(f" — {publisher(listed.url)}").add_break()
         target = link(listed.url)
         if target:
-            _link(paragraph, shown(listed.url), target)
+            _link(paragraph, display_url(listed.url), target)
         else:
-            paragraph.add_run(shown(listed.url))
+            paragraph.add_run(display_url(listed.url))
         paragraph.add_run().add_break()
         _faint(paragraph, f"{o.reading(listed)}.")
         paragraph.add_run().add_break()
         _faint(paragraph, f"SHA-256 {re.sub(r'[^0-9a-zA-Z]', '', listed.sha256)}")
 
 
-def _running(paragraph: Any, *lines: Line) -> None:
+def _running(paragraph: Any, *lines: ReportSentence) -> None:
     for line in lines:
         for place, piece in enumerate(pieces(line.text)):
             if place:
@@ -185,7 +185,7 @@ def _spans(paragraph: Any, piece: Piece) -> None:
             run.font.size = Pt(10)
 
 
-def _marks(paragraph: Any, line: Line) -> None:
+def _marks(paragraph: Any, line: ReportSentence) -> None:
     if line.numbers:
         paragraph.add_run(" " + "".join(f"[{number}]" for number in line.numbers)).font.color.rgb = FAINT
 

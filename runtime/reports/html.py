@@ -9,8 +9,8 @@ from html import escape
 from typing import assert_never
 
 from actors.reporting import document as o
-from actors.reporting.links import link, publisher, shown
-from actors.reporting.report import Line, Listed, Report, Table
+from actors.reporting.links import display_url, link, publisher
+from actors.reporting.report import Report, ReportSentence, SourceEntry, Table
 from actors.text.source_text import Piece, clean, flat, pieces
 from runtime.reports.figure import figure
 from runtime.reports.style import CSS
@@ -20,7 +20,7 @@ BACK = 20
 """Links from a source back to where it is cited."""
 
 
-def made(report: Report) -> bytes:
+def render(report: Report) -> bytes:
     """The page."""
     return Page(report).text().encode("utf-8", "replace")
 
@@ -92,10 +92,10 @@ class Page:
         self._headings.append(text)
         return f'<h2 id="h{len(self._headings)}">{text}</h2>'
 
-    def _running(self, line: Line) -> str:
+    def _running(self, line: ReportSentence) -> str:
         return f"{' '.join(map(_spans, pieces(line.text)))} {self._marks(line)}"
 
-    def _said(self, line: Line) -> str:
+    def _said(self, line: ReportSentence) -> str:
         label = f"<strong>{escape(flat(line.under))}:</strong> " if line.under else ""
         blocks = list(_blocks(pieces(line.text)))
         if not blocks or not blocks[0].startswith("<p>"):
@@ -105,7 +105,7 @@ class Page:
             blocks[0] = f"<span>{blocks[0].removeprefix('<p>').removesuffix('</p>')}</span>"
         return "".join(blocks) + (_words(line) if line.quote else "")
 
-    def _marks(self, line: Line) -> str:
+    def _marks(self, line: ReportSentence) -> str:
         marks = []
         for number in line.numbers:
             self._placed[number] += 1
@@ -120,7 +120,7 @@ class Page:
             rows.append(f'<tr><th scope="row">{escape(flat(first.text))}</th>{said}</tr>')
         return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
 
-    def _work(self, listed: Listed) -> str:
+    def _work(self, listed: SourceEntry) -> str:
         back = range(1, min(self._placed[listed.number], BACK) + 1)
         leads = " ".join(f'<a href="#c{listed.number}-{n}" aria-label="citation {n}">↑{n}</a>' for n in back)
         return (
@@ -132,7 +132,7 @@ class Page:
 
 def _place(url: str) -> str:
     target = link(url)
-    said = escape(shown(url))
+    said = escape(display_url(url))
     return (
         f'<a href="{escape(target)}" rel="noopener noreferrer nofollow">{said}</a>'
         if target
@@ -141,11 +141,11 @@ def _place(url: str) -> str:
 
 
 def _points(items: tuple[str, ...], more: int) -> str:
-    rest = f'<li class="note">{escape(o.counted(more))}</li>' if more else ""
+    rest = f'<li class="note">{escape(o.more_items(more))}</li>' if more else ""
     return f"<ul>{''.join(f'<li>{escape(flat(each))}</li>' for each in items)}{rest}</ul>"
 
 
-def _words(line: Line) -> str:
+def _words(line: ReportSentence) -> str:
     """What the source says, where the report says it otherwise."""
     blocks = "".join(_blocks(pieces(line.quote)))
     return f"<details><summary>Words of the source</summary><blockquote>{blocks}</blockquote></details>"

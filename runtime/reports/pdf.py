@@ -17,8 +17,8 @@ from reportlab.platypus import Flowable, KeepTogether, Paragraph, SimpleDocTempl
 from reportlab.platypus import TableStyle as Rules
 
 from actors.reporting import document as o
-from actors.reporting.links import link, publisher, shown
-from actors.reporting.report import Chart, Line, Listed, Report
+from actors.reporting.links import display_url, link, publisher
+from actors.reporting.report import Chart, Report, ReportSentence, SourceEntry
 from actors.reporting.report import Table as ReportTable
 from actors.text.source_text import Piece, Span, clean, flat, neat, pieces
 from runtime.reports.figure import Bar, Dot, Shape, Text, Wedge, figure
@@ -33,7 +33,7 @@ CODE_CHARACTERS = 84
 WIDE = re.compile(r"[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uffef]")
 
 
-def made(report: Report) -> bytes:
+def render(report: Report) -> bytes:
     """The document."""
     out, title = io.BytesIO(), flat(report.title)
     document = SimpleDocTemplate(
@@ -74,7 +74,7 @@ class _Writer:
             case o.Disagreements(pairs):
                 yield from (each for pair in pairs for each in self._pair(*pair))
             case o.Points(items, more):
-                said = (*items, o.counted(more)) if more else items
+                said = (*items, o.more_items(more)) if more else items
                 yield from (self.paragraph([Span(flat(each))], "item", bullet="•") for each in said)
             case o.Grid(table):
                 yield self._grid(table)
@@ -105,14 +105,14 @@ class _Writer:
     def _spans(self, piece: Piece) -> str:
         return "".join(map(self._markup, piece.spans))
 
-    def _running(self, line: Line) -> str:
+    def _running(self, line: ReportSentence) -> str:
         return f"{' '.join(map(self._spans, pieces(line.text)))} {self._marks(line)}"
 
-    def _marks(self, line: Line) -> str:
+    def _marks(self, line: ReportSentence) -> str:
         marks = (f'<a href="#s{number}" color="#1a5fa8">[{number}]</a>' for number in line.numbers)
         return f'<font size="8">{"".join(marks)}</font>'
 
-    def _said(self, line: Line, bullet: str = "•") -> Iterator[Flowable]:
+    def _said(self, line: ReportSentence, bullet: str = "•") -> Iterator[Flowable]:
         said = pieces(line.text)
         first, rest = (self._spans(said[0]), said[1:]) if said and said[0].kind != "code" else ("", said)
         label = self._markup(Span(f"{flat(line.under)}: "), bold=True) if line.under else ""
@@ -135,12 +135,12 @@ class _Writer:
         kept = (self._markup(Span(line.replace(" ", "\u00a0"), code=True)) for line in lines)
         return Paragraph("<br/>".join(kept), self._styles["code"])
 
-    def _pair(self, one: Line, other: Line) -> Iterator[Flowable]:
+    def _pair(self, one: ReportSentence, other: ReportSentence) -> Iterator[Flowable]:
         yield from self._said(one)
         yield self.paragraph([Span("against that:")], "against")
         yield self._marked(self._running(other), "under")
 
-    def _quoted(self, line: Line) -> Iterator[Flowable]:
+    def _quoted(self, line: ReportSentence) -> Iterator[Flowable]:
         yield self._marked(self._running(line))
         for piece in pieces(line.quote):
             yield self._code(piece.text) if piece.kind == "code" else self._marked(self._spans(piece), "quote")
@@ -196,8 +196,8 @@ class _Writer:
             yield String(x, y, run.text, fontName=run.font, fontSize=10, fillColor=INK)
             x += width
 
-    def _work(self, listed: Listed) -> Flowable:
-        target, said = link(listed.url), self._markup(Span(shown(listed.url)))
+    def _work(self, listed: SourceEntry) -> Flowable:
+        target, said = link(listed.url), self._markup(Span(display_url(listed.url)))
         place = f'<a href="{escape(target)}" color="#1a5fa8">{said}</a>' if target else said
         title = self._markup(Span(flat(listed.title)), bold=True)
         read = self._markup(Span(f"{o.reading(listed)}."))

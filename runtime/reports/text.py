@@ -1,9 +1,9 @@
 """A report as a Markdown file."""
 
-from actors.reporting.markdown import rendered
+from actors.reporting.markdown import render_markdown
 from actors.reporting.report import Report
 
 
-def made(report: Report) -> bytes:
+def render(report: Report) -> bytes:
     """The file's content."""
-    return rendered(report).encode("utf-8", "replace")
+    return render_markdown(report).encode("utf-8", "replace")

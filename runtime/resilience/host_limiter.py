@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import AsyncIterator
 
 
-class Turns:
+class HostLimiter:
     """Of one client."""
 
     __slots__ = ("_all", "_hosts", "_per_host")

@@ -22,7 +22,7 @@ class Paused(Exception):
         self.seconds = seconds
 
 
-class Grant:
+class Permit:
     """Permission for one request, and the tokens that it is counted with."""
 
     __slots__ = ("at", "tokens")
@@ -48,10 +48,10 @@ class Limiter:
         self._tokens = tokens_per_minute
         self._rated = bool(requests_per_minute or tokens_per_minute)
         self._running = 0
-        self._begun: deque[Grant] = deque()
+        self._begun: deque[Permit] = deque()
         self._counted = 0
         self._paused_until = 0.0
-        self._waiting: deque[tuple[int, asyncio.Future[Grant], float]] = deque()
+        self._waiting: deque[tuple[int, asyncio.Future[Permit], float]] = deque()
         self._timer: Timer | None = None
 
     @property
@@ -62,7 +62,7 @@ class Limiter:
     def waiting(self) -> int:
         return sum(not future.done() for _, future, _ in self._waiting)
 
-    async def acquire(self, tokens: int = 0, *, until: float = math.inf) -> Grant:
+    async def acquire(self, tokens: int = 0, *, until: float = math.inf) -> Permit:
         """
         Wait for permission. Cancelling gives back whatever was given.
 
@@ -74,7 +74,7 @@ class Limiter:
             return self._grant(tokens)
         if len(self._waiting) >= MAX_WAITING:
             raise ModelFailed(f"{MAX_WAITING} calls wait for the model already: submit less at once.")
-        future: asyncio.Future[Grant] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[Permit] = asyncio.get_running_loop().create_future()
         self._waiting.append((tokens, future, until))
         self._serve()
         try:
@@ -86,7 +86,7 @@ class Limiter:
                 self._serve()  # it may have been what the others waited behind
             raise
 
-    def release(self, grant: Grant, tokens: int | None = None) -> None:
+    def release(self, grant: Permit, tokens: int | None = None) -> None:
         """Give the place back; `tokens` are what it really took, when that is known."""
         self._running -= 1
         if tokens is not None and grant.at >= 0:
@@ -116,8 +116,8 @@ class Limiter:
         if left > PATIENCE_SECONDS or (left > 0 and self._paused_until >= until):
             raise Paused(left)
 
-    def _grant(self, tokens: int) -> Grant:
-        grant = Grant(self._clock.time(), tokens)
+    def _grant(self, tokens: int) -> Permit:
+        grant = Permit(self._clock.time(), tokens)
         self._running += 1
         if self._rated:
             self._begun.append(grant)

@@ -11,8 +11,8 @@ import msgspec
 from actors.evidence.sources import SearchResult
 from bus import Clock
 from runtime.processes.pool import Workers, WorkFailed, WorkTimedOut
-from runtime.search.results import checked, line, shortened
-from runtime.search.source_client import Line, SourceFailed
+from runtime.search.results import line, shorten, validate
+from runtime.search.source_client import SourceClient, SourceFailed
 from runtime.settings import DuckduckgoSettings
 
 NAME = "DuckDuckGo"
@@ -90,7 +90,7 @@ class DuckDuckGo:
 
     def __init__(self, settings: DuckduckgoSettings, clock: Clock) -> None:
         self._workers = Workers(AT_ONCE)
-        self._line = Line(
+        self._line = SourceClient(
             NAME, clock, seconds=settings.seconds, concurrency=AT_ONCE,
             requests_per_minute=settings.requests_per_minute, tries=1,
         )  # fmt: skip
@@ -114,7 +114,7 @@ class DuckDuckGo:
             return answer
 
         answer = await self._line.ask(call, within=within)
-        hits = [checked("web", query, title=title, url=url, text=text) for title, url, text in answer.hits]
+        hits = [validate("web", query, title=title, url=url, text=text) for title, url, text in answer.hits]
         return tuple(each for each in hits if each is not None)
 
     def close(self) -> None:
@@ -136,4 +136,4 @@ def _failure(answer: Answer) -> SourceFailed:
 
 
 def _short(said: object) -> str:
-    return shortened(line(str(said), 10 * DETAIL_CHARACTERS), DETAIL_CHARACTERS).rstrip(".")
+    return shorten(line(str(said), 10 * DETAIL_CHARACTERS), DETAIL_CHARACTERS).rstrip(".")

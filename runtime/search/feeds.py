@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from actors.evidence.result_scoring import match, weights
-from actors.evidence.sources import Missed, SearchResult
+from actors.evidence.sources import FailedSource, SearchResult
 from actors.ports import PortFailed
 from actors.text.urls import web_address
 from bus import Clock
-from runtime.messages import redacted
+from runtime.messages import redact
 from runtime.processes.pool import Workers, WorkFailed, WorkTimedOut
 from runtime.search.feed_parser import Entry
-from runtime.search.results import checked, line, shortened
-from runtime.search.source_client import Kind, Line, SourceFailed
+from runtime.search.results import line, shorten, validate
+from runtime.search.source_client import Kind, SourceClient, SourceFailed
 from runtime.settings import FeedsSettings
 
 if TYPE_CHECKING:
@@ -44,7 +44,9 @@ class Feeds:
         self.seconds = settings.seconds
         self._client = client
         self._workers = workers
-        self._lines = {url: Line(NAME, clock, seconds=settings.seconds, concurrency=2, tries=1) for url in self.urls}
+        self._lines = {
+            url: SourceClient(NAME, clock, seconds=settings.seconds, concurrency=2, tries=1) for url in self.urls
+        }
         self._places = asyncio.Semaphore(AT_ONCE)
 
     async def read(self, url: str, *, within: float) -> tuple[Entry, ...]:
@@ -73,7 +75,7 @@ class Feeds:
         except WorkTimedOut:
             raise SourceFailed("broken", f"{NAME} takes too long to understand.") from None
         except WorkFailed as error:
-            said = shortened(line(str(error), 10 * DETAIL_CHARACTERS), DETAIL_CHARACTERS).rstrip(".")
+            said = shorten(line(str(error), 10 * DETAIL_CHARACTERS), DETAIL_CHARACTERS).rstrip(".")
             raise SourceFailed("broken", f"{NAME} is none that can be understood ({said}).") from error
 
     def close(self) -> None:
@@ -87,19 +89,19 @@ class RunFeeds:
     def __init__(self, shared: Feeds, effects: "Effects") -> None:
         self._shared = shared
         self._effects = effects
-        self._known: dict[str, tuple[Entry, ...] | Missed] = {}
+        self._known: dict[str, tuple[Entry, ...] | FailedSource] = {}
         self._reading = asyncio.Lock()
 
-    async def search(self, query: str, *, limit: int, within: float) -> tuple[SearchResult | Missed, ...]:
+    async def search(self, query: str, *, limit: int, within: float) -> tuple[SearchResult | FailedSource, ...]:
         """The entries that have the query's words, best first, and the feeds that could not be read."""
         async with self._reading:
             within = min(within, self._shared.seconds)
             await asyncio.gather(*(self._ensure(url, within) for url in self._shared.urls))
         read = [self._known[url] for url in self._shared.urls]
-        missed = [each for each in read if isinstance(each, Missed)]
-        entries = [entry for each in read if not isinstance(each, Missed) for entry in each]
+        missed = [each for each in read if isinstance(each, FailedSource)]
+        entries = [entry for each in read if not isinstance(each, FailedSource) for entry in each]
         if missed and len(missed) == len(read):
-            missed.append(Missed("rss", "source_failed", NONE_READ))
+            missed.append(FailedSource("rss", "source_failed", NONE_READ))
         return (*best(entries, query, limit), *missed)
 
     async def _ensure(self, url: str, within: float) -> None:
@@ -111,7 +113,7 @@ class RunFeeds:
                 known = await self._shared.read(url, within=within)
             except PortFailed as error:
                 reason = error.reason if isinstance(error, SourceFailed) else "source_failed"
-                self._known[url] = Missed(redacted(url), reason, str(error))
+                self._known[url] = FailedSource(redact(url), reason, str(error))
                 return
             await self._effects.put("feed", url, known)
         self._known[url] = known
@@ -127,7 +129,7 @@ def best(entries: Sequence[Entry], query: str, limit: int) -> list[SearchResult]
     ]
     good = sorted((pair for pair in rated if pair[0] >= LEAST_MATCH), key=lambda pair: -pair[0])
     results = (
-        checked("rss", query, title=e.title, url=e.url, text=e.text, quality=rate / 2, published=e.published)
+        validate("rss", query, title=e.title, url=e.url, text=e.text, quality=rate / 2, published=e.published)
         for rate, e in good
     )
     return [each for each in results if each is not None][:limit]

@@ -3,8 +3,8 @@
 from actors.evidence.passages import Passage
 from actors.evidence.sources import SearchResult
 from actors.ports import Knowledge, PortFailed
-from runtime.knowledge import nothing_indexed
-from runtime.search.results import KEY_POINTS, SUMMARY_CHARACTERS, TEXT_CHARACTERS, TITLE_CHARACTERS, line, shortened
+from runtime.knowledge import no_index_message
+from runtime.search.results import KEY_POINTS, SUMMARY_CHARACTERS, TEXT_CHARACTERS, TITLE_CHARACTERS, line, shorten
 
 
 async def search(knowledge: Knowledge, query: str, *, limit: int, within: float) -> tuple[SearchResult, ...]:
@@ -16,7 +16,7 @@ async def search(knowledge: Knowledge, query: str, *, limit: int, within: float)
     :raises PortFailed: with a sentence for the user.
     """
     findings = await knowledge.search(query, within=within, limit=3 * limit, hops=True)
-    if not findings.passages and findings.abstain == nothing_indexed():
+    if not findings.passages and findings.abstain == no_index_message():
         raise PortFailed(findings.abstain)
     if findings.abstain:
         return ()
@@ -30,7 +30,7 @@ async def search(knowledge: Knowledge, query: str, *, limit: int, within: float)
 def _result(query: str, source: str, passages: list[Passage], best: float) -> SearchResult:
     """What a document's best passage says, then the others."""
     first, points = passages[0], list(dict.fromkeys(_quote(each) for each in passages))
-    title = shortened(line(first.title, TEXT_CHARACTERS), TITLE_CHARACTERS) or source
+    title = shorten(line(first.title, TEXT_CHARACTERS), TITLE_CHARACTERS) or source
     quality = round(max(0.0, min(1.0, first.score / best)), 3)
     return SearchResult(
         "knowledge", title, f"knowledge:{source}", points[0], tuple(points[1 : KEY_POINTS + 1]), quality, query
@@ -39,4 +39,4 @@ def _result(query: str, source: str, passages: list[Passage], best: float) -> Se
 
 def _quote(passage: Passage) -> str:
     text = passage.quotes[0].of(passage) if passage.quotes else passage.text
-    return shortened(line(text, TEXT_CHARACTERS), SUMMARY_CHARACTERS)
+    return shorten(line(text, TEXT_CHARACTERS), SUMMARY_CHARACTERS)

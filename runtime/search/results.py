@@ -18,7 +18,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])")
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 
 
-def checked(
+def validate(
     source: str, query: str, *, title: object, url: object, text: object = "", quality: object = 0.0,
     published: object = "",
 ) -> SearchResult | None:  # fmt: skip
@@ -27,10 +27,10 @@ def checked(
     if not address:
         return None
     sentences = points(line(text, TEXT_CHARACTERS))
-    summary = shortened(sentences[0], SUMMARY_CHARACTERS) if sentences else ""
+    summary = shorten(sentences[0], SUMMARY_CHARACTERS) if sentences else ""
     return SearchResult(
-        source, shortened(line(title, 4 * TITLE_CHARACTERS), TITLE_CHARACTERS) or address, address, summary,
-        tuple(shortened(each, SUMMARY_CHARACTERS) for each in sentences[1 : KEY_POINTS + 1]),
+        source, shorten(line(title, 4 * TITLE_CHARACTERS), TITLE_CHARACTERS) or address, address, summary,
+        tuple(shorten(each, SUMMARY_CHARACTERS) for each in sentences[1 : KEY_POINTS + 1]),
         quality=_share(quality), query=query, published=day(published),
     )  # fmt: skip
 
@@ -59,7 +59,7 @@ def _seen(word: str) -> str:
     return "".join(c for c in word if unicodedata.category(c) not in _UNSEEN)
 
 
-def shortened(text: str, most: int) -> str:
+def shorten(text: str, most: int) -> str:
     """A text of at most so many characters, cut between words where there are any."""
     if len(text) <= most:
         return text

@@ -9,7 +9,7 @@ from actors.evidence.sources import Reason
 from actors.ports import PortFailed
 from bus import Clock
 from runtime.resilience.deadline import Deadline, wait
-from runtime.resilience.limits import Breaker, Grant, Limiter, Paused
+from runtime.resilience.limits import Breaker, Limiter, Paused, Permit
 
 T = TypeVar("T")
 
@@ -52,7 +52,7 @@ class SourceFailed(PortFailed):
         return usual if self.retry_after is None else self.retry_after
 
 
-class Line:
+class SourceClient:
     """One for each source and process."""
 
     def __init__(
@@ -105,7 +105,7 @@ class Line:
                 raise
         raise self._given_up(seconds, asked=asked > 0)
 
-    async def _place(self, until: float) -> Grant:
+    async def _place(self, until: float) -> Permit:
         try:
             return await self._limiter.acquire(until=until)
         except Paused:

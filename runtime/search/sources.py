@@ -4,7 +4,7 @@ import asyncio
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from actors.evidence.sources import Missed, SearchResult
+from actors.evidence.sources import FailedSource, SearchResult
 from actors.ports import Knowledge, PortFailed
 from runtime.search import own_documents
 from runtime.search.duckduckgo import DuckDuckGo
@@ -13,12 +13,12 @@ from runtime.search.tavily import Tavily
 
 if TYPE_CHECKING:
     from runtime.crawl.http_client import Client
-    from runtime.families.budget import Purse
+    from runtime.families.budget import ResearchBudget
     from runtime.processes.pool import Workers
     from runtime.settings import Settings
     from runtime.storage.effects import Effects
 
-Found = tuple[SearchResult | Missed, ...]
+Found = tuple[SearchResult | FailedSource, ...]
 
 
 class Sources:
@@ -55,7 +55,7 @@ class Sources:
     def feeds(self) -> Feeds:
         return Feeds(self.settings.feeds, self.client, self.workers, asyncio.get_running_loop())
 
-    def for_run(self, effects: "Effects", purse: "Purse") -> "RunSources":
+    def for_run(self, effects: "Effects", purse: "ResearchBudget") -> "RunSources":
         return RunSources(self, effects, purse)
 
     async def close(self) -> None:
@@ -72,7 +72,7 @@ class Sources:
 class RunSources:
     """`actors.ports.Search` for one research: what was answered before a crash is not asked again."""
 
-    def __init__(self, shared: Sources, effects: "Effects", purse: "Purse") -> None:
+    def __init__(self, shared: Sources, effects: "Effects", purse: "ResearchBudget") -> None:
         self._shared = shared
         self._effects = effects
         self._purse = purse

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from actors.evidence.sources import SearchResult
 from actors.ports import PortFailed
 from bus import Clock
-from runtime.families.budget import Purse
+from runtime.families.budget import ResearchBudget
 from runtime.resilience.retry_after import retry_after
-from runtime.search.results import checked, line, shortened
-from runtime.search.source_client import Kind, Line, SourceFailed
+from runtime.search.results import line, shorten, validate
+from runtime.search.source_client import Kind, SourceClient, SourceFailed
 from runtime.settings import TavilySettings
 
 if TYPE_CHECKING:
@@ -60,20 +60,20 @@ class Tavily:
 
     def __init__(self, settings: TavilySettings, clock: Clock) -> None:
         self._settings = settings
-        self._line = Line(
+        self._line = SourceClient(
             NAME, clock, seconds=settings.seconds, concurrency=settings.concurrency,
             requests_per_minute=settings.requests_per_minute,
         )  # fmt: skip
         self._loading: asyncio.Future[tuple[Sdk, httpx.AsyncClient]] | None = None
 
-    async def search(self, query: str, *, limit: int, within: float, purse: Purse) -> tuple[SearchResult, ...]:
+    async def search(self, query: str, *, limit: int, within: float, purse: ResearchBudget) -> tuple[SearchResult, ...]:
         """
         The hits for a query, best first.
 
         :raises PortFailed: with a sentence for the user.
         """
         depth = self._settings.search_depth
-        asked = shortened(" ".join(query.split()), QUERY_CHARACTERS)
+        asked = shorten(" ".join(query.split()), QUERY_CHARACTERS)
 
         async def call(sdk: Sdk, seconds: float) -> object:
             return await sdk.search(
@@ -82,7 +82,7 @@ class Tavily:
 
         answer = await self._paid(call, CREDITS[depth], purse, within=within)
         hits = [
-            checked(
+            validate(
                 "tavily", query, title=each.get("title"), url=each.get("url"), text=each.get("content"),
                 quality=each.get("score"), published=each.get("published_date"),
             )
@@ -90,7 +90,7 @@ class Tavily:
         ]  # fmt: skip
         return tuple(each for each in hits if each is not None)[:limit]
 
-    async def extract(self, urls: Sequence[str], *, within: float, purse: Purse) -> dict[str, str]:
+    async def extract(self, urls: Sequence[str], *, within: float, purse: ResearchBudget) -> dict[str, str]:
         """
         The text of pages by URL, in Markdown. What Tavily could not read is missing; so is what was not asked for.
 
@@ -107,7 +107,7 @@ class Tavily:
                 raise failure
         return {url: text for each in answers if not isinstance(each, BaseException) for url, text in each.items()}
 
-    async def _extracted(self, urls: list[str], within: float, purse: Purse) -> dict[str, str]:
+    async def _extracted(self, urls: list[str], within: float, purse: ResearchBudget) -> dict[str, str]:
         async def call(sdk: Sdk, seconds: float) -> object:
             return await sdk.extract(
                 urls, extract_depth="basic", format="markdown", include_usage=True, timeout=min(60.0, max(1.0, seconds))
@@ -122,7 +122,7 @@ class Tavily:
         return got
 
     async def _paid(
-        self, call: Callable[[Sdk, float], Awaitable[object]], credits_: int, purse: Purse, *, within: float
+        self, call: Callable[[Sdk, float], Awaitable[object]], credits_: int, purse: ResearchBudget, *, within: float
     ) -> Json:
         """Make a call whose price is put aside before; what turns out not to be charged is given back."""
 
@@ -251,7 +251,7 @@ def _detail(response: "httpx.Response", key: str) -> str:
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return ""
     text = line(said, 10 * DETAIL_CHARACTERS)
-    return shortened(text.replace(key, "***") if key else text, DETAIL_CHARACTERS).rstrip(".")
+    return shorten(text.replace(key, "***") if key else text, DETAIL_CHARACTERS).rstrip(".")
 
 
 def _listed(answer: Json, name: str) -> list[Json]:

@@ -15,7 +15,7 @@ import structlog
 from actors.research.messages import RoundCompleted
 from actors.research.workflow import ResearchCase, State
 from actors.workflow.outcome import HandoffMade, RunBegan
-from actors.workflow.progress import Board, fold
+from actors.workflow.progress import Progress, fold
 from bus import Message
 from runtime.processes.pool import WorkError, Workers
 from runtime.run import LiveRun
@@ -32,7 +32,7 @@ KNOWN = tuple(name for name in RoundCompleted.__struct_fields__ if name in Resea
 """What a round tells the one above it."""
 
 
-class Keeper:
+class Autosave:
     """One a process."""
 
     def __init__(self, folder: Path, workers: Workers, backup_seconds: float) -> None:
@@ -101,7 +101,7 @@ class _Kept:
         self._rounds: list[LiveRun] = []
         self._began = asyncio.get_running_loop().time()
         self._created = _now()
-        self._board = Board()
+        self._board = Progress()
         self._waiting: dict[Status, Project] = {}
         """One a stage, the newest: when the disk is slow, stages are not lost, but steps within them are."""
         self._news = asyncio.Event()
@@ -142,7 +142,7 @@ class _Kept:
             self._news.set()
 
     def _snapshot(self) -> Project:
-        where, outcome = self.live.where, self.live.so_ended()
+        where, outcome = self.live.where, self.live.outcome_so_far()
         case, state = where.case, where.state
         deepest = self._rounds[-1] if self._rounds else None
         if deepest and deepest.where.case.rounds > case.rounds:
@@ -158,7 +158,7 @@ class _Kept:
         )  # fmt: skip
 
 
-def _said(board: Board, case: ResearchCase) -> str:
+def _said(board: Progress, case: ResearchCase) -> str:
     """What is being done, for a person."""
     where = f"Round {case.brief.round} of {case.brief.depth}"
     stage = board.running

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from actors.research.models import Brief
+from actors.research.models import ResearchOptions
 from runtime.state_files.markdown_escape import LIVE, clean
 from runtime.state_files.parser import Unreadable
 from runtime.state_files.project import Project, Status
@@ -33,8 +33,8 @@ class Head(msgspec.Struct, frozen=True, kw_only=True, rename="camel", gc=False):
     workflow: str = "research"
     run: str = ""
     question: str
-    breadth: int = Brief().breadth
-    depth: int = Brief().depth
+    breadth: int = ResearchOptions().breadth
+    depth: int = ResearchOptions().depth
     round: int = 1
     rounds: int = 1
     """The deepest that was begun."""
@@ -54,11 +54,11 @@ def head_of(project: Project) -> Head:
     )  # fmt: skip
 
 
-def brief_of(head: Head) -> Brief:
-    return Brief(**{name: getattr(head, name) for name in Brief.__struct_fields__})
+def brief_of(head: Head) -> ResearchOptions:
+    return ResearchOptions(**{name: getattr(head, name) for name in ResearchOptions.__struct_fields__})
 
 
-def joined(head: Head, body: str) -> str:
+def join(head: Head, body: str) -> str:
     """A whole file, with the checksum of all the rest as the last key of its frontmatter."""
     import yaml  # type: ignore[import-untyped]  # only who writes or reads such a file needs it
 
@@ -83,10 +83,10 @@ def _dumper() -> Any:
     class Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc] # the quick one, where there is one
         """Writes such texts in quotes, in which what is live can be written as an escape."""
 
-    def quoted(dumper: Any, text: str) -> Any:
+    def quote(dumper: Any, text: str) -> Any:
         return dumper.represent_scalar("tag:yaml.org,2002:str", str(text), style='"')
 
-    Dumper.add_representer(_Quoted, quoted)
+    Dumper.add_representer(_Quoted, quote)
     return Dumper
 
 

@@ -61,7 +61,7 @@ def _character(found: re.Match[str]) -> str:
     return clean(chr(code)) if code <= 0x10FFFF else "\ufffd"
 
 
-def fenced(text: str, indent: str = "") -> Iterator[str]:
+def fence(text: str, indent: str = "") -> Iterator[str]:
     """The lines of a block that shows a text as it is. Its fence is longer than any in the text."""
     text = LIVE.sub(lambda found: _ENTITIES[found[0]], clean(text))
     fence = "`" * max(3, 1 + max(map(len, _TICKS.findall(text)), default=0))
@@ -70,8 +70,8 @@ def fenced(text: str, indent: str = "") -> Iterator[str]:
     yield f"{indent}{fence}"
 
 
-def unfenced(text: str) -> str:
-    """What stood in a block: the reverse of `fenced`."""
+def unfence(text: str) -> str:
+    """What stood in a block: the reverse of `fence`."""
     return _ENTITY.sub(lambda found: _MEANT[found[0]], text)
 
 

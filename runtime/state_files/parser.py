@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from runtime.state_files.markdown_escape import outline, unfenced
+from runtime.state_files.markdown_escape import outline, unfence
 
 DEEPEST = 12
 """Items within items; the records of a research need half of that."""
@@ -104,6 +104,6 @@ def _block(rest: Iterator[Numbered], opened: int, indent: str, fence: str) -> st
     found: list[str] = []
     for _, line in rest:
         if line == indent + fence:
-            return unfenced("\n".join(found))
+            return unfence("\n".join(found))
         found.append(line.removeprefix(indent))
     raise Unreadable(opened, f"the block that begins here has no end. Put {fence} below it.")

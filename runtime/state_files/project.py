@@ -7,7 +7,7 @@ from urllib.parse import quote
 import msgspec
 
 from actors.research.workflow import ResearchCase
-from actors.workflow.outcome import Outcome, Why
+from actors.workflow.outcome import EndReason, Outcome
 
 Status = Literal[
     "planning", "searching", "extracting", "analyzing", "deepening", "reporting", "completed", "cancelled", "failed"
@@ -71,8 +71,8 @@ def status_of(state: str, outcome: Outcome | None) -> Status:
     """Where a project stands, by its run's state and end."""
     if outcome is None:  # its last event may have come, but it is the end of the run that is durable
         return next((each for each in STATUSES if each == state and each not in OVER), "reporting")
-    if outcome.why is Why.CANCELLED:
+    if outcome.why is EndReason.CANCELLED:
         return "cancelled"
     # A report that was written before time ran out may be good, but the research did not come to its end.
-    well = outcome.why is Why.COMPLETED and outcome.status not in {"error", "cancelled"}
+    well = outcome.why is EndReason.COMPLETED and outcome.status not in {"error", "cancelled"}
     return "completed" if well else "failed"

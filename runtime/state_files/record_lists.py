@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from actors.evidence.sources import Statement
-from runtime.state_files.markdown_escape import EMPTY, NOTHING, clean, fenced, inline
+from runtime.state_files.markdown_escape import EMPTY, NOTHING, clean, fence, inline
 from runtime.state_files.parser import Item, Unreadable
 
 S = TypeVar("S", bound=msgspec.Struct)
@@ -26,7 +26,7 @@ def label(name: str) -> str:
     return ACRONYMS.get(name) or name.replace("_", " ").capitalize()
 
 
-def listed(value: Any, depth: int = 0, name: str = "", place: int = 1) -> Iterator[str]:
+def render_item(value: Any, depth: int = 0, name: str = "", place: int = 1) -> Iterator[str]:
     """The lines of one item, and of all that belongs to it."""
     head, below = _taken_apart(value)
     bullet = "  " * depth + "-" + (f" **{name}:**" if name else "")
@@ -38,7 +38,7 @@ def listed(value: Any, depth: int = 0, name: str = "", place: int = 1) -> Iterat
         text = inline(head or "") or ("" if name else EMPTY if head is not None else f"*{place}*")
         yield f"{bullet} {text}".rstrip(" ")
     for number, (sub, each) in enumerate(below, 1):
-        yield from listed(each, depth + 1, sub, number)
+        yield from render_item(each, depth + 1, sub, number)
 
 
 def _several(text: str, bullet: str, indent: str) -> Iterator[str]:
@@ -49,13 +49,13 @@ def _several(text: str, bullet: str, indent: str) -> Iterator[str]:
         yield from (f"{indent}{inline(line)}" for line in lines[1:])
     else:
         yield bullet
-        yield from fenced(text, indent)
+        yield from fence(text, indent)
 
 
 def fields(record: msgspec.Struct, *, but: Sequence[str] = ()) -> Iterator[str]:
     """A record's fields, each an item with its label. What has its default is left out."""
     for name, value in _told(record, but):
-        yield from listed(value, 0, name)
+        yield from render_item(value, 0, name)
 
 
 def built(item: Item, type_: Any) -> Any:

@@ -16,14 +16,14 @@ import msgspec
 import structlog
 
 from actors.evidence.sources import SearchResult
-from actors.research.models import Brief
+from actors.research.models import ResearchOptions
 from actors.research.workflow import ResearchCase
 from runtime.processes.pool import WorkError
 from runtime.state_files import backups
 from runtime.state_files.atomic_files import read_start, read_whole
 from runtime.state_files.parser import Unreadable
 from runtime.state_files.project import OVER, Project, name_of, other_name_of
-from runtime.state_files.state_file import begun, parsed
+from runtime.state_files.state_file import parse_beginning, parse_state
 from runtime.storage.journal import UnknownRun
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _unread(what: str, error: WorkError) -> str:
     return f"The state files in {what} could not be read: {error}."
 
 
-def unfinished(folder: str) -> list[str]:
+def find_unfinished(folder: str) -> list[str]:
     """Names of projects of which neither state file nor, when that is gone, backup says that they are over."""
     place = Path(folder)
     names = {path.stem: path for path in place.glob("*.md")}
@@ -105,7 +105,7 @@ def unfinished(folder: str) -> list[str]:
     return sorted(name for name in newest if _goes_on(place, name))
 
 
-def restored(folder: str, name: str) -> Restored:
+def restore_case(folder: str, name: str) -> Restored:
     """
     A project from its latest valid backup, else from its state file, else from the beginning.
 
@@ -117,7 +117,7 @@ def restored(folder: str, name: str) -> Restored:
     text = read_whole(place / f"{name}.md")
     if text is None:
         return Restored(None, f"The backups of {name} are damaged, and it has no state file. Submit it again.")
-    for read, told in ((parsed, "its state file"), (begun, "the beginning")):
+    for read, told in ((parse_state, "its state file"), (parse_beginning, "the beginning")):
         try:
             project = read(text)
         except Unreadable as error:
@@ -137,7 +137,7 @@ def goes_on(project: Project) -> ResearchCase:
     """
     case, brief = project.case, project.case.brief
     depth = min(max(brief.depth, 1), MOST_DEPTH)
-    brief = Brief(
+    brief = ResearchOptions(
         breadth=min(max(brief.breadth, 1), MOST_BREADTH), depth=depth, round=min(max(brief.round, 1), depth),
         sources=brief.sources, urls=brief.urls[:MOST_URLS], direction=brief.direction,
     )  # fmt: skip
@@ -158,7 +158,7 @@ def _rated(result: SearchResult) -> SearchResult:
 def _from_backups(place: Path, name: str) -> Iterator[tuple[Project, str]]:
     for path, text in backups.valid(place, name):
         try:
-            project = parsed(text)
+            project = parse_state(text)
         except Unreadable:  # written by another version
             continue
         if _is_of(name, project):
@@ -214,5 +214,5 @@ def _count(number: int, thing: str) -> str:
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
-UNFINISHED = f"{__name__}:{unfinished.__name__}"
-READ = f"{__name__}:{restored.__name__}"
+UNFINISHED = f"{__name__}:{find_unfinished.__name__}"
+READ = f"{__name__}:{restore_case.__name__}"

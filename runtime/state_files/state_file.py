@@ -12,16 +12,16 @@ import msgspec
 
 from actors.evidence.dedup import key_of
 from actors.evidence.passages import Passage
-from actors.evidence.sources import Missed, Page, SearchResult
+from actors.evidence.sources import FailedSource, Page, SearchResult
 from actors.reporting.document import FURTHER
-from actors.reporting.markdown import rendered
+from actors.reporting.markdown import render_markdown
 from actors.research.models import Analysis, Contradiction
 from actors.research.workflow import ResearchCase
 from runtime.state_files import frontmatter
-from runtime.state_files.markdown_escape import fenced, inline
+from runtime.state_files.markdown_escape import fence, inline
 from runtime.state_files.parser import Item, Numbered, Part, Unreadable, items, parts
 from runtime.state_files.project import Project
-from runtime.state_files.record_lists import built, fields, listed, record, values
+from runtime.state_files.record_lists import built, fields, record, render_item, values
 from runtime.state_files.record_tables import MISSED, RESULTS, from_table, table
 
 SECTIONS = {
@@ -45,7 +45,7 @@ REPORT = "Report"
 AS_REPORT = "(as the report at the end of this file)"
 """What stands for the text of a resolution that is the report."""
 IN_HEAD = frozenset({"ticket_id", "text", "brief", "rounds", "is_complete"})
-TABLES: dict[str, Any] = {"results": (SearchResult, RESULTS), "missed": (Missed, MISSED)}
+TABLES: dict[str, Any] = {"results": (SearchResult, RESULTS), "missed": (FailedSource, MISSED)}
 TEXTS: dict[str, type[Page | Passage]] = {"pages": Page, "passages": Passage}
 """Records with a heading and a block of their own."""
 _FIELDS = {field.name: field for field in msgspec.structs.fields(ResearchCase)}
@@ -53,12 +53,12 @@ _OWN = (*IN_HEAD, *filter(None, SECTIONS.values()))
 _REMARKED = {name: field.type for name, field in _FIELDS.items() if name not in _OWN}
 
 
-def written(project: Project) -> str:
+def render_state(project: Project) -> str:
     """The whole state file."""
-    return frontmatter.joined(frontmatter.head_of(project), "\n".join(_body(project)) + "\n")
+    return frontmatter.join(frontmatter.head_of(project), "\n".join(_body(project)) + "\n")
 
 
-def parsed(text: str) -> Project:
+def parse_state(text: str) -> Project:
     """
     The project that a state file tells.
 
@@ -82,7 +82,7 @@ def parsed(text: str) -> Project:
     if contradictions:
         known["analysis"] = msgspec.structs.replace(known.get("analysis", Analysis()), contradictions=contradictions)
     if (report := known.get("report")) and (said := known.get("resolution")) and said.text == AS_REPORT:
-        known["resolution"] = msgspec.structs.replace(said, text=rendered(report))
+        known["resolution"] = msgspec.structs.replace(said, text=render_markdown(report))
     case = ResearchCase(
         ticket_id=head.project_id, text=head.question, brief=frontmatter.brief_of(head), rounds=head.rounds,
         is_complete=head.is_complete, **known,
@@ -90,7 +90,7 @@ def parsed(text: str) -> Project:
     return _project(head, case, edited=not sound)
 
 
-def begun(text: str) -> Project:
+def parse_beginning(text: str) -> Project:
     """
     The project that the frontmatter tells, with nothing done yet: for a file whose sections cannot be read.
 
@@ -118,7 +118,7 @@ def _body(project: Project) -> Iterator[str]:
         yield from ("", f"{FURTHER}.")
     if case.report is not None:
         yield from ("", f"The [report](#{REPORT.lower()}) stands at the end.")
-        report = rendered(case.report)
+        report = render_markdown(case.report)
         if case.resolution is not None and case.resolution.text == report:
             as_report = msgspec.structs.replace(case.resolution, text=AS_REPORT)
             case = msgspec.structs.replace(case, resolution=as_report)
@@ -140,7 +140,7 @@ def _below_title(report: str) -> Iterator[str]:
 
 def _contradictions(case: ResearchCase) -> Iterator[str]:
     for each in case.analysis.contradictions if case.analysis else ():
-        yield from listed(each)
+        yield from render_item(each)
 
 
 def _told(case: ResearchCase, name: str) -> Iterator[str]:
@@ -154,10 +154,10 @@ def _told(case: ResearchCase, name: str) -> Iterator[str]:
         for number, each in enumerate(value):
             yield from ("",) if number else ()
             yield from (f"### {inline(each.title)}".rstrip(" "), "", *fields(each, but=("title", "text")))
-            yield from ("", *fenced(each.text))
+            yield from ("", *fence(each.text))
     elif isinstance(value, tuple):
         for number, each in enumerate(value, 1):
-            yield from listed(each, place=number)
+            yield from render_item(each, place=number)
     elif value is not None:
         yield from fields(value, but=("contradictions",) if name == "analysis" else ())
 

@@ -11,7 +11,7 @@ from runtime.state_files import backups, frontmatter
 from runtime.state_files.atomic_files import read_whole, write_whole
 from runtime.state_files.parser import Unreadable
 from runtime.state_files.project import Project, name_of, other_name_of
-from runtime.state_files.state_file import written
+from runtime.state_files.state_file import render_state
 
 EDITED = 20
 """Versions that people edited, of one project, that are kept beside its file; then the last is written over."""
@@ -73,7 +73,7 @@ def save(folder: str, project: Project) -> Saved:
             project = msgspec.structs.replace(project, created=head.created_at)
     if os.path.lexists(path) and not (before and frontmatter.is_sound(before)):
         edited = _put_aside(path, project.updated)
-    text = written(project)
+    text = render_state(project)
     write_whole(path, text)
     return Saved(backups.add(Path(folder), name, project.status, text).name, edited)
 

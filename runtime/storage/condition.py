@@ -95,7 +95,7 @@ class Looks:
         try:
             rows = node.database.read(_OPEN)
             here = sum(count for owner, count in rows if owner == node.owner.token)
-            gone = sum(count for owner, count in rows if not node.owner.lives(str(owner)))
+            gone = sum(count for owner, count in rows if not node.owner.is_alive(str(owner)))
         except (sqlite3.Error, OSError, ValueError) as error:
             log.warning("condition.unread", error=repr(error))
             return None

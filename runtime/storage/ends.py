@@ -19,7 +19,7 @@ import msgspec
 import structlog
 
 from actors.workflow.outcome import Outcome
-from actors.workflow.run_end import Ending
+from actors.workflow.run_end import RunEnd
 from runtime.storage.database import Database, Statement
 
 log = structlog.get_logger()
@@ -36,7 +36,7 @@ _HEAD = struct.Struct(">HI")
 """Length and checksum of what follows."""
 
 
-class Told(msgspec.Struct, frozen=True, array_like=True):
+class PendingEnd(msgspec.Struct, frozen=True, array_like=True):
     """An end that was told, as it is noted: with the events that the database has, it is the whole outcome."""
 
     run: str
@@ -44,7 +44,7 @@ class Told(msgspec.Struct, frozen=True, array_like=True):
     """On so many of them it rests."""
     at: float
     """Seconds since 1970."""
-    ending: Ending
+    ending: RunEnd
 
 
 class Slots:
@@ -76,7 +76,7 @@ class Slots:
         os.pwrite(self._file, bytes(_HEAD.size), slot * SLOT_BYTES)
 
 
-def read_told(file: int) -> Iterator[Told]:
+def read_pending(file: int) -> Iterator[PendingEnd]:
     """What stands in the slots of an open file; one that is damaged is passed over."""
     at = 0
     while slot := os.pread(file, SLOT_BYTES, at):
@@ -87,13 +87,15 @@ def read_told(file: int) -> Iterator[Told]:
         payload = slot[_HEAD.size : _HEAD.size + length]
         if length and zlib.crc32(payload) == checksum:
             with contextlib.suppress(msgspec.MsgspecError):
-                yield msgspec.msgpack.decode(payload, type=Told)
+                yield msgspec.msgpack.decode(payload, type=PendingEnd)
 
 
 class _Pending:
     __slots__ = ("outcome", "slot", "statements", "then", "told", "writing")
 
-    def __init__(self, told: Told, outcome: Outcome, statements: Sequence[Statement], then: Callable[[], None]) -> None:
+    def __init__(
+        self, told: PendingEnd, outcome: Outcome, statements: Sequence[Statement], then: Callable[[], None]
+    ) -> None:
         self.told, self.outcome, self.statements, self.then = told, outcome, statements, then
         self.slot: int | None = None
         self.writing = False
@@ -127,7 +129,7 @@ class PendingEnds:
     def __iter__(self) -> Iterator[str]:
         return iter(self._pending)
 
-    def find(self, run: str) -> tuple[Told, Outcome] | None:
+    def find(self, run: str) -> tuple[PendingEnd, Outcome] | None:
         pending = self._pending.get(run)
         return (pending.told, pending.outcome) if pending else None
 
@@ -152,7 +154,9 @@ class PendingEnds:
         self._aside.call(partial(slots.grow, count), then)
         await done
 
-    def keep(self, told: Told, outcome: Outcome, statements: Sequence[Statement], then: Callable[[], None]) -> None:
+    def keep(
+        self, told: PendingEnd, outcome: Outcome, statements: Sequence[Statement], then: Callable[[], None]
+    ) -> None:
         """
         Try to record an end until it is; the first one of a run is the one that was told.
 

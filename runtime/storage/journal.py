@@ -8,16 +8,16 @@ import msgspec
 from actors.ports import Entry, PortFailed
 from actors.workflow.advance import replay
 from actors.workflow.codec import decoder
-from actors.workflow.outcome import Child, Outcome, Why
-from actors.workflow.run_end import Ending, conclude
+from actors.workflow.outcome import Child, EndReason, Outcome
+from actors.workflow.run_end import RunEnd, conclude
 from actors.workflow.tables import Case, Run, Workflow
 from runtime.processes.boot_clock import since_boot
 from runtime.program import command
-from runtime.run import Replayed
+from runtime.run import ResumeState
 from runtime.storage.damage import JournalDamaged, complete, reading
 from runtime.storage.database import Database, Statement, Then
-from runtime.storage.ends import PendingEnds, Slots, Told
-from runtime.storage.packing import packed, unpacked
+from runtime.storage.ends import PendingEnd, PendingEnds, Slots
+from runtime.storage.packing import pack, unpack
 from runtime.storage.rows import (
     CLOSE_TICKET,
     END_RUN,
@@ -90,10 +90,10 @@ class SqliteJournal:
         self._database.write((self._insert(entry), end, *_on_ticket(outcome)), then)
 
     def keep(self, outcome: Outcome, events: int, then: Callable[[], None]) -> None:
-        told = Told(outcome.run, events, time.time(), _ending(outcome))
+        told = PendingEnd(outcome.run, events, time.time(), _ending(outcome))
         self.pending.keep(told, outcome, self._ended_by(told, outcome), then)
 
-    async def record_told(self, told: Told) -> None:
+    async def record_pending(self, told: PendingEnd) -> None:
         """Record an end that another process told before it died; that of a run that is gone is no matter."""
         try:
             run = self.run(told.run)
@@ -107,15 +107,15 @@ class SqliteJournal:
 
     def give_up(self, run: StoredRun) -> Outcome:
         """End a run that cannot be read any more. Its events stay, for a version that can."""
-        outcome = self._unread(run, Ending(Why.ORCHESTRATOR_FAILED, "", 0.0))
+        outcome = self._unread(run, RunEnd(EndReason.ORCHESTRATOR_FAILED, "", 0.0))
         self.keep(outcome, MOST_EVENTS, lambda: None)
         return outcome
 
-    def _unread(self, run: StoredRun, ending: Ending) -> Outcome:
+    def _unread(self, run: StoredRun, ending: RunEnd) -> Outcome:
         flow = self._flows.get(run.workflow) or next(iter(self._flows.values()))
         return conclude(run.id, flow, Run("", Case(ticket_id=run.ticket)), ending)
 
-    def _ended_by(self, told: Told, outcome: Outcome) -> list[Statement]:
+    def _ended_by(self, told: PendingEnd, outcome: Outcome) -> list[Statement]:
         """What was told is the end, also of a run whose last events or other end came late."""
         return [
             ("DELETE FROM event WHERE run = ? AND n > ?", (told.run, told.events)),
@@ -205,7 +205,7 @@ class SqliteJournal:
         complete([row[1] for row in rows], run.id)
         with reading(f"the journal of {run.id}"):
             return [
-                Entry(id_, n, float(at), sender, int(number), decode(unpacked(body)))
+                Entry(id_, n, float(at), sender, int(number), decode(unpack(body)))
                 for id_, n, at, sender, number, body in rows
             ]
 
@@ -224,7 +224,7 @@ class SqliteJournal:
         with reading(f"the course of {run.id}"):
             return replay(flow, case, known)[0]
 
-    def replayed(self, run: StoredRun) -> Replayed:
+    def replayed(self, run: StoredRun) -> ResumeState:
         """For going on. The time in which nobody ran it counts; a clock that was set back does not give time."""
         entries = self.entries(run)
         last = entries[-1].at if entries else 0.0
@@ -233,7 +233,7 @@ class SqliteJournal:
         where = self._folded(run, entries)
         if where.state == self._flow(run).final:  # nothing would move it any more: it would be open for ever
             raise JournalDamaged(f"the journal of {run.id} holds an end that the run does not have")
-        return Replayed(where, max(gone, last), len(entries), orderly=not run.owner)
+        return ResumeState(where, max(gone, last), len(entries), orderly=not run.owner)
 
     def outcome(self, run: StoredRun) -> Outcome | None:
         """How a run ended, or nothing when it has not."""
@@ -244,7 +244,7 @@ class SqliteJournal:
                 raise JournalDamaged(f"the end of {run.id} is missing")
             return None
         with reading(f"the end of {run.id}"):
-            ending = msgspec.msgpack.decode(run.ending, type=Ending)
+            ending = msgspec.msgpack.decode(run.ending, type=RunEnd)
         entries = self.entries(run)
         if ending.by and (not entries or entries[-1].sender != ending.by):
             raise JournalDamaged(f"the last event of {run.id} is missing")
@@ -278,15 +278,15 @@ class SqliteJournal:
         return self._flows[run.workflow]
 
     def _insert(self, entry: Entry) -> Statement:
-        body = packed(self._encode(entry.event))
+        body = pack(self._encode(entry.event))
         return (
             "INSERT INTO event VALUES (?, ?, ?, ?, ?, ?)",
             (entry.run, entry.n, entry.at, entry.sender, entry.number, body),
         )
 
 
-def _ending(outcome: Outcome) -> Ending:
-    return Ending(outcome.why, outcome.by, outcome.seconds, outcome.spent, outcome.refused)
+def _ending(outcome: Outcome) -> RunEnd:
+    return RunEnd(outcome.why, outcome.by, outcome.seconds, outcome.spent, outcome.refused)
 
 
 def _on_ticket(outcome: Outcome) -> list[Statement]:

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from runtime.processes.file_lock import take
-from runtime.storage.ends import Slots, Told, read_told
+from runtime.storage.ends import PendingEnd, Slots, read_pending
 from runtime.storage.private import make_folder
 
 SUFFIX = ".lock"
 
 
-class Owner:
+class ProcessLock:
     """This process, as the owner of runs in a database. Other processes can tell whether it lives."""
 
     def __init__(self, folder: Path) -> None:
@@ -23,7 +23,7 @@ class Owner:
         self.slots = Slots(self._file)
         """Room in its file for ends that cannot be recorded."""
 
-    def lives(self, token: str) -> bool:
+    def is_alive(self, token: str) -> bool:
         """Whether the process of this token is still there."""
         if token == self.token:
             return True
@@ -31,7 +31,7 @@ class Owner:
             return told is None
 
     @contextlib.contextmanager
-    def legacy(self, token: str) -> Iterator[list[Told] | None]:
+    def legacy(self, token: str) -> Iterator[list[PendingEnd] | None]:
         """
         What a dead process had told and not recorded, held against all others meanwhile; nothing while it lives.
 
@@ -43,7 +43,7 @@ class Owner:
             yield []
             return
         try:
-            yield list(read_told(file)) if take(file) else None
+            yield list(read_pending(file)) if take(file) else None
         finally:
             os.close(file)
 

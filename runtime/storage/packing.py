@@ -14,14 +14,14 @@ MOST_BYTES = 1 << 30
 """What nothing that was packed comes to: a damaged row is not to fill the memory."""
 
 
-def packed(body: bytes) -> bytes:
+def pack(body: bytes) -> bytes:
     """A body as it is stored; the shorter of the two."""
     if len(body) <= MOST_PLAIN:
         return body
     return min(body, zlib.compress(body, LEVEL), key=len)
 
 
-def unpacked(stored: bytes) -> bytes:
+def unpack(stored: bytes) -> bytes:
     """
     A body as it was.
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from actors.research.models import Brief
+from actors.research.models import ResearchOptions
 from runtime.storage.damage import content, seconds, text
 
 SCHEMA = """
@@ -79,7 +79,7 @@ class Ticket(msgspec.Struct, frozen=True, kw_only=True):
     """Given by the helpdesk it comes from; made up when empty."""
     subject: str = ""
     requester: str = ""
-    brief: Brief | None = None
+    brief: ResearchOptions | None = None
     """Ordered as a research; without it, it is a ticket of the helpdesk."""
 
     @property

@@ -84,7 +84,7 @@ def asked(database: Database, run: StoredRun) -> Asked:
     return found if latest[0][0] else msgspec.structs.replace(found, note="")
 
 
-def listed(database: Database, wanted: Wanted) -> Listed:
+def list_tickets(database: Database, wanted: Wanted) -> Listed:
     """Runs as wanted; their notes are those of their tickets."""
     needle, runs, looked = fold(wanted.search), list[tuple[StoredRun, Asked]](), 0
     before = 2**63 - 1

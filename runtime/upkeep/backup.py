@@ -112,7 +112,7 @@ def _copy(folder: Path, draft: Path) -> Manifest:
         if (folder / name).exists():
             version = _snapshot(folder / name, draft / name)
             schema = version if name == DATABASE else schema
-            files[name] = checked(draft / name)
+            files[name] = verify(draft / name)
     for path in sorted(_files(folder)):
         name = str(path.relative_to(folder))
         with contextlib.suppress(FileNotFoundError):  # an older backup of a state file went meanwhile
@@ -164,7 +164,7 @@ def copy(path: Path, to: Path) -> Kept:
     return Kept(size, digest.hexdigest())
 
 
-def checked(path: Path) -> Kept:
+def verify(path: Path) -> Kept:
     """A file as it is."""
     with path.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()

@@ -29,7 +29,7 @@ GIVE_BACK = "runtime.upkeep.space:return_room"
 
 
 @contextlib.asynccontextmanager
-async def kept(node: "Node") -> AsyncIterator[None]:
+async def run_daily(node: "Node") -> AsyncIterator[None]:
     """Keep the storage of a daemon for as long as this is open: at once, then daily. It never holds up tickets."""
     task = asyncio.create_task(_daily(node), name="upkeep")
     try:

@@ -19,13 +19,13 @@ from typing import IO
 import msgspec
 
 from actors.ports import PortFailed
-from runtime.messages import shown
+from runtime.messages import display
 from runtime.state_files.atomic_files import sync
 from runtime.storage.integrity import examine, version
 from runtime.storage.owner import anybody
 from runtime.storage.private import DATABASE, is_ours, make_folder, make_storage, open_new
 from runtime.storage.schema import NEWEST
-from runtime.upkeep.backup import CHUNK, DATABASES, FOLDERS, FORMAT, MANIFEST, Manifest, checked, copy
+from runtime.upkeep.backup import CHUNK, DATABASES, FOLDERS, FORMAT, MANIFEST, Manifest, copy, verify
 
 DRAFT = ".restoring"
 MANIFEST_BYTES = 256 << 20
@@ -87,7 +87,7 @@ def _unpack(source: Path, draft: Path) -> Manifest:
         path = draft / name
         if not path.is_file():
             raise RestoreFailed(f"{source} is not whole: {name} is missing. Take another backup.")
-        if checked(path) != kept:
+        if verify(path) != kept:
             raise RestoreFailed(f"{source} is damaged: {name} is not as it was kept. Take another backup.")
     return manifest
 
@@ -136,7 +136,7 @@ def _manifest(source: Path, stream: IO[bytes]) -> Manifest:
         raise RestoreFailed(f"{source} is a backup of a newer version. Use the version of Terminus that made it.")
     for name in manifest.files:
         if not _may_be_kept(name):
-            raise RestoreFailed(f"{source} is no backup: it names {shown(name)}, which is none of its files.")
+            raise RestoreFailed(f"{source} is no backup: it names {display(name)}, which is none of its files.")
     if DATABASE not in manifest.files:
         raise RestoreFailed(f"{source} has no database in it. Take another backup.")
     return manifest

@@ -130,7 +130,7 @@ async def test_ask_fails_when_the_actor_is_interrupted_or_stopped() -> None:
 
 async def test_a_receiver_knows_how_long_its_answer_is_of_use() -> None:
     clock, left = Jumping(), []
-    bus = LocalBus({"actor": lambda: Does(lambda _, ctx: left.append(ctx.time_left()))}, clock=clock)
+    bus = LocalBus({"actor": lambda: Does(lambda _, ctx: left.append(ctx.remaining_seconds()))}, clock=clock)
 
     bus.post("actor", Start(), within=30)
     clock.now = 12
@@ -228,7 +228,7 @@ async def test_only_the_hub_may_interrupt_others_and_ask_them_to_hand_in() -> No
     raised: list[str] = []
 
     def meddles(message: Any, ctx: Context) -> None:
-        ways: list[Callable[[], None]] = [lambda: ctx.interrupt("b"), lambda: ctx.interrupt("hub"), ctx.wind_down]
+        ways: list[Callable[[], None]] = [lambda: ctx.interrupt("b"), lambda: ctx.interrupt("hub"), ctx.request_stop]
         for meddle in ways:
             try:
                 meddle()
@@ -282,8 +282,8 @@ async def test_what_nobody_will_read_is_counted() -> None:
     bus.seal()
     with pytest.raises(ActorStopped):
         bus.post("hears", Said())
-    bus.offer("hears", Said(), "")
-    bus.offer("nobody", Said(), "")
+    bus.try_post("hears", Said(), "")
+    bus.try_post("nobody", Said(), "")
 
     assert bus.dead_letters == 4
     assert counters.dead_letters - before == 4

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from bus import Actor, Context, LocalBus, SharedCast
-from bus.dispatcher import BURST, SHARE, Pace, pace_of
+from bus import Actor, ActorFactories, Context, LocalBus
+from bus.dispatcher import BURST, SHARE, Dispatcher, pace_of
 from tests.bus.parts import Does, Hears, Say, Start
 from tests.clock import settle
 
@@ -17,7 +17,7 @@ from tests.clock import settle
 class Piled:
     """Has so many letters, and notes how many it was let serve at a time."""
 
-    def __init__(self, pace: Pace, letters: int) -> None:
+    def __init__(self, pace: Dispatcher, letters: int) -> None:
         self._pace = pace
         self.letters = letters
         self.served: list[int] = []
@@ -32,7 +32,7 @@ class Piled:
 
 
 async def test_nobody_takes_more_than_its_share_and_all_together_no_more_than_a_burst() -> None:
-    pace = Pace()
+    pace = Dispatcher()
     long, short = Piled(pace, 10 * BURST), Piled(pace, 1)
     pace.queue(long)
     pace.queue(short)
@@ -56,7 +56,7 @@ async def test_a_bus_that_breaks_while_it_is_drained_stops_no_other(caplog: pyte
         def drain(self, most: int) -> int:
             raise RuntimeError("broken")
 
-    pace = Pace()
+    pace = Dispatcher()
     other = Piled(pace, 3)
     pace.queue(Breaks())
     pace.queue(other)
@@ -115,12 +115,12 @@ async def test_a_shared_cast_makes_each_actor_of_what_is_its_runs_own() -> None:
             made.append(run)
 
     roles: dict[str, Callable[[str], Actor[Any]]] = {"mine": Mine, "other": Mine}
-    first, second = (LocalBus(SharedCast(roles, run)) for run in ("R-1", "R-2"))
+    first, second = (LocalBus(ActorFactories(roles, run)) for run in ("R-1", "R-2"))
     for bus in (second, first):
         await bus.ask("mine", Say(what="x"), within=5)
 
     assert made == ["R-2", "R-1"], "nobody is made before they are asked"
-    cast = SharedCast(roles, "R-3")
+    cast = ActorFactories(roles, "R-3")
     assert set(cast) == {"mine", "other"}
     assert "nobody" not in cast
     assert len(cast) == 2

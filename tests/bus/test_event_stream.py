@@ -75,15 +75,15 @@ async def test_winding_down_is_seen_by_all_and_called_once() -> None:
 
     async def listens(message: Any, ctx: Context) -> None:
         stopping = asyncio.Event()
-        ctx.when_stopping(stopping.set)
-        ctx.when_stopping(lambda: calls.append(message.what))
+        ctx.on_stop(stopping.set)
+        ctx.on_stop(lambda: calls.append(message.what))
         seen.append(ctx.stopping)
         await stopping.wait()
         seen.append(ctx.stopping)
-        ctx.when_stopping(lambda: calls.append("at once"))
+        ctx.on_stop(lambda: calls.append("at once"))
 
     bus = LocalBus({"a": lambda: Does(listens), "b": lambda: Does(listens)})
-    bus.place("hub", Does(lambda _, ctx: ctx.wind_down()))
+    bus.place("hub", Does(lambda _, ctx: ctx.request_stop()))
     bus.post("a", Start(what="a"))
     bus.post("b", Start(what="b"))
     await settle()
@@ -104,14 +104,14 @@ async def test_a_wish_that_cannot_be_heard_is_heard_by_the_others() -> None:
         raise OSError("no line")
 
     def listens(message: Any, ctx: Context) -> None:
-        ctx.when_stopping(breaks)
-        ctx.when_stopping(lambda: calls.append("heard"))
+        ctx.on_stop(breaks)
+        ctx.on_stop(lambda: calls.append("heard"))
 
     bus = LocalBus({"a": lambda: Does(listens)})
     bus.post("a", Start())
     await settle()
 
-    bus.wind_down()
+    bus.request_stop()
 
     assert bus.stopping
     assert calls == ["heard"]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from bus import Actor, ActorFailed, ActorStopped, Context, Explained, Failed, LocalBus
+from bus import Actor, ActorFailed, ActorStopped, Context, Failed, LocalBus, UserFacingError
 from bus.supervision import ERROR_CHARACTERS, RESTART_SECONDS, RESTARTS
 from tests.bus.parts import Does, Hears, Said, Say, Start
 from tests.clock import Jumping, settle
@@ -173,11 +173,11 @@ async def test_what_is_no_message_is_no_answer(answer: Any) -> None:
 
 
 async def test_what_is_told_of_an_error_is_bounded_and_never_fails_itself() -> None:
-    class Mute(Explained):
+    class Mute(UserFacingError):
         def __str__(self) -> str:
             raise RuntimeError
 
-    errors: list[Exception] = [Explained("x" * 100_000), Mute(), ValueError("of line 42")]
+    errors: list[Exception] = [UserFacingError("x" * 100_000), Mute(), ValueError("of line 42")]
 
     def breaks(message: Any, ctx: Context) -> None:
         raise errors.pop(0)

@@ -10,15 +10,15 @@ import pytest
 from actors.evidence.claims import Claim
 from actors.evidence.sources import SearchResult
 from actors.extractive.decompose import keywords
-from actors.ports import Task
-from actors.research.models import Brief
+from actors.ports import ModelRequest
+from actors.research.models import ResearchOptions
 from actors.research.output_schemas import Answer, PlanDraft
 from actors.research.searcher import Searcher
 from actors.research.workflow import ResearchCase, State
-from actors.workflow.outcome import Outcome, Why
-from actors.workflow.progress import RoundBegan, Worked
+from actors.workflow.outcome import EndReason, Outcome
+from actors.workflow.progress import RoundBegan, StageProgress
 from runtime.state_files.project import Project, status_of
-from runtime.state_files.state_file import written
+from runtime.state_files.state_file import render_state
 from tests.clock import settle
 from tests.fakes import Hangs
 from tests.inquiry import QUESTION, WEB, Finds, Inquiry, Reads, Scripted
@@ -38,7 +38,7 @@ WIDE = {
 def quoting(*, complete: bool, directions: tuple[str, ...], most: int = 40) -> Any:
     """A model that claims each sentence that it is shown, letter by letter."""
 
-    def answer(task: Task) -> Answer:
+    def answer(task: ModelRequest) -> Answer:
         passages = task.findings.passages if task.findings else ()
         claims = [Claim(s.of(p), n, s.of(p)) for n, p in enumerate(passages, 1) for s in p.quotes]
         return Answer(tuple(claims[:most]), directions, answered=complete)
@@ -46,7 +46,7 @@ def quoting(*, complete: bool, directions: tuple[str, ...], most: int = 40) -> A
     return answer
 
 
-def plan(task: Task) -> PlanDraft:
+def plan(task: ModelRequest) -> PlanDraft:
     """Asks the direction, or the question, and nothing else."""
     material = dict(task.material)
     explored = material.get("direction") or material["question"]
@@ -54,7 +54,7 @@ def plan(task: Task) -> PlanDraft:
 
 
 def deep(
-    brief: Brief, *, complete: bool = False, directions: tuple[str, ...] = ("amber mode",), **more: Any
+    brief: ResearchOptions, *, complete: bool = False, directions: tuple[str, ...] = ("amber mode",), **more: Any
 ) -> Inquiry:
     model = Scripted({PlanDraft: plan, Answer: quoting(complete=complete, directions=directions)})
     world: dict[str, Any] = {"search": Finds(WIDE), "fetch": Reads(WIDE)}
@@ -65,7 +65,7 @@ def onward() -> Scripted:
     """A model that learns from the latest pages, and knows something new to look for after each round."""
     topics = iter(TOPICS)
 
-    def answer(task: Task) -> Answer:
+    def answer(task: ModelRequest) -> Answer:
         said: Answer = quoting(complete=False, directions=(f"{next(topics)} mode",))(task)
         return msgspec.structs.replace(said, claims=said.claims[-3:])
 
@@ -79,7 +79,7 @@ def pages_read(inquiry: Inquiry) -> list[int]:
     for each in inquiry.heard:
         if isinstance(each, RoundBegan):
             read.append(0)
-        elif isinstance(each, Worked) and each.stage == "extracting":
+        elif isinstance(each, StageProgress) and each.stage == "extracting":
             read[-1] += max(0, each.done - done)  # asked a second time, a round counts from nothing
             done = each.done
     return read
@@ -92,11 +92,11 @@ def begun(inquiry: Inquiry) -> list[RoundBegan]:
 @pytest.mark.req("DR-1", "DR-10")
 async def test_dr_1_two_rounds_of_three_pages_and_what_was_learned_shapes_the_second() -> None:
     fetch = Reads(WIDE)
-    inquiry = deep(Brief(breadth=3, depth=2), fetch=fetch)
+    inquiry = deep(ResearchOptions(breadth=3, depth=2), fetch=fetch)
 
     outcome = await inquiry.end()
 
-    assert outcome.why is Why.COMPLETED
+    assert outcome.why is EndReason.COMPLETED
     assert len(inquiry.rounds) == 1
     assert pages_read(inquiry) == [3, 3]
     assert len(fetch.fetched) == len(set(fetch.fetched)) == len(inquiry.known.pages) == 6
@@ -114,7 +114,9 @@ async def test_dr_7_each_round_reads_its_breadth_while_unread_pages_are_there(
     """Collected are pages that were read: one that fails is replaced by the next."""
     missing = list(WIDE)[::failing] if failing else []
     fetch = Reads(WIDE, missing=missing)
-    inquiry = Inquiry(brief=Brief(breadth=breadth, depth=depth), model=onward(), search=Finds(WIDE), fetch=fetch)
+    inquiry = Inquiry(
+        brief=ResearchOptions(breadth=breadth, depth=depth), model=onward(), search=Finds(WIDE), fetch=fetch
+    )
 
     await inquiry.end()
 
@@ -134,7 +136,7 @@ async def test_dr_7_when_what_was_found_could_not_be_read_others_are_searched_fo
             return tuple(SearchResult(source, url, url, text, query=query) for url, text in WIDE.items())[:limit]
 
     gone = list(WIDE)[1:6]
-    inquiry = deep(Brief(breadth=4, depth=1), search=Ranked(WIDE), fetch=Reads(WIDE, missing=gone))
+    inquiry = deep(ResearchOptions(breadth=4, depth=1), search=Ranked(WIDE), fetch=Reads(WIDE, missing=gone))
 
     await inquiry.end()
 
@@ -151,7 +153,7 @@ async def test_dr_7_what_an_earlier_round_found_and_did_not_read_is_there_for_a_
             every = tuple(SearchResult(source, url, url, text, query=query) for url, text in WIDE.items())
             return () if known else every[:limit]
 
-    inquiry = deep(Brief(breadth=2, depth=2), search=Once(WIDE))
+    inquiry = deep(ResearchOptions(breadth=2, depth=2), search=Once(WIDE))
 
     await inquiry.end()
 
@@ -163,15 +165,15 @@ def says_further(inquiry: Inquiry, outcome: Outcome) -> bool:
     assert outcome.resolution is not None
     status = status_of(State.COMPLETED, outcome)
     project = Project(case=inquiry.known, title="Halyard", status=status, created="", updated="")
-    said = {"further exploration needed" in each.lower() for each in (outcome.resolution.text, written(project))}
-    said |= {not frontmatter.loads(written(project))["isComplete"], bool(inquiry.known.report.further)}  # type: ignore[union-attr]
+    said = {"further exploration needed" in each.lower() for each in (outcome.resolution.text, render_state(project))}
+    said |= {not frontmatter.loads(render_state(project))["isComplete"], bool(inquiry.known.report.further)}  # type: ignore[union-attr]
     assert len(said) == 1
     return said.pop()
 
 
 @pytest.mark.req("DR-2")
-@pytest.mark.parametrize("brief", [Brief(breadth=3, depth=3), Brief(breadth=3, depth=1)])
-async def test_dr_2_a_complete_answer_ends_the_search_whatever_depth_is_left(brief: Brief) -> None:
+@pytest.mark.parametrize("brief", [ResearchOptions(breadth=3, depth=3), ResearchOptions(breadth=3, depth=1)])
+async def test_dr_2_a_complete_answer_ends_the_search_whatever_depth_is_left(brief: ResearchOptions) -> None:
     inquiry = deep(brief, complete=True, directions=())
 
     outcome = await inquiry.end()
@@ -184,13 +186,13 @@ async def test_dr_2_a_complete_answer_ends_the_search_whatever_depth_is_left(bri
 
 @pytest.mark.req("DR-2")
 async def test_dr_2_a_later_round_that_completes_the_answer_ends_the_search_too() -> None:
-    def answer(task: Task) -> Answer:
+    def answer(task: ModelRequest) -> Answer:
         later = "learnings" in dict(task.material)
         said: Answer = quoting(complete=True, directions=() if later else ("amber mode",))(task)
         return msgspec.structs.replace(said, claims=said.claims[-3:])
 
     model = Scripted({PlanDraft: plan, Answer: answer})
-    inquiry = Inquiry(brief=Brief(breadth=3, depth=4), model=model, search=Finds(WIDE), fetch=Reads(WIDE))
+    inquiry = Inquiry(brief=ResearchOptions(breadth=3, depth=4), model=model, search=Finds(WIDE), fetch=Reads(WIDE))
 
     outcome = await inquiry.end()
 
@@ -200,7 +202,7 @@ async def test_dr_2_a_later_round_that_completes_the_answer_ends_the_search_too(
 
 @pytest.mark.req("DR-3")
 async def test_dr_3_at_full_depth_the_report_says_that_further_exploration_is_needed() -> None:
-    inquiry = deep(Brief(breadth=2, depth=2), directions=("amber mode", "basil mode"))
+    inquiry = deep(ResearchOptions(breadth=2, depth=2), directions=("amber mode", "basil mode"))
 
     outcome = await inquiry.end()
 
@@ -212,7 +214,7 @@ async def test_dr_3_at_full_depth_the_report_says_that_further_exploration_is_ne
 @pytest.mark.req("DR-2", "DR-3")
 async def test_dr_3_a_round_that_added_nothing_leaves_the_mark() -> None:
     one = dict(list(WIDE.items())[:1])
-    inquiry = deep(Brief(breadth=3, depth=5), search=Finds(one), fetch=Reads(one))
+    inquiry = deep(ResearchOptions(breadth=3, depth=5), search=Finds(one), fetch=Reads(one))
 
     outcome = await inquiry.end()
 
@@ -222,18 +224,18 @@ async def test_dr_3_a_round_that_added_nothing_leaves_the_mark() -> None:
 
 @pytest.mark.req("DR-3")
 async def test_dr_3_nothing_found_and_nothing_open_leave_the_mark() -> None:
-    nothing = deep(Brief(breadth=3, depth=3), search=Finds({}), fetch=Reads({}))
-    unjudged = deep(Brief(breadth=3, depth=3), directions=())
+    nothing = deep(ResearchOptions(breadth=3, depth=3), search=Finds({}), fetch=Reads({}))
+    unjudged = deep(ResearchOptions(breadth=3, depth=3), directions=())
 
     for inquiry in (nothing, unjudged):
         outcome = await inquiry.end()
-        assert outcome.why is Why.COMPLETED
+        assert outcome.why is EndReason.COMPLETED
         assert says_further(inquiry, outcome)
 
 
 @pytest.mark.req("DR-3")
 async def test_dr_3_a_research_that_was_cancelled_or_ran_out_of_time_leaves_the_mark() -> None:
-    cancelled, late = (deep(Brief(breadth=2, depth=3), fetch=Stops(WIDE)) for _ in range(2))
+    cancelled, late = (deep(ResearchOptions(breadth=2, depth=3), fetch=Stops(WIDE)) for _ in range(2))
     await settle()
     cancelled.live.cancel()
 
@@ -250,7 +252,7 @@ async def test_dr_4_without_a_model_too_what_was_learnt_shapes_the_next_search()
     for place, direction in (("Marwick", "amber mode"), ("Osterby", "amber mode")):
         web = {url: text.replace("Halyard cache", f"Halyard cache of {place}") for url, text in WIDE.items()}
         model = Scripted({Answer: quoting(complete=False, directions=(direction,))})
-        inquiry = Inquiry(brief=Brief(breadth=2, depth=2), model=model, search=Finds(web), fetch=Reads(web))
+        inquiry = Inquiry(brief=ResearchOptions(breadth=2, depth=2), model=model, search=Finds(web), fetch=Reads(web))
 
         # when the plans are made by rules
         await inquiry.end()
@@ -270,7 +272,7 @@ async def test_dr_4_without_a_model_too_what_was_learnt_shapes_the_next_search()
 
 @pytest.mark.req("DR-4", "DR-6")
 async def test_dr_6_learnings_are_linked_to_what_was_read_none_twice_and_twenty_at_most() -> None:
-    inquiry = deep(Brief(breadth=20, depth=1))
+    inquiry = deep(ResearchOptions(breadth=20, depth=1))
 
     await inquiry.end()
 
@@ -285,7 +287,7 @@ async def test_dr_6_learnings_are_linked_to_what_was_read_none_twice_and_twenty_
 
 @pytest.mark.req("DR-5")
 async def test_dr_5_an_open_question_is_explored_first_in_the_next_round() -> None:
-    inquiry = deep(Brief(breadth=2, depth=2), directions=("fennel mode", "amber mode"))
+    inquiry = deep(ResearchOptions(breadth=2, depth=2), directions=("fennel mode", "amber mode"))
 
     await inquiry.end()
 
@@ -295,7 +297,7 @@ async def test_dr_5_an_open_question_is_explored_first_in_the_next_round() -> No
 
 @pytest.mark.req("DR-1", "DR-5")
 async def test_dr_5_no_round_explores_what_another_has_explored_however_its_plan_words_it() -> None:
-    inquiry = deep(Brief(breadth=2, depth=4), directions=("fennel mode", "amber mode"))
+    inquiry = deep(ResearchOptions(breadth=2, depth=4), directions=("fennel mode", "amber mode"))
 
     await inquiry.end()
 
@@ -304,17 +306,17 @@ async def test_dr_5_no_round_explores_what_another_has_explored_however_its_plan
 
 @pytest.mark.req("DR-5")
 async def test_dr_5_a_direction_was_explored_though_the_plan_asked_for_it_in_other_words() -> None:
-    def answer(task: Task) -> Answer:
+    def answer(task: ModelRequest) -> Answer:
         first = "learnings" not in dict(task.material)
         said: Answer = quoting(complete=False, directions=("fennel mode", "amber mode") if first else ())(task)
         return msgspec.structs.replace(said, claims=said.claims[-3:])
 
-    def reworded(task: Task) -> PlanDraft:
+    def reworded(task: ModelRequest) -> PlanDraft:
         number = dict(task.material)["round"]
         return PlanDraft((f"What else does the Halyard cache do, part {number}?",), (f"Halyard mode {number}",))
 
     model = Scripted({PlanDraft: reworded, Answer: answer})
-    inquiry = Inquiry(brief=Brief(breadth=2, depth=4), model=model, search=Finds(WIDE), fetch=Reads(WIDE))
+    inquiry = Inquiry(brief=ResearchOptions(breadth=2, depth=4), model=model, search=Finds(WIDE), fetch=Reads(WIDE))
 
     await inquiry.end()
 
@@ -324,7 +326,7 @@ async def test_dr_5_a_direction_was_explored_though_the_plan_asked_for_it_in_oth
 @pytest.mark.req("DR-7")
 async def test_dr_7_breadth_five_and_depth_three_are_five_pages_a_round_and_three_rounds() -> None:
     fetch = Reads(WIDE)
-    inquiry = Inquiry(brief=Brief(breadth=5, depth=3), model=onward(), search=Finds(WIDE), fetch=fetch)
+    inquiry = Inquiry(brief=ResearchOptions(breadth=5, depth=3), model=onward(), search=Finds(WIDE), fetch=fetch)
 
     await inquiry.end()
 
@@ -337,25 +339,25 @@ async def test_dr_7_breadth_five_and_depth_three_are_five_pages_a_round_and_thre
 @pytest.mark.req("DR-8")
 async def test_dr_8_a_single_pass_reads_ten_pages_and_reports_at_once() -> None:
     fetch = Reads(WIDE)
-    inquiry = deep(Brief(breadth=10, depth=1), search=Finds(WIDE), fetch=fetch)
+    inquiry = deep(ResearchOptions(breadth=10, depth=1), search=Finds(WIDE), fetch=fetch)
 
     outcome = await inquiry.end()
 
     assert pages_read(inquiry) == [len(fetch.fetched)] == [10]
     assert inquiry.rounds == []
-    assert outcome.why is Why.COMPLETED
+    assert outcome.why is EndReason.COMPLETED
 
 
 @pytest.mark.req("DR-9")
 def test_dr_9_without_parameters_a_research_has_breadth_five_and_depth_two() -> None:
-    assert (Brief().breadth, Brief().depth) == (5, 2)
+    assert (ResearchOptions().breadth, ResearchOptions().depth) == (5, 2)
 
 
 @pytest.mark.req("DR-10")
 async def test_dr_10_a_page_of_an_earlier_round_is_not_read_again() -> None:
     few = dict(list(WIDE.items())[:3])
     fetch = Reads(few)
-    inquiry = deep(Brief(breadth=2, depth=2), search=Finds(few), fetch=fetch)
+    inquiry = deep(ResearchOptions(breadth=2, depth=2), search=Finds(few), fetch=fetch)
 
     await inquiry.end()
 
@@ -365,7 +367,7 @@ async def test_dr_10_a_page_of_an_earlier_round_is_not_read_again() -> None:
 
 @pytest.mark.req("DR-11")
 async def test_dr_11_each_round_says_what_it_explores_and_how_much_is_known() -> None:
-    inquiry = deep(Brief(breadth=3, depth=2), directions=("amber mode",))
+    inquiry = deep(ResearchOptions(breadth=3, depth=2), directions=("amber mode",))
 
     await inquiry.end()
 
@@ -377,16 +379,16 @@ async def test_dr_11_each_round_says_what_it_explores_and_how_much_is_known() ->
 
 async def test_a_round_that_added_nothing_ends_the_rounds() -> None:
     one = dict(list(WIDE.items())[:1])
-    inquiry = deep(Brief(breadth=3, depth=5), search=Finds(one), fetch=Reads(one))
+    inquiry = deep(ResearchOptions(breadth=3, depth=5), search=Finds(one), fetch=Reads(one))
 
     outcome = await inquiry.end()
 
     assert len(inquiry.rounds) <= 1
-    assert outcome.why is Why.COMPLETED
+    assert outcome.why is EndReason.COMPLETED
 
 
 async def test_every_round_has_handoffs_of_its_own_and_no_more_time_than_the_one_above() -> None:
-    inquiry = Inquiry(brief=Brief(breadth=3, depth=4), model=onward(), search=Finds(WIDE), fetch=Reads(WIDE))
+    inquiry = Inquiry(brief=ResearchOptions(breadth=3, depth=4), model=onward(), search=Finds(WIDE), fetch=Reads(WIDE))
 
     outcome = await inquiry.end()
 
@@ -401,7 +403,7 @@ async def test_every_round_has_handoffs_of_its_own_and_no_more_time_than_the_one
 async def test_a_round_that_never_ends_is_cut_off_and_the_report_has_what_was_known_before() -> None:
     search = Finds(WIDE)
     searchers = iter([Searcher(search)])
-    inquiry = deep(Brief(breadth=3, depth=2), search=search, searcher=lambda: next(searchers, Hangs()))
+    inquiry = deep(ResearchOptions(breadth=3, depth=2), search=search, searcher=lambda: next(searchers, Hangs()))
 
     outcome = await inquiry.end()
 
@@ -413,7 +415,7 @@ async def test_a_round_that_never_ends_is_cut_off_and_the_report_has_what_was_kn
 async def test_cancelling_a_research_ends_its_deeper_rounds_too() -> None:
     # given
     fetch = Stops(WIDE)
-    inquiry = deep(Brief(breadth=2, depth=3), fetch=fetch)
+    inquiry = deep(ResearchOptions(breadth=2, depth=3), fetch=fetch)
     await settle()
     assert inquiry.where.state == State.DEEPENING
     assert len(inquiry.rounds) == 1

@@ -12,7 +12,7 @@ from actors.helpdesk import messages as m
 from actors.helpdesk.workflow import HELPDESK, WORKERS, State
 from actors.ports import Recall
 from actors.workflow.advance import advance, begin
-from actors.workflow.outcome import HandoffMade, RunBegan, Why
+from actors.workflow.outcome import EndReason, HandoffMade, RunBegan
 from actors.workflow.tables import ORCHESTRATOR, HandOff, Handover, Limits, Refuse, Run, Step, Terminate
 from actors.workflow.verify import InvalidWorkflow, verify
 from bus import Actor, Context, LocalBus
@@ -67,7 +67,7 @@ async def test_hd_1_1_ticketings_final_update_ends_the_workflow_at_once() -> Non
     outcome = await Stage().end()
 
     assert outcome.handoffs[-1].target == "ticketing", "nobody is handed anything after it"
-    assert (outcome.by, outcome.why) == ("ticketing", Why.COMPLETED)
+    assert (outcome.by, outcome.why) == ("ticketing", EndReason.COMPLETED)
 
 
 @pytest.mark.req("HD-1.2")
@@ -127,7 +127,7 @@ async def test_hd_1_5_tickets_one_after_another_and_side_by_side_end_independent
     alone = [await Stage(loop if n % 2 else None, case=case).end() for n, case in enumerate(cases)]
 
     assert together == alone
-    assert [each.why for each in together] == [Why.COMPLETED, Why.LOOP_DETECTED] * 3
+    assert [each.why for each in together] == [EndReason.COMPLETED, EndReason.LOOP_DETECTED] * 3
     assert [each.ticket for each in together] == [case.ticket_id for case in cases]
 
 
@@ -150,7 +150,7 @@ def test_hd_2_2_an_orchestrator_that_sees_the_marker_hands_off_to_nobody() -> No
 
     after, verdict = advance(HELPDESK, run, CLOSED, sender="ticketing", number=verdict.number, elapsed=0.0)
 
-    assert verdict == Terminate(Why.COMPLETED, "ticketing")
+    assert verdict == Terminate(EndReason.COMPLETED, "ticketing")
     assert after.handoffs == run.handoffs
 
 
@@ -196,7 +196,7 @@ async def test_hd_3_1_the_same_pattern_three_times_in_a_row_is_a_loop() -> None:
 
     outcome = await stage.end()
 
-    assert outcome.why is Why.LOOP_DETECTED
+    assert outcome.why is EndReason.LOOP_DETECTED
     assert outcome.loop == (("worker", "network"), ("network", "worker"))
     chosen = [
         (each.source, each.target) for each in outcome.handoffs if each.source in WORKERS and each.target in WORKERS
@@ -221,7 +221,7 @@ async def test_hd_3_3_more_than_twenty_handoffs_end_the_workflow() -> None:
 
     outcome = await Stage(dict.fromkeys(WORKERS, lambda: shared)).end()
 
-    assert outcome.why is Why.MAX_HANDOFFS_EXCEEDED
+    assert outcome.why is EndReason.MAX_HANDOFFS_EXCEEDED
     assert len([each for each in outcome.handoffs if each.reason != outcome.why]) == 20
 
 
@@ -240,7 +240,7 @@ async def test_hd_3_4_a_loop_sets_the_tickets_status_to_error_with_details() -> 
 async def test_hd_3_5_more_than_ten_minutes_end_the_workflow(role: str) -> None:
     outcome = await Stage({role: Hangs}).end()
 
-    assert (outcome.why, outcome.seconds, outcome.status) == (Why.TIMED_OUT, 600, "error")
+    assert (outcome.why, outcome.seconds, outcome.status) == (EndReason.TIMED_OUT, 600, "error")
 
 
 def states(stage: Stage) -> list[str]:
@@ -311,7 +311,7 @@ async def test_hd_5_1_given_a_cached_resolution_ticketing_ends_it_alone() -> Non
     outcome = await stage.end()
 
     assert targets(outcome) == ["memory", "orchestrator", "ticketing"]
-    assert (outcome.why, outcome.by, outcome.resolution) == (Why.COMPLETED, "ticketing", RESOLUTION)
+    assert (outcome.why, outcome.by, outcome.resolution) == (EndReason.COMPLETED, "ticketing", RESOLUTION)
     status, note = stage.tickets.rows["T-1"]
     assert status == "resolved"
     assert "T-0" in note
@@ -357,7 +357,7 @@ async def test_hd_5_4_nobody_but_ticketing_may_terminate(role: str) -> None:
 
     outcome, lines = await logged(Stage({role: lambda: liar}, flow=flow))
 
-    assert (outcome.why, outcome.by, targets(outcome)) == (Why.COMPLETED, "ticketing", PLAIN)
+    assert (outcome.why, outcome.by, targets(outcome)) == (EndReason.COMPLETED, "ticketing", PLAIN)
     refused = [(line["target"], line["log_level"], line["reason"]) for line in events(lines, "termination.refused")]
     said = f"{role} tried to end the run, which only ticketing may; it is asked again"
     assert refused == [(role, "warning", said)] * 2
@@ -379,7 +379,7 @@ async def test_hd_5_5_terminate_workflow_stops_every_agents_execution_at_once() 
 
     outcome = await Stage({"worker": WorksOn}).end()
 
-    assert (outcome.why, outcome.seconds) == (Why.COMPLETED, 0)
+    assert (outcome.why, outcome.seconds) == (EndReason.COMPLETED, 0)
     assert cancelled == ["worker"]
 
 
@@ -443,7 +443,7 @@ async def test_hd_6_3_and_6_4_a_second_answer_counts_for_nothing(role: str) -> N
     twice = Twice(*answers)
     outcome = await Stage({role: lambda: twice}).end()
 
-    assert (outcome.why, targets(outcome)) == (Why.COMPLETED, PLAIN)
+    assert (outcome.why, targets(outcome)) == (EndReason.COMPLETED, PLAIN)
     assert outcome.refused == len(answers)
 
 

@@ -13,24 +13,24 @@ from actors.evidence.sources import SearchResult
 from actors.research import messages as m
 from actors.research.extractor import Extractor
 from actors.research.messages import CloseResearch, ExtractionCompleted, ReadSources, ResearchClosed
-from actors.research.models import Brief, Plan
+from actors.research.models import Plan, ResearchOptions
 from actors.research.output_schemas import Answer, PlanDraft
 from actors.research.workflow import RESEARCH, ResearchCase, State
-from actors.workflow.outcome import Why
-from actors.workflow.progress import RoundBegan, Worked
-from actors.workflow.tables import ORCHESTRATOR, Again, Limits, Step
+from actors.workflow.outcome import EndReason
+from actors.workflow.progress import RoundBegan, StageProgress
+from actors.workflow.tables import ORCHESTRATOR, Limits, RetryStage, Step
 from actors.workflow.verify import verify
 from bus import Actor, Context
 from runtime.cli import Exit
-from runtime.cli.view.result import exit_status, researched
-from runtime.families.helpdesk import configured
+from runtime.cli.view.result import exit_status, research_lines
+from runtime.families.helpdesk import configure
 from runtime.settings import AgentsSettings, RunSettings, Settings
 from tests.actors.research.test_extractor import Turn
 from tests.clock import settle
 from tests.fakes import Hangs, Says, targets
 from tests.inquiry import QUESTION, WEB, Finds, Inquiry, Looks, Reads, Scripted
 
-ONE = Brief(breadth=3, depth=1)
+ONE = ResearchOptions(breadth=3, depth=1)
 TURNS = 100
 """Of the loop, in which whatever needs no time has come to pass."""
 STAGES = ["planning", "searching", "extracting", "analyzing", "reporting"]
@@ -58,7 +58,7 @@ async def test_pr_8_a_research_goes_from_planning_to_completed() -> None:
 
     assert states(inquiry) == STAGES
     assert inquiry.where.state == State.COMPLETED
-    assert (outcome.why, outcome.by, outcome.status) == (Why.COMPLETED, "reporter", "suggested")
+    assert (outcome.why, outcome.by, outcome.status) == (EndReason.COMPLETED, "reporter", "suggested")
     assert [to for to in targets(outcome) if to != ORCHESTRATOR] == [
         "planner", "searcher", "extractor", "analyzer", "reporter"
     ]  # fmt: skip
@@ -113,7 +113,7 @@ async def test_pr_9_a_search_that_falls_short_is_planned_anew_and_that_is_bounde
 
     assert states(inquiry)[:4] == ["planning", "searching", "planning", "searching"]
     assert states(inquiry).count("searching") <= 4
-    assert (outcome.status, outcome.why) == ("not_found", Why.COMPLETED)
+    assert (outcome.status, outcome.why) == ("not_found", EndReason.COMPLETED)
     assert len(inquiry.where.repeated) >= 1
 
 
@@ -125,7 +125,7 @@ async def test_pr_9_pages_that_cannot_be_read_send_the_run_back_to_searching() -
 
     assert states(inquiry).count("extracting") >= 2
     assert states(inquiry).count("extracting") <= 4
-    assert outcome.why is Why.COMPLETED
+    assert outcome.why is EndReason.COMPLETED
     assert {each.place for each in inquiry.known.missed} <= set(WEB)
     assert len(inquiry.known.missed) >= 3
 
@@ -133,7 +133,7 @@ async def test_pr_9_pages_that_cannot_be_read_send_the_run_back_to_searching() -
 @pytest.mark.req("PR-9")
 def test_pr_9_no_stage_is_repeated_more_than_three_times_and_the_table_must_end() -> None:
     again = [to for step in RESEARCH.steps.values() if isinstance(step, Step) for to in step.then.values()]
-    repetitions = [each for each in again if isinstance(each, Again)]
+    repetitions = [each for each in again if isinstance(each, RetryStage)]
     assert repetitions
     assert all(each.at_most <= 3 for each in repetitions)
     assert verify(RESEARCH) <= RESEARCH.max_handoffs + 1
@@ -166,7 +166,7 @@ async def test_pr_23_an_agent_over_five_minutes_is_stopped_and_asked_again_as_co
 
     assert seen == ["asked", "stopped"] * 3
     assert [each.reason for each in outcome.handoffs].count("step_timed_out") == 3
-    assert (outcome.status, outcome.why) == ("error", Why.STEP_TIMED_OUT)
+    assert (outcome.status, outcome.why) == ("error", EndReason.STEP_TIMED_OUT)
     assert outcome.detail == f"The agent {role} did not answer in time."
     assert [line["log_level"] for line in lines if "did not answer in time" in line.get("reason", "")] == [
         "warning"
@@ -191,9 +191,9 @@ async def test_pr_24_a_research_whose_time_is_over_is_logged_as_failed_and_its_u
     with capture_logs() as lines:
         outcome = await inquiry.end()
 
-    assert (outcome.status, outcome.why) == ("error", Why.TIMED_OUT)
+    assert (outcome.status, outcome.why) == ("error", EndReason.TIMED_OUT)
     assert failures(lines) == [("R-1", "T-1", "timed_out", "The time for this run was over.")]
-    assert outcome.detail in " ".join(line.text for line in researched(outcome))
+    assert outcome.detail in " ".join(line.text for line in research_lines(outcome))
     assert exit_status(outcome) == Exit.LIMIT
 
 
@@ -213,16 +213,16 @@ async def test_pr_24_a_research_that_ends_well_or_is_cancelled_in_time_is_no_err
 async def test_pr_26_time_and_retries_of_each_agent_can_be_set() -> None:
     assert RESEARCH.default_limits.within == 300.0  # five minutes
     agents = AgentsSettings(searcher_seconds=7.0, searcher_retries=0, analyzer_retries=3)
-    flow = configured(RESEARCH, Settings(agents=agents, run=RunSettings(agent_seconds=50.0)))
+    flow = configure(RESEARCH, Settings(agents=agents, run=RunSettings(agent_seconds=50.0)))
 
     assert flow.limits["searcher"] == Limits(7.0, 0)
     assert flow.limits["analyzer"] == Limits(50.0, 3)
-    usual = configured(RESEARCH, Settings())
+    usual = configure(RESEARCH, Settings())
     for role in ("planner", "searcher", "extractor", "analyzer", "reporter"):
         assert usual.limits[role].within == 300.0
         assert usual.limits[role].retries in {1, 2}
     outcome = await Inquiry(brief=ONE, flow=flow, searcher=Hangs).end()
-    assert (outcome.why, outcome.seconds) == (Why.STEP_TIMED_OUT, 7.0)
+    assert (outcome.why, outcome.seconds) == (EndReason.STEP_TIMED_OUT, 7.0)
 
 
 class Timed(Scripted):
@@ -253,7 +253,7 @@ async def test_pr_25_no_agent_gives_a_search_or_a_model_less_than_its_share_of_t
     agent_seconds: float, least: float
 ) -> None:
     model, search = Timed(), TimedFinds()
-    flow = configured(RESEARCH, Settings(run=RunSettings(agent_seconds=agent_seconds)))
+    flow = configure(RESEARCH, Settings(run=RunSettings(agent_seconds=agent_seconds)))
 
     await Inquiry(brief=ONE, flow=flow, model=model, search=search).end()
 
@@ -290,7 +290,7 @@ async def test_pr_31_a_cancelled_research_hands_in_what_it_has_and_starts_nothin
     # then
     assert inquiry.live.ended
     outcome = await inquiry.end()
-    assert (outcome.status, outcome.why, outcome.seconds) == ("cancelled", Why.CANCELLED, 0.0)
+    assert (outcome.status, outcome.why, outcome.seconds) == ("cancelled", EndReason.CANCELLED, 0.0)
     assert len(inquiry.known.pages) == 2
     assert (fetch.begun, len(inquiry.search.asked)) == (1, searches)
     assert outcome.resolution is not None
@@ -343,7 +343,7 @@ async def test_pr_31_at_each_stage_a_cancelled_research_ends_at_once_with_a_part
     # given a research that is at work in this stage
     real = {"model": Scripted({}), "search": Finds(), "fetch": Reads(), "reading": Looks()}
     world = {name: Held(each, *((held,) if name == port else ())) for name, each in real.items()}
-    inquiry = Inquiry(brief=Brief(breadth=3, depth=2), **world)  # type: ignore[arg-type]
+    inquiry = Inquiry(brief=ResearchOptions(breadth=3, depth=2), **world)  # type: ignore[arg-type]
     await until(lambda: inquiry.where.state == state and world[port].begun > 0)
     await settle()
     begun = {name: each.begun for name, each in world.items()}
@@ -356,7 +356,12 @@ async def test_pr_31_at_each_stage_a_cancelled_research_ends_at_once_with_a_part
     # then it is over without any further wait, and nothing new was begun
     assert inquiry.live.ended
     outcome = await inquiry.end()
-    assert (outcome.status, outcome.why, outcome.by, outcome.seconds) == ("cancelled", Why.CANCELLED, "reporter", 0.0)
+    assert (outcome.status, outcome.why, outcome.by, outcome.seconds) == (
+        "cancelled",
+        EndReason.CANCELLED,
+        "reporter",
+        0.0,
+    )
     assert {name: each.begun for name, each in world.items()} == begun
     assert states(inquiry)[-1] == state
     assert not inquiry.rounds
@@ -403,10 +408,10 @@ async def test_pr_32_an_agent_that_hands_in_nothing_is_not_waited_for_longer_tha
     outcome = await inquiry.end()
 
     if forced:
-        assert (outcome.status, outcome.why) == ("error", Why.CANCEL_FORCED)
+        assert (outcome.status, outcome.why) == ("error", EndReason.CANCEL_FORCED)
         assert 30.0 <= outcome.seconds <= 32.0
     else:  # a plan that is half made is of no use, so nobody waits for it
-        assert (outcome.status, outcome.why, outcome.seconds) == ("cancelled", Why.CANCELLED, 0.0)
+        assert (outcome.status, outcome.why, outcome.seconds) == ("cancelled", EndReason.CANCELLED, 0.0)
 
 
 @pytest.mark.req("PR-32")
@@ -418,7 +423,7 @@ async def test_pr_32_a_cancel_that_takes_over_thirty_seconds_is_forced() -> None
         inquiry.live.cancel()
         outcome = await inquiry.end()
 
-    assert (outcome.status, outcome.why) == ("error", Why.CANCEL_FORCED)
+    assert (outcome.status, outcome.why) == ("error", EndReason.CANCEL_FORCED)
     assert 30.0 <= outcome.seconds <= 32.0
     assert failures(lines) == [("R-1", "T-1", "cancel_forced", outcome.detail)]
     assert outcome.detail == "It was cancelled, and an agent did not stop in time."
@@ -446,7 +451,9 @@ class HangsBelow(Actor[Any]):
 async def test_pr_32_a_round_below_that_does_not_stop_is_forced_as_well() -> None:
     # given
     model = Scripted({Answer: goes_on})
-    inquiry = Inquiry(brief=Brief(breadth=3, depth=2), model=model, extractor=lambda: HangsBelow(Extractor(Reads())))
+    inquiry = Inquiry(
+        brief=ResearchOptions(breadth=3, depth=2), model=model, extractor=lambda: HangsBelow(Extractor(Reads()))
+    )
     await until(lambda: bool(inquiry.rounds) and inquiry.rounds[0].where.state == State.EXTRACTING)
 
     # when
@@ -455,7 +462,7 @@ async def test_pr_32_a_round_below_that_does_not_stop_is_forced_as_well() -> Non
         outcome = await inquiry.end()
 
     # then
-    assert (outcome.status, outcome.why) == ("error", Why.CANCEL_FORCED)
+    assert (outcome.status, outcome.why) == ("error", EndReason.CANCEL_FORCED)
     assert 30.0 <= outcome.seconds <= 32.0
     assert ("R-1", "T-1", "cancel_forced", outcome.detail) in failures(lines)
 
@@ -466,7 +473,7 @@ async def test_pr_29_each_stage_tells_what_it_does_as_it_does_it() -> None:
 
     await inquiry.end()
 
-    worked = [each for each in inquiry.heard if isinstance(each, Worked)]
+    worked = [each for each in inquiry.heard if isinstance(each, StageProgress)]
     assert list(dict.fromkeys(each.stage for each in worked)) == [
         stage for stage in STAGES if stage != "reporting" or any(each.stage == stage for each in worked)
     ]
@@ -480,12 +487,12 @@ async def test_pr_29_each_stage_tells_what_it_does_as_it_does_it() -> None:
 async def test_sy_3_only_the_reporter_can_end_a_research(role: str) -> None:
     claims = ResearchClosed(status="resolved")
     roles: dict[str, Any] = {role: lambda: Says(claims)}
-    inquiry = Inquiry(brief=Brief(breadth=3, depth=2), **roles)
+    inquiry = Inquiry(brief=ResearchOptions(breadth=3, depth=2), **roles)
 
     outcome = await inquiry.end()
 
     assert outcome.by == "reporter"
-    assert outcome.why is Why.ANSWERS_REFUSED or role == "round"
+    assert outcome.why is EndReason.ANSWERS_REFUSED or role == "round"
 
 
 @pytest.mark.req("PR-6", "PR-7")
@@ -530,7 +537,7 @@ async def test_pages_that_order_about_change_nothing() -> None:
     outcome = await inquiry.end()
 
     assert states(inquiry)[-1] == "reporting"
-    assert (outcome.by, outcome.why) == ("reporter", Why.COMPLETED)
+    assert (outcome.by, outcome.why) == ("reporter", EndReason.COMPLETED)
 
 
 def test_every_field_of_every_message_is_known_to_the_case() -> None:
@@ -561,7 +568,7 @@ LAMPS = {
 async def test_pr_1_without_a_model_a_comparison_is_taken_apart_worked_on_and_put_together(task: str) -> None:
     # given three pages, none of which says what the Glimmer lamp weighs
     search = Finds(LAMPS)
-    inquiry = Inquiry(brief=Brief(breadth=3, depth=2), text=task, search=search, fetch=Reads(LAMPS))
+    inquiry = Inquiry(brief=ResearchOptions(breadth=3, depth=2), text=task, search=search, fetch=Reads(LAMPS))
 
     outcome = await inquiry.end()
 
@@ -597,7 +604,7 @@ async def test_pr_1_without_a_model_a_comparison_is_taken_apart_worked_on_and_pu
 async def test_pr_1_a_sentence_on_two_sides_stands_in_the_cells_of_both() -> None:
     both = {"https://one.example/lamps": "The Lumora lamp and the Orbiter lamp have one warranty."}
     task = "Compare the Lumora lamp and the Orbiter lamp on warranty and weight"
-    inquiry = Inquiry(brief=Brief(breadth=1, depth=1), text=task, search=Finds(both), fetch=Reads(both))
+    inquiry = Inquiry(brief=ResearchOptions(breadth=1, depth=1), text=task, search=Finds(both), fetch=Reads(both))
 
     await inquiry.end()
 
@@ -612,9 +619,11 @@ async def test_pr_1_a_sentence_on_two_sides_stands_in_the_cells_of_both() -> Non
 async def test_pr_1_a_table_that_a_deeper_round_fills_is_still_there_at_the_end() -> None:
     many = {f"https://h{n}.example/{n}": f"The lamp of house {n} is lit at {n} past ten." for n in range(3)}
     inquiry = Inquiry(
-        brief=Brief(breadth=2, depth=3), text="Compare the Lumora lamp and the Orbiter lamp on warranty and weight",
-        search=Finds(LAMPS | many), fetch=Reads(LAMPS | many),
-    )  # fmt: skip
+        brief=ResearchOptions(breadth=2, depth=3),
+        text="Compare the Lumora lamp and the Orbiter lamp on warranty and weight",
+        search=Finds(LAMPS | many),
+        fetch=Reads(LAMPS | many),
+    )
 
     await inquiry.end()
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from actors.evidence.sources import Missed, Page, SearchResult
+from actors.evidence.sources import FailedSource, Page, SearchResult
 from actors.research.extractor import Extractor
 from actors.research.messages import AnalyzeSources, ReadSources, RunSearches
-from actors.research.models import Brief, Plan
+from actors.research.models import Plan, ResearchOptions
 from actors.research.searcher import Searcher
 from runtime.crawl.extract.extracted import Extracted
 from runtime.crawl.extract.page import extract
@@ -126,7 +126,11 @@ async def top_five(web: Site, folder: Path, here: Here, searching: float, readin
     paths = [path for path in site_pages.ARTICLES if path != "/articles/barrage"]
     urls = [web.url(path, n % 3) for n, path in enumerate([*paths, "/article"][: len(reading)])]
     web.slow = dict(zip((url.partition(str(web.port))[2] for url in urls), reading, strict=True))
-    plan, brief, text = Plan(("What of the barrage?",), ("tidal barrage",), ("web",)), Brief(breadth=5), "tidal barrage"
+    plan, brief, text = (
+        Plan(("What of the barrage?",), ("tidal barrage",), ("web",)),
+        ResearchOptions(breadth=5),
+        "tidal barrage",
+    )
     found = await Searcher(Engine(urls, searching)).receive(
         RunSearches(text=text, brief=brief, plan=plan, results=(), pages=(), missed=(), unavailable=(), shortfall=""),
         Turn(300.0),  # type: ignore[arg-type]
@@ -176,7 +180,7 @@ async def test_re_10_the_top_five_of_a_query_are_searched_and_read_in_under_twen
 async def test_re_14_each_source_of_a_research_was_read_or_failed_and_holds_its_content() -> None:
     gone, *there = WEB
     asked: list[AnalyzeSources] = []
-    inquiry = Inquiry(brief=Brief(breadth=4, depth=1), fetch=Reads(missing=[gone]))
+    inquiry = Inquiry(brief=ResearchOptions(breadth=4, depth=1), fetch=Reads(missing=[gone]))
     cast = inquiry.live._bus._cast
     analyzer = cast["analyzer"]
 
@@ -195,7 +199,7 @@ async def test_re_14_each_source_of_a_research_was_read_or_failed_and_holds_its_
     await inquiry.end()
 
     # a source is one URL, with what it says or why it says nothing
-    sources: list[Page | Missed] = [*inquiry.known.pages, *inquiry.known.missed]
+    sources: list[Page | FailedSource] = [*inquiry.known.pages, *inquiry.known.missed]
     assert {each.url if isinstance(each, Page) else each.place for each in sources} == set(WEB)
     assert {each.place: each.reason for each in inquiry.known.missed} == {gone: "dead"}
     assert all(each.detail for each in inquiry.known.missed)

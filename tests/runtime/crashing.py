@@ -13,9 +13,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from actors.evidence.passages import Findings
-from actors.helpdesk.output_schemas import Analysis, Draft, PassOn
-from actors.ports import Filled, Recall, Task
+from actors.evidence.passages import SearchHits
+from actors.helpdesk.output_schemas import Analysis, Draft, HandoverRequest
+from actors.ports import Completion, ModelRequest, Recall
 from actors.workflow.outcome import Spent
 from runtime.node import Node
 from runtime.settings import Settings, StorageSettings
@@ -46,11 +46,11 @@ class Noting(Thinks):
         super().__init__()
         self._notes, self._scenario = notes, scenario
 
-    async def fill(self, shape: type[Any], task: Task, *, within: float) -> Filled:
+    async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Completion:
         self._notes.note(f"{task.agent}:{shape.__name__}")
         if shape is Draft and self._scenario == "circle":
             to = "network" if task.agent == "worker" else "worker"
-            return Filled(Draft(pass_on=PassOn(to, "round we go")))
+            return Completion(Draft(pass_on=HandoverRequest(to, "round we go")))
         if shape is Draft and self._scenario == "deadly":
             os.kill(os.getpid(), signal.SIGKILL)
         if shape is Draft and self._scenario == "exiting":
@@ -69,7 +69,7 @@ class NotingKnowledge(Knows):
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
 
-    async def search(self, question: str, *, within: float, limit: int | None = None, **_: object) -> Findings:
+    async def search(self, question: str, *, within: float, limit: int | None = None, **_: object) -> SearchHits:
         self._notes.note("knowledge:search")
         return await super().search(question, within=within, limit=limit)
 

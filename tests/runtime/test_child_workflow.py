@@ -8,7 +8,7 @@ import msgspec
 
 from actors.helpdesk import messages as m
 from actors.helpdesk.workflow import HELPDESK, TicketCase
-from actors.workflow.outcome import Outcome, Why
+from actors.workflow.outcome import EndReason, Outcome
 from actors.workflow.tables import Run, Step, Workflow
 from bus import Cast, Event
 from runtime.child_workflow import ChildRun
@@ -62,7 +62,7 @@ async def test_a_child_that_reaches_a_limit_ends_alone_and_its_parent_goes_on() 
 
     outcome = await Family(Jumping(), 1, **ring).begin().outcome()
 
-    assert (outcome.why, outcome.status) == (Why.COMPLETED, "not_found")
+    assert (outcome.why, outcome.status) == (EndReason.COMPLETED, "not_found")
     assert "three times in a row" in outcome.summary
 
 
@@ -77,7 +77,7 @@ async def test_a_child_run_never_outlives_its_parent() -> None:
     await clock.jump(302)
 
     outcome = await parent.outcome()
-    assert outcome.why is Why.TIMED_OUT
+    assert outcome.why is EndReason.TIMED_OUT
     assert all(child.ended for child in family.children)
     assert outcome.seconds <= HELPDESK.max_seconds + 2
 
@@ -100,7 +100,7 @@ async def test_a_step_that_hands_in_asks_its_child_to_end_too() -> None:
     step = HELPDESK.steps["ticket_analyzed"]
     assert isinstance(step, Step)
     gentle = msgspec.structs.replace(
-        HELPDESK, steps={**HELPDESK.steps, "ticket_analyzed": msgspec.structs.replace(step, hands_in=True)}
+        HELPDESK, steps={**HELPDESK.steps, "ticket_analyzed": msgspec.structs.replace(step, returns_partial=True)}
     )
     clock = Jumping()
     family = Family(clock, worker=Hangs)
@@ -112,4 +112,4 @@ async def test_a_step_that_hands_in_asks_its_child_to_end_too() -> None:
 
     child = await family.children[0].outcome()
     assert child.status == "cancelled"
-    assert (await parent.outcome()).why is Why.CANCELLED
+    assert (await parent.outcome()).why is EndReason.CANCELLED

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from runtime.config import ConfigError, allowed, is_loopback, keys, load
+from runtime.config import ConfigError, describe_type, is_loopback, keys, load
 from runtime.kubernetes import service_variables
 from runtime.settings import Settings
 from tests import ROOT
@@ -44,16 +44,16 @@ def test_the_shipped_file_names_every_setting_with_the_value_that_holds_anyway()
 def test_every_number_of_the_shipped_file_is_explained_with_its_bounds() -> None:
     lines = SHIPPED.read_text(encoding="utf-8").splitlines()
     for key in keys().values():
-        if not allowed(key.type).startswith(("a number", "a whole number")):
+        if not describe_type(key.type).startswith(("a number", "a whole number")):
             continue
         section = lines[next(n for n, line in enumerate(lines) if line.startswith(f"[{key.section}]")) :]
         line = next(line for line in section if line.startswith(f"{key.name} = "))
-        assert re.search(rf"#.*\b{allowed(key.type).rpartition(' ')[2]}\b", line), line
+        assert re.search(rf"#.*\b{describe_type(key.type).rpartition(' ')[2]}\b", line), line
 
 
 def test_every_number_has_bounds_and_every_setting_can_be_explained() -> None:
     for key in keys().values():
-        sentence = allowed(key.type)
+        sentence = describe_type(key.type)
         assert sentence
         assert "None" not in sentence
 

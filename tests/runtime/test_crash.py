@@ -16,7 +16,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from actors.helpdesk.messages import SummaryCompleted
-from actors.workflow.outcome import Outcome, Why
+from actors.workflow.outcome import EndReason, Outcome
 from actors.workflow.tables import MAX_RESUMES
 from runtime.node import Node
 from runtime.processes.pool import ROOT
@@ -101,7 +101,7 @@ async def test_killed_at_each_durable_write_a_run_comes_to_the_same_end(tmp_path
     assert kills(tmp_path / "whole") == 0
     whole = await resumed(tmp_path / "whole")
     assert whole is not None
-    assert (whole.why, targets(whole)) == (Why.COMPLETED, PLAIN)
+    assert (whole.why, targets(whole)) == (EndReason.COMPLETED, PLAIN)
     deaths = 0
     for n, after in itertools.product(range(1, MOST_WRITES), (False, True)):
         folder = tmp_path / f"{n}-{after}"
@@ -133,7 +133,7 @@ async def test_the_window_of_the_loop_detection_survives(tmp_path: Path, kills: 
     assert kills(tmp_path / "whole", scenario="circle") == 0
     whole = await resumed(tmp_path / "whole")
     assert whole is not None
-    assert whole.why is Why.LOOP_DETECTED
+    assert whole.why is EndReason.LOOP_DETECTED
     for n in (4, 6, 8):
         folder = tmp_path / str(n)
         assert kills(folder, scenario="circle", kill=n, after=True) == -9
@@ -155,7 +155,7 @@ async def test_the_deadline_is_not_set_anew(tmp_path: Path, kills: Kills) -> Non
     outcome = await resumed(tmp_path)
 
     assert outcome is not None
-    assert (outcome.why, outcome.by, outcome.status) == (Why.TIMED_OUT, "ticketing", "error")
+    assert (outcome.why, outcome.by, outcome.status) == (EndReason.TIMED_OUT, "ticketing", "error")
     assert outcome.seconds == pytest.approx(700, abs=30)
 
 
@@ -176,9 +176,9 @@ async def test_a_run_that_ends_its_process_does_so_a_few_times_only(
         assert rows(node, "SELECT status FROM ticket") == [("error",)]
     assert Counter(Notes(tmp_path).lines())["worker:Draft"] == deaths
     if scenario == "deadly":
-        assert (outcome.why, deaths) == (Why.CRASHED_REPEATEDLY, MAX_RESUMES + 1)
+        assert (outcome.why, deaths) == (EndReason.CRASHED_REPEATEDLY, MAX_RESUMES + 1)
     else:  # there was time to note the failure
-        assert outcome.why is Why.STEP_FAILED
+        assert outcome.why is EndReason.STEP_FAILED
     assert Counter(Notes(tmp_path).lines())["ticketing:Analysis"] == 1
 
 
@@ -193,7 +193,7 @@ async def test_a_run_whose_journal_is_damaged_is_given_up_and_the_others_go_on(t
         outcome = await resumed(tmp_path)
 
     assert outcome is not None
-    assert outcome.why is Why.COMPLETED
+    assert outcome.why is EndReason.COMPLETED
     (line,) = [each for each in lines if each["event"] == "workflow.terminated" and each["run"] == "R-bad"]
     assert (line["reason"], line["agent"], line["ticket"]) == ("orchestrator_failed", "orchestrator", "T-bad")
     async with opened(tmp_path) as node:
@@ -206,7 +206,7 @@ async def test_a_run_that_is_open_although_its_journal_holds_the_end_is_ended_an
 ) -> None:
     async with opened(tmp_path) as node:
         outcome = await (await node.submit(TICKET)).outcome()
-        assert outcome.why is Why.COMPLETED
+        assert outcome.why is EndReason.COMPLETED
         await node.database.run(("UPDATE run SET ended = NULL, ending = NULL, status = 'running', owner = ''", ()))
 
     async with opened(tmp_path) as node, asyncio.timeout(20):
@@ -214,11 +214,11 @@ async def test_a_run_that_is_open_although_its_journal_holds_the_end_is_ended_an
             await handle.outcome()
         _, found = node.status("T-1")
         assert found is not None
-        assert (found.why, found.status) == (Why.ORCHESTRATOR_FAILED, "error")
+        assert (found.why, found.status) == (EndReason.ORCHESTRATOR_FAILED, "error")
 
         again = await (await node.submit(TICKET)).outcome()
 
-        assert again.why is Why.COMPLETED
+        assert again.why is EndReason.COMPLETED
 
 
 async def test_a_process_that_lives_keeps_its_runs(tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ async def test_a_process_that_lives_keeps_its_runs(tmp_path: Path) -> None:
         assert await second.cancel("T-1")
         outcome = await handle.outcome()
 
-        assert (outcome.why, outcome.status) == (Why.CANCELLED, "cancelled")
+        assert (outcome.why, outcome.status) == (EndReason.CANCELLED, "cancelled")
 
 
 def test_what_is_journalled_by_name_is_what_is_looked_for() -> None:

@@ -15,7 +15,7 @@ from runtime.cli import UserError
 from runtime.cli.ticket_input import parse, read
 from runtime.cli.view.result import as_json
 from runtime.config import ConfigError, keys, load
-from runtime.messages import nearest, redacted, safe, shown, spoken
+from runtime.messages import display, nearest, redact, safe, spell_out
 
 TEXT = some.text(some.characters(codec=None), max_size=60)
 """Every character, lone surrogates and controls among them."""
@@ -71,8 +71,8 @@ def test_json_holds_every_text_as_it_is_on_one_harmless_line(text: str) -> None:
 
 @given(TEXT)
 def test_a_shown_value_is_short_and_harmless(text: str) -> None:
-    assert shown(text).isprintable()
-    assert len(shown(text)) <= 600
+    assert display(text).isprintable()
+    assert len(display(text)) <= 600
 
 
 def test_the_nearest_word_is_named_or_all_of_them() -> None:
@@ -136,7 +136,7 @@ def test_a_variable_is_a_setting_or_one_sentence_with_its_name(variable: str, te
     ],
 )  # fmt: skip
 def test_names_become_words_and_sentences_stay(name: str, words: str) -> None:
-    assert spoken(name) == words
+    assert spell_out(name) == words
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_names_become_words_and_sentences_stay(name: str, words: str) -> None:
     ],
 )
 def test_a_url_is_shown_without_its_password(text: str, said: str) -> None:
-    assert redacted(text) == said
+    assert redact(text) == said
     if "hunter2" in text:
-        assert "hunter2" not in shown(text)
-        assert "hunter2" not in shown(text.replace("hunter2", "hunter2" * 40))
+        assert "hunter2" not in display(text)
+        assert "hunter2" not in display(text.replace("hunter2", "hunter2" * 40))

@@ -14,17 +14,17 @@ import pytest
 from structlog.testing import capture_logs
 
 from actors.evidence.claims import Claim
-from actors.evidence.passages import Findings, Passage, Slice
-from actors.helpdesk.output_schemas import Analysis, Draft, PassOn, Summary
+from actors.evidence.passages import Passage, SearchHits, Span
+from actors.helpdesk.output_schemas import Analysis, Draft, HandoverRequest, Summary
 from actors.helpdesk.workflow import HELPDESK
-from actors.ports import Filled, Recall, Task
+from actors.ports import Completion, ModelRequest, Recall
 from actors.research.workflow import RESEARCH
-from actors.workflow.outcome import Outcome, RunEnded, Spent, Why
+from actors.workflow.outcome import EndReason, Outcome, RunEnded, Spent
 from actors.workflow.tables import MAX_RESUMES
 from actors.workflow.verify import TooFewHandoffs, verify
 from runtime.cli.diagnostics import checks
 from runtime.config import ConfigError, load
-from runtime.families.helpdesk import configured
+from runtime.families.helpdesk import configure
 from runtime.node import Busy, Node, RunHandle
 from runtime.settings import RunSettings, ServerSettings, Settings, StorageSettings
 from runtime.storage.journal import Ticket
@@ -69,7 +69,7 @@ class Gate(Model):
         super().__init__()
         self.go = asyncio.Event()
 
-    async def fill(self, shape: type[Any], task: Task, *, within: float) -> Filled:
+    async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Completion:
         await self.go.wait()
         return await super().fill(shape, task, within=within)
 
@@ -84,7 +84,7 @@ class Echoes(Model):
         super().__init__()
         self._dice = random.Random(5)
 
-    async def fill(self, shape: type[Any], task: Task, *, within: float) -> Filled:
+    async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Completion:
         self.tasks.append(task)
         for _ in range(self._dice.randrange(8)):
             await asyncio.sleep(0)
@@ -92,29 +92,31 @@ class Echoes(Model):
         (word,) = set(CANARY.findall(shown))
         number = int(word.split("-")[1])
         if shape is Analysis:
-            return Filled(Analysis("incident", "normal", f"{word} what is it?"))
+            return Completion(Analysis("incident", "normal", f"{word} what is it?"))
         if shape is Summary:
-            return Filled(Summary(f"{word} is solved."))
+            return Completion(Summary(f"{word} is solved."))
         if number % 11 == 0:
-            return Filled(
-                Draft(pass_on=PassOn("network" if task.agent == "worker" else "worker", f"{word} is for you"))
+            return Completion(
+                Draft(pass_on=HandoverRequest("network" if task.agent == "worker" else "worker", f"{word} is for you"))
             )
         if number % 13 == 0:
             raise OSError(f"{word} broke it")
         assert task.findings is not None
         passages = task.findings.passages
-        return Filled(Draft(tuple(Claim(p.text, n, p.text) for n, p in enumerate(passages, 1))), passages, judged=True)
+        return Completion(
+            Draft(tuple(Claim(p.text, n, p.text) for n, p in enumerate(passages, 1))), passages, judged=True
+        )
 
 
 class KnowsAll(Knows):
-    async def search(self, question: str, *, within: float, limit: int | None = None, **_: object) -> Findings:
+    async def search(self, question: str, *, within: float, limit: int | None = None, **_: object) -> SearchHits:
         await asyncio.sleep(0)
         (word,) = set(CANARY.findall(question))
         text = f"The answer to {word} is to switch it off and on again."
         passage = Passage(
-            f"kb/{word}#1", f"kb/{word}.md", word, word, text, 0, len(text), quotes=(Slice(0, len(text), 0.9),)
+            f"kb/{word}#1", f"kb/{word}.md", word, word, text, 0, len(text), quotes=(Span(0, len(text), 0.9),)
         )
-        return Findings((passage,), "", 0.9)
+        return SearchHits((passage,), "", 0.9)
 
 
 def only(word: str, where: Any) -> None:
@@ -149,12 +151,14 @@ async def test_a_thousand_tickets_at_once_never_see_each_others_words(
 
     for n, (outcome, heard) in enumerate(ends):
         word = f"canary-{n}-"
-        expected = Why.LOOP_DETECTED if n % 11 == 0 else Why.STEP_FAILED if n % 13 == 0 else Why.COMPLETED
+        expected = (
+            EndReason.LOOP_DETECTED if n % 11 == 0 else EndReason.STEP_FAILED if n % 13 == 0 else EndReason.COMPLETED
+        )
         assert outcome.why is expected, (n, outcome)
         only(word, outcome)
         only(word, heard)
         assert heard[-1] == RunEnded(outcome=outcome)
-        if expected is Why.COMPLETED:
+        if expected is EndReason.COMPLETED:
             assert outcome.resolution is not None
             assert word in outcome.resolution.text
             assert targets(outcome) == PLAIN
@@ -213,7 +217,7 @@ async def test_a_ticket_that_is_being_worked_on_is_not_run_twice(tmp_path: Path)
         assert {each.run for each in (*at_once, later)} == {later.run}
         assert node.live == 1
         gate.go.set()
-        assert (await later.outcome()).why is Why.COMPLETED
+        assert (await later.outcome()).why is EndReason.COMPLETED
         again = await node.submit(VPN)
         assert again.run != later.run
         await again.outcome()
@@ -229,7 +233,7 @@ async def test_who_goes_away_while_submitting_leaves_the_run_behind(tmp_path: Pa
 
         outcome = await (await node.submit(VPN)).outcome()
 
-        assert outcome.why is Why.COMPLETED
+        assert outcome.why is EndReason.COMPLETED
         assert node.database.read("SELECT count(*) FROM run") == [(1,)]
 
 
@@ -291,7 +295,7 @@ async def test_what_has_not_ended_when_a_node_closes_is_resumed_by_the_next(tmp_
         (handle,) = await node.resume()
         outcome = await handle.outcome()
 
-        assert (outcome.why, outcome.ticket, targets(outcome)) == (Why.COMPLETED, "T-1", PLAIN)
+        assert (outcome.why, outcome.ticket, targets(outcome)) == (EndReason.COMPLETED, "T-1", PLAIN)
         assert await node.resume() == []
         assert not await node.cancel("T-1")
 
@@ -306,15 +310,15 @@ async def test_a_run_is_resumed_once_however_many_ask_for_it(tmp_path: Path) -> 
 
         resumed = [each for some in handles[:3] for each in some]
         assert len(resumed) == 1
-        assert (await resumed[0].outcome()).why is Why.COMPLETED
+        assert (await resumed[0].outcome()).why is EndReason.COMPLETED
         await handles[3].outcome()
 
 
 async def test_a_node_closes_though_an_agent_blocks_a_worker_process(tmp_path: Path) -> None:
     class Blocks(Knows):
-        async def search(self, question: str, *, within: float, limit: int | None = None, **_: object) -> Findings:
+        async def search(self, question: str, *, within: float, limit: int | None = None, **_: object) -> SearchHits:
             calling.set()
-            return await node.workers.call("tests.runtime.jobs:sleep", 1000.0, within=600, returns=Findings)
+            return await node.workers.call("tests.runtime.jobs:sleep", 1000.0, within=600, returns=SearchHits)
 
     calling = asyncio.Event()
     async with opened(tmp_path, knowledge=Blocks()) as node:
@@ -334,14 +338,14 @@ async def test_a_run_is_cancelled_by_its_ticket(tmp_path: Path) -> None:
         assert await node.cancel("T-1")
         outcome = await handle.outcome()
 
-        assert (outcome.why, outcome.status) == (Why.CANCELLED, "cancelled")
+        assert (outcome.why, outcome.status) == (EndReason.CANCELLED, "cancelled")
         assert node.database.read("SELECT status FROM ticket") == [("cancelled",)]
         assert node.handle("T-1") is None
 
 
 def test_the_configuration_sets_the_bounds_of_every_run() -> None:
     run = RunSettings(max_handoffs=33, max_seconds=44.0, agent_seconds=5.0, retries=2, cancel_seconds=6.0)
-    flow = configured(HELPDESK, Settings(run=run))
+    flow = configure(HELPDESK, Settings(run=run))
 
     assert (flow.max_handoffs, flow.max_seconds, flow.cancel_seconds) == (33, 44, 6)
     assert (flow.default_limits.within, flow.default_limits.retries) == (5, 2)
@@ -356,7 +360,7 @@ async def test_limits_under_which_no_run_could_end_well_open_no_node(tmp_path: P
         async with Node.open(settings):
             pytest.fail("it opened")
     with pytest.raises(ConfigError, match="max_handoffs") as refused:
-        configured(HELPDESK, settings)
+        configure(HELPDESK, settings)
 
     sentence = str(refused.value)
     if handoffs > 0:
@@ -372,7 +376,7 @@ def test_what_may_be_configured_is_enough_for_every_table() -> None:
     settings = Settings(run=RunSettings(max_handoffs=11))
 
     for flow in (HELPDESK, RESEARCH):
-        assert configured(flow, settings).max_handoffs == 11
+        assert configure(flow, settings).max_handoffs == 11
         least = msgspec.structs.replace(flow, max_handoffs=10)
         with pytest.raises(TooFewHandoffs) as refused:
             verify(least)
@@ -429,7 +433,7 @@ async def test_a_run_that_is_followed_goes_on_here_when_its_process_dies(
             _die(first)
 
         outcome = await asyncio.wait_for(waiting, HANGS_SECONDS)
-        assert (outcome.run, outcome.why) == (handle.run, Why.COMPLETED)
+        assert (outcome.run, outcome.why) == (handle.run, EndReason.COMPLETED)
         assert (await heard)[-1] == RunEnded(outcome=outcome)
 
 
@@ -472,7 +476,7 @@ async def test_only_deaths_count_as_crashes_however_often_it_is_stopped(tmp_path
             await handle.outcome()
         outcome = node.status("T-1")[1]
         assert outcome is not None
-        assert outcome.why is (Why.CRASHED_REPEATEDLY if kills else Why.COMPLETED)
+        assert outcome.why is (EndReason.CRASHED_REPEATEDLY if kills else EndReason.COMPLETED)
 
 
 async def test_two_processes_that_get_a_ticket_at_once_have_one_run(tmp_path: Path) -> None:
@@ -519,7 +523,7 @@ async def test_a_run_that_cannot_be_put_to_work_ends(tmp_path: Path, monkeypatch
 
         outcome = node.status("T-1")[1]
         assert outcome is not None
-        assert outcome.why is Why.ORCHESTRATOR_FAILED
+        assert outcome.why is EndReason.ORCHESTRATOR_FAILED
         assert node.journal.unfinished() == []
 
 
@@ -535,7 +539,7 @@ async def test_an_end_that_is_not_recorded_is_all_that_this_process_says_and_the
         gate.go.set()
         told = await handle.outcome()
 
-        assert told.why is Why.STORAGE_FAILED
+        assert told.why is EndReason.STORAGE_FAILED
         assert node.status("T-1") == (node.journal.find("T-1"), told)
         assert node.journal.find("T-1").status == "error"
         again = await node.submit(VPN)
@@ -570,7 +574,7 @@ async def test_ends_that_are_not_recorded_take_the_place_of_runs(
 
         monkeypatch.setattr(node.database, "_together", commit)
         assert await node.journal.pending.settle(20)
-        assert (await (await node.submit(Ticket(text="VPN"))).outcome()).why is Why.COMPLETED
+        assert (await (await node.submit(Ticket(text="VPN"))).outcome()).why is EndReason.COMPLETED
 
 
 def _die(node: Node) -> None:

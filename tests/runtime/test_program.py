@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from runtime.cli.parsers import command_parser, whole_parser
-from runtime.program import command, name, shipped
+from runtime.program import command, name, shipped_file
 from tests import ROOT
 from tests.test_imports import LAYERS
 
@@ -71,5 +71,5 @@ def _sentences(tree: ast.Module) -> list[ast.Constant]:
 
 
 def test_what_ships_is_found_in_a_checkout() -> None:
-    assert shipped("config.toml") == ROOT / "config.toml"
-    assert shipped("examples/knowledge").is_dir()
+    assert shipped_file("config.toml") == ROOT / "config.toml"
+    assert shipped_file("examples/knowledge").is_dir()

@@ -1,8 +1,8 @@
 """Who begins to watch late hears what was said before, in its place, and nothing grows without a bound."""
 
-from actors.workflow.outcome import HandoffMade, Progress, RunBegan
-from actors.workflow.progress import RoundBegan, Worked
-from runtime.progress_history import LIMIT, Said
+from actors.workflow.outcome import HandoffMade, RunBegan, RunEvent
+from actors.workflow.progress import RoundBegan, StageProgress
+from runtime.progress_history import LIMIT, ProgressHistory
 
 BEGAN = RunBegan(run="R-1", ticket="T-1", workflow="research", agent="planner")
 
@@ -12,26 +12,26 @@ def handoff(number: int) -> HandoffMade:
 
 
 def test_what_was_said_stands_between_the_handoffs_where_it_was_said() -> None:
-    said, round_, worked = Said(), RoundBegan(1, 2, "trams", 0), Worked("planning", "Planned", 1, 1)
-    later = Worked("searching", "Searching", 1, 1)
+    said, round_, worked = ProgressHistory(), RoundBegan(1, 2, "trams", 0), StageProgress("planning", "Planned", 1, 1)
+    later = StageProgress("searching", "Searching", 1, 1)
     for event in (BEGAN, handoff(1), round_, worked, handoff(2), handoff(3), later):
         said.hear(event)
 
-    made: list[Progress] = [BEGAN, handoff(1), handoff(2), handoff(3)]
+    made: list[RunEvent] = [BEGAN, handoff(1), handoff(2), handoff(3)]
     assert list(said.among(made)) == [BEGAN, handoff(1), round_, worked, handoff(2), handoff(3), later]
     assert list(said.among(made[:2])) == [BEGAN, handoff(1), round_, worked, later]
 
 
 def test_within_a_stage_only_the_last_is_kept() -> None:
-    said = Said()
+    said = ProgressHistory()
     for done in range(5):
-        said.hear(Worked("extracting", "Reading", done, 5))
+        said.hear(StageProgress("extracting", "Reading", done, 5))
 
-    assert list(said.among([])) == [Worked("extracting", "Reading", 4, 5)]
+    assert list(said.among([])) == [StageProgress("extracting", "Reading", 4, 5)]
 
 
 def test_a_run_that_says_no_end_of_things_is_not_kept_in_full() -> None:
-    said = Said()
+    said = ProgressHistory()
     for number in range(3 * LIMIT):
         said.hear(RoundBegan(number, 2, "trams", 0))
 

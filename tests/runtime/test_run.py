@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, assume, given, settings
 
 from actors.helpdesk.workflow import HELPDESK
 from actors.workflow.advance import replay
-from actors.workflow.outcome import HandoffMade, Outcome, RunBegan, RunEnded, Why
+from actors.workflow.outcome import EndReason, HandoffMade, Outcome, RunBegan, RunEnded
 from actors.workflow.tables import Workflow
 from actors.workflow.verify import InvalidWorkflow, verify
 from bus import Actor, Context, Message
@@ -77,7 +77,7 @@ async def test_a_watcher_that_fails_harms_no_run() -> None:
     stage = Stage()
     stage.live.watch(fails)
 
-    assert (await stage.end()).why is Why.COMPLETED
+    assert (await stage.end()).why is EndReason.COMPLETED
 
 
 async def test_an_abandoned_run_has_no_end_and_its_journal_says_so() -> None:
@@ -86,27 +86,27 @@ async def test_an_abandoned_run_has_no_end_and_its_journal_says_so() -> None:
     ended: list[Outcome] = []
     live = LiveRun("R-1", HELPDESK, CASE, helpdesk(worker=Hangs), clock=Jumping(), journal=notebook)
     live.when_over(lambda: over.append("over"))
-    live.when_ended(ended.append)
+    live.on_end(ended.append)
     await settle()
 
     live.abandon()
     await settle()
 
     assert (over, ended, notebook.outcomes) == (["over"], [], [])
-    assert live.so_ended() is None
+    assert live.outcome_so_far() is None
     with pytest.raises(asyncio.CancelledError):
         await live.outcome()
 
 
 async def test_an_end_is_told_to_those_who_asked_for_it_before_and_after() -> None:
     stage, before, after = Stage(), list[Outcome](), list[Outcome]()
-    stage.live.when_ended(before.append)
+    stage.live.on_end(before.append)
     outcome = await stage.end()
-    stage.live.when_ended(after.append)
+    stage.live.on_end(after.append)
     await settle()
 
     assert before == after == [outcome]
-    assert stage.live.so_ended() == outcome
+    assert stage.live.outcome_so_far() == outcome
 
 
 class Rolls(Actor[Any]):
@@ -155,7 +155,7 @@ async def test_every_live_run_of_every_table_ends_once_in_time(flow: Workflow, c
 
     assert len(stage.notebook.outcomes) == 1
     assert outcome.by in {"", BOSS}
-    assert (outcome.why is Why.COMPLETED) <= (outcome.by == BOSS)
+    assert (outcome.why is EndReason.COMPLETED) <= (outcome.by == BOSS)
     entries = [(e.event, e.sender, e.number, e.at) for e in stage.notebook.entries]
     again, _ = replay(flow, case, entries)
     assert again.handoffs == outcome.handoffs
@@ -173,4 +173,4 @@ async def test_a_run_that_has_ended_holds_no_timer_of_its_own() -> None:
 async def test_says_that_nothing_came_is_not_taken_for_an_answer() -> None:
     stage = Stage({"memory": lambda: Says(None)})
 
-    assert (await stage.end()).why in {Why.STEP_TIMED_OUT, Why.TIMED_OUT}
+    assert (await stage.end()).why in {EndReason.STEP_TIMED_OUT, EndReason.TIMED_OUT}

@@ -10,13 +10,13 @@ import pytest
 import structlog
 from structlog.testing import capture_logs
 
-from actors.research.models import Brief
+from actors.research.models import ResearchOptions
 from actors.workflow.outcome import Child, Handoff, Outcome
 from actors.workflow.progress import RoundBegan
 from actors.workflow.tables import MAX_HANDOFFS
 from runtime import logs
 from runtime.http.openapi import document
-from runtime.http.schemas import Standing
+from runtime.http.schemas import RunStatus
 from runtime.node import Node
 from runtime.settings import LogSettings, ResearchSettings, Settings, StorageSettings
 from runtime.storage.journal import Ticket
@@ -78,7 +78,7 @@ async def test_they_stand_in_json_in_http_and_in_its_description(tmp_path: Path)
     assert [each["target"] for each in told["children"][0]["handoffs"]] == [
         each.target for each in outcome.children[0].handoffs
     ]
-    assert "outcome" in Standing.__struct_fields__
+    assert "outcome" in RunStatus.__struct_fields__
     assert known == outcome
     assert stored.ticket == "T-7"
     schemas = document()["components"]["schemas"]
@@ -92,7 +92,7 @@ async def test_they_stand_in_json_in_http_and_in_its_description(tmp_path: Path)
 async def test_a_research_that_was_resumed_tells_of_the_round_that_ended_before(tmp_path: Path, known: int) -> None:
     async with knowing(tmp_path) as node:
         node.models = Onward()  # type: ignore[assignment] # it is a port
-        whole = await ended(node, id="T-1", text=QUESTION, brief=Brief(breadth=1, depth=2))
+        whole = await ended(node, id="T-1", text=QUESTION, brief=ResearchOptions(breadth=1, depth=2))
         await node.database.run(
             ("DELETE FROM event WHERE run = ? AND n > ?", (whole.run, known)),
             ("UPDATE run SET ended = NULL, ending = NULL, status = 'running', owner = '' WHERE id = ?", (whole.run,)),
@@ -110,7 +110,7 @@ async def test_a_research_that_was_resumed_tells_of_the_round_that_ended_before(
 async def test_a_round_that_a_crash_interrupted_stands_there_once_and_whole(tmp_path: Path) -> None:
     async with knowing(tmp_path) as node:
         node.models = Onward()  # type: ignore[assignment] # it is a port
-        handle = await node.submit(Ticket(id="T-1", text=QUESTION, brief=Brief(breadth=1, depth=3)))
+        handle = await node.submit(Ticket(id="T-1", text=QUESTION, brief=ResearchOptions(breadth=1, depth=3)))
         async for each in handle.watch():
             if isinstance(each, RoundBegan) and each.number == 2:
                 break

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from runtime.times import ago, iso, lasted, local, since
+from runtime.times import ago, format_duration, iso, local, since
 
 NOON = 1_769_860_800.0
 """2026-01-31 12:00:00 UTC."""
@@ -47,7 +47,7 @@ def test_recent_is_relative_and_the_rest_a_date(past: float, said: str) -> None:
     ],
 )
 def test_how_long_it_took(seconds: float, said: str) -> None:
-    assert lasted(seconds) == said
+    assert format_duration(seconds) == said
 
 
 @pytest.mark.parametrize(

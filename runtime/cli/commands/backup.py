@@ -24,7 +24,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     import sqlite3
 
-    from runtime.cli.view.result import as_json, counted
+    from runtime.cli.view.result import as_json, pluralize
     from runtime.messages import safe
     from runtime.upkeep.backup import back_up
 
@@ -38,5 +38,5 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
         said = {"made": manifest.made, "files": len(manifest.files), "bytes": manifest.size}
         print(as_json({"to": str(to.absolute()), **said}))
     else:
-        print(f"Kept {counted(len(manifest.files), 'file')}, {manifest.size / 1e6:,.1f} MB, in {safe(str(to))}.")
+        print(f"Kept {pluralize(len(manifest.files), 'file')}, {manifest.size / 1e6:,.1f} MB, in {safe(str(to))}.")
     return Exit.DONE

@@ -32,14 +32,14 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
 async def _cancel(arguments: argparse.Namespace, settings: "Settings") -> int:
     import msgspec
 
-    from runtime.cli.session import find, opened
+    from runtime.cli.session import find, open_node
     from runtime.cli.view.result import Line, as_json
     from runtime.cli.view.run_display import write
     from runtime.cli.view.ticket_lines import question
     from runtime.run_record import record
     from runtime.storage.tickets import asked
 
-    async with opened(settings) as node:
+    async with open_node(settings) as node:
         stored, _ = find(node, arguments.id)
         said = asked(node.database, stored)
         if not arguments.json:
@@ -62,12 +62,12 @@ async def _asked_to_end(node: "Node", stored: "StoredRun", settings: "Settings",
     """
     import asyncio
 
-    from runtime.messages import safe, spoken
+    from runtime.messages import safe, spell_out
 
     name = safe(f"{stored.id} of the ticket {stored.ticket}")
     for _ in range(1 + now):
         if not await node.cancel(stored.ref):
-            return f"The run {name} has ended already: {spoken(node.journal.run(stored.id).status)}."
+            return f"The run {name} has ended already: {spell_out(node.journal.run(stored.id).status)}."
     handle = await node.attend(node.journal.run(stored.id))
     if not wait and node.runs.here(stored.id) is None:  # else this process has it, and it ends with it
         return f"The run {name} was asked to end."
@@ -77,4 +77,4 @@ async def _asked_to_end(node: "Node", stored: "StoredRun", settings: "Settings",
         raise UserError(
             f"The run {name} was asked to end and has not yet; ask again with --now.", Exit.FAILED
         ) from None
-    return f"The run {name} has ended: {spoken(outcome.status)}."
+    return f"The run {name} has ended: {spell_out(outcome.status)}."

@@ -43,16 +43,16 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:  # noqa: AR
 
 async def _demo(settings: "Settings") -> None:
     from runtime.cli.view.result import lines
-    from runtime.cli.view.run_display import watched, write
+    from runtime.cli.view.run_display import open_display, write
     from runtime.node import Node, Ticket
 
     async with Node.open(settings) as node:
-        knowledge = program.shipped(KNOWLEDGE)
+        knowledge = program.shipped_file(KNOWLEDGE)
         report = await node.index([str(knowledge)], lambda _: None)
         print(f"Read {report.read} documents of {knowledge} in {report.seconds:.1f} s.")
         for title, text in TICKETS:
             print(f"\n=== {title}: {text}\n", flush=True)
-            async with watched(settings) as watch:
+            async with open_display(settings) as watch:
                 outcome = await watch(await node.submit(Ticket(text=text)))
             write(lines(outcome), sys.stdout)
             sys.stdout.flush()
@@ -60,19 +60,19 @@ async def _demo(settings: "Settings") -> None:
 
 
 async def _research(node: "Node", settings: "Settings") -> None:
-    from actors.research.models import Brief
-    from runtime.cli.view.result import Line, researched
-    from runtime.cli.view.run_display import watched, write
+    from actors.research.models import ResearchOptions
+    from runtime.cli.view.result import Line, research_lines
+    from runtime.cli.view.run_display import open_display, write
     from runtime.cli.view.terminal_markdown import show
     from runtime.node import Ticket
 
     print(f"\n=== A research: {QUESTION}\n", flush=True)
-    brief = Brief(breadth=BREADTH, depth=DEPTH, sources=("knowledge",))
-    async with watched(settings, research=True) as watch:
+    brief = ResearchOptions(breadth=BREADTH, depth=DEPTH, sources=("knowledge",))
+    async with open_display(settings, research=True) as watch:
         outcome = await watch(await node.submit(Ticket(text=QUESTION, brief=brief)))
     if outcome.resolution is not None:
         show(outcome.resolution.text, sys.stdout)
-    write([Line(""), *researched(outcome), Line(""), Line(_next())], sys.stdout)
+    write([Line(""), *research_lines(outcome), Line(""), Line(_next())], sys.stdout)
 
 
 def _next() -> str:

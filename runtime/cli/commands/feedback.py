@@ -30,7 +30,7 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
 
     import msgspec
 
-    from runtime.cli.view.result import Line, as_json, counted
+    from runtime.cli.view.result import Line, as_json, pluralize
     from runtime.cli.view.run_display import write
     from runtime.cli.view.ticket_lines import question
     from runtime.messages import safe
@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
         print(as_json({**msgspec.to_builtins(asked), "ticket": ticket, "right": arguments.right, "answers": count}))
         return Exit.DONE
     said, then = ("right", RIGHT) if arguments.right else ("wrong", WRONG)
-    noted = f"Noted as {said}: {counted(count, 'remembered answer')} of {safe(ticket)}."
+    noted = f"Noted as {said}: {pluralize(count, 'remembered answer')} of {safe(ticket)}."
     write([Line(noted), question(asked), Line(then)], sys.stdout)
     return Exit.DONE
 
@@ -49,13 +49,13 @@ async def _feedback(some_id: str, settings: "Settings", *, right: bool) -> "tupl
     """The ticket that memory has the answer of, how many answers it touched, and the run that was asked that."""
     import contextlib
 
-    from runtime.cli.session import find, opened
+    from runtime.cli.session import find, open_node
     from runtime.memory.ticket_memory import NotRemembered
     from runtime.run_record import record
     from runtime.storage.journal import UnknownRun
     from runtime.storage.tickets import asked
 
-    async with opened(settings) as node:
+    async with open_node(settings) as node:
         stored, _ = find(node, some_id)
         try:
             ticket, count = await node.feedback(stored.ref, right=right)

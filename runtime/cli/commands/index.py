@@ -72,13 +72,13 @@ async def _index(folders: list[Path], settings: "Settings") -> "IndexReport":
 
 
 def _lines(report: "IndexReport") -> "Iterator[Line]":
-    from runtime.cli.view.result import Line, counted
+    from runtime.cli.view.result import Line, pluralize
 
     if not report.files:
-        forgotten = f" What it held is forgotten ({counted(report.removed, 'document')})." if report.removed else ""
+        forgotten = f" What it held is forgotten ({pluralize(report.removed, 'document')})." if report.removed else ""
         yield Line(f"There is no Markdown, text or HTML in it.{forgotten}", "poor")
         return
-    found = counted(report.files, "document")
+    found = pluralize(report.files, "document")
     yield Line(f"{found} in {report.seconds:.1f} s", "good")
     for name, count in (
         ("read", report.read),

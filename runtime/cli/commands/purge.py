@@ -73,9 +73,9 @@ def _days(age: str) -> float:
     found = re.fullmatch(r"(\d{1,6}(?:\.\d{1,3})?)([hdw])", age)
     days = float(found[1]) * UNITS[found[2]] if found else 0.0
     if not 0.0 < days <= MOST_DAYS:
-        from runtime.messages import shown
+        from runtime.messages import display
 
-        raise UserError(f"--older-than must be a number with h, d or w, such as 90d, not {shown(age)}.")
+        raise UserError(f"--older-than must be a number with h, d or w, such as 90d, not {display(age)}.")
     return days
 
 
@@ -112,7 +112,7 @@ def _chosen(arguments: argparse.Namespace, db: "sqlite3.Connection", days: float
     """The tickets that are meant."""
     import time
 
-    from runtime.messages import shown
+    from runtime.messages import display
     from runtime.settings import DAY
     from runtime.upkeep.purge import find, of_requester, older_than
 
@@ -121,12 +121,12 @@ def _chosen(arguments: argparse.Namespace, db: "sqlite3.Connection", days: float
     if arguments.requester is not None:
         if tickets := of_requester(db, arguments.requester):
             return tickets
-        raise UserError(f"There is no ticket of a requester {shown(arguments.requester)}.", Exit.NOT_FOUND)
+        raise UserError(f"There is no ticket of a requester {display(arguments.requester)}.", Exit.NOT_FOUND)
     known = {some_id: find(db, some_id) for some_id in arguments.ids}
     for some_id, ticket in known.items():
         if not ticket:
             raise UserError(
-                f"There is no ticket or run {shown(some_id)}, so nothing was done; {command('status')} lists "
+                f"There is no ticket or run {display(some_id)}, so nothing was done; {command('status')} lists "
                 "the latest.", Exit.NOT_FOUND,
             )  # fmt: skip
     return list(dict.fromkeys(known.values()))
@@ -134,10 +134,10 @@ def _chosen(arguments: argparse.Namespace, db: "sqlite3.Connection", days: float
 
 def _ask(found: "list[Found]") -> None:
     """Let a person confirm."""
-    from runtime.cli.view.result import counted
+    from runtime.cli.view.result import pluralize
     from runtime.cli.view.run_display import write
 
-    count = counted(sum(not each.running for each in found), "ticket")
+    count = pluralize(sum(not each.running for each in found), "ticket")
     if not sys.stdin.isatty():
         raise UserError(f"{count} would go for good; say so with --yes, or see which with --dry-run.", Exit.FAILED)
     write(_plan(found), sys.stderr)
@@ -150,10 +150,10 @@ def _learn_again(settings: "Settings") -> None:
     """The model of memory went with what it was made of; where enough is left, it is made again now."""
     import asyncio
 
-    from runtime.cli.session import opened
+    from runtime.cli.session import open_node
 
     async def learn() -> None:
-        async with opened(settings) as node:
+        async with open_node(settings) as node:
             await node.memory.learnt()
 
     asyncio.run(learn())
@@ -173,15 +173,15 @@ def _compact(arguments: argparse.Namespace, folder: Path) -> int:
 def _plan(found: "list[Found]") -> "Iterator[Line]":
     import time
 
-    from runtime.cli.view.result import Line, counted
+    from runtime.cli.view.result import Line, pluralize
     from runtime.cli.view.ticket_lines import question
     from runtime.messages import safe
 
     going = [each for each in found if not each.running]
     runs, answers = sum(each.runs for each in going), sum(each.remembered for each in going)
     if going:
-        with_ = f"with {counted(runs, 'run')} and {counted(answers, 'remembered answer')}"
-        yield Line(f"{counted(len(going), 'ticket')} would go, {with_}:")
+        with_ = f"with {pluralize(runs, 'run')} and {pluralize(answers, 'remembered answer')}"
+        yield Line(f"{pluralize(len(going), 'ticket')} would go, {with_}:")
     else:
         yield Line("Nothing would go.")
     for each in going[:SHOWN]:
@@ -206,9 +206,9 @@ def _left(running: list[str]) -> "Iterator[Line]":
 
 
 def _lines(purged: "Purged", space: "Compacted") -> "Iterator[Line]":
-    from runtime.cli.view.result import Line, counted
+    from runtime.cli.view.result import Line, pluralize
 
-    yield Line(f"{counted(len(purged.tickets), 'ticket')} let go", "good")
+    yield Line(f"{pluralize(len(purged.tickets), 'ticket')} let go", "good")
     for name, count in (
         ("runs", purged.runs),
         ("remembered answers", purged.remembered),

@@ -24,7 +24,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     import asyncio
 
-    from actors.reporting.markdown import rendered
+    from actors.reporting.markdown import render_markdown
     from runtime.cli.research_options import destination
     from runtime.cli.view.result import as_json
     from runtime.cli.view.terminal_markdown import show
@@ -32,19 +32,19 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     out = None if arguments.out is None else destination(arguments.out)
     report = asyncio.run(_report(arguments.id, settings))
     if out is not None:
-        written(report, out)
+        write(report, out)
     if arguments.json:
         print(as_json(report))
     elif out is None:
-        show(rendered(report), sys.stdout)
+        show(render_markdown(report), sys.stdout)
     return Exit.DONE
 
 
 async def _report(some_id: str, settings: "Settings") -> "Report":
-    from runtime.cli.session import find, opened
+    from runtime.cli.session import find, open_node
     from runtime.node import NoReport
 
-    async with opened(settings) as node:
+    async with open_node(settings) as node:
         find(node, some_id)
         try:
             return node.report(some_id)
@@ -52,7 +52,7 @@ async def _report(some_id: str, settings: "Settings") -> "Report":
             raise UserError(str(error), Exit.NOT_FOUND) from None
 
 
-def written(report: "Report", out: "Path") -> None:
+def write(report: "Report", out: "Path") -> None:
     """Write a report and say so."""
     from runtime.messages import safe
     from runtime.reports import write

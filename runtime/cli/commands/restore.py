@@ -21,7 +21,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, settings: "Settings") -> int:
-    from runtime.cli.view.result import as_json, counted
+    from runtime.cli.view.result import as_json, pluralize
     from runtime.messages import safe
     from runtime.storage.private import OWNERS
     from runtime.upkeep.restore import restore
@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     if arguments.json:
         print(as_json({"made": manifest.made, "files": len(manifest.files), "aside": restored.aside}))
         return Exit.DONE
-    print(f"Restored {counted(len(manifest.files), 'file')} of {manifest.made} into {safe(str(folder))}.")
+    print(f"Restored {pluralize(len(manifest.files), 'file')} of {manifest.made} into {safe(str(folder))}.")
     if restored.aside:
         print(f"What was there is in {safe(restored.aside)}: a purge does not reach it, so delete it in time.")
     print(f"{command('resume')}, or the daemon, goes on with tickets that were not over.")

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from actors.workflow.outcome import Outcome
     from runtime.cli.view.plain_lines import View
     from runtime.node import RunHandle
-    from runtime.run_record import Ended
+    from runtime.run_record import EndedRecord
     from runtime.settings import Settings
 
 
@@ -37,18 +37,18 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     return worst(map(exit_status, outcomes))
 
 
-async def _resume(settings: "Settings") -> "list[tuple[Ended, Report | None]]":
+async def _resume(settings: "Settings") -> "list[tuple[EndedRecord, Report | None]]":
     """How all of them ended, with the reports of those that are researches."""
     import asyncio
     import contextlib
 
-    from runtime.cli.session import came_of, opened
+    from runtime.cli.session import came_of, open_node
     from runtime.cli.view.plain_lines import PlainView
     from runtime.cli.view.run_display import GONE, stopping
     from runtime.state_files.recovery import restore
 
     view = PlainView(sys.stderr)
-    async with opened(settings) as node:
+    async with open_node(settings) as node:
         with stopping(view, settings.run.cancel_seconds) as stop:
             handles = await node.resume()
             restored, told = await restore(node)
@@ -66,13 +66,13 @@ async def _seen(handle: "RunHandle", view: "View") -> "Outcome":
     import contextlib
 
     from runtime.cli.view.run_display import GONE
-    from runtime.messages import spoken
+    from runtime.messages import spell_out
 
     with contextlib.suppress(*GONE):
         view.note(f"Ticket {handle.ticket}: run {handle.run} goes on")
     outcome = await handle.outcome()
     with contextlib.suppress(*GONE):
-        view.note(f"Ticket {handle.ticket}: {spoken(outcome.status)} after {outcome.seconds:.1f} s")
+        view.note(f"Ticket {handle.ticket}: {spell_out(outcome.status)} after {outcome.seconds:.1f} s")
     return outcome
 
 
@@ -81,8 +81,8 @@ def _cancel(handles: "list[RunHandle]") -> None:
         handle.cancel()
 
 
-def _show(outcome: "Ended", report: "Report | None") -> None:
-    from runtime.cli.view.result import RESEARCH, Line, lines, researched
+def _show(outcome: "EndedRecord", report: "Report | None") -> None:
+    from runtime.cli.view.result import RESEARCH, Line, lines, research_lines
     from runtime.cli.view.run_display import write
     from runtime.cli.view.terminal_markdown import show
     from runtime.cli.view.ticket_lines import question
@@ -95,4 +95,4 @@ def _show(outcome: "Ended", report: "Report | None") -> None:
     if outcome.resolution is not None:
         sys.stdout.flush()
         show(outcome.resolution.text, sys.stdout)
-    write([Line(""), *researched(outcome, report), Line("")], sys.stdout)
+    write([Line(""), *research_lines(outcome, report), Line("")], sys.stdout)

@@ -49,7 +49,7 @@ def _chosen(arguments: argparse.Namespace, settings: "Settings") -> "Settings":
 
     from runtime.cli import UserError
     from runtime.config import TOKEN_CHARACTERS, is_loopback
-    from runtime.messages import shown
+    from runtime.messages import display
 
     given = {name: getattr(arguments, name) for name in ("host", "port")}
     server = msgspec.structs.replace(settings.server, **{k: v for k, v in given.items() if v is not None})
@@ -57,7 +57,7 @@ def _chosen(arguments: argparse.Namespace, settings: "Settings") -> "Settings":
         raise UserError(f"--port must be a whole number from 0 to 65535, not {server.port}.")
     if not is_loopback(server.host) and len(server.token) < TOKEN_CHARACTERS:
         raise UserError(
-            f"--host {shown(server.host)} is reachable from other machines, which needs a token of at least "
+            f"--host {display(server.host)} is reachable from other machines, which needs a token of at least "
             f"{TOKEN_CHARACTERS} characters: set TERMINUS_SERVER_TOKEN, or leave --host away."
         )
     return msgspec.structs.replace(settings, server=server)

@@ -58,16 +58,16 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
 def _wanted(arguments: argparse.Namespace) -> "Wanted":
     import time
 
-    from runtime.messages import shown
+    from runtime.messages import display
     from runtime.storage.tickets import Wanted
     from runtime.times import since
 
     count = 20 if arguments.limit is None else arguments.limit
     if not 1 <= count <= MOST_LISTED:
-        raise UserError(f"--limit must be a whole number from 1 to {MOST_LISTED:,}, not {shown(count)}.")
+        raise UserError(f"--limit must be a whole number from 1 to {MOST_LISTED:,}, not {display(count)}.")
     began = 0.0 if arguments.since is None else since(arguments.since, time.time())
     if began is None:
-        raise UserError(f"--since must be such as 30m, 12h, 2d, 1w or 2026-01-31, not {shown(arguments.since)}.")
+        raise UserError(f"--since must be such as 30m, 12h, 2d, 1w or 2026-01-31, not {display(arguments.since)}.")
     return Wanted(
         search=arguments.search or "", failed=arguments.failed, workflow=arguments.workflow or "", since=began,
         count=count,
@@ -75,13 +75,13 @@ def _wanted(arguments: argparse.Namespace) -> "Wanted":
 
 
 async def _list(wanted: "Wanted", settings: "Settings", *, as_object: bool) -> int:
-    from runtime.cli.session import opened
+    from runtime.cli.session import open_node
     from runtime.cli.view.result import as_json
     from runtime.cli.view.run_display import write
-    from runtime.storage.tickets import listed
+    from runtime.storage.tickets import list_tickets
 
-    async with opened(settings) as node:
-        found = listed(node.database, wanted)
+    async with open_node(settings) as node:
+        found = list_tickets(node.database, wanted)
         rows = [(_record(node, run, asked), _progress(node, run)) for run, asked in found.runs]
     if as_object:
         print(as_json({"runs": [_row(record, progress) for record, progress in rows]}))
@@ -93,13 +93,13 @@ async def _list(wanted: "Wanted", settings: "Settings", *, as_object: bool) -> i
 async def _one(arguments: argparse.Namespace, settings: "Settings") -> int:
     import time
 
-    from runtime.cli.session import find, opened
+    from runtime.cli.session import find, open_node
     from runtime.cli.view.result import Line, as_json
     from runtime.cli.view.run_display import write
     from runtime.cli.view.ticket_lines import head
     from runtime.storage.tickets import asked
 
-    async with opened(settings) as node:
+    async with open_node(settings) as node:
         stored, outcome = find(node, arguments.id)
         said = asked(node.database, stored)
         record, progress = _record(node, stored, said), _progress(node, stored)
@@ -107,19 +107,19 @@ async def _one(arguments: argparse.Namespace, settings: "Settings") -> int:
             handoffs = node.journal.fold(stored).handoffs
             print(as_json({**_row(record, progress), "note": said.note, "handoffs": handoffs, "outcome": outcome}))
         else:
-            shown = [
+            display = [
                 *head(record, time.time(), said.note),
                 Line(""),
                 *_lines(node, stored, record, outcome, verbose=arguments.verbose),
             ]
-            write(shown, sys.stdout)
+            write(display, sys.stdout)
     return Exit.DONE
 
 
 def _record(node: "Node", stored: "StoredRun", asked: "Asked") -> "Record":
     from runtime.run_record import record
 
-    gone = stored.ended is None and not node.owner.lives(stored.owner)
+    gone = stored.ended is None and not node.owner.is_alive(stored.owner)
     return record(stored, asked, "interrupted" if gone else stored.status)
 
 
@@ -150,14 +150,14 @@ def _progress(node: "Node", stored: "StoredRun") -> dict[str, Any]:
 def _lines(
     node: "Node", stored: "StoredRun", record: "Record", outcome: "Outcome | None", *, verbose: bool
 ) -> "Iterator[Line]":
-    from runtime.cli.view.result import Line, handoffs, lines, researched
-    from runtime.messages import safe, spoken
+    from runtime.cli.view.result import Line, handoffs, lines, research_lines
+    from runtime.messages import safe, spell_out
 
     if outcome is not None and record.workflow == "research":
         if verbose:
             yield from handoffs(outcome.handoffs)
         report = node.journal.fold(stored).case.report
-        yield from researched(outcome, report, named=False)
+        yield from research_lines(outcome, report, named=False)
         if report is not None:
             yield Line(f"{command(f'report {safe(stored.ticket)}')} prints its report.", "faint")
         return
@@ -168,7 +168,7 @@ def _lines(
     progress = _progress(node, stored)
     if verbose:
         yield from handoffs(where.handoffs)
-    yield Line(f"So far: {_stage(progress) or spoken(where.state)}.")
+    yield Line(f"So far: {_stage(progress) or spell_out(where.state)}.")
     if record.status == "interrupted":
         yield Line(f"Its process is gone; {command('resume')} goes on with it.", "poor")
 
@@ -184,8 +184,8 @@ def _table(rows: "list[tuple[Record, dict[str, Any]]]", wanted: "Wanted", *, sto
     from runtime.storage.tickets import MOST_LOOKED_THROUGH, Wanted
 
     if rows:
-        shown = [(each, _stage(progress) if each.ended is None else "") for each, progress in rows]
-        yield from table(shown, time.time(), width(sys.stdout))
+        display = [(each, _stage(progress) if each.ended is None else "") for each, progress in rows]
+        yield from table(display, time.time(), width(sys.stdout))
     elif msgspec.structs.replace(wanted, count=0) == Wanted(count=0):
         yield Line(f"No tickets yet: {command('submit TEXT')} runs one.")
     else:

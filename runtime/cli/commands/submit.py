@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from actors.reporting.report import Report
-    from actors.research.models import Brief
+    from actors.research.models import ResearchOptions
     from actors.workflow.outcome import Outcome
     from runtime.cli.ticket_input import Draft, Read
     from runtime.cli.view.result import Line
-    from runtime.run_record import Ended
+    from runtime.run_record import EndedRecord
     from runtime.settings import Settings
 
-    Tell = Callable[[Ended, "Report | None", str], None]
+    Tell = Callable[[EndedRecord, "Report | None", str], None]
 
 EPILOG = """\
 exit status:
@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
 def _teller(arguments: argparse.Namespace) -> "Tell":
     """What says how a ticket ended, and of which file it was if there are several."""
 
-    def tell(ended: "Ended", report: "Report | None", file: str) -> None:
+    def tell(ended: "EndedRecord", report: "Report | None", file: str) -> None:
         import msgspec
 
         from runtime.cli.view.result import Line, as_json
@@ -123,7 +123,7 @@ def _show(outcome: "Outcome", *, verbose: bool) -> None:
 
 def _show_report(outcome: "Outcome", report: "Report | None", *, verbose: bool) -> None:
     """The report on stdout, so that it can be piped into a file, and how it ended on stderr."""
-    from runtime.cli.view.result import Line, handoffs, researched
+    from runtime.cli.view.result import Line, handoffs, research_lines
     from runtime.cli.view.run_display import write
     from runtime.cli.view.terminal_markdown import show
 
@@ -131,15 +131,15 @@ def _show_report(outcome: "Outcome", report: "Report | None", *, verbose: bool) 
         show(outcome.resolution.text, sys.stdout)
         sys.stdout.flush()
     made = handoffs(outcome.handoffs) if verbose else ()
-    write([Line(""), *made, *researched(outcome, report)], sys.stderr)
+    write([Line(""), *made, *research_lines(outcome, report)], sys.stderr)
 
 
 def _write(report: "Report | None", out: "Path") -> None:
-    from runtime.cli.commands.report import written
+    from runtime.cli.commands.report import write
 
     if report is None:
         raise UserError(f"{out.name} was not written: the research ended before there was a report.", Exit.FAILED)
-    written(report, out)
+    write(report, out)
 
 
 def _question(outcome: "Outcome") -> "list[Line]":
@@ -153,19 +153,21 @@ def _question(outcome: "Outcome") -> "list[Line]":
     return [Line(said, "faint")]
 
 
-def _brief(arguments: argparse.Namespace, settings: "Settings") -> "Brief | None":
+def _brief(arguments: argparse.Namespace, settings: "Settings") -> "ResearchOptions | None":
     """What the research is to be, if it is one."""
     if not arguments.research:
         for name in RESEARCH_ONLY:
             if getattr(arguments, name) is not None:
                 raise UserError(f"--{name} is for a research: add --research, or leave it away.")
         return None
-    from runtime.cli.research_options import Order, brief
+    from runtime.cli.research_options import ResearchOrder, brief
 
     sources = tuple((arguments.sources or "").replace(",", " ").split())
     if arguments.sources is not None and not sources:
         raise UserError("--sources names none: give some of knowledge,tavily,web,rss, or leave it away.")
-    order = Order(breadth=arguments.breadth, depth=arguments.depth, sources=sources, urls=tuple(arguments.url or ()))
+    order = ResearchOrder(
+        breadth=arguments.breadth, depth=arguments.depth, sources=sources, urls=tuple(arguments.url or ())
+    )
     return brief(order, settings)
 
 
@@ -178,27 +180,27 @@ def _out(arguments: argparse.Namespace) -> "Path | None":
     return destination(arguments.out)
 
 
-def _ordered(read: "Read", arguments: argparse.Namespace, brief: "Brief | None") -> "Read":
+def _ordered(read: "Read", arguments: argparse.Namespace, brief: "ResearchOptions | None") -> "Read":
     """The ticket with what the options say of it."""
     import msgspec
 
-    from runtime.cli.ticket_input import checked
+    from runtime.cli.ticket_input import validate
 
     given = {name: getattr(arguments, name) for name in ("id", "subject", "requester")}
     named = {name: value for name, value in given.items() if value is not None}
     draft = msgspec.structs.replace(read.draft, **named, brief=brief)
-    return read._replace(draft=checked(draft, "The command line") if named else draft)
+    return read._replace(draft=validate(draft, "The command line") if named else draft)
 
 
 async def _submit(draft: "Draft", settings: "Settings", tell: "Tell", out: "Path | None", *, quiet: bool) -> int:
     """The exit status. How it ended is told before anything is put away, which may take a second."""
-    from runtime.cli.session import came_of, opened
+    from runtime.cli.session import came_of, open_node
     from runtime.cli.view.result import exit_status
-    from runtime.cli.view.run_display import watched
+    from runtime.cli.view.run_display import open_display
 
     async with (
-        watched(settings, quiet=quiet, research=draft.brief is not None) as watch,
-        opened(settings) as node,
+        open_display(settings, quiet=quiet, research=draft.brief is not None) as watch,
+        open_node(settings) as node,
     ):
         outcome = await watch(await node.submit(draft.ticket()))
         ended, report = came_of(node, outcome)

@@ -5,7 +5,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from runtime.cli import Exit, utf8
-from runtime.messages import spoken
+from runtime.messages import spell_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,14 +41,14 @@ async def _trace(arguments: argparse.Namespace, settings: "Settings") -> int:
     import msgspec
 
     from runtime.cli.child_runs import below
-    from runtime.cli.session import find, opened
+    from runtime.cli.session import find, open_node
     from runtime.cli.view.result import Line, as_json
     from runtime.cli.view.run_display import write
     from runtime.cli.view.ticket_lines import head
     from runtime.run_record import record
     from runtime.storage.tickets import asked
 
-    async with opened(settings) as node:
+    async with open_node(settings) as node:
         stored, outcome = find(node, arguments.id)
         said = asked(node.database, stored)
         found = _found(node, stored, outcome)
@@ -110,7 +110,7 @@ def _said(name: str, value: Any) -> "Iterator[str]":
     elif value not in (None, "", [], ()):
         text = " ".join(value.split()) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         cut = text if len(text) <= VALUE_CHARACTERS else text[:VALUE_CHARACTERS] + " …"
-        yield f"{spoken(name)}: {cut}"
+        yield f"{spell_out(name)}: {cut}"
 
 
 def _all(found: dict[str, Any], rounds: list[dict[str, Any]]) -> "Iterator[Line]":
@@ -130,14 +130,14 @@ def _lines(found: dict[str, Any]) -> "Iterator[Line]":
 
     outcome = found["outcome"]
     if found.get("direction"):
-        yield Line(f"Round {found['round']}, run {found['run']}: {spoken(found['status'])}", "strong")
+        yield Line(f"Round {found['round']}, run {found['run']}: {spell_out(found['status'])}", "strong")
         yield Line(f"It explores: {cut(found['direction'])}")
         yield Line("")
     yield Line(f"Events ({len(found['events'])})", "strong")
     for event in found["events"]:
         sender = event["sender"] or "outside"
         marked = f", {event['marker']}" if event["marker"] else ""
-        yield Line(f"{event['n']:>3}  {event['at']:8.3f} s  {sender}: {spoken(event['event'])}{marked}", indent=1)
+        yield Line(f"{event['n']:>3}  {event['at']:8.3f} s  {sender}: {spell_out(event['event'])}{marked}", indent=1)
         for name, value in event["said"].items():
             yield from (Line(text, "faint", 22) for text in _said(name, value))
     yield Line("")

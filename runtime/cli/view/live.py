@@ -13,11 +13,11 @@ from rich.text import Text
 
 from actors.workflow import progress
 from actors.workflow.outcome import RunBegan, RunEnded
-from actors.workflow.progress import News
+from actors.workflow.progress import ProgressEvent
 from runtime.cli.view import round_lines
-from runtime.cli.view.result import Line, counted
+from runtime.cli.view.result import Line, pluralize
 from runtime.cli.view.ticket_board import Board, Mark, Stage, fold
-from runtime.messages import safe, spoken
+from runtime.messages import safe, spell_out
 
 FRAME_SECONDS = 0.04
 """Events that come closer together are drawn together, by the next tick: drawing takes the loop a few ms."""
@@ -95,7 +95,7 @@ class Drawn(Redrawn):
         self._max_seconds = max_seconds
         super().__init__(stream)
 
-    def show(self, event: News) -> None:
+    def show(self, event: ProgressEvent) -> None:
         if isinstance(event, RunBegan):
             self.begin()
         self._fold(event)
@@ -105,7 +105,7 @@ class Drawn(Redrawn):
             self.soon()
 
     @abc.abstractmethod
-    def _fold(self, event: News) -> None: ...
+    def _fold(self, event: ProgressEvent) -> None: ...
 
 
 class LiveView(Drawn):
@@ -115,7 +115,7 @@ class LiveView(Drawn):
         self._board, self._max_handoffs = board, max_handoffs
         super().__init__(stream, max_seconds)
 
-    def _fold(self, event: News) -> None:
+    def _fold(self, event: ProgressEvent) -> None:
         self._board = fold(self._board, event)
 
     def _picture(self) -> Group:
@@ -126,12 +126,12 @@ class RoundsView(Drawn):
     """The stages of a research, below the rounds that were begun, which stay."""
 
     def __init__(self, stream: TextIO, max_seconds: float) -> None:
-        self._board = progress.Board()
+        self._board = progress.Progress()
         super().__init__(stream, max_seconds)
 
-    def _fold(self, event: News) -> None:
+    def _fold(self, event: ProgressEvent) -> None:
         before, self._board = self._board, progress.fold(self._board, event, self.seconds())
-        if began := round_lines.begun(before, event):
+        if began := round_lines.new_round(before, event):
             explored, known = round_lines.opening(began)
             self.above(Group(Text(safe(explored), "bold"), Text(safe(known), "dim")))
 
@@ -151,13 +151,13 @@ def picture(board: Board, elapsed: float, max_seconds: float, max_handoffs: int,
     return Group(
         head,
         _stages(board.stages, elapsed),
-        *(faint(f"{each.at:9.3f} s  {each.source} → {each.target}  {spoken(each.reason)}") for each in board.latest),
-        *([faint(counted(board.refused, "message") + " refused")] if board.refused else []),
+        *(faint(f"{each.at:9.3f} s  {each.source} → {each.target}  {spell_out(each.reason)}") for each in board.latest),
+        *([faint(pluralize(board.refused, "message") + " refused")] if board.refused else []),
         *(Text(safe(note), "yellow") for note in notes),
     )
 
 
-def research(board: progress.Board, elapsed: float, max_seconds: float, notes: Iterable[str] = ()) -> Group:
+def research(board: progress.Progress, elapsed: float, max_seconds: float, notes: Iterable[str] = ()) -> Group:
     """How far a research is after so many seconds."""
     known = board.seconds_left(elapsed)
     about = "" if known is None else f", about {known:.0f} s to go"

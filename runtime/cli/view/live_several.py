@@ -7,12 +7,12 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from actors.workflow.progress import News
+from actors.workflow.progress import ProgressEvent
 from runtime.cli.view.live import ICONS, Redrawn, faint
 from runtime.cli.view.several_tickets import Row, fold, room_for, short, tally
 from runtime.cli.view.width import fit
 from runtime.messages import safe
-from runtime.times import lasted
+from runtime.times import format_duration
 
 NAME_COLUMNS = 30
 BESIDES = 4
@@ -26,7 +26,7 @@ class LiveTogether(Redrawn):
         self._rows = [Row(name) for name in short(names)]
         super().__init__(stream)
 
-    def show(self, number: int, event: News) -> None:
+    def show(self, number: int, event: ProgressEvent) -> None:
         self._rows[number] = fold(self._rows[number], event, self.seconds())
         self.soon()
 
@@ -41,11 +41,13 @@ def picture(rows: Sequence[Row], elapsed: float, room: int, notes: Iterable[str]
     for row in room_for(rows, room):
         icon, style = ICONS[row.mark]
         seconds = elapsed - row.began if row.mark == "running" else row.seconds
-        took = "" if row.mark == "pending" else lasted(seconds)
+        took = "" if row.mark == "pending" else format_duration(seconds)
         name = Text(fit(row.name, NAME_COLUMNS), style, no_wrap=True, overflow="ellipsis")
         table.add_row(Text(icon, style), name, faint(row.ticket), faint(row.doing), Text(took, style))
     return Group(
-        Text.assemble((tally(rows), "bold"), (f"   {lasted(elapsed)}", "dim"), overflow="ellipsis", no_wrap=True),
+        Text.assemble(
+            (tally(rows), "bold"), (f"   {format_duration(elapsed)}", "dim"), overflow="ellipsis", no_wrap=True
+        ),
         table,
         *(Text(safe(note), "yellow") for note in notes),
     )

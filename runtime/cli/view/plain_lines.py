@@ -5,11 +5,11 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Protocol, TextIO, assert_never
 
-from actors.workflow.outcome import AnswerRefused, HandoffMade, Progress, RunBegan, RunEnded
-from actors.workflow.progress import HEARTBEAT_SECONDS, Board, News, RoundBegan, Worked, fold
+from actors.workflow.outcome import AnswerRefused, HandoffMade, RunBegan, RunEnded, RunEvent
+from actors.workflow.progress import HEARTBEAT_SECONDS, Progress, ProgressEvent, RoundBegan, StageProgress, fold
 from runtime.cli.view.result import RESEARCH, Line
-from runtime.cli.view.round_lines import standing, told
-from runtime.messages import safe, spoken
+from runtime.cli.view.round_lines import describe_changes, standing
+from runtime.messages import safe, spell_out
 
 ITEM_SECONDS = 0.1
 """Items that are completed closer together are told together."""
@@ -18,7 +18,7 @@ ITEM_SECONDS = 0.1
 class View(Protocol):
     """Shows a run on its way. Every method returns at once."""
 
-    def show(self, event: News) -> None: ...
+    def show(self, event: ProgressEvent) -> None: ...
 
     def tick(self) -> None:
         """Some time passed."""
@@ -33,7 +33,7 @@ class View(Protocol):
 class Silent:
     """Shows nothing but what the user must know."""
 
-    def show(self, event: News) -> None:
+    def show(self, event: ProgressEvent) -> None:
         """Not wanted."""
 
     def tick(self) -> None:
@@ -53,22 +53,22 @@ class PlainView:
         self._stream, self._clock = stream, clock
         self._began = self._said = clock()
         self._agent = ""
-        self._board = Board()
+        self._board = Progress()
         self._research = False
         self._held = ""
         """An item that was completed too soon after another to be a line of its own."""
 
-    def show(self, event: News) -> None:
+    def show(self, event: ProgressEvent) -> None:
         if isinstance(event, RunBegan):
             self._began = self._clock()
             self._research = event.workflow == RESEARCH
         if isinstance(event, HandoffMade):
             self._agent = event.target
-        if not isinstance(event, Worked | RoundBegan) and (text := sentence(event)) and not self._stage(event):
+        if not isinstance(event, StageProgress | RoundBegan) and (text := sentence(event)) and not self._stage(event):
             self.note(text)
         at = self._clock() - self._began
         before, self._board = self._board, fold(self._board, event, at)
-        for line, now in told(before, self._board, event, at):
+        for line, now in describe_changes(before, self._board, event, at):
             if now or self._clock() - self._said >= ITEM_SECONDS:
                 self.note(line)
             else:
@@ -76,7 +76,7 @@ class PlainView:
         if isinstance(event, RunEnded):
             self._release()
 
-    def _stage(self, event: News) -> bool:
+    def _stage(self, event: ProgressEvent) -> bool:
         """Whether it is a handoff of a research, which is told as the stage that it leads to."""
         return self._research and isinstance(event, HandoffMade)
 
@@ -103,13 +103,15 @@ class PlainView:
         """Nothing to put back."""
 
 
-def sentence(event: Progress) -> str:
+def sentence(event: RunEvent) -> str:
     """An event as a line; empty where the result says it anyway."""
     match event:
         case RunBegan():
             return f"Ticket {event.ticket}: {event.workflow} run {event.run} begins with {event.agent}"
         case HandoffMade():
-            return f"{event.seconds:9.3f} s  {event.number:>3}  {event.source} → {event.target}  {spoken(event.reason)}"
+            return (
+                f"{event.seconds:9.3f} s  {event.number:>3}  {event.source} → {event.target}  {spell_out(event.reason)}"
+            )
         case AnswerRefused():
             return f"An answer of {event.sender} was refused: {event.reason}"
         case RunEnded():

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TextIO
 
-from runtime.cli.view.result import counted
+from runtime.cli.view.result import pluralize
 from runtime.cli.view.run_display import can_redraw
 from runtime.knowledge.index.indexing import IndexProgress
 from runtime.messages import safe
@@ -47,7 +47,8 @@ def _lines(stream: TextIO) -> Show:
             return
         last = now
         print(
-            f"{progress.done:,} of {counted(progress.total, 'document')}, {counted(progress.passages, 'new passage')}",
+            f"{progress.done:,} of {pluralize(progress.total, 'document')}, "
+            f"{pluralize(progress.passages, 'new passage')}",
             file=stream,
             flush=True,
         )

@@ -9,10 +9,10 @@ import msgspec
 
 from actors.evidence.claims import Resolution
 from actors.reporting.report import Report
-from actors.text.normalize import shown
-from actors.workflow.outcome import SENTENCES, Handoff, Outcome, Why
+from actors.text.normalize import sanitize_markdown
+from actors.workflow.outcome import SENTENCES, EndReason, Handoff, Outcome
 from runtime.cli import Exit
-from runtime.messages import UNSAFE, safe, spoken
+from runtime.messages import UNSAFE, safe, spell_out
 from runtime.program import command
 
 QUOTE_CHARACTERS = 400
@@ -32,7 +32,13 @@ RESEARCH_HEADLINES = {
     "cancelled": ("Cancelled: the report holds what was found so far", "poor"),
 }
 LIMITS = frozenset(
-    {Why.LOOP_DETECTED, Why.MAX_HANDOFFS_EXCEEDED, Why.TIMED_OUT, Why.STEP_TIMED_OUT, Why.ANSWERS_REFUSED}
+    {
+        EndReason.LOOP_DETECTED,
+        EndReason.MAX_HANDOFFS_EXCEEDED,
+        EndReason.TIMED_OUT,
+        EndReason.STEP_TIMED_OUT,
+        EndReason.ANSWERS_REFUSED,
+    }
 )
 EXITS = {
     "resolved": Exit.DONE,
@@ -58,7 +64,7 @@ def exit_status(outcome: Outcome) -> Exit:
     """What `submit` returns for an outcome."""
     if outcome.status in EXITS:
         return EXITS[outcome.status]
-    if outcome.why is Why.CANCEL_FORCED:
+    if outcome.why is EndReason.CANCEL_FORCED:
         return Exit.CANCELLED
     return Exit.LIMIT if outcome.why in LIMITS else Exit.FAILED
 
@@ -106,7 +112,7 @@ def _summary(summary: str) -> Iterator[Line]:
         yield Line("")
 
 
-def researched(outcome: Outcome, report: Report | None = None, *, named: bool = True) -> Iterator[Line]:
+def research_lines(outcome: Outcome, report: Report | None = None, *, named: bool = True) -> Iterator[Line]:
     """How a research ended, and where to look next; what it found is its report."""
     known = RESEARCH_HEADLINES if outcome.resolution is not None else {}
     headline, style = known.get(outcome.status) or HEADLINES[outcome.status]
@@ -127,7 +133,7 @@ def _besides(outcome: Outcome, failed: Mapping[str, str] = MappingProxyType({}))
 
     :param failed: what else is known of that which was unavailable.
     """
-    if outcome.detail and outcome.detail != SENTENCES[Why.CANCELLED]:
+    if outcome.detail and outcome.detail != SENTENCES[EndReason.CANCELLED]:
         yield Line(outcome.detail)
     if outcome.degraded:
         yield Line(outcome.degraded, "poor")
@@ -144,10 +150,10 @@ def _sources(resolution: Resolution) -> Iterator[Line]:
     for citation in resolution.citations:
         where = citation.source + (f"#{citation.anchor}" if citation.anchor else "")
         titles = [] if citation.heading.startswith(citation.title) else [citation.title]
-        headings = [part for part in (*titles, citation.heading) if part and _flat(shown(part)) not in said]
+        headings = [part for part in (*titles, citation.heading) if part and _flat(sanitize_markdown(part)) not in said]
         yield Line(f"[{citation.number}] {where}" + (f"  {' · '.join(headings)}" if headings else ""), indent=2)
         quote = _flat(citation.quote)
-        if _flat(shown(citation.quote)) not in said:
+        if _flat(sanitize_markdown(citation.quote)) not in said:
             yield Line(f"“{quote if len(quote) <= QUOTE_CHARACTERS else quote[:QUOTE_CHARACTERS] + ' …'}”", "quote", 6)
 
 
@@ -164,30 +170,30 @@ def handoffs(made: tuple[Handoff, ...]) -> Iterator[Line]:
     right = max(len(safe(each.target)) for each in made)
     for number, each in enumerate(made, 1):
         route = f"{safe(each.source):>{left}} → {safe(each.target):<{right}}"
-        yield Line(f"{number:>3}  {each.at:8.3f} s  {route}  {spoken(each.reason)}", "faint", 1)
+        yield Line(f"{number:>3}  {each.at:8.3f} s  {route}  {spell_out(each.reason)}", "faint", 1)
     yield Line("")
 
 
 def ending(outcome: Outcome, *, named: bool = True) -> Iterator[Line]:
     """Why it ended, by whom, and what it cost; which ticket it is where nothing above says so."""
     by = f"Closed by {outcome.by}" if outcome.by else "Cut off, with nobody to close it,"
-    why = "" if outcome.why is Why.COMPLETED else f": {spoken(outcome.why)}"
-    style = "faint" if outcome.why is Why.COMPLETED else ""
-    yield Line(f"{by} after {outcome.seconds:.2f} s and {counted(len(outcome.handoffs), 'handoff')}{why}.", style)
+    why = "" if outcome.why is EndReason.COMPLETED else f": {spell_out(outcome.why)}"
+    style = "faint" if outcome.why is EndReason.COMPLETED else ""
+    yield Line(f"{by} after {outcome.seconds:.2f} s and {pluralize(len(outcome.handoffs), 'handoff')}{why}.", style)
     spent, parts = outcome.spent, []
     if spent.calls:
         about = "about " if spent.estimated else ""
         parts.append(
-            f"{counted(spent.calls, 'model call')}, {about}{spent.tokens_in:,} tokens in, {spent.tokens_out:,} out"
+            f"{pluralize(spent.calls, 'model call')}, {about}{spent.tokens_in:,} tokens in, {spent.tokens_out:,} out"
         )
     if outcome.refused:
-        parts.append(counted(outcome.refused, "message") + " refused")
+        parts.append(pluralize(outcome.refused, "message") + " refused")
     if parts:
         yield Line("; ".join(parts) + ".", "faint")
     if named:
         yield Line(f"Ticket {outcome.ticket}, run {outcome.run}.", "faint")
 
 
-def counted(count: int, thing: str) -> str:
+def pluralize(count: int, thing: str) -> str:
     """`1 message`, `2 messages`."""
     return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"

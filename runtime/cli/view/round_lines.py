@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from actors.workflow.progress import Board, News, RoundBegan, Worked
+from actors.workflow.progress import Progress, ProgressEvent, RoundBegan, StageProgress
 
 DIRECTION_CHARACTERS = 300
 ITEM_CHARACTERS = 120
@@ -14,23 +14,23 @@ def opening(event: RoundBegan) -> tuple[str, str]:
     return f"[Depth {event.number}/{event.of}] Exploring: {cut(event.direction, DIRECTION_CHARACTERS)}", f"  {known}"
 
 
-def begun(before: Board, event: News) -> RoundBegan | None:
+def new_round(before: Progress, event: ProgressEvent) -> RoundBegan | None:
     """The round that an event begins, if it is not one that is planned anew."""
     return event if isinstance(event, RoundBegan) and event.number > before.round else None
 
 
-def told(before: Board, after: Board, event: News, at: float) -> Iterator[tuple[str, bool]]:
+def describe_changes(before: Progress, after: Progress, event: ProgressEvent, at: float) -> Iterator[tuple[str, bool]]:
     """What there is to say after an event: each line, and whether it must be said at once."""
-    if began := begun(before, event):
+    if began := new_round(before, event):
         yield from ((line, True) for line in opening(began))
     running = after.running
     if running is not None and (before.running is None or before.running.name != running.name):
         yield f"{_when(after, at)}  {running.name}", True
-    if isinstance(event, Worked) and event.item:
+    if isinstance(event, StageProgress) and event.item:
         yield f"{_when(after, at)}    {event.stage}{items(event.done, event.total)}  {cut(event.item)}", False
 
 
-def standing(board: Board, at: float) -> str:
+def standing(board: Progress, at: float) -> str:
     """Where a research is, for who sees nothing happen; nothing when it is at no stage."""
     running = board.running
     if running is None:
@@ -50,5 +50,5 @@ def cut(text: str, most: int = ITEM_CHARACTERS) -> str:
     return line if len(line) <= most else line[: most - 2] + " …"
 
 
-def _when(board: Board, at: float) -> str:
+def _when(board: Progress, at: float) -> str:
     return f"{at:9.3f} s  {board.percent:>3} %"

@@ -11,7 +11,7 @@ from typing import Protocol, TextIO
 
 from actors.helpdesk.workflow import HELPDESK
 from actors.workflow.outcome import Outcome
-from actors.workflow.progress import News
+from actors.workflow.progress import ProgressEvent
 from runtime.cli import Exit
 from runtime.cli.view.plain_lines import PlainView, Silent, View
 from runtime.cli.view.result import Line
@@ -65,7 +65,7 @@ def width(stream: TextIO) -> int:
     return shutil.get_terminal_size((PIPE_COLUMNS, 24)).columns
 
 
-async def follow(events: AsyncIterator[News], view: View) -> None:
+async def follow(events: AsyncIterator[ProgressEvent], view: View) -> None:
     """Show events until they end. A terminal that went away must not harm the run: then nothing is shown any more."""
     ticking = asyncio.ensure_future(_tick(view))
     try:
@@ -88,10 +88,10 @@ async def _tick(view: "Ticking") -> None:
             view.tick()
 
 
-class Watched(Protocol):
+class WatchableRun(Protocol):
     """A run in progress."""
 
-    def watch(self) -> AsyncIterator[News]: ...
+    def watch(self) -> AsyncIterator[ProgressEvent]: ...
 
     async def outcome(self) -> Outcome: ...
 
@@ -99,15 +99,15 @@ class Watched(Protocol):
 
 
 @contextlib.asynccontextmanager
-async def watched(
+async def open_display(
     settings: Settings, *, quiet: bool = False, research: bool = False
-) -> AsyncIterator[Callable[[Watched], Awaitable[Outcome]]]:
+) -> AsyncIterator[Callable[[WatchableRun], Awaitable[Outcome]]]:
     """Listen to Ctrl-C, and give a function that shows a run through to its outcome."""
     view: View = Silent() if quiet else view_for(settings.run, sys.stderr, research=research)
     try:
         with stopping(view, settings.run.cancel_seconds) as stop:
 
-            async def watch(run: Watched) -> Outcome:
+            async def watch(run: WatchableRun) -> Outcome:
                 stop.gently(run.cancel)
                 await follow(run.watch(), view)
                 return await run.outcome()
@@ -140,10 +140,10 @@ class Watching:
         self.cancelled = False
         """Nothing more is to be begun."""
         self._view = view
-        self._runs: list[Watched] = []
+        self._runs: list[WatchableRun] = []
         self._ticking = asyncio.ensure_future(_tick(view))
 
-    async def watch(self, number: int, run: Watched) -> Outcome:
+    async def watch(self, number: int, run: WatchableRun) -> Outcome:
         """Show a run through to its outcome. A terminal that went away must not harm it."""
         self._runs.append(run)
         if self.cancelled:
@@ -208,7 +208,7 @@ class Stopping:
         if self._asked:
             cancel()
 
-    def pressed(self) -> None:
+    def on_signal(self) -> None:
         if self._asked:
             with contextlib.suppress(*GONE):
                 self._view.close()
@@ -233,7 +233,7 @@ def stopping(view: Noting, grace: float) -> Iterator[Stopping]:
     """Listen to Ctrl-C and SIGTERM for as long as this is open."""
     loop, stop = asyncio.get_running_loop(), Stopping(view, grace)
     for each in SIGNALS:
-        loop.add_signal_handler(each, stop.pressed)
+        loop.add_signal_handler(each, stop.on_signal)
     try:
         yield stop
     finally:

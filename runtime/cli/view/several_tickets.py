@@ -10,12 +10,12 @@ from typing import Protocol, TextIO
 import msgspec
 
 from actors.workflow.outcome import HandoffMade, RunBegan, RunEnded
-from actors.workflow.progress import HEARTBEAT_SECONDS, News, Worked
+from actors.workflow.progress import HEARTBEAT_SECONDS, ProgressEvent, StageProgress
 from actors.workflow.tables import ORCHESTRATOR
-from runtime.cli.view.result import counted
+from runtime.cli.view.result import pluralize
 from runtime.cli.view.ticket_board import Mark
-from runtime.messages import safe, spoken
-from runtime.times import lasted
+from runtime.messages import safe, spell_out
+from runtime.times import format_duration
 
 
 class Row(msgspec.Struct, frozen=True, gc=False):
@@ -36,7 +36,7 @@ class Row(msgspec.Struct, frozen=True, gc=False):
 class Together(Protocol):
     """Shows several runs on their way. Every method returns at once."""
 
-    def show(self, number: int, event: News) -> None:
+    def show(self, number: int, event: ProgressEvent) -> None:
         """Something happened on the ticket of this number, from 0."""
 
     def tick(self) -> None:
@@ -49,7 +49,7 @@ class Together(Protocol):
         """Leave the terminal as it was. May be called twice."""
 
 
-def fold(row: Row, event: News, at: float) -> Row:
+def fold(row: Row, event: ProgressEvent, at: float) -> Row:
     """The row after one more event, which came so many seconds after the first ticket was begun."""
     replace = msgspec.structs.replace
     match event:
@@ -57,11 +57,11 @@ def fold(row: Row, event: News, at: float) -> Row:
             return replace(row, mark="running", ticket=ticket, began=at)
         case HandoffMade(target=target) if target != ORCHESTRATOR:
             return replace(row, doing=target)
-        case Worked(stage=stage):
-            return replace(row, doing=spoken(stage))
+        case StageProgress(stage=stage):
+            return replace(row, doing=spell_out(stage))
         case RunEnded(outcome=outcome):
             mark: Mark = "failed" if outcome.status in {"error", "cancelled"} else "completed"
-            return replace(row, mark=mark, doing=spoken(outcome.status), seconds=outcome.seconds)
+            return replace(row, mark=mark, doing=spell_out(outcome.status), seconds=outcome.seconds)
         case _:
             return row
 
@@ -77,7 +77,7 @@ def tally(rows: Iterable[Row]) -> str:
     rows = list(rows)
     marks = Counter(row.mark for row in rows)
     done = marks["completed"] + marks["failed"]
-    return f"{counted(len(rows), 'ticket')}: {done} done, {marks['running']} going on, {marks['pending']} waiting"
+    return f"{pluralize(len(rows), 'ticket')}: {done} done, {marks['running']} going on, {marks['pending']} waiting"
 
 
 def room_for(rows: Sequence[Row], most: int) -> list[Row]:
@@ -95,12 +95,12 @@ class PlainTogether:
         self._began = self._said = clock()
         self._rows = [Row(name) for name in names]
 
-    def show(self, number: int, event: News) -> None:
+    def show(self, number: int, event: ProgressEvent) -> None:
         row = self._rows[number] = fold(self._rows[number], event, self._clock() - self._began)
         if isinstance(event, RunBegan):
             self.note(f"{row.name}: ticket {row.ticket} begins")
         elif isinstance(event, RunEnded):
-            self.note(f"{row.name}: {row.doing} after {lasted(row.seconds)}")
+            self.note(f"{row.name}: {row.doing} after {format_duration(row.seconds)}")
 
     def tick(self) -> None:
         if self._clock() - self._said >= HEARTBEAT_SECONDS:
@@ -117,7 +117,7 @@ class PlainTogether:
 class SilentTogether:
     """Shows nothing but what the user must know."""
 
-    def show(self, number: int, event: News) -> None:
+    def show(self, number: int, event: ProgressEvent) -> None:
         """Not wanted."""
 
     def tick(self) -> None:

@@ -5,9 +5,9 @@ from typing import Literal
 import msgspec
 
 from actors.workflow.outcome import AnswerRefused, Handoff, HandoffMade, RunBegan, RunEnded
-from actors.workflow.progress import News
+from actors.workflow.progress import ProgressEvent
 from actors.workflow.tables import ORCHESTRATOR, FanOut, Step, Workflow
-from runtime.messages import spoken
+from runtime.messages import spell_out
 
 Mark = Literal["pending", "running", "completed", "failed", "skipped"]
 LATEST = 6
@@ -47,7 +47,7 @@ def board(flow: Workflow) -> Board:
     return Board(tuple(Stage(tuple(names), *key) for key, names in states.items()))
 
 
-def fold(board: Board, event: News) -> Board:
+def fold(board: Board, event: ProgressEvent) -> Board:
     """The board after one more event."""
     replace = msgspec.structs.replace
     match event:
@@ -94,7 +94,7 @@ def _finished(stage: Stage, mark: Mark, at: float) -> Stage:
 
 def _label(step: Step | FanOut) -> str:
     """`ResolveTicket` → `Resolve ticket`."""
-    return spoken(step.ask.__name__).capitalize()
+    return spell_out(step.ask.__name__).capitalize()
 
 
 def _agent(step: Step | FanOut) -> str:

@@ -5,9 +5,9 @@ from typing import Protocol
 
 from runtime.cli.view.result import Line
 from runtime.cli.view.width import columns, fit, pad
-from runtime.messages import safe, spoken
+from runtime.messages import safe, spell_out
 from runtime.run_record import Record
-from runtime.times import ago, lasted, local
+from runtime.times import ago, format_duration, local
 
 STYLES = {
     "resolved": "good", "suggested": "unsure", "not_found": "poor", "error": "bad", "cancelled": "poor",
@@ -40,17 +40,18 @@ def table(rows: Sequence[tuple[Record, str]], now: float, width: int) -> Iterato
     :param width: columns of the terminal.
     """
     now_and_took = [
-        (ago(each.started.timestamp(), now), "" if each.seconds is None else lasted(each.seconds)) for each, _ in rows
+        (ago(each.started.timestamp(), now), "" if each.seconds is None else format_duration(each.seconds))
+        for each, _ in rows
     ]
     ids = max(6, *(min(MOST_ID, columns(safe(each.ticket))) for each, _ in rows))
-    statuses = max(6, *(len(spoken(each.status)) for each, _ in rows))
+    statuses = max(6, *(len(spell_out(each.status)) for each, _ in rows))
     whens, tooks = (max(4, *map(len, each)) for each in zip(*now_and_took, strict=True))
     left = width - ids - statuses - whens - tooks - 8
     apart = left < LEAST_QUESTION
     head = f"{'ticket':<{ids}}  {'status':<{statuses}}  {'when':<{whens}}  {'took':>{tooks}}"
     yield Line(head if apart else f"{head}  question", "strong")
     for (each, stands), (when, took) in zip(rows, now_and_took, strict=True):
-        ticket, status = pad(safe(each.ticket), ids), spoken(each.status)
+        ticket, status = pad(safe(each.ticket), ids), spell_out(each.status)
         row = f"{ticket}  {status:<{statuses}}  {when:<{whens}}  {took:>{tooks}}"
         said = ": ".join(filter(None, (stands, shortly(each))))
         if not apart:
@@ -63,7 +64,7 @@ def table(rows: Sequence[tuple[Record, str]], now: float, width: int) -> Iterato
 def head(record: Record, now: float, note: str = "") -> Iterator[Line]:
     """Which ticket it is, when it came, what it asks, and what was noted on it."""
     start = f"Ticket {safe(record.ticket)}, run {safe(record.run)}: "
-    status = spoken(record.status)
+    status = spell_out(record.status)
     yield Line(start + status, "strong", spans=((len(start), len(start) + len(status), STYLES.get(record.status, "")),))
     started, asker = (
         record.started.timestamp(),
@@ -71,19 +72,19 @@ def head(record: Record, now: float, note: str = "") -> Iterator[Line]:
     )
     created = record.created.timestamp()
     first = f", for the first time on {local(created)}" if started - created >= 1 else ""
-    took = "" if record.seconds is None else f"; it took {lasted(record.seconds)}"
+    took = "" if record.seconds is None else f"; it took {format_duration(record.seconds)}"
     yield Line(f"Asked {_since(started, now)}{asker}{first}{took}.")
     if record.subject:
         yield Line(f"Subject: {fit(record.subject, QUESTION_COLUMNS)}")
     if record.question:
-        yield Line(quoted(record.question, QUESTION_COLUMNS))
+        yield Line(quote(record.question, QUESTION_COLUMNS))
     if note:
         yield Line(f"Note: {fit(note, ASIDE_COLUMNS)}", "faint")
 
 
 def question(record: Asked) -> Line:
     """The question, for what is done to a ticket: nobody knows tickets by their ids."""
-    return Line(quoted(shortly(record), ASIDE_COLUMNS), indent=2)
+    return Line(quote(shortly(record), ASIDE_COLUMNS), indent=2)
 
 
 def shortly(record: Asked) -> str:
@@ -92,7 +93,7 @@ def shortly(record: Asked) -> str:
     return ": ".join(filter(None, (record.subject, first)))
 
 
-def quoted(text: str, most: int) -> str:
+def quote(text: str, most: int) -> str:
     return f"“{fit(text, most)}”"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from actors.text.markdown_blocks import Segment, prose, segments
-from actors.text.normalize import fold
+from actors.text.normalize import normalize
 from runtime.crawl.extract.patterns import CALLS, NOISE_LINES, TAILS, TEASERS, any_of
 
 _CONTROL = re.compile(
@@ -149,4 +149,4 @@ def _is_prose(block: Segment) -> bool:
 
 
 def _same(one: str, other: str) -> bool:
-    return bool(other) and fold(one)[0] == fold(other)[0]
+    return bool(other) and normalize(one)[0] == normalize(other)[0]

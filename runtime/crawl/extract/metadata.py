@@ -26,7 +26,7 @@ _DEEPEST = 12
 _MOST_DATA = 20
 
 
-class Said(NamedTuple):
+class PageMetadata(NamedTuple):
     """What a page says of itself."""
 
     title: str
@@ -39,7 +39,7 @@ class Said(NamedTuple):
     """It says that it is a thread of a forum, or questions and answers."""
 
 
-def parsed(html: str) -> HtmlElement | None:
+def parse(html: str) -> HtmlElement | None:
     """The tree of a page that was tamed before; None when there is nothing in it."""
     try:
         text = re.sub(r"^\s*<\?xml[^>]{0,200}\?>", "", html)
@@ -48,7 +48,7 @@ def parsed(html: str) -> HtmlElement | None:
         return None
 
 
-def said(root: HtmlElement, html: str, url: str) -> Said:
+def describe(root: HtmlElement, html: str, url: str) -> PageMetadata:
     """Read the page's head, its data in JSON-LD, and its first heading."""
     data = list(_data(root))
     metas = _metas(root)
@@ -58,7 +58,7 @@ def said(root: HtmlElement, html: str, url: str) -> Said:
     dates = (*(metas.get(name) for name in _DATES), _first(data, "datePublished"), *_times(root))
     languages = (root.get("lang"), metas.get("og:locale"), metas.get("content-language"))
     paid = any(str(each.get("isAccessibleForFree")).lower() in ("false", "no", "0") for each in data)
-    return Said(
+    return PageMetadata(
         title=next((line(each, TITLE_CHARACTERS) for each in titles if each and each.strip()), ""),
         canonical=_canonical(root, metas, url),
         published=next((date for each in dates if (date := _date(each))), ""),

@@ -14,7 +14,7 @@ from runtime.crawl.extract.extracted import Extracted
 from runtime.crawl.extract.structured import of_json, of_xml
 
 if TYPE_CHECKING:
-    from runtime.crawl.extract.metadata import Said
+    from runtime.crawl.extract.metadata import PageMetadata
 
 COMPRESSED_BYTES = 100 * 1024
 """More text than this, in UTF-8, is compressed to its essential (PR-18)."""
@@ -54,7 +54,7 @@ def extract(body: bytes, charset: str, content_type: str, url: str, question: st
 class Reading(NamedTuple):
     """A page of HTML before it is cut."""
 
-    about: "Said"
+    about: "PageMetadata"
     text: str
     """The whole main text."""
     shown: str
@@ -66,14 +66,14 @@ class Reading(NamedTuple):
 def read_html(html: str, url: str) -> Reading | None:
     """The whole main text of a page and what it says of itself; None when there is no HTML in it."""
     from runtime.crawl.extract.main_text import main_text
-    from runtime.crawl.extract.metadata import notices, parsed, said, visible
-    from runtime.crawl.extract.sanitize_html import tamed
+    from runtime.crawl.extract.metadata import describe, notices, parse, visible
+    from runtime.crawl.extract.sanitize_html import sanitize_html
 
-    safe = tamed(html)
-    root = parsed(safe)
+    safe = sanitize_html(html)
+    root = parse(safe)
     if root is None:
         return None
-    about, shown = said(root, safe, url), visible(root)
+    about, shown = describe(root, safe, url), visible(root)
     text = clean(main_text(safe, url, shown=len(shown), forum=about.forum)[:CHARACTERS], about.title)
     return Reading(about, text, shown, notices(root))
 

@@ -24,7 +24,7 @@ _LONE = re.compile(r"<{2,}|<(?=[\s<\d=])")
 _CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ufffe\uffff\ud800-\udfff]")
 
 
-def tamed(html: str) -> str:
+def sanitize_html(html: str) -> str:
     """A page that every parser reads in a time that grows with its length, and that shows what it showed before."""
     html = _without_raw(_CONTROL.sub("", html))
     return _flat(_LONE.sub("&lt;", _LONG.sub(" ", html)[:CHARACTERS]))

@@ -48,7 +48,7 @@ class Stored(NamedTuple):
     body_terms: str
 
 
-class Shelf:
+class IndexReader:
     """Reads one version of the index at a time; what it remembers is dropped when somebody writes."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
@@ -59,7 +59,7 @@ class Shelf:
         self.passages = 0
 
     @classmethod
-    def at(cls, path: Path) -> "Shelf":
+    def at(cls, path: Path) -> "IndexReader":
         """The index in a file, for reading only."""
         db = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, isolation_level=None, timeout=5.0)
         db.execute("PRAGMA cache_size = -32000")

@@ -11,8 +11,8 @@ import msgspec
 
 from actors.ports import PortFailed
 from runtime.knowledge.index.index_jobs import Listing, Taken
-from runtime.knowledge.knowledge_index import FILE, detail, explained
-from runtime.processes.file_lock import LockHeld, locked
+from runtime.knowledge.knowledge_index import FILE, detail, explain
+from runtime.processes.file_lock import LockHeld, hold_lock
 from runtime.processes.pool import WorkError, Workers, WorkFailed, WorkTimedOut
 from runtime.settings import KnowledgeSettings
 from runtime.storage.private import make_storage
@@ -83,7 +83,7 @@ async def index(
     job, most = _Job(Path(storage) / FILE, workers, settings, progress), settings.wait_seconds
     async with contextlib.AsyncExitStack() as stack:
         try:
-            lock = locked(make_storage(Path(storage)) / LOCK, within=most, waits=lambda: progress(WAITING))
+            lock = hold_lock(make_storage(Path(storage)) / LOCK, within=most, waits=lambda: progress(WAITING))
             await stack.enter_async_context(lock)
         except LockHeld:
             raise IndexFailed(
@@ -134,7 +134,7 @@ class _Job:
         try:
             return await self._call("listing", folder, within=LISTING_SECONDS, returns=Listing)
         except WorkError as error:
-            raise IndexFailed(f"{folder} cannot be indexed: {explained(error, self._database)}") from error
+            raise IndexFailed(f"{folder} cannot be indexed: {explain(error, self._database)}") from error
 
     async def _work(self, todo: Iterator[tuple[Listing, str]]) -> None:
         for listing, path in todo:
@@ -156,7 +156,7 @@ class _Job:
             reason = f"took longer than {self._settings.file_seconds:g} s to read (knowledge.file_seconds)"
         except WorkFailed as error:
             if "OperationalError" in str(error) or "DatabaseError" in str(error):
-                raise IndexFailed(f"The index cannot be written: {explained(error, self._database)}") from error
+                raise IndexFailed(f"The index cannot be written: {explain(error, self._database)}") from error
             reason = f"could not be read: {detail(error)}"
         await self._call("give_up", *place, *limits, reason, within=FINISHING_SECONDS, returns=bool)
         return Taken("skipped", reason)

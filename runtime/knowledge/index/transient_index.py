@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from actors.evidence.passages import Findings, Passage
+from actors.evidence.passages import Passage, SearchHits
 from runtime.knowledge.index import index_writer
-from runtime.knowledge.index.index_reader import Shelf
+from runtime.knowledge.index.index_reader import IndexReader
 from runtime.knowledge.query.search import search
 from runtime.knowledge.readers.markdown import read_markdown
 
@@ -31,7 +31,7 @@ class Text(msgspec.Struct, frozen=True, gc=False):
 
 
 class _Index(NamedTuple):
-    shelf: Shelf
+    shelf: IndexReader
     keys: tuple[str, ...]
     """The pages' keys by number."""
 
@@ -39,7 +39,7 @@ class _Index(NamedTuple):
 _kept: OrderedDict[str, _Index] = OrderedDict()
 
 
-def find(pages: list[Text], questions: list[str], limit: int) -> list[Findings]:
+def find(pages: list[Text], questions: list[str], limit: int) -> list[SearchHits]:
     """For each question what the pages say on it. Blocking; the order of the pages does not matter."""
     index = _index(sorted(pages, key=lambda page: (page.key, page.text))[:PAGES])
     index.shelf.begin()
@@ -49,9 +49,9 @@ def find(pages: list[Text], questions: list[str], limit: int) -> list[Findings]:
         index.shelf.end()
 
 
-def _found(index: _Index, question: str, limit: int) -> Findings:
+def _found(index: _Index, question: str, limit: int) -> SearchHits:
     if not index.shelf.passages:
-        return Findings(abstain=NOTHING)
+        return SearchHits(abstain=NOTHING)
     found = search(index.shelf, question, limit, hops=True, reads=True)
     return msgspec.structs.replace(found, passages=tuple(_named(index, passage) for passage in found.passages))
 
@@ -86,7 +86,7 @@ def _made(pages: list[Text]) -> _Index:
         index_writer.replace(db, folder, str(len(keys)), "", document, keep=False)
         keys[page.key] = None
     index_writer.forget_priors(db)
-    shelf = Shelf(db)
+    shelf = IndexReader(db)
     shelf.begin()
     shelf.learn()
     shelf.end()

@@ -5,10 +5,10 @@ import re
 from itertools import pairwise
 
 from actors.text.tokenizer import EVERYDAY, is_cjk, runs, tokens, word_set
-from runtime.knowledge.index.index_reader import Shelf
+from runtime.knowledge.index.index_reader import IndexReader
 from runtime.knowledge.query.analyze import Question
 from runtime.knowledge.query.ranking import Page
-from runtime.knowledge.query.snippets import Window
+from runtime.knowledge.query.snippets import Snippet
 
 COVERAGE = 0.55
 """So much of the question, by weight, must be matched by one passage of the best pages;"""
@@ -32,7 +32,7 @@ _ARTICLES = word_set("a an the my our your his her their this that me us it")
 _VERBS = word_set("is are was were do does did doesn't don't has have had can can't cannot will won't keeps shows says")
 
 
-def abstain(shelf: Shelf, question: Question, pages: list[Page], chain: list[Page] | None = None) -> str:
+def abstain(shelf: IndexReader, question: Question, pages: list[Page], chain: list[Page] | None = None) -> str:
     """
     Why these pages are no answer, in a sentence for the user; empty when they may be one.
 
@@ -64,7 +64,7 @@ def abstain(shelf: Shelf, question: Question, pages: list[Page], chain: list[Pag
     return ""
 
 
-def missing_pair(shelf: Shelf, question: Question, quoted: list[Window], *, names: bool = False) -> str:
+def missing_pair(shelf: IndexReader, question: Question, quoted: list[Snippet], *, names: bool = False) -> str:
     """
     A name with the word behind it, such as "SQL Server", must stand together in what is quoted.
 
@@ -79,7 +79,7 @@ def missing_pair(shelf: Shelf, question: Question, quoted: list[Window], *, name
     return ""
 
 
-def confidence(question: Question, pages: list[Page], quoted: list[Window]) -> float:
+def confidence(question: Question, pages: list[Page], quoted: list[Snippet]) -> float:
     """
     How far the best quote stands above noise: the share of the question that it and its headings say literally.
 
@@ -96,7 +96,7 @@ def confidence(question: Question, pages: list[Page], quoted: list[Window]) -> f
     return round(literal * share * min(1.0, evidence / ENOUGH_EVIDENCE), 4)
 
 
-def _telling(shelf: Shelf, question: Question, top: list[Page]) -> bool:
+def _telling(shelf: IndexReader, question: Question, top: list[Page]) -> bool:
     """Whether a best passage says so many rare words of what is asked that it cannot be by chance."""
     heavy = [term for term, each in question.terms.items() if each.focused and not each.weak]
     said = (
@@ -106,7 +106,7 @@ def _telling(shelf: Shelf, question: Question, top: list[Page]) -> bool:
     return max(said) - math.log(shelf.passages) >= NO_COINCIDENCE
 
 
-def _strange(shelf: Shelf, question: Question) -> list[str]:
+def _strange(shelf: IndexReader, question: Question) -> list[str]:
     """Nouns and names of the question that the documents (almost) never have."""
     words = [word.lower() for word in runs(question.core)]
     found: list[str] = []
@@ -144,7 +144,7 @@ def _compounds(question: Question) -> list[tuple[str, str, str]]:
     return found
 
 
-def _together(window: Window, first: str, second: str) -> bool:
+def _together(window: Snippet, first: str, second: str) -> bool:
     for part in (window.passage.heading, *re.split(r"(?<=[.!?])\s|\n", window.passage.text)):
         words = tokens(part)
         ones = [i for i, word in enumerate(words) if word == first]

@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 import msgspec
 
 from actors.text.stemmer import stem
-from actors.text.tokenizer import EVERYDAY, STOP, is_cjk, runs, spelled, tokens, word_set
+from actors.text.tokenizer import EVERYDAY, STOP, is_cjk, runs, spellings, tokens, word_set
 from runtime.knowledge.query.query_focus import core, focus, sentences
 from runtime.knowledge.query.synonyms import SYNONYMS
 
@@ -186,7 +186,7 @@ def _content(text: str, statistics: Statistics) -> list[tuple[str, str]]:
     pairs: list[tuple[str, str]] = []
     for run in runs(text):
         if not is_cjk(run):
-            pairs += spelled(run)
+            pairs += spellings(run)
         elif "\uac00" <= run[0] <= "\ud7a3":
             word = _PARTICLE.sub("", run) if len(run) > 2 else run
             if run not in _KOREAN_FILLER and word not in _KOREAN_FILLER:

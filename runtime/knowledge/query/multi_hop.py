@@ -8,10 +8,10 @@ from weakref import WeakKeyDictionary
 import msgspec
 
 from actors.text.tokenizer import EVERYDAY, STOP, is_cjk, runs, tokens
-from runtime.knowledge.index.index_reader import Shelf, Stored
+from runtime.knowledge.index.index_reader import IndexReader, Stored
 from runtime.knowledge.index.index_writer import StoredUnit
 from runtime.knowledge.query.analyze import Question
-from runtime.knowledge.query.ranking import Page, paged, rank
+from runtime.knowledge.query.ranking import Page, rank, rank_pages
 
 TITLES = 200_000
 """So many titles are known by name,"""
@@ -63,7 +63,7 @@ class Name(msgspec.Struct, frozen=True, gc=False):
     bearers: int
     """So many documents are called so."""
 
-    def telling(self, shelf: Shelf) -> float:
+    def telling(self, shelf: IndexReader) -> float:
         """
         How far it tells which document is meant: less when several bear it, or when its words are frequent.
 
@@ -96,7 +96,7 @@ class Titles:
                     known.append(document)
                 self._longest[words[0]] = max(self._longest.get(words[0], 0), len(words))
 
-    def called(self, document: int) -> "tuple[str, Name] | None":
+    def name_of(self, document: int) -> "tuple[str, Name] | None":
         """How other documents would name this one, as it is written and as a name; None if its title is no name."""
         written = self._written.get(document, "")
         words = _words(written)
@@ -143,10 +143,10 @@ def _name(word: str) -> bool:
     return len(word) >= NAME_LETTERS and word not in EVERYDAY and word not in STOP
 
 
-_titles: WeakKeyDictionary[Shelf, tuple[int, Titles]] = WeakKeyDictionary()
+_titles: WeakKeyDictionary[IndexReader, tuple[int, Titles]] = WeakKeyDictionary()
 
 
-def titles_of(shelf: Shelf) -> Titles:
+def titles_of(shelf: IndexReader) -> Titles:
     """The titles of an index, read again when somebody has written."""
     known = _titles.get(shelf)
     if known is None or known[0] != shelf.version:
@@ -164,7 +164,9 @@ class Trail(msgspec.Struct, frozen=True, gc=False):
     """The pages among the best ones that the question names, and those that these name; empty if it names none."""
 
 
-def follow(shelf: Shelf, question: Question, pages: list[Page], documents: Collection[int] | None = None) -> Trail:
+def follow(
+    shelf: IndexReader, question: Question, pages: list[Page], documents: Collection[int] | None = None
+) -> Trail:
     """Follow the names in a question, and in the best pages that were found for it."""
     titles = titles_of(shelf)
     named = _allowed(titles.named(question.text), documents)
@@ -198,9 +200,9 @@ def follow(shelf: Shelf, question: Question, pages: list[Page], documents: Colle
     return Trail(ranked, [page for page in ranked[:DOCUMENTS] if page.document in chained])
 
 
-def _naming(shelf: Shelf, titles: Titles, page: Page, documents: Collection[int] | None) -> dict[int, float]:
+def _naming(shelf: IndexReader, titles: Titles, page: Page, documents: Collection[int] | None) -> dict[int, float]:
     """The documents that name a page, with what each gets of its score: the less the more there are of them."""
-    called = titles.called(page.document)
+    called = titles.name_of(page.document)
     by = shelf.saying(called[0], NAMED_BY + 1) if called else set()
     if called is None or len(by) > NAMED_BY:
         return {}
@@ -212,20 +214,20 @@ def _allowed(named: dict[int, Name], documents: Collection[int] | None) -> dict[
     return named if documents is None else {each: name for each, name in named.items() if each in documents}
 
 
-def _fetch(shelf: Shelf, question: Question, documents: Iterable[int], found: dict[int, Page]) -> None:
+def _fetch(shelf: IndexReader, question: Question, documents: Iterable[int], found: dict[int, Page]) -> None:
     """Add the pages of documents that are not among those found: what bears on the question, or how they begin."""
     missing = [each for each in documents if each not in found]
     if not missing:
         return
     pages = rank(shelf, question, missing)
     silent = set(missing).difference(page.document for page in pages)
-    for page in paged(shelf, question, shelf.openings(silent)):
+    for page in rank_pages(shelf, question, shelf.openings(silent)):
         hits = [msgspec.structs.replace(hit, score=UNMATCHED) for hit in page.hits]
         pages.append(msgspec.structs.replace(page, hits=hits))
     found.update((page.document, page) for page in pages)
 
 
-def sentences(shelf: Shelf, question: Question, pages: list[Page]) -> list[Quoted]:
+def sentences(shelf: IndexReader, question: Question, pages: list[Page]) -> list[Quoted]:
     """The sentences of the best documents that bear most on the question, best first."""
     titles = titles_of(shelf)
     best = pages[0].score if pages else 1.0

@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 from actors.evidence.heading_types import generic, is_entry
 from actors.text.tokenizer import tokens
-from runtime.knowledge.index.index_reader import Shelf, Stored
+from runtime.knowledge.index.index_reader import IndexReader, Stored
 from runtime.knowledge.query.analyze import Question
 from runtime.knowledge.query.ranking import Page
-from runtime.knowledge.query.snippets import Window
+from runtime.knowledge.query.snippets import Snippet
 
 DOCUMENTS = 6
 """The best documents whose sections are looked at,"""
@@ -29,7 +29,7 @@ class _Named(NamedTuple):
     passage: int
 
 
-def openings(shelf: Shelf, question: Question, pages: list[Page]) -> list[Window]:
+def openings(shelf: IndexReader, question: Question, pages: list[Page]) -> list[Snippet]:
     """The first paragraphs of the sections whose headings say most of the question, the best first."""
     documents = {page.document: n for n, page in enumerate(pages[:DOCUMENTS])}
     found: list[_Named] = []
@@ -57,11 +57,11 @@ def _fit(question: Question, words: list[str]) -> float:
     return question.asked(said) * (1 + known / len(words)) / 2 if words else 0.0
 
 
-def _opening(stored: Stored, question: Question, score: float) -> Window:
+def _opening(stored: Stored, question: Question, score: float) -> Snippet:
     end = stored.units[0].end
     for unit in stored.units[1:]:
         if unit.opens or unit.end > OPENING_CHARACTERS:
             break
         end = unit.end
     terms = frozenset(stored.body_terms.split())
-    return Window(stored, stored.units[0].start, end, score, question.matches(terms), terms)
+    return Snippet(stored, stored.units[0].start, end, score, question.matches(terms), terms)

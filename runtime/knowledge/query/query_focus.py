@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from actors.text.tokenizer import EVERYDAY, is_cjk, runs, spelled, word_set
+from actors.text.tokenizer import EVERYDAY, is_cjk, runs, spellings, word_set
 
 FOCUS_WORDS = 3
 FOCUS_CHARACTERS = 250
@@ -51,7 +51,7 @@ def focus(text: str) -> str:
     if not asks:
         return " ".join(parts[:2])
     first = asks[0]
-    if first and sum(word not in EVERYDAY for part in asks for word, _ in spelled(parts[part])) < FOCUS_WORDS:
+    if first and sum(word not in EVERYDAY for part in asks for word, _ in spellings(parts[part])) < FOCUS_WORDS:
         asks.insert(0, first - 1)
     return " ".join(parts[i] for i in asks)
 
@@ -77,7 +77,7 @@ def core(text: str, known: Known) -> str:
 
 
 def _known(clause: str, known: Known) -> float:
-    terms = {term: EVERYDAY_WORD if word in EVERYDAY else 1.0 for word, term in spelled(clause)}
+    terms = {term: EVERYDAY_WORD if word in EVERYDAY else 1.0 for word, term in spellings(clause)}
     return sum(share for term, share in terms.items() if not term.isdigit() and known(term))
 
 
@@ -90,7 +90,7 @@ def _told(clause: str, known: Known) -> str:
     for i, word in enumerate(words):
         before = [w.lower().strip("'\"*") for w in words[max(0, i - 2) : i]]
         behind = before[-1:] if before[-1:] and before[-1] not in _ARTICLES else before[:1]
-        unknown = any(not known(term) for run in runs(word) if not is_cjk(run) for _, term in spelled(run))
+        unknown = any(not known(term) for run in runs(word) if not is_cjk(run) for _, term in spellings(run))
         if not (unknown and behind and behind[0] in _PLACE and _known(" ".join(words[: i - 1]), known)):
             left.append(word)
     return " ".join(left)

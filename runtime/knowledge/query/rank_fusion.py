@@ -2,12 +2,12 @@
 
 import msgspec
 
-from actors.evidence.passages import Findings, Sentence
+from actors.evidence.passages import SearchHits, Sentence
 
 SENTENCES = 8
 
 
-def merged(own: Findings, web: Findings, *, limit: int) -> Findings:
+def merge(own: SearchHits, web: SearchHits, *, limit: int) -> SearchHits:
     """
     The passages of both, best first.
 
@@ -17,7 +17,7 @@ def merged(own: Findings, web: Findings, *, limit: int) -> Findings:
     sides = [each for each in (own, web) if each.passages or each.abstain]
     sides = [each for each in sides if not each.abstain] or sides
     if len(sides) < 2 or any(each.abstain for each in sides):
-        return max(sides, key=_strength, default=Findings(abstain="Nothing was read."))
+        return max(sides, key=_strength, default=SearchHits(abstain="Nothing was read."))
     rows = [
         (-_scale(side) * passage.score, n, number, passage)
         for n, side in enumerate(sides)
@@ -38,13 +38,13 @@ def merged(own: Findings, web: Findings, *, limit: int) -> Findings:
         sorted(places[n, number] for n, side in enumerate(sides) for number in side.begins if (n, number) in places)
     )
     weights = tuple({word: weight for side in sides for word, weight in side.weights}.items())
-    return Findings(passages, "", max(each.confidence for each in sides), sentences, begins, weights)
+    return SearchHits(passages, "", max(each.confidence for each in sides), sentences, begins, weights)
 
 
-def _strength(side: Findings) -> float:
+def _strength(side: SearchHits) -> float:
     return max((place.score for passage in side.passages for place in passage.quotes), default=0.0)
 
 
-def _scale(side: Findings) -> float:
+def _scale(side: SearchHits) -> float:
     best = max((passage.score for passage in side.passages), default=0.0)
     return _strength(side) / best if best else 0.0

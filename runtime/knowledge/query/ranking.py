@@ -6,7 +6,7 @@ from collections.abc import Collection, Container, Iterable
 import msgspec
 
 from actors.text.tokenizer import tokens
-from runtime.knowledge.index.index_reader import Candidate, Shelf
+from runtime.knowledge.index.index_reader import Candidate, IndexReader
 from runtime.knowledge.query.analyze import Question
 
 CANDIDATES = 80
@@ -49,7 +49,7 @@ class Page(msgspec.Struct, frozen=True, gc=False):
 
 
 def rank(
-    shelf: Shelf, question: Question, documents: Collection[int] | None = None, *, most: int = CANDIDATES
+    shelf: IndexReader, question: Question, documents: Collection[int] | None = None, *, most: int = CANDIDATES
 ) -> list[Page]:
     """
     All pages that share a word with the question, best first; of some documents only, if they are given.
@@ -59,10 +59,10 @@ def rank(
     synonyms = [v for each in question.terms.values() for v in each.variants]
     found = {c.id: c for c in shelf.candidates(list(question.terms), most, documents)}
     found |= {c.id: c for c in shelf.candidates(synonyms, most, documents)}
-    return paged(shelf, question, found.values())
+    return rank_pages(shelf, question, found.values())
 
 
-def paged(shelf: Shelf, question: Question, candidates: Iterable[Candidate]) -> list[Page]:
+def rank_pages(shelf: IndexReader, question: Question, candidates: Iterable[Candidate]) -> list[Page]:
     """Passages with their scores, by page, best first."""
     pages: dict[int, list[tuple[Hit, Candidate]]] = defaultdict(list)
     for candidate in candidates:
@@ -71,7 +71,7 @@ def paged(shelf: Shelf, question: Question, candidates: Iterable[Candidate]) -> 
     return sorted(ranked, key=lambda page: (-page.score, page.hits[0].id))
 
 
-def _page(shelf: Shelf, question: Question, hits: list[tuple[Hit, Candidate]]) -> Page:
+def _page(shelf: IndexReader, question: Question, hits: list[tuple[Hit, Candidate]]) -> Page:
     hits.sort(key=lambda pair: (-pair[0].score, pair[0].id))
     best, candidate = hits[0]
     score = best.score
@@ -80,7 +80,7 @@ def _page(shelf: Shelf, question: Question, hits: list[tuple[Hit, Candidate]]) -
     return Page(best.document, score, [hit for hit, _ in hits])
 
 
-def _hit(shelf: Shelf, question: Question, candidate: Candidate) -> Hit:
+def _hit(shelf: IndexReader, question: Question, candidate: Candidate) -> Hit:
     title, path, body = candidate.title.split(), candidate.path.split(), candidate.body.split()
     score, matched = _mentions(shelf, question, title, path, body)
     coverage = question.coverage(matched)
@@ -94,7 +94,7 @@ def _hit(shelf: Shelf, question: Question, candidate: Candidate) -> Hit:
 
 
 def _mentions(
-    shelf: Shelf, question: Question, title: list[str], path: list[str], body: list[str]
+    shelf: IndexReader, question: Question, title: list[str], path: list[str], body: list[str]
 ) -> tuple[float, dict[str, float]]:
     """BM25 over the terms, each by the best of its variants."""
     in_body, in_path, in_title = Counter(body), Counter(path), set(title)
@@ -129,7 +129,7 @@ def _nearness(question: Question, body: list[str]) -> float:
     return score
 
 
-def _share(shelf: Shelf, words: list[str], wanted: Container[str]) -> float:
+def _share(shelf: IndexReader, words: list[str], wanted: Container[str]) -> float:
     """How much of a heading, by rarity, is in the question."""
     total = sum(shelf.rarity(word) for word in words)
     return sum(shelf.rarity(word) for word in words if word in wanted) / total if total else 0.0

@@ -3,15 +3,15 @@
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from actors.evidence.passages import Findings, Passage, Sentence, Slice
+from actors.evidence.passages import Passage, SearchHits, Sentence, Span
 from runtime.knowledge import NO_INDEX
-from runtime.knowledge.index.index_reader import Shelf, Stored
+from runtime.knowledge.index.index_reader import IndexReader, Stored
 from runtime.knowledge.query.abstention import abstain, confidence, missing_pair
 from runtime.knowledge.query.analyze import Question, understand
 from runtime.knowledge.query.multi_hop import Quoted, follow, sentences
 from runtime.knowledge.query.openings import openings
 from runtime.knowledge.query.ranking import CANDIDATES, MANY_CANDIDATES, Page, rank
-from runtime.knowledge.query.snippets import Window, windows
+from runtime.knowledge.query.snippets import Snippet, snippets
 
 QUOTES_OF_A_PASSAGE = 3
 QUOTED = 4
@@ -21,18 +21,18 @@ SENTENCES = 8
 SHARES, SHARES_WITH_HOPS = 3, 5
 """A page has at most such a part of the passages, so that there are others beside it."""
 
-_shelves: dict[str, tuple[tuple[int, int], Shelf]] = {}
+_shelves: dict[str, tuple[tuple[int, int], IndexReader]] = {}
 
 
-def find(database: str, question: str, limit: int, sources: list[str] | None = None, hops: bool = False) -> Findings:
+def find(database: str, question: str, limit: int, sources: list[str] | None = None, hops: bool = False) -> SearchHits:
     """Search an index, or some documents of it. Blocking; keeps it open for the next call."""
     shelf = _shelf(Path(database))
     if shelf is None:
-        return Findings(abstain=NO_INDEX)
+        return SearchHits(abstain=NO_INDEX)
     try:
         shelf.begin()
         if not shelf.passages:
-            return Findings(abstain=NO_INDEX)
+            return SearchHits(abstain=NO_INDEX)
         documents = None if sources is None else shelf.documents(sources)
         return search(shelf, question, limit, documents, hops=hops, reads=hops and sources is not None)
     finally:
@@ -49,9 +49,9 @@ def read(database: str, source: str) -> str:
 
 
 def search(
-    shelf: Shelf, text: str, limit: int, documents: Collection[int] | None = None, *, hops: bool = False,
+    shelf: IndexReader, text: str, limit: int, documents: Collection[int] | None = None, *, hops: bool = False,
     reads: bool = False,
-) -> Findings:  # fmt: skip
+) -> SearchHits:  # fmt: skip
     """
     Search an open index, between its `begin` and `end`.
 
@@ -64,7 +64,7 @@ def search(
         trail = follow(shelf, question, pages, documents)
         pages = trail.pages
         why = why and abstain(shelf, question, pages, trail.chain)
-    quotable = windows(shelf, question, pages) if pages else []
+    quotable = snippets(shelf, question, pages) if pages else []
     if not why:
         why = missing_pair(shelf, question, quotable[:QUOTED], names=hops) or (
             "" if quotable else "The documents hold no sentence on this."
@@ -78,10 +78,10 @@ def search(
     spoken = (Sentence(numbers[q.passage.id], _slice(q)) for q in telling if q.passage.id in numbers)
     found = tuple(_passages(pages, chosen, [*quotable, *opening], telling))
     begins = tuple(sorted({numbers[each.passage.id] for each in opening}))
-    return Findings(found, why, sure, tuple(spoken), begins, _weights(shelf, question) if reads else ())
+    return SearchHits(found, why, sure, tuple(spoken), begins, _weights(shelf, question) if reads else ())
 
 
-def _weights(shelf: Shelf, question: Question) -> tuple[tuple[str, float], ...]:
+def _weights(shelf: IndexReader, question: Question) -> tuple[tuple[str, float], ...]:
     """The words of a question as they were written, each with what it tells; one that no document has tells nothing."""
     return tuple(
         (question.words.get(term, term), round(each.weight, 2) if shelf.frequency(term) else 0.0)
@@ -90,7 +90,7 @@ def _weights(shelf: Shelf, question: Question) -> tuple[tuple[str, float], ...]:
 
 
 def _chosen(
-    shelf: Shelf, pages: list[Page], quotable: list[Window], telling: list[Quoted], limit: int
+    shelf: IndexReader, pages: list[Page], quotable: list[Snippet], telling: list[Quoted], limit: int
 ) -> list[Stored]:  # fmt: skip
     """Page by page: the passages of its best sentences, those with the best quotes, else its best one."""
     quoted: dict[int, dict[int, Stored]] = {}
@@ -106,21 +106,21 @@ def _chosen(
 
 
 def _passages(
-    pages: list[Page], chosen: list[Stored], quotable: list[Window], telling: list[Quoted]
+    pages: list[Page], chosen: list[Stored], quotable: list[Snippet], telling: list[Quoted]
 ) -> Iterator[Passage]:  # fmt: skip
     """The passages with their quotes; what has none is quoted with its telling sentences."""
     ranks = {page.document: page.score for page in pages}
     for stored in chosen:
-        slices = [Slice(w.start, w.end, round(w.score, 4)) for w in quotable if w.passage.id == stored.id]
+        slices = [Span(w.start, w.end, round(w.score, 4)) for w in quotable if w.passage.id == stored.id]
         slices = slices or [_slice(q) for q in telling if q.passage.id == stored.id]
         yield _passage(stored, slices[:QUOTES_OF_A_PASSAGE], ranks[stored.document])
 
 
-def _slice(quoted: Quoted) -> Slice:
-    return Slice(quoted.unit.start, quoted.unit.end, round(quoted.score, 4))
+def _slice(quoted: Quoted) -> Span:
+    return Span(quoted.unit.start, quoted.unit.end, round(quoted.score, 4))
 
 
-def _passage(stored: Stored, slices: list[Slice], score: float) -> Passage:
+def _passage(stored: Stored, slices: list[Span], score: float) -> Passage:
     return Passage(
         id=f"{stored.source}#{stored.ordinal}",
         source=stored.source,
@@ -135,7 +135,7 @@ def _passage(stored: Stored, slices: list[Slice], score: float) -> Passage:
     )
 
 
-def _shelf(path: Path) -> Shelf | None:
+def _shelf(path: Path) -> IndexReader | None:
     """The open index, opened again when the file is another one; None when there is none."""
     known = _shelves.get(str(path))
     try:
@@ -150,7 +150,7 @@ def _shelf(path: Path) -> Shelf | None:
         del _shelves[str(path)]
     if identity is None:
         return None
-    shelf = Shelf.at(path)
+    shelf = IndexReader.at(path)
     _shelves[str(path)] = (identity, shelf)
     return shelf
 

@@ -6,7 +6,7 @@ import re
 import msgspec
 
 from actors.text.tokenizer import CJK, tokens
-from runtime.knowledge.index.index_reader import Shelf, Stored
+from runtime.knowledge.index.index_reader import IndexReader, Stored
 from runtime.knowledge.index.index_writer import StoredUnit
 from runtime.knowledge.query.analyze import Question
 from runtime.knowledge.query.ranking import Page
@@ -69,7 +69,7 @@ _ITEM = re.compile(r"\n[ \t]*(?:[-*+•]|\d{1,9}[.)])[ \t]")
 _ROW = re.compile(r" [|—] ")
 
 
-class Window(msgspec.Struct, frozen=True, gc=False):
+class Snippet(msgspec.Struct, frozen=True, gc=False):
     """A run of sentences of a passage: `text[start:end]`."""
 
     passage: Stored
@@ -80,9 +80,9 @@ class Window(msgspec.Struct, frozen=True, gc=False):
     terms: frozenset[str]
 
 
-def windows(shelf: Shelf, question: Question, pages: list[Page]) -> list[Window]:
+def snippets(shelf: IndexReader, question: Question, pages: list[Page]) -> list[Snippet]:
     """The quotable runs of the best pages, best first; near duplicates and overlaps are left out."""
-    found: list[Window] = []
+    found: list[Snippet] = []
     for page in pages[:PAGES]:
         strengths = {hit.id: hit.score / page.hits[0].score for hit in page.hits[:PAGE_PASSAGES]}
         clear = len(page.hits) > 1 and page.hits[1].score < CLEAR * page.hits[0].score
@@ -93,7 +93,7 @@ def windows(shelf: Shelf, question: Question, pages: list[Page]) -> list[Window]
             more = FIRST * (clear and passage.id == top.id)
             found += _of(shelf, question, passage, strengths.get(passage.id, UNRANKED_STRENGTH), bonus + more)
     found.sort(key=lambda w: (-w.score, w.passage.id, w.start, w.end))
-    kept: list[Window] = []
+    kept: list[Snippet] = []
     for best in found:
         window = _whole(best)
         if not any(_same(window, other) for other in kept):
@@ -103,7 +103,7 @@ def windows(shelf: Shelf, question: Question, pages: list[Page]) -> list[Window]
     return kept
 
 
-def _whole(window: Window) -> Window:
+def _whole(window: Snippet) -> Snippet:
     """The window with the rest of its paragraph, and the code that this introduces, as far as there is room."""
     units, text = window.passage.units, window.passage.text
     first = next(i for i, unit in enumerate(units) if unit.start == window.start)
@@ -139,7 +139,7 @@ def _grown(units: list[StoredUnit], first: int, last: int) -> tuple[int, int]:
     return first, last
 
 
-def _same(a: Window, b: Window) -> bool:
+def _same(a: Snippet, b: Snippet) -> bool:
     if a.passage.id == b.passage.id and a.start < b.end and b.start < a.end:
         return True
     return len(a.terms & b.terms) > 0.5 * min(len(a.terms), len(b.terms))
@@ -175,7 +175,7 @@ def _sentences(passage: Stored, question: Question) -> list[_Sentence]:
     return found
 
 
-def _of(shelf: Shelf, question: Question, passage: Stored, strength: float, bonus: float) -> list[Window]:
+def _of(shelf: IndexReader, question: Question, passage: Stored, strength: float, bonus: float) -> list[Snippet]:
     heading = {t: v * IN_PATH for t, v in question.matches(set(passage.path_terms.split())).items()}
     heading |= {t: v * IN_LEAF for t, v in question.matches(set(tokens(passage.leaf))).items()}
     variants = {v for each in question.terms.values() for v in each.variants}
@@ -183,7 +183,7 @@ def _of(shelf: Shelf, question: Question, passage: Stored, strength: float, bonu
     # in a fixed order, so that sums are the same in every process
     weights = [[(term, shelf.rarity(term)) for term in sorted(each.terms)] for each in sentences]
     asked = [question.asked(each.matched) for each in sentences]
-    text, found = passage.text, list[Window]()
+    text, found = passage.text, list[Snippet]()
     for i, first in enumerate(sentences):
         if not fit(text[first.start : first.prose_end], opens=first.opens):
             continue
@@ -209,7 +209,7 @@ def _of(shelf: Shelf, question: Question, passage: Stored, strength: float, bonu
             score += ANAPHORIC * anaphoric
             score += _relevance(question, heading, matched) + DENSITY * math.sqrt(answering / (mass or 1.0))
             score += _cue(question, text[first.start : sentence.end], code=sentence.end > sentence.prose_end)
-            found.append(Window(passage, first.start, sentence.end, score, dict(matched), terms))
+            found.append(Snippet(passage, first.start, sentence.end, score, dict(matched), terms))
     return found
 
 
@@ -235,4 +235,4 @@ def fit(sentence: str, *, opens: bool) -> bool:
     return enough and bool(_OPENS.match(sentence) or "_" in words[0] or (opens and _ROW.search(sentence)))
 
 
-__all__ = ["Window", "fit", "windows"]
+__all__ = ["Snippet", "fit", "snippets"]

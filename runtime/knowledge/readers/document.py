@@ -27,7 +27,7 @@ class Unreadable(Exception):
     """A file cannot become passages. The text says why, for the user."""
 
 
-class Unit(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class TextUnit(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A sentence, a table row or a piece of code: `text[start:end]`."""
 
     start: int
@@ -44,7 +44,7 @@ class Section(msgspec.Struct, gc=False):
     anchor: str
     entry: bool
     """The last part of the path is a term that the section explains: an option, a function, a table's row."""
-    units: list[Unit]
+    units: list[TextUnit]
 
 
 class Document(msgspec.Struct, gc=False):
@@ -63,7 +63,7 @@ class Piece(msgspec.Struct, frozen=True, gc=False):
     entry: bool
     start: int
     end: int
-    units: list[Unit]
+    units: list[TextUnit]
 
 
 def fold(text: str) -> str:
@@ -114,7 +114,7 @@ class Outline:
     def depth(self) -> int:
         return len(self._terms)
 
-    def add(self, unit: Unit) -> None:
+    def add(self, unit: TextUnit) -> None:
         if self._section is None:
             path = [text for _, text, _ in self._headings] + [text for text, _ in self._terms]
             anchors = [anchor for _, _, anchor in self._headings] + [anchor for _, anchor in self._terms]
@@ -142,7 +142,7 @@ class Outline:
 
     def _cut(self, start: int, end: int, *, opens: bool, code: bool = False) -> bool:
         for x in range(start, end, UNIT_LIMIT):
-            self.add(Unit(x, min(end, x + UNIT_LIMIT), code, opens))
+            self.add(TextUnit(x, min(end, x + UNIT_LIMIT), code, opens))
             opens = False
         return opens
 
@@ -152,7 +152,7 @@ def pieces(document: Document) -> list[Piece]:
     found: list[Piece] = []
     for section in document.sections:
         begin: int | None = None
-        group: list[Unit] = []
+        group: list[TextUnit] = []
         for unit in section.units:
             size = unit.end - begin if begin is not None else 0
             if group and ((size > PASSAGE_CHARACTERS and unit.opens and not unit.code) or size > PASSAGE_LIMIT):
@@ -165,7 +165,7 @@ def pieces(document: Document) -> list[Piece]:
     return found
 
 
-def _piece(text: str, section: Section, group: list[Unit]) -> Piece:
+def _piece(text: str, section: Section, group: list[TextUnit]) -> Piece:
     start, end = group[0].start - (len(mark_before(text, group[0].start)) if group[0].opens else 0), group[-1].end
-    units = [Unit(u.start - start, u.end - start, u.code, u.opens) for u in group]
+    units = [TextUnit(u.start - start, u.end - start, u.code, u.opens) for u in group]
     return Piece(section.path, section.anchor, section.entry, start, end, units)

@@ -8,7 +8,7 @@ from lxml.etree import LxmlError
 from lxml.html import HtmlElement
 
 from actors.text.tokenizer import word_set
-from runtime.knowledge.readers.document import Document, Outline, Unit, Unreadable, fold, heading
+from runtime.knowledge.readers.document import Document, Outline, TextUnit, Unreadable, fold, heading
 
 TAGS_LIMIT = 400_000
 TAG_CHARACTERS = 16_384
@@ -215,7 +215,7 @@ class _Walker:
         blocks = len(cells) == 1 and any(child.tag in _BLOCK for child in cells[0])
         if len(row) < ENTRY_CHARACTERS and not blocks:
             if row:
-                self.outline.add(Unit(start := self._write("", row), start + len(row), opens=True))
+                self.outline.add(TextUnit(start := self._write("", row), start + len(row), opens=True))
             return
         level, code = self.outline.depth, next(e.iter("code"), None)
         name = (

@@ -2,7 +2,7 @@
 
 import re
 
-from runtime.knowledge.readers.document import Document, Outline, Unit, fold, heading
+from runtime.knowledge.readers.document import Document, Outline, TextUnit, fold, heading
 
 _LINE = re.compile(r"[^\n]*\n?")
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*\r?$\n?", re.DOTALL | re.MULTILINE)
@@ -121,7 +121,7 @@ class _Reader:
         if not body:
             return
         a = start + line.index(body)
-        self.outline.add(Unit(a, a + min(len(body), 1200), opens=True))
+        self.outline.add(TextUnit(a, a + min(len(body), 1200), opens=True))
 
     def _prose(self, line: str, start: int, *, plain: bool = False) -> None:
         skip = 0

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from actors.evidence.claims import Claim
 from actors.evidence.grounding import Shown, adds, plainly, presumes
 from actors.evidence.passages import Passage
-from actors.research.learnings import checked
+from actors.research.learnings import verify_claims
 
 QUOTE = "The cache of Halyard holds 4096 entries, which the guide calls “a safe limit”."
 PASSAGE = Passage("a#1", "a", "Halyard guide", "Limits", f"{QUOTE} It was made in Oslo.", 0, 99)
@@ -89,5 +89,5 @@ def test_what_is_long_and_odd_is_judged_at_once(piece: str) -> None:
     began = time.process_time()
     presumes(text, SHOWN)
     plainly(Claim(text, 1, QUOTE))
-    checked([Claim(text, 1, QUOTE), Claim(text[:1000], 1, QUOTE)], (PASSAGE,), 1)
+    verify_claims([Claim(text, 1, QUOTE), Claim(text[:1000], 1, QUOTE)], (PASSAGE,), 1)
     assert time.process_time() - began < 1.0

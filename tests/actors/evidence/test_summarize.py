@@ -12,7 +12,7 @@ from actors.evidence.sources import PAGE_CHARACTERS, SearchResult, Statement
 from actors.evidence.summarize import cut_at_paragraph, essential, key_points, summary
 from actors.research import searcher
 from actors.research.analysis_summary import analysis_summary
-from actors.research.models import Analysis, Competitor, Rated, Swot
+from actors.research.models import Analysis, Competitor, Swot, SwotItem
 from actors.research.searcher import RESULTS
 from actors.text.markdown_blocks import segments
 
@@ -194,7 +194,7 @@ def test_the_summary_of_an_analysis_has_all_its_parts_and_a_short_overview() -> 
         overview=tuple(said(f"Sentence {n} says something about the subject that fills the line.") for n in range(20)),
         features=(said("It copies | data\n# every night."),),
         competitors=(Competitor("Lumen *A2*", (said("It costs 42,000 crowns."),)),),
-        swot=Swot(weaknesses=(Rated(said("It is loud."), "Limitations"),)),
+        swot=Swot(weaknesses=(SwotItem(said("It is loud."), "Limitations"),)),
     )
 
     text = analysis_summary(analysis)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.extractive.decompose import BESIDES, QUESTIONS, decompose, keywords, subject, unrepeated
+from actors.extractive.decompose import BESIDES, QUESTIONS, decompose, deduplicate, keywords, subject
 from actors.text.comparison_targets import CELLS, SIDES
 from actors.text.keywords import terms
 
@@ -83,7 +83,7 @@ def test_any_task_has_bounded_questions_none_of_which_repeats_another(task: str)
     asked = decompose(task)
     assert len(asked.questions) <= (BESIDES + CELLS if asked.criteria else QUESTIONS)
     assert bool(asked.questions) == bool(task.strip())
-    assert unrepeated(asked.questions) == asked.questions
+    assert deduplicate(asked.questions) == asked.questions
     assert len(asked.sides) == 0 or 2 <= len(asked.sides) <= SIDES
     assert len(asked.sides) * len(asked.criteria) <= CELLS
     assert decompose(task) == asked

@@ -1,7 +1,7 @@
 """What a question is about, and what each of its words tells."""
 
 from actors.evidence.passages import Passage
-from actors.extractive.query_profile import Asked, asked_by, named, weighed
+from actors.extractive.query_profile import Asked, asked_by, names_entry, weigh
 
 
 def asked(question: str, *sides: str, **weights: float) -> Asked:
@@ -13,13 +13,13 @@ def under(heading: str, title: str = "Tide mills") -> Passage:
 
 
 def test_a_rare_word_tells_more_than_a_common_one_and_what_is_done_with_the_subject_little() -> None:
-    told = weighed("How do I tune the sluice of a mill?", (("tune", 6.0), ("sluice", 6.0), ("mill", 1.0)))
+    told = weigh("How do I tune the sluice of a mill?", (("tune", 6.0), ("sluice", 6.0), ("mill", 1.0)))
     assert told["sluic"] > told["mill"] > 0
     assert told["sluic"] > told["tune"]
 
 
 def test_a_word_that_no_document_has_tells_little_for_the_search_has_judged_it() -> None:
-    told = weighed("Which mills are reimbursed?", (("mills", 2.0), ("reimbursed", 0.0)))
+    told = weigh("Which mills are reimbursed?", (("mills", 2.0), ("reimbursed", 0.0)))
     assert told["mill"] > told["reimburs"] > 0
 
 
@@ -36,16 +36,16 @@ def test_an_aspect_is_told_in_the_words_that_sources_use_for_it() -> None:
 
 def test_headings_that_say_all_of_a_question_answer_it_with_all_that_stands_below_them() -> None:
     question = asked("What are the limitations of tide mills?")
-    assert question.headed(under("Tide mills > Restrictions"))
-    assert not question.headed(under("Tide mills > Upkeep"))
-    assert not question.headed(under("Mills > gate_limit (integer)"))
+    assert question.is_whole_answer(under("Tide mills > Restrictions"))
+    assert not question.is_whole_answer(under("Tide mills > Upkeep"))
+    assert not question.is_whole_answer(under("Mills > gate_limit (integer)"))
 
 
 def test_an_entry_is_asked_for_by_its_name_or_by_all_that_begins_like_the_subject() -> None:
-    assert named("Gates > gate_height (number)", asked("What is gate_height?"))
-    assert not named("Gates > wheel_speed (number)", asked("What is gate_height?"))
-    assert named("Gates > gate_height (number)", asked("How do I configure a gate?", gate=5.0))
-    assert not named("Gates > gate_height (number)", asked("Why do mills have a gate of oak?", oak=6.0, gate=2.0))
+    assert names_entry("Gates > gate_height (number)", asked("What is gate_height?"))
+    assert not names_entry("Gates > wheel_speed (number)", asked("What is gate_height?"))
+    assert names_entry("Gates > gate_height (number)", asked("How do I configure a gate?", gate=5.0))
+    assert not names_entry("Gates > gate_height (number)", asked("Why do mills have a gate of oak?", oak=6.0, gate=2.0))
 
 
 def test_a_side_with_an_identifier_is_spoken_of_by_that_alone() -> None:

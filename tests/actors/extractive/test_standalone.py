@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.evidence.passages import Passage, Slice
-from actors.extractive.standalone import LONGEST, fit, parts, refers, standing
+from actors.evidence.passages import Passage, Span
+from actors.extractive.standalone import LONGEST, fit, parts, refers, standalone_parts
 
 
 def passage(text: str) -> Passage:
@@ -16,7 +16,7 @@ def stands(text: str, words: str, code_lines: int = 8, about: str = "") -> str:
     """What stands of a text at some of its words."""
     at = text.index(words)
     source = passage(text)
-    found = standing(source, Slice(at, at + len(words)), lambda said: about in said, code_lines)
+    found = standalone_parts(source, Span(at, at + len(words)), lambda said: about in said, code_lines)
     return found.of(source) if found else ""
 
 
@@ -95,7 +95,7 @@ def test_long_code_is_left_to_those_who_read_the_page() -> None:
 def test_whatever_stands_is_a_slice_of_bounded_length_within_one_paragraph(text: str, one: int, other: int) -> None:
     source = passage(text)
     start, end = sorted((min(one, len(text)), min(other, len(text))))
-    found = standing(source, Slice(start, end), lambda said: bool(said), 0)
+    found = standalone_parts(source, Span(start, end), lambda said: bool(said), 0)
     if found is not None:
         assert 0 <= found.start < found.end <= len(text)
         assert "\n\n" not in found.of(source)

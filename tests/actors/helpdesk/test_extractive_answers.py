@@ -7,10 +7,10 @@ import msgspec
 import pytest
 
 from actors.evidence.claims import cite
-from actors.evidence.passages import Findings, Passage, Slice
+from actors.evidence.passages import Passage, SearchHits, Span
 from actors.helpdesk.extractive_answers import QUOTES, WELL_ABOVE_NOISE
 from actors.helpdesk.output_schemas import Analysis, Draft, Summary
-from actors.ports import ModelFailed, Task
+from actors.ports import ModelFailed, ModelRequest
 from runtime.families import extractive
 
 
@@ -18,13 +18,13 @@ def passage(source: str, text: str, *scores: float) -> Passage:
     """A passage whose sentences, parted by ` | `, are its quotes."""
     quotes, at = [], 0
     for score, part in zip(scores, text.split(" | "), strict=True):
-        quotes.append(Slice(at, at + len(part), score))
+        quotes.append(Span(at, at + len(part), score))
         at += len(part) + 3
     return Passage(f"{source}#0", source, source, f"{source} > Part", text, 0, len(text), quotes=tuple(quotes))
 
 
-async def fill(shape: type[msgspec.Struct], findings: Findings | None = None, **material: str) -> msgspec.Struct:
-    task = Task(agent="worker", instructions="", material=tuple(material.items()), findings=findings)
+async def fill(shape: type[msgspec.Struct], findings: SearchHits | None = None, **material: str) -> msgspec.Struct:
+    task = ModelRequest(agent="worker", instructions="", material=tuple(material.items()), findings=findings)
     value: msgspec.Struct = (await extractive().fill(shape, task, within=1.0)).value
     return value
 
@@ -94,7 +94,7 @@ async def test_the_question_is_what_the_person_wrote_without_what_surrounds_it(t
 
 
 async def test_a_draft_quotes_the_best_pages_first_one_of_each() -> None:
-    findings = Findings(
+    findings = SearchHits(
         (
             passage("a", "Alpha says much of this. | Alpha has a second word on it.", 0.9, 0.8),
             passage("b", "Beta is another view entirely. | Beta again, differently put.", 0.7, 0.65),
@@ -117,7 +117,7 @@ async def test_a_draft_quotes_the_best_pages_first_one_of_each() -> None:
 
 
 async def test_weak_and_repeated_quotes_are_left_out() -> None:
-    findings = Findings(
+    findings = SearchHits(
         (
             passage("a", "The key expires after sixty minutes of use.", 1.0),
             passage("b", "The key expires after sixty minutes of work.", 0.9),
@@ -130,16 +130,14 @@ async def test_weak_and_repeated_quotes_are_left_out() -> None:
 
 
 async def test_slices_beyond_the_text_are_ignored() -> None:
-    broken = Passage(
-        "a#0", "a", "a", "a", "Short.", 0, 6, quotes=(Slice(0, 99, 1.0), Slice(4, 2, 1.0), Slice(-3, 2, 1.0))
-    )
-    assert await fill(Draft, Findings((broken,)), ticket="?") == Draft()
+    broken = Passage("a#0", "a", "a", "a", "Short.", 0, 6, quotes=(Span(0, 99, 1.0), Span(4, 2, 1.0), Span(-3, 2, 1.0)))
+    assert await fill(Draft, SearchHits((broken,)), ticket="?") == Draft()
 
 
 @pytest.mark.parametrize(
-    "findings", [None, Findings(), Findings((passage("a", "Alpha says.", 0.9),), "Not found.", 0.99)]
+    "findings", [None, SearchHits(), SearchHits((passage("a", "Alpha says.", 0.9),), "Not found.", 0.99)]
 )
-async def test_abstaining_findings_make_no_claims(findings: Findings | None) -> None:
+async def test_abstaining_findings_make_no_claims(findings: SearchHits | None) -> None:
     assert await fill(Draft, findings, ticket="?") == Draft()
 
 
@@ -148,8 +146,8 @@ async def test_abstaining_findings_make_no_claims(findings: Findings | None) -> 
     [(WELL_ABOVE_NOISE, "", True), (WELL_ABOVE_NOISE - 0.01, "", False), (1.0, "The documents do not say.", False)],
 )
 async def test_only_confidence_well_above_noise_judges(confidence: float, abstain: str, judged: bool) -> None:
-    findings = Findings((passage("a", "Alpha says much of this.", 0.9),), abstain, confidence)
-    task = Task(agent="worker", instructions="", material=(), findings=findings)
+    findings = SearchHits((passage("a", "Alpha says much of this.", 0.9),), abstain, confidence)
+    task = ModelRequest(agent="worker", instructions="", material=(), findings=findings)
     filled = await extractive().fill(Draft, task, within=1.0)
     assert filled.judged is judged
     assert filled.passages == findings.passages
@@ -182,7 +180,7 @@ async def test_beside_a_clear_best_page_others_are_not_quoted() -> None:
     clear, second = passage("a", "Alpha says much of this.", 0.9), passage("b", "Beta is another view entirely.", 0.8)
     alone = msgspec.structs.replace(clear, score=10.0)
     for score, cited in ((9.0, [1, 2]), (2.0, [1])):
-        draft = await fill(Draft, Findings((alone, msgspec.structs.replace(second, score=score))), ticket="?")
+        draft = await fill(Draft, SearchHits((alone, msgspec.structs.replace(second, score=score))), ticket="?")
         assert isinstance(draft, Draft)
         assert [each.passage for each in draft.claims] == cited
 

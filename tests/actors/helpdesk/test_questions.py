@@ -6,16 +6,16 @@ from typing import Any
 import msgspec
 import pytest
 
-from actors.evidence.passages import Findings, Slice
-from actors.helpdesk.questions import PASSAGES, QUESTIONS, questions, together
+from actors.evidence.passages import SearchHits, Span
+from actors.helpdesk.questions import PASSAGES, QUESTIONS, merge_hits, questions
 from actors.helpdesk.workflow import TicketCase
-from actors.ports import Filled, Task
+from actors.ports import Completion, ModelRequest
 from tests.fakes import ANSWER, PASSAGE, Stage, Thinks
 
 OTHER = msgspec.structs.replace(
-    PASSAGE, id="kb/trips.md#1", source="kb/trips.md", quotes=(Slice(0, 7, 40.0), Slice(8, 12, 20.0))
+    PASSAGE, id="kb/trips.md#1", source="kb/trips.md", quotes=(Span(0, 7, 40.0), Span(8, 12, 20.0))
 )
-NOTHING = Findings((), "The documents hold nothing on this.")
+NOTHING = SearchHits((), "The documents hold nothing on this.")
 
 
 @pytest.mark.parametrize(
@@ -43,8 +43,8 @@ def test_no_ticket_makes_many_searches() -> None:
 
 def test_the_best_of_each_comes_first_and_counts_the_same() -> None:
     second = msgspec.structs.replace(PASSAGE, id="kb/vpn.md#2")
-    findings, unanswered = together(
-        [("a", Findings((PASSAGE, second), "", 0.9)), ("b", Findings((OTHER,), "", 0.4)), ("c", NOTHING)]
+    findings, unanswered = merge_hits(
+        [("a", SearchHits((PASSAGE, second), "", 0.9)), ("b", SearchHits((OTHER,), "", 0.4)), ("c", NOTHING)]
     )
 
     assert [each.id for each in findings.passages] == [PASSAGE.id, OTHER.id, second.id]
@@ -53,7 +53,7 @@ def test_the_best_of_each_comes_first_and_counts_the_same() -> None:
 
 
 def test_it_is_as_sure_as_of_the_least_sure_and_one_passage_keeps_the_quotes_for_both() -> None:
-    findings, unanswered = together([("a", Findings((OTHER,), "", 0.9)), ("b", Findings((OTHER,), "", 0.4))])
+    findings, unanswered = merge_hits([("a", SearchHits((OTHER,), "", 0.9)), ("b", SearchHits((OTHER,), "", 0.4))])
 
     assert (findings.confidence, unanswered) == (0.4, ())
     assert [len(each.quotes) for each in findings.passages] == [4]
@@ -62,17 +62,17 @@ def test_it_is_as_sure_as_of_the_least_sure_and_one_passage_keeps_the_quotes_for
 def test_passages_are_bounded() -> None:
     many = tuple(msgspec.structs.replace(PASSAGE, id=str(n)) for n in range(100))
 
-    assert len(together([("a", Findings(many)), ("b", Findings(many))])[0].passages) == PASSAGES
+    assert len(merge_hits([("a", SearchHits(many)), ("b", SearchHits(many))])[0].passages) == PASSAGES
 
 
 class Answers:
     """A search that knows these questions, and nothing of any other."""
 
-    def __init__(self, known: Mapping[str, Findings]) -> None:
+    def __init__(self, known: Mapping[str, SearchHits]) -> None:
         self._known = known
         self.asked: list[str] = []
 
-    async def search(self, question: str, *, within: float, limit: int | None = None, **_: object) -> Findings:
+    async def search(self, question: str, *, within: float, limit: int | None = None, **_: object) -> SearchHits:
         self.asked.append(question)
         return self._known.get(question, NOTHING)
 
@@ -80,12 +80,12 @@ class Answers:
 class Quotes(Thinks):
     """A model that quotes and judges nothing."""
 
-    async def fill(self, shape: type[Any], task: Task, *, within: float) -> Filled:
+    async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Completion:
         return msgspec.structs.replace(await super().fill(shape, task, within=within), judged=False)
 
 
 async def test_each_question_is_searched_by_itself_when_all_together_found_nothing() -> None:
-    knowledge = Answers({"Why does my VPN drop?": Findings((PASSAGE,), "", 0.9)})
+    knowledge = Answers({"Why does my VPN drop?": SearchHits((PASSAGE,), "", 0.9)})
     case = TicketCase(ticket_id="T-1", text="Why does my VPN drop? Who won the cup in 1954?")
 
     outcome = await Stage(case=case, knowledge=knowledge, model=Quotes()).end()
@@ -98,7 +98,7 @@ async def test_each_question_is_searched_by_itself_when_all_together_found_nothi
 
 async def test_what_all_together_found_is_not_searched_again() -> None:
     text = "Why does my VPN drop? Who can help me with that?"
-    knowledge = Answers({text: Findings((PASSAGE,), "", 0.9)})
+    knowledge = Answers({text: SearchHits((PASSAGE,), "", 0.9)})
 
     outcome = await Stage(case=TicketCase(ticket_id="T-1", text=text), knowledge=knowledge).end()
 

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from actors.evidence.passages import Findings
+from actors.evidence.passages import SearchHits
 from actors.helpdesk.output_schemas import Summary
 from actors.helpdesk.summarization import borne_out
-from actors.ports import Filled, Task
+from actors.ports import Completion, ModelRequest
 from tests.fakes import ANSWER, Stage, Thinks
 
-SILENCE = Findings(abstain="The documents hold nothing on this.")
+SILENCE = SearchHits(abstain="The documents hold nothing on this.")
 
 MATERIAL = "Since 3 May 2025 I get AUTH_FAILED.\nWait 15 minutes, then set keep-alive to 30 seconds. [1]"
 
@@ -33,14 +33,14 @@ def test_what_a_summary_says_must_stand_in_the_ticket_or_the_resolution(summary:
 class Invents(Thinks):
     """A model whose summaries hold a remedy that nobody found."""
 
-    async def fill(self, shape: type[Any], task: Task, *, within: float) -> Filled:
+    async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Completion:
         if shape is Summary:
-            return Filled(Summary("Switch it to TCP port 443."))
+            return Completion(Summary("Switch it to TCP port 443."))
         return await super().fill(shape, task, within=within)
 
 
 class Silent:
-    async def search(self, question: str, *, within: float, limit: int | None = None, **_: object) -> Findings:
+    async def search(self, question: str, *, within: float, limit: int | None = None, **_: object) -> SearchHits:
         return SILENCE
 
 

@@ -6,11 +6,11 @@ import msgspec
 import pytest
 
 from actors.evidence.claims import Claim
-from actors.evidence.passages import Findings
-from actors.helpdesk.output_schemas import Draft, PassOn
+from actors.evidence.passages import SearchHits
+from actors.helpdesk.output_schemas import Draft, HandoverRequest
 from actors.helpdesk.worker import CONTEXT_CHARACTERS
-from actors.ports import Filled, PortFailed, Task
-from actors.workflow.outcome import Outcome, Why
+from actors.ports import Completion, ModelRequest, PortFailed
+from actors.workflow.outcome import EndReason, Outcome
 from tests.fakes import PASSAGE, Knows, Stage, Thinks
 
 FAILED = "The documents could not be searched: the disk is gone."
@@ -19,11 +19,11 @@ FAILED = "The documents could not be searched: the disk is gone."
 class Finds:
     """A search that finds the same for every question; an error is raised."""
 
-    def __init__(self, *findings: Findings | PortFailed) -> None:
+    def __init__(self, *findings: SearchHits | PortFailed) -> None:
         self._findings = list(findings)
         self.asked = 0
 
-    async def search(self, question: str, *, within: float, limit: int | None = None, **_: object) -> Findings:
+    async def search(self, question: str, *, within: float, limit: int | None = None, **_: object) -> SearchHits:
         self.asked += 1
         found = self._findings.pop(0) if len(self._findings) > 1 else self._findings[0]
         if isinstance(found, PortFailed):
@@ -38,9 +38,9 @@ class Drafts(Thinks):
         super().__init__()
         self._draft = draft
 
-    async def fill(self, shape: type[Any], task: Task, *, within: float) -> Filled:
+    async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Completion:
         if shape is Draft:
-            return Filled(self._draft, task.findings.passages if task.findings else (), judged=True)
+            return Completion(self._draft, task.findings.passages if task.findings else (), judged=True)
         return await super().fill(shape, task, within=within)
 
 
@@ -50,7 +50,7 @@ async def ended(knowledge: Any, draft: Draft) -> Outcome:
 
 async def test_without_an_answer_the_closest_places_are_named_once_each() -> None:
     other = msgspec.structs.replace(PASSAGE, source="kb/wifi.md", heading="", title="Wi-Fi")
-    found = Findings((PASSAGE, PASSAGE, other), "The documents do not speak of 'Jens'.")
+    found = SearchHits((PASSAGE, PASSAGE, other), "The documents do not speak of 'Jens'.")
 
     outcome = await ended(Finds(found), Draft())
 
@@ -62,7 +62,7 @@ async def test_without_an_answer_the_closest_places_are_named_once_each() -> Non
 
 
 async def test_where_nothing_was_found_no_place_is_named() -> None:
-    outcome = await ended(Finds(Findings((), "The documents hold nothing on this.")), Draft())
+    outcome = await ended(Finds(SearchHits((), "The documents hold nothing on this.")), Draft())
 
     assert outcome.detail == "The documents hold nothing on this."
 
@@ -76,7 +76,7 @@ async def test_a_claim_that_nothing_bears_out_is_not_shown_and_that_is_said() ->
 
 
 async def test_a_search_that_fails_once_is_tried_again() -> None:
-    knowledge = Finds(PortFailed(FAILED), Findings((PASSAGE,)))
+    knowledge = Finds(PortFailed(FAILED), SearchHits((PASSAGE,)))
 
     outcome = await Stage(knowledge=knowledge).end()
 
@@ -86,7 +86,7 @@ async def test_a_search_that_fails_once_is_tried_again() -> None:
 async def test_a_search_that_always_fails_is_no_not_found() -> None:
     outcome = await Stage(knowledge=Finds(PortFailed(FAILED))).end()
 
-    assert (outcome.status, outcome.why) == ("error", Why.STEP_FAILED)
+    assert (outcome.status, outcome.why) == ("error", EndReason.STEP_FAILED)
     assert FAILED.removesuffix(".") in outcome.detail
 
 
@@ -95,9 +95,9 @@ async def test_whoever_gets_a_ticket_passed_on_hears_from_whom_and_why() -> None
     class Passes(Thinks):
         """The general worker passes on what nobody passed on to it; whoever has a context answers."""
 
-        async def fill(self, shape: type[Any], task: Task, *, within: float) -> Filled:
+        async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Completion:
             if shape is Draft and "context" not in dict(task.material):
-                return Filled(Draft(pass_on=PassOn("network", "It is about VPN." * 100)))
+                return Completion(Draft(pass_on=HandoverRequest("network", "It is about VPN." * 100)))
             return await super().fill(shape, task, within=within)
 
     stage = Stage(model=Passes())

@@ -6,14 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.evidence.sources import Missed
+from actors.evidence.sources import FailedSource
 from actors.reporting.charts import BARS, LEAST_BARS, MOMENTS, SLICES, charts, years
 from actors.reporting.mermaid import label, mermaid
-from actors.reporting.report import Chart, Line, Listed
+from actors.reporting.report import Chart, ReportSentence, SourceEntry
 
 
-def source(number: int, host: str, cited: int = 1) -> Listed:
-    return Listed(number, "T", f"https://{host}/{number}", "web", "ab", "2026-01-02T03:04:05Z", 10, 10, cited=cited)
+def source(number: int, host: str, cited: int = 1) -> SourceEntry:
+    return SourceEntry(
+        number, "T", f"https://{host}/{number}", "web", "ab", "2026-01-02T03:04:05Z", 10, 10, cited=cited
+    )
 
 
 def test_sources_are_counted_by_publisher() -> None:
@@ -33,8 +35,8 @@ def test_what_rests_on_each_source_is_drawn_when_there_are_more_than_a_list_tell
 
 
 def test_what_was_not_obtained_is_counted_by_reason() -> None:
-    missed = [Missed("a", "dead", ""), Missed("b", "dead", ""), Missed("c", "paywall", "")]
-    missed.append(Missed("web", "source_failed", "No answer."))  # which is no page
+    missed = [FailedSource("a", "dead", ""), FailedSource("b", "dead", ""), FailedSource("c", "paywall", "")]
+    missed.append(FailedSource("web", "source_failed", "No answer."))  # which is no page
 
     chart = charts((), [source(1, "a.example")], missed)[-1]
 
@@ -42,14 +44,14 @@ def test_what_was_not_obtained_is_counted_by_reason() -> None:
 
 
 def test_a_chart_that_tells_nothing_is_not_drawn() -> None:
-    lines = [Line("It was sold in 2015.", (1,)), Line("It was sold again in 2016.", (1,))]
+    lines = [ReportSentence("It was sold in 2015.", (1,)), ReportSentence("It was sold again in 2016.", (1,))]
 
     assert charts(lines, [source(1, "a.example"), source(2, "a.example")], ()) == ()
-    assert charts((), (), [Missed("a", "dead", "")]) == ()
+    assert charts((), (), [FailedSource("a", "dead", "")]) == ()
 
 
 def test_years_of_cited_sentences_make_a_timeline() -> None:
-    lines = [Line("Since 2022 there is a stand.", (2,)), Line("In 2015, and in 2019 again.", (1,))]
+    lines = [ReportSentence("Since 2022 there is a stand.", (2,)), ReportSentence("In 2015, and in 2019 again.", (1,))]
 
     chart = charts(lines, [source(1, "a.example")], ())[-1]
 
@@ -60,7 +62,7 @@ def test_years_of_cited_sentences_make_a_timeline() -> None:
 
 def test_every_chart_is_bounded() -> None:
     many = [source(n, f"h{n}.example", n) for n in range(1, 50)]
-    lines = [Line(f"In {1900 + n}.", (1,)) for n in range(50)]
+    lines = [ReportSentence(f"In {1900 + n}.", (1,)) for n in range(50)]
 
     pie, bar, timeline = charts(lines, many, ())
 
@@ -89,7 +91,7 @@ def test_only_a_number_that_is_named_as_a_year_is_one(text: str, found: list[int
 
 
 def test_a_year_far_beyond_the_reading_is_a_number() -> None:
-    lines = [Line(f"Sold in {year}.", (1,)) for year in (2019, 2020, 2099)]
+    lines = [ReportSentence(f"Sold in {year}.", (1,)) for year in (2019, 2020, 2099)]
 
     assert charts(lines, [source(1, "a.example")], ()) == ()
 
@@ -129,7 +131,7 @@ def test_a_year_stands_beside_what_is_said_of_it() -> None:
         "2012 to 3,100 in 2018, and has not recovered. It was dredged in 2021."
     )
 
-    (chart,) = charts([Line(said, (2,))], [source(1, "a.example")], ())
+    (chart,) = charts([ReportSentence(said, (2,))], [source(1, "a.example")], ())
 
     assert [year for _, year in chart.items] == [2012, 2018, 2021]
     assert all(str(year) in event for event, year in chart.items)

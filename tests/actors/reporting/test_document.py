@@ -5,25 +5,31 @@ from collections.abc import Iterable
 import msgspec
 import pytest
 
-from actors.evidence.sources import Missed
+from actors.evidence.sources import FailedSource
 from actors.reporting import document as o
 from actors.reporting.failed_sources import SHOWN
-from actors.reporting.report import IN_PART, Block, Line, Listed, Report, Table
+from actors.reporting.report import IN_PART, Report, ReportSection, ReportSentence, SourceEntry, Table
 
-ANSWERED = Block("Q", (Line("It burns for 9 hours.", (1,), "Nine hours is how long it burns: 9."),))
-QUOTED = Block("Q", (Line("It burns for 9 hours.", (1,)),))
+ANSWERED = ReportSection("Q", (ReportSentence("It burns for 9 hours.", (1,), "Nine hours is how long it burns: 9."),))
+QUOTED = ReportSection("Q", (ReportSentence("It burns for 9 hours.", (1,)),))
 IN_PART_ONLY = msgspec.structs.replace(ANSWERED, note=IN_PART)
 
 
-def listed(number: int) -> Listed:
-    return Listed(number, "T", "https://a.example/", "web", "ab", "2026-01-02T03:04:05Z", 10, 10, cited=number)
+def listed(number: int) -> SourceEntry:
+    return SourceEntry(number, "T", "https://a.example/", "web", "ab", "2026-01-02T03:04:05Z", 10, 10, cited=number)
 
 
-def report(*sections: Block, unanswered: int = 0, sources: Iterable[int] = (1,), missed: int = 0) -> Report:
+def report(*sections: ReportSection, unanswered: int = 0, sources: Iterable[int] = (1,), missed: int = 0) -> Report:
     return Report(
-        title="Q", question="Q", sections=sections, unanswered=("?",) * unanswered, sources=tuple(map(listed, sources)),
-        missed=tuple(Missed(f"https://b.example/{n}", "dead" if n % 2 else "thin", "Why.") for n in range(missed)),
-    )  # fmt: skip
+        title="Q",
+        question="Q",
+        sections=sections,
+        unanswered=("?",) * unanswered,
+        sources=tuple(map(listed, sources)),
+        missed=tuple(
+            FailedSource(f"https://b.example/{n}", "dead" if n % 2 else "thin", "Why.") for n in range(missed)
+        ),
+    )
 
 
 def shown(of: Report, heading: str) -> list[o.Part]:
@@ -122,9 +128,19 @@ def test_a_research_that_was_cut_short_does_not_say_that_what_it_read_holds_no_a
 
 
 @pytest.mark.parametrize(
-    "row", [(), (Line("Weight"),), (Line("Weight"), Line("310 grams.", (1,)), Line("—"), Line("more", (1,)))]
+    "row",
+    [
+        (),
+        (ReportSentence("Weight"),),
+        (
+            ReportSentence("Weight"),
+            ReportSentence("310 grams.", (1,)),
+            ReportSentence("—"),
+            ReportSentence("more", (1,)),
+        ),
+    ],
 )
-def test_a_table_that_a_person_has_edited_may_lack_cells_or_have_too_many(row: tuple[Line, ...]) -> None:
+def test_a_table_that_a_person_has_edited_may_lack_cells_or_have_too_many(row: tuple[ReportSentence, ...]) -> None:
     table = Table(("", "A", "B"), (row,), asked=True)
 
     assert o.in_short(msgspec.structs.replace(report(ANSWERED), comparison=table))

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from actors.evidence.sources import Missed
+from actors.evidence.sources import FailedSource
 from actors.reporting.document import Heading, Quotes, outline
 from actors.reporting.failed_sources import SHOWN
-from actors.reporting.markdown import escaped, rendered
-from actors.reporting.report import Block, Chart, Line, Listed, Report, Table
+from actors.reporting.markdown import escape, render_markdown
+from actors.reporting.report import Chart, Report, ReportSection, ReportSentence, SourceEntry, Table
 from actors.research.compose import compose
 from actors.text.source_text import clean, flat, pieces
 from tests.actors.research import cases as c
@@ -34,18 +34,29 @@ TEXTS = st.one_of(st.sampled_from(HOSTILE), MARKS, st.text(max_size=40))
 
 def report(said: str, **more: Any) -> Report:
     """A report each part of which says the same."""
-    line, block = Line(said, (1,), said, said), Block(said, (Line(said, (1,)),), said)
+    line, block = ReportSentence(said, (1,), said, said), ReportSection(said, (ReportSentence(said, (1,)),), said)
     known: dict[str, Any] = {
-        "title": said, "question": said, "overview": (line,), "key_points": (line,), "sections": (block,),
-        "comparison": Table(("", said), ((Line(said), line),)), "competitors": (block,), "features": block,
-        "swot": (block,), "contradictions": ((line, line),), "unanswered": (said,), "further": (said,),
-        "missed": (Missed(said, "dead", said),),
+        "title": said,
+        "question": said,
+        "overview": (line,),
+        "key_points": (line,),
+        "sections": (block,),
+        "comparison": Table(("", said), ((ReportSentence(said), line),)),
+        "competitors": (block,),
+        "features": block,
+        "swot": (block,),
+        "contradictions": ((line, line),),
+        "unanswered": (said,),
+        "further": (said,),
+        "missed": (FailedSource(said, "dead", said),),
         "sources": (
-            Listed(1, said, said, said, said, said, 1, 2, said, 1), Listed(0, said, said, said, said, said, 1, 2),
+            SourceEntry(1, said, said, said, said, said, 1, 2, said, 1),
+            SourceEntry(0, said, said, said, said, said, 1, 2),
         ),
-        "charts": (Chart("pie", said, ((said, 1),)), Chart("timeline", said, ((said, 2020),))), "partial": said,
+        "charts": (Chart("pie", said, ((said, 1),)), Chart("timeline", said, ((said, 2020),))),
+        "partial": said,
         "notes": (said,),
-    }  # fmt: skip
+    }
     return Report(**(known | more))
 
 
@@ -77,7 +88,7 @@ def own(said: Report) -> list[str]:
 
 
 def hold(said: Report) -> None:
-    text = rendered(said)
+    text = render_markdown(said)
     found = tokens(text)
     assert not [each.content for each in found if each.type in {"html_block", "html_inline", "image"}]
     assert [tag for tag, _ in headings(text)] == own(said)
@@ -112,7 +123,7 @@ def bare(text: str) -> str:
 @pytest.mark.parametrize("said", EVIL)
 def test_a_viewer_that_knows_neither_fences_nor_a_backslash_before_a_tag_obeys_nothing(said: str) -> None:
     for text in (said, f"{said} {said}", f"{said}\n\n{said}"):
-        left = bare(rendered(report(text)))
+        left = bare(render_markdown(report(text)))
         assert not TAG.findall(left), left
         assert not LINK.findall(left), left
         assert not re.findall(r"(?<!\\)\{[^}\n]*=", left), left
@@ -120,16 +131,16 @@ def test_a_viewer_that_knows_neither_fences_nor_a_backslash_before_a_tag_obeys_n
 
 @given(TEXTS)
 def test_nor_does_it_whatever_stands_in_the_report(said: str) -> None:
-    assert not TAG.findall(bare(rendered(report(said))))
+    assert not TAG.findall(bare(render_markdown(report(said))))
 
 
 def test_what_is_less_than_something_is_shown_so() -> None:
-    assert escaped("a <b> && c &lt; 3 < 4 <= 5") == "a &lt;b> && c &amp;lt; 3 < 4 <= 5"
+    assert escape("a <b> && c &lt; 3 < 4 <= 5") == "a &lt;b> && c &amp;lt; 3 < 4 <= 5"
 
 
 def test_code_with_tags_keeps_its_lines() -> None:
     said = "Write:\n```\n<a>\n\n  x = [1](2)\n```"
-    text = rendered(report("plain", sections=(Block("S", (Line(said, (1,)),)),)))
+    text = render_markdown(report("plain", sections=(ReportSection("S", (ReportSentence(said, (1,)),)),)))
 
     assert "- Write: [1]\n\n  `<a>`  \n  `x = [1](2)`" in text
 
@@ -142,7 +153,7 @@ def test_the_headings_are_exactly_ours_whatever_stands_in_the_report(said: str) 
 @settings(max_examples=50)
 @given(st.lists(TEXTS, min_size=1, max_size=4))
 def test_lines_side_by_side_do_not_become_structure_together(said: list[str]) -> None:
-    block = Block("Findings", tuple(Line(each, (1,)) for each in said))
+    block = ReportSection("Findings", tuple(ReportSentence(each, (1,)) for each in said))
 
     hold(report("plain", sections=(block,), key_points=block.lines, overview=block.lines))
 
@@ -151,29 +162,33 @@ def test_lines_side_by_side_do_not_become_structure_together(said: list[str]) ->
 def test_the_reader_sees_the_words_of_the_source(said: str) -> None:
     plain = " ".join(clean(said).split())
 
-    assert "".join(shown(escaped(plain)).split()) == "".join(plain.split())
+    assert "".join(shown(escape(plain)).split()) == "".join(plain.split())
 
 
 @settings(max_examples=50)
 @given(TEXTS)
 def test_no_link_of_a_source_is_a_link(said: str) -> None:
-    known = Listed(1, "T", "https://good.example/", "web", "ab", "2026", 1, 1)
+    known = SourceEntry(1, "T", "https://good.example/", "web", "ab", "2026", 1, 1)
 
     links = {
-        each.attrs["href"] for each in tokens(rendered(report(said, sources=(known,)))) if each.type == "link_open"
+        each.attrs["href"]
+        for each in tokens(render_markdown(report(said, sources=(known,))))
+        if each.type == "link_open"
     }
 
     assert links == {"https://good.example/"}
 
 
 def test_addresses_in_prose_are_not_linked_by_viewers_that_link_what_looks_like_one() -> None:
-    text = escaped("See https://e.example/, www.e.example and a@e.example.")
+    text = escape("See https://e.example/, www.e.example and a@e.example.")
 
     assert text == "See https\\://e.example/, www\\.e.example and a\\@e.example."
 
 
 def test_code_stands_in_a_fence_longer_than_any_inside() -> None:
-    text = rendered(report("plain", sections=(Block("S", (Line("````\n```\nx\n```\n````", (1,)),)),)))
+    text = render_markdown(
+        report("plain", sections=(ReportSection("S", (ReportSentence("````\n```\nx\n```\n````", (1,)),)),))
+    )
 
     fence = next(each for each in tokens(text) if each.type == "fence" and not each.info)
     assert fence.markup == "````"
@@ -183,10 +198,10 @@ def test_code_stands_in_a_fence_longer_than_any_inside() -> None:
 @given(st.text(alphabet=st.sampled_from("a`~ \n-"), max_size=60))
 def test_code_is_shown_as_it_is_and_stays_inside(code: str) -> None:
     quote = f"~~~~~~~~~~\n{code}\n~~~~~~~~~~\nAfter."
-    block = Block("S", (Line(quote, (1,)), Line("The next.", (2,))))
+    block = ReportSection("S", (ReportSentence(quote, (1,)), ReportSentence("The next.", (2,))))
     said = [piece.text for piece in pieces(quote) if piece.kind == "code"]
 
-    text = rendered(Report(title="T", question="T", sections=(block,)))
+    text = render_markdown(Report(title="T", question="T", sections=(block,)))
 
     fences = [each.content for each in tokens(text) if each.type == "fence"]
     assert fences == [f"{each}\n" for each in said]
@@ -194,7 +209,7 @@ def test_code_is_shown_as_it_is_and_stays_inside(code: str) -> None:
 
 
 def test_lists_of_a_quote_stand_below_it() -> None:
-    text = rendered(compose(c.case(sections=(c.SECTIONS[2],), analysis=None, learnings=())))
+    text = render_markdown(compose(c.case(sections=(c.SECTIONS[2],), analysis=None, learnings=())))
 
     assert (
         "- To reset the lamp: [1]\n\n  - hold the button for 10 seconds\n  - wait until it blinks\n\n  Then run this:"
@@ -204,7 +219,9 @@ def test_lists_of_a_quote_stand_below_it() -> None:
 
 
 def test_numbered_steps_keep_their_numbers() -> None:
-    text = rendered(report("plain", sections=(Block("S", (Line("Do this.\n2. b\n3. c", (1,)),)),)))
+    text = render_markdown(
+        report("plain", sections=(ReportSection("S", (ReportSentence("Do this.\n2. b\n3. c", (1,)),)),))
+    )
 
     assert "- Do this. [1]\n\n  2. b\n  3. c" in text
     assert [each.attrs["start"] for each in tokens(text) if each.type == "ordered_list_open" and each.attrs] == [2]
@@ -213,25 +230,31 @@ def test_numbered_steps_keep_their_numbers() -> None:
 def test_a_long_quote_is_kept_whole() -> None:
     quote = "word " * 2000 + "end"
 
-    assert quote in rendered(report("plain", sections=(Block("S", (Line(quote, (1,)),)),)))
+    assert quote in render_markdown(report("plain", sections=(ReportSection("S", (ReportSentence(quote, (1,)),)),)))
 
 
 def test_a_bar_in_a_table_makes_no_cell() -> None:
-    text = rendered(report("plain", comparison=Table(("", "A | B"), ((Line("x | y"), Line("`a|b` \\| c", (1,))),))))
+    text = render_markdown(
+        report(
+            "plain", comparison=Table(("", "A | B"), ((ReportSentence("x | y"), ReportSentence("`a|b` \\| c", (1,))),))
+        )
+    )
 
     assert sum(each.type in {"th_open", "td_open"} for each in tokens(text)) == 4
     assert "a|b \\| c [1]" in [each.content for each in tokens(text) if each.type == "text"]
 
 
 def test_an_absent_cell_is_a_dash() -> None:
-    table = Table(("", "A", "B"), ((Line("Weight"), Line("310 grams.", (1,)), Line("—")),))
+    table = Table(
+        ("", "A", "B"), ((ReportSentence("Weight"), ReportSentence("310 grams.", (1,)), ReportSentence("—")),)
+    )
 
-    assert "| Weight | 310 grams. [1] | — |" in rendered(report("plain", comparison=table))
+    assert "| Weight | 310 grams. [1] | — |" in render_markdown(report("plain", comparison=table))
 
 
 @pytest.mark.req("PR-7")
 def test_a_report_has_all_its_parts_in_order() -> None:
-    found = [text for tag, text in headings(rendered(compose(c.case()))) if tag == "h2"]
+    found = [text for tag, text in headings(render_markdown(compose(c.case()))) if tag == "h2"]
 
     assert found == [
         "Summary", "How long does the Lumo lamp burn?", "Which other lamps are there?",
@@ -243,7 +266,7 @@ def test_a_report_has_all_its_parts_in_order() -> None:
 
 @pytest.mark.req("RE-5")
 def test_a_source_is_listed_with_all_that_is_needed_to_check_it() -> None:
-    text = rendered(compose(c.case()))
+    text = render_markdown(compose(c.case()))
 
     assert (
         f"1. **Lumo, the lamp** — lamps.example, <https://lamps.example/lumo>  \n"
@@ -255,9 +278,11 @@ def test_a_source_is_listed_with_all_that_is_needed_to_check_it() -> None:
 
 @pytest.mark.req("RE-4")
 def test_what_was_not_obtained_is_grouped_by_reason_and_bounded() -> None:
-    missed = tuple(Missed(f"https://a.example/{n}", "dead", "It is gone.") for n in range(25))
+    missed = tuple(FailedSource(f"https://a.example/{n}", "dead", "It is gone.") for n in range(25))
 
-    text = rendered(report("plain", missed=(*missed, *missed, Missed("rss", "source_failed", "The feed rss is down."))))
+    text = render_markdown(
+        report("plain", missed=(*missed, *missed, FailedSource("rss", "source_failed", "The feed rss is down.")))
+    )
 
     assert text.count("It is gone.") == SHOWN
     assert f"- and {25 - SHOWN} more" in text
@@ -265,30 +290,30 @@ def test_what_was_not_obtained_is_grouped_by_reason_and_bounded() -> None:
 
 
 def test_a_contradiction_stands_as_a_pair() -> None:
-    text = rendered(compose(c.case()))
+    text = render_markdown(compose(c.case()))
 
     assert f"- {c.HOURS.text} [1]\n\n  _Against that:_ {c.FEWER.text} [2]" in text
 
 
 def test_a_reworded_sentence_has_its_quote_in_the_report() -> None:
-    assert f"{c.REWORDED.text} [1]\n\n> “{c.HOURS.text}”" in rendered(compose(c.case()))
+    assert f"{c.REWORDED.text} [1]\n\n> “{c.HOURS.text}”" in render_markdown(compose(c.case()))
 
 
 def test_the_question_stands_below_a_title_that_cuts_it() -> None:
     long = "which lamp " * 30
 
-    assert f"_Question: {long.strip()}_" in rendered(compose(c.case(text=long)))
-    assert "Question:" not in rendered(compose(c.case(text="Which lamp?")))
+    assert f"_Question: {long.strip()}_" in render_markdown(compose(c.case(text=long)))
+    assert "Question:" not in render_markdown(compose(c.case(text="Which lamp?")))
 
 
 def test_raw_text_stays_readable() -> None:
     plain = 'Set max_connections to 100 (the default is 10-20%), i.e. 3 * 4 > 5: it\'s "fine", C:\\pg & more; $5!'
 
-    assert escaped(plain) == plain
+    assert escape(plain) == plain
 
 
 def test_no_control_character_reaches_the_file() -> None:
-    text = rendered(report("a\x1b]0;evil\x07\u202eb\x00"))
+    text = render_markdown(report("a\x1b]0;evil\x07\u202eb\x00"))
 
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", text)
 
@@ -296,6 +321,8 @@ def test_no_control_character_reaches_the_file() -> None:
 @settings(max_examples=50)
 @given(TEXTS)
 def test_a_heading_shows_the_words_of_its_title(said: str) -> None:
-    text = rendered(msgspec.structs.replace(report("plain"), sections=(Block(f"x {said}", (Line("l", (1,)),)),)))
+    text = render_markdown(
+        msgspec.structs.replace(report("plain"), sections=(ReportSection(f"x {said}", (ReportSentence("l", (1,)),)),))
+    )
 
     assert "".join(flat(f"x {said}").split()) in ["".join(shown(f"# {each}").split()) for _, each in headings(text)]

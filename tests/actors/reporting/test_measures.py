@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from actors.reporting.charts import SUBJECTS, subject
 from actors.reporting.measures import MOST, amounts
 from actors.reporting.mermaid import mermaid
-from actors.reporting.report import Chart, Line, Table
+from actors.reporting.report import Chart, ReportSentence, Table
 from actors.research.compose import compose
 from actors.research.models import Section
 from tests.actors.research import cases as c
@@ -24,7 +24,7 @@ TABLE = """Rail freight of the three ports, as counted at their gates.
 
 
 def drawn(*sentences: str, numbers: tuple[int, ...] = (1,), passages: tuple[str, ...] = ()) -> tuple[Chart, ...]:
-    return subject([Line(each, numbers) for each in sentences], [(each, (2,)) for each in passages])
+    return subject([ReportSentence(each, numbers) for each in sentences], [(each, (2,)) for each in passages])
 
 
 @pytest.mark.req("PR-7")
@@ -46,7 +46,7 @@ def test_names_with_their_shares_are_drawn() -> None:
 @pytest.mark.req("PR-7")
 def test_sentences_that_say_the_same_of_several_things_are_drawn_each_with_its_source() -> None:
     lines = [
-        Line(f"The {name} plan of Halyard costs ${price} a month.", (number,))
+        ReportSentence(f"The {name} plan of Halyard costs ${price} a month.", (number,))
         for number, (name, price) in enumerate((("Basic", "9"), ("Pro", "25"), ("Team", "1,200")), 1)
     ]
 
@@ -76,15 +76,20 @@ def test_a_column_of_a_cited_table_is_drawn() -> None:
 
 @pytest.mark.req("PR-7")
 def test_a_row_of_a_comparison_is_drawn_when_each_side_has_an_amount() -> None:
-    def cell(text: str, number: int) -> Line:
-        return Line(text, (number,))
+    def cell(text: str, number: int) -> ReportSentence:
+        return ReportSentence(text, (number,))
 
     table = Table(
         ("", "Harbor", "Quay", "Dock"),
         (
-            (Line("Rules"), cell("At most 250 rules.", 1), cell("It takes 40 rules.", 2), cell("Up to 90 rules.", 3)),
-            (Line("Price"), cell("It is free.", 1), cell("$ 9 a month.", 2), Line("—")),
-            (Line("Size"), cell("9 GB", 1), cell("700 MB", 2), cell("3 GB", 3)),
+            (
+                ReportSentence("Rules"),
+                cell("At most 250 rules.", 1),
+                cell("It takes 40 rules.", 2),
+                cell("Up to 90 rules.", 3),
+            ),
+            (ReportSentence("Price"), cell("It is free.", 1), cell("$ 9 a month.", 2), ReportSentence("—")),
+            (ReportSentence("Size"), cell("9 GB", 1), cell("700 MB", 2), cell("3 GB", 3)),
         ),
     )
 

@@ -3,19 +3,19 @@
 from typing import Any
 
 from actors.evidence.passages import Passage
-from actors.evidence.sources import Missed, Page, Statement
+from actors.evidence.sources import FailedSource, Page, Statement
 from actors.research.messages import CloseResearch
 from actors.research.models import (
     Analysis,
-    Brief,
     Comparison,
     Competitor,
     Contradiction,
     Plan,
-    Rated,
+    ResearchOptions,
     Row,
     Section,
     Swot,
+    SwotItem,
 )
 
 LAMP = "https://lamps.example/lumo"
@@ -84,24 +84,37 @@ SECTIONS = (
 ANALYSIS = Analysis(
     overview=(REWORDED,),
     competitors=(Competitor("Glim", (RIVAL,)),),
-    swot=Swot(weaknesses=(Rated(HINGE, "Known limitations"),), opportunities=(Rated(PLANNED, "Roadmap"),)),
+    swot=Swot(weaknesses=(SwotItem(HINGE, "Known limitations"),), opportunities=(SwotItem(PLANNED, "Roadmap"),)),
     comparison=Comparison(("Lumo", "Glim"), (Row("Weight", (WEIGHS, GLIM_WEIGHS)),)),
     contradictions=(Contradiction("Lumo lamp", HOURS, FEWER),),
 )
 MISSED = (
-    Missed("https://gone.example/", "dead", "The server says that the page is not there (404)."),
-    Missed("https://wall.example/a", "paywall", "Only subscribers may read it."),
+    FailedSource("https://gone.example/", "dead", "The server says that the page is not there (404)."),
+    FailedSource("https://wall.example/a", "paywall", "Only subscribers may read it."),
 )
 
 
 def case(**more: Any) -> CloseResearch:
     """What the Reporter is told after two rounds that went well."""
     known: dict[str, Any] = {
-        "ticket_id": "T-1", "text": "Which lamp lasts longer, and what does it cost?", "brief": Brief(), "rounds": 2,
-        "plan": Plan(("How long does the Lumo lamp burn?",), ("lumo lamp",), ("web",)), "results": (),
-        "pages": (page(IDLE), page(NOTE), page(SHOP), page(LAMP, full_length=45_120), page(MANUAL)), "missed": MISSED,
-        "sections": SECTIONS, "learnings": (HOURS, GLIM), "passages": tuple(map(passage, TEXTS)),
-        "directions": ("Prices of lamps",), "analysis": ANALYSIS, "is_complete": False, "partial": "",
-        "unavailable": (), "degraded": "", "reason": "completed", "detail": "",
-    }  # fmt: skip
+        "ticket_id": "T-1",
+        "text": "Which lamp lasts longer, and what does it cost?",
+        "brief": ResearchOptions(),
+        "rounds": 2,
+        "plan": Plan(("How long does the Lumo lamp burn?",), ("lumo lamp",), ("web",)),
+        "results": (),
+        "pages": (page(IDLE), page(NOTE), page(SHOP), page(LAMP, full_length=45_120), page(MANUAL)),
+        "missed": MISSED,
+        "sections": SECTIONS,
+        "learnings": (HOURS, GLIM),
+        "passages": tuple(map(passage, TEXTS)),
+        "directions": ("Prices of lamps",),
+        "analysis": ANALYSIS,
+        "is_complete": False,
+        "partial": "",
+        "unavailable": (),
+        "degraded": "",
+        "reason": "completed",
+        "detail": "",
+    }
     return CloseResearch(**(known | more))

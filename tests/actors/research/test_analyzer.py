@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from actors.evidence.claims import Claim, verify
-from actors.evidence.passages import Findings, Passage, Slice
+from actors.evidence.passages import Passage, SearchHits, Span
 from actors.evidence.sources import Page, Statement
-from actors.ports import BudgetSpent, ModelFailed, PortFailed, Task
+from actors.ports import BudgetSpent, ModelFailed, ModelRequest, PortFailed
 from actors.research.analyzer import Analyzer
 from actors.research.messages import AnalysisCompleted, AnalyzeSources, DirectionsFound
-from actors.research.models import Brief, Plan, Section
+from actors.research.models import Plan, ResearchOptions, Section
 from actors.research.output_schemas import Answer, Landscape
-from actors.workflow.progress import Worked
+from actors.workflow.progress import StageProgress
 from runtime.families import extractive
 from tests.actors.research.test_extractor import Turn
 from tests.clock import settle
@@ -26,7 +26,7 @@ HOLDS = "The pond of the tide mill holds 40,000 litres."
 TEXT = f"{OPENS} The miller closes them by hand. {HOLDS}"
 PASSAGE = Passage(
     "mill#1", "mill", "Tide mill", "Mills > Gates", TEXT, 0, len(TEXT), score=1.0,
-    quotes=(Slice(0, len(OPENS), 0.9), Slice(len(TEXT) - len(HOLDS), len(TEXT), 0.8)),
+    quotes=(Span(0, len(OPENS), 0.9), Span(len(TEXT) - len(HOLDS), len(TEXT), 0.8)),
 )  # fmt: skip
 QUESTIONS = ("When does a tide mill open its gates?", "What does the pond of a tide mill hold?")
 
@@ -35,11 +35,13 @@ class Finds:
     """Finds the same passages for every question."""
 
     def __init__(self, *passages: Passage, abstain: str = "", error: PortFailed | None = None) -> None:
-        self.findings = Findings(passages, abstain, 0.5)
+        self.findings = SearchHits(passages, abstain, 0.5)
         self.error = error
         self.asked: list[str] = []
 
-    async def passages(self, questions: Sequence[str], pages: Sequence[Page], *, within: float) -> tuple[Findings, ...]:
+    async def passages(
+        self, questions: Sequence[str], pages: Sequence[Page], *, within: float
+    ) -> tuple[SearchHits, ...]:
         await asyncio.sleep(0)
         self.asked += questions
         if self.error:
@@ -49,7 +51,7 @@ class Finds:
 
 def order(**more: Any) -> AnalyzeSources:
     usual: dict[str, Any] = {
-        "text": "How does a tide mill use its pond and gates?", "brief": Brief(), "pages": (), "sections": (),
+        "text": "How does a tide mill use its pond and gates?", "brief": ResearchOptions(), "pages": (), "sections": (),
         "plan": Plan(QUESTIONS, QUESTIONS, ()), "learnings": (), "passages": (), "directions": (), "partial": "",
         "degraded": "", "analysis": None,
     }  # fmt: skip
@@ -99,7 +101,7 @@ async def test_a_model_that_finds_nothing_leaves_honest_sections() -> None:
 
 
 async def test_a_model_that_fails_for_one_question_leaves_the_others() -> None:
-    def answer(task: Task) -> Answer | Exception:
+    def answer(task: ModelRequest) -> Answer | Exception:
         if dict(task.material)["question"] == QUESTIONS[0]:
             return ModelFailed("It is down.")
         return Answer((Claim(HOLDS, 1, HOLDS),))
@@ -126,15 +128,15 @@ async def test_a_question_that_is_refused_is_asked_again_by_the_names_in_it() ->
     class Refuses(Finds):
         async def passages(
             self, questions: Sequence[str], pages: Sequence[Page], *, within: float
-        ) -> tuple[Findings, ...]:
+        ) -> tuple[SearchHits, ...]:
             found = await super().passages(questions, pages, within=within)
             return tuple(
-                f if q == "gate_height" else Findings(abstain="No.") for q, f in zip(questions, found, strict=True)
+                f if q == "gate_height" else SearchHits(abstain="No.") for q, f in zip(questions, found, strict=True)
             )
 
     text = "gate_height sets how far the gate opens at night."
     entry = Passage("g#1", "g", "Gates", "Gates > gate_height (metres)", text, 0, len(text), score=1.0,
-                    quotes=(Slice(0, len(text), 1.0),))  # fmt: skip
+                    quotes=(Span(0, len(text), 1.0),))  # fmt: skip
     questions = ("How should gate_height be tuned?", "How is oak grown?")
     event = await analyze(extractive(), order(text=questions[0], plan=Plan(questions, questions, ())), Refuses(entry))
     assert said(event) == [text]
@@ -144,16 +146,16 @@ async def test_a_question_that_is_refused_is_asked_again_by_the_names_in_it() ->
 @pytest.mark.req("DR-5")
 async def test_open_ends_lead_to_another_round_while_there_is_room() -> None:
     model = Scripted({Answer: Answer((Claim(OPENS, 1, OPENS),), ("silt in ponds", "eels"))})
-    event = await analyze(model, order(brief=Brief(depth=2)))
+    event = await analyze(model, order(brief=ResearchOptions(depth=2)))
     assert isinstance(event, DirectionsFound)
     assert event.directions == ("silt in ponds", "eels")
-    assert isinstance(await analyze(model, order(brief=Brief(depth=1))), AnalysisCompleted)
+    assert isinstance(await analyze(model, order(brief=ResearchOptions(depth=1))), AnalysisCompleted)
 
 
 @pytest.mark.req("DR-2")
 async def test_a_complete_answer_ends_the_research_whatever_depth_is_left() -> None:
     answered = Scripted({Answer: Answer((Claim(OPENS, 1, OPENS),), (), answered=True)})
-    event = await analyze(answered, order(brief=Brief(depth=5)))
+    event = await analyze(answered, order(brief=ResearchOptions(depth=5)))
     assert isinstance(event, AnalysisCompleted)
     assert event.is_complete
 
@@ -162,7 +164,7 @@ async def test_a_complete_answer_ends_the_research_whatever_depth_is_left() -> N
 async def test_a_round_that_adds_nothing_is_the_last_one() -> None:
     known = Statement(OPENS, OPENS, "mill#1", "mill")
     message = order(
-        brief=Brief(depth=5, round=2, direction="gates"), sections=(Section(QUESTIONS[0], (known,)),),
+        brief=ResearchOptions(depth=5, round=2, direction="gates"), sections=(Section(QUESTIONS[0], (known,)),),
         learnings=(known,), passages=(PASSAGE,),
     )  # fmt: skip
     event = await analyze(Scripted({Answer: Answer((Claim(OPENS, 1, OPENS),), ("eels",))}), message)
@@ -175,7 +177,7 @@ async def test_a_round_that_adds_nothing_is_the_last_one() -> None:
 async def test_what_was_learnt_stays_through_the_rounds_and_is_told_to_the_model() -> None:
     known = Statement(HOLDS, HOLDS, "mill#1", "mill")
     message = order(
-        brief=Brief(depth=2, round=2, direction="gates"), learnings=(known,), passages=(PASSAGE,),
+        brief=ResearchOptions(depth=2, round=2, direction="gates"), learnings=(known,), passages=(PASSAGE,),
         sections=(Section(QUESTIONS[1], (known,)),),
     )  # fmt: skip
     model = Scripted({Answer: Answer((Claim(OPENS, 1, OPENS),))})
@@ -188,7 +190,7 @@ async def test_what_was_learnt_stays_through_the_rounds_and_is_told_to_the_model
 class Hangs(Scripted):
     """Answers the first question and is silent on all others."""
 
-    async def fill(self, shape: type[Any], task: Task, *, within: float) -> Any:
+    async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Any:
         if dict(task.material).get("question") == QUESTIONS[1]:
             self.tasks.append(task)
             await asyncio.Event().wait()
@@ -215,7 +217,7 @@ async def test_questions_are_answered_a_few_at_a_time_and_each_is_told() -> None
     now = most = 0
 
     class Counts(Scripted):
-        async def fill(self, shape: type[Any], task: Task, *, within: float) -> Any:
+        async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Any:
             nonlocal now, most
             now += 1
             most = max(most, now)
@@ -226,7 +228,7 @@ async def test_questions_are_answered_a_few_at_a_time_and_each_is_told() -> None
     turn = Turn()
     await analyze(Counts({Answer: Answer()}), order(plan=Plan(questions, questions, ())), turn=turn)
     assert most == 4
-    told = [each for each in turn.said if isinstance(each, Worked)]
+    told = [each for each in turn.said if isinstance(each, StageProgress)]
     assert [each.done for each in told] == list(range(9))
     assert {each.total for each in told} == {8}
 
@@ -271,7 +273,7 @@ async def test_judging_headings_of_the_sources_make_a_swot_without_a_model() -> 
 async def test_two_sources_that_disagree_are_both_shown() -> None:
     other_text = "The tide mill opens its gates at 8 metres of water."
     other = Passage(
-        "b#1", "b", "Mill", "Gates", other_text, 0, len(other_text), score=1.0, quotes=(Slice(0, len(other_text), 0.9),)
+        "b#1", "b", "Mill", "Gates", other_text, 0, len(other_text), score=1.0, quotes=(Span(0, len(other_text), 0.9),)
     )
     event = await analyze(extractive(), reading=Finds(PASSAGE, other))
     (pair,) = event.analysis.contradictions

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.evidence.sources import Missed, Statement
-from actors.reporting.markdown import rendered
+from actors.evidence.sources import FailedSource, Statement
+from actors.reporting.markdown import render_markdown
 from actors.reporting.report import Report, body
-from actors.research.compose import NOT_FOUND, TITLE_CHARACTERS, compose, written
-from actors.research.models import Analysis, Competitor, Contradiction, Plan, Rated, Section, Swot
-from actors.text.normalize import fold
+from actors.research.compose import NOT_FOUND, TITLE_CHARACTERS, compose, render_report
+from actors.research.models import Analysis, Competitor, Contradiction, Plan, Section, Swot, SwotItem
+from actors.text.normalize import normalize
 from actors.text.source_text import clean
 from tests.actors.research import cases as c
 
@@ -77,11 +77,11 @@ def test_a_statement_whose_page_is_not_in_the_case_never_appears_in_any_part() -
     gone = {c.GLIM.text, c.STAND.text, c.GLIM_WEIGHS.text, c.FEWER.text}
     assert not gone & set(texts(report))
     assert report.contradictions == ()
-    assert "Two lamps" not in rendered(report)
+    assert "Two lamps" not in render_markdown(report)
 
 
 def test_a_sentence_is_said_once() -> None:
-    said = [fold(text)[0] for text in texts(msgspec.structs.replace(compose(c.case()), contradictions=()))]
+    said = [normalize(text)[0] for text in texts(msgspec.structs.replace(compose(c.case()), contradictions=()))]
 
     assert len(said) == len(set(said))
 
@@ -194,7 +194,7 @@ def test_competitors_features_and_swot_only_stand_where_there_is_something() -> 
 
 
 def test_one_quadrant_makes_no_swot_and_its_sentence_stays_where_it_was() -> None:
-    swot = Swot(weaknesses=(Rated(c.PLUG, "Known limitations"),))
+    swot = Swot(weaknesses=(SwotItem(c.PLUG, "Known limitations"),))
 
     report = compose(c.case(sections=only(c.HOURS, c.PLUG), analysis=Analysis(swot=swot)))
 
@@ -206,14 +206,14 @@ def test_a_product_question_is_told_what_was_not_found() -> None:
     report = compose(c.case(text="A product analysis of the Lumo lamp", analysis=None))
 
     assert [block.note for block in (*report.competitors, report.features, *report.swot) if block] == [NOT_FOUND] * 3
-    assert rendered(report).count(NOT_FOUND) == 3
+    assert render_markdown(report).count(NOT_FOUND) == 3
 
 
 def test_a_competitor_of_whom_nothing_stands_is_not_named() -> None:
     invented = c.said("Blaze is cheaper than Lumo.", c.NOTE)
     analysis = Analysis(competitors=(Competitor("Blaze", (invented,)),))
 
-    assert "Blaze" not in rendered(compose(c.case(analysis=analysis)))
+    assert "Blaze" not in render_markdown(compose(c.case(analysis=analysis)))
 
 
 def test_a_contradiction_shows_both_sides_and_needs_two_sources() -> None:
@@ -269,11 +269,11 @@ def test_a_case_of_nothing_makes_a_report_of_nothing() -> None:
     assert texts(report) == []
     assert report.sources == ()
     assert report.charts == ()
-    assert "The searches found no page on this, so none was read." in rendered(report)
+    assert "The searches found no page on this, so none was read." in render_markdown(report)
 
 
 def test_citations_name_the_place_of_each_quote() -> None:
-    report, citations = written(c.case())
+    report, citations = render_report(c.case())
 
     for each in citations:
         assert c.TEXTS[next(k for k in c.TEXTS if k in each.source)][each.start : each.end] == each.quote
@@ -291,7 +291,7 @@ def test_the_same_case_makes_the_same_report() -> None:
 
 
 def test_a_report_survives_being_stored() -> None:
-    report = compose(c.case(missed=(Missed("rss", "source_failed", "The feed did not answer."),)))
+    report = compose(c.case(missed=(FailedSource("rss", "source_failed", "The feed did not answer."),)))
 
     assert msgspec.json.decode(msgspec.json.encode(report), type=Report) == report
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.evidence.claims import Claim, verify
-from actors.evidence.passages import Findings, Passage, Slice
-from actors.ports import Task
+from actors.evidence.passages import Passage, SearchHits, Span
+from actors.ports import ModelRequest
 from actors.research.extractive_answers import QUOTES, answer, landscape, overview, plan
 from actors.research.output_schemas import Answer, Landscape, Overview, PlanDraft
 from runtime.families import extractive
@@ -21,13 +21,15 @@ def passage(name: str, heading: str, *sentences: str, score: float = 10.0, title
     for number, sentence in enumerate(sentences):
         start = len(text)
         text += sentence + "\n\n"
-        places.append(Slice(start, start + len(sentence), 2.0 - number / 10))
+        places.append(Span(start, start + len(sentence), 2.0 - number / 10))
     return Passage(f"{name}#1", name, title, heading, text, 0, len(text), score=score, quotes=tuple(places))
 
 
-def asked(question: str, *passages: Passage, abstain: str = "", confidence: float = 0.5, **more: str) -> Task:
+def asked(question: str, *passages: Passage, abstain: str = "", confidence: float = 0.5, **more: str) -> ModelRequest:
     material = (("question", question), ("task", more.pop("task", question)), *more.items())
-    return Task(agent="analyzer", instructions="", material=material, findings=Findings(passages, abstain, confidence))
+    return ModelRequest(
+        agent="analyzer", instructions="", material=material, findings=SearchHits(passages, abstain, confidence)
+    )
 
 
 def texts(answered: Answer) -> list[str]:
@@ -146,7 +148,7 @@ async def test_the_model_without_a_network_fills_every_shape_of_a_research() -> 
 
 
 def test_a_plan_is_made_from_what_the_planner_shows() -> None:
-    first = Task(agent="planner", instructions="", material=(("question", "What is a weir?"), ("breadth", "3")))
+    first = ModelRequest(agent="planner", instructions="", material=(("question", "What is a weir?"), ("breadth", "3")))
     assert plan(first) == PlanDraft(("What is a weir?",), ("What is a weir?",))
     material = (
         ("question", "What is a weir?"),
@@ -154,15 +156,15 @@ def test_a_plan_is_made_from_what_the_planner_shows() -> None:
         ("direction", "Weirs: eels"),
         ("open", "Weirs: silt"),
     )
-    assert plan(Task(agent="planner", instructions="", material=material)).questions == ("Weirs: eels",)
+    assert plan(ModelRequest(agent="planner", instructions="", material=material)).questions == ("Weirs: eels",)
     material = (("question", "What is a weir?"), ("shortfall", "Too little."), ("questions so far", "What is a weir?"),
                 ("searched in vain", "What is a weir?"))  # fmt: skip
-    assert plan(Task(agent="planner", instructions="", material=material)).queries == ("weir",)
+    assert plan(ModelRequest(agent="planner", instructions="", material=material)).queries == ("weir",)
 
 
 def test_code_is_for_who_asks_how_something_is_done() -> None:
     code = "Open the gate of the tide mill like so:\n\n    mill a\n    mill b\n    mill c\n    mill d"
-    place = Slice(0, len(code), 2.0)
+    place = Span(0, len(code), 2.0)
     found = Passage("a#1", "a", "Tide mills", "Tide mills > Gates", code, 0, len(code), score=10.0, quotes=(place,))
     assert texts(answer(asked("How do I open the gate of a tide mill?", found))) == [code]
     assert texts(answer(asked("How does the gate of a tide mill open?", found))) == []

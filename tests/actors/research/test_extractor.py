@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from actors.evidence.sources import Missed, Page, SearchResult
+from actors.evidence.sources import FailedSource, Page, SearchResult
 from actors.research.extractor import Extractor, candidates
 from actors.research.messages import ExtractionCompleted, ExtractionFellShort, ReadSources
-from actors.research.models import Brief, Plan
-from actors.workflow.progress import Worked
+from actors.research.models import Plan, ResearchOptions
+from actors.workflow.progress import StageProgress
 from tests.clock import settle
 from tests.inquiry import WEB, Reads
 
@@ -25,13 +25,13 @@ class Turn:
         self.said: list[Any] = []
         self._at_stop: list[Any] = []
 
-    def time_left(self) -> float:
+    def remaining_seconds(self) -> float:
         return self.seconds
 
     def publish(self, message: Any) -> None:
         self.said.append(message)
 
-    def when_stopping(self, call: Any) -> None:
+    def on_stop(self, call: Any) -> None:
         if self.stopping:
             call()
         else:
@@ -45,10 +45,15 @@ class Turn:
 
 def order(**more: Any) -> ReadSources:
     usual: dict[str, Any] = {
-        "text": "halyard cache", "brief": Brief(breadth=2), "plan": PLAN, "results": RESULTS, "pages": (), "missed": (),
+        "text": "halyard cache",
+        "brief": ResearchOptions(breadth=2),
+        "plan": PLAN,
+        "results": RESULTS,
+        "pages": (),
+        "missed": (),
         "partial": "",
         "read_before": len(more.get("pages", ())),
-    }  # fmt: skip
+    }
     return ReadSources(**(usual | more))
 
 
@@ -68,10 +73,10 @@ def test_ordered_pages_come_first_then_what_this_round_found_then_the_poor_ones(
 
 
 async def test_what_was_read_or_missed_before_is_not_tried_again() -> None:
-    first = await read(Reads(missing=["https://two.example/limits"]), order(brief=Brief(breadth=3)))
+    first = await read(Reads(missing=["https://two.example/limits"]), order(brief=ResearchOptions(breadth=3)))
     fetch = Reads()
 
-    again = await read(fetch, order(pages=first.pages, missed=first.missed, brief=Brief(breadth=3)))
+    again = await read(fetch, order(pages=first.pages, missed=first.missed, brief=ResearchOptions(breadth=3)))
 
     assert len(first.pages) == 3
     assert fetch.fetched == []
@@ -91,7 +96,7 @@ class Poor(Reads):
 
     async def read(self, results: Any, *, wanted: int, query: str, within: float, done: Any, **_: Any) -> None:
         await super().read(results[:1], wanted=1, query=query, within=within, done=done)
-        done(Missed(results[1].url, "budget", "The budget of 1 pages is used up."))
+        done(FailedSource(results[1].url, "budget", "The budget of 1 pages is used up."))
 
 
 async def test_a_spent_budget_makes_the_research_partial_and_nothing_is_tried_anew() -> None:
@@ -119,7 +124,7 @@ class Backwards(Reads):
 
 
 async def test_the_order_of_pages_is_not_the_networks() -> None:
-    said = await read(Backwards(), order(brief=Brief(breadth=4)))
+    said = await read(Backwards(), order(brief=ResearchOptions(breadth=4)))
 
     assert [page.url for page in said.pages] == list(WEB)
 
@@ -130,14 +135,14 @@ class Early(Reads):
     async def read(
         self, results: Any, *, wanted: int, query: str, within: float, done: Any, arrived: Any = None, **_: Any
     ) -> None:
-        read: list[Page | Missed] = []
+        read: list[Page | FailedSource] = []
         await super().read(results, wanted=wanted, query=query, within=within, done=read.append)
         first, second, third = read[:3]
         arrived(second)
         arrived(third)
         arrived(first)
         done(first)
-        done(Missed(results[1].url, "duplicate", "It has the same text."))
+        done(FailedSource(results[1].url, "duplicate", "It has the same text."))
         done(third)
 
 
@@ -145,10 +150,10 @@ class Early(Reads):
 async def test_a_page_shows_as_soon_as_it_is_there_and_once_more_only_if_it_is_something_else() -> None:
     turn = Turn()
 
-    said = await read(Early(), order(brief=Brief(breadth=3)), turn)
+    said = await read(Early(), order(brief=ResearchOptions(breadth=3)), turn)
 
     first, second, third, _ = WEB
-    assert [(each.done, each.total, each.item) for each in turn.said if isinstance(each, Worked)] == [
+    assert [(each.done, each.total, each.item) for each in turn.said if isinstance(each, StageProgress)] == [
         (0, 3, ""), (1, 3, second), (2, 3, third), (3, 3, first), (2, 3, f"{second} (duplicate)"),
     ]  # fmt: skip
     assert [page.url for page in said.pages] == [first, third]

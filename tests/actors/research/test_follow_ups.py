@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from actors.evidence.heading_types import generic, is_entry
 from actors.evidence.passages import Passage
-from actors.research.follow_ups import CHARACTERS, DIRECTIONS, bounded, found_in, phrased
+from actors.research.follow_ups import CHARACTERS, DIRECTIONS, found_in, limit, phrase
 from actors.text.keywords import terms
 
 TASK = "How does a tide mill store water?"
@@ -43,7 +43,7 @@ def test_what_was_quoted_or_explored_is_none() -> None:
     ],
 )
 def test_a_heading_alone_is_no_question_and_keeps_the_words_of_the_subject(heading: str, direction: str) -> None:
-    assert phrased(heading, terms(TASK)) == direction
+    assert phrase(heading, terms(TASK)) == direction
 
 
 def test_pages_far_behind_the_best_one_and_headings_over_little_text_lead_nowhere() -> None:
@@ -57,10 +57,10 @@ def test_what_a_page_is_about_that_was_not_quoted_leads_away() -> None:
 
 @given(st.lists(st.text(max_size=200), max_size=40))
 def test_directions_are_few_short_and_none_twice_whoever_named_them(named: list[str]) -> None:
-    kept = bounded(named, (TASK,), ())
+    kept = limit(named, (TASK,), ())
     assert len(kept) <= DIRECTIONS
     assert all(0 < len(each) <= CHARACTERS and not generic(each) for each in kept)
-    assert bounded(kept, kept, ()) == ()
+    assert limit(kept, kept, ()) == ()
 
 
 @pytest.mark.parametrize("heading", ["tide_gate (integer)", "OPEN GATE", "SET ( x )", "Gates > --wide", "slot_name"])

@@ -5,7 +5,7 @@ import pytest
 from actors.evidence.claims import Claim
 from actors.evidence.heading_types import alternatives, quadrant
 from actors.evidence.passages import Passage
-from actors.research.landscape import is_choice, surveyed, telling
+from actors.research.landscape import is_choice, survey, telling
 from actors.research.output_schemas import Landscape, Rival
 
 GOOD, BAD, RISK = "Harbor needs no water.", "Harbor leaks at night.", "Harbor may sink in a storm."
@@ -50,20 +50,20 @@ def test_other_products_are_named_by_headings() -> None:
 @pytest.mark.req("PR-6")
 def test_a_swot_carries_the_headings_it_rests_on() -> None:
     draft = Landscape(strengths=(claim(1),), weaknesses=(claim(2),), threats=(claim(3),))
-    analysis, dropped = surveyed(draft, PASSAGES, 1)
+    analysis, dropped = survey(draft, PASSAGES, 1)
     assert [(each.statement.text, each.heading) for each in analysis.swot.strengths] == [(GOOD, "Benefits")]
     assert [each.heading for each in analysis.swot.weaknesses] == ["Known limitations"]
     assert dropped == 0
 
 
 def test_one_quadrant_is_no_swot() -> None:
-    analysis, _ = surveyed(Landscape(strengths=(claim(1),)), PASSAGES, 1)
+    analysis, _ = survey(Landscape(strengths=(claim(1),)), PASSAGES, 1)
     assert analysis.swot.strengths == ()
 
 
 def test_a_sentence_stands_in_one_quadrant() -> None:
     draft = Landscape(strengths=(claim(1),), weaknesses=(claim(1), claim(2)), threats=(claim(3),))
-    assert [each.statement.text for each in surveyed(draft, PASSAGES, 1)[0].swot.weaknesses] == [BAD]
+    assert [each.statement.text for each in survey(draft, PASSAGES, 1)[0].swot.weaknesses] == [BAD]
 
 
 @pytest.mark.req("PR-6")
@@ -72,7 +72,7 @@ def test_a_competitor_that_no_passage_names_and_a_claim_that_none_bears_out_are_
     draft = Landscape(
         competitors=(Rival("Quay", (claim(4),)), invented), features=(Claim("It flies.", 1, "It flies."),)
     )
-    analysis, dropped = surveyed(draft, PASSAGES, 1)
+    analysis, dropped = survey(draft, PASSAGES, 1)
     assert [each.name for each in analysis.competitors] == ["Quay"]
     assert analysis.features == ()
     assert dropped == 1

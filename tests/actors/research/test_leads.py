@@ -2,9 +2,9 @@
 
 import pytest
 
-from actors.research.leads import QUERIES, led, unknown
-from actors.research.models import Brief
-from actors.research.planning import drafted
+from actors.research.leads import QUERIES, build_queries, drop_known
+from actors.research.models import ResearchOptions
+from actors.research.planning import draft_plan
 
 TASK = "How does a tide mill store water?"
 SILT = "Silt in the pond of a tide mill is flushed by Harbor sluices."
@@ -30,20 +30,20 @@ FLAPS = "The tide mill at Marwick closes its gates with oak flaps."
 def test_dr_4_a_direction_is_asked_with_the_new_words_of_what_was_learnt(
     direction: str, learning: str, query: str
 ) -> None:
-    assert led((direction,), TASK, (learning,)) == (query,)
+    assert build_queries((direction,), TASK, (learning,)) == (query,)
 
 
 @pytest.mark.req("DR-4")
 def test_dr_4_the_learning_that_is_nearest_leads_and_of_several_the_latest() -> None:
-    assert led(("Tide mill silt",), TASK, (SILT, FLAPS)) == led(("Tide mill silt",), TASK, (SILT,))
+    assert build_queries(("Tide mill silt",), TASK, (SILT, FLAPS)) == build_queries(("Tide mill silt",), TASK, (SILT,))
     later = "The silt of a tide mill is sold to Quay farmers."
-    assert led(("Tide mill silt",), TASK, (SILT, later)) == ("Tide mill silt Quay sold",)
+    assert build_queries(("Tide mill silt",), TASK, (SILT, later)) == ("Tide mill silt Quay sold",)
 
 
 @pytest.mark.req("DR-4")
 def test_dr_4_one_direction_with_other_learnings_is_another_plan() -> None:
-    brief = Brief(breadth=3, round=2, direction="Tide mill silt")
-    plans = [drafted(TASK, brief, ("Tide mill silt",), None, "", known).queries for known in ((), (SILT,), (FLAPS,))]
+    brief = ResearchOptions(breadth=3, round=2, direction="Tide mill silt")
+    plans = [draft_plan(TASK, brief, ("Tide mill silt",), None, "", known).queries for known in ((), (SILT,), (FLAPS,))]
 
     assert len(set(plans)) == 3
     assert {each[0] for each in plans} == {"Tide mill silt"}, "the direction itself is asked first"
@@ -53,20 +53,20 @@ def test_dr_4_one_direction_with_other_learnings_is_another_plan() -> None:
 def test_dr_4_what_a_learning_says_already_is_not_looked_for_again() -> None:
     others = ("Oak flaps of gates", "What are oak flaps?", "Eels of the pond")
 
-    assert unknown(others, (FLAPS,)) == others[1:]
-    brief = Brief(breadth=3, round=2, direction="Tide mill silt")
-    assert drafted(TASK, brief, others, None, "", (FLAPS,)).questions == ("Tide mill silt", *others[1:])
-    first = Brief(breadth=3, round=2, direction=others[0])
-    assert drafted(TASK, first, others, None, "", (FLAPS,)).questions[0] == others[0], "this round is for it"
+    assert drop_known(others, (FLAPS,)) == others[1:]
+    brief = ResearchOptions(breadth=3, round=2, direction="Tide mill silt")
+    assert draft_plan(TASK, brief, others, None, "", (FLAPS,)).questions == ("Tide mill silt", *others[1:])
+    first = ResearchOptions(breadth=3, round=2, direction=others[0])
+    assert draft_plan(TASK, first, others, None, "", (FLAPS,)).questions[0] == others[0], "this round is for it"
 
 
 def test_a_word_alone_is_never_known() -> None:
-    assert unknown(("Mill",), (FLAPS,)) == ("Mill",)
+    assert drop_known(("Mill",), (FLAPS,)) == ("Mill",)
 
 
 def test_few_queries_are_led_and_none_without_learnings() -> None:
     directions = tuple(f"Tide mill {each}" for each in ("silt", "gates", "eels", "axles", "upkeep"))
 
-    assert len(led(directions, TASK, (SILT, FLAPS))) == QUERIES
-    assert led(directions, TASK, ()) == ()
-    assert led(("Tide mill",), TASK, ("A tide mill stores water.",)) == ()
+    assert len(build_queries(directions, TASK, (SILT, FLAPS))) == QUERIES
+    assert build_queries(directions, TASK, ()) == ()
+    assert build_queries(("Tide mill",), TASK, ("A tide mill stores water.",)) == ()

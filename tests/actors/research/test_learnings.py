@@ -10,14 +10,14 @@ from actors.evidence.sources import Statement
 from actors.research.learnings import (
     LEARNINGS,
     STATEMENTS,
-    checked,
     dealt,
+    drop_repeated,
     foremost,
     holding,
-    merged,
-    quoted,
+    merge,
+    quote_best,
     same,
-    unsaid,
+    verify_claims,
     wider,
     without,
 )
@@ -52,18 +52,18 @@ def said(text: str, page: str = "mill") -> Statement:
     ],
 )
 def test_what_nothing_bears_out_is_dropped_and_counted(claim: Claim, why: str) -> None:
-    kept = checked((claim, Claim(OPENS, 1, OPENS)), (PASSAGE,), 1)
+    kept = verify_claims((claim, Claim(OPENS, 1, OPENS)), (PASSAGE,), 1)
     assert [each.text for each in kept.statements] == [OPENS], why
     assert kept.dropped == 1
 
 
 def test_a_statement_carries_the_words_of_its_passage_and_where_they_stand() -> None:
-    kept = checked((Claim("The mill's gates open at 6 metres.", 1, OPENS.upper()),), (PASSAGE,), 3).statements
+    kept = verify_claims((Claim("The mill's gates open at 6 metres.", 1, OPENS.upper()),), (PASSAGE,), 3).statements
     assert kept == (Statement("The mill's gates open at 6 metres.", OPENS, "mill#1", "mill", 3),)
 
 
 def test_a_thousand_claims_are_a_few() -> None:
-    kept = checked([Claim(OPENS, 1, OPENS)] * 1000, (PASSAGE,), 1)
+    kept = verify_claims([Claim(OPENS, 1, OPENS)] * 1000, (PASSAGE,), 1)
     assert len(kept.statements) == 1
     assert kept.dropped == 960
 
@@ -87,8 +87,8 @@ def test_two_texts_say_the_same_unless_a_figure_or_a_negation_differs(one: str, 
 
 def test_a_quote_that_repeats_a_sentence_of_another_one_is_not_said_again() -> None:
     longer = said(f"{OPENS} The miller closes them by hand.")
-    assert unsaid([longer, said(OPENS)], ()) == (longer,)
-    assert unsaid([longer], [said(OPENS)]) == ()
+    assert drop_repeated([longer, said(OPENS)], ()) == (longer,)
+    assert drop_repeated([longer], [said(OPENS)]) == ()
 
 
 statements = st.lists(
@@ -102,12 +102,12 @@ statements = st.lists(
 def test_learnings_are_at_most_twenty_none_twice_and_those_known_stay(
     first: list[Statement], second: list[Statement]
 ) -> None:
-    known = merged((), first)
-    learnt = merged(known, second)
+    known = merge((), first)
+    learnt = merge(known, second)
     assert len(learnt) <= LEARNINGS
     assert learnt[: len(known)] == known
-    assert unsaid(learnt, ()) == learnt
-    assert merged(learnt, second) == learnt
+    assert drop_repeated(learnt, ()) == learnt
+    assert merge(learnt, second) == learnt
 
 
 claims = st.builds(
@@ -118,7 +118,7 @@ claims = st.builds(
 
 @given(st.lists(claims, max_size=60))
 def test_every_statement_that_is_kept_verifies_against_its_passage(drafted: list[Claim]) -> None:
-    kept = checked(drafted, (PASSAGE,), 1)
+    kept = verify_claims(drafted, (PASSAGE,), 1)
     assert len(kept.statements) <= STATEMENTS
     for each in kept.statements:
         assert verify(Claim(each.text, 1, each.quote), (PASSAGE,)) == "supported"
@@ -142,10 +142,10 @@ def test_the_overview_takes_the_best_of_each_question_and_no_entry_of_a_referenc
 
 
 def test_without_any_model_the_best_slices_are_claims() -> None:
-    from actors.evidence.passages import Slice
+    from actors.evidence.passages import Span
 
-    passage = Passage("p#1", "p", "P", "", TEXT, 0, len(TEXT), quotes=(Slice(0, len(OPENS), 0.9),))
-    assert quoted((passage,)) == (Claim(OPENS, 1, OPENS),)
+    passage = Passage("p#1", "p", "P", "", TEXT, 0, len(TEXT), quotes=(Span(0, len(OPENS), 0.9),))
+    assert quote_best((passage,)) == (Claim(OPENS, 1, OPENS),)
 
 
 def test_a_statement_that_says_all_of_another_one_and_more_takes_its_place() -> None:

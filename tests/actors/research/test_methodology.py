@@ -2,11 +2,11 @@
 
 import pytest
 
-from actors.reporting.markdown import rendered
+from actors.reporting.markdown import render_markdown
 from actors.reporting.report import Report, body
 from actors.research.compose import compose
 from actors.research.methodology import AS_A_WHOLE
-from actors.research.models import Brief
+from actors.research.models import ResearchOptions
 from tests.actors.research import cases as c
 
 
@@ -23,8 +23,8 @@ def texts(report: Report) -> list[str]:
         ({"directions": (), "sections": c.SECTIONS[:1]}, (AS_A_WHOLE,)),
         ({"directions": (), "sections": ()}, ("How long does the Lumo lamp burn?",)),
         ({"directions": (), "sections": (), "plan": None}, (AS_A_WHOLE,)),
-        ({"rounds": 1, "brief": Brief(depth=1)}, ("Prices of lamps",)),
-        ({"rounds": 1, "brief": Brief(depth=3)}, ("Prices of lamps",)),
+        ({"rounds": 1, "brief": ResearchOptions(depth=1)}, ("Prices of lamps",)),
+        ({"rounds": 1, "brief": ResearchOptions(depth=3)}, ("Prices of lamps",)),
         ({"partial": "The budget of 3 pages is used up."}, ("Prices of lamps",)),
         ({"reason": "cancelled"}, ("Prices of lamps",)),
         ({"reason": "deadline", "detail": "Its time was over."}, ("Prices of lamps",)),
@@ -36,9 +36,9 @@ def test_dr_3_what_is_not_complete_needs_further_exploration_whatever_ended_the_
     report, complete = compose(c.case(**more)), compose(c.case(**more, is_complete=True))
 
     assert report.further == further
-    assert "Further exploration needed" in rendered(report)
+    assert "Further exploration needed" in render_markdown(report)
     assert complete.further == ()
-    assert "Further exploration needed" not in rendered(complete)
+    assert "Further exploration needed" not in render_markdown(complete)
 
 
 @pytest.mark.req("PR-30", "PR-31")

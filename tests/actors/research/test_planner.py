@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from actors.ports import ModelFailed, Task
+from actors.ports import ModelFailed, ModelRequest
 from actors.research.messages import MakePlan
-from actors.research.models import Brief, Plan
+from actors.research.models import Plan, ResearchOptions
 from actors.research.output_schemas import PlanDraft
 from actors.research.planner import Planner
 from actors.workflow.progress import RoundBegan
@@ -19,7 +19,7 @@ TASK = "How does a tide mill store water?"
 
 def order(**more: Any) -> MakePlan:
     usual: dict[str, Any] = {
-        "text": TASK, "brief": Brief(), "plan": None, "learnings": (), "directions": (), "shortfall": "",
+        "text": TASK, "brief": ResearchOptions(), "plan": None, "learnings": (), "directions": (), "shortfall": "",
     }  # fmt: skip
     return MakePlan(**(usual | more))
 
@@ -64,14 +64,16 @@ async def test_without_a_model_that_answers_the_plan_is_made_by_rules_and_says_s
 async def test_a_deeper_plan_is_told_the_direction_what_is_open_and_what_was_learnt() -> None:
     from tests.research import a_statement
 
-    tasks: list[Task] = []
+    tasks: list[ModelRequest] = []
 
-    def draft(task: Task) -> PlanDraft:
+    def draft(task: ModelRequest) -> PlanDraft:
         tasks.append(task)
         return PlanDraft(("Silt?",), ("tide mill silt",))
 
     message = order(
-        brief=Brief(round=2, direction="silt"), directions=("silt", "eels"), learnings=(a_statement("Mills silt up."),)
+        brief=ResearchOptions(round=2, direction="silt"),
+        directions=("silt", "eels"),
+        learnings=(a_statement("Mills silt up."),),
     )
     await plan(message, Scripted({PlanDraft: draft}))
     material = dict(tasks[0].material)
@@ -81,7 +83,7 @@ async def test_a_deeper_plan_is_told_the_direction_what_is_open_and_what_was_lea
 @pytest.mark.req("DR-11")
 async def test_a_round_is_announced_once() -> None:
     turn = Turn()
-    await plan(order(brief=Brief(round=2, depth=3, direction="silt")), extractive(), turn)
+    await plan(order(brief=ResearchOptions(round=2, depth=3, direction="silt")), extractive(), turn)
     await plan(order(plan=Plan((TASK,), (TASK,), ()), shortfall="Too little."), extractive(), turn)
     assert [(each.number, each.of, each.direction) for each in turn.said if isinstance(each, RoundBegan)] == [
         (2, 3, "silt")

@@ -4,24 +4,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.research.models import Brief, Plan
+from actors.research.models import Plan, ResearchOptions
 from actors.research.output_schemas import PlanDraft
-from actors.research.planning import QUERY_CHARACTERS, broader, drafted, in_context, planned
+from actors.research.planning import QUERY_CHARACTERS, broader, draft_plan, in_context, limit_plan
 
 TASK = "How does a tide mill store water?"
 
 
 @pytest.mark.req("PR-3")
 def test_the_first_round_plans_the_questions_of_the_task() -> None:
-    draft = drafted("What is a weir and how do sluices leak?", Brief(), (), None, "")
+    draft = draft_plan("What is a weir and how do sluices leak?", ResearchOptions(), (), None, "")
     assert draft.questions == ("What is a weir?", "How do sluices leak?")
     assert set(draft.questions) <= set(draft.queries)
 
 
 @pytest.mark.req("DR-5")
 def test_a_deeper_round_explores_its_direction_first_then_the_other_open_ones_up_to_the_breadth() -> None:
-    brief = Brief(breadth=2, round=2, direction="Tide mills: silt")
-    draft = drafted(TASK, brief, ("Tide mills: silt", "Tide mills: gates", "Tide mills: eels"), None, "")
+    brief = ResearchOptions(breadth=2, round=2, direction="Tide mills: silt")
+    draft = draft_plan(TASK, brief, ("Tide mills: silt", "Tide mills: gates", "Tide mills: eels"), None, "")
     assert draft.questions == ("Tide mills: silt", "Tide mills: gates")
 
 
@@ -33,7 +33,7 @@ def test_a_direction_that_says_nothing_of_the_task_is_searched_with_its_words() 
 @pytest.mark.req("PR-9")
 def test_after_a_shortfall_the_questions_stay_and_the_queries_are_others() -> None:
     before = Plan((TASK,), (TASK,), ("web",))
-    draft = drafted(TASK, Brief(), (), before, "Nothing was found.")
+    draft = draft_plan(TASK, ResearchOptions(), (), before, "Nothing was found.")
     assert draft.questions == (TASK,)
     assert draft.queries
     assert TASK not in draft.queries
@@ -43,25 +43,25 @@ def test_after_a_shortfall_the_questions_stay_and_the_queries_are_others() -> No
 @pytest.mark.req("PR-3")
 @pytest.mark.parametrize(("breadth", "results", "pages"), [(1, 1, 1), (3, 2, 1), (5, 3, 2), (10, 5, 4)])
 def test_thresholds_follow_the_breadth(breadth: int, results: int, pages: int) -> None:
-    plan = planned(PlanDraft((TASK,), (TASK,)), TASK, Brief(breadth=breadth), ("web",))
+    plan = limit_plan(PlanDraft((TASK,), (TASK,)), TASK, ResearchOptions(breadth=breadth), ("web",))
     assert (plan.least_results, plan.least_pages) == (results, pages)
     assert plan.least_quality > 0
 
 
 def test_a_deeper_round_may_answer_from_what_was_read_before() -> None:
-    plan = planned(PlanDraft((TASK,), (TASK,)), TASK, Brief(round=2, direction=TASK), ("web",))
+    plan = limit_plan(PlanDraft((TASK,), (TASK,)), TASK, ResearchOptions(round=2, direction=TASK), ("web",))
     assert (plan.least_results, plan.least_pages) == (0, 0)
 
 
 @pytest.mark.req("PR-3")
 def test_pr_3_every_query_of_a_draft_is_planned() -> None:
     draft = PlanDraft((TASK,), ("tide mill", "mill pond", "sluice"))
-    assert planned(draft, TASK, Brief(), ("web",)).queries == draft.queries
+    assert limit_plan(draft, TASK, ResearchOptions(), ("web",)).queries == draft.queries
 
 
 @pytest.mark.req("PR-3")
 def test_only_known_sources_are_planned() -> None:
-    plan = planned(PlanDraft((TASK,), (TASK,)), TASK, Brief(sources=("rss", "moon")), ("web", "rss"))
+    plan = limit_plan(PlanDraft((TASK,), (TASK,)), TASK, ResearchOptions(sources=("rss", "moon")), ("web", "rss"))
     assert plan.sources == ("rss",)
 
 
@@ -72,7 +72,7 @@ texts = st.lists(st.text(max_size=700), max_size=40).map(tuple)
 def test_any_draft_becomes_a_plan_within_its_bounds(
     questions: tuple[str, ...], queries: tuple[str, ...], sides: tuple[str, ...], breadth: int
 ) -> None:
-    plan = planned(PlanDraft(questions, queries, sides), TASK, Brief(breadth=breadth), ("web",))
+    plan = limit_plan(PlanDraft(questions, queries, sides), TASK, ResearchOptions(breadth=breadth), ("web",))
     assert 1 <= len(plan.questions) <= 8
     assert 1 <= len(plan.queries) <= max(2 * breadth, len(plan.questions))
     assert all(0 < len(each) <= QUERY_CHARACTERS and "\n" not in each for each in plan.queries)

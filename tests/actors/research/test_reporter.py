@@ -8,14 +8,14 @@ import msgspec
 import pytest
 
 from actors.evidence.claims import Claim
-from actors.evidence.passages import Findings
-from actors.ports import BudgetSpent, Filled, ModelFailed, Task
+from actors.evidence.passages import SearchHits
+from actors.ports import BudgetSpent, Completion, ModelFailed, ModelRequest
 from actors.reporting.report import Report, body
 from actors.research.messages import CloseResearch, ResearchClosed
-from actors.research.models import Brief, Section
+from actors.research.models import ResearchOptions, Section
 from actors.research.output_schemas import Overview
 from actors.research.reporter import SUMMARY_CHARACTERS, Reporter
-from actors.workflow.outcome import Why
+from actors.workflow.outcome import EndReason
 from runtime.families import extractive
 from runtime.prompts import load
 from tests.actors.research import cases as c
@@ -30,7 +30,7 @@ class Turn:
     def __init__(self, seconds: float = 100.0) -> None:
         self._seconds = seconds
 
-    def time_left(self) -> float:
+    def remaining_seconds(self) -> float:
         return self._seconds
 
 
@@ -39,25 +39,25 @@ class Writes:
 
     def __init__(self, *claims: tuple[str, str], error: Exception | None = None, judged: bool = True) -> None:
         self.claims, self.error, self.judged = claims, error, judged
-        self.tasks: list[tuple[type[Any], Task, float]] = []
+        self.tasks: list[tuple[type[Any], ModelRequest, float]] = []
 
-    async def fill(self, shape: type[Any], task: Task, *, within: float) -> Filled:
+    async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Completion:
         self.tasks.append((shape, task, within))
         await asyncio.sleep(0)
         if self.error:
             raise self.error
-        passages = (task.findings or Findings()).passages
+        passages = (task.findings or SearchHits()).passages
         claims = [
             Claim(text, next((n for n, p in enumerate(passages, 1) if quote in p.text), 1), quote)
             for text, quote in self.claims
         ]
-        return Filled(Overview(tuple(claims)), passages, judged=self.judged)
+        return Completion(Overview(tuple(claims)), passages, judged=self.judged)
 
 
 class Hangs:
     """A model that does not keep to its time."""
 
-    async def fill(self, shape: type[Any], task: Task, *, within: float) -> Filled:
+    async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Completion:
         await asyncio.Event().wait()
         raise AssertionError
 
@@ -185,7 +185,7 @@ async def test_a_report_of_statements_that_do_not_stand_found_nothing() -> None:
 
 
 @pytest.mark.req("PR-30", "PR-31")
-@pytest.mark.parametrize("reason", [why for why in Why if why is not Why.COMPLETED])
+@pytest.mark.parametrize("reason", [why for why in EndReason if why is not EndReason.COMPLETED])
 async def test_told_to_end_early_it_asks_no_model_and_tells_what_was_found(reason: str) -> None:
     model = Writes(WRITTEN)
 
@@ -221,7 +221,7 @@ async def test_a_partial_report_of_a_hundred_pages_takes_less_than_a_second() ->
 async def test_a_deeper_round_closes_at_once_and_leaves_the_report_to_the_first() -> None:
     model, tickets = Writes(WRITTEN), TicketTable()
 
-    closed = await close(c.case(brief=Brief(round=2)), model, tickets=tickets)
+    closed = await close(c.case(brief=ResearchOptions(round=2)), model, tickets=tickets)
 
     assert (closed.report, closed.resolution, closed.summary) == (None, None, None)
     assert model.tasks == []

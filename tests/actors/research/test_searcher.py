@@ -9,20 +9,20 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-from actors.evidence.sources import Missed, SearchResult
+from actors.evidence.sources import FailedSource, SearchResult
 from actors.ports import PortFailed
 from actors.research import searcher
 from actors.research.messages import RunSearches, SearchCompleted, SearchFellShort
-from actors.research.models import Brief, Plan
+from actors.research.models import Plan, ResearchOptions
 from actors.research.searcher import AT_ONCE, Searcher, SearchTask
 from actors.text.urls import host_of
-from actors.workflow.progress import Worked
+from actors.workflow.progress import StageProgress
 from tests.actors.research.test_extractor import Turn
 from tests.clock import settle
 from tests.patience import HANGS_SECONDS, promised
 from tests.research import a_page
 
-Answer = tuple[SearchResult | Missed, ...]
+Answer = tuple[SearchResult | FailedSource, ...]
 QUERIES = ("tea leaves", "tea steeping")
 
 
@@ -65,9 +65,15 @@ def each_its_own(source: str, query: str) -> Answer:
 
 def order(*queries: str, sources: tuple[str, ...] = ("knowledge", "web"), **more: Any) -> RunSearches:
     usual: dict[str, Any] = {
-        "text": "How is tea made?", "brief": Brief(breadth=3), "plan": Plan(("How?",), queries or QUERIES, sources),
-        "results": (), "pages": (), "missed": (), "unavailable": (), "shortfall": "",
-    }  # fmt: skip
+        "text": "How is tea made?",
+        "brief": ResearchOptions(breadth=3),
+        "plan": Plan(("How?",), queries or QUERIES, sources),
+        "results": (),
+        "pages": (),
+        "missed": (),
+        "unavailable": (),
+        "shortfall": "",
+    }
     return RunSearches(**(usual | more))
 
 
@@ -164,7 +170,7 @@ async def test_every_query_is_asked_of_every_source_several_at_once_but_not_all(
     assert port.limits == {5}
     assert isinstance(said, SearchCompleted)
     assert len(said.results) == 2 * 12 * 3
-    heard = [each for each in turn.said if isinstance(each, Worked)]
+    heard = [each for each in turn.said if isinstance(each, StageProgress)]
     assert [each.done for each in heard] == list(range(25))
     assert {(each.stage, each.total) for each in heard} == {("searching", 24)}
     assert heard[1].item == "knowledge: tea 0"
@@ -243,7 +249,7 @@ async def test_a_source_that_fails_is_named_once_logged_and_the_others_are_used(
             raise PortFailed("The web is down: try again later.")
         if source == "rss":
             raise ZeroDivisionError("a bug")
-        return (*each_its_own(source, query), Missed("https://feed.example/", "dead", "The feed is gone."))
+        return (*each_its_own(source, query), FailedSource("https://feed.example/", "dead", "The feed is gone."))
 
     with capture_logs() as logs:
         said = await search(Answers(half), order(sources=("web", "knowledge", "rss")))
@@ -280,7 +286,7 @@ async def test_who_does_not_answer_in_time_is_left_behind() -> None:
 
     assert len(said.results) == 3
     assert said.missed == (
-        Missed("web", "timed_out", "The time for searching was over before web had answered all queries."),
+        FailedSource("web", "timed_out", "The time for searching was over before web had answered all queries."),
     )
     assert said.unavailable == ("web",)
     assert all(0 <= each <= 0.6 for each in port.within)
@@ -318,10 +324,10 @@ async def test_pages_that_the_user_named_come_first_and_are_not_searched_for() -
     urls = ("https://named.example/tea", "javascript:alert(1)")
     port = Answers(each_its_own)
 
-    said = await search(port, order(brief=Brief(breadth=3, urls=urls), sources=("urls", "web")))
+    said = await search(port, order(brief=ResearchOptions(breadth=3, urls=urls), sources=("urls", "web")))
 
     assert said.results[0] == SearchResult("urls", "named.example/tea", urls[0], quality=1.0)
-    assert said.missed == (Missed(urls[1], "refused", "This is no http(s) address that can be read."),)
+    assert said.missed == (FailedSource(urls[1], "refused", "This is no http(s) address that can be read."),)
     assert {source for source, _ in port.asked} == {"web"}
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.extractive.decompose import BESIDES, QUESTIONS, decompose
-from actors.text.comparison_targets import CELLS, CRITERIA, SIDES, compared_in, listed, question_on
+from actors.text.comparison_targets import CELLS, CRITERIA, SIDES, compared_in, list_targets, question_on
 
 HQN = ("Harbor", "Quay", "Nexus")
 HQ = HQN[:2]
@@ -108,7 +108,7 @@ def test_pr_1_a_question_that_merely_has_the_word_compares_nothing(task: str) ->
     ],
 )
 def test_a_list_has_its_items(text: str, items: list[str]) -> None:
-    assert listed(text) == items
+    assert list_targets(text) == items
 
 
 @pytest.mark.req("PR-1")

@@ -17,12 +17,12 @@ from actors.helpdesk.questions import questions
 from actors.helpdesk.summarization import borne_out
 from actors.reporting import document, links, markdown, mermaid
 from actors.reporting.charts import years
-from actors.reporting.report import Line
+from actors.reporting.report import ReportSentence
 from actors.research import follow_ups, landscape, learnings, methodology, planning, searcher
-from actors.research.models import Brief
+from actors.research.models import ResearchOptions
 from actors.text import source_text, urls
 from actors.text.markdown_blocks import segments
-from actors.text.normalize import fold, shown
+from actors.text.normalize import normalize, sanitize_markdown
 
 SIZE = 250_000
 CPU_SECONDS = 2.0
@@ -51,8 +51,8 @@ SHAPES = {
 }
 RULES: dict[str, Callable[[str], object]] = {
     "facts": facts,
-    "fold": fold,
-    "shown": shown,
+    "fold": normalize,
+    "shown": sanitize_markdown,
     "questions": questions,
     "borne_out": lambda text: borne_out(text[1:] + " 7", text),
     "question": triage.question,
@@ -90,7 +90,7 @@ RESEARCH: dict[str, Callable[[str], object]] = {
     "key": lambda text: key_of(f"http://a.example/{text}"),
     "sketch": sketch_of,
     "address": lambda text: (urls.web_address(text), links.link(text), links.publisher(f"https://{text}")),
-    "quality": lambda text: result_scoring.judged((result(text),), text),
+    "quality": lambda text: result_scoring.score_results((result(text),), text),
     "essential": lambda text: summarize.essential(text, "What is a?"),
     "key points": lambda text: summarize.key_points(text, "What is a?"),
     "results": lambda text: searcher.results((result(text),) * 51),
@@ -98,22 +98,24 @@ RESEARCH: dict[str, Callable[[str], object]] = {
     "entities": entities,
     "decompose": decompose.decompose,
     "subject": lambda text: (decompose.keywords(text), decompose.subject(text), decompose.names(text)),
-    "plan": lambda text: planning.drafted(text, Brief(), (text,), None, text),
-    "led": lambda text: planning.drafted(text, Brief(direction=text), (text, "a"), None, "", (text, f"x {text}")),
+    "plan": lambda text: planning.draft_plan(text, ResearchOptions(), (text,), None, text),
+    "led": lambda text: planning.draft_plan(
+        text, ResearchOptions(direction=text), (text, "a"), None, "", (text, f"x {text}")
+    ),
     "headings": lambda text: (
         heading_types.is_entry(text),
         heading_types.quadrant(text),
         heading_types.alternatives(text),
     ),
-    "direction": lambda text: follow_ups.phrased(text, frozenset({"a"})),
+    "direction": lambda text: follow_ups.phrase(text, frozenset({"a"})),
     "tasks": lambda text: (landscape.is_choice(text), methodology.is_product_question(text)),
-    "learnings": lambda text: learnings.unsaid((said(text), said(f"{text}y")), (said(f"{text}x"),)),
+    "learnings": lambda text: learnings.drop_repeated((said(text), said(f"{text}y")), (said(f"{text}x"),)),
     "years": years,
     "label": mermaid.label,
     "moment": document.when,
     "prose": source_text.pieces,
-    "escaped": markdown.escaped,
-    "line": lambda text: markdown._said(Line(text, (1,), text, text)),
+    "escaped": markdown.escape,
+    "line": lambda text: markdown._said(ReportSentence(text, (1,), text, text)),
     "parts": reading.parts,
     "fit": lambda text: (reading.fit(text), reading.refers(text), reading.points(text)),
     "asked": lambda text: query_profile.asked_by(text, text, (text,)),

@@ -3,7 +3,7 @@
 from typing import Any
 
 from actors.workflow.outcome import Status
-from actors.workflow.tables import Again, Case, FanOut, Limits, Settled, Step, Workflow
+from actors.workflow.tables import Case, FanOut, Limits, RetryStage, Settled, Step, Workflow
 from actors.workflow.verify import verify
 from bus import Event, Request
 
@@ -62,9 +62,9 @@ def survey(**changed: Any) -> Workflow:
             "name": "survey", "case": SurveyCase, "terminator": "clerk", "close": CloseSurvey, "closed": SurveyClosed,
             "final": "over", "max_handoffs": 80, "default_limits": Limits(within=60.0, retries=1),
             "steps": {
-                "planning": Step("planner", Plan, {Planned: "looking"}, hands_in=True),
+                "planning": Step("planner", Plan, {Planned: "looking"}, returns_partial=True),
                 "looking": FanOut(TEAM, Look, Seen, into="found", to="judging", pick="team"),
-                "judging": Step("judge", Judge, {Judged: "closing", Unsure: Again("planning", AGAIN, "closing")}),
+                "judging": Step("judge", Judge, {Judged: "closing", Unsure: RetryStage("planning", AGAIN, "closing")}),
                 "closing": Step("clerk", CloseSurvey, {SurveyClosed: "over"}),
             },
             **changed,

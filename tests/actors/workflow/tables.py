@@ -5,12 +5,12 @@ from hypothesis import strategies as st
 
 from actors.workflow.outcome import Status
 from actors.workflow.tables import (
-    Again,
     Case,
     FanOut,
     Handover,
+    InvalidAnswer,
     Limits,
-    NoAnswer,
+    RetryStage,
     Run,
     RunStopped,
     Settled,
@@ -73,12 +73,12 @@ def steps(draw: st.DrawFn, n: int, count: int) -> Step | FanOut:
         return FanOut(
             tuple(team), Ask, A, "found", draw(st.sampled_from(later)), pick, Limits(draw(st.sampled_from([2.0, 30.0])))
         )
-    then: dict[type[Event], str | Again] = {}
+    then: dict[type[Event], str | RetryStage] = {}
     for kind in draw(st.lists(st.sampled_from(KINDS), min_size=1, unique=True)):
         onward = draw(st.sampled_from(later))
         if draw(st.integers(0, 2)) == 0:
             back = draw(st.sampled_from([*(f"s{m}" for m in range(count)), "closing"]))
-            then[kind] = Again(back, draw(st.integers(1, 3)), onward)
+            then[kind] = RetryStage(back, draw(st.integers(1, 3)), onward)
         else:
             then[kind] = onward
     role = draw(st.sampled_from([*ROLES, BOSS]))
@@ -139,7 +139,7 @@ def as_answer(flow: Workflow, run: Run, mood: str, roll: int, role: str) -> Even
     elif mood == "mixed":
         choices += [A(fact=roll % 5), C(), End(status="resolved"), Failed(request="", error="?"), RunStopped()]
         choices += [Handover(to=to, reason="?") for to in (*ROLES, BOSS, "nobody")]
-        choices += [NoAnswer(what="str"), *(made(kind, roll) for kind in right * 6)]
+        choices += [InvalidAnswer(what="str"), *(made(kind, roll) for kind in right * 6)]
     return choices[roll % len(choices)]
 
 

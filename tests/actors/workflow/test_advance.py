@@ -9,7 +9,7 @@ from actors.helpdesk import messages as m
 from actors.helpdesk.workflow import HELPDESK, State
 from actors.ports import Recall
 from actors.workflow.advance import advance, begin, next_due, put
-from actors.workflow.outcome import Handoff, Why
+from actors.workflow.outcome import EndReason, Handoff
 from actors.workflow.tables import (
     CLOSING_SECONDS,
     MAX_RESUMES,
@@ -18,7 +18,7 @@ from actors.workflow.tables import (
     HandOffs,
     Handover,
     NotDelivered,
-    Open,
+    PendingHandoff,
     Refuse,
     Run,
     RunResumed,
@@ -39,7 +39,7 @@ MISS = m.ResolutionRecalled(recalled=Recall("miss"))
 def at(state: State, role: str, *, since: float = 0.0) -> Run:
     """A run that waits for this role in this state, as its sixth handoff."""
     made = (*(Handoff(ORCHESTRATOR, f"r{n}", "?") for n in range(5)), Handoff(ORCHESTRATOR, role, state))
-    return Run(state, CASE, handoffs=made, open=(Open(6, role, since + 300.0),))
+    return Run(state, CASE, handoffs=made, open=(PendingHandoff(6, role, since + 300.0),))
 
 
 @pytest.mark.req("SY-3", "HD-5.4")
@@ -86,7 +86,7 @@ def test_the_clock_is_set_to_the_tighter_bound() -> None:
     run = at(State.TICKET_ANALYZED, "worker")
 
     assert next_due(HELPDESK, run) == 300
-    assert next_due(HELPDESK, msgspec.structs.replace(run, open=(Open(6, "worker", 900.0),))) == 600
+    assert next_due(HELPDESK, msgspec.structs.replace(run, open=(PendingHandoff(6, "worker", 900.0),))) == 600
     ended = msgspec.structs.replace(run, state=HELPDESK.final, open=())
     assert next_due(HELPDESK, ended) == math.inf
 
@@ -97,7 +97,7 @@ def test_an_answer_at_the_last_moment_counts_and_one_after_the_deadline_does_not
     after, _ = advance(HELPDESK, run, OBTAINED, sender="worker", number=6, elapsed=600.0)
     assert (after.state, after.breach) == (State.RESOLUTION_OBTAINED, None)
     after, verdict = advance(HELPDESK, run, OBTAINED, sender="worker", number=6, elapsed=600.1)
-    assert after.breach is Why.TIMED_OUT
+    assert after.breach is EndReason.TIMED_OUT
     assert after.case.resolution == RESOLUTION, "what was found is kept"
     assert isinstance(verdict, HandOff)
     assert verdict.target == "ticketing"
@@ -108,7 +108,7 @@ def test_a_late_no_is_the_deadlines_fault_not_the_agents() -> None:
 
     after, _ = advance(HELPDESK, run, Failed(request="", error="?"), sender="worker", number=6, elapsed=600.0)
 
-    assert after.breach is Why.TIMED_OUT
+    assert after.breach is EndReason.TIMED_OUT
 
 
 @pytest.mark.parametrize("closed", [True, False])
@@ -121,7 +121,7 @@ def test_after_a_breach_the_terminator_is_heard_once_and_whatever_it_says_is_the
     event = CLOSED if closed else MISS
     after, verdict = advance(HELPDESK, run, event, sender="ticketing", number=verdict.number, elapsed=11.0)
 
-    assert verdict == Terminate(Why.CANCELLED, "ticketing" if closed else "")
+    assert verdict == Terminate(EndReason.CANCELLED, "ticketing" if closed else "")
     assert (after.state, after.open) == (HELPDESK.final, ())
 
 
@@ -134,7 +134,7 @@ def test_a_handoff_that_cannot_be_delivered_is_a_failure_of_its_target() -> None
     gone = NotDelivered(handoff=verdict.number, error="nobody is called 'worker'")
     run, verdict = advance(HELPDESK, run, gone, sender=ORCHESTRATOR, number=0, elapsed=1.0)
 
-    assert (run.breach, run.case.detail) == (Why.STEP_FAILED, "nobody is called 'worker'")
+    assert (run.breach, run.case.detail) == (EndReason.STEP_FAILED, "nobody is called 'worker'")
     gone = NotDelivered(handoff=99, error="?")
     assert advance(HELPDESK, run, gone, sender="", number=0, elapsed=1.0) == (run, Refuse("handoff 99 is not in force"))
 
@@ -158,7 +158,7 @@ def test_a_run_is_resumed_a_few_times_only() -> None:
 
     run, _ = advance(HELPDESK, run, RunResumed(), sender="", number=0, elapsed=1.0)
 
-    assert run.breach is Why.CRASHED_REPEATEDLY
+    assert run.breach is EndReason.CRASHED_REPEATEDLY
 
 
 def test_a_deadline_while_the_case_is_closing_gives_the_terminator_its_grace() -> None:
@@ -168,7 +168,7 @@ def test_a_deadline_while_the_case_is_closing_gives_the_terminator_its_grace() -
     assert isinstance(verdict, Wait)
     assert next_due(HELPDESK, run) == 600 + CLOSING_SECONDS
     _, verdict = advance(HELPDESK, run, CLOSED, sender="ticketing", number=6, elapsed=601.0)
-    assert verdict == Terminate(Why.COMPLETED, "ticketing")
+    assert verdict == Terminate(EndReason.COMPLETED, "ticketing")
 
 
 def test_a_process_that_died_while_the_case_was_closing_gives_it_that_grace_too() -> None:
@@ -179,7 +179,7 @@ def test_a_process_that_died_while_the_case_was_closing_gives_it_that_grace_too(
     assert isinstance(verdict.each[0].request, m.CloseTicket)
     assert verdict.each[0].request.reason == "completed"
     _, verdict = advance(HELPDESK, run, CLOSED, sender="ticketing", number=6, elapsed=4000.5)
-    assert verdict == Terminate(Why.COMPLETED, "ticketing")
+    assert verdict == Terminate(EndReason.COMPLETED, "ticketing")
 
 
 def test_what_an_agent_says_at_length_is_kept_short_in_the_handoffs() -> None:
@@ -219,14 +219,14 @@ def test_what_an_event_leaves_unsaid_the_case_keeps() -> None:
 def test_a_closing_step_that_takes_its_time_can_be_cancelled_and_then_closes_at_once() -> None:
     close = HELPDESK.steps[State.SUMMARY_COMPLETE]
     assert isinstance(close, Step)
-    for hands_in in (False, True):
-        slow = msgspec.structs.replace(close, hands_in=hands_in)
+    for returns_partial in (False, True):
+        slow = msgspec.structs.replace(close, returns_partial=returns_partial)
         flow = msgspec.structs.replace(HELPDESK, steps={State.SUMMARY_COMPLETE: slow})
         run, _ = begin(flow, CASE)
 
         run, verdict = advance(flow, run, RunStopped(), sender="", number=0, elapsed=3.0)
 
-        if not hands_in:
+        if not returns_partial:
             assert isinstance(verdict, Refuse)
             continue
         assert isinstance(verdict, HandOff)
@@ -235,4 +235,4 @@ def test_a_closing_step_that_takes_its_time_can_be_cancelled_and_then_closes_at_
         late, refused = advance(flow, run, CLOSED, sender="ticketing", number=1, elapsed=3.1)
         assert (late, isinstance(refused, Refuse)) == (run, True), "what it was asked before is not heard any more"
         _, end = advance(flow, run, CLOSED, sender="ticketing", number=2, elapsed=3.2)
-        assert end == Terminate(Why.CANCELLED, "ticketing")
+        assert end == Terminate(EndReason.CANCELLED, "ticketing")

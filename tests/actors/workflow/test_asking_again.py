@@ -9,13 +9,13 @@ import pytest
 from structlog.testing import capture_logs
 
 from actors.helpdesk import messages as m
-from actors.helpdesk.output_schemas import Analysis, Draft, PassOn, Summary
+from actors.helpdesk.output_schemas import Analysis, Draft, HandoverRequest, Summary
 from actors.helpdesk.workflow import HELPDESK, TAKERS, WORKERS
-from actors.ports import Filled, Recall, Task
-from actors.workflow.outcome import Outcome, Why
+from actors.ports import Completion, ModelRequest, Recall
+from actors.workflow.outcome import EndReason, Outcome
 from actors.workflow.tables import ORCHESTRATOR, Handover, Limits, Workflow
 from bus import Actor, Context, Event, LocalBus
-from runtime.families.helpdesk import configured
+from runtime.families.helpdesk import configure
 from runtime.settings import AgentsSettings, RunSettings, Settings
 from tests.fakes import (
     CASE,
@@ -53,10 +53,10 @@ class Odd(Event, frozen=True):
     """Nothing that any workflow knows."""
 
 
-FAILING: dict[str, tuple[Callable[[], Actor[Any]], Why, str]] = {
-    "fails": (lambda: Says(OSError("?")), Why.STEP_FAILED, "An internal error (OSError)"),
-    "hangs": (Hangs, Why.STEP_TIMED_OUT, "did not answer in time"),
-    "wrong": (lambda: Says(Odd()), Why.ANSWERS_REFUSED, "gave no valid answer"),
+FAILING: dict[str, tuple[Callable[[], Actor[Any]], EndReason, str]] = {
+    "fails": (lambda: Says(OSError("?")), EndReason.STEP_FAILED, "An internal error (OSError)"),
+    "hangs": (Hangs, EndReason.STEP_TIMED_OUT, "did not answer in time"),
+    "wrong": (lambda: Says(Odd()), EndReason.ANSWERS_REFUSED, "gave no valid answer"),
 }
 
 
@@ -71,7 +71,7 @@ async def test_the_same_handoff_a_third_time_in_a_row_is_a_loop_named_with_the_l
 
     outcome, lines = await logged(stage)
 
-    assert outcome.why is Why.LOOP_DETECTED
+    assert outcome.why is EndReason.LOOP_DETECTED
     assert outcome.loop == ((ORCHESTRATOR, role),)
     asked = [each.target for each in outcome.handoffs if each.source == ORCHESTRATOR and each.reason != outcome.why]
     assert asked.count(role) == 2, "the third handoff is not made any more"
@@ -92,7 +92,7 @@ async def test_the_same_handoff_a_third_time_in_a_row_is_a_loop_named_with_the_l
 async def test_the_retries_that_nobody_changed_stay_below_a_loop(kind: str) -> None:
     make, why, failure = FAILING[kind]
 
-    flow = configured(HELPDESK, Settings(run=RunSettings(agent_seconds=20.0)))
+    flow = configure(HELPDESK, Settings(run=RunSettings(agent_seconds=20.0)))
 
     outcome = await Stage({"worker": make}, flow=flow).end()
 
@@ -103,11 +103,11 @@ async def test_the_retries_that_nobody_changed_stay_below_a_loop(kind: str) -> N
 
 @pytest.mark.req("HD-3.1")
 async def test_ten_retries_of_a_worker_are_a_loop_and_not_a_breach_of_the_cap() -> None:
-    flow = configured(HELPDESK, Settings(agents=AgentsSettings(worker_retries=10)))
+    flow = configure(HELPDESK, Settings(agents=AgentsSettings(worker_retries=10)))
 
     outcome = await Stage({"worker": lambda: Says(OSError("?"))}, flow=flow).end()
 
-    assert (outcome.why, len(outcome.handoffs)) == (Why.LOOP_DETECTED, 8)
+    assert (outcome.why, len(outcome.handoffs)) == (EndReason.LOOP_DETECTED, 8)
 
 
 @pytest.mark.req("HD-3.1")
@@ -123,7 +123,7 @@ async def test_agents_that_hand_over_and_fail_in_turns_go_in_a_circle_too() -> N
 
     outcome = await Stage({"worker": lambda: worker, "network": lambda: network}, flow=roomy).end()
 
-    assert outcome.why is Why.LOOP_DETECTED
+    assert outcome.why is EndReason.LOOP_DETECTED
     assert outcome.loop == ((ORCHESTRATOR, "worker"), (ORCHESTRATOR, "network"))
 
 
@@ -141,7 +141,7 @@ async def test_the_terminator_that_is_asked_to_close_right_after_itself_is_warne
 
     outcome, lines = await logged(Stage({"ticketing": lambda: failing}, flow=retrying(0)))
 
-    assert outcome.why is Why.STEP_FAILED
+    assert outcome.why is EndReason.STEP_FAILED
     assert warned(lines, "handoff.repeated") == [("ticketing", "orchestrator hands to ticketing twice in a row")]
 
 
@@ -163,7 +163,7 @@ async def test_an_attempt_to_end_the_run_is_let_off_twice_and_counts_then() -> N
     outcome, lines = await logged(Stage({"worker": lambda: liar}, flow=retrying(1)))
 
     assert len(liar.asked) == 2 + 2, "twice for nothing, then as often as its retries say"
-    assert (outcome.why, outcome.by) == (Why.ANSWERS_REFUSED, "ticketing")
+    assert (outcome.why, outcome.by) == (EndReason.ANSWERS_REFUSED, "ticketing")
     assert len(warned(lines, "termination.refused")) == 2
 
 
@@ -173,7 +173,7 @@ async def test_who_is_let_off_gets_no_more_time_for_it() -> None:
 
     class Late(Says):
         async def receive(self, message: Any, ctx: Any) -> Any:
-            left.append(ctx.time_left())
+            left.append(ctx.remaining_seconds())
             await stage.wait(6.0)
             return super().receive(message, ctx)
 
@@ -187,7 +187,7 @@ async def test_who_is_let_off_gets_no_more_time_for_it() -> None:
     outcome = await stage.end()
 
     assert left == [20.0, 14.0, 8.0]
-    assert (outcome.why, outcome.seconds) == (Why.COMPLETED, 18.0)
+    assert (outcome.why, outcome.seconds) == (EndReason.COMPLETED, 18.0)
 
 
 @pytest.mark.req("HD-5.4", "HD-6.5")
@@ -282,7 +282,7 @@ async def test_no_agent_does_again_what_it_finished_when_its_answer_was_lost(sen
 
     outcome = await Stage({sender: lambda: lost}, model=model, memory=memory, flow=retrying(1)).end()
 
-    assert outcome.why is Why.COMPLETED
+    assert outcome.why is EndReason.COMPLETED
     assert targets(outcome).count(sender) == PLAIN.count(sender) + 1, "it was asked again"
     assert model.agents == ["ticketing", "worker", "summarization"]
     assert (memory.recalled, memory.keys) == (1, ["R-1:store"])
@@ -307,14 +307,14 @@ async def test_each_refused_answer_of_an_agent_is_thought_of_anew() -> None:
     class Wrong(Counting):
         """Analyses nothing: what it says has the wrong type, so it is refused."""
 
-        async def fill(self, shape: type[Any], task: Task, *, within: float) -> Filled:
+        async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Completion:
             self.tasks.append(task)
-            return Filled(Analysis("incident", "normal", 42)) if shape is Analysis else Filled(Summary("s"))  # type: ignore[arg-type]
+            return Completion(Analysis("incident", "normal", 42)) if shape is Analysis else Completion(Summary("s"))  # type: ignore[arg-type]
 
     model = Wrong()
     outcome = await Stage(model=model, flow=retrying(1)).end()
 
-    assert outcome.why is Why.ANSWERS_REFUSED
+    assert outcome.why is EndReason.ANSWERS_REFUSED
     assert model.agents == ["ticketing"] * 2
     assert "refused" in dict(model.tasks[1].material)
 
@@ -323,7 +323,7 @@ async def test_what_was_held_against_one_step_is_not_held_against_the_next() -> 
     asked: list[tuple[str, ...]] = []
 
     class Hears(Thinks):
-        async def fill(self, shape: type[Any], task: Task, *, within: float) -> Filled:
+        async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Completion:
             asked.append((task.agent, dict(task.material).get("refused", "")))
             return await super().fill(shape, task, within=within)
 
@@ -342,7 +342,7 @@ class PassesTo(Counting):
         self._quotes = quotes
         self.drafts = 0
 
-    async def fill(self, shape: type[Any], task: Task, *, within: float) -> Filled:
+    async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Completion:
         if shape is not Draft:
             return await super().fill(shape, task, within=within)
         to = self._to[min(self.drafts, len(self._to) - 1)]
@@ -350,7 +350,7 @@ class PassesTo(Counting):
         if to is None or (task.quotes_only and self._quotes):
             return await super().fill(shape, task, within=within)
         self.tasks.append(task)
-        return Filled(Draft(pass_on=PassOn(to, "better")), task.findings.passages if task.findings else ())
+        return Completion(Draft(pass_on=HandoverRequest(to, "better")), task.findings.passages if task.findings else ())
 
 
 IMPOSSIBLE = ["nobody", "worker", "ticketing", "memory", ORCHESTRATOR, "TERMINATE_WORKFLOW", "", "x" * 10_000]
@@ -362,7 +362,7 @@ async def test_a_handover_to_nobody_who_could_take_it_loses_no_ticket(to: str) -
 
     outcome, lines = await logged(Stage(model=model))
 
-    assert (outcome.why, targets(outcome)) == (Why.COMPLETED, PLAIN)
+    assert (outcome.why, targets(outcome)) == (EndReason.COMPLETED, PLAIN)
     assert outcome.resolution is not None
     assert outcome.resolution.citations == RESOLUTION.citations
     dropped = [each for each in lines if each["event"] == "handover.dropped"]
@@ -377,13 +377,13 @@ async def test_a_model_that_learns_whom_it_may_name_passes_the_ticket_on() -> No
     outcome = await Stage(model=PassesTo("networking", "network", None)).end()
 
     assert ("worker", "network") in [(each.source, each.target) for each in outcome.handoffs]
-    assert (outcome.why, outcome.status) == (Why.COMPLETED, "resolved")
+    assert (outcome.why, outcome.status) == (EndReason.COMPLETED, "resolved")
 
 
 async def test_where_nothing_else_can_quote_it_is_an_honest_not_found() -> None:
     outcome = await Stage(model=PassesTo("nobody", quotes=False)).end()
 
-    assert (outcome.why, outcome.status) == (Why.COMPLETED, "not_found")
+    assert (outcome.why, outcome.status) == (EndReason.COMPLETED, "not_found")
     assert "VPN > Drops (kb/vpn.md)" in outcome.detail
 
 
@@ -392,7 +392,7 @@ async def test_an_agent_that_hands_over_to_nobody_is_told_to_whom_it_may() -> No
 
     outcome, lines = await logged(Stage({"worker": lambda: worker}))
 
-    assert (outcome.why, outcome.resolution) == (Why.COMPLETED, RESOLUTION)
+    assert (outcome.why, outcome.resolution) == (EndReason.COMPLETED, RESOLUTION)
     said = f"worker cannot hand over to 'nobody', only to one of: {', '.join(sorted(TAKERS))}"
     assert worker.asked[1].refused == (said,)
     assert warned(lines, "handoff.repeated") == [("worker", f"asked again: {said}")]
@@ -413,8 +413,8 @@ async def test_a_worker_that_is_picked_but_unknown_is_warned_of(picked: str) -> 
 
 
 async def test_the_least_that_may_be_configured_is_enough_for_a_plain_ticket() -> None:
-    flow = configured(HELPDESK, Settings(run=RunSettings(max_handoffs=11)))
+    flow = configure(HELPDESK, Settings(run=RunSettings(max_handoffs=11)))
 
     outcome = await Stage(flow=flow).end()
 
-    assert (outcome.why, len(outcome.handoffs)) == (Why.COMPLETED, 11)
+    assert (outcome.why, len(outcome.handoffs)) == (EndReason.COMPLETED, 11)

@@ -11,17 +11,17 @@ import pytest
 from structlog.testing import capture_logs
 
 from actors.evidence.claims import Resolution
-from actors.evidence.passages import Findings
+from actors.evidence.passages import SearchHits
 from actors.helpdesk import messages as m
 from actors.helpdesk.output_schemas import Summary
 from actors.helpdesk.workflow import HELPDESK, WORKERS
-from actors.ports import Filled, ModelFailed, Recall
-from actors.workflow.outcome import RunEnded, Why
+from actors.ports import Completion, ModelFailed, Recall
+from actors.workflow.outcome import EndReason, RunEnded
 from actors.workflow.tables import (
     CLOSING_SECONDS,
     ORCHESTRATOR,
-    EndAnyway,
     Handover,
+    JournalTimedOut,
     Limits,
     NotDelivered,
     Recorded,
@@ -66,7 +66,7 @@ async def test_a_plain_ticket_takes_eleven_handoffs_and_ticketing_ends_it() -> N
     outcome = await stage.end()
 
     assert targets(outcome) == PLAIN
-    assert (outcome.why, outcome.by, outcome.status) == (Why.COMPLETED, "ticketing", "resolved")
+    assert (outcome.why, outcome.by, outcome.status) == (EndReason.COMPLETED, "ticketing", "resolved")
     assert outcome.resolution is not None
     assert outcome.resolution.citations == RESOLUTION.citations
     assert stage.tickets.rows["T-1"][0] == "resolved"
@@ -113,7 +113,7 @@ async def test_agents_that_hand_over_in_a_circle_of_any_period_are_a_loop(period
 
     outcome = await stage.end()
 
-    assert (outcome.why, outcome.by, outcome.status) == (Why.LOOP_DETECTED, "ticketing", "error")
+    assert (outcome.why, outcome.by, outcome.status) == (EndReason.LOOP_DETECTED, "ticketing", "error")
     made = [each for each in outcome.handoffs if each.source in WORKERS and each.target in WORKERS]
     assert len(made) + 1 == first_loop(path), "it is detected at once"
     assert len(outcome.loop) == period
@@ -125,9 +125,9 @@ async def test_agents_that_hand_over_in_a_circle_of_any_period_are_a_loop(period
 
 @pytest.mark.req("HD-3.1", "HD-3.3")
 @pytest.mark.parametrize(
-    ("period", "why"), [(n, Why.LOOP_DETECTED if n < 6 else Why.MAX_HANDOFFS_EXCEEDED) for n in CIRCLES]
+    ("period", "why"), [(n, EndReason.LOOP_DETECTED if n < 6 else EndReason.MAX_HANDOFFS_EXCEEDED) for n in CIRCLES]
 )
-async def test_with_the_usual_cap_a_circle_ends_by_the_loop_or_by_the_cap(period: int, why: Why) -> None:
+async def test_with_the_usual_cap_a_circle_ends_by_the_loop_or_by_the_cap(period: int, why: EndReason) -> None:
     stage = Stage(walkers(CIRCLES[period] * 4))
 
     outcome = await stage.end()
@@ -146,7 +146,7 @@ async def test_random_walks_end_by_the_loop_or_by_the_cap_whichever_is_first(see
     outcome = await stage.end()
 
     looped = first_loop(path[:16])
-    assert outcome.why is (Why.LOOP_DETECTED if 0 < looped <= 16 else Why.MAX_HANDOFFS_EXCEEDED)
+    assert outcome.why is (EndReason.LOOP_DETECTED if 0 < looped <= 16 else EndReason.MAX_HANDOFFS_EXCEEDED)
 
 
 @pytest.mark.req("HD-3.3")
@@ -157,7 +157,7 @@ async def test_agents_that_hand_over_without_a_pattern_meet_the_cap() -> None:
 
     outcome = await stage.end()
 
-    assert outcome.why is Why.MAX_HANDOFFS_EXCEEDED
+    assert outcome.why is EndReason.MAX_HANDOFFS_EXCEEDED
     assert len(outcome.handoffs) == 21  # twenty, and the one that closes the case
     assert outcome.handoffs[-1].target == "ticketing"
     assert stage.tickets.rows["T-1"][0] == "error"
@@ -169,7 +169,7 @@ async def test_a_task_is_handed_over_only_to_those_whom_the_table_allows(to: str
 
     outcome = await stage.end()
 
-    assert (outcome.why, outcome.by) == (Why.COMPLETED, "ticketing")
+    assert (outcome.why, outcome.by) == (EndReason.COMPLETED, "ticketing")
     assert to == ORCHESTRATOR or not any(each.source == "worker" and each.target == to for each in outcome.handoffs)
 
 
@@ -179,7 +179,7 @@ async def test_what_one_worker_wants_the_next_to_know_reaches_it() -> None:
 
     outcome = await stage.end()
 
-    assert outcome.why is Why.COMPLETED
+    assert outcome.why is EndReason.COMPLETED
     assert network.asked[0].context == "please"
     assert ("worker", "network", "better for network") in {(h.source, h.target, h.reason) for h in outcome.handoffs}
 
@@ -192,7 +192,7 @@ async def test_nobody_but_ticketing_may_terminate_and_the_workflow_goes_on() -> 
     with capture_logs() as lines:
         outcome = await stage.end()
 
-    assert (outcome.why, outcome.by, outcome.resolution) == (Why.COMPLETED, "ticketing", RESOLUTION)
+    assert (outcome.why, outcome.by, outcome.resolution) == (EndReason.COMPLETED, "ticketing", RESOLUTION)
     assert [(line["target"], line["log_level"]) for line in lines if line["event"] == "termination.refused"] == [
         ("worker", "warning")
     ]
@@ -207,7 +207,7 @@ async def test_an_actor_that_keeps_claiming_the_end_is_closed_by_ticketing(role:
 
     outcome = await stage.end()
 
-    assert (outcome.why, outcome.by, outcome.status) == (Why.ANSWERS_REFUSED, "ticketing", "error")
+    assert (outcome.why, outcome.by, outcome.status) == (EndReason.ANSWERS_REFUSED, "ticketing", "error")
     status, note = stage.tickets.rows["T-1"]
     assert status == "error"
     assert "gave no valid answer" in note
@@ -219,7 +219,7 @@ class Odd(Event, frozen=True):
 
 WRONG = [
     m.SummaryCompleted(summary="done"), Odd(), RunStopped(), TimeUp(), RunResumed(), RunStarted(),
-    NotDelivered(handoff=5, error=""), EndAnyway(), Recorded(verdict=Terminate(Why.COMPLETED, "worker")),
+    NotDelivered(handoff=5, error=""), JournalTimedOut(), Recorded(verdict=Terminate(EndReason.COMPLETED, "worker")),
     Failed(request="", error="I give up"), m.CloseTicket(
         ticket_id="T-1", resolution=None, summary="", reason="completed", detail="",
     ),
@@ -244,7 +244,7 @@ async def test_an_answer_of_the_wrong_type_is_none(answer: Any, *, later: bool) 
     outcome = await stage.end()
 
     assert outcome.by == "ticketing"
-    assert outcome.why in {Why.ANSWERS_REFUSED, Why.STEP_FAILED, Why.STEP_TIMED_OUT}
+    assert outcome.why in {EndReason.ANSWERS_REFUSED, EndReason.STEP_FAILED, EndReason.STEP_TIMED_OUT}
     assert outcome.resolution is None
     assert stage.tickets.rows["T-1"][0] == outcome.status == "error"
     assert stage.replayed().handoffs == outcome.handoffs
@@ -256,7 +256,7 @@ async def test_an_agent_that_tries_once_with_the_wrong_type_may_try_again() -> N
 
     outcome = await stage.end()
 
-    assert (outcome.why, outcome.resolution) == (Why.COMPLETED, RESOLUTION)
+    assert (outcome.why, outcome.resolution) == (EndReason.COMPLETED, RESOLUTION)
 
 
 async def test_an_agent_cannot_change_what_it_has_said() -> None:
@@ -283,7 +283,7 @@ async def test_an_actor_that_answers_twice_and_late_is_heard_once() -> None:
 
     outcome = await stage.end()
 
-    assert outcome.why is Why.COMPLETED
+    assert outcome.why is EndReason.COMPLETED
     assert outcome.resolution is not None
     assert outcome.resolution.text == "first"
     assert targets(outcome) == PLAIN
@@ -301,7 +301,7 @@ async def test_a_callee_that_swallows_its_cancellation_does_not_hold_the_result(
 
     outcome = await stage.end()
 
-    assert (outcome.why, outcome.by, outcome.seconds) == (Why.TIMED_OUT, "ticketing", 100)
+    assert (outcome.why, outcome.by, outcome.seconds) == (EndReason.TIMED_OUT, "ticketing", 100)
     assert stage.tickets.rows["T-1"][0] == "error"
     assert stubborn.swallowed >= 1
     await stubborn.release()
@@ -314,7 +314,7 @@ async def test_a_run_of_silent_agents_is_over_after_ten_minutes() -> None:
 
     outcome = await stage.end()
 
-    assert (outcome.why, outcome.by, outcome.seconds) == (Why.TIMED_OUT, "ticketing", 600)
+    assert (outcome.why, outcome.by, outcome.seconds) == (EndReason.TIMED_OUT, "ticketing", 600)
     status, note = stage.tickets.rows["T-1"]
     assert (status, note) == ("error", "timed_out: The time for this run was over.")
 
@@ -325,7 +325,7 @@ async def test_an_agent_that_never_answers_is_asked_again_and_then_done_without(
 
     outcome = await stage.end()
 
-    assert (outcome.why, outcome.by, outcome.seconds) == (Why.STEP_TIMED_OUT, "ticketing", 40)
+    assert (outcome.why, outcome.by, outcome.seconds) == (EndReason.STEP_TIMED_OUT, "ticketing", 40)
     assert stage.tickets.rows["T-1"] == ("error", "step_timed_out: The agent worker did not answer in time.")
 
 
@@ -347,7 +347,7 @@ async def test_an_agent_that_works_on_after_its_answer_is_interrupted_when_it_is
 
     outcome = await stage.end()
 
-    assert (outcome.why, outcome.seconds, targets(outcome)) == (Why.COMPLETED, 0, PLAIN)
+    assert (outcome.why, outcome.seconds, targets(outcome)) == (EndReason.COMPLETED, 0, PLAIN)
     assert interrupted == ["RecallResolution"]
 
 
@@ -371,7 +371,7 @@ async def test_a_late_answer_of_the_first_try_is_refused_when_the_second_is_aske
     second.tell(ORCHESTRATOR, OBTAINED, number=second.number)
     outcome = await stage.end()
 
-    assert (outcome.why, outcome.resolution, outcome.refused) == (Why.COMPLETED, RESOLUTION, 1)
+    assert (outcome.why, outcome.resolution, outcome.refused) == (EndReason.COMPLETED, RESOLUTION, 1)
 
 
 async def test_a_terminator_that_hangs_in_its_own_turn_is_interrupted_to_close() -> None:
@@ -386,7 +386,7 @@ async def test_a_terminator_that_hangs_in_its_own_turn_is_interrupted_to_close()
 
     outcome = await stage.end()
 
-    assert (outcome.why, outcome.by, outcome.status) == (Why.TIMED_OUT, "ticketing", "error")
+    assert (outcome.why, outcome.by, outcome.status) == (EndReason.TIMED_OUT, "ticketing", "error")
     assert outcome.seconds == 600
 
 
@@ -397,7 +397,7 @@ async def test_a_terminator_that_swallows_even_that_is_done_without() -> None:
 
     outcome = await stage.end()
 
-    assert (outcome.why, outcome.by, outcome.status) == (Why.TIMED_OUT, "", "error")
+    assert (outcome.why, outcome.by, outcome.status) == (EndReason.TIMED_OUT, "", "error")
     assert outcome.seconds == pytest.approx(600 + CLOSING_SECONDS)
     assert stage.notebook.outcomes[-1].status == "error"
     await stubborn.release()
@@ -412,7 +412,7 @@ async def test_a_terminator_that_does_not_close_is_done_without_at_once(answer: 
     outcome = await stage.end()
 
     assert outcome.by == ""
-    assert outcome.why in {Why.ANSWERS_REFUSED, Why.STEP_FAILED}
+    assert outcome.why in {EndReason.ANSWERS_REFUSED, EndReason.STEP_FAILED}
     assert outcome.status == "error"
     assert outcome.seconds == 0
 
@@ -447,7 +447,7 @@ async def test_what_ticketing_has_begun_to_close_it_closes_so() -> None:
 
     outcome = await stage.end()
 
-    assert (outcome.why, outcome.by) == (Why.CANCELLED, "ticketing")
+    assert (outcome.why, outcome.by) == (EndReason.CANCELLED, "ticketing")
     assert outcome.status == stage.tickets.rows["T-1"][0] == "resolved"
 
 
@@ -463,7 +463,7 @@ async def test_a_deadline_that_falls_while_the_case_is_closing_leaves_it_resolve
     gated.go.set()
     outcome = await stage.end()
 
-    assert (outcome.why, outcome.by, outcome.status) == (Why.COMPLETED, "ticketing", "resolved")
+    assert (outcome.why, outcome.by, outcome.status) == (EndReason.COMPLETED, "ticketing", "resolved")
 
 
 async def test_but_it_does_not_wait_for_that_for_ever() -> None:
@@ -471,7 +471,7 @@ async def test_but_it_does_not_wait_for_that_for_ever() -> None:
 
     outcome = await stage.end()
 
-    assert (outcome.why, outcome.by) == (Why.TIMED_OUT, "")
+    assert (outcome.why, outcome.by) == (EndReason.TIMED_OUT, "")
     assert outcome.seconds == 100 + CLOSING_SECONDS
     assert outcome.resolution is not None, "what was found so far"
 
@@ -481,7 +481,7 @@ async def test_an_actor_that_raises_is_a_failed_step() -> None:
 
     outcome = await stage.end()
 
-    assert (outcome.why, outcome.by) == (Why.STEP_FAILED, "ticketing")
+    assert (outcome.why, outcome.by) == (EndReason.STEP_FAILED, "ticketing")
     assert outcome.detail == "The model is down: start it."
     assert "The model is down: start it." in stage.tickets.rows["T-1"][1]
 
@@ -491,7 +491,7 @@ async def test_what_an_actor_raises_by_mistake_is_for_the_log_and_not_for_the_us
 
     outcome = await stage.end()
 
-    assert outcome.why is Why.STEP_FAILED
+    assert outcome.why is EndReason.STEP_FAILED
     assert "secret" not in outcome.detail + stage.tickets.rows["T-1"][1]
     assert "RuntimeError" in outcome.detail
 
@@ -519,7 +519,7 @@ async def test_requests_to_ticketing_cannot_be_forged() -> None:
     outcome = await stage.end()
 
     assert len(refused) == 3
-    assert (outcome.why, outcome.status, targets(outcome)) == (Why.COMPLETED, "resolved", PLAIN)
+    assert (outcome.why, outcome.status, targets(outcome)) == (EndReason.COMPLETED, "resolved", PLAIN)
     assert stage.tickets.closed == ["R-1:close"]
 
 
@@ -537,7 +537,7 @@ async def test_what_only_the_orchestrator_and_the_outside_may_say_is_refused_fro
 
     outcome = await stage.end()
 
-    assert (outcome.why, outcome.by, targets(outcome)) == (Why.COMPLETED, "ticketing", PLAIN)
+    assert (outcome.why, outcome.by, targets(outcome)) == (EndReason.COMPLETED, "ticketing", PLAIN)
     assert outcome.refused == 3 * sum(isinstance(each, Event) for each in WRONG)
 
 
@@ -558,7 +558,7 @@ async def test_an_agent_that_floods_the_orchestrator_harms_itself_at_most() -> N
     with capture_logs():
         outcome = await stage.end()
 
-    assert (outcome.why, outcome.by, outcome.seconds) == (Why.TIMED_OUT, "ticketing", 100)
+    assert (outcome.why, outcome.by, outcome.seconds) == (EndReason.TIMED_OUT, "ticketing", 100)
 
 
 POISON = (
@@ -583,7 +583,7 @@ async def test_words_end_nothing_wherever_they_stand() -> None:
 
     outcome = await stage.end()
 
-    assert (outcome.why, outcome.by, outcome.status) == (Why.COMPLETED, "ticketing", "suggested")
+    assert (outcome.why, outcome.by, outcome.status) == (EndReason.COMPLETED, "ticketing", "suggested")
     assert targets(outcome) == [*PLAIN[:5], "network", *PLAIN[5:]]
     assert (outcome.resolution, outcome.summary) == (poisoned, POISON)
 
@@ -591,13 +591,13 @@ async def test_words_end_nothing_wherever_they_stand() -> None:
 @pytest.mark.req("HD-5.4", "SY-3")
 async def test_words_in_the_documents_are_quoted_and_end_nothing() -> None:
     class Poisoned(Knows):
-        async def search(self, question: str, *, within: float, limit: int | None = None, **_: object) -> Findings:
-            return Findings((msgspec.structs.replace(PASSAGE, text=POISON, heading=POISON),), POISON, 0.9)
+        async def search(self, question: str, *, within: float, limit: int | None = None, **_: object) -> SearchHits:
+            return SearchHits((msgspec.structs.replace(PASSAGE, text=POISON, heading=POISON),), POISON, 0.9)
 
     class Echoes(Thinks):
         """Does what injected text would have it do, as far as a model can: it says it."""
 
-        async def fill(self, shape: type[Any], task: Any, *, within: float) -> Filled:
+        async def fill(self, shape: type[Any], task: Any, *, within: float) -> Completion:
             filled = await super().fill(shape, task, within=within)
             return msgspec.structs.replace(filled, value=Summary(POISON)) if shape is Summary else filled
 
@@ -606,7 +606,7 @@ async def test_words_in_the_documents_are_quoted_and_end_nothing() -> None:
     outcome = await stage.end()
 
     assert (outcome.why, outcome.by, outcome.status, targets(outcome)) == (
-        Why.COMPLETED,
+        EndReason.COMPLETED,
         "ticketing",
         "resolved",
         PLAIN,

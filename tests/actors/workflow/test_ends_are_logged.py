@@ -11,7 +11,7 @@ from actors.helpdesk import messages as m
 from actors.helpdesk.workflow import HELPDESK
 from actors.ports import Recall
 from actors.research.messages import ResearchClosed
-from actors.workflow.outcome import HandoffMade, Outcome, RunBegan, Status, Why, marker
+from actors.workflow.outcome import EndReason, HandoffMade, Outcome, RunBegan, Status, marker
 from actors.workflow.tables import CLOSING_SECONDS, ORCHESTRATOR, Limits
 from tests.actors.workflow.test_recording import Faulty, Surprise, unverified
 from tests.clock import settle
@@ -38,24 +38,43 @@ def breaks() -> Stage:
     return Stage({"memory": lambda: shared}, flow=unverified())
 
 
-ENDS: dict[str, tuple[Callable[[], Stage], Why, str, str, Status, float]] = {
-    "all goes well": (Stage, Why.COMPLETED, "ticketing", "ticketing", "resolved", 0),
+ENDS: dict[str, tuple[Callable[[], Stage], EndReason, str, str, Status, float]] = {
+    "all goes well": (Stage, EndReason.COMPLETED, "ticketing", "ticketing", "resolved", 0),
     "a loop": (
-        lambda: Stage({"worker": lambda: PassesOn("worker")}), Why.LOOP_DETECTED, "ticketing", "ticketing", "error", 0,
+        lambda: Stage({"worker": lambda: PassesOn("worker")}),
+        EndReason.LOOP_DETECTED,
+        "ticketing",
+        "ticketing",
+        "error",
+        0,
     ),
-    "out of time": (lambda: Stage({"worker": Hangs}), Why.TIMED_OUT, "ticketing", "ticketing", "error", 600),
+    "out of time": (lambda: Stage({"worker": Hangs}), EndReason.TIMED_OUT, "ticketing", "ticketing", "error", 600),
     "an agent that fails": (
-        lambda: Stage({"memory": lambda: Says(OSError("?"))}), Why.STEP_FAILED, "ticketing", "ticketing", "error", 0,
+        lambda: Stage({"memory": lambda: Says(OSError("?"))}),
+        EndReason.STEP_FAILED,
+        "ticketing",
+        "ticketing",
+        "error",
+        0,
     ),
     "a terminator that is silent": (
-        lambda: Stage({"ticketing": Hangs}, flow=FLOW), Why.STEP_TIMED_OUT, "", "ticketing", "error",
+        lambda: Stage({"ticketing": Hangs}, flow=FLOW),
+        EndReason.STEP_TIMED_OUT,
+        "",
+        "ticketing",
+        "error",
         40 + CLOSING_SECONDS,
     ),
     "a journal that breaks": (
-        lambda: Stage(flow=FLOW, journal=Faulty(2, "breaks", once=False)), Why.STORAGE_FAILED, "", "worker", "error", 0,
+        lambda: Stage(flow=FLOW, journal=Faulty(2, "breaks", once=False)),
+        EndReason.STORAGE_FAILED,
+        "",
+        "worker",
+        "error",
+        0,
     ),
-    "an Orchestrator that breaks": (breaks, Why.ORCHESTRATOR_FAILED, "", "memory", "error", 0),
-}  # fmt: skip
+    "an Orchestrator that breaks": (breaks, EndReason.ORCHESTRATOR_FAILED, "", "memory", "error", 0),
+}
 
 
 @pytest.mark.req("HD-2.5", "HD-7.3")
@@ -80,7 +99,7 @@ async def test_a_run_that_is_cancelled_before_it_began_begins_and_ends_in_the_lo
         stage.live.cancel()
         outcome = await stage.end()
 
-    assert (outcome.why, outcome.by) == (Why.CANCELLED, "ticketing")
+    assert (outcome.why, outcome.by) == (EndReason.CANCELLED, "ticketing")
     assert [(each["event"], each.get("agent")) for each in lines if each["event"].startswith("workflow")] == [
         ("workflow.started", "ticketing"), ("workflow.terminated", "ticketing"),
     ]  # fmt: skip
@@ -90,7 +109,7 @@ async def test_a_run_that_is_cancelled_before_it_began_begins_and_ends_in_the_lo
 
 @pytest.mark.req("HD-7.3")
 async def test_one_that_is_cut_off_when_it_is_cancelled_says_who_did_not_stop() -> None:
-    step = msgspec.structs.replace(HELPDESK.steps["ticket_analyzed"], hands_in=True)
+    step = msgspec.structs.replace(HELPDESK.steps["ticket_analyzed"], returns_partial=True)
     flow = msgspec.structs.replace(HELPDESK, steps={**HELPDESK.steps, "ticket_analyzed": step})
     stubborn = Stubborn()
     stage = Stage({"worker": lambda: stubborn}, flow=flow)
@@ -98,9 +117,9 @@ async def test_one_that_is_cut_off_when_it_is_cancelled_says_who_did_not_stop() 
 
     outcome, lines = await logged(stage, before=stage.live.cancel)
 
-    assert outcome.why is Why.CANCEL_FORCED
+    assert outcome.why is EndReason.CANCEL_FORCED
     (line,) = named(lines, "workflow.terminated")
-    assert (line["reason"], line["by"], line["agent"], line["seconds"]) == (Why.CANCEL_FORCED, "", "worker", 35)
+    assert (line["reason"], line["by"], line["agent"], line["seconds"]) == (EndReason.CANCEL_FORCED, "", "worker", 35)
     await stubborn.release()
 
 
@@ -136,5 +155,5 @@ async def test_a_handoff_that_a_breach_overtakes_stands_in_the_log_too() -> None
 
     last = named(lines, "handoff.made")[-1]
     assert (last["number"], last["source"], last["target"], last["reason"]) == (
-        len(outcome.handoffs), ORCHESTRATOR, "ticketing", Why.CANCELLED,
+        len(outcome.handoffs), ORCHESTRATOR, "ticketing", EndReason.CANCELLED,
     )  # fmt: skip

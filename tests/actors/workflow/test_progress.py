@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.workflow.outcome import AnswerRefused, HandoffMade, Outcome, RunBegan, RunEnded, Why
-from actors.workflow.progress import FRESH, Board, News, RoundBegan, Stage, Worked, fold
+from actors.workflow.outcome import AnswerRefused, EndReason, HandoffMade, Outcome, RunBegan, RunEnded
+from actors.workflow.progress import FRESH, Progress, ProgressEvent, RoundBegan, Stage, StageProgress, fold
 
 NAMES = [stage.name for stage in FRESH]
 
@@ -23,39 +23,41 @@ def left(state: str) -> HandoffMade:
 
 def ended(status: Any = "suggested") -> RunEnded:
     return RunEnded(
-        outcome=Outcome(run="R", ticket="T", workflow="research", status=status, why=Why.COMPLETED, by="", state="")
+        outcome=Outcome(
+            run="R", ticket="T", workflow="research", status=status, why=EndReason.COMPLETED, by="", state=""
+        )
     )
 
 
 BEGAN = RunBegan(run="R-1", ticket="T-1", workflow="research", agent="planner")
 ROUND = (
-    Worked("planning", "Planned", 1, 1),
-    Worked("searching", "Searching", 4, 4, "web: trams"),
-    Worked("extracting", "Reading", 5, 5, "A tram"),
-    Worked("analyzing", "Analysing", 3, 3, "What is a tram?"),
+    StageProgress("planning", "Planned", 1, 1),
+    StageProgress("searching", "Searching", 4, 4, "web: trams"),
+    StageProgress("extracting", "Reading", 5, 5, "A tram"),
+    StageProgress("analyzing", "Analysing", 3, 3, "What is a tram?"),
 )
 FIRST = (BEGAN, entered("planning"), RoundBegan(1, 2, "trams", 0), *ROUND)
 
 
-def after(*events: News, board: Board | None = None) -> Board:
+def after(*events: ProgressEvent, board: Progress | None = None) -> Progress:
     """One event a second."""
-    return reduce(lambda so_far, each: fold(so_far, each[1], float(each[0])), enumerate(events), board or Board())
+    return reduce(lambda so_far, each: fold(so_far, each[1], float(each[0])), enumerate(events), board or Progress())
 
 
-def marks(board: Board) -> list[str]:
+def marks(board: Progress) -> list[str]:
     return [stage.mark for stage in board.stages]
 
 
 @pytest.mark.req("PR-28")
 def test_before_anything_is_done_the_five_stages_are_pending_at_zero() -> None:
     assert NAMES == ["planning", "searching", "extracting", "analyzing", "reporting"]
-    assert marks(Board()) == ["pending"] * 5
-    assert [stage.percent for stage in Board().stages] == [0] * 5
+    assert marks(Progress()) == ["pending"] * 5
+    assert [stage.percent for stage in Progress().stages] == [0] * 5
 
 
 @pytest.mark.req("PR-27", "PR-28")
 def test_the_stage_at_work_has_its_step_its_items_and_its_percentage() -> None:
-    board = after(*FIRST[:5], Worked("extracting", "Reading", 2, 5, "A tram"))
+    board = after(*FIRST[:5], StageProgress("extracting", "Reading", 2, 5, "A tram"))
 
     assert marks(board) == ["completed", "completed", "running", "pending", "pending"]
     assert [stage.percent for stage in board.stages] == [100, 100, 40, 0, 0]
@@ -67,7 +69,7 @@ def test_the_stage_at_work_has_its_step_its_items_and_its_percentage() -> None:
 @pytest.mark.req("PR-27")
 def test_the_percentage_of_the_whole_grows_with_stages_and_rounds() -> None:
     so_far = [after(*FIRST[:n]).percent for n in range(1, len(FIRST) + 1)]
-    deeper: list[News] = [
+    deeper: list[ProgressEvent] = [
         entered("deepening"),
         RoundBegan(2, 2, "tram depots", 4),
         *ROUND,
@@ -146,8 +148,8 @@ def test_the_time_left_is_said_only_when_it_can_be_known() -> None:
 
 
 def test_how_long_a_stage_took_is_kept() -> None:
-    board = Board()
-    told: list[tuple[float, News]] = [(1.0, entered("planning")), (3.5, entered("searching")), (4.0, ended())]
+    board = Progress()
+    told: list[tuple[float, ProgressEvent]] = [(1.0, entered("planning")), (3.5, entered("searching")), (4.0, ended())]
     for at, event in told:
         board = fold(board, event, at)
 
@@ -156,7 +158,7 @@ def test_how_long_a_stage_took_is_kept() -> None:
 
 numbers = st.integers(-3, 12)
 events = st.one_of(
-    st.builds(Worked, st.sampled_from([*NAMES, "deepening", "?"]), st.just("step"), numbers, numbers, st.text()),
+    st.builds(StageProgress, st.sampled_from([*NAMES, "deepening", "?"]), st.just("step"), numbers, numbers, st.text()),
     st.builds(RoundBegan, numbers, numbers, st.text(), numbers),
     st.builds(entered, st.sampled_from([*NAMES, "deepening", "completed", "?"])),
     st.builds(left, st.sampled_from(NAMES)),
@@ -167,8 +169,8 @@ events = st.one_of(
 
 
 @given(st.lists(events, max_size=60))
-def test_whatever_is_said_the_percentage_is_one_and_never_goes_back(said: list[News]) -> None:
-    board, at = Board(), 0.0
+def test_whatever_is_said_the_percentage_is_one_and_never_goes_back(said: list[ProgressEvent]) -> None:
+    board, at = Progress(), 0.0
     for event in said:
         at += 0.5
         after_it = fold(board, event, at)

@@ -13,8 +13,8 @@ from actors.helpdesk.workflow import HELPDESK
 from actors.ports import Entry, Recall
 from actors.workflow.advance import replay
 from actors.workflow.orchestrator import NOTING_SECONDS, RECORDING_SECONDS
-from actors.workflow.outcome import Outcome, Spent, Why
-from actors.workflow.run_end import Ending, conclude
+from actors.workflow.outcome import EndReason, Outcome, Spent
+from actors.workflow.run_end import RunEnd, conclude
 from actors.workflow.tables import CLOSING_SECONDS, ORCHESTRATOR, Limits
 from bus import Event
 from runtime.run import LiveRun
@@ -76,7 +76,7 @@ async def recovered(stage: Stage) -> Outcome:
     stage.notebook.recover()
     await settle()
     (end,) = stage.notebook.outcomes
-    ending = Ending(end.why, end.by, end.seconds, end.spent, end.refused)
+    ending = RunEnd(end.why, end.by, end.seconds, end.spent, end.refused)
     return conclude("R-1", stage.flow, stage.replayed(), ending)
 
 
@@ -84,7 +84,7 @@ def decided(stage: Stage) -> float:
     """When the terminator was told to close, by what the journal was asked to hold."""
     sent = [(each.event, each.sender, each.number, each.at) for each in stage.notebook.sent]
     run, _ = replay(stage.flow, stage.case, sent)
-    breaches = {(ORCHESTRATOR, Why.STEP_TIMED_OUT), (ORCHESTRATOR, Why.STEP_FAILED)}
+    breaches = {(ORCHESTRATOR, EndReason.STEP_TIMED_OUT), (ORCHESTRATOR, EndReason.STEP_FAILED)}
     return next(each.at for each in run.handoffs if (each.source, each.reason) in breaches)
 
 
@@ -97,7 +97,7 @@ async def test_a_journal_that_breaks_ends_the_run_at_once(after: int, fault: str
 
     outcome = await stage.end()
 
-    assert (outcome.why, outcome.by, outcome.status, outcome.seconds) == (Why.STORAGE_FAILED, "", "error", 0)
+    assert (outcome.why, outcome.by, outcome.status, outcome.seconds) == (EndReason.STORAGE_FAILED, "", "error", 0)
     assert targets(outcome) == PLAIN[: len(outcome.handoffs)]
     assert journal.calls == after + 1, "nothing follows from what is not recorded"
     assert len(journal.entries) == after
@@ -113,10 +113,10 @@ async def test_a_journal_that_hangs_for_ever_holds_no_run(after: int) -> None:
     assert outcome.status == "error"
     assert outcome.by == ""
     if after == CALLS - 1:  # at the very end: the terminator has spoken
-        assert (outcome.why, outcome.seconds) == (Why.STORAGE_FAILED, CLOSING_SECONDS + RECORDING_SECONDS)
+        assert (outcome.why, outcome.seconds) == (EndReason.STORAGE_FAILED, CLOSING_SECONDS + RECORDING_SECONDS)
         assert outcome.resolution is not None
     else:
-        assert outcome.why is Why.STEP_TIMED_OUT
+        assert outcome.why is EndReason.STEP_TIMED_OUT
         assert outcome.seconds - decided(stage) <= 2.0
     assert await recovered(stage) == outcome, "a commit that comes late changes nothing"
 
@@ -128,9 +128,9 @@ async def test_a_journal_that_once_forgets_to_answer_costs_a_try(after: int) -> 
     outcome = await stage.end()
 
     if after == CALLS - 1:
-        assert outcome.why is Why.STORAGE_FAILED
+        assert outcome.why is EndReason.STORAGE_FAILED
     else:
-        assert (outcome.why, outcome.status, outcome.seconds) == (Why.COMPLETED, "resolved", 20)
+        assert (outcome.why, outcome.status, outcome.seconds) == (EndReason.COMPLETED, "resolved", 20)
 
 
 @pytest.mark.parametrize("after", range(CALLS + 1))
@@ -170,7 +170,7 @@ async def test_an_event_that_is_lost_takes_with_it_what_was_recorded_after_it() 
     Notebook.record(stage.notebook, entry, then)
     outcome = await stage.end()
 
-    assert (outcome.why, targets(outcome)) == (Why.STORAGE_FAILED, PLAIN[:1])
+    assert (outcome.why, targets(outcome)) == (EndReason.STORAGE_FAILED, PLAIN[:1])
     assert stage.notebook.entries == []
     assert stage.notebook.outcomes == [outcome]
 
@@ -183,15 +183,15 @@ async def test_an_end_that_cannot_be_recorded_is_told_when_it_is_noted() -> None
     noted[0]()
     await settle()
 
-    outcome = stage.live.so_ended()
+    outcome = stage.live.outcome_so_far()
     assert outcome is not None
-    assert (outcome.why, stage.clock.now) == (Why.STORAGE_FAILED, 0)
+    assert (outcome.why, stage.clock.now) == (EndReason.STORAGE_FAILED, 0)
 
 
 async def test_an_end_that_cannot_even_be_noted_is_told_all_the_same() -> None:
     stage, _ = _full()
 
-    assert (await stage.end()).why is Why.STORAGE_FAILED
+    assert (await stage.end()).why is EndReason.STORAGE_FAILED
     assert stage.clock.now == NOTING_SECONDS
 
 
@@ -220,7 +220,7 @@ async def test_whatever_was_counted_an_end_can_be_recorded_and_read_again(count:
 
     outcome = await live.outcome()
 
-    assert outcome.why is Why.COMPLETED
+    assert outcome.why is EndReason.COMPLETED
     told = msgspec.json.decode(msgspec.json.encode(outcome), type=Outcome)
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(outcome), type=Outcome) == told == outcome
     assert 0 <= outcome.spent.tokens_in <= 2**53
@@ -247,7 +247,7 @@ async def test_nothing_is_handed_out_before_the_journal_holds_it() -> None:
 
     outcome = await stage.end()
 
-    assert outcome.why is Why.COMPLETED
+    assert outcome.why is EndReason.COMPLETED
     assert said == [
         "ResolutionRecalled", "ticketing", "TicketAnalyzed", "worker", "ResolutionObtained", "ResolutionStored",
         "summarization", "SummaryCompleted",
@@ -271,7 +271,7 @@ async def test_a_handoff_that_was_overtaken_while_it_was_recorded_is_not_made() 
         then(None)
     outcome = await stage.end()
 
-    assert outcome.why is Why.CANCELLED
+    assert outcome.why is EndReason.CANCELLED
     assert [type(each).__name__ for each in ticketing.asked] == ["CloseTicket"], "the analysis is of no use any more"
 
 
@@ -288,7 +288,7 @@ async def test_the_end_is_not_told_before_the_journal_holds_it() -> None:
     assert stage.tickets.closed
 
     held[0](None)
-    assert (await stage.end()).why is Why.COMPLETED
+    assert (await stage.end()).why is EndReason.COMPLETED
 
 
 async def test_the_journal_rebuilds_the_run_with_its_limits() -> None:
@@ -319,9 +319,9 @@ async def test_a_run_ends_even_when_its_orchestrator_breaks_and_its_sequence_is_
 
     outcome = await stage.live.outcome()
 
-    assert (outcome.why, outcome.by, outcome.status) == (Why.ORCHESTRATOR_FAILED, "", "error")
+    assert (outcome.why, outcome.by, outcome.status) == (EndReason.ORCHESTRATOR_FAILED, "", "error")
     assert targets(outcome) == PLAIN[:7]
-    assert [each.why for each in stage.notebook.outcomes] == [Why.ORCHESTRATOR_FAILED]
+    assert [each.why for each in stage.notebook.outcomes] == [EndReason.ORCHESTRATOR_FAILED]
 
 
 async def test_counting_what_was_spent_cannot_keep_a_run_from_its_end() -> None:
@@ -331,7 +331,7 @@ async def test_counting_what_was_spent_cannot_keep_a_run_from_its_end() -> None:
     live = LiveRun("R-1", HELPDESK, CASE, helpdesk(), clock=Jumping(), journal=Notebook(), spent=breaks)
     await settle()
 
-    assert (await live.outcome()).why is Why.COMPLETED
+    assert (await live.outcome()).why is EndReason.COMPLETED
 
 
 async def test_an_orchestrator_that_breaks_with_its_journal_still_ends() -> None:
@@ -341,4 +341,4 @@ async def test_an_orchestrator_that_breaks_with_its_journal_still_ends() -> None
 
     outcome = await stage.live.outcome()
 
-    assert outcome.why is Why.ORCHESTRATOR_FAILED
+    assert outcome.why is EndReason.ORCHESTRATOR_FAILED

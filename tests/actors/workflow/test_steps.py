@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from actors.workflow.outcome import Why
+from actors.workflow.outcome import EndReason
 from actors.workflow.tables import CLOSING_SECONDS, ORCHESTRATOR, Limits, Settled
 from bus import Actor, Context, Event
 from tests.actors.workflow.survey import (
@@ -73,7 +73,7 @@ async def test_a_survey_goes_well() -> None:
 
     outcome = await stage.end()
 
-    assert (outcome.why, outcome.by, outcome.status) == (Why.COMPLETED, "clerk", "resolved")
+    assert (outcome.why, outcome.by, outcome.status) == (EndReason.COMPLETED, "clerk", "resolved")
     assert judged(stage) == tuple(Settled(role, Seen(sight=f"{role}: all")) for role in TEAM)
     assert len(outcome.handoffs) == 2 + 6 + 2 + 1
 
@@ -126,7 +126,7 @@ async def test_what_some_could_not_say_is_known_and_the_others_are_heard(kind: s
 
     outcome = await stage.end()
 
-    assert (outcome.why, outcome.by) == (Why.COMPLETED, "clerk")
+    assert (outcome.why, outcome.by) == (EndReason.COMPLETED, "clerk")
     for each in judged(stage):
         if each.role in bad:
             assert each.answer is None
@@ -142,7 +142,7 @@ async def test_each_member_has_its_own_time_and_is_interrupted_when_it_is_over()
 
     class Slow(Actor[Any]):
         async def receive(self, message: Any, ctx: Context) -> Seen:
-            assert ctx.time_left() == 30
+            assert ctx.remaining_seconds() == 30
             try:
                 await waits.go.wait()
             except asyncio.CancelledError:
@@ -167,7 +167,7 @@ async def test_each_member_has_its_own_time_and_is_interrupted_when_it_is_over()
     judge.go.set()
     outcome = await stage.end()
 
-    assert (outcome.why, outcome.refused, outcome.seconds) == (Why.COMPLETED, 0, 30)
+    assert (outcome.why, outcome.refused, outcome.seconds) == (EndReason.COMPLETED, 0, 30)
 
 
 async def test_a_late_answer_of_a_member_is_refused() -> None:
@@ -192,7 +192,7 @@ async def test_a_late_answer_of_a_member_is_refused() -> None:
 
     outcome = await stage.end()
 
-    assert (outcome.why, outcome.refused) == (Why.COMPLETED, 1)
+    assert (outcome.why, outcome.refused) == (EndReason.COMPLETED, 1)
 
 
 async def test_a_member_cannot_answer_for_another_nor_twice() -> None:
@@ -228,7 +228,7 @@ async def test_the_runs_deadline_is_tighter_than_a_members_time() -> None:
 
     outcome = await stage.end()
 
-    assert (outcome.why, outcome.by, outcome.seconds) == (Why.TIMED_OUT, "clerk", 10)
+    assert (outcome.why, outcome.by, outcome.seconds) == (EndReason.TIMED_OUT, "clerk", 10)
 
 
 async def test_a_declared_repetition_is_taken_as_often_as_it_may_be_and_is_no_loop() -> None:
@@ -236,7 +236,7 @@ async def test_a_declared_repetition_is_taken_as_often_as_it_may_be_and_is_no_lo
 
     outcome = await stage.end()
 
-    assert (outcome.why, outcome.status) == (Why.COMPLETED, "resolved")
+    assert (outcome.why, outcome.status) == (EndReason.COMPLETED, "resolved")
     assert [each.target for each in outcome.handoffs].count("planner") == 1 + AGAIN
 
 
@@ -245,7 +245,7 @@ async def test_a_repetition_that_added_nothing_is_the_last() -> None:
 
     outcome = await stage.end()
 
-    assert outcome.why is Why.COMPLETED
+    assert outcome.why is EndReason.COMPLETED
     assert [each.target for each in outcome.handoffs].count("planner") == 3, "the third added nothing to the second"
 
 
@@ -258,7 +258,7 @@ async def test_each_role_is_asked_as_often_as_its_limits_say() -> None:
 
         expected = tries + (role == "clerk")  # it is asked to close besides
         assert [each.target for each in outcome.handoffs].count(role) == expected, role
-        assert (outcome.why, outcome.seconds) == (Why.STEP_TIMED_OUT, seconds), role
+        assert (outcome.why, outcome.seconds) == (EndReason.STEP_TIMED_OUT, seconds), role
 
 
 async def test_an_agent_that_is_asked_again_is_interrupted_first() -> None:
@@ -284,7 +284,7 @@ async def test_an_agent_that_is_asked_again_is_interrupted_first() -> None:
     outcome = await stage.end()
 
     assert waits.interrupted == ["60.0"]
-    assert (outcome.why, outcome.seconds, stage.replayed().case.plan) == (Why.COMPLETED, 60, "try 2")
+    assert (outcome.why, outcome.seconds, stage.replayed().case.plan) == (EndReason.COMPLETED, 60, "try 2")
 
 
 @pytest.mark.req("HD-3.2")
@@ -309,7 +309,7 @@ class HandsIn(Actor[Any]):
 
     async def receive(self, message: Any, ctx: Context) -> Any:
         stop, done = asyncio.Event(), asyncio.Event()
-        ctx.when_stopping(stop.set)
+        ctx.on_stop(stop.set)
         await stop.wait()
         assert ctx.stopping
         self._clock().call_later(self._seconds, done.set)
@@ -325,7 +325,12 @@ async def test_an_agent_that_hands_in_in_time_is_heard_and_the_run_is_cancelled(
     stage.live.cancel()
     outcome = await stage.end()
 
-    assert (outcome.why, outcome.by, outcome.status, outcome.seconds) == (Why.CANCELLED, "clerk", "cancelled", 11.5)
+    assert (outcome.why, outcome.by, outcome.status, outcome.seconds) == (
+        EndReason.CANCELLED,
+        "clerk",
+        "cancelled",
+        11.5,
+    )
     assert stage.replayed().case.plan == ("half" if answer == Planned(plan="half") else "")
     assert stage.tickets.asked[-1].reason == "cancelled"
     assert "judge" not in {each.target for each in outcome.handoffs}, "nothing new is begun"
@@ -339,7 +344,7 @@ async def test_one_that_does_not_hand_in_is_cut_off_after_its_time() -> None:
     stage.live.cancel()
     outcome = await stage.end()
 
-    assert (outcome.why, outcome.by, outcome.status, outcome.seconds) == (Why.CANCEL_FORCED, "", "error", 40)
+    assert (outcome.why, outcome.by, outcome.status, outcome.seconds) == (EndReason.CANCEL_FORCED, "", "error", 40)
     await stubborn.release()
 
 
@@ -354,7 +359,7 @@ async def test_a_second_cancel_does_not_wait() -> None:
     stage.live.cancel()
     outcome = await stage.end()
 
-    assert (outcome.why, outcome.by, outcome.status, outcome.seconds) == (Why.CANCELLED, "clerk", "cancelled", 12)
+    assert (outcome.why, outcome.by, outcome.status, outcome.seconds) == (EndReason.CANCELLED, "clerk", "cancelled", 12)
     await stubborn.release()
 
 
@@ -366,7 +371,7 @@ async def test_where_nobody_hands_in_a_cancel_ends_the_run_at_once(role: str) ->
     stage.live.cancel()
     outcome = await stage.end()
 
-    assert (outcome.why, outcome.by, outcome.status, outcome.seconds) == (Why.CANCELLED, "clerk", "cancelled", 10)
+    assert (outcome.why, outcome.by, outcome.status, outcome.seconds) == (EndReason.CANCELLED, "clerk", "cancelled", 10)
 
 
 async def test_a_cancel_while_the_run_is_being_closed_changes_nothing() -> None:
@@ -387,7 +392,7 @@ async def test_a_cancel_while_the_run_is_being_closed_changes_nothing() -> None:
 
     outcome = await stage.end()
 
-    assert (outcome.why, outcome.status, outcome.refused) == (Why.COMPLETED, "resolved", 2)
+    assert (outcome.why, outcome.status, outcome.refused) == (EndReason.COMPLETED, "resolved", 2)
     assert clerk.heard == ["completed"]
 
 
@@ -409,7 +414,7 @@ async def test_the_deadline_wins_over_a_cancel_that_waits(when: float) -> None:
 
     outcome = await stage.end()
 
-    assert (outcome.why, outcome.by, outcome.seconds) == (Why.TIMED_OUT, "clerk", 10 + when)
+    assert (outcome.why, outcome.by, outcome.seconds) == (EndReason.TIMED_OUT, "clerk", 10 + when)
 
 
 async def test_how_long_an_answer_is_of_use_is_told_to_each() -> None:
@@ -417,7 +422,7 @@ async def test_how_long_an_answer_is_of_use_is_told_to_each() -> None:
 
     class Tells(Looks):
         def receive(self, message: Any, ctx: Context) -> Seen:
-            left.append(ctx.time_left())
+            left.append(ctx.remaining_seconds())
             return super().receive(message, ctx)
 
     await surveying({"south": Tells}).end()
@@ -425,7 +430,7 @@ async def test_how_long_an_answer_is_of_use_is_told_to_each() -> None:
 
     class TellsPlan(Actor[Any]):
         def receive(self, message: Any, ctx: Context) -> Planned:
-            left.append(ctx.time_left())
+            left.append(ctx.remaining_seconds())
             return Planned(plan="p")
 
     await surveying({"planner": TellsPlan}).end()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from actors.workflow.advance import advance, begin, next_due, replay
 from actors.workflow.loops import repeating_pattern
-from actors.workflow.outcome import Why
+from actors.workflow.outcome import EndReason
 from actors.workflow.tables import (
     CLOSING_SECONDS,
     MAX_RESUMES,
@@ -159,7 +159,7 @@ def test_every_run_of_every_table_ends_once_in_time_within_its_promise(
             "each resume gives the terminator its time anew"
         )
     (end,) = play.ends
-    if end.why is Why.COMPLETED:
+    if end.why is EndReason.COMPLETED:
         assert end.by == BOSS
     assert play.run.resumed <= MAX_RESUMES + 1
     again, verdict = replay(flow, case, play.accepted)
@@ -205,7 +205,7 @@ def test_a_process_that_dies_again_and_again_with_a_run_does_not_do_so_for_ever(
         deaths += 1
         assert deaths <= 2 * MAX_RESUMES
 
-    assert play.ends[0].why in {Why.CRASHED_REPEATEDLY, Why.STEP_TIMED_OUT, Why.TIMED_OUT}
+    assert play.ends[0].why in {EndReason.CRASHED_REPEATEDLY, EndReason.STEP_TIMED_OUT, EndReason.TIMED_OUT}
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=40))

@@ -7,9 +7,9 @@ import pytest
 from structlog.testing import capture_logs
 
 from actors.workflow.advance import advance, begin
-from actors.workflow.codec import decoder, received
+from actors.workflow.codec import decoder, validate_event
 from actors.workflow.history import past
-from actors.workflow.outcome import HandoffMade, Outcome, Why
+from actors.workflow.outcome import EndReason, HandoffMade, Outcome
 from actors.workflow.tables import ORCHESTRATOR, FanOut, HandOffs, Limits, Settled, Step, Wait
 from actors.workflow.verify import InvalidWorkflow, verify
 from bus import Actor, Context, Event
@@ -141,7 +141,7 @@ async def test_where_no_name_is_known_nobody_is_asked_and_the_run_goes_on() -> N
 
     outcome, lines = await ended(stage)
 
-    assert (outcome.why, outcome.status, judged(stage)) == (Why.COMPLETED, "resolved", ())
+    assert (outcome.why, outcome.status, judged(stage)) == (EndReason.COMPLETED, "resolved", ())
     assert not {each.target for each in outcome.handoffs} & set(TEAM)
     assert [(each["target"], each["reason"]) for each in lines if each["event"] == "pick.unknown"] == [
         ("nobody, unknown", "not in the team of looking, so not asked")
@@ -156,7 +156,7 @@ async def test_a_member_that_claims_the_end_goes_on_with_its_task() -> None:
 
     outcome, lines = await ended(stage)
 
-    assert (outcome.why, len(outcome.handoffs)) == (Why.COMPLETED, 2 + 6 + 2 + 1)
+    assert (outcome.why, len(outcome.handoffs)) == (EndReason.COMPLETED, 2 + 6 + 2 + 1)
     assert judged(stage)[1] == Settled("south", Seen(sight="after all"))
     assert [each["target"] for each in lines if each["event"] == "termination.refused"] == ["south"]
 
@@ -180,7 +180,7 @@ async def test_two_steps_of_one_agent_after_another_are_warned_of() -> None:
 
     outcome, lines = await ended(stage)
 
-    assert outcome.why is Why.COMPLETED
+    assert outcome.why is EndReason.COMPLETED
     assert [(each["target"], each["reason"]) for each in lines if each["event"] == "handoff.repeated"] == [
         ("clerk", "orchestrator hands to clerk twice in a row")
     ]
@@ -203,7 +203,7 @@ def test_what_became_of_a_team_can_be_stored_in_an_event_and_in_a_case() -> None
     flow = survey(steps={**TABLE.steps, "judging": judging})
     event = Merged(found=FOUND)
 
-    assert received(flow, event) == event
+    assert validate_event(flow, event) == event
     assert decoder(flow).decode(msgspec.msgpack.encode(event)) == event
     case = SurveyCase(ticket_id="T-1", found=FOUND)
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(case), type=SurveyCase) == case

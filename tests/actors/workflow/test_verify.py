@@ -9,7 +9,17 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from actors.helpdesk.workflow import HELPDESK
-from actors.workflow.tables import ORCHESTRATOR, Again, FanOut, Handover, Limits, NoAnswer, RunStopped, Step, Workflow
+from actors.workflow.tables import (
+    ORCHESTRATOR,
+    FanOut,
+    Handover,
+    InvalidAnswer,
+    Limits,
+    RetryStage,
+    RunStopped,
+    Step,
+    Workflow,
+)
 from actors.workflow.verify import MOST_REPETITIONS, MOST_RETRIES, InvalidWorkflow, verify
 from bus import Event, Failed, Request
 from tests.actors.workflow.survey import (
@@ -60,7 +70,7 @@ class Perhaps(Event, frozen=True):
 
 PLANNING = Step("planner", Plan, {Planned: "looking"})
 LOOKING = FanOut(TEAM, Look, Seen, into="found", to="judging")
-JUDGING = Step("judge", Judge, {Judged: "closing", Unsure: Again("planning", 3, "closing")})
+JUDGING = Step("judge", Judge, {Judged: "closing", Unsure: RetryStage("planning", 3, "closing")})
 
 
 def planning(**changed: Any) -> Workflow:
@@ -75,22 +85,25 @@ def judging(**changed: Any) -> Workflow:
     return with_steps(judging=replace(JUDGING, **changed))
 
 
-def unsure(to: str | Again) -> Workflow:
+def unsure(to: str | RetryStage) -> Workflow:
     return judging(then={Judged: "closing", Unsure: to})
 
 
 FAULTS: dict[str, tuple[Callable[[], Workflow], str]] = {
     "an unknown state": (lambda: planning(then={Planned: "nowhere"}), r"unknown states \['nowhere'\]"),
-    "an unknown state to repeat": (lambda: unsure(Again("nowhere", 3, "closing")), "nowhere"),
-    "an unknown state when used up": (lambda: unsure(Again("planning", 3, "nowhere")), "nowhere"),
+    "an unknown state to repeat": (lambda: unsure(RetryStage("nowhere", 3, "closing")), "nowhere"),
+    "an unknown state when used up": (lambda: unsure(RetryStage("planning", 3, "nowhere")), "nowhere"),
     "an unknown state of a fan-out": (lambda: looking(to="nowhere"), "nowhere"),
-    "a repetition to the end": (lambda: unsure(Again("over", 3, "closing")), "cannot lead to the end"),
-    "no repetition at all": (lambda: unsure(Again("planning", 0, "closing")), "repeats 0 times"),
-    "too many repetitions": (lambda: unsure(Again("planning", MOST_REPETITIONS + 1, "closing")), "repeats 11 times"),
+    "a repetition to the end": (lambda: unsure(RetryStage("over", 3, "closing")), "cannot lead to the end"),
+    "no repetition at all": (lambda: unsure(RetryStage("planning", 0, "closing")), "repeats 0 times"),
+    "too many repetitions": (
+        lambda: unsure(RetryStage("planning", MOST_REPETITIONS + 1, "closing")),
+        "repeats 11 times",
+    ),
     "no answer": (lambda: planning(then={}), "no answer leads anywhere"),
     "a circle": (lambda: unsure("planning"), "goes in a circle over"),
     "a circle of one": (lambda: planning(then={Planned: "planning"}), "cannot end from"),
-    "a circle when used up": (lambda: unsure(Again("looking", 1, "planning")), "goes in a circle over"),
+    "a circle when used up": (lambda: unsure(RetryStage("looking", 1, "planning")), "goes in a circle over"),
     "no way out": (lambda: judging(then={Judged: "planning"}), "cannot end from"),
     "ended by another": (
         lambda: with_steps(closing=Step("planner", CloseSurvey, {SurveyClosed: "over"})),
@@ -111,7 +124,7 @@ FAULTS: dict[str, tuple[Callable[[], Workflow], str]] = {
     ),
     "its word repeats": (
         lambda: with_steps(
-            planning=Step("clerk", Plan, {Planned: "looking", SurveyClosed: Again("looking", 1, "closing")})
+            planning=Step("clerk", Plan, {Planned: "looking", SurveyClosed: RetryStage("looking", 1, "closing")})
         ),
         "SurveyClosed leads to over",
     ),
@@ -140,7 +153,7 @@ FAULTS: dict[str, tuple[Callable[[], Workflow], str]] = {
         lambda: planning(then={Planned: "looking", Failed: "closing"}),
         "Failed is not an answer",
     ),
-    "no answer as an answer": (lambda: planning(then={NoAnswer: "looking"}), "NoAnswer is not an answer"),
+    "no answer as an answer": (lambda: planning(then={InvalidAnswer: "looking"}), "InvalidAnswer is not an answer"),
     "an order from outside as an answer": (
         lambda: planning(then={RunStopped: "looking"}),
         "RunStopped is not an answer",
@@ -210,9 +223,9 @@ def broken(flow: Workflow, dice: Any) -> Workflow:
         kind = dice.choice(sorted(step.then, key=lambda each: each.__name__))
         ways: dict[str, Any] = {
             "nowhere": {**step.then, kind: "nowhere"}, "itself": dict.fromkeys(step.then, state), "none": {},
-            "repeats the end": {**step.then, kind: Again(FINAL, 1, "closing")},
-            "repeats for ever": {**step.then, kind: Again(state, 99, "closing")},
-            "itself when used up": {A: Again("closing", 1, state)},
+            "repeats the end": {**step.then, kind: RetryStage(FINAL, 1, "closing")},
+            "repeats for ever": {**step.then, kind: RetryStage(state, 99, "closing")},
+            "itself when used up": {A: RetryStage("closing", 1, state)},
             "ends by anybody": {**step.then, A: FINAL}, "puts what is not there": {**step.then, Unknown: "closing"},
         }  # fmt: skip
         faults: list[dict[str, Any]] = [{"then": each} for each in ways.values()]

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from actors.research.models import Brief
+from actors.research.models import ResearchOptions
 from runtime.cli import UserError, research_options
-from runtime.cli.research_options import MOST_PAGES, MOST_URLS, Order, brief, destination
+from runtime.cli.research_options import MOST_PAGES, MOST_URLS, ResearchOrder, brief, destination
 from runtime.settings import (
     DuckduckgoSettings,
     FeedsSettings,
@@ -24,8 +24,8 @@ ALL = Settings(
 )  # fmt: skip
 
 
-def ordered(settings: Settings | None = None, **given: Any) -> Brief:
-    return brief(Order(**given), settings or Settings())
+def ordered(settings: Settings | None = None, **given: Any) -> ResearchOptions:
+    return brief(ResearchOrder(**given), settings or Settings())
 
 
 def refusal(settings: Settings | None = None, **given: Any) -> str:
@@ -38,24 +38,24 @@ def refusal(settings: Settings | None = None, **given: Any) -> str:
 
 @pytest.mark.req("DR-7")
 def test_breadth_and_depth_are_pages_a_round_and_rounds() -> None:
-    assert ordered(breadth=5, depth=3) == Brief(breadth=5, depth=3)
-    assert ordered(breadth=20, depth=5) == Brief(breadth=20, depth=5)
+    assert ordered(breadth=5, depth=3) == ResearchOptions(breadth=5, depth=3)
+    assert ordered(breadth=20, depth=5) == ResearchOptions(breadth=20, depth=5)
 
 
 @pytest.mark.req("DR-8")
 def test_a_depth_alone_is_one_pass_over_so_many_pages() -> None:
-    assert ordered(depth=10) == Brief(breadth=10, depth=1)
-    assert ordered(depth=MOST_PAGES) == Brief(breadth=MOST_PAGES, depth=1)
+    assert ordered(depth=10) == ResearchOptions(breadth=10, depth=1)
+    assert ordered(depth=MOST_PAGES) == ResearchOptions(breadth=MOST_PAGES, depth=1)
 
 
 @pytest.mark.req("DR-9")
 def test_with_neither_it_is_as_configured_five_pages_and_two_rounds() -> None:
-    assert ordered() == Brief(breadth=5, depth=2)
-    assert ordered(Settings(research=ResearchSettings(breadth=7, depth=4))) == Brief(breadth=7, depth=4)
+    assert ordered() == ResearchOptions(breadth=5, depth=2)
+    assert ordered(Settings(research=ResearchSettings(breadth=7, depth=4))) == ResearchOptions(breadth=7, depth=4)
 
 
 def test_a_breadth_alone_keeps_the_configured_depth() -> None:
-    assert ordered(Settings(research=ResearchSettings(depth=4)), breadth=3) == Brief(breadth=3, depth=4)
+    assert ordered(Settings(research=ResearchSettings(depth=4)), breadth=3) == ResearchOptions(breadth=3, depth=4)
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 import msgspec
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from actors.evidence.sources import Missed, Page, SearchResult
+from actors.evidence.sources import FailedSource, Page, SearchResult
 from runtime.crawl.http_client import Bounds
 from runtime.crawl.pages import Pages
-from runtime.families.budget import Purse
+from runtime.families.budget import ResearchBudget
 from runtime.processes.pool import Workers
 from runtime.processes.worker import _function
 from runtime.settings import FetchSettings, ResearchSettings, Settings, StorageSettings
@@ -83,8 +83,8 @@ def settings(folder: Any, fetch: FetchSettings = LOOPBACK, **research: Any) -> S
     )  # fmt: skip
 
 
-def purse(pages: float = 0) -> Purse:
-    return Purse({"pages": pages, "credits": 0})
+def purse(pages: float = 0) -> ResearchBudget:
+    return ResearchBudget({"pages": pages, "credits": 0})
 
 
 def results(*urls: str, source: str = "urls") -> list[SearchResult]:
@@ -95,9 +95,9 @@ class Heard:
     """What a reading told."""
 
     def __init__(self) -> None:
-        self.all: list[Page | Missed] = []
+        self.all: list[Page | FailedSource] = []
 
-    def __call__(self, read: Page | Missed) -> None:
+    def __call__(self, read: Page | FailedSource) -> None:
         self.all.append(read)
 
     @property
@@ -107,17 +107,24 @@ class Heard:
     @property
     def missed(self) -> dict[str, str]:
         """Reason by place."""
-        return {each.place: each.reason for each in self.all if isinstance(each, Missed)}
+        return {each.place: each.reason for each in self.all if isinstance(each, FailedSource)}
 
 
 async def read(
-    pages: Pages, effects: Effects, urls: Sequence[str], *, wanted: int = 5, within: float = 30.0,
-    money: Purse | None = None, then: Callable[[Page | Missed], None] | None = None, source: str = "urls",
-    arrived: Callable[[Page | Missed], None] | None = None,
-) -> Heard:  # fmt: skip
+    pages: Pages,
+    effects: Effects,
+    urls: Sequence[str],
+    *,
+    wanted: int = 5,
+    within: float = 30.0,
+    money: ResearchBudget | None = None,
+    then: Callable[[Page | FailedSource], None] | None = None,
+    source: str = "urls",
+    arrived: Callable[[Page | FailedSource], None] | None = None,
+) -> Heard:
     heard = Heard()
 
-    def done(each: Page | Missed) -> None:
+    def done(each: Page | FailedSource) -> None:
         heard(each)
         if then is not None:
             then(each)

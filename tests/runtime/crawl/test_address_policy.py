@@ -2,7 +2,7 @@
 
 import pytest
 
-from runtime.crawl.address_policy import Forbidden, guarded, is_public, networks, objection, permitted
+from runtime.crawl.address_policy import Forbidden, guard_sockets, is_permitted, is_public, networks, objection
 
 PUBLIC = ["8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8", "1.1.1.1", "172.32.0.1", "192.169.0.1", "100.128.0.1"]
 INNER = [
@@ -16,34 +16,34 @@ INNER = [
 
 @pytest.mark.parametrize("address", PUBLIC)
 def test_a_public_address_may_be_read_at_the_ports_of_the_web(address: str) -> None:
-    assert [permitted(address, port, ()) for port in (80, 443, 8080, 8443)] == [True] * 4
-    assert not any(permitted(address, port, ()) for port in (0, 22, 25, 6379, 8000, 65535))
+    assert [is_permitted(address, port, ()) for port in (80, 443, 8080, 8443)] == [True] * 4
+    assert not any(is_permitted(address, port, ()) for port in (0, 22, 25, 6379, 8000, 65535))
 
 
 @pytest.mark.parametrize("address", INNER)
 def test_an_address_that_is_not_public_may_not(address: str) -> None:
-    assert not permitted(address, 80, ())
+    assert not is_permitted(address, 80, ())
 
 
 def test_an_allowed_network_may_be_read_at_any_port_and_no_other_with_it() -> None:
     allow = networks(["127.0.0.1/32", "fd00::/8"])
 
-    assert permitted("127.0.0.1", 9999, allow)
-    assert permitted("::ffff:127.0.0.1", 9999, allow)
-    assert permitted("fd00::7", 9999, allow)
-    assert not permitted("127.0.0.2", 80, allow)
-    assert not permitted("8.8.8.8", 9999, allow)
+    assert is_permitted("127.0.0.1", 9999, allow)
+    assert is_permitted("::ffff:127.0.0.1", 9999, allow)
+    assert is_permitted("fd00::7", 9999, allow)
+    assert not is_permitted("127.0.0.2", 80, allow)
+    assert not is_permitted("8.8.8.8", 9999, allow)
 
 
 def test_a_network_with_bits_below_its_length_is_understood_and_nonsense_is_not() -> None:
-    assert permitted("10.1.2.3", 1, networks(["10.1.2.3/8"]))
+    assert is_permitted("10.1.2.3", 1, networks(["10.1.2.3/8"]))
     with pytest.raises(ValueError, match="nonsense"):
         networks(["nonsense"])
 
 
 def test_no_socket_is_made_for_a_forbidden_address() -> None:
     with pytest.raises(Forbidden, match=r"10\.0\.0\.1 port 80"):
-        guarded(())((2, 1, 6, "", ("10.0.0.1", 80)))
+        guard_sockets(())((2, 1, 6, "", ("10.0.0.1", 80)))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from actors.evidence.sources import Missed, Page, SearchResult
+from actors.evidence.sources import FailedSource, Page, SearchResult
 from runtime.crawl.crawler import Crawler
 from runtime.crawl.duplicates import Fetched
 from runtime.crawl.http_client import Client
@@ -84,8 +84,8 @@ async def test_a_reading_that_was_cut_off_chooses_the_same_when_it_is_resumed(
 async def test_what_is_told_is_durable_before(web: Site, effects: Effects, pages: Pages) -> None:
     stored: list[bool] = []
 
-    def look(each: Page | Missed) -> None:
-        known = effects.get("page", each.key if isinstance(each, Page) else each.place, Page | Missed)
+    def look(each: Page | FailedSource) -> None:
+        known = effects.get("page", each.key if isinstance(each, Page) else each.place, Page | FailedSource)
         stored.append(known == each)
 
     await read(pages, effects, [web.url(path) for path in ("/article", "/gone", "/blocked")], then=look)
@@ -117,7 +117,7 @@ async def test_a_page_that_is_there_shows_at_once_whatever_page_is_slow(
     # when three of four are there
     three = asyncio.Event()
 
-    def arrive(each: Page | Missed) -> None:
+    def arrive(each: Page | FailedSource) -> None:
         arrived(each)
         if len(arrived.all) == 3:
             three.set()
@@ -153,7 +153,7 @@ async def test_whoever_stops_reading_leaves_nothing_behind_and_gets_back_what_wa
         await task
 
     assert money.spent("pages") == 0
-    assert effects.all("page", Page | Missed) == []
+    assert effects.all("page", Page | FailedSource) == []
 
 
 async def test_whoever_stops_reading_still_hears_of_what_had_arrived(

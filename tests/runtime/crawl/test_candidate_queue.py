@@ -3,17 +3,17 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.evidence.sources import Missed, Page
-from runtime.crawl.candidate_queue import SPARES, Order
+from actors.evidence.sources import FailedSource, Page
+from runtime.crawl.candidate_queue import SPARES, CandidateQueue
 from runtime.crawl.duplicates import Fetched, Seen
 
 PAGE = Fetched(Page("k", "u", "t", "urls", "text", 4, "hash", "2026-01-01"))
-GONE = Fetched(Missed("u", "dead", "Gone."))
+GONE = Fetched(FailedSource("u", "dead", "Gone."))
 
 
 def play(good: list[bool], wanted: int, arrivals: list[int]) -> tuple[list[int], int]:
     """The ranks that are taken when the candidates under way arrive like this, and how many were begun."""
-    order, under_way, taken = Order(len(good), wanted), list[int](), list[int]()
+    order, under_way, taken = CandidateQueue(len(good), wanted), list[int](), list[int]()
     for pick in arrivals:
         while order.may_start:
             under_way.append(order.started)
@@ -40,7 +40,7 @@ def test_the_first_good_ones_are_taken_in_whatever_order_they_arrive(
     assert started <= wanted + SPARES + good[:started].count(False)
 
 
-def begin(order: Order) -> int:
+def begin(order: CandidateQueue) -> int:
     """How many may begin now."""
     before = order.started
     while order.may_start:
@@ -49,7 +49,7 @@ def begin(order: Order) -> int:
 
 
 def test_two_more_than_are_wanted_are_begun_and_one_more_for_each_that_fails() -> None:
-    order = Order(20, 3)
+    order = CandidateQueue(20, 3)
     begun = [begin(order)]
     order.settled[3] = PAGE
     begun.append(begin(order))
@@ -60,7 +60,7 @@ def test_two_more_than_are_wanted_are_begun_and_one_more_for_each_that_fails() -
 
 
 def test_those_that_others_wait_for_are_late_and_spares_are_not() -> None:
-    order = Order(7, 2)
+    order = CandidateQueue(7, 2)
     order.started = 4
     order.settled = {1: PAGE, 2: PAGE}
 
@@ -86,7 +86,7 @@ def test_what_is_seen_again_is_named_with_what_it_repeats() -> None:
     ]
     for each in again:
         judged = seen.judged(each, "http://place.example/")
-        assert isinstance(judged, Missed)
+        assert isinstance(judged, FailedSource)
         assert (judged.place, judged.reason) == ("http://place.example/", "duplicate")
         assert "http://a.example/1" in judged.detail
 

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import pytest
 
-from runtime.crawl.http_client import Client, Got
+from runtime.crawl.http_client import Client, FetchResult
 from runtime.settings import FetchSettings
 from tests.clock import hurried
 from tests.patience import HANGS_SECONDS
@@ -142,7 +142,7 @@ async def test_without_an_allowed_network_nothing_of_this_machine_is_read(web: S
     assert web.asked == []
 
 
-async def named(web: Site, *answers: list[str]) -> list[Got]:
+async def named(web: Site, *answers: list[str]) -> list[FetchResult]:
     """What a name that is resolved like this gets, one client a time, as when the answers have expired."""
     client = Client(FetchSettings(allow=("127.0.0.1/32",)), SOON, Names(*answers))
     got = []

@@ -8,12 +8,12 @@ import pytest
 from structlog.testing import capture_logs
 
 from actors.evidence.dedup import hash_of
-from actors.evidence.sources import PAGE_CHARACTERS, Missed, Page
+from actors.evidence.sources import PAGE_CHARACTERS, FailedSource, Page
 from actors.ports import PortFailed
 from runtime.crawl import crawler
 from runtime.crawl.http_client import Client
 from runtime.crawl.pages import Pages
-from runtime.families.budget import Purse
+from runtime.families.budget import ResearchBudget
 from runtime.knowledge.index.indexing import index
 from runtime.processes.pool import Workers
 from runtime.settings import FetchSettings
@@ -43,12 +43,12 @@ async def test_whatever_a_page_does_it_is_read_or_reported_and_logged_and_the_ot
         await client.close()
         workers.close()
 
-    assert [each.url if isinstance(each, Page) else each.place for each in heard.all if isinstance(each, Missed)] == [
-        url for url in urls if url in heard.missed
-    ]
+    assert [
+        each.url if isinstance(each, Page) else each.place for each in heard.all if isinstance(each, FailedSource)
+    ] == [url for url in urls if url in heard.missed]
     assert len(heard.all) == len(urls)
     assert len(heard.pages) >= 5
-    missed = [each for each in heard.all if isinstance(each, Missed)]
+    missed = [each for each in heard.all if isinstance(each, FailedSource)]
     assert all(each.detail.endswith(".") and each.detail[0].isupper() for each in missed)
     logged = [(each["place"], each["reason"]) for each in logs if each["event"] == "page.missed"]
     assert logged == [(each.place, each.reason) for each in missed]
@@ -108,7 +108,7 @@ async def test_a_slow_page_is_not_waited_for_when_enough_others_are_there(
 
     assert [page.url for page in heard.pages] == [web.url("/article"), web.url("/articles/tram")]
     assert heard.missed == {web.url("/silent"): "timed_out"}
-    (late,) = (each for each in heard.all if isinstance(each, Missed))
+    (late,) = (each for each in heard.all if isinstance(each, FailedSource))
     assert late.detail == "It had not arrived when enough other pages had."
 
 
@@ -184,8 +184,8 @@ async def test_the_same_again_is_recognised_by_address_text_and_likeness(
     assert [page.url for page in heard.pages] == [web.url("/articles/bees"), web.url("/articles/tram")]
     assert set(heard.missed.values()) == {"duplicate"}
     assert set(heard.missed) == {web.url(path) for path in paths[2:5]}
-    assert all(web.url("/articles/bees") in each.detail for each in heard.all if isinstance(each, Missed))
-    said = {each.place: each.detail.partition(" http")[0] for each in heard.all if isinstance(each, Missed)}
+    assert all(web.url("/articles/bees") in each.detail for each in heard.all if isinstance(each, FailedSource))
+    said = {each.place: each.detail.partition(" http")[0] for each in heard.all if isinstance(each, FailedSource)}
     assert said[web.url("/copy")] == "It has the same text as"
     assert said[web.url("/near")] == "It has nearly the same text as"
     assert web.hits("/articles/bees?utm_source=x") == 0
@@ -208,7 +208,7 @@ class Service:
         self.texts, self.error = texts, error
         self.calls: list[tuple[str, ...]] = []
 
-    async def extract(self, urls: Sequence[str], *, within: float, purse: Purse) -> dict[str, str]:
+    async def extract(self, urls: Sequence[str], *, within: float, purse: ResearchBudget) -> dict[str, str]:
         self.calls.append(tuple(urls))
         await asyncio.sleep(0)
         if self.error is not None:

@@ -17,7 +17,7 @@ import aiohttp  # noqa: F401 - what a research loads is loaded before the fork, 
 import frontmatter  # noqa: F401
 
 import runtime.families.research_runs  # noqa: F401
-from actors.research.models import Brief
+from actors.research.models import ResearchOptions
 from runtime.node import Node
 from runtime.settings import FeedsSettings, FetchSettings, LogSettings, Settings, StorageSettings, WorkerSettings
 from runtime.storage.journal import Ticket
@@ -28,7 +28,7 @@ QUESTIONS = (
     "How many bee colonies live on flat roofs in Marwick? How long does tram line 7 take to the airport? "
     "What went wrong with heat pumps in Osterby?"
 )
-ORDER = Ticket(id="T-1", text=QUESTIONS, brief=Brief(breadth=4, depth=2, sources=("rss",)))
+ORDER = Ticket(id="T-1", text=QUESTIONS, brief=ResearchOptions(breadth=4, depth=2, sources=("rss",)))
 
 
 def node_on(folder: str, feed: str) -> Node:

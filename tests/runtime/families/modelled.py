@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from actors.reporting.report import Report
-from actors.research.models import Brief
+from actors.research.models import ResearchOptions
 from actors.research.workflow import ResearchCase
 from actors.workflow.outcome import Outcome
 from runtime.node import Node
@@ -34,7 +34,7 @@ async def thinking(
 
 
 async def researched(node: Node, question: str = QUESTION, **brief: Any) -> tuple[Outcome, Report]:
-    handle = await node.submit(Ticket(text=question, brief=Brief(**brief)))
+    handle = await node.submit(Ticket(text=question, brief=ResearchOptions(**brief)))
     async with asyncio.timeout(60):
         outcome = await handle.outcome()
     return outcome, node.report(outcome.run)

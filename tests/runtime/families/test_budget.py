@@ -8,16 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.workflow.outcome import Spent
-from runtime.families.budget import Purse, PurseEmpty
+from runtime.families.budget import BudgetExceeded, ResearchBudget
 from runtime.storage.database import Database
 from runtime.storage.effects import SCHEMA, Effects, ModelAccount
 
 
 @given(st.integers(1, 20), st.lists(st.integers(1, 5), max_size=40))
 def test_never_more_is_reserved_than_there_is(limit: int, amounts: list[int]) -> None:
-    purse = Purse({"pages": limit, "credits": 0})
+    purse = ResearchBudget({"pages": limit, "credits": 0})
     for amount in amounts:
-        with contextlib.suppress(PurseEmpty):
+        with contextlib.suppress(BudgetExceeded):
             purse.reserve("pages", amount)
         purse.reserve("credits", amount)  # no limit
     assert purse.spent("pages") <= limit
@@ -25,19 +25,19 @@ def test_never_more_is_reserved_than_there_is(limit: int, amounts: list[int]) ->
 
 
 def test_what_was_not_needed_can_be_used_again() -> None:
-    purse = Purse({"pages": 1})
+    purse = ResearchBudget({"pages": 1})
     purse.reserve("pages")
     purse.give_back("pages")
     purse.give_back("pages")
     purse.reserve("pages")
-    with pytest.raises(PurseEmpty, match=r"raise \[research\] pages"):
+    with pytest.raises(BudgetExceeded, match=r"raise \[research\] pages"):
         purse.reserve("pages")
 
 
 async def test_a_research_that_is_resumed_goes_on_with_what_is_left(tmp_path: Path) -> None:
     # given
     database = Database(tmp_path / "t.db", SCHEMA)
-    purse = Purse({"pages": 3, "credits": 10}, Effects(database, "R-1"))
+    purse = ResearchBudget({"pages": 3, "credits": 10}, Effects(database, "R-1"))
     purse.reserve("pages")
     purse.reserve("pages")
     purse.give_back("pages")
@@ -49,11 +49,11 @@ async def test_a_research_that_is_resumed_goes_on_with_what_is_left(tmp_path: Pa
     # when
     database = Database(tmp_path / "t.db", SCHEMA)
     try:
-        again, other = (Purse({"pages": 3, "credits": 10}, Effects(database, run)) for run in ("R-1", "R-2"))
+        again, other = (ResearchBudget({"pages": 3, "credits": 10}, Effects(database, run)) for run in ("R-1", "R-2"))
 
         # then
         assert (again.spent("pages"), again.spent("credits")) == (1, 10)
-        with pytest.raises(PurseEmpty):
+        with pytest.raises(BudgetExceeded):
             again.reserve("credits")
         assert other.spent("credits") == 0
         assert ModelAccount(Effects(database, "R-1")).spent() == Spent(2, 200, 40, estimated=True)

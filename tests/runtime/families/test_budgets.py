@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.ports import BudgetSpent, Filled, Task
-from actors.research.models import Brief
+from actors.ports import BudgetSpent, Completion, ModelRequest
+from actors.research.models import ResearchOptions
 from actors.research.output_schemas import Overview
-from actors.workflow.outcome import Why
+from actors.workflow.outcome import EndReason
 from runtime.families import extractive
 from runtime.llm.fallback import Fallback
 from runtime.llm.usage import SMALLEST_ANSWER, Budget, Ledger
@@ -38,7 +38,7 @@ async def test_a_research_at_its_budget_of_tokens_is_partial_and_says_so(
         outcome, report = await researched(node)
 
         said = f"The budget of {tokens} tokens is used up"
-        assert outcome.why is Why.COMPLETED
+        assert outcome.why is EndReason.COMPLETED
         assert honest(outcome, report)
         assert outcome.resolution is not None
         assert LRU in outcome.resolution.text
@@ -95,7 +95,7 @@ async def test_a_research_whose_time_is_over_ends_with_what_it_has(tmp_path: Pat
 async def test_what_was_spent_before_a_crash_counts_after_it(tmp_path: Path) -> None:
     async with FakeOpenAI(thinks(None, Answer=hangs())) as server, thinking(tmp_path, server) as node:
         # given a process that died while the model thought
-        handle = await node.submit(Ticket(id="T-1", text=QUESTION, brief=Brief()))
+        handle = await node.submit(Ticket(id="T-1", text=QUESTION, brief=ResearchOptions()))
         await server.until(lambda: len(server.bodies) == 2)
         node.runs.live.abandon()
         await server.until(lambda: server.hung_up == 1)
@@ -112,7 +112,7 @@ async def test_what_was_spent_before_a_crash_counts_after_it(tmp_path: Path) -> 
             outcome = await asyncio.wait_for(handle.outcome(), HANGS_SECONDS)
 
             # then
-            assert outcome.why is Why.COMPLETED
+            assert outcome.why is EndReason.COMPLETED
             assert outcome.spent.calls == len(server.bodies) + 2
             assert shapes(server) == ["Answer", "Overview"], "what was answered before is not asked again"
 
@@ -126,7 +126,7 @@ class Paid:
         self.refused: list[type[Any]] = []
         self._thinks = extractive()
 
-    async def fill(self, shape: type[Any], task: Task, *, within: float) -> Filled:
+    async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Completion:
         try:
             charge = self.ledger.reserve(self.question, ANSWER, last=task.last)
         except BudgetSpent:
@@ -147,14 +147,14 @@ async def test_whatever_the_budget_it_is_not_overdrawn_and_what_is_refused_is_to
     tokens: int, question: int, share: float, money: float, depth: int
 ) -> None:
     paid = Paid(Ledger(Budget(tokens, money, 1.0, 4.0, share)), question)
-    inquiry = Inquiry(brief=Brief(breadth=3, depth=depth))
+    inquiry = Inquiry(brief=ResearchOptions(breadth=3, depth=depth))
     model = Fallback(paid, extractive(), inquiry.clock)
-    inquiry = Inquiry(brief=Brief(breadth=3, depth=depth), model=model)
+    inquiry = Inquiry(brief=ResearchOptions(breadth=3, depth=depth), model=model)
 
     outcome = await inquiry.end()
 
     spent, report = paid.ledger.spent, inquiry.known.report
-    assert outcome.why is Why.COMPLETED
+    assert outcome.why is EndReason.COMPLETED
     assert report is not None
     assert spent.tokens_in + spent.tokens_out <= tokens
     assert not money or Budget(0, 0.0, 1.0, 4.0).cost(spent.tokens_in, spent.tokens_out) <= money

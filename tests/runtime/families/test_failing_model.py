@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from actors.research.models import Brief
-from actors.workflow.outcome import Why
+from actors.research.models import ResearchOptions
+from actors.workflow.outcome import EndReason
 from runtime.storage.journal import Ticket
 from tests.fake_openai import FakeOpenAI, Step, cuts, drips, fails, hangs, refuses, resets, says, sends
 from tests.patience import HANGS_SECONDS, promised
@@ -51,7 +51,7 @@ def later(step: Step, *, times: int = 1) -> Any:
 async def test_a_model_that_never_answers_leaves_a_report_of_quotes_that_says_so(what: str, tmp_path: Path) -> None:
     outcome, report = await research(tmp_path, FAULTS[what], **BRIEFLY)
 
-    assert (outcome.status, outcome.why) == ("suggested", Why.COMPLETED)
+    assert (outcome.status, outcome.why) == ("suggested", EndReason.COMPLETED)
     assert honest(outcome, report)
     assert outcome.resolution is not None
     assert LRU in outcome.resolution.text
@@ -64,7 +64,7 @@ async def test_a_model_that_never_answers_leaves_a_report_of_quotes_that_says_so
 async def test_without_a_lesser_model_the_passages_are_quoted_all_the_same(what: str, tmp_path: Path) -> None:
     outcome, report = await research(tmp_path, FAULTS[what], **BRIEFLY, fallback=False)
 
-    assert (outcome.status, outcome.why) == ("suggested", Why.COMPLETED)
+    assert (outcome.status, outcome.why) == ("suggested", EndReason.COMPLETED)
     assert honest(outcome, report)
     assert outcome.degraded
     assert any(outcome.degraded[:40] in note for note in report.notes)
@@ -75,7 +75,7 @@ async def test_a_model_that_fails_at_one_task_only_is_used_for_the_others(shape:
     async with FakeOpenAI(thinks(**{shape: refuses("No.")})) as server, thinking(tmp_path, server) as node:
         outcome, report = await researched(node, depth=1)
 
-        assert outcome.why is Why.COMPLETED
+        assert outcome.why is EndReason.COMPLETED
         assert honest(outcome, report)
         assert {"PlanDraft", "Answer", "Overview"} == set(shapes(server))
         assert any("refused" in note for note in report.notes)
@@ -124,12 +124,12 @@ async def test_what_failed_in_the_first_round_is_told_after_a_second_one_that_we
 
 async def test_a_server_that_goes_away_in_the_middle_leaves_a_whole_report(tmp_path: Path) -> None:
     async with FakeOpenAI(thinks(Answer=hangs())) as server, thinking(tmp_path, server, **BRIEFLY) as node:
-        handle = await node.submit(Ticket(text=QUESTION, brief=Brief()))
+        handle = await node.submit(Ticket(text=QUESTION, brief=ResearchOptions()))
         await server.until(lambda: len(server.bodies) > 1)
         await server.__aexit__(None, None, None)
         outcome = await handle.outcome()
 
-        assert outcome.why is Why.COMPLETED
+        assert outcome.why is EndReason.COMPLETED
         assert honest(outcome, node.report(outcome.run))
         assert "without the configured model" in outcome.degraded
 
@@ -144,14 +144,14 @@ async def test_cancelled_while_the_model_is_silent_it_ends_with_what_it_has(shap
 
     said = {"PlanDraft": plan, shape: hangs()}
     async with FakeOpenAI(thinks(**said)) as server, thinking(tmp_path, server, call_seconds=60.0) as node:
-        handle = await node.submit(Ticket(text=question, brief=Brief(depth=1)))
+        handle = await node.submit(Ticket(text=question, brief=ResearchOptions(depth=1)))
         await server.until(lambda: bool(server.bodies) and shapes(server)[-1] == shape)
         began = time.monotonic()
         handle.cancel()
         outcome = await asyncio.wait_for(handle.outcome(), HANGS_SECONDS)
 
         assert time.monotonic() - began < promised(2.0)
-        assert (outcome.status, outcome.why) == ("cancelled", Why.CANCELLED)
+        assert (outcome.status, outcome.why) == ("cancelled", EndReason.CANCELLED)
         report = node.report(outcome.run)
         assert report.partial.startswith("It was cancelled.")
         assert honest(outcome, report)

@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 import msgspec
 import pytest
 
-from actors.evidence.sources import Missed, Page
-from actors.workflow.outcome import Outcome, Why
+from actors.evidence.sources import FailedSource, Page
+from actors.workflow.outcome import EndReason, Outcome
 from runtime.node import Node
 from runtime.processes.pool import ROOT
 from tests.runtime.families.digging import node_on
@@ -78,7 +78,7 @@ async def done(folder: Path, feed: str) -> set[str]:
     """The paths of the pages that are durable by now."""
     async with opened(folder, feed) as node:
         rows = node.database.read("SELECT value FROM effect WHERE kind = 'page'")
-        read: list[Page | Missed] = [msgspec.msgpack.decode(value, type=Page | Missed) for (value,) in rows]
+        read: list[Page | FailedSource] = [msgspec.msgpack.decode(value, type=Page | FailedSource) for (value,) in rows]
         return {urlsplit(each.url if isinstance(each, Page) else each.place).path for each in read}
 
 
@@ -92,7 +92,7 @@ async def test_killed_at_any_moment_a_research_fetches_nothing_twice_and_reports
         whole_seconds = time.monotonic() - began
         whole = await resumed(tmp_path / "whole", dig.feed)
         assert whole is not None
-        assert whole.why is Why.COMPLETED
+        assert whole.why is EndReason.COMPLETED
         assert whole.resolution is not None
         assert len(whole.resolution.citations) >= 3
         kills, runs = 0, 0

@@ -10,11 +10,11 @@ import pytest
 
 from actors.evidence.claims import Claim
 from actors.helpdesk.workflow import RESEARCHER
-from actors.ports import Task
-from actors.research.models import Brief
+from actors.ports import ModelRequest
+from actors.research.models import ResearchOptions
 from actors.research.output_schemas import Answer
-from actors.workflow.outcome import Outcome, RunEnded, Spent, Why
-from actors.workflow.progress import RoundBegan, Worked
+from actors.workflow.outcome import EndReason, Outcome, RunEnded, Spent
+from actors.workflow.progress import RoundBegan, StageProgress
 from runtime.node import Node
 from runtime.settings import Settings, StorageSettings
 from runtime.storage.journal import Ticket
@@ -63,7 +63,7 @@ class Onward:
     """Models for a node: quotes what it is shown, and always knows what to look for next."""
 
     def for_run(self, *_: Any, **__: Any) -> tuple[Scripted, type[Spent]]:
-        def answer(task: Task) -> Answer:
+        def answer(task: ModelRequest) -> Answer:
             passages = task.findings.passages if task.findings else ()
             claims = tuple(Claim(s.of(p), n, s.of(p)) for n, p in enumerate(passages, 1) for s in p.quotes)
             return Answer(claims, ("Pinned entries of the Halyard cache",))
@@ -83,15 +83,15 @@ def cited(outcome: Outcome) -> bool:
 @pytest.mark.req("PR-1", "PR-7")
 async def test_a_question_becomes_a_report_over_the_own_documents(tmp_path: Path) -> None:
     async with knowing(tmp_path) as node:
-        handle = await node.submit(Ticket(id="T-1", text=QUESTION, brief=Brief()))
+        handle = await node.submit(Ticket(id="T-1", text=QUESTION, brief=ResearchOptions()))
         heard = [each async for each in handle.watch()]
         outcome = await handle.outcome()
 
-        assert (outcome.workflow, outcome.status, outcome.why) == ("research", "suggested", Why.COMPLETED)
+        assert (outcome.workflow, outcome.status, outcome.why) == ("research", "suggested", EndReason.COMPLETED)
         assert cited(outcome)
         assert isinstance(heard[-1], RunEnded)
         assert any(isinstance(each, RoundBegan) for each in heard)
-        assert any(isinstance(each, Worked) for each in heard)
+        assert any(isinstance(each, StageProgress) for each in heard)
         assert node.status("T-1")[1] == outcome
         assert [run.id for run in node.journal.latest(10)] == [outcome.run], "rounds below are not runs of their own"
         await node.database.run()  # what nobody waits for is written by now
@@ -100,11 +100,11 @@ async def test_a_question_becomes_a_report_over_the_own_documents(tmp_path: Path
 
 async def test_what_the_documents_do_not_say_is_an_honest_not_found(tmp_path: Path) -> None:
     async with knowing(tmp_path) as node:
-        handle = await node.submit(Ticket(text="Who won the rowing regatta of Lake Muon?", brief=Brief()))
+        handle = await node.submit(Ticket(text="Who won the rowing regatta of Lake Muon?", brief=ResearchOptions()))
 
         outcome = await handle.outcome()
 
-        assert (outcome.status, outcome.why) == ("not_found", Why.COMPLETED)
+        assert (outcome.status, outcome.why) == ("not_found", EndReason.COMPLETED)
 
 
 async def test_a_ticket_that_asks_for_a_report_gets_a_research_for_its_worker(tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ async def test_a_research_whose_deeper_round_was_interrupted_goes_on_with_it(tmp
     async with knowing(tmp_path) as node:
         # given
         node.models = Onward()  # type: ignore[assignment] # it is a port
-        handle = await node.submit(Ticket(id="T-1", text=QUESTION, brief=Brief(breadth=1, depth=3)))
+        handle = await node.submit(Ticket(id="T-1", text=QUESTION, brief=ResearchOptions(breadth=1, depth=3)))
         async for each in handle.watch():
             if isinstance(each, RoundBegan) and each.number == 2:
                 break
@@ -151,7 +151,7 @@ async def test_a_research_whose_deeper_round_was_interrupted_goes_on_with_it(tmp
         outcome = await again.outcome()
 
         # then
-        assert (outcome.run, outcome.why) == (handle.run, Why.COMPLETED)
+        assert (outcome.run, outcome.why) == (handle.run, EndReason.COMPLETED)
         assert node.database.read("SELECT count(*) FROM run WHERE id = ?", (below,)) == [(1,)]
         assert node.database.read("SELECT count(*) FROM run WHERE ended IS NULL") == [(0,)]
 
@@ -160,7 +160,7 @@ async def test_a_round_that_ended_while_nobody_heard_of_it_is_not_run_again(tmp_
     async with knowing(tmp_path) as node:
         # given a research of which the journal lost all since its deeper round began
         node.models = Onward()  # type: ignore[assignment] # it is a port
-        handle = await node.submit(Ticket(id="T-1", text=QUESTION, brief=Brief(breadth=1, depth=2)))
+        handle = await node.submit(Ticket(id="T-1", text=QUESTION, brief=ResearchOptions(breadth=1, depth=2)))
         whole = await handle.outcome()
         child = node.journal.outcome(node.journal.find(f"{handle.run}.9"))
         assert child is not None

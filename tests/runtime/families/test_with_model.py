@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from actors.workflow.outcome import Why
+from actors.workflow.outcome import EndReason
 from tests.fake_openai import FakeOpenAI
 from tests.runtime.families.modelled import (
     EVERYTHING,
@@ -48,7 +48,7 @@ async def test_a_model_plans_answers_and_writes_the_overview_and_what_is_complet
     async with FakeOpenAI(thinks()) as server, thinking(tmp_path, server) as node:
         outcome, report = await researched(node)
 
-        assert (outcome.status, outcome.why, outcome.degraded) == ("resolved", Why.COMPLETED, "")
+        assert (outcome.status, outcome.why, outcome.degraded) == ("resolved", EndReason.COMPLETED, "")
         assert outcome.resolution is not None
         assert outcome.resolution.grade == "resolved"
         assert shapes(server) == ["PlanDraft", "Answer", "Overview"], "one round: the model said that it is complete"
@@ -137,7 +137,7 @@ async def test_a_thousand_claims_are_a_few_lines(tmp_path: Path) -> None:
 
     outcome, report = await research(tmp_path, thinks(Answer=answers(*many), Overview={"claims": many}))
 
-    assert outcome.why is Why.COMPLETED
+    assert outcome.why is EndReason.COMPLETED
     assert honest(outcome, report)
     assert sum(len(block.lines) for block in report.sections) + len(report.overview) < 20
 
@@ -182,7 +182,7 @@ async def test_directions_of_a_model_are_bounded_and_are_data(tmp_path: Path) ->
     async with FakeOpenAI(thinks(Answer=answer)) as server, thinking(tmp_path, server) as node:
         outcome, report = await researched(node)
 
-        assert outcome.why is Why.COMPLETED
+        assert outcome.why is EndReason.COMPLETED
         assert outcome.status == "suggested"
         deeper = [it for it in map(asked, server.bodies) if it.material.get("round") == "2"]
         assert deeper

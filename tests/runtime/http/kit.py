@@ -11,12 +11,12 @@ from typing import Any, cast
 import aiohttp
 import msgspec
 
-from actors.ports import Filled, Model, Task
+from actors.ports import Completion, Model, ModelRequest
 from actors.workflow.outcome import Outcome, Spent
 from runtime.http.server import address, bound, listening
 from runtime.llm.models import Models
 from runtime.node import Node, RunHandle
-from runtime.service import Desk
+from runtime.service import TicketService
 from runtime.settings import LogSettings, RunSettings, ServerSettings, Settings, StorageSettings, WorkerSettings
 from tests.fakes import Knows, Remembers, Thinks
 from tests.patience import HANGS_SECONDS
@@ -35,7 +35,7 @@ class Held(Thinks):
         self.asked = asyncio.Event()
         self.free = asyncio.Event()
 
-    async def fill(self, shape: type[Any], task: Task, *, within: float) -> Filled:
+    async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Completion:
         self.asked.set()
         await self.free.wait()
         return await super().fill(shape, task, within=within)
@@ -57,7 +57,7 @@ class OneModel:
 class Interface:
     """What a test has in its hands."""
 
-    def __init__(self, desk: Desk, client: aiohttp.ClientSession, at: str) -> None:
+    def __init__(self, desk: TicketService, client: aiohttp.ClientSession, at: str) -> None:
         self.desk, self.node, self.client = desk, desk.node, client
         self.url = at
         self.port = int(at.rpartition(":")[2])
@@ -139,7 +139,7 @@ async def interface(
         real = node.memory
         if not memory:
             node.memory = cast("Any", Remembers())
-        desk = Desk(node)
+        desk = TicketService(node)
         await node.resume()
         with bound(chosen.server) as sock:
             at = address(sock)

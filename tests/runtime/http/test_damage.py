@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from actors.ports import Filled, Task
-from actors.research.models import Brief
+from actors.ports import Completion, ModelRequest
+from actors.research.models import ResearchOptions
 from actors.research.workflow import ResearchCase
 from runtime.http.openapi import document
 from runtime.node import Node
 from runtime.storage.journal import Ticket
 from runtime.storage.private import DATABASE
-from runtime.storage.tickets import Wanted, listed
+from runtime.storage.tickets import Wanted, list_tickets
 from tests.fakes import Knows, Thinks
 from tests.runtime.http.kit import Held, Interface, OneModel, interface, sentence, settings, until
 
@@ -58,7 +58,7 @@ ROWS: dict[str, list[tuple[str, tuple[Any, ...]]]] = {
 class HeldLater(Held):
     """Thinks at once for the first agent of each run, and for the others when it is let."""
 
-    async def fill(self, shape: type[Any], task: Task, *, within: float) -> Filled:
+    async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Completion:
         if task.agent == "ticketing":
             return await Thinks.fill(self, shape, task, within=within)
         return await super().fill(shape, task, within=within)
@@ -111,7 +111,7 @@ async def test_a_damaged_run_that_is_over_is_a_documented_problem(what: str, tmp
         assert said["/tickets/T-1/cancel"][0] == 200, "it has ended, whatever else is known"
         # and all else goes on
         assert (await web.ask("GET", "/tickets/T-2"))[1]["outcome"]["status"] == "resolved"
-        assert [run.ticket for run, _ in listed(web.node.database, Wanted()).runs] == ["T-2", "T-1"]
+        assert [run.ticket for run, _ in list_tickets(web.node.database, Wanted()).runs] == ["T-2", "T-1"]
         again = await web.submit("Another question.", id="T-1", wait=20)
         assert (again["why"], again["run"] != receipt["run"]) == ("completed", True)
 
@@ -127,7 +127,7 @@ async def test_a_row_of_other_kinds_hides_nothing(what: str, tmp_path: Path) -> 
             status, body = await web.ask("GET", path)
             assert status == 200
             assert body["outcome"]["status"] == "resolved"
-        assert {run.ticket for run, _ in listed(web.node.database, Wanted()).runs} == {"T-1", "T-2"}
+        assert {run.ticket for run, _ in list_tickets(web.node.database, Wanted()).runs} == {"T-1", "T-2"}
         assert [each.ticket for each in web.node.journal.unfinished()] == []
 
 
@@ -167,8 +167,8 @@ def test_every_door_documents_the_problem() -> None:
 async def test_a_damaged_research_that_nobody_runs_is_given_up(tmp_path: Path) -> None:
     async with Node.open(settings(tmp_path)) as node:
         flow = node.flows["research"]
-        case = ResearchCase(ticket_id="T-1", text="How?", brief=Brief())
-        await node.journal.accept(Ticket(id="T-1", text="How?", brief=Brief()), "R-1", flow, case, "gone")
+        case = ResearchCase(ticket_id="T-1", text="How?", brief=ResearchOptions())
+        await node.journal.accept(Ticket(id="T-1", text="How?", brief=ResearchOptions()), "R-1", flow, case, "gone")
         harm(node.folder, DAMAGES["the beginning is no MessagePack"])
 
         assert await node.resume() == []

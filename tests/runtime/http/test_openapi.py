@@ -12,12 +12,13 @@ from runtime.cli.ticket_input import ID
 from runtime.cli.view.result import as_json
 from runtime.http.app import ROUTES
 from runtime.http.openapi import document
-from runtime.http.schemas import Feedback, Health, NewTicket, Noted, Problem, Receipt, Standing
-from runtime.run_record import Ended
+from runtime.http.schemas import Feedback, FeedbackReceipt, Health, NewTicket, Problem, Receipt, RunStatus
+from runtime.run_record import EndedRecord
 from tests.runtime.http.kit import TEXT, TOKEN, Held, Interface, interface
 
 SHAPES: dict[str, type] = {
-    shape.__name__: shape for shape in (Ended, Health, Noted, Problem, Receipt, Standing, NewTicket, Feedback)
+    shape.__name__: shape
+    for shape in (EndedRecord, Health, FeedbackReceipt, Problem, Receipt, RunStatus, NewTicket, Feedback)
 }
 
 
@@ -50,7 +51,7 @@ def test_every_reference_leads_somewhere_and_every_schema_is_complete() -> None:
     assert set(schemas["NewTicket"]["properties"]) == set(NewTicket.__struct_fields__)
     assert schemas["NewTicket"]["additionalProperties"] is False
     assert schemas["Outcome"]["properties"]["handoffs"]["type"] == "array"
-    for name in ("Ended", "Standing"):
+    for name in ("Ended", "RunStatus"):
         assert {"question", "subject", "requester"} < set(schemas[name]["required"])
         assert schemas[name]["properties"]["started"] == {"type": "string", "format": "date-time"}
 

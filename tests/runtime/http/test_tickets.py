@@ -12,7 +12,7 @@ import pytest
 
 from runtime.cli.view.result import as_json
 from runtime.run_record import ended as told
-from runtime.service import keyed
+from runtime.service import id_for_key
 from runtime.storage.tickets import asked
 from tests.fakes import ANSWER
 from tests.patience import promised
@@ -196,7 +196,7 @@ class TestTheSameAgain:
 
             assert status == 422
             assert "new key" in why
-            assert web.node.journal.find(keyed("a4f0")).ended is not None
+            assert web.node.journal.find(id_for_key("a4f0")).ended is not None
 
     async def test_id_with_another_text_waits_for_the_first_and_then_is_a_new_run(self, tmp_path: Path) -> None:
         model = Held()

@@ -6,8 +6,8 @@ import random
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
-from actors.evidence.passages import Findings, Passage
-from actors.ports import Filled, PortFailed, Task
+from actors.evidence.passages import Passage, SearchHits
+from actors.ports import Completion, ModelRequest, PortFailed
 from runtime.llm.openai_model import OpenAIModel
 from runtime.settings import ModelSettings
 from tests.clock import Jumping
@@ -32,9 +32,9 @@ def passage(number: int, text: str = "", *, title: str = "") -> Passage:
     )
 
 
-def task(ticket: str = "The VPN drops every hour.", *passages: Passage, may_search: bool = False) -> Task:
-    findings = Findings(passages=passages) if passages else None
-    return Task(
+def task(ticket: str = "The VPN drops every hour.", *passages: Passage, may_search: bool = False) -> ModelRequest:
+    findings = SearchHits(passages=passages) if passages else None
+    return ModelRequest(
         agent="worker", instructions="You resolve tickets.", material=(("ticket", ticket),), findings=findings,
         may_search=may_search,
     )  # fmt: skip
@@ -55,19 +55,19 @@ class Skipping(Jumping):
         return asyncio.get_running_loop().call_soon(callback, *args)
 
 
-SILENCE = Findings(abstain="never said")
+SILENCE = SearchHits(abstain="never said")
 """In the place of findings: the search does not come back, whatever time it was given."""
 
 
 class Library:
     """A knowledge that finds what it was given, and remembers what it was asked."""
 
-    def __init__(self, *findings: Findings | PortFailed) -> None:
+    def __init__(self, *findings: SearchHits | PortFailed) -> None:
         self._findings = list(findings)
         self.questions: list[str] = []
         self.within: list[float] = []
 
-    async def search(self, question: str, *, within: float, limit: int | None = None, **_: object) -> Findings:
+    async def search(self, question: str, *, within: float, limit: int | None = None, **_: object) -> SearchHits:
         self.questions.append(question)
         self.within.append(within)
         found = self._findings.pop(0) if len(self._findings) > 1 else self._findings[0]
@@ -107,11 +107,11 @@ async def until(condition: Callable[[], bool]) -> None:
 class Answers:
     """A model that gives this, or raises it, after so many seconds of its clock."""
 
-    def __init__(self, outcome: Filled | Exception, clock: Jumping | None = None, seconds: float = 0.0) -> None:
+    def __init__(self, outcome: Completion | Exception, clock: Jumping | None = None, seconds: float = 0.0) -> None:
         self._outcome, self._clock, self._seconds = outcome, clock, seconds
         self.within: list[float] = []
 
-    async def fill(self, shape: type[Any], task: Task, *, within: float) -> Filled:
+    async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Completion:
         self.within.append(within)
         if self._clock is not None and self._seconds:
             over = asyncio.Event()

@@ -4,24 +4,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.llm.capabilities import FIRST, Dialect, simpler
+from runtime.llm.capabilities import FIRST, Capabilities, simpler
 
 
 @pytest.mark.parametrize(
     ("detail", "expected"),
     [
-        ("'response_format' of type json_schema is not supported", Dialect(format="json_object")),
-        ("Unsupported parameter: 'max_completion_tokens'", Dialect(limit="max_tokens")),
+        ("'response_format' of type json_schema is not supported", Capabilities(format="json_object")),
+        ("Unsupported parameter: 'max_completion_tokens'", Capabilities(limit="max_tokens")),
         (
             "'max_completion_tokens' is too large; maximum context length is 8192",
-            Dialect(limit="max_tokens"),
+            Capabilities(limit="max_tokens"),
         ),
-        ("registry/llama does not support tools", Dialect(tools=False)),
-        ("Bad Request", Dialect(format="json_object")),
-        ("Invalid schema for function 'search_knowledge'", Dialect(format="json_object")),
+        ("registry/llama does not support tools", Capabilities(tools=False)),
+        ("Bad Request", Capabilities(format="json_object")),
+        ("Invalid schema for function 'search_knowledge'", Capabilities(format="json_object")),
     ],
 )
-def test_what_the_server_minds_is_left_out_first(detail: str, expected: Dialect) -> None:
+def test_what_the_server_minds_is_left_out_first(detail: str, expected: Capabilities) -> None:
     assert simpler(FIRST, detail, tools=True) == expected
 
 
@@ -42,7 +42,7 @@ def test_where_no_other_form_helps_none_is_tried(detail: str) -> None:
     st.booleans(),
 )
 def test_each_form_is_tried_once_at_most(details: list[str], tools: bool) -> None:
-    form: Dialect | None = FIRST
+    form: Capabilities | None = FIRST
     seen = set()
     for detail in details:
         assert form not in seen

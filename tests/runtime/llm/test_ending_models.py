@@ -7,7 +7,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from actors.helpdesk.output_schemas import Analysis, Draft, Summary
-from actors.workflow.outcome import Outcome, Why
+from actors.workflow.outcome import EndReason, Outcome
 from runtime.llm.output_schema import ends_run, says_nothing
 from runtime.storage.journal import Ticket
 from tests.fake_openai import FakeOpenAI, says
@@ -38,7 +38,7 @@ async def test_a_model_that_says_nothing_but_that_it_ends_the_run_is_asked_again
 ) -> None:
     outcome, lines, calls = await asked(tmp_path, said)
 
-    assert (outcome.why, outcome.by, outcome.status) == (Why.COMPLETED, "ticketing", "suggested")
+    assert (outcome.why, outcome.by, outcome.status) == (EndReason.COMPLETED, "ticketing", "suggested")
     assert outcome.resolution is not None
     assert QUOTE in outcome.resolution.text
     assert outcome.degraded
@@ -66,7 +66,7 @@ async def test_a_model_that_hands_over_to_nobody_loses_no_ticket(tmp_path: Path)
 
     outcome, lines, _ = await asked(tmp_path, everything)
 
-    assert (outcome.why, outcome.status) == (Why.COMPLETED, "suggested")
+    assert (outcome.why, outcome.status) == (EndReason.COMPLETED, "suggested")
     assert outcome.resolution is not None
     assert QUOTE in outcome.resolution.text
     assert outcome.degraded == "The configured model came to no answer; this quotes."

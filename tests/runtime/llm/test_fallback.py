@@ -5,17 +5,17 @@ import asyncio
 import pytest
 
 from actors.helpdesk.output_schemas import Summary
-from actors.ports import BudgetSpent, Filled, ModelFailed
+from actors.ports import BudgetSpent, Completion, ModelFailed
 from runtime.llm.fallback import Fallback
 from tests.clock import Jumping, settle
 from tests.fake_openai import FakeOpenAI, fails
 from tests.runtime.llm.kit import Answers, model_at, task
 
-LESSER = Filled(Summary(summary="Closest passages."))
+LESSER = Completion(Summary(summary="Closest passages."))
 
 
 async def test_a_model_that_answers_is_not_doubted() -> None:
-    filled = Filled(Summary(summary="Solved."), judged=True)
+    filled = Completion(Summary(summary="Solved."), judged=True)
     lesser = Answers(LESSER)
     assert await Fallback(Answers(filled), lesser, Jumping()).fill(Summary, task(), within=10) is filled
     assert lesser.within == []

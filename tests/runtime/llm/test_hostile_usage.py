@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from actors.helpdesk.output_schemas import Summary
-from actors.workflow.outcome import Spent, Why
+from actors.workflow.outcome import EndReason, Spent
 from runtime.llm.completion import MOST_TOKENS, read
 from tests.fake_openai import FakeOpenAI, completion, says
 from tests.runtime.families.modelled import researched, thinking
@@ -71,7 +71,7 @@ async def test_a_run_with_such_a_server_ends_once_and_can_be_read(what: str, tmp
         outcome, _ = await researched(node)
         stored, read_again = node.status(outcome.ticket)
 
-        assert outcome.why is Why.COMPLETED
+        assert outcome.why is EndReason.COMPLETED
         assert outcome.spent.estimated
         assert 0 < outcome.spent.tokens_in < 200_000
         assert read_again == outcome

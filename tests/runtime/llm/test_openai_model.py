@@ -11,7 +11,7 @@ import structlog
 from aiohttp import web
 
 from actors.evidence.claims import Claim
-from actors.evidence.passages import Findings
+from actors.evidence.passages import SearchHits
 from actors.helpdesk.output_schemas import Draft, Summary
 from actors.ports import BudgetSpent, ModelFailed, PortFailed
 from actors.workflow.outcome import Spent
@@ -463,7 +463,7 @@ DRAFT = says({"claims": [{"text": "A session lasts 8 hours.", "passage": 2, "quo
 
 
 async def test_what_a_search_finds_is_numbered_behind_what_was_shown() -> None:
-    library = Library(Findings(passages=(passage(1), passage(2, "A session lasts 8 hours."))))
+    library = Library(SearchHits(passages=(passage(1), passage(2, "A session lasts 8 hours."))))
     step = calls((SEARCH, ASK))
     async with FakeOpenAI(step, DRAFT) as server, model_at(server, knowledge=library) as model:
         filled = await model.fill(Draft, task("x", passage(1), may_search=True), within=1000)
@@ -480,7 +480,7 @@ async def test_what_a_search_finds_is_numbered_behind_what_was_shown() -> None:
 
 
 async def test_who_searches_without_end_is_asked_without_tools() -> None:
-    library = Library(Findings())
+    library = Library(SearchHits())
     script = [calls((SEARCH, ASK)) for _ in range(3)]
     async with FakeOpenAI(*script, DRAFT) as server, model_at(server, knowledge=library, tool_calls=3) as model:
         await model.fill(Draft, task(may_search=True), within=1000)
@@ -489,7 +489,7 @@ async def test_who_searches_without_end_is_asked_without_tools() -> None:
 
 
 async def test_many_searches_at_once_count_each() -> None:
-    library = Library(Findings())
+    library = Library(SearchHits())
     step = calls(*[(SEARCH, ASK)] * 50)
     async with FakeOpenAI(step, DRAFT) as server, model_at(server, knowledge=library, tool_calls=4) as model:
         await model.fill(Draft, task(may_search=True), within=1000)
@@ -499,7 +499,7 @@ async def test_many_searches_at_once_count_each() -> None:
 
 
 async def test_tool_calls_that_nobody_offered_are_no_answer() -> None:
-    library = Library(Findings())
+    library = Library(SearchHits())
     async with FakeOpenAI(calls((SEARCH, ASK))) as server, model_at(server, knowledge=library) as model:
         with pytest.raises(ModelFailed, match="form of Draft"):
             await model.fill(Draft, task(may_search=False), within=100)
@@ -518,7 +518,7 @@ async def test_tool_calls_that_nobody_offered_are_no_answer() -> None:
     ],
 )
 async def test_a_wrong_tool_call_is_answered_and_never_carried_out(name: str, arguments: str, answer: str) -> None:
-    library = Library(Findings())
+    library = Library(SearchHits())
     step = calls((name, arguments))
     async with FakeOpenAI(step, DRAFT) as server, model_at(server, knowledge=library) as model:
         await model.fill(Draft, task(may_search=True), within=1000)
@@ -547,7 +547,7 @@ async def test_a_search_without_end_leaves_time_for_the_answer() -> None:
 
 async def test_a_server_without_tools_answers_without_searching() -> None:
     step = fails(400, "this model does not support tools")
-    library = Library(Findings())
+    library = Library(SearchHits())
     async with FakeOpenAI(step, DRAFT) as server, model_at(server, knowledge=library) as model:
         await model.fill(Draft, task(may_search=True), within=1000)
         await model.fill(Draft, task(may_search=True), within=1000)
@@ -679,7 +679,7 @@ def echoes() -> Step:
 async def test_parts_missing_ids_and_ready_made_arguments_are_understood() -> None:
     wanted = {"content": None, "tool_calls": [{"function": {"name": SEARCH, "arguments": {"question": "Why?"}}}]}
     parts = {"content": [{"type": "text", "text": '{"claims"'}, {"type": "text", "text": ": []}"}]}
-    library = Library(Findings())
+    library = Library(SearchHits())
     script = [sends(completion(wanted)), sends(completion(parts))]
     async with FakeOpenAI(*script) as server, model_at(server, knowledge=library) as model:
         assert (await model.fill(Draft, task(may_search=True), within=1000)).value == Draft()

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from actors.evidence.claims import Claim
-from actors.helpdesk.output_schemas import Analysis, Draft, PassOn, Summary
+from actors.helpdesk.output_schemas import Analysis, Draft, HandoverRequest, Summary
 from runtime.llm.output_schema import Malformed, contract, strict_schema
 
 
@@ -111,4 +111,4 @@ def test_a_reason_that_quotes_the_model_is_safe_to_print() -> None:
 
 
 def test_the_contract_of_a_shape_is_made_once() -> None:
-    assert contract(PassOn) is contract(PassOn)
+    assert contract(HandoverRequest) is contract(HandoverRequest)

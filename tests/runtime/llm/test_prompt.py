@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from actors.evidence.passages import Findings
-from actors.ports import Task
+from actors.evidence.passages import SearchHits
+from actors.ports import ModelRequest
 from runtime.llm import prompt
 from tests.runtime.llm.kit import FENCE, passage, task
 
@@ -42,7 +42,7 @@ def read(text: str) -> Read:
     return Read(blocks, "\n".join(outside))
 
 
-def shown(one: Task) -> Read:
+def shown(one: ModelRequest) -> Read:
     passages = list(one.findings.passages) if one.findings else []
     return read(prompt.user(one, FENCE, passages, "Draft", LIMIT))
 
@@ -88,13 +88,13 @@ def test_a_title_is_one_line() -> None:
 
 
 def test_long_material_is_cut_and_says_so() -> None:
-    block = prompt.fenced(FENCE, "ticket", "x" * 500, 100)
+    block = prompt.fence_text(FENCE, "ticket", "x" * 500, 100)
     assert block.count("x") == 100
     assert "[cut: 100 of 500 characters are shown]" in block
 
 
 def test_a_search_without_results_is_told_with_its_reason_as_data() -> None:
-    one = Task(agent="a", instructions="", material=(), findings=Findings(abstain="Nothing bears on it."))
+    one = ModelRequest(agent="a", instructions="", material=(), findings=SearchHits(abstain="Nothing bears on it."))
     seen = shown(one)
     assert seen.blocks == [("note of the search", "Nothing bears on it.")]
     assert prompt.NOTHING_FOUND in seen.outside

@@ -34,7 +34,7 @@ def test_sparse_rows_multiply_like_dense_ones() -> None:
     np.testing.assert_allclose(ROWS.times(matrix), whole @ matrix, atol=1e-4)
     other = dice.standard_normal((len(ROWS), 3), np.float32)
     np.testing.assert_allclose(ROWS.spread(other, terms), whole.T @ other, atol=1e-3)
-    np.testing.assert_array_equal(dense(ROWS.turned(terms), len(ROWS)), whole.T)
+    np.testing.assert_array_equal(dense(ROWS.transpose(terms), len(ROWS)), whole.T)
     which = dice.permutation(len(ROWS))[:50]
     np.testing.assert_array_equal(dense(ROWS.take(which), terms), whole[which])
     np.testing.assert_array_equal(dense(ROWS.below(40), 40), whole[:, :40])

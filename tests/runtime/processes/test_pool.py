@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from actors.evidence.passages import Findings
-from actors.workflow.outcome import Why
+from actors.evidence.passages import SearchHits
+from actors.workflow.outcome import EndReason
 from runtime.processes.pool import ROOT, Workers, WorkFailed, WorkTimedOut
 from tests.clock import settle
 from tests.fakes import Knows, Stage
@@ -232,15 +232,15 @@ def test_a_worker_dies_with_its_parent_however_that_dies() -> None:
 @pytest.mark.req("HD-3.5")
 async def test_an_agent_that_blocks_a_worker_process_holds_no_run_and_the_process_is_killed(workers: Workers) -> None:
     class Blocks(Knows):
-        async def search(self, question: str, *, within: float, limit: int | None = None, **_: object) -> Findings:
-            return Findings(abstain=str(await workers.call(SLEEP, 1000.0, within=600, returns=int)))
+        async def search(self, question: str, *, within: float, limit: int | None = None, **_: object) -> SearchHits:
+            return SearchHits(abstain=str(await workers.call(SLEEP, 1000.0, within=600, returns=int)))
 
     stage = Stage(knowledge=Blocks())
     await busy(workers, 1)
 
     outcome = await stage.end()
 
-    assert (outcome.why, outcome.by, outcome.status) == (Why.TIMED_OUT, "ticketing", "error")
+    assert (outcome.why, outcome.by, outcome.status) == (EndReason.TIMED_OUT, "ticketing", "error")
     await killed(workers, 2)  # one for each try
     assert workers._busy == set()
 

@@ -2,8 +2,8 @@
 
 import msgspec
 
-from actors.evidence.sources import Missed
-from actors.reporting.report import Block, Chart, Line, Listed, Report, Table
+from actors.evidence.sources import FailedSource
+from actors.reporting.report import Chart, Report, ReportSection, ReportSentence, SourceEntry, Table
 from actors.research.compose import compose
 from tests.actors.research import cases
 
@@ -28,14 +28,35 @@ def plain() -> Report:
 
 def hostile(said: str = EVIL) -> Report:
     """Every text of every part is this one."""
-    line = Line(said, (1, 2), said, said)
-    block = Block(said, (line, Line(f"```\n{said}\n```", (1,)), Line(f"{said}\n- {said}\n- {said}", (3,))), said)
-    sources = tuple(Listed(n, said, url, said, said, said, 1, 2, said, 1) for n, url in enumerate(URLS, 1))
+    line = ReportSentence(said, (1, 2), said, said)
+    block = ReportSection(
+        said,
+        (line, ReportSentence(f"```\n{said}\n```", (1,)), ReportSentence(f"{said}\n- {said}\n- {said}", (3,))),
+        said,
+    )
+    sources = tuple(SourceEntry(n, said, url, said, said, said, 1, 2, said, 1) for n, url in enumerate(URLS, 1))
     return msgspec.structs.replace(
-        plain(), title=said, question=f"{said}?", overview=(line,), key_points=(line,), sections=(block,),
-        comparison=Table(("", said, said), ((Line(said), line, Line("—")),)), competitors=(block,), features=block,
-        swot=(block,), contradictions=((line, line),), unanswered=(said,), further=(said,),
-        missed=(Missed(said, "dead", said),), sources=sources, partial=said, notes=(said,),
-        charts=(Chart("pie", said, ((said, 1), ("b", 2))), Chart("bar", said, ((said, 1),)),
-                Chart("timeline", said, ((said, 2020),)), Chart("pie", "one", (("whole", 1),))),
-    )  # fmt: skip
+        plain(),
+        title=said,
+        question=f"{said}?",
+        overview=(line,),
+        key_points=(line,),
+        sections=(block,),
+        comparison=Table(("", said, said), ((ReportSentence(said), line, ReportSentence("—")),)),
+        competitors=(block,),
+        features=block,
+        swot=(block,),
+        contradictions=((line, line),),
+        unanswered=(said,),
+        further=(said,),
+        missed=(FailedSource(said, "dead", said),),
+        sources=sources,
+        partial=said,
+        notes=(said,),
+        charts=(
+            Chart("pie", said, ((said, 1), ("b", 2))),
+            Chart("bar", said, ((said, 1),)),
+            Chart("timeline", said, ((said, 2020),)),
+            Chart("pie", "one", (("whole", 1),)),
+        ),
+    )

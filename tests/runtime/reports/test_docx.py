@@ -7,12 +7,12 @@ import pytest
 from docx import Document
 
 from actors.reporting.report import Report, body
-from runtime.reports.docx import made
+from runtime.reports.docx import render
 from tests.runtime.reports import samples
 
 
 def opened(report: Report) -> Any:
-    return Document(io.BytesIO(made(report)))
+    return Document(io.BytesIO(render(report)))
 
 
 def words(document: Any) -> str:

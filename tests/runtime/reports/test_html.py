@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lxml import html
 
 from actors.reporting.report import Report, body
-from runtime.reports.html import made
+from runtime.reports.html import render
 from tests.runtime.reports import samples
 
 TAGS = {
@@ -26,7 +26,7 @@ ATTRIBUTES = {
 
 
 def parsed(report: Report) -> Any:
-    return html.document_fromstring(made(report).decode())
+    return html.document_fromstring(render(report).decode())
 
 
 def words(page: Any) -> str:

@@ -6,10 +6,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from actors.reporting.report import Line, Table
+from actors.reporting.report import ReportSentence, Table
 from actors.text.source_text import Span
 from runtime.reports.fonts import CHINESE, JAPANESE, KOREAN, Fonts
-from runtime.reports.pdf import made
+from runtime.reports.pdf import render
 from tests.runtime.reports import samples
 
 BARE = Fonts(folders=())
@@ -17,7 +17,7 @@ BARE = Fonts(folders=())
 
 
 def test_a_report_has_its_pages_title_and_links() -> None:
-    document = made(samples.plain())
+    document = render(samples.plain())
 
     assert document.startswith(b"%PDF-")
     assert b"%%EOF" in document[-20:]
@@ -26,7 +26,7 @@ def test_a_report_has_its_pages_title_and_links() -> None:
 
 
 def test_only_plain_web_addresses_are_links() -> None:
-    document = made(samples.hostile())
+    document = render(samples.hostile())
 
     targets = set(re.findall(rb"/URI \((.*?)\) ?>>|/URI \((.*?)\)\n", document))
     flat = {part for pair in targets for part in pair if part}
@@ -37,19 +37,19 @@ def test_only_plain_web_addresses_are_links() -> None:
 
 @pytest.mark.parametrize("said", [samples.EVIL, samples.SCRIPTS, "\x00\x0b\ufffe\ud800", "", "x" * 1000, "中" * 500])
 def test_any_text_is_laid_out(said: str) -> None:
-    assert made(samples.hostile(said)).startswith(b"%PDF-")
+    assert render(samples.hostile(said)).startswith(b"%PDF-")
 
 
 def test_a_cell_longer_than_a_page_is_broken() -> None:
-    table = Table(("", "A"), ((Line("Long"), Line("word " * 4000, (1,))),))
+    table = Table(("", "A"), ((ReportSentence("Long"), ReportSentence("word " * 4000, (1,))),))
 
-    document = made(msgspec.structs.replace(samples.plain(), comparison=table))
+    document = render(msgspec.structs.replace(samples.plain(), comparison=table))
 
     assert len(re.findall(rb"/Type /Page\b", document)) > 5
 
 
 def test_the_same_report_makes_the_same_file() -> None:
-    assert made(samples.plain()) == made(samples.plain())
+    assert render(samples.plain()) == render(samples.plain())
 
 
 @pytest.mark.parametrize(

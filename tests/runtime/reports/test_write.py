@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from actors.reporting.markdown import rendered
+from actors.reporting.markdown import render_markdown
 from runtime.reports import NotWritten, formats, write
 from runtime.reports.figure import LETTER, WIDTH, Bar, Text, figure, fit
 from runtime.reports.svg import drawn
@@ -32,7 +32,7 @@ def test_the_suffix_says_the_format(tmp_path: Path, suffix: str) -> None:
 def test_markdown_is_what_the_run_answers(tmp_path: Path) -> None:
     write(samples.plain(), tmp_path / "report.md")
 
-    assert (tmp_path / "report.md").read_text(encoding="utf-8") == rendered(samples.plain())
+    assert (tmp_path / "report.md").read_text(encoding="utf-8") == render_markdown(samples.plain())
 
 
 @pytest.mark.parametrize("name", ["report.exe", "report"])

@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.ports import ModelFailed
-from runtime.resilience.limits import Breaker, Grant, Limiter
+from runtime.resilience.limits import Breaker, Limiter, Permit
 from tests.clock import Jumping, settle
 
 
-def take(limiter: Limiter, tokens: int = 0) -> "asyncio.Task[Grant]":
+def take(limiter: Limiter, tokens: int = 0) -> "asyncio.Task[Permit]":
     return asyncio.create_task(limiter.acquire(tokens))
 
 
@@ -158,8 +158,8 @@ def test_in_whatever_order_things_happen_no_limit_is_broken(steps: list[Step]) -
 async def _happens(steps: list[Step]) -> None:
     clock = Jumping()
     limiter = Limiter(clock, concurrency=3, requests_per_minute=5, tokens_per_minute=1000)
-    tasks: list[asyncio.Task[Grant]] = []
-    running: list[asyncio.Task[Grant]] = []
+    tasks: list[asyncio.Task[Permit]] = []
+    running: list[asyncio.Task[Permit]] = []
     begun: list[tuple[float, int]] = []
     for what, number in steps:
         if what == "ask":

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from actors.evidence.sources import Missed, SearchResult
+from actors.evidence.sources import FailedSource, SearchResult
 from bus import Clock
-from runtime.crawl.http_client import Client, Got
+from runtime.crawl.http_client import Client, FetchResult
 from runtime.processes.pool import Workers
 from runtime.search.feed_parser import Entry, plain, read
 from runtime.search.feeds import FEED_BYTES, NONE_READ, Feeds, RunFeeds, best
@@ -43,12 +43,12 @@ TEA = rss(
 class Web:
     """A client that gives what it was told, and counts."""
 
-    def __init__(self, **pages: Got) -> None:
-        self.pages = {NEWS: Got(NEWS, 200, "application/rss+xml", "utf-8", TEA)} | pages
+    def __init__(self, **pages: FetchResult) -> None:
+        self.pages = {NEWS: FetchResult(NEWS, 200, "application/rss+xml", "utf-8", TEA)} | pages
         self.asked: list[str] = []
         self.hanging = asyncio.Event()
 
-    async def get(self, url: str, *, within: float, types: str = "text") -> Got:
+    async def get(self, url: str, *, within: float, types: str = "text") -> FetchResult:
         assert types == "feed"
         self.asked.append(url)
         got = self.pages.get(url)
@@ -87,9 +87,9 @@ async def feeds(
         workers.close()
 
 
-async def ask(run: RunFeeds, query: str = "green tea", limit: int = 5) -> tuple[list[SearchResult], list[Missed]]:
+async def ask(run: RunFeeds, query: str = "green tea", limit: int = 5) -> tuple[list[SearchResult], list[FailedSource]]:
     found = await run.search(query, limit=limit, within=20)
-    return [e for e in found if isinstance(e, SearchResult)], [e for e in found if isinstance(e, Missed)]
+    return [e for e in found if isinstance(e, SearchResult)], [e for e in found if isinstance(e, FailedSource)]
 
 
 @pytest.mark.req("PR-11")
@@ -121,10 +121,12 @@ async def test_a_feed_is_fetched_once_in_a_research_even_after_a_crash() -> None
 @pytest.mark.req("RE-4", "PR-25")
 async def test_each_feed_that_fails_is_named_and_the_others_are_searched() -> None:
     many = {
-        "https://gone.example/": Got("https://gone.example/", 404, reason="dead", detail="It is not there."),
-        "https://html.example/": Got("https://html.example/", 200, body=b"<!doctype html><html><body>x</body></html>"),
-        "https://large.example/": Got("https://large.example/", 200, body=b"<rss>" + b" " * FEED_BYTES),
-        "https://cut.example/": Got("https://cut.example/", 200, body=TEA, truncated=True),
+        "https://gone.example/": FetchResult("https://gone.example/", 404, reason="dead", detail="It is not there."),
+        "https://html.example/": FetchResult(
+            "https://html.example/", 200, body=b"<!doctype html><html><body>x</body></html>"
+        ),
+        "https://large.example/": FetchResult("https://large.example/", 200, body=b"<rss>" + b" " * FEED_BYTES),
+        "https://cut.example/": FetchResult("https://cut.example/", 200, body=TEA, truncated=True),
     }
     urls = (NEWS, *many, "file:///etc/passwd")
     web = Web(**many)
@@ -148,25 +150,25 @@ async def test_a_silent_feed_is_given_up_after_its_seconds() -> None:
     async with feeds(Web(), "https://silent.example/", clock=Hasty()) as run:
         _, missed = await ask(run)
 
-    assert missed[0] == Missed("https://silent.example/", "timed_out", "The feed did not answer within 15 s.")
+    assert missed[0] == FailedSource("https://silent.example/", "timed_out", "The feed did not answer within 15 s.")
 
 
 async def test_when_no_feed_can_be_read_the_source_has_failed() -> None:
-    async with feeds(Web(**{NEWS: Got(NEWS, 500, reason="dead", detail="It answers with 500.")})) as run:
+    async with feeds(Web(**{NEWS: FetchResult(NEWS, 500, reason="dead", detail="It answers with 500.")})) as run:
         _, missed = await ask(run)
 
-    assert missed[-1] == Missed("rss", "source_failed", NONE_READ)
+    assert missed[-1] == FailedSource("rss", "source_failed", NONE_READ)
 
 
 async def test_whoever_gives_up_while_a_feed_is_read_holds_up_nobody() -> None:
-    web = Web(**{BLOG: Got(BLOG, 200, body=TEA)})
+    web = Web(**{BLOG: FetchResult(BLOG, 200, body=TEA)})
     async with feeds(web, BLOG, "https://silent.example/") as run:
         first = asyncio.create_task(ask(run))
         await web.hanging.wait()
         first.cancel()
         with pytest.raises(asyncio.CancelledError):
             await first
-        web.pages["https://silent.example/"] = Got("https://silent.example/", 200, body=TEA)
+        web.pages["https://silent.example/"] = FetchResult("https://silent.example/", 200, body=TEA)
 
         assert len({each.url for each in (await ask(run))[0]}) == 3
 
@@ -225,7 +227,7 @@ BOMBS = {
 
 @pytest.mark.parametrize("body", BOMBS.values(), ids=BOMBS)
 async def test_a_bomb_harms_nobody_and_brings_nothing_in(body: bytes) -> None:
-    async with feeds(Web(**{BLOG: Got(BLOG, 200, body=body)}), BLOG, NEWS) as run:
+    async with feeds(Web(**{BLOG: FetchResult(BLOG, 200, body=body)}), BLOG, NEWS) as run:
         results, missed = await ask(run, "tea root passwd")
 
     assert any(each.url == "https://news.example/green" for each in results), "the other feed is searched"

@@ -10,12 +10,12 @@ import pytest
 from aiohttp.web import json_response
 
 from actors.reporting.report import Report
-from actors.research.models import Brief
-from actors.workflow.outcome import Why
+from actors.research.models import ResearchOptions
+from actors.workflow.outcome import EndReason
 from runtime.crawl.originals import extract_again, forget
 from runtime.node import Node
 from runtime.settings import FeedsSettings, FetchSettings, Settings, StorageSettings, TavilySettings
-from runtime.state_files.state_file import parsed
+from runtime.state_files.state_file import parse_state
 from runtime.storage.journal import Ticket
 from tests import site_pages
 from tests.fake_tavily import KEY, FakeTavily, Step, extracts, fails, hit
@@ -64,9 +64,9 @@ async def node_with(folder: Path, tavily: FakeTavily, *feeds: str) -> AsyncItera
 
 async def research(node: Node, **brief: Any) -> Report:
     known: dict[str, Any] = {"breadth": 2, "depth": 1, **brief}
-    handle = await node.submit(Ticket(id="T-1", text=QUESTION, brief=Brief(**known)))
+    handle = await node.submit(Ticket(id="T-1", text=QUESTION, brief=ResearchOptions(**known)))
     outcome = await asyncio.wait_for(handle.outcome(), 60)
-    assert outcome.why is Why.COMPLETED
+    assert outcome.why is EndReason.COMPLETED
     return node.report("T-1")
 
 
@@ -117,7 +117,7 @@ async def test_a_research_keeps_the_pages_as_they_were_sent_and_its_file_refers_
     async with site() as web, FakeTavily(by_path(search=tells(web), extract=fails(500))) as tavily:
         async with node_with(tmp_path, tavily) as node:
             await research(node)
-        found = parsed((tmp_path / "T-1.md").read_text())
+        found = parse_state((tmp_path / "T-1.md").read_text())
 
     assert len(found.case.pages) == 2
     for page in found.case.pages:

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from actors.evidence.passages import Findings, Passage, Slice
+from actors.evidence.passages import Passage, SearchHits, Span
 from actors.ports import PortFailed
-from runtime.knowledge import nothing_indexed
+from runtime.knowledge import no_index_message
 from runtime.search import own_documents
 
 
-def passage(source: str, text: str, score: float, title: str = "A title", *quotes: Slice) -> Passage:
+def passage(source: str, text: str, score: float, title: str = "A title", *quotes: Span) -> Passage:
     return Passage(f"{source}#{score}", source, title, "", text, 0, len(text), score=score, quotes=quotes)
 
 
@@ -18,10 +18,10 @@ class Shelf:
     """Finds what it was given."""
 
     def __init__(self, *passages: Passage, abstain: str = "") -> None:
-        self._findings = Findings(passages, abstain, 0.5)
+        self._findings = SearchHits(passages, abstain, 0.5)
         self.asked: list[dict[str, Any]] = []
 
-    async def search(self, question: str, *, within: float, limit: int | None = None, **more: Any) -> Findings:
+    async def search(self, question: str, *, within: float, limit: int | None = None, **more: Any) -> SearchHits:
         self.asked.append({"limit": limit, **more})
         return self._findings
 
@@ -34,7 +34,7 @@ async def ask(shelf: Shelf, limit: int = 5) -> Any:
 async def test_a_document_is_one_result_with_its_best_passages() -> None:
     long = "Words on tea. " * 50
     shelf = Shelf(
-        passage("a.md", "Not this. Green tea.", 8.0, "On \x1b[31mtea", Slice(10, 20)),
+        passage("a.md", "Not this. Green tea.", 8.0, "On \x1b[31mtea", Span(10, 20)),
         passage("b.md", long, 4.0, ""),
         passage("a.md", "Black tea.", 3.0),
         passage("a.md", "Black tea.", 2.0),
@@ -51,7 +51,7 @@ async def test_a_document_is_one_result_with_its_best_passages() -> None:
 
 async def test_that_nothing_is_indexed_is_said_with_the_remedy() -> None:
     with pytest.raises(PortFailed, match=r"No documents are indexed yet: run `python -m runtime index FOLDER`"):
-        await ask(Shelf(abstain=nothing_indexed()))
+        await ask(Shelf(abstain=no_index_message()))
 
 
 async def test_no_more_documents_than_wanted_and_none_from_a_search_that_abstains() -> None:

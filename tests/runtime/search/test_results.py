@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.search.results import checked, day, shortened
+from runtime.search.results import day, shorten, validate
 
 anything: st.SearchStrategy[Any] = st.one_of(
     st.text(max_size=600),
@@ -25,7 +25,7 @@ urls = st.one_of(
 
 @given(title=anything, url=urls, text=anything, quality=anything, published=anything)
 def test_whatever_comes_the_result_is_within_its_bounds_or_there_is_none(**given_: Any) -> None:
-    result = checked("web", "tea", **given_)
+    result = validate("web", "tea", **given_)
 
     if result is None:
         return
@@ -44,7 +44,7 @@ def test_whatever_comes_the_result_is_within_its_bounds_or_there_is_none(**given
 
 @given(st.text(max_size=500), st.integers(min_value=2, max_value=300))
 def test_a_shortened_text_begins_as_the_whole_and_fits(text: str, most: int) -> None:
-    short = shortened(text, most)
+    short = shorten(text, most)
 
     assert len(short) <= most
     assert text.startswith(short.removesuffix("…"))
@@ -52,7 +52,7 @@ def test_a_shortened_text_begins_as_the_whole_and_fits(text: str, most: int) -> 
 
 
 def test_a_text_is_cut_between_words() -> None:
-    assert shortened("several words and more of them", 20) == "several words and…"
+    assert shorten("several words and more of them", 20) == "several words and…"
 
 
 def test_dates_are_taken_only_when_they_are_dates() -> None:

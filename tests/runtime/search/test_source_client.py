@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from actors.ports import PortFailed
-from runtime.search.source_client import FAILURES, REST_SECONDS, Line, SourceFailed
+from runtime.search.source_client import FAILURES, REST_SECONDS, SourceClient, SourceFailed
 from tests.clock import Jumping, settle
 
 Call = Callable[[float], Awaitable[str]]
@@ -31,7 +31,7 @@ async def hang(seconds: float) -> str:
     return ""
 
 
-async def run(clock: Jumping, line: Line, call: Call, within: float = 100.0) -> str | Exception:
+async def run(clock: Jumping, line: SourceClient, call: Call, within: float = 100.0) -> str | Exception:
     """Ask, and let time pass until there is an answer."""
     task = asyncio.create_task(line.ask(call, within=within))
     await settle()
@@ -44,7 +44,7 @@ async def test_a_second_try_gets_only_the_time_that_is_left() -> None:
     clock = Jumping()
     call, given = failing(SourceFailed("rate_limited", "Wait.", retry_after=4.0))
 
-    answer = await run(clock, Line("Source", clock, seconds=15, concurrency=1), call)
+    answer = await run(clock, SourceClient("Source", clock, seconds=15, concurrency=1), call)
 
     assert answer == "answer"
     assert given == [15, 11]
@@ -53,7 +53,7 @@ async def test_a_second_try_gets_only_the_time_that_is_left() -> None:
 
 async def test_a_pause_that_a_source_asked_for_holds_for_everybody() -> None:
     clock = Jumping()
-    line = Line("Source", clock, seconds=15, concurrency=4)
+    line = SourceClient("Source", clock, seconds=15, concurrency=4)
     call, _ = failing(SourceFailed("rate_limited", "Wait.", retry_after=4.0))
     first = asyncio.create_task(line.ask(call, within=15))
     await settle()
@@ -79,7 +79,7 @@ async def test_what_a_second_try_cannot_cure_is_not_tried_again(kind: str) -> No
     clock = Jumping()
     call, given = failing(SourceFailed(kind, "No."))  # type: ignore[arg-type]
 
-    assert str(await run(clock, Line("Source", clock, seconds=15, concurrency=1), call)) == "No."
+    assert str(await run(clock, SourceClient("Source", clock, seconds=15, concurrency=1), call)) == "No."
     assert len(given) == 1
 
 
@@ -88,7 +88,7 @@ async def test_what_a_second_try_cannot_cure_is_not_tried_again(kind: str) -> No
 async def test_no_call_takes_longer_than_its_source_or_its_caller_allows(within: float, after: float) -> None:
     clock = Jumping()
 
-    error = await run(clock, Line("Source", clock, seconds=15, concurrency=1), hang, within)
+    error = await run(clock, SourceClient("Source", clock, seconds=15, concurrency=1), hang, within)
 
     assert str(error) == f"Source did not answer within {after:.3g} s."
     assert clock.now == after
@@ -96,7 +96,7 @@ async def test_no_call_takes_longer_than_its_source_or_its_caller_allows(within:
 
 async def test_a_call_that_never_got_a_place_says_so() -> None:
     clock = Jumping()
-    line = Line("Source", clock, seconds=15, concurrency=1)
+    line = SourceClient("Source", clock, seconds=15, concurrency=1)
     first = asyncio.create_task(line.ask(hang, within=15))
     await settle()
 
@@ -108,7 +108,7 @@ async def test_a_call_that_never_got_a_place_says_so() -> None:
 
 async def test_a_source_that_keeps_failing_rests_and_is_then_asked_once() -> None:
     clock = Jumping()
-    line = Line("Source", clock, seconds=15, concurrency=4, tries=1)
+    line = SourceClient("Source", clock, seconds=15, concurrency=4, tries=1)
     down = [SourceFailed("refused", "The key is wrong.") for _ in range(FAILURES + 1)]
     call, given = failing(*down)
 
@@ -130,7 +130,7 @@ async def test_a_source_that_keeps_failing_rests_and_is_then_asked_once() -> Non
 
 async def test_a_source_that_asks_for_a_long_rest_gets_it_and_nobody_waits_for_it() -> None:
     clock = Jumping()
-    line = Line("Source", clock, seconds=15, concurrency=4)
+    line = SourceClient("Source", clock, seconds=15, concurrency=4)
     call, given = failing(SourceFailed("rate_limited", "Come back later.", retry_after=300.0))
 
     for _ in range(3):
@@ -144,7 +144,7 @@ async def test_a_source_that_asks_for_a_long_rest_gets_it_and_nobody_waits_for_i
 
 async def test_different_failures_and_questions_that_are_not_liked_bring_no_rest() -> None:
     clock = Jumping()
-    line = Line("Source", clock, seconds=15, concurrency=4, tries=1)
+    line = SourceClient("Source", clock, seconds=15, concurrency=4, tries=1)
     call, given = failing(*(SourceFailed("rejected", "Not this one.") for _ in range(3 * FAILURES)))
 
     for _ in range(3 * FAILURES):
@@ -157,7 +157,7 @@ async def test_different_failures_and_questions_that_are_not_liked_bring_no_rest
 
 async def test_a_caller_in_haste_does_not_bring_a_source_into_disrepute() -> None:
     clock = Jumping()
-    line = Line("Source", clock, seconds=15, concurrency=4)
+    line = SourceClient("Source", clock, seconds=15, concurrency=4)
 
     for _ in range(2 * FAILURES):
         await run(clock, line, hang, within=0.1)
@@ -169,7 +169,7 @@ async def test_a_caller_in_haste_does_not_bring_a_source_into_disrepute() -> Non
 @pytest.mark.req("RE-13")
 async def test_in_a_minute_no_more_calls_begin_than_allowed() -> None:
     clock = Jumping()
-    line = Line("Source", clock, seconds=500, concurrency=10, requests_per_minute=2)
+    line = SourceClient("Source", clock, seconds=500, concurrency=10, requests_per_minute=2)
     begun: list[float] = []
 
     async def call(seconds: float) -> str:

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from actors.evidence.passages import Findings
+from actors.evidence.passages import SearchHits
 from actors.evidence.sources import SearchResult
 from actors.ports import PortFailed
 from runtime.crawl.http_client import Client
-from runtime.families.budget import Purse
+from runtime.families.budget import ResearchBudget
 from runtime.processes.pool import Workers
 from runtime.search.sources import RunSources, Sources
 from runtime.settings import DuckduckgoSettings, FeedsSettings, FetchSettings, Settings, TavilySettings
@@ -32,7 +32,7 @@ class Shelf(Knows):
     def __init__(self) -> None:
         self.asked: list[str] = []
 
-    async def search(self, question: str, *, within: float, limit: int | None = None, **_: object) -> Findings:
+    async def search(self, question: str, *, within: float, limit: int | None = None, **_: object) -> SearchHits:
         self.asked.append(question)
         return await super().search(question, within=within, limit=limit)
 
@@ -44,7 +44,7 @@ async def sources(folder: Path, own: Shelf | None = None, **sections: Any) -> As
     workers, settings = Workers(1), Settings(**sections)
     shared = Sources(settings, own or Shelf(), workers, Client(FetchSettings()))
     try:
-        yield shared.for_run(Effects(database, "R-1"), Purse({"pages": 0, "credits": 0}))
+        yield shared.for_run(Effects(database, "R-1"), ResearchBudget({"pages": 0, "credits": 0}))
     finally:
         await shared.close()
         workers.close()
@@ -121,7 +121,7 @@ async def test_limits_hold_for_all_researches_of_a_process(tmp_path: Path) -> No
     async with FakeTavily(fails(401)) as server:
         sections: dict[str, Any] = {"tavily": TavilySettings(api_key=KEY, base_url=server.url)}
         async with sources(tmp_path, **sections) as run:
-            other = run._shared.for_run(run._effects, Purse({"pages": 0, "credits": 0}))
+            other = run._shared.for_run(run._effects, ResearchBudget({"pages": 0, "credits": 0}))
             for n, each in enumerate((run, other, run, other, run)):
                 with pytest.raises(PortFailed):
                     await ask(each, "tavily", f"query {n}")

@@ -13,7 +13,7 @@ import respx
 
 from actors.evidence.sources import SearchResult
 from actors.ports import PortFailed
-from runtime.families.budget import Purse, PurseEmpty
+from runtime.families.budget import BudgetExceeded, ResearchBudget
 from runtime.search.source_client import SourceFailed
 from runtime.search.tavily import Tavily
 from runtime.settings import TavilySettings
@@ -38,8 +38,8 @@ LONG = 6000.0
 """Seconds of the hasty clock: a minute of ours."""
 
 
-def purse(credits_: float = 0) -> Purse:
-    return Purse({"pages": 0, "credits": credits_})
+def purse(credits_: float = 0) -> ResearchBudget:
+    return ResearchBudget({"pages": 0, "credits": credits_})
 
 
 @contextlib.asynccontextmanager
@@ -53,7 +53,7 @@ async def tavily(*script: Step, **settings: Any) -> AsyncIterator[tuple[Tavily, 
             await client.close()
 
 
-async def search(client: Tavily, query: str = "tea", spent: Purse | None = None) -> tuple[SearchResult, ...]:
+async def search(client: Tavily, query: str = "tea", spent: ResearchBudget | None = None) -> tuple[SearchResult, ...]:
     return await client.search(query, limit=5, within=LONG, purse=spent or purse())
 
 
@@ -232,7 +232,7 @@ async def test_an_empty_purse_keeps_the_question_at_home() -> None:
     async with tavily(finds(hit(PAGE), credits_=1), search_depth="advanced") as (client, server):
         spent = purse(2)
         await search(client, spent=spent)
-        with pytest.raises(PurseEmpty, match="raise \\[research\\] credits"):
+        with pytest.raises(BudgetExceeded, match="raise \\[research\\] credits"):
             await search(client, "more", spent)
 
     assert server.queries() == ["tea"]

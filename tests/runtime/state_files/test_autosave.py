@@ -10,24 +10,24 @@ import pytest
 from structlog.testing import capture_logs
 
 from actors.research import messages as m
-from actors.research.models import Brief
+from actors.research.models import ResearchOptions
 from actors.research.workflow import RESEARCH, ResearchCase
-from actors.workflow.outcome import Why
+from actors.workflow.outcome import EndReason
 from actors.workflow.tables import Limits
 from bus import Context
 from runtime.processes.pool import Workers
 from runtime.run import LiveRun
 from runtime.settings import ResearchSettings
 from runtime.state_files import autosave as module
-from runtime.state_files.autosave import Keeper
+from runtime.state_files.autosave import Autosave
 from runtime.state_files.project import Project
-from runtime.state_files.state_file import parsed
+from runtime.state_files.state_file import parse_state
 from tests.clock import hurried, settle
 from tests.fakes import Hangs, Says
 from tests.research import QUESTION, a_case
 from tests.runtime.state_files.kit import Asks, AtOnce, files, roles
 
-CASE = ResearchCase(ticket_id="T-1", text=QUESTION, brief=Brief(breadth=3))
+CASE = ResearchCase(ticket_id="T-1", text=QUESTION, brief=ResearchOptions(breadth=3))
 
 
 @pytest.fixture
@@ -36,13 +36,13 @@ def workers() -> AtOnce:
 
 
 @pytest.fixture
-async def keeper(tmp_path: Path, workers: AtOnce) -> AsyncIterator[Keeper]:
-    keeper = Keeper(tmp_path, workers, 30.0)  # type: ignore[arg-type]  # they are workers in all that is asked of them
+async def keeper(tmp_path: Path, workers: AtOnce) -> AsyncIterator[Autosave]:
+    keeper = Autosave(tmp_path, workers, 30.0)  # type: ignore[arg-type]  # they are workers in all that is asked of them
     yield keeper
     await keeper.close()
 
 
-def begun(keeper: Keeper, case: ResearchCase = CASE, run_id: str = "R-1", **replaced: Any) -> LiveRun:
+def begun(keeper: Autosave, case: ResearchCase = CASE, run_id: str = "R-1", **replaced: Any) -> LiveRun:
     live = LiveRun(run_id, RESEARCH, case, roles(**replaced))
     keeper.follow(live)
     return live
@@ -63,7 +63,7 @@ def stages(workers: AtOnce) -> list[str]:
 
 @pytest.mark.req("PR-10", "PR-34")
 async def test_each_stage_that_ends_is_written_and_backed_up_at_once(
-    tmp_path: Path, keeper: Keeper, workers: AtOnce
+    tmp_path: Path, keeper: Autosave, workers: AtOnce
 ) -> None:
     live = begun(keeper)
     await live.outcome()
@@ -73,14 +73,14 @@ async def test_each_stage_that_ends_is_written_and_backed_up_at_once(
     assert [name.split("-")[-1] for name in files(tmp_path / "backups" / "T-1")] == [
         *(f"{stage}.md" for stage in stages(workers)), "latest"
     ]  # fmt: skip
-    found = parsed((tmp_path / "T-1.md").read_text())
+    found = parse_state((tmp_path / "T-1.md").read_text())
     assert (found.status, found.progress, found.message) == ("completed", 100, "Done")
     assert found.case == live.where.case
     assert found.title == QUESTION
 
 
 @pytest.mark.req("PR-2")
-async def test_a_stage_is_written_with_what_the_ones_before_it_found(keeper: Keeper, workers: AtOnce) -> None:
+async def test_a_stage_is_written_with_what_the_ones_before_it_found(keeper: Autosave, workers: AtOnce) -> None:
     await begun(keeper).outcome()
     await keeper.close()
 
@@ -94,7 +94,7 @@ async def test_a_stage_is_written_with_what_the_ones_before_it_found(keeper: Kee
 
 @pytest.mark.req("PR-33")
 async def test_while_a_stage_goes_on_it_is_backed_up_again_and_again(tmp_path: Path, workers: AtOnce) -> None:
-    keeper = Keeper(tmp_path, workers, 0.005)  # type: ignore[arg-type]
+    keeper = Autosave(tmp_path, workers, 0.005)  # type: ignore[arg-type]
     live = begun(keeper, planner=Hangs())
 
     await until(lambda: len(workers.saved) >= 4)
@@ -109,7 +109,7 @@ async def test_while_a_stage_goes_on_it_is_backed_up_again_and_again(tmp_path: P
 async def test_pr_33_a_running_research_is_backed_up_every_thirty_seconds(tmp_path: Path, workers: AtOnce) -> None:
     # given a research whose planner never comes to an end, with the configured time
     assert ResearchSettings().backup_seconds == 30.0
-    keeper = Keeper(tmp_path, workers, ResearchSettings().backup_seconds)  # type: ignore[arg-type]
+    keeper = Autosave(tmp_path, workers, ResearchSettings().backup_seconds)  # type: ignore[arg-type]
     live = begun(keeper, planner=Hangs())
     await until(lambda: workers.saved)
     await settle()
@@ -128,13 +128,13 @@ async def test_pr_33_a_running_research_is_backed_up_every_thirty_seconds(tmp_pa
     names = [name for name in files(place) if name != "latest"]
     assert [name.split("-")[0] for name in names] == [f"{n:06}" for n in range(1, len(workers.saved) + 1)]
     assert (place / "latest").read_text().split()[1] == names[-1]
-    assert parsed((place / names[-1]).read_text()).status == "planning"
+    assert parse_state((place / names[-1]).read_text()).status == "planning"
     live.abandon()
     await keeper.close()
 
 
 async def test_a_slow_disk_never_has_two_writes_of_one_project_and_gets_the_newest(
-    tmp_path: Path, keeper: Keeper, workers: AtOnce
+    tmp_path: Path, keeper: Autosave, workers: AtOnce
 ) -> None:
     # given a disk that hangs
     workers.gate.clear()
@@ -148,10 +148,10 @@ async def test_a_slow_disk_never_has_two_writes_of_one_project_and_gets_the_newe
     assert workers.most_at_once == 1
     assert workers.saved[-1].status == "completed"
     assert len(workers.saved) <= 1 + len(stages(workers))
-    assert parsed((tmp_path / "T-1.md").read_text()).status == "completed"
+    assert parse_state((tmp_path / "T-1.md").read_text()).status == "completed"
 
 
-async def test_a_full_disk_harms_no_run_and_is_logged_once(keeper: Keeper, workers: AtOnce) -> None:
+async def test_a_full_disk_harms_no_run_and_is_logged_once(keeper: Autosave, workers: AtOnce) -> None:
     workers.broken = "OSError: [Errno 28] No space left on device"
 
     with capture_logs() as logs:
@@ -169,7 +169,7 @@ async def test_a_disk_that_never_answers_does_not_hold_up_the_end(
     tmp_path: Path, workers: AtOnce, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "CLOSE_SECONDS", 0.02)
-    keeper = Keeper(tmp_path, workers, 30.0)  # type: ignore[arg-type]
+    keeper = Autosave(tmp_path, workers, 30.0)  # type: ignore[arg-type]
     workers.gate.clear()
 
     with capture_logs() as logs:
@@ -182,7 +182,7 @@ async def test_a_disk_that_never_answers_does_not_hold_up_the_end(
 @pytest.mark.req("PR-30", "PR-32")
 @pytest.mark.parametrize(("presses", "status"), [(2, "cancelled"), (1, "failed")])
 async def test_a_research_that_does_not_stop_is_saved_with_what_it_has(
-    tmp_path: Path, keeper: Keeper, presses: int, status: str
+    tmp_path: Path, keeper: Autosave, presses: int, status: str
 ) -> None:
     # given an agent that hands in nothing, and a person who waits for it or does not
     flow = msgspec.structs.replace(RESEARCH, cancel_seconds=0.02)
@@ -197,7 +197,7 @@ async def test_a_research_that_does_not_stop_is_saved_with_what_it_has(
     outcome = await live.outcome()
     await keeper.close()
 
-    found = parsed((tmp_path / "T-1.md").read_text())
+    found = parse_state((tmp_path / "T-1.md").read_text())
     assert (found.status, found.message) == (status, outcome.detail)
     assert found.case.pages == a_case().pages
 
@@ -215,15 +215,15 @@ class Late(Says):
 @pytest.mark.parametrize(
     ("why", "limits", "stuck"),
     [
-        (Why.STEP_TIMED_OUT, {"default_limits": Limits(within=0.01, retries=1)}, {"extractor": Hangs()}),
-        (Why.STEP_TIMED_OUT, {"limits": {"reporter": Limits(within=0.01, retries=0)}}, {"reporter": "late"}),
-        (Why.TIMED_OUT, {"max_seconds": 0.05}, {"analyzer": Hangs()}),
-        (Why.TIMED_OUT, {"max_seconds": 0.05}, {"analyzer": Hangs(), "reporter": Hangs()}),
-        (Why.CANCEL_FORCED, {"cancel_seconds": 0.01}, {"extractor": Hangs()}),
+        (EndReason.STEP_TIMED_OUT, {"default_limits": Limits(within=0.01, retries=1)}, {"extractor": Hangs()}),
+        (EndReason.STEP_TIMED_OUT, {"limits": {"reporter": Limits(within=0.01, retries=0)}}, {"reporter": "late"}),
+        (EndReason.TIMED_OUT, {"max_seconds": 0.05}, {"analyzer": Hangs()}),
+        (EndReason.TIMED_OUT, {"max_seconds": 0.05}, {"analyzer": Hangs(), "reporter": Hangs()}),
+        (EndReason.CANCEL_FORCED, {"cancel_seconds": 0.01}, {"extractor": Hangs()}),
     ],
 )
 async def test_a_research_that_ran_out_of_time_has_failed_whatever_its_reporter_says(
-    tmp_path: Path, keeper: Keeper, why: Why, limits: dict[str, Any], stuck: dict[str, Any]
+    tmp_path: Path, keeper: Autosave, why: EndReason, limits: dict[str, Any], stuck: dict[str, Any]
 ) -> None:
     # given
     reporter = Late(m.ResearchClosed(status="suggested", report=a_case().report))
@@ -232,21 +232,21 @@ async def test_a_research_that_ran_out_of_time_has_failed_whatever_its_reporter_
     keeper.follow(live)
 
     # when
-    if why is Why.CANCEL_FORCED:
+    if why is EndReason.CANCEL_FORCED:
         await until(lambda: live.where.state == "extracting")
         live.cancel()
     outcome = await live.outcome()
     await keeper.close()
 
     # then
-    found = parsed((tmp_path / "T-1.md").read_text())
+    found = parse_state((tmp_path / "T-1.md").read_text())
     assert outcome.why is why
     assert (found.status, found.message) == ("failed", outcome.detail)
     assert outcome.detail
 
 
 @pytest.mark.req("PR-30")
-async def test_a_research_that_closes_when_it_is_cancelled_is_cancelled(tmp_path: Path, keeper: Keeper) -> None:
+async def test_a_research_that_closes_when_it_is_cancelled_is_cancelled(tmp_path: Path, keeper: Autosave) -> None:
     reporting = asyncio.Event()
 
     async def report(message: m.CloseResearch) -> m.ResearchClosed:
@@ -262,23 +262,23 @@ async def test_a_research_that_closes_when_it_is_cancelled_is_cancelled(tmp_path
     outcome = await live.outcome()
     await keeper.close()
 
-    found = parsed((tmp_path / "T-1.md").read_text())
+    found = parse_state((tmp_path / "T-1.md").read_text())
     assert outcome.why == "cancelled"
     assert (found.status, found.case.learnings) == ("cancelled", a_case().learnings)
 
 
-async def test_a_run_that_is_left_stays_unfinished_in_its_file(tmp_path: Path, keeper: Keeper) -> None:
+async def test_a_run_that_is_left_stays_unfinished_in_its_file(tmp_path: Path, keeper: Autosave) -> None:
     live = begun(keeper, analyzer=Hangs())
     await until(lambda: live.where.state == "analyzing")
 
     live.abandon()
     await keeper.close()
 
-    assert parsed((tmp_path / "T-1.md").read_text()).status == "analyzing"
+    assert parse_state((tmp_path / "T-1.md").read_text()).status == "analyzing"
 
 
 async def test_while_a_round_below_goes_on_its_case_is_the_one_that_is_written(
-    tmp_path: Path, keeper: Keeper, workers: AtOnce
+    tmp_path: Path, keeper: Autosave, workers: AtOnce
 ) -> None:
     # given a round that waits for a deeper one, which reads a page more
     deeper = a_case(ticket_id="R-1.9", text=QUESTION, report=None)
@@ -293,7 +293,7 @@ async def test_while_a_round_below_goes_on_its_case_is_the_one_that_is_written(
     await until(lambda: child.where.state == "analyzing" and workers.saved[-1].status == "analyzing")
 
     # then the file tells of both, under the id of the first
-    found = parsed((tmp_path / "T-1.md").read_text())
+    found = parse_state((tmp_path / "T-1.md").read_text())
     assert (found.id, found.run, found.case.brief.round, found.case.rounds) == ("T-1", "R-1", 2, 2)
     assert found.case.pages == deeper.pages
     assert found.message.startswith("Round 2 of 2")
@@ -304,12 +304,12 @@ async def test_while_a_round_below_goes_on_its_case_is_the_one_that_is_written(
     outer.cancel()
     await outer.outcome()
     await keeper.close()
-    last = parsed((tmp_path / "T-1.md").read_text())
+    last = parse_state((tmp_path / "T-1.md").read_text())
     assert last.case.pages == deeper.pages
     assert last.id == "T-1"
 
 
-async def test_what_a_person_changed_is_logged(tmp_path: Path, keeper: Keeper, workers: AtOnce) -> None:
+async def test_what_a_person_changed_is_logged(tmp_path: Path, keeper: Autosave, workers: AtOnce) -> None:
     live = begun(keeper, analyzer=Hangs())
     await until(lambda: workers.saved and workers.saved[-1].status == "analyzing" and (tmp_path / "T-1.md").exists())
     await settle()
@@ -324,7 +324,7 @@ async def test_what_a_person_changed_is_logged(tmp_path: Path, keeper: Keeper, w
     assert "title: Why" in (tmp_path / edited["kept"]).read_text()
 
 
-async def test_a_round_of_a_run_that_nobody_follows_is_not_kept(keeper: Keeper, workers: AtOnce) -> None:
+async def test_a_round_of_a_run_that_nobody_follows_is_not_kept(keeper: Autosave, workers: AtOnce) -> None:
     child = LiveRun("R-9.9", RESEARCH, CASE, roles())
 
     keeper.deeper(child)
@@ -335,7 +335,7 @@ async def test_a_round_of_a_run_that_nobody_follows_is_not_kept(keeper: Keeper, 
 
 async def test_a_worker_process_writes_the_same(tmp_path: Path) -> None:
     workers = Workers(1)
-    keeper = Keeper(tmp_path, workers, 30.0)
+    keeper = Autosave(tmp_path, workers, 30.0)
     try:
         live = begun(keeper)
         await live.outcome()
@@ -343,7 +343,7 @@ async def test_a_worker_process_writes_the_same(tmp_path: Path) -> None:
     finally:
         workers.close()
 
-    found = parsed((tmp_path / "T-1.md").read_text())
+    found = parse_state((tmp_path / "T-1.md").read_text())
     assert isinstance(found, Project)
     assert not found.edited
     assert found.case == live.where.case

@@ -10,14 +10,14 @@ import pytest
 from runtime.state_files.atomic_files import MOST_BYTES, read_start, read_whole, write_whole
 from runtime.state_files.backups import add, valid
 from runtime.state_files.project import name_of
-from runtime.state_files.state_file import written
+from runtime.state_files.state_file import render_state
 from tests.runtime.state_files.kit import a_project, files, latest_valid
 
 STAGES = ("planning", "searching", "extracting", "analyzing")
 
 
 def text(number: int = 0) -> str:
-    return written(a_project(progress=number))
+    return render_state(a_project(progress=number))
 
 
 @pytest.mark.req("PR-33", "PR-34")

@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from actors.evidence.sources import Missed, Page, SearchResult
-from actors.research.models import Brief, Plan
+from actors.evidence.sources import FailedSource, Page, SearchResult
+from actors.research.models import Plan, ResearchOptions
 from actors.research.workflow import ResearchCase
 from runtime.node import Node
 from runtime.processes.pool import WorkTimedOut
 from runtime.settings import Settings, StorageSettings
 from runtime.state_files.backups import add
 from runtime.state_files.project import Project
-from runtime.state_files.recovery import goes_on, restore, restored, unfinished
-from runtime.state_files.state_file import parsed, written
+from runtime.state_files.recovery import find_unfinished, goes_on, restore, restore_case
+from runtime.state_files.state_file import parse_state, render_state
 from runtime.state_files.writer import save
 from runtime.storage.journal import Ticket
 from tests.research import HARBOR, QUAY, QUESTION, a_case, a_page
@@ -27,7 +27,7 @@ DAMAGED = "---\nprojectId: T-1\nstatus: analyzing\n---\nhalf a fi"
 
 
 def found(folder: Path, name: str = "T-1") -> tuple[Project | None, str]:
-    again = restored(str(folder), name)
+    again = restore_case(str(folder), name)
     return again.project, again.told
 
 
@@ -89,7 +89,7 @@ def test_only_what_is_not_over_goes_on(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("no state file")
     (tmp_path / "T-planning.edited-1.md").write_text((tmp_path / "T-planning.md").read_text())
 
-    names = unfinished(str(tmp_path))
+    names = find_unfinished(str(tmp_path))
 
     assert names == ["T-planning", "T-planning.edited-1", "T-reporting", "a%2Fb"]
     assert found(tmp_path, "T-planning.edited-1") == (None, ""), "it is a copy of another"
@@ -101,13 +101,13 @@ def test_of_a_project_without_its_file_the_backups_tell(tmp_path: Path) -> None:
         save(str(tmp_path), a_project(a_case(ticket_id=f"T-{status}"), status=status))
         (tmp_path / f"T-{status}.md").unlink()
 
-    assert unfinished(str(tmp_path)) == ["T-analyzing"]
+    assert find_unfinished(str(tmp_path)) == ["T-analyzing"]
     assert found(tmp_path, "T-analyzing")[1] == "the backup 000001-analyzing.md"
 
 
 def test_a_file_that_says_it_is_another_project_is_none(tmp_path: Path) -> None:
-    (tmp_path / "T-1.md").write_text(written(a_project(a_case(ticket_id="../T-2"))))
-    add(tmp_path, "T-1", "planning", written(a_project(a_case(ticket_id="T-2"))))
+    (tmp_path / "T-1.md").write_text(render_state(a_project(a_case(ticket_id="../T-2"))))
+    add(tmp_path, "T-1", "planning", render_state(a_project(a_case(ticket_id="T-2"))))
 
     assert found(tmp_path) == (None, "")
 
@@ -120,7 +120,7 @@ def test_a_link_is_no_state_file(tmp_path: Path) -> None:
     (inside / "T-1.md").symlink_to(outside / "T-1.md")
     (inside / "backups").symlink_to(outside / "backups")
 
-    assert unfinished(str(inside)) == []
+    assert find_unfinished(str(inside)) == []
     assert found(inside)[0] is None
 
 
@@ -149,7 +149,7 @@ def test_what_goes_on_has_all_that_was_found_and_nothing_of_an_end() -> None:
 
 
 def test_no_file_orders_more_than_can_be_ordered() -> None:
-    brief = Brief(breadth=10**9, depth=10**9, round=10**9, urls=("https://a.example",) * 1_000)
+    brief = ResearchOptions(breadth=10**9, depth=10**9, round=10**9, urls=("https://a.example",) * 1_000)
 
     again = goes_on(a_project(a_case(brief=brief))).brief
 
@@ -166,7 +166,7 @@ class Reads:
         return self
 
     async def read(
-        self, results: Sequence[SearchResult], *, done: Callable[[Page | Missed], None], **_: Any
+        self, results: Sequence[SearchResult], *, done: Callable[[Page | FailedSource], None], **_: Any
     ) -> None:  # fmt: skip
         for result in results:
             self.read_urls.append(result.url)
@@ -205,7 +205,7 @@ async def test_a_restored_research_keeps_its_plan_and_reads_no_page_twice(tmp_pa
     # given a research that was interrupted after one of its two pages, and no database
     plan = Plan(("What does it cost?",), ("harbor quay",), ("web",))
     case = ResearchCase(
-        ticket_id="T-1", text=QUESTION, brief=Brief(breadth=2, depth=1), plan=plan,
+        ticket_id="T-1", text=QUESTION, brief=ResearchOptions(breadth=2, depth=1), plan=plan,
         results=(SearchResult("web", "Harbor", HARBOR, quality=0.9),), pages=(a_page(HARBOR),),
     )  # fmt: skip
     save(str(tmp_path), a_project(case, status="extracting"))
@@ -225,7 +225,7 @@ async def test_a_restored_research_keeps_its_plan_and_reads_no_page_twice(tmp_pa
     assert HARBOR not in reads.read_urls
     assert QUAY in reads.read_urls
     assert (outcome.ticket, outcome.why) == ("T-1", "completed")
-    last = parsed((tmp_path / "T-1.md").read_text())
+    last = parse_state((tmp_path / "T-1.md").read_text())
     assert (last.status, last.created, last.run) == ("completed", a_project().created, outcome.run)
     assert last.case.pages[0] == a_page(HARBOR)
     assert last.case.plan is not None
@@ -235,7 +235,7 @@ async def test_a_restored_research_keeps_its_plan_and_reads_no_page_twice(tmp_pa
 
 async def test_what_the_database_knows_is_not_restored(tmp_path: Path) -> None:
     async with node_on(tmp_path) as (node, _):
-        handle = await node.submit(Ticket(id="T-1", text=QUESTION, brief=Brief(depth=1)))
+        handle = await node.submit(Ticket(id="T-1", text=QUESTION, brief=ResearchOptions(depth=1)))
         await handle.outcome()
     save(str(tmp_path), a_project())
 
@@ -276,10 +276,14 @@ async def test_a_file_that_no_worker_can_read_holds_up_no_other(
 
 
 def test_numbers_that_cannot_be_are_not_taken_from_a_file(tmp_path: Path) -> None:
-    text = written(a_project()).replace("rounds: 2", "rounds: 999999999999").replace("breadth: 3", "breadth: 999999999")
+    text = (
+        render_state(a_project())
+        .replace("rounds: 2", "rounds: 999999999999")
+        .replace("breadth: 3", "breadth: 999999999")
+    )
 
     for quality, meant in (("nan", 0.0), ("inf", 1.0), ("-1", 0.0)):
-        project = parsed(text.replace("| 0.9 |", f"| {quality} |"))
+        project = parse_state(text.replace("| 0.9 |", f"| {quality} |"))
         case = goes_on(project)
         assert case.results[0].quality == meant
         assert (case.rounds, case.brief.breadth) == (2, 50)

@@ -13,16 +13,16 @@ from markdown_it.token import Token
 
 from actors.evidence.claims import Resolution
 from actors.evidence.sources import Page, SearchResult, Statement
-from actors.reporting.markdown import rendered
-from actors.reporting.report import Block, Line, Report
+from actors.reporting.markdown import render_markdown
+from actors.reporting.report import Report, ReportSection, ReportSentence
 from actors.research import searcher
 from actors.research.compose import compose
 from actors.research.models import Section
 from actors.research.workflow import ResearchCase
-from runtime.state_files.markdown_escape import cells, clean, fenced, inline, outline, row, unfenced
+from runtime.state_files.markdown_escape import cells, clean, fence, inline, outline, row, unfence
 from runtime.state_files.parser import Unreadable
 from runtime.state_files.project import Project, Status
-from runtime.state_files.state_file import SECTIONS, begun, parsed, written
+from runtime.state_files.state_file import SECTIONS, parse_beginning, parse_state, render_state
 from tests.actors.reporting.test_markdown import EVIL, LINK, TAG, bare
 from tests.actors.research import cases
 from tests.research import FACT, HARBOR, QUAY, QUESTION, a_case, a_page
@@ -50,7 +50,7 @@ def cleaned(value: Any) -> Any:
 @hypothesis.settings(max_examples=150, suppress_health_check=list(hypothesis.HealthCheck))
 @hypothesis.given(projects)
 def test_any_project_is_parsed_as_it_was_written(project: Project) -> None:
-    assert parsed(written(project)) == cleaned(project)
+    assert parse_state(render_state(project)) == cleaned(project)
 
 
 @hypothesis.given(texts, texts)
@@ -69,17 +69,17 @@ def test_no_text_of_a_page_can_write_into_the_rest_of_the_file(text: str) -> Non
     hostile = a_page(text=text, title=text, key=text, summary=text, why=(text, text))
     project = a_project(ResearchCase(ticket_id="T-1", text=QUESTION, pages=(hostile, a_page())))
 
-    found = parsed(written(project))
+    found = parse_state(render_state(project))
 
     # then only that page holds it
     assert found == cleaned(project)
     assert (found.id, found.status, found.case.text) == ("T-1", "analyzing", QUESTION)
-    assert frontmatter.loads(written(project))["projectId"] == "T-1"
+    assert frontmatter.loads(render_state(project))["projectId"] == "T-1"
 
 
 @pytest.mark.req("PR-13", "PR-14", "PR-15")
 def test_the_file_has_the_parts_that_people_and_programs_look_for() -> None:
-    text = written(a_project())
+    text = render_state(a_project())
 
     assert list(frontmatter.loads(text).metadata)[:7] == KEYS
     assert "| Source | Title | URL | Quality | Crawled |" in text
@@ -93,7 +93,7 @@ def test_the_file_has_the_parts_that_people_and_programs_look_for() -> None:
 
 @pytest.mark.req("PR-12", "PR-18")
 def test_beside_the_text_of_a_page_stand_its_original_and_its_entities() -> None:
-    content = written(a_project()).split("## Extracted content")[1].split("\n### ")[1]
+    content = render_state(a_project()).split("## Extracted content")[1].split("\n### ")[1]
     head, _, text = content.partition("```text")
 
     assert (
@@ -117,7 +117,7 @@ def test_compressed_results_are_a_table_of_five_things_and_a_hostile_text_cannot
     case = ResearchCase(ticket_id="T-1", text=QUESTION, results=searcher.results(found))
 
     # when
-    section = written(a_project(case)).split("\n## Search results\n\n")[1]
+    section = render_state(a_project(case)).split("\n## Search results\n\n")[1]
     head, _, *rows = [cells(line) for line in section.splitlines() if line.startswith("|")]
 
     # then
@@ -134,7 +134,7 @@ def test_compressed_results_are_a_table_of_five_things_and_a_hostile_text_cannot
 @pytest.mark.parametrize("status", ["completed", "cancelled", "failed", "analyzing"])
 def test_dr_3_the_state_file_says_when_further_exploration_is_needed(status: Status) -> None:
     openly, complete = (
-        written(a_project(a_case(is_complete=each, report=None, resolution=None), status=status))
+        render_state(a_project(a_case(is_complete=each, report=None, resolution=None), status=status))
         for each in (False, True)
     )
 
@@ -148,7 +148,7 @@ def test_dr_3_the_state_file_says_when_further_exploration_is_needed(status: Sta
 def test_the_table_says_what_was_not_crawled() -> None:
     case = a_case(pages=(a_page(),))
 
-    table = [cells(line) for line in written(a_project(case)).splitlines() if line.startswith("| ")]
+    table = [cells(line) for line in render_state(a_project(case)).splitlines() if line.startswith("| ")]
 
     assert [row[4] for row in table if row[0] in {"tavily", "web"}] == ["yes", "no"]
 
@@ -160,7 +160,7 @@ def test_a_viewer_shows_the_words_themselves() -> None:
         learnings=(), directions=("<b>bold</b> & *more* of [this](x)", "# 1", "1. one", "https://a.example/b_c")
     )
 
-    text = written(a_project(case))
+    text = render_state(a_project(case))
 
     # then it is escaped the way that Markdown defines, and an address is a link
     assert (
@@ -169,22 +169,22 @@ def test_a_viewer_shows_the_words_themselves() -> None:
 
 
 def test_what_a_person_changes_is_parsed_and_noticed() -> None:
-    text = written(a_project())
+    text = render_state(a_project())
 
     mine = text.replace("\n- licensing\n", "\n- licensing\n- *prices* of both\n- R&D\n")
     mine = mine.replace("title: Harbor and Quay", "title: 12")
-    found = parsed(mine)
+    found = parse_state(mine)
 
-    assert not parsed(text).edited
+    assert not parse_state(text).edited
     assert found.edited
     assert found.case.directions == ("licensing", "*prices* of both", "R&D")
     assert found.title == "12"
 
 
 def test_an_editor_that_turns_the_line_ends_or_adds_a_mark_loses_nothing() -> None:
-    text = written(a_project())
+    text = render_state(a_project())
 
-    found = parsed("\ufeff" + text.replace("\n", "\r\n"))
+    found = parse_state("\ufeff" + text.replace("\n", "\r\n"))
 
     assert found.edited
     assert msgspec.structs.replace(found, edited=False) == a_project()
@@ -209,11 +209,11 @@ def test_an_editor_that_turns_the_line_ends_or_adds_a_mark_loses_nothing() -> No
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_is_named_with_its_line(before: str, after: str, says: str) -> None:
-    text = written(a_project())
+    text = render_state(a_project())
     assert before in text
 
     with pytest.raises(Unreadable) as caught:
-        parsed(text.replace(before, after, 1))
+        parse_state(text.replace(before, after, 1))
 
     assert says in str(caught.value)
     number = int(re.match(r"line (\d+): ", str(caught.value))[1])  # type: ignore[index]
@@ -221,36 +221,36 @@ def test_what_cannot_be_read_is_named_with_its_line(before: str, after: str, say
 
 
 def test_the_line_that_is_named_is_the_one_that_is_wrong() -> None:
-    text = written(a_project()).replace("- licensing", "- licensing\nand so on")
+    text = render_state(a_project()).replace("- licensing", "- licensing\nand so on")
 
     with pytest.raises(Unreadable) as caught:
-        parsed(text)
+        parse_state(text)
 
     line = int(str(caught.value).split()[1].rstrip(":"))
     assert text.split("\n")[line - 1] == "and so on"
 
 
 def test_a_block_without_an_end_is_named_where_it_begins() -> None:
-    text = written(a_project(a_case(passages=())))
+    text = render_state(a_project(a_case(passages=())))
     cut = text[: text.index("Rules are checked hourly.")]
 
     with pytest.raises(Unreadable, match="the block that begins here has no end"):
-        parsed(cut)
+        parse_state(cut)
 
 
 def test_a_bomb_in_the_frontmatter_is_refused_before_it_goes_off() -> None:
     bomb = "---\na: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\n---\n"
 
     with pytest.raises(Unreadable, match="line 3: the frontmatter refers to another part of itself"):
-        parsed(bomb)
+        parse_state(bomb)
     with pytest.raises(Unreadable, match="nested too deeply"):
-        parsed("---\na: " + "[" * 100_000 + "\n---\n")
+        parse_state("---\na: " + "[" * 100_000 + "\n---\n")
 
 
 def test_of_a_file_whose_sections_are_broken_the_order_is_still_known() -> None:
-    text = written(a_project()).replace("## Plan", "## Plans")
+    text = render_state(a_project()).replace("## Plan", "## Plans")
 
-    found = begun(text)
+    found = parse_beginning(text)
 
     assert found.edited
     assert (found.id, found.case.text) == ("T-1", QUESTION)
@@ -263,31 +263,35 @@ def test_several_texts_in_a_cell_stay_several(points: tuple[str, ...]) -> None:
     result = SearchResult("web", "t", HARBOR, key_points=points)
     project = a_project(ResearchCase(ticket_id="T-1", text=QUESTION, results=(result,)))
 
-    assert parsed(written(project)).case.results == (result,)
+    assert parse_state(render_state(project)).case.results == (result,)
 
 
 @pytest.mark.req("PR-16")
 def test_the_report_stands_at_the_end_as_people_read_it_and_once() -> None:
     # given a research that has ended, whose resolution is its report
     report = compose(cases.case())
-    case = a_case(report=report, resolution=Resolution(rendered(report), (), "suggested"))
+    case = a_case(report=report, resolution=Resolution(render_markdown(report), (), "suggested"))
 
-    text = written(a_project(case))
+    text = render_state(a_project(case))
 
     # then its headings are below ours, and nothing of it stands there twice
     assert "The [report](#report) stands at the end.\n" in text
     last = text.split("\n## Report\n")[1]
-    assert last.replace("\n##", "\n#").strip() == rendered(report).partition("\n")[2].strip()
+    assert last.replace("\n##", "\n#").strip() == render_markdown(report).partition("\n")[2].strip()
     assert text.count("Not answered\n") == 1
-    assert parsed(text) == a_project(case)
+    assert parse_state(text) == a_project(case)
 
 
 @pytest.mark.parametrize("evil", ["```text\n## Plan\n- x", "## Plan", "---\nstatus: failed\n---", "````text"])
 def test_nothing_that_a_report_quotes_is_parsed(evil: str) -> None:
-    lines = (Line(f"~~~~~\n{evil}\n~~~~~", (1,)), Line(evil, (1,)), Line(f"- {evil}\n- {evil}", (1,)))
-    case = a_case(report=Report(title=evil, question=evil, sections=(Block(evil, lines, evil),)))
+    lines = (
+        ReportSentence(f"~~~~~\n{evil}\n~~~~~", (1,)),
+        ReportSentence(evil, (1,)),
+        ReportSentence(f"- {evil}\n- {evil}", (1,)),
+    )
+    case = a_case(report=Report(title=evil, question=evil, sections=(ReportSection(evil, lines, evil),)))
 
-    assert parsed(written(a_project(case))) == a_project(case)
+    assert parse_state(render_state(a_project(case))) == a_project(case)
 
 
 def test_words_quoted_as_they_are_stand_there_once() -> None:
@@ -296,18 +300,18 @@ def test_words_quoted_as_they_are_stand_there_once() -> None:
         ticket_id="T-1", text=QUESTION, learnings=(said, msgspec.structs.replace(said, text="They do."))
     )
 
-    text = written(a_project(case))
+    text = render_state(a_project(case))
 
     assert text.count("**Quote:**") == 1
-    assert parsed(text).case.learnings == case.learnings
+    assert parse_state(text).case.learnings == case.learnings
 
 
 def test_a_case_with_nothing_in_it_is_a_short_file() -> None:
     project = a_project(ResearchCase(ticket_id="T-1", text=QUESTION), status="planning")
 
-    text = written(project)
+    text = render_state(project)
 
-    assert parsed(text) == project
+    assert parse_state(text) == project
     assert "##" not in text
 
 
@@ -315,7 +319,7 @@ def test_a_person_may_write_a_result_by_hand() -> None:
     header = "| URL | Title | Source | Quality | Summary | Key points | Query | Published |"
     mine = f"\n## Search results\n\n{header}\n{'|---' * 8}|\n| {HARBOR} | My page | urls | 1 | | | | |\n"
 
-    found = parsed(written(a_project(ResearchCase(ticket_id="T-1", text=QUESTION))) + mine)
+    found = parse_state(render_state(a_project(ResearchCase(ticket_id="T-1", text=QUESTION))) + mine)
 
     assert found.case.results == (SearchResult("urls", "My page", HARBOR, quality=1.0),)
 
@@ -328,27 +332,27 @@ def test_a_viewer_that_knows_neither_fences_nor_frontmatter_obeys_nothing(evil: 
     )  # fmt: skip
     project = a_project(case, title=evil, message=evil)
 
-    text = written(project)
+    text = render_state(project)
 
-    assert parsed(text) == project
+    assert parse_state(text) == project
     assert not TAG.findall(bare(text))
     assert not LINK.findall(bare(text))
 
 
 @hypothesis.given(st.text(alphabet="&<>[](){}:=#;ampltx9123 \n\\"))
 def test_a_block_says_what_it_was_made_of(text: str) -> None:
-    _, *lines, _ = fenced(text)
+    _, *lines, _ = fence(text)
 
-    assert unfenced("\n".join(lines)) == text
+    assert unfence("\n".join(lines)) == text
 
 
 def test_the_text_of_a_page_stands_there_as_it_was_read() -> None:
-    text = written(a_project())
+    text = render_state(a_project())
 
     assert f"\n{a_page().text}\n" in text
-    assert FACT in parsed(text).case.pages[0].text
-    assert isinstance(parsed(text).case.pages[1], Page)
-    assert parsed(text).case.pages[1].url == QUAY
+    assert FACT in parse_state(text).case.pages[0].text
+    assert isinstance(parse_state(text).case.pages[1], Page)
+    assert parse_state(text).case.pages[1].url == QUAY
 
 
 def shown(token: Token) -> str:
@@ -367,7 +371,7 @@ def test_a_viewer_shows_every_text_itself_and_our_sections_alone(text: str) -> N
         directions=(text,),
     )  # fmt: skip
 
-    tokens = VIEWER.parse(frontmatter.loads(written(a_project(case, title=text))).content)
+    tokens = VIEWER.parse(frontmatter.loads(render_state(a_project(case, title=text))).content)
 
     # then there are our headings and no others, one table, one list of ours
     after = [(tokens[n].tag, shown(tokens[n + 1])) for n in range(len(tokens)) if tokens[n].type == "heading_open"]
@@ -379,7 +383,7 @@ def test_a_viewer_shows_every_text_itself_and_our_sections_alone(text: str) -> N
     assert cells_of == ["web", words, HARBOR, "0.0", "yes", words, "", "", ""]
     # and the text of the page and of each item is what it is
     blocks = [each for each in tokens if each.type == "fence"]
-    assert [unfenced(each.content).rstrip("\n") for each in blocks if not each.level] == [text.rstrip("\n")]
-    inside = [" ".join(unfenced(each.content).split()) for each in blocks if each.level]
+    assert [unfence(each.content).rstrip("\n") for each in blocks if not each.level] == [text.rstrip("\n")]
+    inside = [" ".join(unfence(each.content).split()) for each in blocks if each.level]
     items = [shown(tokens[n + 1]) for n in range(len(tokens)) if tokens[n].type == "paragraph_open" and tokens[n].level]
     assert [*inside, *items].count(words) + items.count(f"Note: {words}") == 3, "a question, its note, a direction"

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from runtime.state_files.recovery import restored
-from runtime.state_files.state_file import parsed
+from runtime.state_files.recovery import restore_case
+from runtime.state_files.state_file import parse_state
 from runtime.state_files.writer import EDITED, name_in, save, state_file
 from tests.research import a_case
 from tests.runtime.state_files.kit import CREATED, a_project, files, latest_valid
@@ -18,7 +18,7 @@ def test_a_project_is_saved_in_its_file_and_in_a_backup(tmp_path: Path) -> None:
 
     assert files(tmp_path) == ["T-1.md", "backups/T-1/000001-analyzing.md", "backups/T-1/latest"]
     assert (saved.backup, saved.edited) == ("000001-analyzing.md", "")
-    assert parsed((tmp_path / "T-1.md").read_text()) == a_project()
+    assert parse_state((tmp_path / "T-1.md").read_text()) == a_project()
     backup = latest_valid(tmp_path, "T-1")
     assert backup is not None
     assert backup.read_text() == (tmp_path / "T-1.md").read_text()
@@ -29,7 +29,7 @@ def test_when_it_began_is_what_its_file_says(tmp_path: Path) -> None:
 
     save(str(tmp_path), a_project(created="2026-11-21T00:00:00.000Z", status="reporting"))
 
-    found = parsed((tmp_path / "T-1.md").read_text())
+    found = parse_state((tmp_path / "T-1.md").read_text())
     assert (found.created, found.status) == (CREATED, "reporting")
 
 
@@ -43,7 +43,7 @@ def test_what_a_person_changed_is_kept_beside_the_new_file(tmp_path: Path) -> No
 
     assert saved.edited == "T-1.edited-20261120T093100000Z.md"
     assert (tmp_path / saved.edited).read_text() == mine
-    assert parsed(path.read_text()).status == "reporting"
+    assert parse_state(path.read_text()).status == "reporting"
     assert save(str(tmp_path), a_project()).edited == ""
 
 
@@ -57,7 +57,7 @@ def test_a_file_that_is_none_of_ours_is_left_where_it_is(tmp_path: Path, content
     assert (tmp_path / "T-1.md").read_bytes() == content
     path = state_file(tmp_path, "T-1")
     assert path != tmp_path / "T-1.md"
-    assert parsed(path.read_text()) == a_project(status="reporting")
+    assert parse_state(path.read_text()) == a_project(status="reporting")
     assert [name for name in files(tmp_path) if name.startswith("T-1")] == ["T-1.md"]
     # and it stays where it is though the other goes
     (tmp_path / "T-1.md").unlink()
@@ -75,8 +75,8 @@ def test_no_id_takes_the_place_of_anything_else(tmp_path: Path, name: str) -> No
     save(str(tmp_path), project)
 
     assert {path: path.read_bytes() for path in before} == before
-    assert parsed(state_file(tmp_path, name).read_text()) == project
-    assert restored(str(tmp_path), name_in(tmp_path, name)).project == project
+    assert parse_state(state_file(tmp_path, name).read_text()) == project
+    assert restore_case(str(tmp_path), name_in(tmp_path, name)).project == project
 
 
 def test_the_file_of_another_id_is_no_place_either(tmp_path: Path) -> None:
@@ -87,8 +87,8 @@ def test_the_file_of_another_id_is_no_place_either(tmp_path: Path) -> None:
 
     save(str(tmp_path), a_project())
 
-    assert parsed((tmp_path / "T-1.md").read_text()) == other
-    assert parsed(state_file(tmp_path, "T-1").read_text()) == a_project()
+    assert parse_state((tmp_path / "T-1.md").read_text()) == other
+    assert parse_state(state_file(tmp_path, "T-1").read_text()) == a_project()
 
 
 def test_what_is_damaged_beyond_recognition_is_known_by_its_backups(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_what_is_damaged_beyond_recognition_is_known_by_its_backups(tmp_path: Pa
     saved = save(str(tmp_path), a_project())
 
     assert (tmp_path / saved.edited).read_text() == "I deleted all of it"
-    assert parsed((tmp_path / "T-1.md").read_text()) == a_project()
+    assert parse_state((tmp_path / "T-1.md").read_text()) == a_project()
 
 
 def test_however_often_somebody_edits_the_copies_stay_few(tmp_path: Path) -> None:
@@ -119,8 +119,8 @@ def test_a_disk_that_takes_nothing_leaves_what_was_there(tmp_path: Path) -> None
     with pytest.raises(OSError, match="latest"):
         save(str(tmp_path), a_project(status="reporting"))
 
-    assert parsed((tmp_path / "T-1.md").read_text()).status == "reporting"
-    assert parsed(before).status == "analyzing"
+    assert parse_state((tmp_path / "T-1.md").read_text()).status == "reporting"
+    assert parse_state(before).status == "analyzing"
     backup = latest_valid(tmp_path, "T-1")
     assert backup is not None
     assert backup.name == "000002-reporting.md"

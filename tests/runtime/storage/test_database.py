@@ -11,7 +11,7 @@ import pytest
 
 from runtime.storage import database as module
 from runtime.storage.database import Database, DatabaseClosed
-from runtime.storage.owner import Owner
+from runtime.storage.owner import ProcessLock
 from tests.patience import HANGS_SECONDS
 
 SCHEMA = "CREATE TABLE IF NOT EXISTS word (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE)"
@@ -137,20 +137,20 @@ async def test_closing_is_bounded_when_the_disk_hangs(tmp_path: Path, monkeypatc
 
 
 @pytest.fixture
-def owners(tmp_path: Path) -> Iterator[tuple[Owner, Owner]]:
-    first, second = Owner(tmp_path), Owner(tmp_path)
+def owners(tmp_path: Path) -> Iterator[tuple[ProcessLock, ProcessLock]]:
+    first, second = ProcessLock(tmp_path), ProcessLock(tmp_path)
     yield first, second
     first.close()
     second.close()
 
 
-def test_owners_see_who_lives(owners: tuple[Owner, Owner], tmp_path: Path) -> None:
+def test_owners_see_who_lives(owners: tuple[ProcessLock, ProcessLock], tmp_path: Path) -> None:
     first, second = owners
 
     assert first.token != second.token
-    assert first.lives(first.token)
-    assert first.lives(second.token)
-    assert not first.lives("nobody")
-    third = Owner(tmp_path)
+    assert first.is_alive(first.token)
+    assert first.is_alive(second.token)
+    assert not first.is_alive("nobody")
+    third = ProcessLock(tmp_path)
     third.close()
-    assert not first.lives(third.token)
+    assert not first.is_alive(third.token)

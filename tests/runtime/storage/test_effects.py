@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-from actors.ports import Filled, Task
+from actors.ports import Completion, ModelRequest
 from actors.workflow.outcome import Outcome, Spent
 from runtime.node import Node
 from runtime.settings import Settings, StorageSettings
@@ -28,7 +28,7 @@ class Costly(Thinks):
         self.accounts.append(account)
         return self, Spent
 
-    async def fill(self, shape: type[Any], task: Task, *, within: float) -> Filled:
+    async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Completion:
         for account in self.accounts:
             account.note(Spent(1, 100, 10))
         return await super().fill(shape, task, within=within)

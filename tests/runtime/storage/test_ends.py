@@ -13,20 +13,22 @@ import msgspec
 import pytest
 
 from actors.helpdesk.workflow import HELPDESK, TicketCase
-from actors.workflow.outcome import Outcome, Spent, Why
-from actors.workflow.run_end import Ending
+from actors.workflow.outcome import EndReason, Outcome, Spent
+from actors.workflow.run_end import RunEnd
 from runtime.run import LiveRun
 from runtime.storage import ends as module
 from runtime.storage.database import Database
-from runtime.storage.ends import CHUNK_SLOTS, SLOT_BYTES, Slots, Told, read_told
+from runtime.storage.ends import CHUNK_SLOTS, SLOT_BYTES, PendingEnd, Slots, read_pending
 from runtime.storage.journal import SqliteJournal, Ticket
-from runtime.storage.owner import Owner
+from runtime.storage.owner import ProcessLock
 from runtime.storage.schema import migrate
 from tests.fakes import CASE, helpdesk
 from tests.patience import HANGS_SECONDS
 
 TICKET = Ticket(id="T-1", text=CASE.text)
-TOLD = Told("R-1", 3, 1_000.5, Ending(Why.STORAGE_FAILED, "", 12.5, Spent(2**53 - 1, 2**53 - 1, 2**53 - 1, True), 99))
+TOLD = PendingEnd(
+    "R-1", 3, 1_000.5, RunEnd(EndReason.STORAGE_FAILED, "", 12.5, Spent(2**53 - 1, 2**53 - 1, 2**53 - 1, True), 99)
+)
 
 
 class Disk:
@@ -57,13 +59,13 @@ class Disk:
 
 @pytest.fixture
 def owner(tmp_path: Path) -> Any:
-    owner = Owner(tmp_path / "owners")
+    owner = ProcessLock(tmp_path / "owners")
     yield owner
     owner.close()
 
 
 @pytest.fixture
-async def journal(tmp_path: Path, owner: Owner, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SqliteJournal]:
+async def journal(tmp_path: Path, owner: ProcessLock, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SqliteJournal]:
     monkeypatch.setattr(module, "LONGEST_PAUSE_SECONDS", 0.1)
     database = Database(tmp_path / "terminus.db", migrate=migrate)
     journal = SqliteJournal(database, {HELPDESK.name: HELPDESK}, owner.slots)
@@ -104,7 +106,7 @@ async def test_what_was_told_while_the_disk_was_ill_is_what_stands_there_when_it
 
     assert (told.status, told.by) == ("error", "")
     if fault == "full" or after == 5:
-        assert told.why is Why.STORAGE_FAILED
+        assert told.why is EndReason.STORAGE_FAILED
     assert stored(journal)[0] is None, "the disk has not taken it"
     assert journal.outcome(journal.run("R-1")) == told
     seen = journal.find("T-1")
@@ -128,7 +130,7 @@ async def test_an_end_that_commits_late_is_not_the_end_when_another_was_told(jou
     disk.after, disk.fault = 5, "hangs"
     told = await asyncio.wait_for(live.outcome(), HANGS_SECONDS)
     assert disk.hung.is_set()
-    assert told.why is Why.STORAGE_FAILED
+    assert told.why is EndReason.STORAGE_FAILED
 
     disk.recover()
     assert await journal.pending.settle(10)
@@ -138,7 +140,7 @@ async def test_an_end_that_commits_late_is_not_the_end_when_another_was_told(jou
 
 
 async def test_what_a_dead_process_had_told_is_recorded_by_the_next(journal: SqliteJournal, tmp_path: Path) -> None:
-    first, second = Owner(tmp_path / "owners"), Owner(tmp_path / "owners")
+    first, second = ProcessLock(tmp_path / "owners"), ProcessLock(tmp_path / "owners")
     journal.pending._slots, journal.pending._free, journal.pending._known = first.slots, [], 0
     await journal.pending.reserve(1)
     disk = Disk(journal._database)
@@ -150,14 +152,14 @@ async def test_what_a_dead_process_had_told_is_recorded_by_the_next(journal: Sql
 
     os.close(first._file)  # as a kill does
     disk.recover()
-    assert not second.lives(first.token)
+    assert not second.is_alive(first.token)
     with second.legacy(first.token) as noted:
         assert noted is not None
         assert [each.run for each in noted] == ["R-1"]
-        assert second.lives(first.token), "nobody else records it meanwhile"
+        assert second.is_alive(first.token), "nobody else records it meanwhile"
         other = SqliteJournal(journal._database, {HELPDESK.name: HELPDESK})
-        await other.record_told(noted[0])
-        await other.record_told(noted[0])
+        await other.record_pending(noted[0])
+        await other.record_pending(noted[0])
 
     assert stored(journal)[0] == told
     assert first.token in second.others()
@@ -167,7 +169,7 @@ async def test_what_a_dead_process_had_told_is_recorded_by_the_next(journal: Sql
 
 
 async def test_an_end_of_a_run_that_was_deleted_is_no_matter(journal: SqliteJournal) -> None:
-    await journal.record_told(TOLD)
+    await journal.record_pending(TOLD)
 
     assert journal._database.read("SELECT count(*) FROM run") == [(0,)]
 
@@ -177,25 +179,25 @@ async def test_an_older_run_says_nothing_on_its_ticket_any_more(journal: SqliteJ
     await live.outcome()
     await journal.accept(TICKET, "R-2", HELPDESK, CASE, "me")
 
-    await journal.record_told(TOLD)
+    await journal.record_pending(TOLD)
 
     outcome, ticket = stored(journal)
     assert outcome is not None
-    assert (outcome.why, ticket) == (Why.STORAGE_FAILED, ("open", ""))
+    assert (outcome.why, ticket) == (EndReason.STORAGE_FAILED, ("open", ""))
 
 
-def test_an_end_fits_into_a_slot_and_comes_back_whole(owner: Owner) -> None:
+def test_an_end_fits_into_a_slot_and_comes_back_whole(owner: ProcessLock) -> None:
     told = msgspec.structs.replace(TOLD, run=f"R-{'f' * 16}", at=1e10 / 3, events=2**31)
     owner.slots.grow(2)
     owner.slots.put(1, msgspec.msgpack.encode(told))
 
-    assert list(read_told(owner._file)) == [told]
+    assert list(read_pending(owner._file)) == [told]
     owner.slots.put(0, b"no end")
     os.pwrite(owner._file, b"\xff", SLOT_BYTES + 20)
-    assert list(read_told(owner._file)) == [], "what is damaged is passed over"
+    assert list(read_pending(owner._file)) == [], "what is damaged is passed over"
     owner.slots.put(1, msgspec.msgpack.encode(told))
     owner.slots.clear(1)
-    assert list(read_told(owner._file)) == []
+    assert list(read_pending(owner._file)) == []
     with pytest.raises(ValueError, match="too many"):
         owner.slots.put(0, bytes(SLOT_BYTES))
 
@@ -228,5 +230,5 @@ def test_slots_take_no_new_room_on_a_file_that_may_not_grow(tmp_path: Path) -> N
         slots.put(slot, msgspec.msgpack.encode(TOLD))
 
     assert (os.fstat(file).st_size, os.fstat(file).st_blocks) == (before.st_size, before.st_blocks)
-    assert len(list(read_told(file))) == CHUNK_SLOTS
+    assert len(list(read_pending(file))) == CHUNK_SLOTS
     os.close(file)

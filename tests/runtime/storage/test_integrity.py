@@ -7,7 +7,7 @@ import pytest
 
 from runtime.storage import integrity
 from runtime.storage.integrity import DatabaseUnusable, check, examine
-from runtime.storage.owner import Owner
+from runtime.storage.owner import ProcessLock
 from runtime.storage.schema import NEWEST
 from tests.runtime.cli.commands.program import QUESTION, Place
 
@@ -82,7 +82,7 @@ def test_after_a_kill_the_whole_file_is_examined_and_after_an_orderly_end_it_is_
 def test_a_database_that_a_living_process_writes_is_not_examined(file: Path) -> None:
     harm(file)
     killed(file)
-    owner = Owner(file.parent / "owners")
+    owner = ProcessLock(file.parent / "owners")
 
     check(file, file.parent / "owners", 30.0)
 

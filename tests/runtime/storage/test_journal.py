@@ -11,8 +11,8 @@ import pytest
 from actors.helpdesk import messages as m
 from actors.helpdesk.workflow import HELPDESK, TicketCase
 from actors.ports import Entry, Recall
-from actors.workflow.outcome import Outcome, Why
-from actors.workflow.tables import Handover, NoAnswer, NotDelivered, RunResumed, RunStopped, TimeUp
+from actors.workflow.outcome import EndReason, Outcome
+from actors.workflow.tables import Handover, InvalidAnswer, NotDelivered, RunResumed, RunStopped, TimeUp
 from bus import Failed
 from runtime.run import LiveRun
 from runtime.storage.database import Database
@@ -62,7 +62,7 @@ async def test_a_loop_stands_in_the_journal_and_on_the_ticket(journal: SqliteJou
 
     told = journal.outcome(journal.find("R-1"))
     assert told is not None
-    assert (told.why, told.loop, told.handoffs) == (Why.LOOP_DETECTED, outcome.loop, outcome.handoffs)
+    assert (told.why, told.loop, told.handoffs) == (EndReason.LOOP_DETECTED, outcome.loop, outcome.handoffs)
     status, note = ticket_row(journal)
     assert status == "error"
     assert "worker to network, network to worker" in note
@@ -91,7 +91,7 @@ EVENTS = [
     m.ResolutionRecalled(recalled=Recall("miss")), OBTAINED, m.ResolutionStored(),
     m.NothingFound(detail="d", unavailable=("x",), degraded=""), m.SummaryCompleted(summary="s"),
     m.TicketClosed(status="error", resolution=None), Handover(to="network", reason="r", context="c"),
-    Failed(request="q", error="e"), NoAnswer(what="str"), RunResumed(), RunStopped(), TimeUp(),
+    Failed(request="q", error="e"), InvalidAnswer(what="str"), RunResumed(), RunStopped(), TimeUp(),
     NotDelivered(handoff=3, error="e"),
 ]  # fmt: skip
 
@@ -155,7 +155,7 @@ async def test_after_a_boot_the_calendar_is_all_there_is_and_one_set_back_gives_
     assert (replayed.elapsed, replayed.inputs) == (elapsed, 1)
     case = TicketCase(ticket_id="T-1", text=CASE.text)
     outcome = await LiveRun("R-1", HELPDESK, case, helpdesk(), journal=journal, replayed=replayed).outcome()
-    assert outcome.why is (Why.TIMED_OUT if elapsed > 600 else Why.COMPLETED)
+    assert outcome.why is (EndReason.TIMED_OUT if elapsed > 600 else EndReason.COMPLETED)
 
 
 async def test_a_clock_that_is_set_back_makes_no_old_run_the_latest(journal: SqliteJournal, clocks: Clocks) -> None:
@@ -304,7 +304,7 @@ async def test_a_run_is_folded_with_the_time_that_it_had(journal: SqliteJournal)
 
     run = journal.fold(journal.find("R-1.5"))
 
-    assert run.breach is Why.TIMED_OUT
+    assert run.breach is EndReason.TIMED_OUT
 
 
 async def _recorded(journal: SqliteJournal, entry: Entry) -> None:

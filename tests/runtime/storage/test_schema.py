@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from actors.helpdesk.workflow import HELPDESK, TicketCase
-from actors.workflow.outcome import Why
+from actors.workflow.outcome import EndReason
 from actors.workflow.tables import TimeUp
 from runtime.processes.pool import ROOT
 from runtime.storage.database import Database
@@ -89,7 +89,7 @@ async def test_a_database_of_version_1_is_readable_in_its_order(journal: SqliteJ
     assert [run.id for run in journal.unfinished()] == ["R-3", "R-5"]
     ended = journal.outcome(journal.find("R-1"))
     assert ended is not None
-    assert (ended.why, ended.seconds, ended.refused, ended.ticket) == (Why.TIMED_OUT, 600.5, 2, "T-1")
+    assert (ended.why, ended.seconds, ended.refused, ended.ticket) == (EndReason.TIMED_OUT, 600.5, 2, "T-1")
     assert [entry.event for entry in journal.entries(journal.find("R-3"))] == [TimeUp()]
     assert journal.find("R-3").started == 300.0
     columns = journal._database.read("SELECT subject, text, requester FROM ticket WHERE id = 'T-2'")

@@ -10,7 +10,7 @@ from actors.helpdesk.workflow import HELPDESK, TicketCase
 from runtime.storage import tickets
 from runtime.storage.database import Database
 from runtime.storage.journal import SCHEMA, SqliteJournal, Ticket
-from runtime.storage.tickets import Wanted, asked, listed, nearest_ids
+from runtime.storage.tickets import Wanted, asked, list_tickets, nearest_ids
 
 
 @asynccontextmanager
@@ -29,7 +29,7 @@ async def stored(folder: Path, *given: Ticket) -> AsyncIterator[tuple[Database, 
 
 
 def runs(database: Database, **wanted: object) -> list[str]:
-    return [run.id for run, _ in listed(database, Wanted(**wanted)).runs]  # type: ignore[arg-type]
+    return [run.id for run, _ in list_tickets(database, Wanted(**wanted)).runs]  # type: ignore[arg-type]
 
 
 async def test_a_search_reads_as_people_do_and_takes_nothing_for_a_pattern(tmp_path: Path) -> None:
@@ -56,9 +56,9 @@ async def test_the_newest_stand_first_whatever_the_clock_said_and_no_more_are_re
         assert runs(database, count=4) == ["R-9", "R-8", "R-7", "R-6"]
         assert runs(database, search="1", count=4) == ["R-9", "R-7", "R-5", "R-3"]
         assert runs(database, since=995.0) == ["R-4", "R-3", "R-2", "R-1", "R-0"]
-        assert not listed(database, Wanted(search="none")).stopped
+        assert not list_tickets(database, Wanted(search="none")).stopped
         monkeypatch.setattr(tickets, "MOST_LOOKED_THROUGH", 6)
-        assert listed(database, Wanted(search="none")) == ([], True)
+        assert list_tickets(database, Wanted(search="none")) == ([], True)
 
 
 async def test_a_run_says_what_it_was_asked_even_when_it_cannot_be_gone_on_with(tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ import msgspec
 import pytest
 
 from actors.evidence.claims import Resolution
-from actors.ports import Filled, Recall, Task
-from actors.research.models import Brief
+from actors.ports import Completion, ModelRequest, Recall
+from actors.research.models import ResearchOptions
 from actors.workflow.outcome import Spent
 from runtime.node import Node
 from runtime.settings import Settings, StorageSettings
@@ -41,7 +41,7 @@ class Slow(Thinks):
     def for_run(self, *_: Any, **__: Any) -> tuple["Slow", type[Spent]]:
         return self, Spent
 
-    async def fill(self, shape: type[Any], task: Task, *, within: float) -> Filled:
+    async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Completion:
         if "wait" in str(task):
             await self.go.wait()
         await asyncio.sleep(0)
@@ -80,7 +80,7 @@ async def filled(tmp_path: Path) -> Path:
     folder = tmp_path / "task-data"
     async with Node.open(Settings(storage=StorageSettings(folder=str(folder)))) as node:
         await (await node.submit(Ticket(id="T-1", text="My VPN drops."))).outcome()
-        await (await node.submit(Ticket(id="T-2", text="What is a VPN?", brief=Brief(1, 1)))).outcome()
+        await (await node.submit(Ticket(id="T-2", text="What is a VPN?", brief=ResearchOptions(1, 1)))).outcome()
         await node.memory.store("k", "T-9", "Quallenwurzel", Resolution("A."))
     assert {"T-2.md", "terminus.db"} <= tree(folder).keys()
     return folder
@@ -176,10 +176,10 @@ def test_a_backup_that_could_not_be_written_leaves_nothing(
 def swap(kept: Path, name: str, content: bytes) -> None:
     """Give the manifest another file of this name, with a checksum that is right."""
     (kept / name).write_bytes(content)
-    from runtime.upkeep.backup import checked
+    from runtime.upkeep.backup import verify
 
     manifest = json.loads((kept / MANIFEST).read_bytes())
-    manifest["files"][name] = msgspec.to_builtins(checked(kept / name))
+    manifest["files"][name] = msgspec.to_builtins(verify(kept / name))
     (kept / MANIFEST).write_text(json.dumps(manifest))
 
 

@@ -15,7 +15,7 @@ from runtime.settings import DAY, MemorySettings, Settings, StorageSettings
 from runtime.storage.effects import Effects
 from runtime.storage.journal import Ticket
 from runtime.upkeep import daily
-from runtime.upkeep.daily import keep_to_age, kept
+from runtime.upkeep.daily import keep_to_age, run_daily
 
 SECONDS = 60.0
 
@@ -43,7 +43,7 @@ async def test_old_tickets_go_at_once_and_again_the_next_day(node: Node, monkeyp
     monkeypatch.setattr(daily, "DAY", 0.05)
     await old_ticket(node, "T-1")
     await Effects(node.database, "R-gone").put("page", "a", "what was read")
-    async with kept(node):
+    async with run_daily(node):
         await gone(node, "T-1")
         await old_ticket(node, "T-2")
         await gone(node, "T-2")
@@ -57,10 +57,10 @@ async def test_without_an_age_everything_stays(node: Node, monkeypatch: pytest.M
         called.append(each)
 
     monkeypatch.setattr(daily, "keep_to_age", keep)
-    async with kept(node):
+    async with run_daily(node):
         await asyncio.sleep(0)
     node.settings = Settings(storage=StorageSettings(folder=str(node.folder)))
-    async with kept(node):
+    async with run_daily(node):
         await asyncio.sleep(0)
     assert called == [node]
 

@@ -14,7 +14,7 @@ import pytest
 
 from actors.ports import Entry
 from actors.research import messages as m
-from actors.research.models import Analysis, Brief, Plan
+from actors.research.models import Analysis, Plan, ResearchOptions
 from actors.research.workflow import ResearchCase
 from bus import Event
 from runtime.node import Node
@@ -261,7 +261,7 @@ async def dug(storage: Path) -> None:
 
 
 def a_round(number: int, direction: str, ticket: str) -> ResearchCase:
-    return ResearchCase(ticket_id=ticket, text=TASK, brief=Brief(depth=3, round=number, direction=direction))
+    return ResearchCase(ticket_id=ticket, text=TASK, brief=ResearchOptions(depth=3, round=number, direction=direction))
 
 
 UP_TO_DEEPENING: tuple[tuple[str, Event], ...] = (

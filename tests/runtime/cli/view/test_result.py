@@ -6,9 +6,9 @@ import json
 import pytest
 
 from actors.evidence.claims import Citation, Resolution
-from actors.evidence.sources import Missed
+from actors.evidence.sources import FailedSource
 from actors.reporting.report import Report
-from actors.workflow.outcome import Handoff, Why
+from actors.workflow.outcome import EndReason, Handoff
 from runtime.cli import Exit
 from runtime.cli.view.live import STYLES
 from runtime.cli.view.plain_lines import PlainView, write
@@ -19,7 +19,7 @@ from runtime.cli.view.result import (
     as_json,
     exit_status,
     lines,
-    researched,
+    research_lines,
     worst,
 )
 from tests.runtime.cli.view.runs import HOSTILE, outcome, progress
@@ -85,7 +85,7 @@ def test_the_worst_of_several_is_told() -> None:
 
 
 def test_an_end_that_nobody_closed_is_called_so() -> None:
-    shown = text(status="error", why=Why.LOOP_DETECTED, by="")
+    shown = text(status="error", why=EndReason.LOOP_DETECTED, by="")
 
     assert "Cut off, with nobody to close it, after 1.25 s and 5 handoffs: loop detected." in shown
 
@@ -106,7 +106,7 @@ def test_a_written_answer_shows_the_words_it_rests_on() -> None:
 
 
 def test_what_was_found_before_a_limit_is_not_called_an_answer() -> None:
-    shown = text(status="error", why=Why.MAX_HANDOFFS_EXCEEDED)
+    shown = text(status="error", why=EndReason.MAX_HANDOFFS_EXCEEDED)
 
     assert shown.startswith("Stopped before it was finished\n")
     assert "What was found so far\nSet keepalive to 25. [1]\n" in shown
@@ -114,7 +114,7 @@ def test_what_was_found_before_a_limit_is_not_called_an_answer() -> None:
 
 
 def test_a_cancellation_is_said_once() -> None:
-    shown = text(status="cancelled", why=Why.CANCELLED, detail="It was cancelled.", resolution=None)
+    shown = text(status="cancelled", why=EndReason.CANCELLED, detail="It was cancelled.", resolution=None)
 
     assert shown.lower().count("cancelled") == 2, "in the headline, and where it says who closed it"
 
@@ -148,22 +148,22 @@ def test_a_lone_surrogate_breaks_neither() -> None:
 @pytest.mark.parametrize(
     ("status", "why", "expected"),
     [
-        ("resolved", Why.COMPLETED, Exit.DONE),
-        ("suggested", Why.COMPLETED, Exit.DONE),
-        ("not_found", Why.COMPLETED, Exit.NOT_FOUND),
-        ("error", Why.LOOP_DETECTED, Exit.LIMIT),
-        ("error", Why.MAX_HANDOFFS_EXCEEDED, Exit.LIMIT),
-        ("error", Why.TIMED_OUT, Exit.LIMIT),
-        ("error", Why.STEP_TIMED_OUT, Exit.LIMIT),
-        ("error", Why.ANSWERS_REFUSED, Exit.LIMIT),
-        ("error", Why.STEP_FAILED, Exit.FAILED),
-        ("error", Why.STORAGE_FAILED, Exit.FAILED),
-        ("error", Why.ORCHESTRATOR_FAILED, Exit.FAILED),
-        ("error", Why.CANCEL_FORCED, Exit.CANCELLED),
-        ("cancelled", Why.CANCELLED, Exit.CANCELLED),
+        ("resolved", EndReason.COMPLETED, Exit.DONE),
+        ("suggested", EndReason.COMPLETED, Exit.DONE),
+        ("not_found", EndReason.COMPLETED, Exit.NOT_FOUND),
+        ("error", EndReason.LOOP_DETECTED, Exit.LIMIT),
+        ("error", EndReason.MAX_HANDOFFS_EXCEEDED, Exit.LIMIT),
+        ("error", EndReason.TIMED_OUT, Exit.LIMIT),
+        ("error", EndReason.STEP_TIMED_OUT, Exit.LIMIT),
+        ("error", EndReason.ANSWERS_REFUSED, Exit.LIMIT),
+        ("error", EndReason.STEP_FAILED, Exit.FAILED),
+        ("error", EndReason.STORAGE_FAILED, Exit.FAILED),
+        ("error", EndReason.ORCHESTRATOR_FAILED, Exit.FAILED),
+        ("error", EndReason.CANCEL_FORCED, Exit.CANCELLED),
+        ("cancelled", EndReason.CANCELLED, Exit.CANCELLED),
     ],
 )
-def test_the_exit_status_tells_how_it_ended(status: str, why: Why, expected: Exit) -> None:
+def test_the_exit_status_tells_how_it_ended(status: str, why: EndReason, expected: Exit) -> None:
     assert exit_status(outcome(status=status, why=why)) is expected
 
 
@@ -173,12 +173,15 @@ def test_every_status_has_a_headline() -> None:
 
 
 def test_a_research_tells_what_is_missing_with_the_remedy_and_where_its_report_is() -> None:
-    missed = (Missed("web", "source_failed", "Mend the key."), Missed("https://a.example/", "dead", "Not there."))
+    missed = (
+        FailedSource("web", "source_failed", "Mend the key."),
+        FailedSource("https://a.example/", "dead", "Not there."),
+    )
     ended = outcome(workflow=RESEARCH, status="suggested", unavailable=("web", "rss"))
 
-    said = [line.text for line in researched(ended, Report(title="Q", question="Q", missed=missed))]
+    said = [line.text for line in research_lines(ended, Report(title="Q", question="Q", missed=missed))]
 
     assert said[1:3] == ["Mend the key.", "Unavailable: rss"]
     assert said[-1].startswith("As a page: `python -m runtime report T-1 --out report.html`")
     nothing = outcome(workflow=RESEARCH, status="not_found", resolution=None)
-    assert [line.text for line in researched(nothing)][-1].startswith("`python -m runtime doctor` shows")
+    assert [line.text for line in research_lines(nothing)][-1].startswith("`python -m runtime doctor` shows")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from actors.workflow.outcome import HandoffMade, RunBegan, RunEnded
-from actors.workflow.progress import HEARTBEAT_SECONDS, Board, News, RoundBegan, Worked, fold
+from actors.workflow.progress import HEARTBEAT_SECONDS, Progress, ProgressEvent, RoundBegan, StageProgress, fold
 from runtime.cli.view.live import RoundsView, console, research
 from runtime.cli.view.plain_lines import PlainView
 from runtime.cli.view.round_lines import DIRECTION_CHARACTERS
@@ -23,16 +23,16 @@ def entered(number: int, state: str) -> HandoffMade:
     return HandoffMade(number=number, source="orchestrator", target="x", reason=state, state=state, seconds=0.0)
 
 
-NEWS: tuple[News, ...] = (
+NEWS: tuple[ProgressEvent, ...] = (
     BEGAN,
     entered(1, "planning"),
     RoundBegan(1, 3, "How are trams\nkept?", 0),
-    Worked("planning", "Planned", 1, 1, "trams"),
+    StageProgress("planning", "Planned", 1, 1, "trams"),
     entered(3, "searching"),
-    Worked("searching", "Searching", 1, 2, "web: trams"),
-    Worked("searching", "Searching", 2, 2, "rss: trams"),
+    StageProgress("searching", "Searching", 1, 2, "web: trams"),
+    StageProgress("searching", "Searching", 2, 2, "rss: trams"),
     entered(5, "extracting"),
-    Worked("extracting", "Reading", 2, 5, "The tram depot"),
+    StageProgress("extracting", "Reading", 2, 5, "The tram depot"),
 )
 
 
@@ -43,7 +43,7 @@ class Plain:
         self.now, self.stream = 100.0, io.StringIO()
         self.view = PlainView(self.stream, clock=lambda: self.now)
 
-    def show(self, events: Iterable[News], seconds: float = 1.0) -> list[str]:
+    def show(self, events: Iterable[ProgressEvent], seconds: float = 1.0) -> list[str]:
         """The lines that are new after these events, so many seconds apart."""
         before = len(self.lines)
         for event in events:
@@ -86,7 +86,7 @@ def test_a_deeper_round_says_how_much_was_learned() -> None:
 def test_items_that_come_close_together_are_told_together_and_the_last_is_never_lost() -> None:
     pipe = Plain()
     pipe.show(NEWS)
-    many = [Worked("extracting", "Reading", n, 5, f"page {n}") for n in (3, 4, 5)]
+    many = [StageProgress("extracting", "Reading", n, 5, f"page {n}") for n in (3, 4, 5)]
 
     assert pipe.show(many, seconds=0.01) == []
     assert [line.split("  ")[-1] for line in pipe.show([entered(7, "analyzing")], seconds=0.01)] == [
@@ -98,7 +98,7 @@ def test_items_that_come_close_together_are_told_together_and_the_last_is_never_
 def test_an_item_that_was_held_back_is_told_by_the_next_tick() -> None:
     pipe = Plain()
     pipe.show(NEWS)
-    pipe.show([Worked("extracting", "Reading", 3, 5, "page 3")], seconds=0.01)
+    pipe.show([StageProgress("extracting", "Reading", 3, 5, "page 3")], seconds=0.01)
     pipe.now += 0.2
     pipe.view.tick()
 
@@ -126,7 +126,9 @@ def test_the_last_item_is_told_before_the_end() -> None:
     pipe = Plain()
     pipe.show(NEWS)
 
-    said = pipe.show([Worked("extracting", "Reading", 5, 5, "page 5"), RunEnded(outcome=outcome())], seconds=0.01)
+    said = pipe.show(
+        [StageProgress("extracting", "Reading", 5, 5, "page 5"), RunEnded(outcome=outcome())], seconds=0.01
+    )
 
     assert said[-1].endswith("page 5")
 
@@ -149,9 +151,9 @@ def tty(monkeypatch: pytest.MonkeyPatch) -> Tty:
     return Tty()
 
 
-def drawn(events: Iterable[News], at: float, **more: Any) -> list[str]:
+def drawn(events: Iterable[ProgressEvent], at: float, **more: Any) -> list[str]:
     """What is on the screen after these, of which one came each second."""
-    board = Board()
+    board = Progress()
     for second, event in enumerate(events):
         board = fold(board, event, float(second))
     stream = io.StringIO()
@@ -175,7 +177,7 @@ def test_a_terminal_shows_five_stages_with_icon_percentage_items_and_time(tty: T
 
 @pytest.mark.req("PR-27")
 def test_a_terminal_shows_how_long_all_will_take_once_that_can_be_known(tty: Tty) -> None:
-    rounds: tuple[News, ...] = (RoundBegan(2, 3, "depots", 2), entered(9, "extracting"))
+    rounds: tuple[ProgressEvent, ...] = (RoundBegan(2, 3, "depots", 2), entered(9, "extracting"))
 
     assert "37 %, about 17 s to go   round 2 of at most 3" in drawn([*NEWS, *rounds], 10.0)[0]
     assert "37 %   round 2 of at most 3" in drawn([*NEWS, *rounds], 60.0)[0], "an estimate that has passed was wrong"
@@ -205,7 +207,7 @@ def test_rounds_stay_above_what_is_redrawn(tty: Tty) -> None:
 
 def test_text_from_outside_cannot_break_out(tty: Tty) -> None:
     pipe = Plain()
-    hostile = (BEGAN, RoundBegan(1, 3, HOSTILE, 0), Worked("extracting", HOSTILE, 1, 2, HOSTILE))
+    hostile = (BEGAN, RoundBegan(1, 3, HOSTILE, 0), StageProgress("extracting", HOSTILE, 1, 2, HOSTILE))
     pipe.show(hostile)
     view = RoundsView(tty, 600.0)
     for event in hostile:

@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator, Iterable
 
 import pytest
 
-from actors.workflow.outcome import Outcome, Progress
+from actors.workflow.outcome import Outcome, RunEvent
 from runtime.cli.view.plain_lines import PlainView
-from runtime.cli.view.run_display import can_redraw, follow, stopping, view_for, watched
+from runtime.cli.view.run_display import can_redraw, follow, open_display, stopping, view_for
 from runtime.settings import RunSettings, Settings
 from tests.patience import HANGS_SECONDS
 from tests.runtime.cli.view.runs import outcome, progress
@@ -22,7 +22,7 @@ class Going:
     def __init__(self) -> None:
         self.cancelled = asyncio.Event()
 
-    async def watch(self) -> AsyncIterator[Progress]:
+    async def watch(self) -> AsyncIterator[RunEvent]:
         for event in progress():
             yield event
         await self.cancelled.wait()
@@ -36,7 +36,7 @@ class Going:
         self.cancelled.set()
 
 
-async def stream_of(events: Iterable[Progress]) -> AsyncIterator[Progress]:
+async def stream_of(events: Iterable[RunEvent]) -> AsyncIterator[RunEvent]:
     for event in events:
         yield event
 
@@ -80,7 +80,7 @@ async def test_a_terminal_that_went_away_does_not_harm_the_run() -> None:
 async def test_the_first_ctrl_c_cancels_gently_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     run = Going()
     async with asyncio.timeout(HANGS_SECONDS):
-        async with watched(Settings(run=RunSettings(cancel_seconds=7)), quiet=True) as watch:
+        async with open_display(Settings(run=RunSettings(cancel_seconds=7)), quiet=True) as watch:
             seeing = asyncio.ensure_future(watch(run))
             asyncio.get_running_loop().call_soon(os.kill, os.getpid(), signal.SIGINT)
             ended = await seeing
@@ -93,7 +93,7 @@ async def test_the_first_ctrl_c_cancels_gently_and_says_so(capsys: pytest.Captur
 async def test_a_ctrl_c_before_there_is_a_run_cancels_it_as_soon_as_there_is() -> None:
     run = Going()
     with stopping(PlainView(io.StringIO()), 1.0) as stop:
-        stop.pressed()
+        stop.on_signal()
         stop.gently(run.cancel)
 
     assert run.cancelled.is_set()

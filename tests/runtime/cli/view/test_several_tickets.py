@@ -4,8 +4,8 @@ import io
 
 from rich.console import Console
 
-from actors.workflow.outcome import Why
-from actors.workflow.progress import HEARTBEAT_SECONDS, Worked
+from actors.workflow.outcome import EndReason
+from actors.workflow.progress import HEARTBEAT_SECONDS, StageProgress
 from runtime.cli.view.live_several import picture
 from runtime.cli.view.several_tickets import PlainTogether, Row, fold, room_for, short, tally
 from tests.runtime.cli.view.runs import HOSTILE, outcome, progress
@@ -24,10 +24,10 @@ def test_a_row_follows_its_ticket_to_the_end() -> None:
     assert (seen().mark, seen().doing) == ("pending", "")
     assert (seen(began).mark, seen(began).ticket) == ("running", "T-1")
     assert seen(began, *handoffs).doing == "worker"
-    assert seen(began, Worked(stage="searching", step="", item="", done=1, total=2)).doing == "searching"
+    assert seen(began, StageProgress(stage="searching", step="", item="", done=1, total=2)).doing == "searching"
     ended = seen(*progress(outcome(status="suggested")))
     assert (ended.mark, ended.doing, ended.seconds) == ("completed", "suggested", 1.25)
-    assert seen(*progress(outcome(status="error", why=Why.TIMED_OUT))).mark == "failed"
+    assert seen(*progress(outcome(status="error", why=EndReason.TIMED_OUT))).mark == "failed"
 
 
 def test_files_are_told_apart_by_as_little_as_that_takes() -> None:

@@ -5,12 +5,12 @@ from functools import reduce
 import pytest
 
 from actors.helpdesk.workflow import HELPDESK
-from actors.workflow.outcome import AnswerRefused, HandoffMade, Progress, RunBegan, Why
+from actors.workflow.outcome import AnswerRefused, EndReason, HandoffMade, RunBegan, RunEvent
 from runtime.cli.view.ticket_board import LATEST, Board, board, fold
 from tests.runtime.cli.view.runs import outcome, progress
 
 
-def after(events: list[Progress]) -> Board:
+def after(events: list[RunEvent]) -> Board:
     return reduce(fold, events, board(HELPDESK))
 
 
@@ -54,16 +54,16 @@ def test_what_a_hit_jumps_over_was_not_needed() -> None:
     assert "running" not in marks(shown).values()
 
 
-@pytest.mark.parametrize(("status", "why"), [("error", Why.TIMED_OUT), ("cancelled", Why.CANCELLED)])
-def test_a_run_that_ends_badly_failed_where_it_stood(status: str, why: Why) -> None:
+@pytest.mark.parametrize(("status", "why"), [("error", EndReason.TIMED_OUT), ("cancelled", EndReason.CANCELLED)])
+def test_a_run_that_ends_badly_failed_where_it_stood(status: str, why: EndReason) -> None:
     shown = after(progress(outcome(status=status, why=why)))
 
     assert [stage.label for stage in shown.stages if stage.mark == "failed"] == ["Resolve ticket"]
 
 
 def test_only_the_latest_handoffs_are_kept_and_refused_answers_are_counted() -> None:
-    begins: list[Progress] = [RunBegan(run="R-1", ticket="T-1", workflow="helpdesk", agent="memory")]
-    many: list[Progress] = [
+    begins: list[RunEvent] = [RunBegan(run="R-1", ticket="T-1", workflow="helpdesk", agent="memory")]
+    many: list[RunEvent] = [
         HandoffMade(number=n, source="a", target="b", reason="r", state="ticket_analyzed", seconds=n) for n in range(50)
     ]
     shown = after([*begins, *many, AnswerRefused(sender="worker", reason="no answer")])

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from runtime.crawl.extract import main_text
-from runtime.crawl.extract.metadata import parsed
+from runtime.crawl.extract.metadata import parse
 from runtime.crawl.extract.page import extract
-from runtime.crawl.extract.sanitize_html import CHARACTERS, DEPTH, TAGS, tamed
+from runtime.crawl.extract.sanitize_html import CHARACTERS, DEPTH, TAGS, sanitize_html
 from runtime.processes.pool import Workers
 
 TIMED = "tests.runtime.crawl.extract.test_hostile:timed"
@@ -76,7 +76,7 @@ async def test_hostile_markdown_is_done_with_within_its_time(workers: Workers, s
 
 
 def depth(html: str) -> int:
-    root = parsed(html)
+    root = parse(html)
     deepest, level = 0, 0
     from lxml.etree import iterwalk
 
@@ -89,7 +89,7 @@ def depth(html: str) -> int:
 def test_deep_nesting_loses_its_tags_and_keeps_its_text() -> None:
     html = "<div>a" * 1_000 + "<p>core</p>" + "</div>" * 1_000 + "<p>after</p>"
 
-    safe = tamed(html)
+    safe = sanitize_html(html)
 
     assert depth(safe) <= DEPTH + 5
     assert "core" in safe
@@ -99,19 +99,19 @@ def test_deep_nesting_loses_its_tags_and_keeps_its_text() -> None:
 def test_a_plain_page_passes_unchanged() -> None:
     html = "<html><body><p>one<p>two<ul><li>a<li>b</ul><br><img src='x>y'>text &lt;b&gt;</body></html>" * 20
 
-    assert tamed(html) == html
+    assert sanitize_html(html) == html
 
 
 def test_no_more_tags_and_characters_than_a_parser_can_bear() -> None:
-    assert tamed("<br>x" * (2 * TAGS)).count("<br>") == TAGS
-    assert len(tamed("x" * (2 * CHARACTERS))) == CHARACTERS
+    assert sanitize_html("<br>x" * (2 * TAGS)).count("<br>") == TAGS
+    assert len(sanitize_html("x" * (2 * CHARACTERS))) == CHARACTERS
 
 
 def test_data_of_a_page_stays_and_programs_go() -> None:
     data = '<script type="application/ld+json">{"a": 1}</script>'
     html = data + "<SCRIPT>bad()</SCRIPT ><style>p{}</style><p>text</p><script>rest"
 
-    assert tamed(html) == data + "<p>text</p>"
+    assert sanitize_html(html) == data + "<p>text</p>"
 
 
 @pytest.mark.req("RE-9")

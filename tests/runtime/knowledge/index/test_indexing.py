@@ -12,7 +12,7 @@ import pytest
 from runtime.knowledge.index.index_writer import document_text
 from runtime.knowledge.index.indexing import LOCK, IndexFailed, IndexProgress, IndexReport, index
 from runtime.knowledge.knowledge_index import FILE, KnowledgeIndex
-from runtime.processes.file_lock import locked
+from runtime.processes.file_lock import hold_lock
 from runtime.processes.pool import Workers
 from runtime.settings import KnowledgeSettings
 from tests import ROOT
@@ -159,7 +159,7 @@ async def test_an_indexer_waits_for_another_says_so_and_gives_up_with_a_sentence
     folder, store, seen = library(tmp_path / "library"), tmp_path / "store", list[IndexProgress]()
     store.mkdir()
     never, ever = KnowledgeSettings(wait_seconds=0.0), KnowledgeSettings()
-    async with locked(store / LOCK, within=0.0, waits=lambda: None):
+    async with hold_lock(store / LOCK, within=0.0, waits=lambda: None):
         with pytest.raises(IndexFailed, match=r"Another process has been indexing .* 0 s .*index again"):
             await index([folder], store, workers, never)
         assert not (store / FILE).exists()

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.evidence.passages import Findings
+from actors.evidence.passages import SearchHits
 from runtime.knowledge.index import transient_index
 from runtime.knowledge.index.transient_index import Text
 from tests import ROOT
@@ -29,7 +29,7 @@ def _closed() -> Iterator[None]:
     transient_index.close()
 
 
-def quotes(findings: Findings) -> list[str]:
+def quotes(findings: SearchHits) -> list[str]:
     return [place.of(passage) for passage in findings.passages for place in passage.quotes]
 
 
@@ -100,7 +100,7 @@ def test_every_process_finds_the_same() -> None:
         for seed in ("1", "2", "3")
     }  # fmt: skip
     assert len(said) == 1
-    assert len(msgspec.json.decode(said.pop(), type=list[Findings])) == len(ANSWERED)
+    assert len(msgspec.json.decode(said.pop(), type=list[SearchHits])) == len(ANSWERED)
 
 
 def test_the_last_indexes_are_kept_and_no_more() -> None:
@@ -119,7 +119,7 @@ def test_the_last_indexes_are_kept_and_no_more() -> None:
 def test_pages_without_text_say_so(texts: list[str]) -> None:
     pages = [Text(f"https://e{n}.example/", "Empty", text) for n, text in enumerate(texts)]
     (found,) = transient_index.find(pages, ["What is this?"], 10)
-    assert found == Findings(abstain=transient_index.NOTHING)
+    assert found == SearchHits(abstain=transient_index.NOTHING)
 
 
 HOSTILE = {

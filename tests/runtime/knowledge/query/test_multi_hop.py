@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.evidence.passages import Findings
+from actors.evidence.passages import SearchHits
 from runtime.knowledge.index import index_jobs
 from runtime.knowledge.knowledge_index import FILE
 from runtime.knowledge.query import search
@@ -52,7 +52,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     search.close()
 
 
-def sources(findings: Findings) -> list[str]:
+def sources(findings: SearchHits) -> list[str]:
     return list(dict.fromkeys(Path(each.source).stem for each in findings.passages))
 
 

@@ -2,58 +2,58 @@
 
 import pytest
 
-from actors.evidence.passages import Findings, Passage, Sentence, Slice
-from runtime.knowledge.query.rank_fusion import merged
+from actors.evidence.passages import Passage, SearchHits, Sentence, Span
+from runtime.knowledge.query.rank_fusion import merge
 
 
-def found(source: str, *scores: float, quote: float = 1.0, confidence: float = 0.5) -> Findings:
+def found(source: str, *scores: float, quote: float = 1.0, confidence: float = 0.5) -> SearchHits:
     """Findings with passages of these scores, the first one's quote with a score of its own."""
     passages = tuple(
-        Passage(f"{source}#{n}", source, source, source, "A mill.", 0, 7, "", score, (Slice(0, 7, quote / (n + 1)),))
+        Passage(f"{source}#{n}", source, source, source, "A mill.", 0, 7, "", score, (Span(0, 7, quote / (n + 1)),))
         for n, score in enumerate(scores)
     )
-    return Findings(
-        passages, "", confidence, tuple(Sentence(n, Slice(0, 7, quote / n)) for n in range(1, len(scores) + 1))
+    return SearchHits(
+        passages, "", confidence, tuple(Sentence(n, Span(0, 7, quote / n)) for n in range(1, len(scores) + 1))
     )
 
 
 def test_passages_are_compared_by_what_their_quotes_say_not_by_the_size_of_their_index() -> None:
     own, web = found("own", 90.0, 45.0, quote=1.0), found("web", 9.0, 4.5, quote=1.2)
 
-    both = merged(own, web, limit=10)
+    both = merge(own, web, limit=10)
 
     assert [each.id for each in both.passages] == ["web#0", "own#0", "web#1", "own#1"]
     assert [each.score for each in both.passages] == sorted((each.score for each in both.passages), reverse=True)
 
 
 def test_sentences_point_at_their_passages_in_the_new_order_and_those_cut_off_are_dropped() -> None:
-    both = merged(found("own", 90.0, 45.0, quote=1.0), found("web", 9.0, 4.5, quote=1.2), limit=3)
+    both = merge(found("own", 90.0, 45.0, quote=1.0), found("web", 9.0, 4.5, quote=1.2), limit=3)
 
     assert [both.passages[each.passage - 1].id for each in both.sentences] == ["web#0", "own#0", "web#1"]
 
 
 def test_one_side_that_abstains_adds_nothing() -> None:
-    silent = Findings(found("web", 99.0, quote=3.0).passages, "No passage of the documents covers this question.")
+    silent = SearchHits(found("web", 99.0, quote=3.0).passages, "No passage of the documents covers this question.")
 
-    for both in (merged(found("own", 5.0), silent, limit=10), merged(silent, found("own", 5.0), limit=10)):
+    for both in (merge(found("own", 5.0), silent, limit=10), merge(silent, found("own", 5.0), limit=10)):
         assert both == found("own", 5.0)
 
 
 def test_when_both_abstain_the_one_that_came_nearer_says_why() -> None:
-    near = Findings(found("own", 5.0, quote=0.9).passages, "No passage on 'SQL Server' was found.")
-    far = Findings(found("web", 5.0, quote=0.2).passages, "No passage of the documents covers this question.")
+    near = SearchHits(found("own", 5.0, quote=0.9).passages, "No passage on 'SQL Server' was found.")
+    far = SearchHits(found("web", 5.0, quote=0.2).passages, "No passage of the documents covers this question.")
 
-    assert merged(near, far, limit=10) == merged(far, near, limit=10) == near
+    assert merge(near, far, limit=10) == merge(far, near, limit=10) == near
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3])
 def test_there_are_never_more_passages_than_asked_for(limit: int) -> None:
-    assert len(merged(found("own", 3.0, 2.0), found("web", 3.0, 2.0), limit=limit).passages) == limit
+    assert len(merge(found("own", 3.0, 2.0), found("web", 3.0, 2.0), limit=limit).passages) == limit
 
 
 def test_the_greater_confidence_counts() -> None:
-    assert merged(found("own", 1.0, confidence=0.2), found("web", 1.0, confidence=0.7), limit=5).confidence == 0.7
+    assert merge(found("own", 1.0, confidence=0.2), found("web", 1.0, confidence=0.7), limit=5).confidence == 0.7
 
 
 def test_nothing_read_is_said() -> None:
-    assert merged(Findings(), Findings(), limit=5).abstain == "Nothing was read."
+    assert merge(SearchHits(), SearchHits(), limit=5).abstain == "Nothing was read."

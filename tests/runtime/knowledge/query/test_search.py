@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from actors.evidence.passages import Findings
+from actors.evidence.passages import SearchHits
 from runtime.knowledge.index.indexing import index
 from runtime.knowledge.knowledge_index import FILE, KnowledgeFailed, KnowledgeIndex
 from runtime.knowledge.query.search import find
@@ -21,7 +21,7 @@ from tests.runtime.knowledge.kit import library
 WITHIN = 20.0
 
 
-def quoted(findings: Findings) -> list[str]:
+def quoted(findings: SearchHits) -> list[str]:
     return [place.of(passage) for passage in findings.passages for place in passage.quotes]
 
 
@@ -183,7 +183,7 @@ async def test_the_same_question_has_the_same_answer_in_every_process(database: 
         )  # fmt: skip
         said.add((await process.communicate())[0])
     assert len(said) == 1
-    answers = [msgspec.json.decode(line, type=Findings) for line in said.pop().splitlines()]
+    answers = [msgspec.json.decode(line, type=SearchHits) for line in said.pop().splitlines()]
     assert [len(answer.passages) > 0 for answer in answers] == [True, True, True]
 
 
