@@ -18,31 +18,40 @@ from actors.workflow.tables import (
     ORCHESTRATOR,
     Case,
     FanOut,
-    HandOff,
-    HandOffs,
     Handover,
     InvalidAnswer,
     NotDelivered,
     PendingHandoff,
-    Refuse,
-    RequestPartial,
     Run,
     RunResumed,
     RunStopped,
     Settled,
     Step,
     SystemEvent,
-    Terminate,
     TimeUp,
-    Transition,
-    Wait,
     Workflow,
 )
-from actors.workflow.transitions import ask_again, brief, close, enter, hand, keep_on, loop, proceed, project
+from actors.workflow.transitions import (
+    ask_again,
+    ask_member_again,
+    brief,
+    close,
+    enter,
+    hand,
+    keep_on,
+    loop,
+    proceed,
+    project,
+    settle,
+)
+from actors.workflow.verdicts import HandOff, HandOffs, Refuse, RequestPartial, Terminate, Transition, Wait
 from bus import Event, Failed
 
 MOST_OVERREACHES = 2
 """How often an agent's attempt to end the run costs it nothing; after that it is an answer that is none."""
+
+
+SILENT = "it did not answer in time"
 
 
 def begin(flow: Workflow, case: Case) -> Transition:
@@ -93,7 +102,7 @@ def _answered(flow: Workflow, run: Run, opened: PendingHandoff, event: Event, el
     if kind is flow.closed and _is_let_off(flow, run, opened):
         return keep_on(flow, run, opened, elapsed)
     if type(step) is FanOut:
-        return _settle(flow, run, step, opened, event, elapsed)
+        return _hear_member(flow, run, step, opened, event, elapsed)
     if kind is Handover and event.to in step.peers:  # type: ignore[attr-defined] # told by `kind`, which is cheaper
         return _hand_over(flow, run, step, opened, event, elapsed)  # type: ignore[arg-type]
     if kind is Failed:
@@ -115,7 +124,7 @@ def _is_let_off(flow: Workflow, run: Run, opened: PendingHandoff) -> bool:
     """Whether this attempt to end the run costs the agent that made it nothing."""
     if opened.role == flow.terminator or run.cancelling:
         return False
-    return run.overreached.count(opened.role) < MOST_OVERREACHES
+    return opened.overreaches < MOST_OVERREACHES
 
 
 def _named(event: Event) -> str:
@@ -153,27 +162,16 @@ def _hand_over(
     return hand(flow, run, step, Handoff(opened.role, event.to, brief(event.reason), elapsed))
 
 
-def _settle(
-    flow: Workflow, run: Run, step: FanOut, opened: PendingHandoff, event: Event | str, elapsed: float
+def _hear_member(
+    flow: Workflow, run: Run, step: FanOut, opened: PendingHandoff, event: Event, elapsed: float
 ) -> Transition:
-    """One member of a fan-out has answered, failed or run out of time: the others go on."""
+    """What one member of a fan-out says moves it alone, until it is the last."""
     if type(event) is step.answer:
-        settled = Settled(opened.role, event)
-    elif isinstance(event, Failed):
-        settled = Settled(opened.role, None, brief(event.error))
-    else:
-        what = event if isinstance(event, str) else f"{_named(event)} is no answer to {step.ask.__name__}"
-        settled = Settled(opened.role, None, what)
-    left = tuple(each for each in run.open if each is not opened)
-    run = replace(run, open=left, settled=(*run.settled, settled))
-    if len(run.handoffs) < flow.max_handoffs:
-        kind = type(settled.answer) if settled.answer else None
-        reason, named = (kind.__name__, marker(kind)) if kind else (settled.error, "")
-        run = replace(run, handoffs=(*run.handoffs, Handoff(opened.role, ORCHESTRATOR, reason, elapsed, named)))
-    if left:
-        return run, Wait(len(run.handoffs))
-    ordered = sorted(run.settled, key=lambda each: step.team.index(each.role))
-    return proceed(flow, replace(run, case=replace(run.case, **{step.into: tuple(ordered)})), step.to, elapsed)
+        return settle(flow, run, step, opened, Settled(opened.role, event), elapsed)
+    if isinstance(event, Failed):
+        return ask_member_again(flow, run, step, opened, elapsed, EndReason.STEP_FAILED, brief(event.error))
+    what = f"{_named(event)} is no answer to {step.ask.__name__}"
+    return ask_member_again(flow, run, step, opened, elapsed, EndReason.ANSWERS_REFUSED, what)
 
 
 def _outside(flow: Workflow, run: Run, event: SystemEvent, elapsed: float) -> Transition:
@@ -202,15 +200,15 @@ def _time_up(flow: Workflow, run: Run, elapsed: float) -> Transition:
         return close(flow, run, EndReason.TIMED_OUT, elapsed)
     if not late:
         return run, Refuse("not due yet")
+    if isinstance(step, FanOut):
+        moved: Transition = (run, Wait(len(run.handoffs)))
+        for opened in late:
+            moved = settle(flow, moved[0], step, opened, Settled(opened.role, None, SILENT), elapsed)
+        return moved
     if run.cancelling:
         return replace(run, state=flow.final, open=()), Terminate(EndReason.CANCEL_FORCED, "")
-    if isinstance(step, Step):
-        what = f"{late[0].role} did not answer in time"
-        return ask_again(flow, run, late[0], elapsed, EndReason.STEP_TIMED_OUT, what)
-    moved: Transition = (run, Wait(len(run.handoffs)))
-    for opened in late:
-        moved = _settle(flow, moved[0], step, opened, "it did not answer in time", elapsed)
-    return moved
+    what = f"{late[0].role} did not answer in time"
+    return ask_again(flow, run, late[0], elapsed, EndReason.STEP_TIMED_OUT, what)
 
 
 def _stop(flow: Workflow, run: Run, elapsed: float) -> Transition:
@@ -218,10 +216,9 @@ def _stop(flow: Workflow, run: Run, elapsed: float) -> Transition:
     if run.breach:
         return run, Refuse("the run is closing already")
     step = flow.steps[run.state]
-    returns_partial = isinstance(step, Step) and step.returns_partial
-    if step.ask is flow.close and not returns_partial:
+    if step.ask is flow.close and not step.returns_partial:
         return run, Refuse("the run is ending already")
-    if run.cancelling or not returns_partial or step.ask is flow.close:
+    if run.cancelling or not step.returns_partial or step.ask is flow.close:
         return close(flow, run, EndReason.CANCELLED, elapsed)
     until = elapsed + flow.cancel_seconds
     opened = tuple(replace(each, due=min(each.due, until)) for each in run.open)
@@ -252,9 +249,8 @@ def _resume(flow: Workflow, run: Run, elapsed: float, *, crashed: bool) -> Trans
     if run.cancelling:
         return close(flow, run, EndReason.CANCELLED, elapsed)
     step, hands, opened = flow.steps[run.state], [], []
-    request = project(run.case, step.ask)
     for each in run.open:
         within = min(flow.limits_of(step, each.role).within, flow.max_seconds - elapsed)
-        opened.append(PendingHandoff(each.number, each.role, elapsed + within))
-        hands.append(HandOff(each.number, each.role, request, within))
+        opened.append(replace(each, due=elapsed + within))
+        hands.append(HandOff(each.number, each.role, project(run.case, step.ask, each.refused), within))
     return replace(run, open=tuple(opened)), HandOffs(tuple(hands))

@@ -9,7 +9,8 @@ from structlog.typing import FilteringBoundLogger
 from actors.workflow.history import as_shown, began
 from actors.workflow.outcome import AnswerRefused, EndReason, Handoff, Outcome, RunEnded, RunEvent
 from actors.workflow.run_end import log_end
-from actors.workflow.tables import Run, Warned
+from actors.workflow.tables import Run
+from actors.workflow.verdicts import Warned
 from bus import Context
 
 

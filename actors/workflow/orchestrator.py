@@ -14,23 +14,17 @@ from actors.workflow.codec import validate_event
 from actors.workflow.outcome import Child, EndReason, Outcome, RunEvent, Spent
 from actors.workflow.recording import Recording
 from actors.workflow.run_end import RunEnd, conclude, limit_spending
-from actors.workflow.tables import (
-    CLOSING_SECONDS,
-    Case,
+from actors.workflow.tables import CLOSING_SECONDS, Case, NotDelivered, Run, RunStarted, TimeUp, Workflow
+from actors.workflow.verdicts import (
     HandOff,
     HandOffs,
     JournalTimedOut,
-    NotDelivered,
     Recorded,
     Refuse,
     RequestPartial,
-    Run,
-    RunStarted,
     Terminate,
-    TimeUp,
     Verdict,
     Wait,
-    Workflow,
 )
 from bus import Actor, BusError, Clock, Context, Event, Timer
 

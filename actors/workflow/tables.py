@@ -81,8 +81,6 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=Tr
     """One sentence on that, for the ticket."""
     context: str = ""
     """What the last agent that passed its task on wants the next one to know."""
-    refused: tuple[str, ...] = ()
-    """Why the answers to the step in force were refused so far: who is asked again thinks anew."""
     resolution: Resolution | None = None
     summary: str = ""
     unavailable: tuple[str, ...] = ()
@@ -134,22 +132,37 @@ class Step(msgspec.Struct, frozen=True):
 
 @final
 class FanOut(msgspec.Struct, frozen=True):
-    """Hand to several roles at once, each with its own time; go on when all have settled, whatever became of them."""
+    """
+    Hand to several roles at once, each with its own time; go on when all have settled, whatever became of them.
+
+    A member that fails is asked again, as often as its limits say, while its time lasts.
+    """
 
     team: tuple[str, ...]
     ask: type[Request[Any]]
     answer: type[Event]
     into: str
-    """The field of the case that takes a `tuple[Settled, ...]`, in the order of the team."""
-    to: str
+    """The field of the case that holds what has settled, a `tuple[Settled, ...]` in the order of the team."""
+    on_all: str
+    """Where the run goes when everybody who was asked has answered."""
+    on_some: str
+    """Where it goes when at least one has."""
+    on_none: str
+    """Where it goes when nobody has, or nobody was asked."""
     pick: str = ""
     """
     A field of the case that names those of the team to ask; all of them when it is empty.
 
-    Other names are left out with a warning; where none is left, nobody is asked and the run goes on without answers.
+    Other names are left out with a warning; where none is left, nobody is asked.
     """
     limits: Limits | None = None
-    """Instead of the role's own, which are cut to `FAN_OUT_SECONDS`. A member is asked once: `retries` are not used."""
+    """Instead of the role's own, whose time is cut to `FAN_OUT_SECONDS`."""
+    returns_partial: bool = False
+    """When the run is cancelled, members are given time to hand in what they have."""
+
+    @property
+    def exits(self) -> tuple[str, str, str]:
+        return self.on_all, self.on_some, self.on_none
 
 
 E = TypeVar("E", bound=Event)
@@ -186,7 +199,11 @@ class Workflow(msgspec.Struct, frozen=True, eq=False):
         if step.limits:
             return step.limits
         own = self.limits.get(role, self.default_limits)
-        return Limits(min(own.within, FAN_OUT_SECONDS), 0) if type(step) is FanOut else own
+        return Limits(min(own.within, FAN_OUT_SECONDS), own.retries) if type(step) is FanOut else own
+
+
+REFUSED = "refused"
+"""The field of a request that says why its agent's earlier answers were refused, so that it thinks anew."""
 
 
 class PendingHandoff(msgspec.Struct, frozen=True, gc=False):
@@ -196,6 +213,12 @@ class PendingHandoff(msgspec.Struct, frozen=True, gc=False):
     role: str
     due: float
     """Seconds since the run began; `advance` takes control back then."""
+    retries: int = 0
+    """How often its agent was asked again."""
+    overreaches: int = 0
+    """How often its agent tried to end the run without being its terminator."""
+    refused: tuple[str, ...] = ()
+    """Why its agent's answers were refused so far."""
 
 
 class Repeated(msgspec.Struct, frozen=True, gc=False):
@@ -213,86 +236,13 @@ class Run(msgspec.Struct, frozen=True, gc=False):
     case: Any
     handoffs: tuple[Handoff, ...] = ()
     open: tuple[PendingHandoff, ...] = ()
-    tries: int = 0
-    """How often the step in force was asked again."""
-    overreached: tuple[str, ...] = ()
-    """Who of the step in force tried to end the run without being its terminator, once for each time."""
     chosen: tuple[tuple[str, str], ...] = ()
     """(source, target) of the handovers that agents chose: where loops come from."""
     repeated: tuple[Repeated, ...] = ()
     loop: tuple[tuple[str, str], ...] = ()
     """The pattern of (source, target) that came three times in a row, when that is the breach."""
-    settled: tuple[Settled[Any], ...] = ()
-    """Of the fan-out in force."""
     breach: EndReason | None = None
     """Why the terminator was told to close, when not all went to plan."""
     cancelling: bool = False
     """Agents were asked to hand in what they have."""
     resumed: int = 0
-
-
-class Warned(msgspec.Struct, frozen=True, gc=False):
-    """What is written to the log as a warning when a verdict is carried out."""
-
-    event: str
-    """As logs name it, such as `handoff.repeated`."""
-    target: str
-    """The agent that it is about."""
-    reason: str
-
-
-class HandOff(msgspec.Struct, frozen=True, gc=False):
-    """Give control to an agent and ask it. One whose number was made before asks the same agent the same again."""
-
-    number: int
-    target: str
-    request: Request[Any]
-    within: float
-    """Seconds until it is taken back."""
-    warnings: tuple[Warned, ...] = ()
-
-
-class HandOffs(msgspec.Struct, frozen=True, gc=False):
-    """Several at once."""
-
-    each: tuple[HandOff, ...]
-    warnings: tuple[Warned, ...] = ()
-
-
-class Wait(msgspec.Struct, frozen=True, gc=False):
-    """Accepted; somebody else's answer is still to come."""
-
-    made: int = 0
-    """Handoffs that were made by now."""
-
-
-class RequestPartial(msgspec.Struct, frozen=True, gc=False):
-    """Ask everybody to hand in what they have."""
-
-
-class Refuse(msgspec.Struct, frozen=True, gc=False):
-    """Nothing changes; it is logged once."""
-
-    reason: str
-
-
-class Terminate(msgspec.Struct, frozen=True, gc=False):
-    """The one end. `by` is empty when the run is sealed without its terminator."""
-
-    why: EndReason
-    by: str
-
-
-Verdict = HandOff | HandOffs | Wait | RequestPartial | Refuse | Terminate
-Transition = tuple[Run, Verdict]
-
-
-class Recorded(SystemEvent, frozen=True):
-    """The journal holds the event that led to this verdict; now it may be carried out."""
-
-    verdict: Verdict
-    error: Exception | None = None
-
-
-class JournalTimedOut(SystemEvent, frozen=True):
-    """The journal was silent for too long about the end; whoever waits for the answer gets it without."""

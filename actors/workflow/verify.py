@@ -10,6 +10,7 @@ from actors.workflow.codec import decoder
 from actors.workflow.history import ENDS
 from actors.workflow.tables import (
     ORCHESTRATOR,
+    REFUSED,
     FanOut,
     Handover,
     InvalidAnswer,
@@ -19,7 +20,7 @@ from actors.workflow.tables import (
     SystemEvent,
     Workflow,
 )
-from bus import Event, Failed
+from bus import Event, Failed, Request
 
 MOST_REPETITIONS = 10
 """The longest declared repetition that a table may ask for."""
@@ -84,7 +85,11 @@ def _whole(flow: Workflow) -> Iterator[str]:
 
 
 def _next(step: Step | FanOut) -> list[str | RetryStage]:
-    return [step.to] if isinstance(step, FanOut) else list(step.then.values())
+    return list(step.exits) if isinstance(step, FanOut) else list(step.then.values())
+
+
+def _agents(step: Step | FanOut) -> list[str]:
+    return list(step.team) if isinstance(step, FanOut) else [step.hand_to, *step.peers]
 
 
 def _targets(flow: Workflow, step: Step | FanOut) -> Iterator[str]:
@@ -102,7 +107,7 @@ def _targets(flow: Workflow, step: Step | FanOut) -> Iterator[str]:
 
 
 def _roles(flow: Workflow, step: Step | FanOut) -> Iterator[str]:
-    roles = set(step.team) if isinstance(step, FanOut) else {step.hand_to} | step.peers
+    roles = set(_agents(step))
     if ORCHESTRATOR in roles:
         yield f"{ORCHESTRATOR} does no work"
     if flow.final in _next(step) and roles != {flow.terminator}:
@@ -117,8 +122,8 @@ def _roles(flow: Workflow, step: Step | FanOut) -> Iterator[str]:
 
 def _answers(flow: Workflow, step: Step | FanOut) -> Iterator[str]:
     """The terminator's word leads to the end and nothing else does; what the rules use themselves is no answer."""
-    ways: dict[type[Event], str | RetryStage] = {step.answer: step.to} if isinstance(step, FanOut) else dict(step.then)
-    for kind, to in ways.items():
+    ways = [(step.answer, to) for to in step.exits] if isinstance(step, FanOut) else step.then.items()
+    for kind, to in ways:
         if (kind is flow.closed) != (to == flow.final):
             yield f"{flow.closed.__name__} leads to {flow.final}, and nothing else does; not {kind.__name__} to {to}"
         if issubclass(kind, (SystemEvent, Handover, Failed, InvalidAnswer)):
@@ -132,10 +137,12 @@ def _facts(flow: Workflow, step: Step | FanOut) -> Iterator[str]:
     for message in (*puts, step.ask, flow.close, flow.closed):
         hints = typing.get_type_hints(message)
         for name in message.__struct_fields__:
-            if name not in facts:
+            if name not in facts and not (name == REFUSED and issubclass(message, Request)):
                 yield f"{message.__name__}.{name} is not in the case"
             elif message in puts and not _fits(hints[name], facts[name]):
                 yield f"{message.__name__}.{name} is {hints[name]}, but {facts[name]} in the case"
+    if isinstance(step, FanOut) and step.into in step.ask.__struct_fields__:
+        yield f"{step.ask.__name__} reads {step.into}, which grows while the team answers"
     if isinstance(step, FanOut) and step.into not in facts:
         yield f"{step.into} is not in the case"
     elif isinstance(step, FanOut) and not _holds(facts[step.into], step.answer):
@@ -198,11 +205,8 @@ def _longest(flow: Workflow, *, retries: bool) -> int:
         if state == flow.final:
             return -1  # the terminator's last answer hands control to nobody
         step = flow.steps[state]
-        if isinstance(step, FanOut):
-            cost = 2 * len(step.team)
-        else:
-            tries = max(flow.limits_of(step, role).retries for role in {step.hand_to} | step.peers)
-            cost = 2 * (1 + (tries if retries else 0))
+        again = [flow.limits_of(step, role).retries if retries else 0 for role in _agents(step)]
+        cost = 2 * (len(again) + sum(again) if isinstance(step, FanOut) else 1 + max(again))
         return cost + max(follow(state, to, used) for to in _next(step))
 
     def follow(state: str, to: str | RetryStage, used: frozenset[tuple[str, str, int]]) -> int:

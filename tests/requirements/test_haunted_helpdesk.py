@@ -13,7 +13,8 @@ from actors.helpdesk.workflow import HELPDESK, WORKERS, State
 from actors.ports import Recall
 from actors.workflow.advance import advance, begin
 from actors.workflow.outcome import EndReason, HandoffMade, RunBegan
-from actors.workflow.tables import ORCHESTRATOR, HandOff, Handover, Limits, Refuse, Run, Step, Terminate
+from actors.workflow.tables import ORCHESTRATOR, Handover, Limits, Run, Step
+from actors.workflow.verdicts import HandOff, Refuse, Terminate
 from actors.workflow.verify import InvalidWorkflow, verify
 from bus import Actor, Context, LocalBus
 from runtime.prompts import FOLDER, load

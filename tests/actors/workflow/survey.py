@@ -63,7 +63,7 @@ def survey(**changed: Any) -> Workflow:
             "final": "over", "max_handoffs": 80, "default_limits": Limits(within=60.0, retries=1),
             "steps": {
                 "planning": Step("planner", Plan, {Planned: "looking"}, returns_partial=True),
-                "looking": FanOut(TEAM, Look, Seen, into="found", to="judging", pick="team"),
+                "looking": FanOut(TEAM, Look, Seen, "found", "judging", "judging", "judging", pick="team"),
                 "judging": Step("judge", Judge, {Judged: "closing", Unsure: RetryStage("planning", AGAIN, "closing")}),
                 "closing": Step("clerk", CloseSurvey, {SurveyClosed: "over"}),
             },

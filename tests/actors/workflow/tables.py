@@ -69,10 +69,11 @@ def steps(draw: st.DrawFn, n: int, count: int) -> Step | FanOut:
     later = [f"s{m}" for m in range(n + 1, count)] + ["closing"]
     if draw(st.integers(0, 3)) == 0:
         team = draw(st.lists(st.sampled_from(ROLES), min_size=1, unique=True))
-        pick = draw(st.sampled_from(["", "team"]))
+        on_all, on_some, on_none = (draw(st.sampled_from(later)) for _ in range(3))
         return FanOut(
-            tuple(team), Ask, A, "found", draw(st.sampled_from(later)), pick, Limits(draw(st.sampled_from([2.0, 30.0])))
-        )
+            tuple(team), Ask, A, "found", on_all, on_some, on_none, draw(st.sampled_from(["", "team"])),
+            Limits(draw(st.sampled_from([2.0, 30.0])), draw(st.integers(0, 3))), draw(st.booleans()),
+        )  # fmt: skip
     then: dict[type[Event], str | RetryStage] = {}
     for kind in draw(st.lists(st.sampled_from(KINDS), min_size=1, unique=True)):
         onward = draw(st.sampled_from(later))

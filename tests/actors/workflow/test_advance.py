@@ -14,21 +14,17 @@ from actors.workflow.tables import (
     CLOSING_SECONDS,
     MAX_RESUMES,
     ORCHESTRATOR,
-    HandOff,
-    HandOffs,
     Handover,
     NotDelivered,
     PendingHandoff,
-    Refuse,
     Run,
     RunResumed,
     RunStarted,
     RunStopped,
     Step,
-    Terminate,
     TimeUp,
-    Wait,
 )
+from actors.workflow.verdicts import HandOff, HandOffs, Refuse, Terminate, Wait
 from bus import Failed
 from tests.fakes import CASE, OBTAINED, RESOLUTION
 
@@ -147,7 +143,7 @@ def test_a_resumed_run_asks_again_what_was_open_and_counts_no_handoff() -> None:
     assert isinstance(verdict, HandOffs)
     (again,) = verdict.each
     assert (again.number, again.target, again.within) == (6, "worker", 100.0)
-    assert (after.handoffs, after.tries, after.resumed) == (run.handoffs, run.tries, 1)
+    assert (after.handoffs, after.open[0].retries, after.resumed) == (run.handoffs, 0, 1)
 
 
 def test_a_run_is_resumed_a_few_times_only() -> None:

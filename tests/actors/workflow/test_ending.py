@@ -21,16 +21,14 @@ from actors.workflow.tables import (
     CLOSING_SECONDS,
     ORCHESTRATOR,
     Handover,
-    JournalTimedOut,
     Limits,
     NotDelivered,
-    Recorded,
     RunResumed,
     RunStarted,
     RunStopped,
-    Terminate,
     TimeUp,
 )
+from actors.workflow.verdicts import JournalTimedOut, Recorded, Terminate
 from actors.workflow.verify import verify
 from bus import Actor, Context, Event, Failed, NotConnected
 from tests.clock import settle

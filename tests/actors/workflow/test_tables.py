@@ -14,18 +14,14 @@ from actors.workflow.tables import (
     MAX_RESUMES,
     ORCHESTRATOR,
     FanOut,
-    HandOff,
-    HandOffs,
     NotDelivered,
-    Refuse,
     Run,
     RunResumed,
     RunStopped,
-    Terminate,
     TimeUp,
-    Verdict,
     Workflow,
 )
+from actors.workflow.verdicts import HandOff, HandOffs, Refuse, Terminate, Verdict
 from actors.workflow.verify import InvalidWorkflow, verify
 from bus import Event
 from tests.actors.workflow.tables import BOSS, A, Script, TableCase, as_answer, cases, scripts, workflows
@@ -67,6 +63,7 @@ class Play:
             return
         assert run.state != self.flow.final
         assert run.open, "somebody is always asked"
+        self.watch_exit(before)
         assert self.now <= next_due(self.flow, run) < math.inf
         for handoff in self.handed(verdict):
             assert handoff.number in {opened.number for opened in run.open}
@@ -74,11 +71,30 @@ class Play:
             assert handoff.target in self.allowed(run)
         if run.breach and self.breached is None:
             self.breached = self.now
+        if not isinstance(verdict, Refuse) and run.state == before.state and run.resumed == before.resumed:
+            self.watch_team(before)
         for source in run.repeated:
             same = [each for each in run.repeated if (each.source, each.target) == (source.source, source.target)]
             assert len(same) <= 3
         if not run.breach:
             assert repeating_pattern(run.chosen) is None
+
+    def watch_exit(self, before: Run) -> None:
+        """Where a fan-out led, by what became of its members."""
+        step, run = self.flow.steps[before.state], self.run
+        if run.state == before.state or not isinstance(step, FanOut) or isinstance(self.flow.steps[run.state], FanOut):
+            return
+        answered = [each.answer is not None for each in run.case.found]
+        exit_ = step.on_none if not any(answered) else step.on_all if all(answered) else step.on_some
+        assert run.state == exit_ or isinstance(self.flow.steps[exit_], FanOut)
+
+    def watch_team(self, before: Run) -> None:
+        """Who of a team is asked again has no more time for it, and what has settled stays."""
+        if not isinstance(self.flow.steps[self.run.state], FanOut) or self.run.breach:
+            return
+        due = {opened.role: opened.due for opened in before.open}
+        assert all(opened.due <= due[opened.role] for opened in self.run.open)
+        assert set(before.case.found) <= set(self.run.case.found)
 
     def handed(self, verdict: Verdict) -> tuple[HandOff, ...]:
         return verdict.each if isinstance(verdict, HandOffs) else (verdict,) if isinstance(verdict, HandOff) else ()

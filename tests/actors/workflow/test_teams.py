@@ -10,7 +10,8 @@ from actors.workflow.advance import advance, begin
 from actors.workflow.codec import decoder, validate_event
 from actors.workflow.history import past
 from actors.workflow.outcome import EndReason, HandoffMade, Outcome
-from actors.workflow.tables import ORCHESTRATOR, FanOut, HandOffs, Limits, Settled, Step, Wait
+from actors.workflow.tables import ORCHESTRATOR, FanOut, Limits, Settled, Step
+from actors.workflow.verdicts import HandOffs, Wait
 from actors.workflow.verify import InvalidWorkflow, verify
 from bus import Actor, Context, Event
 from tests.actors.workflow.survey import (

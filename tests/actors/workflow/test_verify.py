@@ -69,7 +69,7 @@ class Perhaps(Event, frozen=True):
 
 
 PLANNING = Step("planner", Plan, {Planned: "looking"})
-LOOKING = FanOut(TEAM, Look, Seen, into="found", to="judging")
+LOOKING = FanOut(TEAM, Look, Seen, "found", on_all="judging", on_some="judging", on_none="judging")
 JUDGING = Step("judge", Judge, {Judged: "closing", Unsure: RetryStage("planning", 3, "closing")})
 
 
@@ -93,7 +93,11 @@ FAULTS: dict[str, tuple[Callable[[], Workflow], str]] = {
     "an unknown state": (lambda: planning(then={Planned: "nowhere"}), r"unknown states \['nowhere'\]"),
     "an unknown state to repeat": (lambda: unsure(RetryStage("nowhere", 3, "closing")), "nowhere"),
     "an unknown state when used up": (lambda: unsure(RetryStage("planning", 3, "nowhere")), "nowhere"),
-    "an unknown state of a fan-out": (lambda: looking(to="nowhere"), "nowhere"),
+    "an unknown state when all have answered": (lambda: looking(on_all="nowhere"), "nowhere"),
+    "an unknown state when some have": (lambda: looking(on_some="nowhere"), "nowhere"),
+    "an unknown state when none has": (lambda: looking(on_none="nowhere"), "nowhere"),
+    "a circle when none has answered": (lambda: looking(on_none="planning"), "goes in a circle over"),
+    "a team that reads its own answers": (lambda: looking(ask=Judge), "Judge reads found, which grows"),
     "a repetition to the end": (lambda: unsure(RetryStage("over", 3, "closing")), "cannot lead to the end"),
     "no repetition at all": (lambda: unsure(RetryStage("planning", 0, "closing")), "repeats 0 times"),
     "too many repetitions": (
@@ -113,7 +117,8 @@ FAULTS: dict[str, tuple[Callable[[], Workflow], str]] = {
         lambda: with_steps(closing=Step("clerk", CloseSurvey, {SurveyClosed: "over"}, peers=frozenset({"judge"}))),
         "only clerk may terminate",
     ),
-    "ended by a team": (lambda: looking(to="over"), "only clerk may terminate"),
+    "ended by a team": (lambda: looking(on_all="over"), "only clerk may terminate"),
+    "ended by a team that failed": (lambda: looking(on_none="over"), "only clerk may terminate"),
     "ended by another word": (
         lambda: with_steps(closing=Step("clerk", Judge, {Judged: "over"})),
         "SurveyClosed leads to over, and nothing else",
@@ -200,7 +205,7 @@ def test_a_table_with_a_fault_is_refused(fault: str) -> None:
 def test_it_says_how_many_handoffs_there_can_be_at_most() -> None:
     assert verify(HELPDESK) == 21, "a task may be handed over, so only the cap bounds it"
     assert verify(replace(survey(), default_limits=Limits(retries=0), max_handoffs=1000)) == 4 * 10 + 1 + 1
-    assert verify(replace(survey(), default_limits=Limits(retries=1), max_handoffs=1000)) == 4 * (4 + 6 + 4) + 3 + 1
+    assert verify(replace(survey(), default_limits=Limits(retries=1), max_handoffs=1000)) == 4 * (4 + 12 + 4) + 3 + 1
     assert verify(replace(survey(), default_limits=Limits(retries=0), max_handoffs=20)) == 21
 
 
@@ -215,7 +220,8 @@ def broken(flow: Workflow, dice: Any) -> Workflow:
     if isinstance(step, FanOut):
         fault: Any = dice.choice(
             [
-                {"to": "nowhere"}, {"to": FINAL}, {"to": state}, {"team": ()}, {"team": (*step.team, BOSS)},
+                *({exit_: to} for exit_ in ("on_all", "on_some", "on_none") for to in ("nowhere", FINAL, state)),
+                {"team": ()}, {"team": (*step.team, BOSS)},
                 {"team": (*step.team, step.team[0])}, {"into": "lost"}, {"pick": "lost"}, {"team": (ORCHESTRATOR,)},
             ]
         )  # fmt: skip
