@@ -202,7 +202,7 @@ STUBBORN = """
 import asyncio
 from actors.workflow.outcome import RunBegan
 from runtime.settings import Settings
-from runtime.cli.view.run_display import watched
+from runtime.cli.view.run_display import open_display
 
 class Stubborn:
     async def watch(self):
@@ -212,7 +212,7 @@ class Stubborn:
     def cancel(self): ...
 
 async def main():
-    async with watched(Settings()) as watch:
+    async with open_display(Settings()) as watch:
         await watch(Stubborn())
 
 asyncio.run(main())
