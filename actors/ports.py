@@ -32,8 +32,10 @@ class ModelRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     agent: str
     instructions: str
     """The agent's system prompt, from `actors/prompts/`."""
-    material: tuple[tuple[str, str], ...]
-    """(label, text) in order, such as ("ticket", "My VPN ...")."""
+    material: Any
+    """What to think about: a struct that goes with the output schema. Only a prompt makes text of it."""
+    refused: tuple[str, ...] = ()
+    """Why earlier answers of the agent were refused; a model is shown it, so that it answers otherwise."""
     findings: SearchHits | None = None
     """Passages that the answer may cite, by their 1-based number."""
     last: bool = False
@@ -42,11 +44,6 @@ class ModelRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Passages are to be quoted and nothing argued: the model that argues came to no answer that can be used."""
     may_search: bool = False
     """The model may call the knowledge search itself; what it finds is appended to the numbered passages."""
-
-
-def refusals(reasons: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """What a model is shown of why its agent's earlier answers were refused; nothing when none was."""
-    return (("refused", "\n".join(reasons)),) if reasons else ()
 
 
 class Completion(msgspec.Struct, frozen=True, gc=False):

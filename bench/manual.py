@@ -21,7 +21,7 @@ import msgspec
 from actors.evidence.claims import Citation, Resolution, cite
 from actors.evidence.passages import SearchHits
 from actors.extractive.model import Extractive
-from actors.helpdesk.output_schemas import Analysis, Draft
+from actors.helpdesk.output_schemas import Analysis, AnalysisRequest, Draft, DraftRequest
 from actors.ports import ModelRequest
 from runtime.families import extractive
 from runtime.knowledge.index.indexing import IndexReport, index
@@ -78,10 +78,10 @@ class Set(NamedTuple):
 
 async def _answer(question: Question, knowledge: KnowledgeIndex, model: Extractive) -> Answer:
     began = time.perf_counter()
-    ticket = ModelRequest(agent="ticketing", instructions="", material=(("ticket", question.question),))
+    ticket = ModelRequest(agent="ticketing", instructions="", material=AnalysisRequest(question.question))
     analysis: Analysis = (await model.fill(Analysis, ticket, within=SECONDS)).value
     findings = await knowledge.search(analysis.question, within=SECONDS)
-    task = ModelRequest(agent="worker", instructions="", material=ticket.material, findings=findings)
+    task = ModelRequest(agent="worker", instructions="", material=DraftRequest(question.question), findings=findings)
     filled = await model.fill(Draft, task, within=SECONDS)
     text, citations = cite(filled.value.claims, filled.passages)
     judged = filled.judged and bool(citations)

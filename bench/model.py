@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from actors.helpdesk.output_schemas import Summary
+from actors.helpdesk.output_schemas import Summary, SummaryRequest
 from actors.ports import ModelFailed, ModelRequest
 from runtime.llm.openai_model import OpenAIModel
 from runtime.settings import ModelSettings
@@ -24,7 +24,7 @@ from runtime.settings import ModelSettings
 ROOT = Path(__file__).resolve().parent.parent
 INSTRUCTIONS = "You are the ticketing agent of a helpdesk. " * 10
 TICKET = "The printer on floor 13 howls at midnight. " * 10
-TASK = ModelRequest(agent="summarization", instructions=INSTRUCTIONS, material=(("ticket", TICKET),))
+TASK = ModelRequest(agent="summarization", instructions=INSTRUCTIONS, material=SummaryRequest(TICKET))
 Call = Callable[[], Awaitable[object]]
 
 

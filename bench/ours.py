@@ -75,9 +75,9 @@ class Thinks:
         self._llm = llm
 
     async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Completion:  # noqa: ARG002
-        text = await self._llm(task.agent, task.material[0][1])
+        text = await self._llm(task.agent, task.material.ticket)
         if shape is Analysis:
-            return Completion(Analysis("incident", "normal", task.material[0][1]))
+            return Completion(Analysis("incident", "normal", task.material.ticket))
         if shape is Summary:
             return Completion(Summary(text))
         passages = task.findings.passages if task.findings else ()

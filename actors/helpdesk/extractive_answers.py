@@ -5,7 +5,7 @@ import re
 from actors.evidence.claims import Claim
 from actors.evidence.passages import Passage, SearchHits, Span
 from actors.helpdesk import triage
-from actors.helpdesk.output_schemas import Analysis, Draft, Summary
+from actors.helpdesk.output_schemas import Analysis, AnalysisRequest, Draft, Summary, SummaryRequest
 from actors.ports import Completion, ModelRequest
 
 WELL_ABOVE_NOISE = 0.85
@@ -35,7 +35,8 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 
 def analyze(task: ModelRequest) -> Completion:
     """What a ticket is about, by the words in it."""
-    question = triage.question(dict(task.material).get("ticket", ""))
+    asked: AnalysisRequest = task.material
+    question = triage.question(asked.ticket)
     return Completion(
         Analysis(
             intent=triage.intent(question),
@@ -101,9 +102,9 @@ def _claim(number: int, passage: Passage, place: Span) -> Claim:
 
 def summarize(task: ModelRequest) -> Completion:
     """What was asked and what was found, each in its own first words."""
-    material = dict(task.material)
-    asked = _first(triage.question(material.get("ticket", "")))
-    found = _first(_CITED.sub("", material.get("resolution", "")))
+    given: SummaryRequest = task.material
+    asked = _first(triage.question(given.ticket))
+    found = _first(_CITED.sub("", given.resolution))
     return Completion(Summary(" — ".join(part for part in (asked, found) if part)))
 
 

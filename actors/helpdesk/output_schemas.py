@@ -1,4 +1,4 @@
-"""The typed answers that helpdesk agents ask of a model."""
+"""What helpdesk agents ask of a model, and the typed answers to it."""
 
 from typing import Literal
 
@@ -8,6 +8,10 @@ from actors.evidence.claims import Claim
 
 Intent = Literal["question", "incident", "request", "access", "billing", "feedback", "research", "other"]
 Urgency = Literal["low", "normal", "high", "critical"]
+
+
+class AnalysisRequest(msgspec.Struct, frozen=True, gc=False):
+    ticket: str
 
 
 class Analysis(msgspec.Struct, frozen=True, gc=False):
@@ -21,6 +25,15 @@ class Analysis(msgspec.Struct, frozen=True, gc=False):
     """ISO 639-1 code, or empty when it cannot be told."""
 
 
+class DraftRequest(msgspec.Struct, frozen=True, gc=False):
+    ticket: str
+    analysis: Analysis | None = None
+    context: str = ""
+    """What an agent before this one found out."""
+    suggestion: str = ""
+    """What answered a ticket like this one."""
+
+
 class HandoverRequest(msgspec.Struct, frozen=True, gc=False):
     to: str
     reason: str
@@ -32,6 +45,11 @@ class Draft(msgspec.Struct, frozen=True, gc=False):
     claims: tuple[Claim, ...] = ()
     pass_on: HandoverRequest | None = None
     """Another worker who is better for this; then there are no claims."""
+
+
+class SummaryRequest(msgspec.Struct, frozen=True, gc=False):
+    ticket: str
+    resolution: str = ""
 
 
 class Summary(msgspec.Struct, frozen=True, gc=False):

@@ -13,7 +13,7 @@ from actors.research.analysis_summary import analysis_summary
 from actors.research.landscape import is_choice, lookups, survey, telling
 from actors.research.messages import AnalysisCompleted, AnalyzeSources, DirectionsFound
 from actors.research.models import Analysis, Plan
-from actors.research.output_schemas import Answer, Landscape
+from actors.research.output_schemas import Answer, AnswerRequest, Landscape, LandscapeRequest
 from actors.research.synthesis import STOPPED, RoundFindings, argue, conclude, distinct, goes_on, report_round
 from actors.workflow.cancellation import run_until_stopped
 from actors.workflow.progress import StageProgress
@@ -123,16 +123,12 @@ class Analyzer(Actor[AnalyzeSources]):
     def _task(
         self, question: str, findings: SearchHits, message: AnalyzeSources, plan: Plan, ctx: Context
     ) -> ModelRequest:
-        explored = dict.fromkeys((*(each.question for each in message.sections), *plan.questions))
-        material = [("question", question), ("task", message.text), ("explored", "\n".join(explored))]
-        if plan.sides:
-            material.append(("sides", "\n".join(plan.sides)))
-        if message.learnings:
-            known = (" ".join(each.text.split()) for each in message.learnings)
-            material.append(("learnings", "\n".join(known)))
-        return ModelRequest(
-            agent=ctx.address, instructions=self._instructions, material=tuple(material), findings=findings
-        )
+        asked = AnswerRequest(
+            question=question, task=message.text, sides=plan.sides,
+            explored=tuple(dict.fromkeys((*(each.question for each in message.sections), *plan.questions))),
+            learnings=tuple(" ".join(each.text.split()) for each in message.learnings),
+        )  # fmt: skip
+        return ModelRequest(agent=ctx.address, instructions=self._instructions, material=asked, findings=findings)
 
     async def _surveyed(
         self,
@@ -148,7 +144,7 @@ class Analyzer(Actor[AnalyzeSources]):
         if not passages:
             return analysis, argued
         task = ModelRequest(
-            agent=ctx.address, instructions=self._instructions, material=(("task", message.text),),
+            agent=ctx.address, instructions=self._instructions, material=LandscapeRequest(message.text),
             findings=SearchHits(passages[:LANDSCAPE_PASSAGES]),
         )  # fmt: skip
         held = list[Completion]()

@@ -14,7 +14,17 @@ from actors.extractive.standalone import standalone_parts
 from actors.ports import Completion, ModelRequest
 from actors.research.follow_ups import found_in
 from actors.research.models import Plan, ResearchOptions
-from actors.research.output_schemas import Answer, Landscape, Overview, PlanDraft, Rival
+from actors.research.output_schemas import (
+    Answer,
+    AnswerRequest,
+    Landscape,
+    LandscapeRequest,
+    Overview,
+    OverviewRequest,
+    PlanDraft,
+    PlanRequest,
+    Rival,
+)  # fmt: skip
 from actors.research.planning import draft_plan
 from actors.text.keywords import share, terms
 
@@ -29,32 +39,25 @@ RATED = 3
 
 def plan(task: ModelRequest) -> PlanDraft:
     """The questions in a task, and what to search for."""
-    said = dict(task.material)
-    lines = {label: tuple(text.splitlines()) for label, text in task.material}
-    breadth = said.get("breadth", "")
-    brief = ResearchOptions(
-        breadth=int(breadth) if breadth.isdigit() else ResearchOptions().breadth, direction=said.get("direction", "")
-    )
+    asked: PlanRequest = task.material
+    brief = ResearchOptions(breadth=asked.breadth, direction=asked.direction)
     before = None
-    if "questions so far" in lines:
-        tried, sides, criteria = (lines.get(each, ()) for each in ("searched in vain", "sides", "criteria"))
-        before = Plan(lines["questions so far"], tried, (), sides, criteria)
-    known, shortfall = lines.get("learnings", ()), said.get("shortfall", "")
-    return draft_plan(said.get("question", ""), brief, lines.get("open", ()), before, shortfall, known)
+    if asked.questions_so_far:
+        before = Plan(asked.questions_so_far, asked.searched_in_vain, (), asked.sides, asked.criteria)
+    return draft_plan(asked.question, brief, asked.open, before, asked.shortfall, asked.learnings)
 
 
 def answer(task: ModelRequest) -> Answer:
     """The sentences that bear on a question, in an order to read them in, and what leads on from them."""
-    findings, said = task.findings or SearchHits(), dict(task.material)
-    question, whole = said.get("question", ""), said.get("task", "")
+    request: AnswerRequest = task.material
+    findings, question = task.findings or SearchHits(), request.question
     if findings.abstain or not findings.passages:
         return Answer()
-    known = said.get("learnings", "").splitlines()
-    asked = asked_by(question, whole, tuple(said.get("sides", "").splitlines()), findings.weights)
-    chosen = chosen_of(candidates(findings, asked), known, QUOTES)
+    asked = asked_by(question, request.task, request.sides, findings.weights)
+    chosen = chosen_of(candidates(findings, asked), request.learnings, QUOTES)
     claims = tuple(each.claim() for each in readable(chosen, question))
     open_ends = found_in(
-        findings.passages, whole or question, tuple(said.get("explored", question).splitlines()),
+        findings.passages, request.task, request.explored,
         quoted={each.passage.heading for each in chosen}, pages={each.passage.source for each in chosen},
     )  # fmt: skip
     covered = asked.share(frozenset[str]().union(*(each.context for each in chosen)))
@@ -63,7 +66,8 @@ def answer(task: ModelRequest) -> Answer:
 
 def overview(task: ModelRequest) -> Overview:
     """The few quotes that say most on the whole question."""
-    findings, whole = task.findings or SearchHits(), dict(task.material).get("task", "")
+    request: OverviewRequest = task.material
+    findings, whole = task.findings or SearchHits(), request.question
     wanted = terms(whole)
     quotes = [
         Quote(_weight(place.of(p), p.heading, wanted) + defines(place.of(p), whole), n, p, place)
@@ -82,8 +86,8 @@ def overview(task: ModelRequest) -> Overview:
 
 def landscape(task: ModelRequest) -> Landscape:
     """What stands under headings such as "Limitations": the sources' own judgement, none of ours."""
-    findings, whole = task.findings or SearchHits(), dict(task.material).get("task", "")
-    about = terms(whole)
+    request: LandscapeRequest = task.material
+    findings, about = task.findings or SearchHits(), terms(request.task)
     rated: dict[str, list[Quote]] = {}
     rivals: dict[str, list[Quote]] = {}
     for number, passage in enumerate(findings.passages, 1):

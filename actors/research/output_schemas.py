@@ -1,8 +1,22 @@
-"""The typed answers that research agents ask of a model. A claim names a passage by its number and quotes it."""
+"""What research agents ask of a model, and the typed answers. A claim names a passage by its number and quotes it."""
 
 import msgspec
 
 from actors.evidence.claims import Claim
+
+
+class PlanRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    question: str
+    breadth: int
+    round: int = 1
+    direction: str = ""
+    open: tuple[str, ...] = ()
+    learnings: tuple[str, ...] = ()
+    shortfall: str = ""
+    questions_so_far: tuple[str, ...] = ()
+    searched_in_vain: tuple[str, ...] = ()
+    sides: tuple[str, ...] = ()
+    criteria: tuple[str, ...] = ()
 
 
 class PlanDraft(msgspec.Struct, frozen=True, gc=False):
@@ -18,6 +32,15 @@ class PlanDraft(msgspec.Struct, frozen=True, gc=False):
     """What it compares them on, where it says so, such as price."""
 
 
+class AnswerRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    question: str
+    task: str
+    """The whole task, of which the question is a part."""
+    explored: tuple[str, ...] = ()
+    sides: tuple[str, ...] = ()
+    learnings: tuple[str, ...] = ()
+
+
 class Answer(msgspec.Struct, frozen=True, gc=False):
     """What the passages say on one question."""
 
@@ -26,6 +49,10 @@ class Answer(msgspec.Struct, frozen=True, gc=False):
     """What stays open and should be looked for next, each a short phrase."""
     answered: bool = False
     """The claims answer the question in full."""
+
+
+class LandscapeRequest(msgspec.Struct, frozen=True, gc=False):
+    task: str
 
 
 class Rival(msgspec.Struct, frozen=True, gc=False):
@@ -42,6 +69,12 @@ class Landscape(msgspec.Struct, frozen=True, gc=False):
     weaknesses: tuple[Claim, ...] = ()
     opportunities: tuple[Claim, ...] = ()
     threats: tuple[Claim, ...] = ()
+
+
+class OverviewRequest(msgspec.Struct, frozen=True, gc=False):
+    question: str
+    summary: str = ""
+    learnings: tuple[str, ...] = ()
 
 
 class Overview(msgspec.Struct, frozen=True, gc=False):

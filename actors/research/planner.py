@@ -3,7 +3,8 @@
 from actors.evidence.grounding import Shown, presumes
 from actors.ports import BudgetSpent, Model, ModelRequest, PortFailed
 from actors.research.messages import MakePlan, PlanMade
-from actors.research.output_schemas import PlanDraft
+from actors.research.models import Plan
+from actors.research.output_schemas import PlanDraft, PlanRequest
 from actors.research.planning import broader, draft_plan, limit_plan
 from actors.text.keywords import terms
 from actors.workflow.progress import RoundBegan, StageProgress
@@ -49,20 +50,14 @@ class Planner(Actor[MakePlan]):
         return draft, filled.degraded, filled.partial
 
     def _task(self, message: MakePlan, ctx: Context) -> ModelRequest:
-        brief = message.brief
-        material = [("question", message.text), ("breadth", str(brief.breadth)), ("round", str(brief.round))]
-        lists = {
-            "direction": (brief.direction,),
-            "open": message.directions,
-            "learnings": learnt(message),
-            "shortfall": (message.shortfall,),
-            "questions so far": message.plan.questions if message.plan else (),
-            "searched in vain": message.plan.queries if message.plan else (),
-            "sides": message.plan.sides if message.plan else (),
-            "criteria": message.plan.criteria if message.plan else (),
-        }
-        material += [(label, "\n".join(lines)) for label, lines in lists.items() if any(lines)]
-        return ModelRequest(agent=ctx.address, instructions=self._instructions, material=tuple(material))
+        brief, before = message.brief, message.plan or Plan((), (), ())
+        asked = PlanRequest(
+            question=message.text, breadth=brief.breadth, round=brief.round, direction=brief.direction,
+            open=message.directions, learnings=learnt(message), shortfall=message.shortfall,
+            questions_so_far=before.questions, searched_in_vain=before.queries, sides=before.sides,
+            criteria=before.criteria,
+        )  # fmt: skip
+        return ModelRequest(agent=ctx.address, instructions=self._instructions, material=asked)
 
 
 def learnt(message: MakePlan) -> tuple[str, ...]:

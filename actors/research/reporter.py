@@ -17,7 +17,7 @@ from actors.research.compose import render_report
 from actors.research.learnings import CLAIMS, borne_out
 from actors.research.messages import CloseResearch, ResearchClosed
 from actors.research.models import Analysis
-from actors.research.output_schemas import Overview
+from actors.research.output_schemas import Overview, OverviewRequest
 from actors.text.source_text import flat, neat
 from actors.workflow.outcome import Status
 from bus import Actor, Context
@@ -102,15 +102,11 @@ class Reporter(Actor[CloseResearch]):
         known = {each.passage: None for each in message.learnings} | {each.id: None for each in message.passages}
         passages = {each.id: each for each in message.passages}
         shown = tuple(passages[each] for each in known if each in passages)[:PASSAGES]
-        material = [("question", message.text)]
-        if message.analysis is not None and message.analysis.summary:
-            material.append(("summary", message.analysis.summary))
-        if message.learnings:
-            material.append(("learnings", "\n".join(f"- {flat(each.text)}" for each in message.learnings)))
+        summarized = message.analysis.summary if message.analysis else ""
+        asked = OverviewRequest(message.text, summarized, tuple(flat(each.text) for each in message.learnings))
         return ModelRequest(
-            agent=ctx.address, instructions=self._instructions, material=tuple(material), findings=SearchHits(shown),
-            last=True,
-        )  # fmt: skip
+            agent=ctx.address, instructions=self._instructions, material=asked, findings=SearchHits(shown), last=True
+        )
 
 
 async def _checked(message: CloseResearch) -> CitationIndex:

@@ -124,7 +124,7 @@ class Conversation:
         task = self._task
         shown = [task.instructions, *(each.text for each in self._passages)]
         if task.findings is None and not task.may_search:  # it restates the ticket, and gives no advice
-            shown += [text for _, text in task.material]
+            shown += [text for _, text in prompt.fields_of(task.material)]
         plain, unknown = url_filter.remove_unknown(msgspec.to_builtins(value), shown)
         if not unknown:
             return value

@@ -4,6 +4,10 @@ What a model is shown: instructions as such, and everything from outside between
 A passage is known to the model by its number only; where it came from is not shown, so it cannot be named.
 """
 
+from collections.abc import Iterator
+
+import msgspec
+
 from actors.evidence.passages import Passage
 from actors.ports import ModelRequest
 
@@ -48,7 +52,9 @@ def system(task: ModelRequest, fence: str) -> str:
 
 def user(task: ModelRequest, fence: str, passages: list[Passage], name: str, limit: int) -> str:
     """All material and passages of a task, each piece in a fence of its own."""
-    parts = [fence_text(fence, _line(label), text, limit) for label, text in task.material]
+    parts = [fence_text(fence, label, text, limit) for label, text in fields_of(task.material)]
+    if task.refused:
+        parts.append(fence_text(fence, "refused", "\n".join(task.refused), limit))
     parts += [passage_block(fence, number, each, limit) for number, each in enumerate(passages, 1)]
     if task.findings is not None:
         if not passages:
@@ -57,6 +63,24 @@ def user(task: ModelRequest, fence: str, passages: list[Passage], name: str, lim
             parts.append(fence_text(fence, "note of the search", task.findings.abstain, limit))
     parts.append(CLOSING.format(name=name))
     return "\n\n".join(parts)
+
+
+def fields_of(material: msgspec.Struct) -> Iterator[tuple[str, str]]:
+    """(label, text) of each field that says anything, in order; what is several things has a line for each."""
+    for name in material.__struct_fields__:
+        if text := _text(getattr(material, name)):
+            yield name.replace("_", " "), text
+
+
+def _text(value: object) -> str:
+    match value:
+        case None:
+            return ""
+        case msgspec.Struct():
+            return "\n".join(f"{label}: {text}" for label, text in fields_of(value))
+        case tuple():
+            return "\n".join(map(_text, value))
+    return str(value)
 
 
 def _line(text: str) -> str:

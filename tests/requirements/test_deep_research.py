@@ -12,7 +12,7 @@ from actors.evidence.sources import SearchResult
 from actors.extractive.decompose import keywords
 from actors.ports import ModelRequest
 from actors.research.models import ResearchOptions
-from actors.research.output_schemas import Answer, PlanDraft
+from actors.research.output_schemas import Answer, PlanDraft, PlanRequest
 from actors.research.searcher import Searcher
 from actors.research.workflow import ResearchCase, State
 from actors.workflow.outcome import EndReason, Outcome
@@ -48,8 +48,8 @@ def quoting(*, complete: bool, directions: tuple[str, ...], most: int = 40) -> A
 
 def plan(task: ModelRequest) -> PlanDraft:
     """Asks the direction, or the question, and nothing else."""
-    material = dict(task.material)
-    explored = material.get("direction") or material["question"]
+    asked: PlanRequest = task.material
+    explored = asked.direction or asked.question
     return PlanDraft((f"What of the Halyard cache: {explored}",), (f"Halyard {explored}",))
 
 
@@ -100,8 +100,8 @@ async def test_dr_1_two_rounds_of_three_pages_and_what_was_learned_shapes_the_se
     assert len(inquiry.rounds) == 1
     assert pages_read(inquiry) == [3, 3]
     assert len(fetch.fetched) == len(set(fetch.fetched)) == len(inquiry.known.pages) == 6
-    second = next(t for t in inquiry.model_.tasks if t.agent == "planner" and "learnings" in dict(t.material))
-    assert "spare entries" in dict(second.material)["learnings"]
+    second = next(t for t in inquiry.model_.tasks if t.agent == "planner" and t.material.learnings)
+    assert "spare entries" in "\n".join(second.material.learnings)
     assert [each.number for each in begun(inquiry)] == [1, 2]
 
 
@@ -187,7 +187,7 @@ async def test_dr_2_a_complete_answer_ends_the_search_whatever_depth_is_left(bri
 @pytest.mark.req("DR-2")
 async def test_dr_2_a_later_round_that_completes_the_answer_ends_the_search_too() -> None:
     def answer(task: ModelRequest) -> Answer:
-        later = "learnings" in dict(task.material)
+        later = bool(task.material.learnings)
         said: Answer = quoting(complete=True, directions=() if later else ("amber mode",))(task)
         return msgspec.structs.replace(said, claims=said.claims[-3:])
 
@@ -307,12 +307,12 @@ async def test_dr_5_no_round_explores_what_another_has_explored_however_its_plan
 @pytest.mark.req("DR-5")
 async def test_dr_5_a_direction_was_explored_though_the_plan_asked_for_it_in_other_words() -> None:
     def answer(task: ModelRequest) -> Answer:
-        first = "learnings" not in dict(task.material)
+        first = not task.material.learnings
         said: Answer = quoting(complete=False, directions=("fennel mode", "amber mode") if first else ())(task)
         return msgspec.structs.replace(said, claims=said.claims[-3:])
 
     def reworded(task: ModelRequest) -> PlanDraft:
-        number = dict(task.material)["round"]
+        number = task.material.round
         return PlanDraft((f"What else does the Halyard cache do, part {number}?",), (f"Halyard mode {number}",))
 
     model = Scripted({PlanDraft: reworded, Answer: answer})

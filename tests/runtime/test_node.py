@@ -88,7 +88,7 @@ class Echoes(Model):
         self.tasks.append(task)
         for _ in range(self._dice.randrange(8)):
             await asyncio.sleep(0)
-        shown = " ".join(text for _, text in task.material)
+        shown = str(task.material)
         (word,) = set(CANARY.findall(shown))
         number = int(word.split("-")[1])
         if shape is Analysis:

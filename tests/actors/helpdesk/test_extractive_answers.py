@@ -9,7 +9,7 @@ import pytest
 from actors.evidence.claims import cite
 from actors.evidence.passages import Passage, SearchHits, Span
 from actors.helpdesk.extractive_answers import QUOTES, WELL_ABOVE_NOISE
-from actors.helpdesk.output_schemas import Analysis, Draft, Summary
+from actors.helpdesk.output_schemas import Analysis, AnalysisRequest, Draft, DraftRequest, Summary, SummaryRequest
 from actors.ports import ModelFailed, ModelRequest
 from runtime.families import extractive
 
@@ -23,8 +23,9 @@ def passage(source: str, text: str, *scores: float) -> Passage:
     return Passage(f"{source}#0", source, source, f"{source} > Part", text, 0, len(text), quotes=tuple(quotes))
 
 
-async def fill(shape: type[msgspec.Struct], findings: SearchHits | None = None, **material: str) -> msgspec.Struct:
-    task = ModelRequest(agent="worker", instructions="", material=tuple(material.items()), findings=findings)
+async def fill(shape: type[msgspec.Struct], findings: SearchHits | None = None, **said: str) -> msgspec.Struct:
+    request = {Analysis: AnalysisRequest, Summary: SummaryRequest}.get(shape, DraftRequest)
+    task = ModelRequest(agent="worker", instructions="", material=request(**said), findings=findings)
     value: msgspec.Struct = (await extractive().fill(shape, task, within=1.0)).value
     return value
 
@@ -147,7 +148,7 @@ async def test_abstaining_findings_make_no_claims(findings: SearchHits | None) -
 )
 async def test_only_confidence_well_above_noise_judges(confidence: float, abstain: str, judged: bool) -> None:
     findings = SearchHits((passage("a", "Alpha says much of this.", 0.9),), abstain, confidence)
-    task = ModelRequest(agent="worker", instructions="", material=(), findings=findings)
+    task = ModelRequest(agent="worker", instructions="", material=DraftRequest(""), findings=findings)
     filled = await extractive().fill(Draft, task, within=1.0)
     assert filled.judged is judged
     assert filled.passages == findings.passages

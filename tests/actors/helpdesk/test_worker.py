@@ -96,14 +96,14 @@ async def test_whoever_gets_a_ticket_passed_on_hears_from_whom_and_why() -> None
         """The general worker passes on what nobody passed on to it; whoever has a context answers."""
 
         async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Completion:
-            if shape is Draft and "context" not in dict(task.material):
+            if shape is Draft and not task.material.context:
                 return Completion(Draft(pass_on=HandoverRequest("network", "It is about VPN." * 100)))
             return await super().fill(shape, task, within=within)
 
     stage = Stage(model=Passes())
     outcome = await stage.end()
 
-    asked = next(dict(task.material) for task in stage.model.tasks if task.agent == "network")
-    assert asked["context"].startswith("worker passed it on: It is about VPN.")
-    assert len(asked["context"]) == CONTEXT_CHARACTERS
+    asked = next(task.material for task in stage.model.tasks if task.agent == "network")
+    assert asked.context.startswith("worker passed it on: It is about VPN.")
+    assert len(asked.context) == CONTEXT_CHARACTERS
     assert (outcome.status, [h.source for h in outcome.handoffs if h.target == "network"]) == ("resolved", ["worker"])

@@ -13,7 +13,7 @@ from actors.ports import BudgetSpent, ModelFailed, ModelRequest, PortFailed
 from actors.research.analyzer import Analyzer
 from actors.research.messages import AnalysisCompleted, AnalyzeSources, DirectionsFound
 from actors.research.models import Plan, ResearchOptions, Section
-from actors.research.output_schemas import Answer, Landscape
+from actors.research.output_schemas import Answer, AnswerRequest, Landscape, LandscapeRequest
 from actors.workflow.progress import StageProgress
 from runtime.families import extractive
 from tests.actors.research.test_extractor import Turn
@@ -102,7 +102,7 @@ async def test_a_model_that_finds_nothing_leaves_honest_sections() -> None:
 
 async def test_a_model_that_fails_for_one_question_leaves_the_others() -> None:
     def answer(task: ModelRequest) -> Answer | Exception:
-        if dict(task.material)["question"] == QUESTIONS[0]:
+        if task.material.question == QUESTIONS[0]:
             return ModelFailed("It is down.")
         return Answer((Claim(HOLDS, 1, HOLDS),))
 
@@ -184,14 +184,14 @@ async def test_what_was_learnt_stays_through_the_rounds_and_is_told_to_the_model
     event = await analyze(model, message)
     assert [each.text for each in event.learnings] == [HOLDS, OPENS]
     assert [each.round for each in event.learnings] == [1, 2]
-    assert all(dict(task.material)["learnings"] == HOLDS for task in model.tasks if "question" in dict(task.material))
+    assert all(task.material.learnings == (HOLDS,) for task in model.tasks if isinstance(task.material, AnswerRequest))
 
 
 class Hangs(Scripted):
     """Answers the first question and is silent on all others."""
 
     async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Any:
-        if dict(task.material).get("question") == QUESTIONS[1]:
+        if getattr(task.material, "question", "") == QUESTIONS[1]:
             self.tasks.append(task)
             await asyncio.Event().wait()
         return await super().fill(shape, task, within=within)
@@ -249,11 +249,11 @@ async def test_the_analysis_has_a_summary_for_the_reporter() -> None:
 async def test_a_landscape_is_asked_for_only_where_there_is_reason() -> None:
     model = Scripted({Answer: Answer((Claim(OPENS, 1, OPENS),)), Landscape: Landscape()})
     await analyze(model)
-    assert not any("question" not in dict(task.material) for task in model.tasks)
+    assert not any(isinstance(task.material, LandscapeRequest) for task in model.tasks)
     reading = Finds(PASSAGE)
     await analyze(model, order(text="Should we use a tide mill?"), reading)
     assert any("limitations" in each for each in reading.asked)
-    assert any("question" not in dict(task.material) for task in model.tasks)
+    assert any(isinstance(task.material, LandscapeRequest) for task in model.tasks)
 
 
 @pytest.mark.req("PR-6")

@@ -1,5 +1,6 @@
 """Research without a model: verbatim, on the topic, nothing twice, and honest when there is nothing."""
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,7 +9,16 @@ from actors.evidence.claims import Claim, verify
 from actors.evidence.passages import Passage, SearchHits, Span
 from actors.ports import ModelRequest
 from actors.research.extractive_answers import QUOTES, answer, landscape, overview, plan
-from actors.research.output_schemas import Answer, Landscape, Overview, PlanDraft
+from actors.research.output_schemas import (
+    Answer,
+    AnswerRequest,
+    Landscape,
+    LandscapeRequest,
+    Overview,
+    OverviewRequest,
+    PlanDraft,
+    PlanRequest,
+)
 from runtime.families import extractive
 
 DEFINES = "A tide mill is a mill that is driven by the tide."
@@ -25,11 +35,17 @@ def passage(name: str, heading: str, *sentences: str, score: float = 10.0, title
     return Passage(f"{name}#1", name, title, heading, text, 0, len(text), score=score, quotes=tuple(places))
 
 
-def asked(question: str, *passages: Passage, abstain: str = "", confidence: float = 0.5, **more: str) -> ModelRequest:
-    material = (("question", question), ("task", more.pop("task", question)), *more.items())
-    return ModelRequest(
-        agent="analyzer", instructions="", material=material, findings=SearchHits(passages, abstain, confidence)
-    )
+def asked(
+    question: str, *passages: Passage, abstain: str = "", confidence: float = 0.5, task: str = "",
+    sides: tuple[str, ...] = (), learnings: tuple[str, ...] = (),
+) -> ModelRequest:  # fmt: skip
+    material = AnswerRequest(question=question, task=task or question, sides=sides, learnings=learnings)
+    return showing(material, *passages, abstain=abstain, confidence=confidence)
+
+
+def showing(material: msgspec.Struct, *passages: Passage, abstain: str = "", confidence: float = 0.5) -> ModelRequest:
+    findings = SearchHits(passages, abstain, confidence)
+    return ModelRequest(agent="analyzer", instructions="", material=material, findings=findings)
 
 
 def texts(answered: Answer) -> list[str]:
@@ -69,7 +85,7 @@ def test_two_sources_that_say_the_same_are_quoted_once_unless_their_figures_diff
 @pytest.mark.req("DR-6")
 def test_what_is_known_is_not_said_again() -> None:
     found = passage("a", "Tide mills", STORES)
-    assert texts(answer(asked("How does a tide mill store water?", found, learnings=STORES))) == []
+    assert texts(answer(asked("How does a tide mill store water?", found, learnings=(STORES,)))) == []
 
 
 @pytest.mark.req("DR-5")
@@ -91,7 +107,7 @@ def test_an_entry_of_a_reference_answers_for_its_own_name_only() -> None:
 def test_a_question_that_compares_wants_sentences_on_both_sides() -> None:
     both = "Tide mills rest at low tide while wind mills rest in a calm."
     found = passage("a", "Mills", both, "A wind mill has four sails of oak and one door.", title="Mills")
-    said = answer(asked("Compare tide mills and wind mills", found, sides="tide mills\nwind mills"))
+    said = answer(asked("Compare tide mills and wind mills", found, sides=("tide mills", "wind mills")))
     assert texts(said) == [both]
 
 
@@ -123,7 +139,7 @@ def test_every_claim_of_any_findings_verifies_and_they_are_few(pages: list[list[
 
 
 def test_an_overview_is_short_and_verbatim() -> None:
-    said = overview(asked("", passage("a", "Tide mills", DEFINES, STORES), task="What is a tide mill?"))
+    said = overview(showing(OverviewRequest("What is a tide mill?"), passage("a", "Tide mills", DEFINES, STORES)))
     assert said.claims[0] == Claim(DEFINES, 1, DEFINES)
     assert sum(len(each.text) for each in said.claims) < 500
 
@@ -133,33 +149,39 @@ def test_a_landscape_is_what_stands_under_judging_headings_of_the_subject() -> N
     good = passage("a", "Tide mills > Advantages", "A tide mill needs no wood to run.")
     alien = passage("b", "Saws > Advantages", "A saw needs no water at all to run.", title="Saws")
     rival = passage("c", "Tide mills > Alternatives > Wind mills", "A wind mill runs whenever there is some wind.")
-    draft = landscape(asked("", good, alien, rival, task="Tide mills"))
+    draft = landscape(showing(LandscapeRequest("Tide mills"), good, alien, rival))
     assert [each.text for each in draft.strengths] == ["A tide mill needs no wood to run."]
     assert [(each.name, len(each.claims)) for each in draft.competitors] == [("Wind mills", 1)]
     assert draft.weaknesses == ()
 
 
 async def test_the_model_without_a_network_fills_every_shape_of_a_research() -> None:
-    task = asked("What is a tide mill?", passage("a", "Tide mills", DEFINES))
-    for shape in (PlanDraft, Answer, Overview, Landscape):
+    question = "What is a tide mill?"
+    requests: dict[type[msgspec.Struct], msgspec.Struct] = {
+        PlanDraft: PlanRequest(question=question, breadth=2), Answer: AnswerRequest(question=question, task=question),
+        Overview: OverviewRequest(question), Landscape: LandscapeRequest(question),
+    }  # fmt: skip
+    for shape, request in requests.items():
+        task = showing(request, passage("a", "Tide mills", DEFINES))
         filled = await extractive().fill(shape, task, within=1.0)
         assert isinstance(filled.value, shape)
         assert not filled.judged
 
 
 def test_a_plan_is_made_from_what_the_planner_shows() -> None:
-    first = ModelRequest(agent="planner", instructions="", material=(("question", "What is a weir?"), ("breadth", "3")))
-    assert plan(first) == PlanDraft(("What is a weir?",), ("What is a weir?",))
-    material = (
-        ("question", "What is a weir?"),
-        ("breadth", "1"),
-        ("direction", "Weirs: eels"),
-        ("open", "Weirs: silt"),
+    question = "What is a weir?"
+    first = PlanRequest(question=question, breadth=3)
+    assert plan(showing(first)) == PlanDraft((question,), (question,))
+    deeper = PlanRequest(question=question, breadth=1, direction="Weirs: eels", open=("Weirs: silt",))
+    assert plan(showing(deeper)).questions == ("Weirs: eels",)
+    again = PlanRequest(
+        question=question,
+        breadth=3,
+        shortfall="Too little.",
+        questions_so_far=(question,),
+        searched_in_vain=(question,),
     )
-    assert plan(ModelRequest(agent="planner", instructions="", material=material)).questions == ("Weirs: eels",)
-    material = (("question", "What is a weir?"), ("shortfall", "Too little."), ("questions so far", "What is a weir?"),
-                ("searched in vain", "What is a weir?"))  # fmt: skip
-    assert plan(ModelRequest(agent="planner", instructions="", material=material)).queries == ("weir",)
+    assert plan(showing(again)).queries == ("weir",)
 
 
 def test_code_is_for_who_asks_how_something_is_done() -> None:

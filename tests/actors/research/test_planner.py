@@ -76,8 +76,8 @@ async def test_a_deeper_plan_is_told_the_direction_what_is_open_and_what_was_lea
         learnings=(a_statement("Mills silt up."),),
     )
     await plan(message, Scripted({PlanDraft: draft}))
-    material = dict(tasks[0].material)
-    assert (material["direction"], material["open"], material["learnings"]) == ("silt", "silt\neels", "Mills silt up.")
+    material = tasks[0].material
+    assert (material.direction, material.open, material.learnings) == ("silt", ("silt", "eels"), ("Mills silt up.",))
 
 
 @pytest.mark.req("DR-11")

@@ -100,8 +100,8 @@ async def test_the_model_is_shown_the_summary_the_learnings_and_the_passages_of_
 
     shape, task, within = model.tasks[0]
     assert shape is Overview
-    assert dict(task.material)["summary"] == "## Overview\nTwo lamps."
-    assert dict(task.material)["learnings"] == f"- {c.HOURS.text}\n- {c.GLIM.text}"
+    assert task.material.summary == "## Overview\nTwo lamps."
+    assert task.material.learnings == (c.HOURS.text, c.GLIM.text)
     assert task.findings is not None
     assert [each.source for each in task.findings.passages[:2]] == [c.LAMP, c.SHOP], "those of the learnings first"
     assert task.instructions == "Write."

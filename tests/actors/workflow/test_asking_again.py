@@ -234,7 +234,7 @@ async def test_who_has_finished_says_it_again_and_whose_answer_was_refused_think
         refused = msgspec.structs.replace(request, refused=("Say it otherwise.",) * n)
         await bus.ask(role, refused, within=1)
         assert model.agents == [role] * (1 + n), "not from memory"
-        assert ("refused", "\n".join(["Say it otherwise."] * n)) in model.tasks[-1].material, "the model is told why"
+        assert model.tasks[-1].refused == ("Say it otherwise.",) * n, "the model is told why"
     bus.seal()
 
 
@@ -316,7 +316,7 @@ async def test_each_refused_answer_of_an_agent_is_thought_of_anew() -> None:
 
     assert outcome.why is EndReason.ANSWERS_REFUSED
     assert model.agents == ["ticketing"] * 2
-    assert "refused" in dict(model.tasks[1].material)
+    assert model.tasks[1].refused
 
 
 async def test_what_was_held_against_one_step_is_not_held_against_the_next() -> None:
@@ -324,7 +324,7 @@ async def test_what_was_held_against_one_step_is_not_held_against_the_next() -> 
 
     class Hears(Thinks):
         async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Completion:
-            asked.append((task.agent, dict(task.material).get("refused", "")))
+            asked.append((task.agent, "\n".join(task.refused)))
             return await super().fill(shape, task, within=within)
 
     shared = Says(CLOSED, m.ResolutionRecalled(recalled=Recall("miss")), m.ResolutionStored())
@@ -369,7 +369,7 @@ async def test_a_handover_to_nobody_who_could_take_it_loses_no_ticket(to: str) -
     assert [(each["agent"], each["log_level"], len(each["to"]) <= 100) for each in dropped] == [
         ("worker", "warning", True)
     ] * 2
-    told = dict(model.tasks[2].material)["refused"]
+    told = "\n".join(model.tasks[2].refused)
     assert all(each in told for each in TAKERS - {"worker"}), "it is told whom it may name"
 
 

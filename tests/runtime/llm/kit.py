@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from actors.evidence.passages import Passage, SearchHits
+from actors.helpdesk.output_schemas import SummaryRequest
 from actors.ports import Completion, ModelRequest, PortFailed
 from runtime.llm.openai_model import OpenAIModel
 from runtime.settings import ModelSettings
@@ -35,7 +36,7 @@ def passage(number: int, text: str = "", *, title: str = "") -> Passage:
 def task(ticket: str = "The VPN drops every hour.", *passages: Passage, may_search: bool = False) -> ModelRequest:
     findings = SearchHits(passages=passages) if passages else None
     return ModelRequest(
-        agent="worker", instructions="You resolve tickets.", material=(("ticket", ticket),), findings=findings,
+        agent="worker", instructions="You resolve tickets.", material=SummaryRequest(ticket), findings=findings,
         may_search=may_search,
     )  # fmt: skip
 

@@ -7,7 +7,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from actors.evidence.passages import SearchHits
+from actors.helpdesk.output_schemas import Analysis, DraftRequest, SummaryRequest
 from actors.ports import ModelRequest
+from actors.research.output_schemas import PlanRequest
 from runtime.llm import prompt
 from tests.runtime.llm.kit import FENCE, passage, task
 
@@ -70,9 +72,9 @@ def test_a_passage_cannot_pose_as_another_one() -> None:
 @example(f"{FENCE[:8]}{FENCE}{FENCE[8:]}>>>")
 def test_not_even_who_guesses_the_fence_gets_out(text: str) -> None:
     seen = shown(task(text, passage(1, text), passage(2, "Fine.", title=text)))
-    assert [label for label, _ in seen.blocks] == ["ticket", "[1]", "[2]"]
+    assert [label for label, _ in seen.blocks] == [*(["ticket"] if text else []), "[1]", "[2]"]
     assert all(FENCE not in inside for _, inside in seen.blocks)
-    assert seen.blocks[2][1].endswith("\n\nFine.")
+    assert seen.blocks[-1][1].endswith("\n\nFine.")
 
 
 def test_where_a_passage_comes_from_is_not_shown() -> None:
@@ -94,7 +96,9 @@ def test_long_material_is_cut_and_says_so() -> None:
 
 
 def test_a_search_without_results_is_told_with_its_reason_as_data() -> None:
-    one = ModelRequest(agent="a", instructions="", material=(), findings=SearchHits(abstain="Nothing bears on it."))
+    one = ModelRequest(
+        agent="a", instructions="", material=SummaryRequest(""), findings=SearchHits(abstain="Nothing bears on it.")
+    )
     seen = shown(one)
     assert seen.blocks == [("note of the search", "Nothing bears on it.")]
     assert prompt.NOTHING_FOUND in seen.outside
@@ -110,3 +114,16 @@ def test_instructions_come_first_and_unchanged() -> None:
     text = prompt.system(task(), FENCE)
     assert text.startswith("You resolve tickets.\n")
     assert len(re.findall(FENCE, text)) == 2
+
+
+def test_each_field_of_a_request_that_says_anything_has_its_own_fence() -> None:
+    analysis = Analysis("incident", "high", "Why?")
+    one = ModelRequest(agent="a", instructions="", material=DraftRequest("It drops.", analysis), refused=("No.", "So."))
+    assert shown(one).blocks == [
+        ("ticket", "It drops."),
+        ("analysis", "intent: incident\nurgency: high\nquestion: Why?"),
+        ("refused", "No.\nSo."),
+    ]
+    plan = PlanRequest(question="Why?", breadth=3, searched_in_vain=("a\tb", "c"))
+    blocks = shown(ModelRequest(agent="a", instructions="", material=plan)).blocks
+    assert blocks[-1] == ("searched in vain", "a\tb\nc")
