@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from runtime import program
-from runtime.cli import COMMANDS, LEAVES_NOTHING, LOG_TO_STDERR, Exit, UserError, refuse
-from runtime.cli.parsers import command_parser, main_parser, module
+from runtime.cli import EXITS, Exit, refuse
+from runtime.cli.parsers import command_names, command_parser, load_command, main_parser
+from runtime.service_error import ServiceError
 
 if TYPE_CHECKING:
     from runtime.settings import Settings
@@ -35,12 +36,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not name:
         print(parser.format_help(), end="")
         return Exit.DONE
-    if name not in COMMANDS:
+    if name not in (known := command_names()):
         from runtime.messages import nearest
 
-        return refuse(f"There is no command {name!r}. {nearest(name, COMMANDS)}")
+        return refuse(f"There is no command {name!r}. {nearest(name, known)}")
     try:
-        return _command(name, after, options.config)
+        return _carry_out(name, after, options.config)
     except BrokenPipeError:
         _discard()
         return Exit.FAILED
@@ -61,8 +62,8 @@ def _split(argv: list[str]) -> tuple[list[str], str, list[str]]:
     return argv[:at], argv[at] if at < len(argv) else "", argv[at + 1 :]
 
 
-def _command(name: str, rest: Sequence[str], config: str | None) -> int:
-    arguments = command_parser(name, config).parse_args(rest)
+def _carry_out(name: str, rest: Sequence[str], config: str | None) -> int:
+    module, arguments = load_command(name), command_parser(name, config).parse_args(rest)
     from runtime.config import ConfigError, load
 
     try:
@@ -71,33 +72,32 @@ def _command(name: str, rest: Sequence[str], config: str | None) -> int:
         return refuse(str(error))
 
     def run() -> int:
-        status: int = module(name).run(arguments, settings)
+        status: int = module.run(arguments, settings)
         if sys.stdout is not None:  # closed before it began
             sys.stdout.flush()
         return status
 
-    return _logged(name, run, settings)
+    return _run_with_log(name, run, settings, getattr(module, "LOG", "file"))
 
 
-def _logged(name: str, run: Callable[[], int], settings: "Settings") -> int:
+def _run_with_log(name: str, run: Callable[[], int], settings: "Settings", to: str) -> int:
     """Run a command with its log open, so that what nobody expected is written down in full."""
     import msgspec
 
     from runtime import logs
 
     gc.set_threshold(*COLLECTOR)
-    to_stderr = name in LOG_TO_STDERR | LEAVES_NOTHING
-    if name in LEAVES_NOTHING:
+    if to == "errors":
         settings = msgspec.structs.replace(settings, log=msgspec.structs.replace(settings.log, level="error"))
     try:
-        log = logs.to_stderr(settings) if to_stderr else logs.to_file(settings)
+        log = logs.to_file(settings) if to == "file" else logs.to_stderr(settings)
         with log as path:
-            return _explained(name, run, "above" if path is None else f"in {path}")
+            return _explain_errors(name, run, "above" if path is None else f"in {path}")
     except logs.LogError as error:
         return refuse(str(error), Exit.FAILED)
 
 
-def _explained(name: str, run: Callable[[], int], details: str) -> int:
+def _explain_errors(name: str, run: Callable[[], int], details: str) -> int:
     """The exit status of a command; whatever it raises becomes one sentence."""
     import structlog
 
@@ -106,8 +106,8 @@ def _explained(name: str, run: Callable[[], int], details: str) -> int:
 
     try:
         return run()
-    except UserError as error:
-        return refuse(str(error), error.status)
+    except ServiceError as error:
+        return refuse(str(error), EXITS[error.kind])
     except ConfigError as error:
         return refuse(str(error))
     except PortFailed as error:

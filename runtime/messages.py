@@ -81,6 +81,21 @@ def safe(text: str, keep: str = "") -> str:
     return UNSAFE.sub(lambda found: found[0] if found[0] in keep else _escape(found[0]), text)
 
 
+def as_json(value: object) -> str:
+    """One line of JSON in which no character can harm the terminal that it is printed on."""
+    import json  # neither is needed to refuse a command
+
+    import msgspec
+
+    line = json.dumps(msgspec.to_builtins(value), ensure_ascii=False)
+    return UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
+
+
+def pluralize(count: int, thing: str) -> str:
+    """`1 message`, `2,000 messages`."""
+    return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"
+
+
 def _escape(character: str) -> str:
     code = ord(character)
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import hashlib
 import sqlite3
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from typing import Any
 
 import structlog
@@ -13,13 +13,18 @@ from actors.workflow.history import past
 from actors.workflow.outcome import HandoffMade, Outcome, RunEnded
 from actors.workflow.progress import HEARTBEAT_SECONDS, ProgressEvent
 from runtime.cli.ticket_input import Draft
-from runtime.http.errors import ApiError
+from runtime.messages import display, safe
 from runtime.node import Busy, Node
+from runtime.program import command
 from runtime.run_handle import Handle, RunHandle
+from runtime.service_error import ServiceError
+from runtime.settings import Settings
 from runtime.storage.condition import Looks
+from runtime.storage.damage import REMEDY
 from runtime.storage.database import DatabaseClosed
 from runtime.storage.journal import JournalDamaged, StoredRun, Ticket, UnknownRun
 from runtime.storage.private import DATABASE
+from runtime.storage.tickets import nearest_ids
 
 log = structlog.get_logger()
 
@@ -31,6 +36,43 @@ ACCEPT_SECONDS = 30.0
 """How long a client waits for the disk."""
 LAST_WORDS_SECONDS = 0.1
 """How long the progress of a run that has ended may take to arrive."""
+
+
+@contextlib.asynccontextmanager
+async def open_node(settings: Settings) -> AsyncIterator[Node]:
+    """The node on the configured storage folder."""
+    place = f"{settings.storage.folder}/{DATABASE}"
+    try:
+        async with Node.open(settings) as node:
+            yield node
+    except UnknownRun as error:
+        raise ServiceError(str(error), "not_found") from None
+    except Busy as error:
+        raise ServiceError(str(error), "failed") from None
+    except JournalDamaged as error:
+        raise ServiceError(f"{place}: {safe(str(error))}. {REMEDY}.", "failed") from error
+    except sqlite3.Error as error:
+        remedy = f"Check the disk; {command('doctor')} says more"
+        raise ServiceError(f"The database {place} cannot be used: {error}. {remedy}.", "failed") from error
+
+
+def find(node: Node, some_id: str) -> tuple[StoredRun, Outcome | None]:
+    """
+    A run, or the latest of a ticket, and how it ended if it has.
+
+    :raises ServiceError: there is none; it names the ids that may have been meant.
+    """
+    try:
+        return node.status(some_id)
+    except UnknownRun as error:
+        near = nearest_ids(node.database, some_id)
+        if not near:
+            raise
+        meant = " or ".join(filter(None, (", ".join(near[:-1]), near[-1])))
+        remedy = f"{command('status --search TEXT')} finds a ticket by its words"
+        raise ServiceError(
+            f"There is no ticket or run {display(some_id)}. Did you mean {meant}? {remedy}.", "not_found"
+        ) from error
 
 
 class TicketService:
@@ -72,31 +114,33 @@ class TicketService:
                 await self._attend(latest)
                 return latest.id
             if not self.ready:
-                raise ApiError(
-                    503, "The server is stopping or not ready yet; send it again soon.", retry_seconds=BUSY_SECONDS
+                raise ServiceError(
+                    "The server is stopping or not ready yet; send it again soon.",
+                    "unavailable",
+                    retry_seconds=BUSY_SECONDS,
                 )
             if why := self.looks.loses():
-                raise ApiError(503, why, retry_seconds=BUSY_SECONDS)
+                raise ServiceError(why, "unavailable", retry_seconds=BUSY_SECONDS)
             seen = latest.seq if latest else 0
-            handle = await _written(asyncio.ensure_future(self.node.submit(ticket, seen=seen)))
+            handle = await _wait_until_durable(asyncio.ensure_future(self.node.submit(ticket, seen=seen)))
             # Another may have been faster, here or in another process, with the same id and other words.
             if not ticket.id or self._answers(self.node.journal.run(handle.run), ticket, by_key=not draft.id):
                 log.info("ticket.accepted", ticket=handle.ticket, run=handle.run)
                 return handle.run
-        raise _not_written()
+        raise _write_failure()
 
     async def ticket(self, ticket_id: str) -> StoredRun:
         """The latest run of a ticket."""
         stored = self.node.journal.latest_of(ticket_id)
         if stored is None:
-            raise ApiError(404, f"There is no ticket {ticket_id}.")
+            raise ServiceError(f"There is no ticket {ticket_id}.", "not_found")
         return await self._attend(stored)
 
     async def run(self, run_id: str) -> StoredRun:
         try:
             stored = self.node.journal.run(run_id)
         except UnknownRun:
-            raise ApiError(404, f"There is no run {run_id}.") from None
+            raise ServiceError(f"There is no run {run_id}.", "not_found") from None
         return await self._attend(stored)
 
     async def _attend(self, stored: StoredRun) -> StoredRun:
@@ -137,7 +181,9 @@ class TicketService:
         """Count a client that listens."""
         most = self.node.settings.server.max_streams
         if self.streams >= most:
-            raise ApiError(503, f"{most} clients listen already; try again later.", retry_seconds=BUSY_SECONDS)
+            raise ServiceError(
+                f"{most} clients listen already; try again later.", "unavailable", retry_seconds=BUSY_SECONDS
+            )
         self.streams += 1
         try:
             yield
@@ -170,11 +216,13 @@ class TicketService:
         if said == (ticket.whole, ticket.brief):
             return True
         if by_key:
-            raise ApiError(422, "This Idempotency-Key came with another ticket before. Use a new key for a new ticket.")
+            raise ServiceError(
+                "This Idempotency-Key came with another ticket before. Use a new key for a new ticket.", "key_reused"
+            )
         if stored.ended is None:
-            raise ApiError(
-                409,
+            raise ServiceError(
                 f"Ticket {ticket.id} is being worked on with another text or order; wait for its end, or cancel it.",
+                "conflict",
             )
         return False
 
@@ -215,7 +263,7 @@ async def _either(upcoming: "asyncio.Future[ProgressEvent | None]", ending: "asy
         await asyncio.wait([upcoming], timeout=LAST_WORDS_SECONDS)
 
 
-async def _written(task: "asyncio.Task[Handle]") -> Handle:
+async def _wait_until_durable(task: "asyncio.Task[Handle]") -> Handle:
     """Wait until a ticket is durable. A client that goes away meanwhile changes nothing."""
     await asyncio.wait([task], timeout=ACCEPT_SECONDS)
     try:
@@ -223,16 +271,16 @@ async def _written(task: "asyncio.Task[Handle]") -> Handle:
             return task.result()
         error: Exception = TimeoutError(f"no commit in {ACCEPT_SECONDS:g} s")
     except Busy as busy:
-        raise ApiError(429, str(busy), retry_seconds=BUSY_SECONDS) from None
+        raise ServiceError(str(busy), "busy", retry_seconds=BUSY_SECONDS) from None
     except (sqlite3.Error, OSError, DatabaseClosed) as failure:
         error = failure
     log.error("ticket.not_written", error=repr(error))
-    raise _not_written() from error
+    raise _write_failure() from error
 
 
-def _not_written() -> ApiError:
-    return ApiError(
-        503, "The ticket could not be written down; send it again, under the same id or Idempotency-Key.",
+def _write_failure() -> ServiceError:
+    return ServiceError(
+        "The ticket could not be written down; send it again, under the same id or Idempotency-Key.", "unavailable",
         retry_seconds=BUSY_SECONDS,
     )  # fmt: skip
 

@@ -1,36 +1,11 @@
-"""
-The commands of `terminus`, or `python -m runtime`: one module each, imported only when it is asked for.
-
-A module has `arguments(parser)`, which declares what it takes and imports nothing heavy (it serves `--help` too), and
-`run(arguments, settings) -> int`, which does it and returns the exit status.
-"""
+"""The command line: what its exit statuses say, and how it refuses."""
 
 import argparse
 import enum
 import os
 import sys
 
-COMMANDS = {
-    "submit": "run one ticket or research and print what came of it",
-    "status": "show where a ticket stands, or the latest tickets",
-    "trace": "show what happened on a ticket, step by step",
-    "report": "print or write the report of a research",
-    "cancel": "stop a ticket gently",
-    "resume": "continue what a crash or a kill left unfinished",
-    "feedback": "say whether a resolution was right",
-    "index": "read folders of documents into the knowledge base",
-    "purge": "let tickets go with all that belongs to them",
-    "backup": "copy all that is stored, while others may be working with it",
-    "restore": "put a backup in the place of what is stored",
-    "doctor": "show what is configured, reachable and missing",
-    "serve": "run the daemon",
-    "demo": "run tickets and a research over the knowledge base that ships with the project",
-    "completion": "print what makes a shell complete commands and options",
-}
-LOG_TO_STDERR = frozenset({"serve", "doctor"})
-"""A daemon, and what must work where nothing can be written. Any other logs to a file: its terminal is its user's."""
-LEAVES_NOTHING = frozenset({"completion", "demo"})
-"""No file, then; what went wrong is said on stderr."""
+from runtime.service_error import Kind
 
 
 class Exit(enum.IntEnum):
@@ -47,12 +22,11 @@ class Exit(enum.IntEnum):
     CANCELLED = 130
 
 
-class UserError(Exception):
-    """The command cannot be carried out. The text is one sentence for the user, with what to do next."""
-
-    def __init__(self, sentence: str, status: Exit = Exit.BAD_INPUT) -> None:
-        super().__init__(sentence)
-        self.status = status
+EXITS: dict[Kind, Exit] = {
+    "invalid": Exit.BAD_INPUT, "key_reused": Exit.BAD_INPUT, "too_large": Exit.BAD_INPUT, "not_found": Exit.NOT_FOUND,
+    "conflict": Exit.FAILED, "busy": Exit.FAILED, "unavailable": Exit.FAILED, "failed": Exit.FAILED,
+    "cancelled": Exit.CANCELLED,
+}  # fmt: skip
 
 
 def refuse(sentence: str, status: Exit = Exit.BAD_INPUT) -> int:

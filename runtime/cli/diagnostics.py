@@ -13,14 +13,13 @@ from urllib.parse import urlsplit
 import msgspec
 
 from actors.text.urls import web_address
-from runtime.cli.view.result import pluralize
 from runtime.config import PREFIX, ConfigError, is_loopback
 from runtime.families.helpdesk import configure
 from runtime.knowledge.knowledge_index import FILE as INDEX
 from runtime.kubernetes import service_variables
 from runtime.llm.models import chosen
 from runtime.logs import FILE
-from runtime.messages import redact
+from runtime.messages import pluralize, redact
 from runtime.program import command, shipped_file
 from runtime.settings import ModelSettings, Settings
 from runtime.storage.condition import free_megabytes

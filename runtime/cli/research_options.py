@@ -1,19 +1,16 @@
 """Reads what a research is to be: its options become a brief and a file to write, or one sentence that says why not."""
 
-import os
 from collections.abc import Callable, Iterable
 from importlib.util import find_spec
-from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import msgspec
 
 from actors.research.models import ResearchOptions
-from runtime.cli import UserError
 from runtime.llm.models import chosen
-from runtime.messages import display, nearest, safe
-from runtime.reports import formats
+from runtime.messages import display, nearest
+from runtime.service_error import ServiceError
 from runtime.settings import Settings
 
 MOST_BREADTH = 20
@@ -59,8 +56,6 @@ SOURCES = {
     ),
     "rss": Source(lambda settings: bool(settings.feeds.urls), "name feeds in [feeds] urls"),
 }  # fmt: skip
-WRITERS = {".docx": "docx", ".pdf": "reportlab"}
-"""What must be installed to write a report of this suffix."""
 
 
 def brief(order: ResearchOrder, settings: Settings, dash: str = "--") -> ResearchOptions:
@@ -68,7 +63,7 @@ def brief(order: ResearchOrder, settings: Settings, dash: str = "--") -> Researc
     What the research is ordered to do.
 
     :param dash: how the options are spelled where they were given.
-    :raises UserError: with a sentence that names the option.
+    :raises ServiceError: with a sentence that names the option.
     """
     _countable(settings)
     breadth, depth = _size(order, settings, dash)
@@ -78,43 +73,11 @@ def brief(order: ResearchOrder, settings: Settings, dash: str = "--") -> Researc
     return ResearchOptions(breadth=breadth, depth=depth, sources=sources, urls=_urls(order.urls))
 
 
-def destination(name: str) -> Path:
-    """
-    The file that a report is written to, looked at before there is one.
-
-    :raises UserError: it cannot be written there.
-    """
-    path = Path(name)
-    said, suffix, folder = safe(name), path.suffix.lower(), path.parent
-    if suffix not in formats():
-        known = ", ".join(formats())
-        raise UserError(f"A report is written as {known}, not {display(path.suffix or name)}: name --out accordingly.")
-    if said_missing := missing(suffix):
-        raise UserError(said_missing)
-    if path.is_dir():
-        raise UserError(f"{said} is a folder. Name a file in it with --out.")
-    if not folder.is_dir():
-        raise UserError(
-            f"There is no folder {safe(str(folder))} to write {safe(path.name)} to. Make it, or name another."
-        )
-    if not os.access(path if path.exists() else folder, os.W_OK):
-        raise UserError(f"{said} cannot be written by this user. Name another file with --out.")
-    return path
-
-
-def missing(suffix: str) -> str:
-    """Why no report can be written as files of this suffix, in a sentence; empty when it can."""
-    module = WRITERS.get(suffix)
-    if module is None or find_spec(module) is not None:
-        return ""
-    return f"Writing {suffix} needs more than is installed: `pip install -e '.[documents]'`, or ask for .html."
-
-
 def _countable(settings: Settings) -> None:
     """A budget of money without prices would never be used up."""
     model = settings.model
     if settings.research.money and not (model.price_in or model.price_out) and chosen(model) == "openai":
-        raise UserError(
+        raise ServiceError(
             "[research] money is set, but the model has no price: set [model] price_in and price_out, or money to 0."
         )
 
@@ -132,7 +95,7 @@ def _size(order: ResearchOrder, settings: Settings, dash: str) -> tuple[int, int
 
 def _within(number: int, most: int, what: str) -> int:
     if not 1 <= number <= most:
-        raise UserError(f"{what} must be a whole number from 1 to {most}, not {display(number)}.")
+        raise ServiceError(f"{what} must be a whole number from 1 to {most}, not {display(number)}.")
     return number
 
 
@@ -141,18 +104,18 @@ def _sources(names: Iterable[str], settings: Settings, where: str) -> tuple[str,
     for name in wanted:
         source = SOURCES.get(name)
         if source is None:
-            raise UserError(f"{where}: there is no source {display(name)}. {nearest(name, SOURCES)}")
+            raise ServiceError(f"{where}: there is no source {display(name)}. {nearest(name, SOURCES)}")
         if not source.configured(settings):
-            raise UserError(f"{where}: the source {name} is not configured: {source.remedy}, or leave it away.")
+            raise ServiceError(f"{where}: the source {name} is not configured: {source.remedy}, or leave it away.")
         if source.module and find_spec(source.module) is None:
-            raise UserError(f"{where}: the source {name} is not installed: {source.install}, or leave it away.")
+            raise ServiceError(f"{where}: the source {name} is not installed: {source.install}, or leave it away.")
     return wanted
 
 
 def _urls(given: Iterable[str]) -> tuple[str, ...]:
     urls = tuple(dict.fromkeys(each.strip() for each in given))
     if len(urls) > MOST_URLS:
-        raise UserError(f"At most {MOST_URLS} URLs can be named, not {len(urls)}. Leave some away.")
+        raise ServiceError(f"At most {MOST_URLS} URLs can be named, not {len(urls)}. Leave some away.")
     for url in urls:
         _check(url)
     return urls
@@ -169,8 +132,8 @@ def _check(url: str) -> None:
         meant = (
             f" Did you mean {display(f'https://{url}')}?" if "//" not in url and "." in url and " " not in url else ""
         )
-        raise UserError(f"{display(url)} is no address of a web page, such as https://example.org/page.{meant}")
+        raise ServiceError(f"{display(url)} is no address of a web page, such as https://example.org/page.{meant}")
     if parts.username is not None or parts.password is not None:
-        raise UserError("A URL with a user name or a password is not read. Leave them away.")
+        raise ServiceError("A URL with a user name or a password is not read. Leave them away.")
     if len(url) > URL_CHARACTERS:
-        raise UserError(f"{display(url)} is over {URL_CHARACTERS} characters. Name a shorter URL.")
+        raise ServiceError(f"{display(url)} is over {URL_CHARACTERS} characters. Name a shorter URL.")

@@ -9,13 +9,14 @@ from typing import NamedTuple
 from actors.reporting.report import Report
 from actors.workflow.outcome import Outcome
 from runtime.cli import Exit
-from runtime.cli.session import came_of, open_node
+from runtime.cli.session import came_of
 from runtime.cli.ticket_input import Read
-from runtime.cli.view.result import exit_status, pluralize
+from runtime.cli.view.result import exit_status
 from runtime.cli.view.run_display import Watching, watched_together
-from runtime.messages import safe, spell_out
+from runtime.messages import pluralize, safe, spell_out
 from runtime.node import Busy, Node
 from runtime.run_record import EndedRecord
+from runtime.service import open_node
 from runtime.settings import Settings
 
 Tell = Callable[[EndedRecord, Report | None, str], None]

@@ -8,9 +8,9 @@ from typing import Any, BinaryIO, NamedTuple
 import msgspec
 
 from actors.research.models import ResearchOptions
-from runtime.cli import UserError
 from runtime.messages import display, safe
 from runtime.program import command
+from runtime.service_error import ServiceError
 from runtime.storage.journal import Ticket
 
 FILE_SUFFIXES = (".md", ".markdown", ".txt", ".json")
@@ -53,7 +53,7 @@ def read_all(words: list[str], kilobytes: int, stdin: BinaryIO | None = None) ->
     The tickets that the words on the command line mean: one for each file, or one in all.
 
     :param kilobytes: how large a ticket may be.
-    :raises UserError: with a sentence that names the place.
+    :raises ServiceError: with a sentence that names the place.
     """
     if len(words) > 1 and _are_files(words):
         tickets = [Read(word, read([word], kilobytes)) for word in words]
@@ -73,7 +73,7 @@ def _are_files(words: list[str]) -> bool:
         return True
     if there:
         what = "is a folder" if Path(missing).is_dir() else "does not exist"
-        raise UserError(
+        raise ServiceError(
             f"{safe(there[0])} is a file, but {safe(missing)} {what}: "
             "name only files, or put the ticket's text in quotes."
         )
@@ -92,7 +92,7 @@ def _refuse_twice(tickets: list[Read]) -> None:
     seen: dict[str, str] = {}
     for place, draft in tickets:
         if draft.id and draft.id in seen:
-            raise UserError(
+            raise ServiceError(
                 f"{safe(seen[draft.id])} and {safe(place)} have the same id {display(draft.id)}. Give each its own."
             )
         seen[draft.id] = place
@@ -103,11 +103,13 @@ def read(words: list[str], kilobytes: int, stdin: BinaryIO | None = None) -> Dra
     The ticket that the words on the command line mean: `-`, a file, or the text itself.
 
     :param kilobytes: how large a ticket may be.
-    :raises UserError: with a sentence that names the place.
+    :raises ServiceError: with a sentence that names the place.
     """
     most = kilobytes * 1024
     if not words:
-        raise UserError('What is the ticket? Give its text in quotes, a Markdown, text or JSON file, or "-" for stdin.')
+        raise ServiceError(
+            'What is the ticket? Give its text in quotes, a Markdown, text or JSON file, or "-" for stdin.'
+        )
     if words == ["-"]:
         return parse(_decoded(_stdin(most, stdin), "stdin", most), "stdin")
     if len(words) == 1 and (path := _path(words[0])) is not None:
@@ -127,16 +129,20 @@ def parse(text: str, place: str, suffix: str = "") -> Draft:
 def validate(draft: Draft, place: str) -> Draft:
     """The draft without white space around it, if it says anything and its id and subject can be used."""
     if not draft.text.strip() and not draft.subject.strip():
-        raise UserError(f"{place} is empty: there is nothing to resolve. Write what is wrong, in a sentence or more.")
+        raise ServiceError(
+            f"{place} is empty: there is nothing to resolve. Write what is wrong, in a sentence or more."
+        )
     if draft.id and not ID.fullmatch(draft.id):
-        raise UserError(
+        raise ServiceError(
             f"{place}: the id {display(draft.id)} must be 1 to 100 letters, digits, dots, dashes or underscores."
         )
     if "\0" in draft.text + draft.subject + draft.requester:
-        raise UserError(f"{place} holds the character U+0000, which is in no text. Remove it.")
+        raise ServiceError(f"{place} holds the character U+0000, which is in no text. Remove it.")
     for name in ("subject", "requester"):
         if len(getattr(draft, name)) > SHORT_CHARACTERS:
-            raise UserError(f"{place}: the {name} is over {SHORT_CHARACTERS} characters. Put the rest into the text.")
+            raise ServiceError(
+                f"{place}: the {name} is over {SHORT_CHARACTERS} characters. Put the rest into the text."
+            )
     return msgspec.structs.replace(draft, text=draft.text.strip(), subject=" ".join(draft.subject.split()))
 
 
@@ -160,21 +166,21 @@ def _looks(word: str) -> bool:
 def _file(path: Path, most: int) -> bytes:
     name = safe(str(path))
     if path.is_dir():
-        raise UserError(f"{name} is a folder, not a ticket. Name a file in it, or put the ticket's text in quotes.")
+        raise ServiceError(f"{name} is a folder, not a ticket. Name a file in it, or put the ticket's text in quotes.")
     try:
         if not path.is_file():
             if path.exists():
-                raise UserError(f"{name} is not a regular file. Pipe it instead: {command('submit -')} < {name}.")
-            raise UserError(f"There is no file {name}. Check the name, or put the ticket's text in quotes.")
+                raise ServiceError(f"{name} is not a regular file. Pipe it instead: {command('submit -')} < {name}.")
+            raise ServiceError(f"There is no file {name}. Check the name, or put the ticket's text in quotes.")
         with path.open("rb") as stream:
             return stream.read(most + 1)
     except OSError as error:
-        raise UserError(f"{name} cannot be read: {error.strerror}. Check its permissions.") from None
+        raise ServiceError(f"{name} cannot be read: {error.strerror}. Check its permissions.") from None
 
 
 def _stdin(most: int, stdin: BinaryIO | None) -> bytes:
     if stdin is None and sys.stdin is None:  # so Python calls one that was closed before it began
-        raise UserError("There is no stdin to read the ticket from. Pipe it in, or put its text in quotes.")
+        raise ServiceError("There is no stdin to read the ticket from. Pipe it in, or put its text in quotes.")
     return (stdin or sys.stdin.buffer).read(most + 1)
 
 
@@ -185,17 +191,17 @@ def _bytes(text: str) -> bytes:
 
 def _decoded(content: bytes, place: str, most: int) -> str:
     if len(content) > most:
-        raise UserError(f"{place} is over {most // 1024} KB. Shorten it, or raise [run] ticket_kilobytes.")
+        raise ServiceError(f"{place} is over {most // 1024} KB. Shorten it, or raise [run] ticket_kilobytes.")
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise UserError(f"{place} is UTF-16 text. Save it as UTF-8.")
+        raise ServiceError(f"{place} is UTF-16 text. Save it as UTF-8.")
     controls = sum(content.count(bytes([code])) for code in (*range(9), *range(14, 27), *range(28, 32)))
     if b"\0" in content or controls > len(content) * BINARY_SHARE:
-        raise UserError(f"{place} is not text but binary data. Give the ticket as text, Markdown or JSON.")
+        raise ServiceError(f"{place} is not text but binary data. Give the ticket as text, Markdown or JSON.")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise UserError(
+        raise ServiceError(
             f"{place} is not UTF-8 text: line {line} holds the byte 0x{content[error.start]:02x}. Save it as UTF-8."
         ) from None
 
@@ -204,15 +210,15 @@ def _from_json(text: str, place: str) -> Draft:
     try:
         data = msgspec.json.decode(text)
     except msgspec.DecodeError as error:
-        raise UserError(f"{place} is not valid JSON: {error}. Mend it, or give plain text.") from None
+        raise ServiceError(f"{place} is not valid JSON: {error}. Mend it, or give plain text.") from None
     except RecursionError:
-        raise UserError(f"{place} is JSON nested too deeply. Give an object with a text.") from None
+        raise ServiceError(f"{place} is JSON nested too deeply. Give an object with a text.") from None
     if isinstance(data, str):
         return Draft(data)
     if not isinstance(data, dict):
-        raise UserError(f'{place} must be a JSON object such as {{"subject": "VPN", "text": "My VPN ..."}}.')
+        raise ServiceError(f'{place} must be a JSON object such as {{"subject": "VPN", "text": "My VPN ..."}}.')
     if not any(key in data for key in (*TEXT_KEYS, *SUBJECT_KEYS)):
-        raise UserError(f'{place} has none of the keys {", ".join(TEXT_KEYS)}. Put what is wrong under "text".')
+        raise ServiceError(f'{place} has none of the keys {", ".join(TEXT_KEYS)}. Put what is wrong under "text".')
     return _draft(data, "", place)
 
 
@@ -230,13 +236,13 @@ def _from_front_matter(text: str, place: str) -> Draft:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = "" if mark is None else f", line {mark.line + 1}"
-        raise UserError(f"{place}{line}: the front matter is not valid YAML. Mend it, or leave it out.") from None
+        raise ServiceError(f"{place}{line}: the front matter is not valid YAML. Mend it, or leave it out.") from None
     except RecursionError:
-        raise UserError(f"{place}: the front matter is nested too deeply. Leave it out.") from None
+        raise ServiceError(f"{place}: the front matter is nested too deeply. Leave it out.") from None
     if data in (None, ""):
         return Draft(body)
     if not isinstance(data, dict):
-        raise UserError(f"{place}: the front matter must be keys with values, such as `subject: VPN`.")
+        raise ServiceError(f"{place}: the front matter must be keys with values, such as `subject: VPN`.")
     return _draft(data, body, place)
 
 
@@ -257,6 +263,6 @@ def _first(data: dict[str, Any], names: tuple[str, ...], place: str) -> str:
             continue
         if isinstance(value, dict | list):  # never printed: a few lines of YAML unfold to gigabytes
             kind = "a list" if isinstance(value, list) else "keys with values"
-            raise UserError(f"{place}: {name} must be a text, not {kind}.")
+            raise ServiceError(f"{place}: {name} must be a text, not {kind}.")
         return str(value)
     return ""

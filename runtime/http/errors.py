@@ -4,10 +4,16 @@ import math
 import sqlite3
 from collections.abc import Mapping
 
+from runtime.service_error import Kind, ServiceError
 from runtime.storage.damage import REMEDY, JournalDamaged
 
 AGAIN_SECONDS = 5.0
 """When what fails because of the database may be asked again."""
+
+STATUSES: dict[Kind, int] = {
+    "invalid": 400, "not_found": 404, "conflict": 409, "too_large": 413, "key_reused": 422, "busy": 429,
+    "unavailable": 503, "failed": 500, "cancelled": 409,
+}  # fmt: skip
 
 
 class ApiError(Exception):
@@ -23,8 +29,10 @@ class ApiError(Exception):
             self.headers["Retry-After"] = str(math.ceil(retry_seconds))
 
 
-def error_sentence(error: Exception) -> ApiError:
-    """What whoever asked hears of an error that no handler expects. The log has the rest."""
+def as_api_error(error: Exception) -> ApiError:
+    """What whoever asked hears of an error. Of one that nobody expects the log has the rest."""
+    if isinstance(error, ServiceError):
+        return ApiError(STATUSES[error.kind], str(error), retry_seconds=error.retry_seconds)
     if isinstance(error, JournalDamaged):
         return ApiError(500, f"What is stored of this run is damaged: {error.what}. {REMEDY}.")
     if isinstance(error, sqlite3.Error):

@@ -5,10 +5,10 @@ from aiohttp import web
 
 from actors.reporting.markdown import render_markdown
 from actors.reporting.report import Report
-from runtime.cli.research_options import missing
 from runtime.http.errors import ApiError
 from runtime.messages import display, nearest, safe
 from runtime.processes.pool import WorkError, Workers
+from runtime.reports import missing
 
 FORMATS = {
     "md": "text/markdown",

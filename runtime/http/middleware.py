@@ -8,10 +8,11 @@ import structlog
 from aiohttp import HttpVersion11, web
 from aiohttp.typedefs import Handler, Middleware
 
-from runtime.cli.view.result import as_json
 from runtime.config import is_loopback
-from runtime.http.errors import ApiError, error_sentence
+from runtime.http.errors import ApiError, as_api_error
 from runtime.http.schemas import Problem
+from runtime.messages import as_json
+from runtime.service_error import ServiceError
 from runtime.storage.damage import JournalDamaged
 
 log = structlog.get_logger()
@@ -66,6 +67,8 @@ async def explain(request: web.Request, handler: Handler) -> web.StreamResponse:
         return await handler(request)
     except ApiError as refused:
         return _refusal(request, refused)
+    except ServiceError as error:
+        return _refusal(request, as_api_error(error))
     except web.HTTPException as error:
         sentence = SENTENCES.get(error.status, f"{error.reason}.").format(method=request.method)
         allow = {"Allow": error.headers["Allow"]} if "Allow" in error.headers else {}
@@ -74,10 +77,10 @@ async def explain(request: web.Request, handler: Handler) -> web.StreamResponse:
         raise
     except JournalDamaged as error:
         log.error("journal.damaged", path=request.path[:PATH_CHARACTERS], error=str(error))  # noqa: TRY400 - it says all
-        return _refusal(request, error_sentence(error))
+        return _refusal(request, as_api_error(error))
     except Exception as error:
         log.exception("request.crashed", method=request.method, path=request.path[:PATH_CHARACTERS])
-        return _refusal(request, error_sentence(error))
+        return _refusal(request, as_api_error(error))
 
 
 async def expect(request: web.Request) -> web.Response | None:

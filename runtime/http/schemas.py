@@ -9,12 +9,12 @@ from aiohttp import web
 
 from actors.research.models import ResearchOptions
 from actors.workflow.outcome import Outcome
-from runtime.cli import UserError
 from runtime.cli.research_options import ResearchOrder, brief
 from runtime.cli.ticket_input import Draft, validate
 from runtime.http.errors import ApiError
 from runtime.messages import display, safe
 from runtime.run_record import Moment, Record
+from runtime.service_error import ServiceError
 from runtime.settings import Settings
 from runtime.storage.journal import StoredRun
 
@@ -152,7 +152,7 @@ async def ticket(request: web.Request, settings: Settings) -> Draft:
     try:
         draft = Draft(new.text, id=new.id, subject=new.subject, requester=new.requester, brief=_brief(new, settings))
         return validate(draft, "The ticket")
-    except UserError as error:
+    except ServiceError as error:
         raise ApiError(400, str(error)) from None
 
 

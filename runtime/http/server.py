@@ -13,13 +13,12 @@ from collections.abc import AsyncIterator, Callable, Iterator
 import structlog
 from aiohttp import web
 
-from runtime.cli import UserError
-from runtime.cli.session import open_node
 from runtime.http.acceptor import Acceptor
 from runtime.http.app import application
 from runtime.messages import display
 from runtime.node import Node
-from runtime.service import TicketService
+from runtime.service import TicketService, open_node
+from runtime.service_error import ServiceError
 from runtime.settings import ServerSettings, Settings
 from runtime.upkeep.daily import run_daily
 
@@ -67,7 +66,7 @@ def bound(server: ServerSettings) -> socket.socket:
     """
     The socket to listen on, so that a port in use is known before any work is begun.
 
-    :raises UserError: with a sentence that says why not.
+    :raises ServiceError: with a sentence that says why not.
     """
     host = "127.0.0.1" if server.host == "localhost" else server.host.strip("[]")
     where = f"{server.host} port {server.port}"
@@ -76,14 +75,14 @@ def bound(server: ServerSettings) -> socket.socket:
         family = socket.AF_INET6 if version == 6 else socket.AF_INET
         sock = socket.create_server((host, server.port), family=family, backlog=BACKLOG)
     except ValueError:
-        raise UserError(
+        raise ServiceError(
             f"The host {display(server.host)} is no IP address. Give one of this machine, or localhost, with --host."
         ) from None
     except PermissionError:
-        raise UserError(f"This user may not listen on {where}. Choose a port above 1023 with --port.") from None
+        raise ServiceError(f"This user may not listen on {where}. Choose a port above 1023 with --port.") from None
     except OSError as error:
         why = "is in use" if error.errno == errno.EADDRINUSE else f"cannot be listened on ({error.strerror})"
-        raise UserError(f"{where} {why}. Stop what listens there, or choose another with --port.") from None
+        raise ServiceError(f"{where} {why}. Stop what listens there, or choose another with --port.") from None
     if hasattr(socket, "TCP_USER_TIMEOUT"):  # not on every system; connections inherit it
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(UNREAD_SECONDS * 1000))
     return sock

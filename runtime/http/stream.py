@@ -9,9 +9,9 @@ from aiohttp import web
 
 from actors.workflow.outcome import AnswerRefused, HandoffMade, RunBegan, RunEnded
 from actors.workflow.progress import Progress, ProgressEvent, RoundBegan, StageProgress, fold
-from runtime.cli.view.result import as_json
-from runtime.http.errors import error_sentence
+from runtime.http.errors import as_api_error
 from runtime.http.schemas import Problem
+from runtime.messages import as_json
 from runtime.service import TicketService
 
 log = structlog.get_logger()
@@ -84,7 +84,7 @@ def block(event: ProgressEvent, percent: int = 0) -> bytes:
 
 def describe_failure(error: Exception) -> bytes:
     """The last event of a stream whose run cannot be told to its end."""
-    return f"event: failed\ndata: {as_json(Problem(str(error_sentence(error))))}\n\n".encode()
+    return f"event: failed\ndata: {as_json(Problem(str(as_api_error(error))))}\n\n".encode()
 
 
 def _untagged(event: ProgressEvent) -> dict[str, object]:

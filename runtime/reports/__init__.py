@@ -3,6 +3,7 @@
 import importlib
 import os
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
 from actors.ports import PortFailed
@@ -15,6 +16,8 @@ _MODULES = {
     ".pdf": "runtime.reports.pdf",
 }
 _EXTRA = ".[documents]"
+_WRITERS = {".docx": "docx", ".pdf": "reportlab"}
+"""What must be installed to write a report of this suffix."""
 
 
 class NotWritten(PortFailed):
@@ -24,6 +27,14 @@ class NotWritten(PortFailed):
 def formats() -> tuple[str, ...]:
     """Suffixes of the files that a report can be written to."""
     return tuple(_MODULES)
+
+
+def missing(suffix: str) -> str:
+    """Why no report can be written as files of this suffix, in a sentence; empty when it can."""
+    module = _WRITERS.get(suffix)
+    if module is None or find_spec(module) is not None:
+        return ""
+    return f"Writing {suffix} needs more than is installed: `pip install -e '{_EXTRA}'`, or ask for .html."
 
 
 def write(report: Report, path: Path) -> None:
@@ -40,7 +51,7 @@ def write(report: Report, path: Path) -> None:
             f"A report cannot be written as {path.suffix or 'a file without suffix'}: name one of {known}."
         )
     try:
-        made: bytes = importlib.import_module(name).made(report)
+        made: bytes = importlib.import_module(name).render(report)
     except ModuleNotFoundError as error:
         raise NotWritten(
             f"Writing {path.suffix} needs {error.name}: `pip install -e '{_EXTRA}'`, or ask for .html."

@@ -11,11 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from runtime.cli import UserError
 from runtime.cli.ticket_input import parse, read
-from runtime.cli.view.result import as_json
 from runtime.config import ConfigError, keys, load
-from runtime.messages import display, nearest, redact, safe, spell_out
+from runtime.messages import as_json, display, nearest, redact, safe, spell_out
+from runtime.service_error import ServiceError
 
 TEXT = some.text(some.characters(codec=None), max_size=60)
 """Every character, lone surrogates and controls among them."""
@@ -92,21 +91,21 @@ def sentence(kind: type[Exception], call: Callable[[], object]) -> str:
 
 @given(some.binary(max_size=80))
 def test_bytes_are_a_ticket_or_one_sentence(content: bytes) -> None:
-    said = sentence(UserError, lambda: read(["-"], 1, io.BytesIO(content)))
+    said = sentence(ServiceError, lambda: read(["-"], 1, io.BytesIO(content)))
 
     assert said.startswith("stdin") or (not said and content.strip())
 
 
 @given(some.text(string.printable, max_size=60), some.sampled_from(["", ".md", ".json", ".txt"]))
 def test_a_file_is_a_ticket_or_one_sentence_with_its_name(content: str, suffix: str) -> None:
-    said = sentence(UserError, lambda: parse(content, "it", suffix))
+    said = sentence(ServiceError, lambda: parse(content, "it", suffix))
 
     assert not said or said.startswith("it")
 
 
 @given(some.text(string.printable, max_size=60), some.text(string.printable, max_size=30))
 def test_front_matter_is_read_or_one_sentence(head: str, body: str) -> None:
-    said = sentence(UserError, lambda: parse(f"---\n{head}\n---\n{body}", "it", ".md"))
+    said = sentence(ServiceError, lambda: parse(f"---\n{head}\n---\n{body}", "it", ".md"))
 
     assert not said or said.startswith("it")
 

@@ -4,10 +4,14 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runtime.cli import Exit, UserError
+from runtime.cli import Exit
+from runtime.service_error import ServiceError
 
 if TYPE_CHECKING:
     from runtime.settings import Settings
+
+
+SUMMARY = "copy all that is stored, while others may be working with it"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,8 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     import sqlite3
 
-    from runtime.cli.view.result import as_json, pluralize
-    from runtime.messages import safe
+    from runtime.messages import as_json, pluralize, safe
     from runtime.upkeep.backup import back_up
 
     to = Path(arguments.to)
@@ -33,7 +36,7 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
         manifest = back_up(Path(settings.storage.folder), to, replace=arguments.force)
     except (OSError, sqlite3.Error) as error:
         what = f"The backup {safe(str(to))} could not be written ({getattr(error, 'strerror', None) or error})"
-        raise UserError(f"{what}. Nothing is left of it. Make room or name another place.", Exit.FAILED) from error
+        raise ServiceError(f"{what}. Nothing is left of it. Make room or name another place.", "failed") from error
     if arguments.json:
         said = {"made": manifest.made, "files": len(manifest.files), "bytes": manifest.size}
         print(as_json({"to": str(to.absolute()), **said}))

@@ -4,13 +4,15 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from runtime.cli import Exit, UserError, utf8
+from runtime.cli import Exit, utf8
+from runtime.service_error import ServiceError
 
 if TYPE_CHECKING:
     from runtime.node import Node
     from runtime.settings import Settings
     from runtime.storage.journal import StoredRun
 
+SUMMARY = "stop a ticket gently"
 MARGIN_SECONDS = 5.0
 """How much longer than its grace a run is waited for."""
 
@@ -32,11 +34,12 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
 async def _cancel(arguments: argparse.Namespace, settings: "Settings") -> int:
     import msgspec
 
-    from runtime.cli.session import find, open_node
-    from runtime.cli.view.result import Line, as_json
+    from runtime.cli.view.result import Line
     from runtime.cli.view.run_display import write
     from runtime.cli.view.ticket_lines import question
+    from runtime.messages import as_json
     from runtime.run_record import record
+    from runtime.service import find, open_node
     from runtime.storage.tickets import asked
 
     async with open_node(settings) as node:
@@ -58,7 +61,7 @@ async def _asked_to_end(node: "Node", stored: "StoredRun", settings: "Settings",
     """
     What came of asking a run to end, in a sentence.
 
-    :raises UserError: it has not ended within its time.
+    :raises ServiceError: it has not ended within its time.
     """
     import asyncio
 
@@ -74,7 +77,7 @@ async def _asked_to_end(node: "Node", stored: "StoredRun", settings: "Settings",
     try:
         outcome = await asyncio.wait_for(handle.outcome(), settings.run.cancel_seconds + MARGIN_SECONDS)
     except TimeoutError:
-        raise UserError(
-            f"The run {name} was asked to end and has not yet; ask again with --now.", Exit.FAILED
+        raise ServiceError(
+            f"The run {name} was asked to end and has not yet; ask again with --now.", "failed"
         ) from None
     return f"The run {name} has ended: {spell_out(outcome.status)}."

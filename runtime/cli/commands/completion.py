@@ -8,6 +8,9 @@ from runtime.cli import Exit
 if TYPE_CHECKING:
     from runtime.settings import Settings
 
+SUMMARY = "print what makes a shell complete commands and options"
+LOG = "errors"
+"""It leaves no file."""
 SHELLS = ("bash", "zsh", "fish")
 PROGRAM = "terminus"
 EPILOG = """\

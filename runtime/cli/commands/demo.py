@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from runtime.node import Node
     from runtime.settings import Settings
 
+SUMMARY = "run tickets and a research over the knowledge base that ships with the project"
+LOG = "errors"
+"""It leaves no file."""
 KNOWLEDGE = "examples/knowledge"
 TICKETS = (
     ("A ticket", "Hello, at home my VPN disconnects every few minutes. How can I stop that? Thanks, Kim"),

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from runtime.cli.view.result import Line
     from runtime.settings import Settings
 
+SUMMARY = "show what is configured, reachable and missing"
+LOG = "stderr"
+"""It must work where nothing can be written."""
 MARKS = {"ok": ("✔", "good"), "warning": ("!", "poor"), "problem": ("✘", "bad")}
 
 
@@ -28,9 +31,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     from runtime.cli.diagnostics import checks
-    from runtime.cli.view.result import as_json
     from runtime.cli.view.run_display import write
     from runtime.config import find
+    from runtime.messages import as_json
 
     found = checks(settings, find(arguments.config, os.environ), reach=arguments.reach)
     healthy = all(check.state != "problem" for check in found)

@@ -4,12 +4,14 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from runtime.cli import Exit, UserError, utf8
+from runtime.cli import Exit, utf8
+from runtime.service_error import ServiceError
 
 if TYPE_CHECKING:
     from runtime.run_record import Record
     from runtime.settings import Settings
 
+SUMMARY = "say whether a resolution was right"
 RIGHT = "The same ticket gets it at once; similar ones do as soon as memory has learned from enough tickets."
 WRONG = "Memory never gives it again. If your documents say it, mend them and index them again."
 
@@ -30,10 +32,10 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
 
     import msgspec
 
-    from runtime.cli.view.result import Line, as_json, pluralize
+    from runtime.cli.view.result import Line
     from runtime.cli.view.run_display import write
     from runtime.cli.view.ticket_lines import question
-    from runtime.messages import safe
+    from runtime.messages import as_json, pluralize, safe
 
     ticket, count, asked = asyncio.run(_feedback(arguments.id, settings, right=arguments.right))
     if arguments.json:
@@ -49,9 +51,9 @@ async def _feedback(some_id: str, settings: "Settings", *, right: bool) -> "tupl
     """The ticket that memory has the answer of, how many answers it touched, and the run that was asked that."""
     import contextlib
 
-    from runtime.cli.session import find, open_node
     from runtime.memory.ticket_memory import NotRemembered
     from runtime.run_record import record
+    from runtime.service import find, open_node
     from runtime.storage.journal import UnknownRun
     from runtime.storage.tickets import asked
 
@@ -60,7 +62,7 @@ async def _feedback(some_id: str, settings: "Settings", *, right: bool) -> "tupl
         try:
             ticket, count = await node.feedback(stored.ref, right=right)
         except NotRemembered as error:
-            raise UserError(str(error), Exit.NOT_FOUND) from None
+            raise ServiceError(str(error), "not_found") from None
         if ticket != stored.ticket:  # an answer from memory only repeats another ticket's
             with contextlib.suppress(UnknownRun):  # which may have come from elsewhere
                 stored = node.journal.find(ticket)

@@ -5,7 +5,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runtime.cli import Exit, UserError
+from runtime.cli import Exit
+from runtime.service_error import ServiceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from runtime.knowledge.index.indexing import IndexReport
     from runtime.settings import Settings
 
+SUMMARY = "read folders of documents into the knowledge base"
 SKIPPED_SHOWN = 20
 
 
@@ -29,8 +31,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     import asyncio
 
-    from runtime.cli.view.result import as_json
     from runtime.cli.view.run_display import write
+    from runtime.messages import as_json
 
     folders = _folders(arguments.folders or list(settings.knowledge.folders))
     report = asyncio.run(_index(folders, settings))
@@ -46,15 +48,15 @@ def _folders(named: list[str]) -> list[Path]:
     from runtime.messages import safe
 
     if not named:
-        raise UserError("Which folders? Name them, or set [knowledge] folders in config.toml.")
+        raise ServiceError("Which folders? Name them, or set [knowledge] folders in config.toml.")
     for name in named:
         if not name.strip():
-            raise UserError('One of the folders has no name. Name each; for the one you are in, that is ".".')
+            raise ServiceError('One of the folders has no name. Name each; for the one you are in, that is ".".')
         path = Path(name)
         if not path.exists():
-            raise UserError(f"There is no folder {safe(name)}. Check the name.")
+            raise ServiceError(f"There is no folder {safe(name)}. Check the name.")
         if not path.is_dir():
-            raise UserError(f"{safe(name)} is a file. Name the folder that it is in.")
+            raise ServiceError(f"{safe(name)} is a file. Name the folder that it is in.")
     return [Path(name).resolve() for name in named]
 
 
@@ -72,7 +74,8 @@ async def _index(folders: list[Path], settings: "Settings") -> "IndexReport":
 
 
 def _lines(report: "IndexReport") -> "Iterator[Line]":
-    from runtime.cli.view.result import Line, pluralize
+    from runtime.cli.view.result import Line
+    from runtime.messages import pluralize
 
     if not report.files:
         forgotten = f" What it held is forgotten ({pluralize(report.removed, 'document')})." if report.removed else ""

@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runtime.cli import Exit, UserError, utf8
+from runtime.cli import Exit, utf8
 from runtime.program import command
+from runtime.service_error import ServiceError
 
 if TYPE_CHECKING:
     import sqlite3
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from runtime.upkeep.purge import Found, Purged
     from runtime.upkeep.space import Compacted
 
+SUMMARY = "let tickets go with all that belongs to them"
 UNITS = {"h": 1 / 24, "d": 1.0, "w": 7.0}
 """In days."""
 MOST_DAYS = 36_500.0
@@ -53,19 +55,19 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     days = None if arguments.older_than is None else _days(arguments.older_than)
     folder = Path(settings.storage.folder)
     if not (folder / DATABASE).exists():
-        raise UserError("There are no tickets yet.", Exit.NOT_FOUND)
+        raise ServiceError("There are no tickets yet.", "not_found")
     check(folder / DATABASE, folder / OWNERS, settings.storage.check_seconds)
     try:
         return _compact(arguments, folder) if arguments.compact else _purge(arguments, folder, days, settings)
     except sqlite3.OperationalError as error:
         what = f"The database {folder / DATABASE} could not be written ({error})"
-        raise UserError(f"{what}. What has gone has gone; ask again for the rest.", Exit.FAILED) from error
+        raise ServiceError(f"{what}. What has gone has gone; ask again for the rest.", "failed") from error
 
 
 def _check_one_choice(arguments: argparse.Namespace) -> None:
     chosen = [bool(arguments.ids), arguments.requester is not None, arguments.older_than is not None, arguments.compact]
     if sum(chosen) != 1:
-        raise UserError("What is to go? Name tickets, or give one of --requester, --older-than and --compact.")
+        raise ServiceError("What is to go? Name tickets, or give one of --requester, --older-than and --compact.")
 
 
 def _days(age: str) -> float:
@@ -75,13 +77,13 @@ def _days(age: str) -> float:
     if not 0.0 < days <= MOST_DAYS:
         from runtime.messages import display
 
-        raise UserError(f"--older-than must be a number with h, d or w, such as 90d, not {display(age)}.")
+        raise ServiceError(f"--older-than must be a number with h, d or w, such as 90d, not {display(age)}.")
     return days
 
 
 def _purge(arguments: argparse.Namespace, folder: Path, days: float | None, settings: "Settings") -> int:
-    from runtime.cli.view.result import as_json
     from runtime.cli.view.run_display import write
+    from runtime.messages import as_json
     from runtime.storage.private import OWNERS
     from runtime.upkeep.purge import describe, opened, purge
     from runtime.upkeep.space import compact
@@ -121,36 +123,36 @@ def _chosen(arguments: argparse.Namespace, db: "sqlite3.Connection", days: float
     if arguments.requester is not None:
         if tickets := of_requester(db, arguments.requester):
             return tickets
-        raise UserError(f"There is no ticket of a requester {display(arguments.requester)}.", Exit.NOT_FOUND)
+        raise ServiceError(f"There is no ticket of a requester {display(arguments.requester)}.", "not_found")
     known = {some_id: find(db, some_id) for some_id in arguments.ids}
     for some_id, ticket in known.items():
         if not ticket:
-            raise UserError(
+            raise ServiceError(
                 f"There is no ticket or run {display(some_id)}, so nothing was done; {command('status')} lists "
-                "the latest.", Exit.NOT_FOUND,
+                "the latest.", "not_found",
             )  # fmt: skip
     return list(dict.fromkeys(known.values()))
 
 
 def _ask(found: "list[Found]") -> None:
     """Let a person confirm."""
-    from runtime.cli.view.result import pluralize
     from runtime.cli.view.run_display import write
+    from runtime.messages import pluralize
 
     count = pluralize(sum(not each.running for each in found), "ticket")
     if not sys.stdin.isatty():
-        raise UserError(f"{count} would go for good; say so with --yes, or see which with --dry-run.", Exit.FAILED)
+        raise ServiceError(f"{count} would go for good; say so with --yes, or see which with --dry-run.", "failed")
     write(_plan(found), sys.stderr)
     print(f"Let go of {count} for good? [y/N] ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
-        raise UserError("Nothing was done.", Exit.CANCELLED)
+        raise ServiceError("Nothing was done.", "cancelled")
 
 
 def _learn_again(settings: "Settings") -> None:
     """The model of memory went with what it was made of; where enough is left, it is made again now."""
     import asyncio
 
-    from runtime.cli.session import open_node
+    from runtime.service import open_node
 
     async def learn() -> None:
         async with open_node(settings) as node:
@@ -160,8 +162,8 @@ def _learn_again(settings: "Settings") -> None:
 
 
 def _compact(arguments: argparse.Namespace, folder: Path) -> int:
-    from runtime.cli.view.result import as_json
     from runtime.cli.view.run_display import write
+    from runtime.messages import as_json
     from runtime.storage.private import OWNERS
     from runtime.upkeep.space import compact
 
@@ -173,9 +175,9 @@ def _compact(arguments: argparse.Namespace, folder: Path) -> int:
 def _plan(found: "list[Found]") -> "Iterator[Line]":
     import time
 
-    from runtime.cli.view.result import Line, pluralize
+    from runtime.cli.view.result import Line
     from runtime.cli.view.ticket_lines import question
-    from runtime.messages import safe
+    from runtime.messages import pluralize, safe
 
     going = [each for each in found if not each.running]
     runs, answers = sum(each.runs for each in going), sum(each.remembered for each in going)
@@ -206,7 +208,8 @@ def _left(running: list[str]) -> "Iterator[Line]":
 
 
 def _lines(purged: "Purged", space: "Compacted") -> "Iterator[Line]":
-    from runtime.cli.view.result import Line, pluralize
+    from runtime.cli.view.result import Line
+    from runtime.messages import pluralize
 
     yield Line(f"{pluralize(len(purged.tickets), 'ticket')} let go", "good")
     for name, count in (

@@ -4,14 +4,18 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from runtime.cli import Exit, UserError, utf8
+from runtime.cli import Exit, utf8
 from runtime.program import command
+from runtime.service_error import ServiceError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from actors.reporting.report import Report
     from runtime.settings import Settings
+
+
+SUMMARY = "print or write the report of a research"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,9 +29,8 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     import asyncio
 
     from actors.reporting.markdown import render_markdown
-    from runtime.cli.research_options import destination
-    from runtime.cli.view.result import as_json
     from runtime.cli.view.terminal_markdown import show
+    from runtime.messages import as_json
 
     out = None if arguments.out is None else destination(arguments.out)
     report = asyncio.run(_report(arguments.id, settings))
@@ -41,15 +44,47 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
 
 
 async def _report(some_id: str, settings: "Settings") -> "Report":
-    from runtime.cli.session import find, open_node
     from runtime.node import NoReport
+    from runtime.service import find, open_node
 
     async with open_node(settings) as node:
         find(node, some_id)
         try:
             return node.report(some_id)
         except NoReport as error:
-            raise UserError(str(error), Exit.NOT_FOUND) from None
+            raise ServiceError(str(error), "not_found") from None
+
+
+def destination(name: str) -> "Path":
+    """
+    The file that a report is written to, looked at before there is one.
+
+    :raises ServiceError: it cannot be written there.
+    """
+    import os
+    from pathlib import Path
+
+    from runtime.messages import display, safe
+    from runtime.reports import formats, missing
+
+    path = Path(name)
+    said, suffix, folder = safe(name), path.suffix.lower(), path.parent
+    if suffix not in formats():
+        known = ", ".join(formats())
+        raise ServiceError(
+            f"A report is written as {known}, not {display(path.suffix or name)}: name --out accordingly."
+        )
+    if said_missing := missing(suffix):
+        raise ServiceError(said_missing)
+    if path.is_dir():
+        raise ServiceError(f"{said} is a folder. Name a file in it with --out.")
+    if not folder.is_dir():
+        raise ServiceError(
+            f"There is no folder {safe(str(folder))} to write {safe(path.name)} to. Make it, or name another."
+        )
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        raise ServiceError(f"{said} cannot be written by this user. Name another file with --out.")
+    return path
 
 
 def write(report: "Report", out: "Path") -> None:
@@ -61,5 +96,5 @@ def write(report: "Report", out: "Path") -> None:
         write(report, out)
     except OSError as error:
         what = f"{safe(str(out))} could not be written ({error.strerror or type(error).__name__})"
-        raise UserError(f"{what}. Make room or name another file: {command('report ID --out FILE')}.") from None
+        raise ServiceError(f"{what}. Make room or name another file: {command('report ID --out FILE')}.") from None
     print(f"Written to {safe(str(out))}.", file=sys.stderr, flush=True)

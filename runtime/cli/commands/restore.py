@@ -4,11 +4,15 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runtime.cli import Exit, UserError
+from runtime.cli import Exit
 from runtime.program import command
+from runtime.service_error import ServiceError
 
 if TYPE_CHECKING:
     from runtime.settings import Settings
+
+
+SUMMARY = "put a backup in the place of what is stored"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,8 +25,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, settings: "Settings") -> int:
-    from runtime.cli.view.result import as_json, pluralize
-    from runtime.messages import safe
+    from runtime.messages import as_json, pluralize, safe
     from runtime.storage.private import OWNERS
     from runtime.upkeep.restore import restore
 
@@ -31,7 +34,7 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
         restored = restore(Path(arguments.source), folder, folder / OWNERS)
     except OSError as error:
         what = f"The backup could not be put into {safe(str(folder))} ({error.strerror or error})"
-        raise UserError(f"{what}. Make room, or see to the rights, and ask again.", Exit.FAILED) from error
+        raise ServiceError(f"{what}. Make room, or see to the rights, and ask again.", "failed") from error
     manifest = restored.manifest
     if arguments.json:
         print(as_json({"made": manifest.made, "files": len(manifest.files), "aside": restored.aside}))

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from runtime.settings import Settings
 
 
+SUMMARY = "continue what a crash or a kill left unfinished"
+
+
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "exit status: 0 if all ended well or there was nothing to do; else what `submit` would give for the worst."
@@ -23,7 +26,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     import asyncio
 
-    from runtime.cli.view.result import as_json, exit_status, worst
+    from runtime.cli.view.result import exit_status, worst
+    from runtime.messages import as_json
 
     ended = asyncio.run(_resume(settings))
     outcomes = [outcome for outcome, _ in ended]
@@ -42,9 +46,10 @@ async def _resume(settings: "Settings") -> "list[tuple[EndedRecord, Report | Non
     import asyncio
     import contextlib
 
-    from runtime.cli.session import came_of, open_node
+    from runtime.cli.session import came_of
     from runtime.cli.view.plain_lines import PlainView
     from runtime.cli.view.run_display import GONE, stopping
+    from runtime.service import open_node
     from runtime.state_files.recovery import restore
 
     view = PlainView(sys.stderr)

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from runtime.settings import Settings
 
+SUMMARY = "run the daemon"
+LOG = "stderr"
+"""A daemon's log is its supervisor's."""
 EPILOG = """\
 Submit with:  curl -H 'Content-Type: text/plain' -d 'My VPN drops' 'http://127.0.0.1:8421/tickets?wait=60'
 Everything it takes is listed at /openapi.json. It logs to stderr.
@@ -47,16 +50,16 @@ def _chosen(arguments: argparse.Namespace, settings: "Settings") -> "Settings":
     """The settings with what the command line says of the address, held to the same rules."""
     import msgspec
 
-    from runtime.cli import UserError
     from runtime.config import TOKEN_CHARACTERS, is_loopback
     from runtime.messages import display
+    from runtime.service_error import ServiceError
 
     given = {name: getattr(arguments, name) for name in ("host", "port")}
     server = msgspec.structs.replace(settings.server, **{k: v for k, v in given.items() if v is not None})
     if not 0 <= server.port <= 65_535:
-        raise UserError(f"--port must be a whole number from 0 to 65535, not {server.port}.")
+        raise ServiceError(f"--port must be a whole number from 0 to 65535, not {server.port}.")
     if not is_loopback(server.host) and len(server.token) < TOKEN_CHARACTERS:
-        raise UserError(
+        raise ServiceError(
             f"--host {display(server.host)} is reachable from other machines, which needs a token of at least "
             f"{TOKEN_CHARACTERS} characters: set TERMINUS_SERVER_TOKEN, or leave --host away."
         )

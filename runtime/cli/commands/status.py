@@ -4,8 +4,9 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from runtime.cli import Exit, UserError, utf8
+from runtime.cli import Exit, utf8
 from runtime.program import command
+from runtime.service_error import ServiceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from runtime.storage.journal import StoredRun
     from runtime.storage.tickets import Asked, Wanted
 
+SUMMARY = "show where a ticket stands, or the latest tickets"
 MOST_LISTED = 1_000
 EPILOG = """\
 exit status: 0 it is known, 3 there is no such ticket or run.
@@ -51,7 +53,7 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
         return asyncio.run(_list(_wanted(arguments), settings, as_object=arguments.json))
     for name in PICKING:
         if getattr(arguments, name):
-            raise UserError(f"--{name} picks from the list of tickets: leave it away, or the id.")
+            raise ServiceError(f"--{name} picks from the list of tickets: leave it away, or the id.")
     return asyncio.run(_one(arguments, settings))
 
 
@@ -64,10 +66,10 @@ def _wanted(arguments: argparse.Namespace) -> "Wanted":
 
     count = 20 if arguments.limit is None else arguments.limit
     if not 1 <= count <= MOST_LISTED:
-        raise UserError(f"--limit must be a whole number from 1 to {MOST_LISTED:,}, not {display(count)}.")
+        raise ServiceError(f"--limit must be a whole number from 1 to {MOST_LISTED:,}, not {display(count)}.")
     began = 0.0 if arguments.since is None else since(arguments.since, time.time())
     if began is None:
-        raise UserError(f"--since must be such as 30m, 12h, 2d, 1w or 2026-01-31, not {display(arguments.since)}.")
+        raise ServiceError(f"--since must be such as 30m, 12h, 2d, 1w or 2026-01-31, not {display(arguments.since)}.")
     return Wanted(
         search=arguments.search or "", failed=arguments.failed, workflow=arguments.workflow or "", since=began,
         count=count,
@@ -75,9 +77,9 @@ def _wanted(arguments: argparse.Namespace) -> "Wanted":
 
 
 async def _list(wanted: "Wanted", settings: "Settings", *, as_object: bool) -> int:
-    from runtime.cli.session import open_node
-    from runtime.cli.view.result import as_json
     from runtime.cli.view.run_display import write
+    from runtime.messages import as_json
+    from runtime.service import open_node
     from runtime.storage.tickets import list_tickets
 
     async with open_node(settings) as node:
@@ -93,10 +95,11 @@ async def _list(wanted: "Wanted", settings: "Settings", *, as_object: bool) -> i
 async def _one(arguments: argparse.Namespace, settings: "Settings") -> int:
     import time
 
-    from runtime.cli.session import find, open_node
-    from runtime.cli.view.result import Line, as_json
+    from runtime.cli.view.result import Line
     from runtime.cli.view.run_display import write
     from runtime.cli.view.ticket_lines import head
+    from runtime.messages import as_json
+    from runtime.service import find, open_node
     from runtime.storage.tickets import asked
 
     async with open_node(settings) as node:

@@ -4,8 +4,9 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from runtime.cli import Exit, UserError, utf8
+from runtime.cli import utf8
 from runtime.program import command
+from runtime.service_error import ServiceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     Tell = Callable[[EndedRecord, "Report | None", str], None]
 
+SUMMARY = "run one ticket or research and print what came of it"
 EPILOG = """\
 exit status:
   0    resolved or suggested
@@ -84,7 +86,9 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
         return asyncio.run(_submit(tickets[0].draft, settings, _teller(arguments), out, quiet=arguments.quiet))
     for name in OF_ONE:
         if getattr(arguments, name) is not None:
-            raise UserError(f"--{name} is for one ticket, and these are {len(tickets)}: leave it away, or submit one.")
+            raise ServiceError(
+                f"--{name} is for one ticket, and these are {len(tickets)}: leave it away, or submit one."
+            )
     return worst(asyncio.run(submit_all(tickets, settings, _teller(arguments), quiet=arguments.quiet)))
 
 
@@ -94,8 +98,9 @@ def _teller(arguments: argparse.Namespace) -> "Tell":
     def tell(ended: "EndedRecord", report: "Report | None", file: str) -> None:
         import msgspec
 
-        from runtime.cli.view.result import Line, as_json
+        from runtime.cli.view.result import Line
         from runtime.cli.view.run_display import write
+        from runtime.messages import as_json
 
         if arguments.json:
             print(as_json({"file": file, **msgspec.to_builtins(ended)} if file else ended))
@@ -138,7 +143,7 @@ def _write(report: "Report | None", out: "Path") -> None:
     from runtime.cli.commands.report import write
 
     if report is None:
-        raise UserError(f"{out.name} was not written: the research ended before there was a report.", Exit.FAILED)
+        raise ServiceError(f"{out.name} was not written: the research ended before there was a report.", "failed")
     write(report, out)
 
 
@@ -158,13 +163,13 @@ def _brief(arguments: argparse.Namespace, settings: "Settings") -> "ResearchOpti
     if not arguments.research:
         for name in RESEARCH_ONLY:
             if getattr(arguments, name) is not None:
-                raise UserError(f"--{name} is for a research: add --research, or leave it away.")
+                raise ServiceError(f"--{name} is for a research: add --research, or leave it away.")
         return None
     from runtime.cli.research_options import ResearchOrder, brief
 
     sources = tuple((arguments.sources or "").replace(",", " ").split())
     if arguments.sources is not None and not sources:
-        raise UserError("--sources names none: give some of knowledge,tavily,web,rss, or leave it away.")
+        raise ServiceError("--sources names none: give some of knowledge,tavily,web,rss, or leave it away.")
     order = ResearchOrder(
         breadth=arguments.breadth, depth=arguments.depth, sources=sources, urls=tuple(arguments.url or ())
     )
@@ -175,7 +180,7 @@ def _out(arguments: argparse.Namespace) -> "Path | None":
     """Where the report is to be written: looked at before the research is begun, not after."""
     if arguments.out is None:
         return None
-    from runtime.cli.research_options import destination
+    from runtime.cli.commands.report import destination
 
     return destination(arguments.out)
 
@@ -194,9 +199,10 @@ def _ordered(read: "Read", arguments: argparse.Namespace, brief: "ResearchOption
 
 async def _submit(draft: "Draft", settings: "Settings", tell: "Tell", out: "Path | None", *, quiet: bool) -> int:
     """The exit status. How it ended is told before anything is put away, which may take a second."""
-    from runtime.cli.session import came_of, open_node
+    from runtime.cli.session import came_of
     from runtime.cli.view.result import exit_status
     from runtime.cli.view.run_display import open_display
+    from runtime.service import open_node
 
     async with (
         open_display(settings, quiet=quiet, research=draft.brief is not None) as watch,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from runtime.settings import Settings
     from runtime.storage.journal import StoredRun
 
+SUMMARY = "show what happened on a ticket, step by step"
 VALUE_CHARACTERS = 160
 """A longer value of an event is cut on the screen; `--json` has it in full."""
 
@@ -41,11 +42,12 @@ async def _trace(arguments: argparse.Namespace, settings: "Settings") -> int:
     import msgspec
 
     from runtime.cli.child_runs import below
-    from runtime.cli.session import find, open_node
-    from runtime.cli.view.result import Line, as_json
+    from runtime.cli.view.result import Line
     from runtime.cli.view.run_display import write
     from runtime.cli.view.ticket_lines import head
+    from runtime.messages import as_json
     from runtime.run_record import record
+    from runtime.service import find, open_node
     from runtime.storage.tickets import asked
 
     async with open_node(settings) as node:

@@ -15,9 +15,9 @@ from actors.workflow import progress
 from actors.workflow.outcome import RunBegan, RunEnded
 from actors.workflow.progress import ProgressEvent
 from runtime.cli.view import round_lines
-from runtime.cli.view.result import Line, pluralize
+from runtime.cli.view.result import Line
 from runtime.cli.view.ticket_board import Board, Mark, Stage, fold
-from runtime.messages import safe, spell_out
+from runtime.messages import pluralize, safe, spell_out
 
 FRAME_SECONDS = 0.04
 """Events that come closer together are drawn together, by the next tick: drawing takes the loop a few ms."""

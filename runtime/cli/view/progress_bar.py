@@ -5,10 +5,9 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TextIO
 
-from runtime.cli.view.result import pluralize
 from runtime.cli.view.run_display import can_redraw
 from runtime.knowledge.index.indexing import IndexProgress
-from runtime.messages import safe
+from runtime.messages import pluralize, safe
 
 LINE_SECONDS = 2.0
 FRAME_SECONDS = 0.1

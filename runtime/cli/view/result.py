@@ -1,18 +1,15 @@
 """What came of a run, as lines for people and as JSON for programs. Pure; nothing in it can command a terminal."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
-
-import msgspec
 
 from actors.evidence.claims import Resolution
 from actors.reporting.report import Report
 from actors.text.normalize import sanitize_markdown
 from actors.workflow.outcome import SENTENCES, EndReason, Handoff, Outcome
 from runtime.cli import Exit
-from runtime.messages import UNSAFE, safe, spell_out
+from runtime.messages import pluralize, safe, spell_out
 from runtime.program import command
 
 QUOTE_CHARACTERS = 400
@@ -72,12 +69,6 @@ def exit_status(outcome: Outcome) -> Exit:
 def worst(statuses: Iterable[Exit]) -> Exit:
     """The exit status of several tickets: that of the one that went worst."""
     return max(statuses, key=BEST_FIRST.index, default=Exit.DONE)
-
-
-def as_json(value: object) -> str:
-    """One line of JSON in which no character can harm the terminal that it is printed on."""
-    line = json.dumps(msgspec.to_builtins(value), ensure_ascii=False)
-    return UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
 
 
 def lines(outcome: Outcome, *, verbose: bool = False, named: bool = True) -> Iterator[Line]:
@@ -192,8 +183,3 @@ def ending(outcome: Outcome, *, named: bool = True) -> Iterator[Line]:
         yield Line("; ".join(parts) + ".", "faint")
     if named:
         yield Line(f"Ticket {outcome.ticket}, run {outcome.run}.", "faint")
-
-
-def pluralize(count: int, thing: str) -> str:
-    """`1 message`, `2 messages`."""
-    return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"

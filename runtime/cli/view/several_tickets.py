@@ -12,9 +12,8 @@ import msgspec
 from actors.workflow.outcome import HandoffMade, RunBegan, RunEnded
 from actors.workflow.progress import HEARTBEAT_SECONDS, ProgressEvent, StageProgress
 from actors.workflow.tables import ORCHESTRATOR
-from runtime.cli.view.result import pluralize
 from runtime.cli.view.ticket_board import Mark
-from runtime.messages import safe, spell_out
+from runtime.messages import pluralize, safe, spell_out
 from runtime.times import format_duration
 
 

@@ -1,14 +1,13 @@
 """What a research is ordered to be: numbers within their bounds, sources that are there, a file that can be written."""
 
-import os
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from actors.research.models import ResearchOptions
-from runtime.cli import UserError, research_options
-from runtime.cli.research_options import MOST_PAGES, MOST_URLS, ResearchOrder, brief, destination
+from runtime.cli import research_options
+from runtime.cli.research_options import MOST_PAGES, MOST_URLS, ResearchOrder, brief
+from runtime.service_error import ServiceError
 from runtime.settings import (
     DuckduckgoSettings,
     FeedsSettings,
@@ -29,7 +28,7 @@ def ordered(settings: Settings | None = None, **given: Any) -> ResearchOptions:
 
 
 def refusal(settings: Settings | None = None, **given: Any) -> str:
-    with pytest.raises(UserError) as caught:
+    with pytest.raises(ServiceError) as caught:
         ordered(settings, **given)
     said = str(caught.value)
     assert said.isprintable()
@@ -149,45 +148,3 @@ def test_what_is_no_page_is_one_sentence(url: str, part: str) -> None:
 
 def test_too_many_pages_are_refused() -> None:
     assert f"At most {MOST_URLS} URLs" in refusal(urls=tuple(f"https://a.org/{n}" for n in range(MOST_URLS + 1)))
-
-
-def test_a_report_may_be_written_where_there_is_a_folder(tmp_path: Path) -> None:
-    for name in ("report.md", "REPORT.HTML", "a b.html"):
-        assert destination(str(tmp_path / name)) == tmp_path / name
-
-
-@pytest.mark.parametrize(
-    ("name", "part"),
-    [
-        ("report.odt", "A report is written as .md, .html, .docx, .pdf, not '.odt'"),
-        ("report", "not 'report'"),
-        ("", "not ''"),
-        ("folder.md", "is a folder. Name a file in it"),
-        ("gone/report.md", "There is no folder "),
-        ("\x1b[2J/report.md", "There is no folder "),
-    ],
-)
-def test_a_file_that_cannot_be_is_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, part: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "folder.md").mkdir()
-    with pytest.raises(UserError) as caught:
-        destination(name)
-
-    assert part in str(caught.value)
-    assert str(caught.value).isprintable()
-
-
-def test_a_file_that_may_not_be_written_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "access", lambda *_: False)  # whoever runs the tests may be allowed everything
-
-    with pytest.raises(UserError, match="cannot be written by this user"):
-        destination(str(tmp_path / "report.md"))
-
-
-def test_a_format_that_is_not_installed_says_how_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(research_options, "find_spec", lambda _: None)
-
-    with pytest.raises(UserError, match=r"pip install -e '\.\[documents\]'"):
-        destination(str(tmp_path / "report.pdf"))

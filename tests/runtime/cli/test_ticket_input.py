@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from runtime.cli import Exit, UserError
 from runtime.cli.ticket_input import Draft, read, read_all
+from runtime.service_error import ServiceError
 
 KILOBYTES = 4
 
@@ -19,9 +19,9 @@ def file(folder: Path, name: str, content: str | bytes) -> list[str]:
 
 
 def refusal(words: list[str], stdin: bytes = b"", *, several: bool = False) -> str:
-    with pytest.raises(UserError) as caught:
+    with pytest.raises(ServiceError) as caught:
         (read_all if several else read)(words, KILOBYTES, io.BytesIO(stdin))
-    assert caught.value.status is Exit.BAD_INPUT
+    assert caught.value.kind == "invalid"
     sentence = str(caught.value)
     assert "\n" not in sentence
     assert "\x1b" not in sentence
@@ -162,7 +162,7 @@ def test_stdin_is_read_no_further_than_a_ticket_may_be_long() -> None:
             assert 0 < size < 1_000_000
             return b"x" * size
 
-    with pytest.raises(UserError, match="over 4 KB"):
+    with pytest.raises(ServiceError, match="over 4 KB"):
         read(["-"], KILOBYTES, Endless())
 
 
@@ -174,7 +174,7 @@ def test_a_text_that_only_resembles_a_path_stays_a_text(text: str) -> None:
 def test_a_closed_stdin_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", None)  # as Python has it after `<&-`
 
-    with pytest.raises(UserError, match="There is no stdin"):
+    with pytest.raises(ServiceError, match="There is no stdin"):
         read(["-"], KILOBYTES)
 
 

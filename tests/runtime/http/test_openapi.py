@@ -9,10 +9,10 @@ import msgspec
 import pytest
 
 from runtime.cli.ticket_input import ID
-from runtime.cli.view.result import as_json
 from runtime.http.app import ROUTES
 from runtime.http.openapi import document
 from runtime.http.schemas import Feedback, FeedbackReceipt, Health, NewTicket, Problem, Receipt, RunStatus
+from runtime.messages import as_json
 from runtime.run_record import EndedRecord
 from tests.runtime.http.kit import TEXT, TOKEN, Held, Interface, interface
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from runtime.cli import UserError
 from runtime.http import server
 from runtime.http.server import address, bound
+from runtime.service_error import ServiceError
 from runtime.settings import ServerSettings
 from tests.patience import HANGS_SECONDS
 from tests.runtime.http.kit import Held, interface
@@ -17,10 +17,10 @@ from tests.runtime.http.kit import Held, interface
 def test_a_port_in_use_is_said_in_one_sentence() -> None:
     with (
         socket.create_server(("127.0.0.1", 0)) as taken,
-        pytest.raises(UserError, match=r"^127\.0\.0\.1 port \d+ is in use\. .*--port\.$") as caught,
+        pytest.raises(ServiceError, match=r"^127\.0\.0\.1 port \d+ is in use\. .*--port\.$") as caught,
     ):
         bound(ServerSettings(port=taken.getsockname()[1]))
-    assert caught.value.status == 2
+    assert caught.value.kind == "invalid"
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_a_port_in_use_is_said_in_one_sentence() -> None:
     [("helpdesk.example", "no IP address"), ("\x1b[2J", "no IP address"), ("203.0.113.7", "cannot be listened on")],
 )
 def test_an_address_that_is_none_of_this_machine_is_said_in_one_sentence(host: str, word: str) -> None:
-    with pytest.raises(UserError, match=word) as caught:
+    with pytest.raises(ServiceError, match=word) as caught:
         bound(ServerSettings(host=host))
     assert "\n" not in str(caught.value)
 
@@ -40,7 +40,7 @@ def test_an_address_that_is_none_of_this_machine_is_said_in_one_sentence(host: s
 def test_the_address_is_one_that_can_be_asked(host: str, shown: str) -> None:
     try:
         sock = bound(ServerSettings(host=host, port=0))
-    except UserError:
+    except ServiceError:
         if ":" in host and not _has_ipv6():
             pytest.skip("this machine has no IPv6")
         raise

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from runtime.cli.view.result import as_json
+from runtime.messages import as_json
 from runtime.run_record import ended as told
 from runtime.service import id_for_key
 from runtime.storage.tickets import asked

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.cli import COMMANDS
+from runtime.cli.parsers import command_names
 from tests.runtime.cli.commands.program import Place
 
 ASK = """
@@ -44,7 +44,7 @@ def test_bash_completes_commands_options_choices_and_files(script: Path) -> None
     (script.parent / "ticket.md").touch()
     (script.parent / "manual").mkdir()
 
-    assert offered(script, "") >= set(COMMANDS)
+    assert offered(script, "") >= set(command_names())
     assert offered(script, "su") == {"submit"}
     assert offered(script, "submit", "--re") >= {"--research", "--requester"}
     assert offered(script, "feedback", "--w") == {"--wrong"}
@@ -60,7 +60,7 @@ def test_other_shells_get_a_script_of_their_own(shell: str, sign: str, place: Pl
 
     assert (done.status, done.err) == (0, "")
     assert sign in done.out
-    for name in COMMANDS:
+    for name in command_names():
         assert name in done.out
     assert "requester" in done.out
 

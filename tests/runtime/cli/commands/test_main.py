@@ -1,17 +1,19 @@
 """Finding a command, its settings, and turning whatever goes wrong into one sentence."""
 
 import argparse
+import importlib
 import os
 import subprocess
 import sys
 import tomllib
-import types
 from pathlib import Path
 
 import pytest
 
 from runtime.__main__ import main
-from runtime.cli import COMMANDS, UserError
+from runtime.cli import commands
+from runtime.cli.parsers import command_names
+from runtime.service_error import ServiceError
 from runtime.settings import Settings
 from tests import ROOT
 from tests.runtime.cli.commands.program import Place
@@ -22,11 +24,11 @@ def test_alone_it_prints_a_short_help(place: Place) -> None:
 
     assert (done.status, done.err) == (0, "")
     assert len(done.out.splitlines()) < 30
-    for name in COMMANDS:
+    for name in command_names():
         assert f"  {name} " in done.out
 
 
-@pytest.mark.parametrize("name", sorted(COMMANDS))
+@pytest.mark.parametrize("name", command_names())
 def test_every_command_explains_itself(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main([name, "--help"])
@@ -106,7 +108,7 @@ def test_a_users_error_is_its_sentence_and_its_status(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def refuse(arguments: argparse.Namespace, settings: Settings) -> int:
-        raise UserError("No such \x1b[2J thing.")
+        raise ServiceError("No such \x1b[2J thing.")
 
     _command(monkeypatch, tmp_path, refuse)
 
@@ -168,11 +170,36 @@ def test_an_output_that_cannot_hold_all_characters_gets_escapes(place: Place) ->
 
 def _command(monkeypatch: pytest.MonkeyPatch, folder: Path, run: object) -> None:
     """Put a command of our own among the others, with a storage folder of its own."""
-    module = types.ModuleType("runtime.cli.commands.explode")
-    module.__dict__.update(arguments=lambda _: None, run=run)
-    monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setitem(COMMANDS, "explode", "a command for tests")
+    (folder / "explode.py").write_text(
+        'SUMMARY = "explode for tests"\ndef arguments(parser): parser.add_argument("--loud", action="store_true")\n',
+        encoding="utf-8",
+    )
+    monkeypatch.setattr(commands, "__path__", [*commands.__path__, str(folder)])
+    monkeypatch.delitem(sys.modules, "runtime.cli.commands.explode", raising=False)
+    monkeypatch.setattr(importlib.import_module("runtime.cli.commands.explode"), "run", run, raising=False)
     monkeypatch.setenv("TERMINUS_STORAGE_FOLDER", str(folder / "task-data"))
+
+
+def test_a_command_is_one_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(arguments: argparse.Namespace, settings: Settings) -> int:
+        print("loud" if arguments.loud else "quiet")
+        return 3
+
+    _command(monkeypatch, tmp_path, run)
+
+    assert main([]) == 0
+    assert "  explode     explode for tests\n" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["explode", "--help"])
+    assert "Explode for tests.\n" in capsys.readouterr().out
+    assert main(["explod"]) == 2
+    assert "Did you mean 'explode'?" in capsys.readouterr().err
+    assert main(["explode", "--loud"]) == 3
+    assert capsys.readouterr().out == "loud\n"
+    assert main(["completion", "bash"]) == 0
+    assert "explode" in capsys.readouterr().out
 
 
 def test_an_output_that_is_full_is_a_sentence_and_not_done(place: Place) -> None:

@@ -12,16 +12,8 @@ from actors.workflow.outcome import EndReason, Handoff
 from runtime.cli import Exit
 from runtime.cli.view.live import STYLES
 from runtime.cli.view.plain_lines import PlainView, write
-from runtime.cli.view.result import (
-    HEADLINES,
-    RESEARCH,
-    RESEARCH_HEADLINES,
-    as_json,
-    exit_status,
-    lines,
-    research_lines,
-    worst,
-)
+from runtime.cli.view.result import HEADLINES, RESEARCH, RESEARCH_HEADLINES, exit_status, lines, research_lines, worst
+from runtime.messages import as_json
 from tests.runtime.cli.view.runs import HOSTILE, outcome, progress
 
 
