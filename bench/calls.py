@@ -40,7 +40,9 @@ def _server() -> Iterator[str]:
 
 async def _spent(node: Node, question: str) -> Spent:
     settings = node.settings.research
-    handle = await node.submit(Ticket(text=question, brief=ResearchOptions(settings.breadth, settings.depth)))
+    handle = await node.submit(
+        Ticket(text=question, workflow="research", options=ResearchOptions(settings.breadth, settings.depth))
+    )
     outcome = await handle.outcome()
     if outcome.why != "completed" or outcome.degraded:
         raise NotMeasured(f"{question!r} ended as {outcome.why}: {outcome.detail or outcome.degraded}")

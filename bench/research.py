@@ -104,7 +104,9 @@ async def _research(node: Node, question: str) -> Taken:
     cpu, workers, kib, began = time.process_time(), _children(), _stored(node), time.perf_counter()
     analysis = 0.0
     with Stall() as stall:
-        handle = await node.submit(Ticket(text=question, brief=ResearchOptions(settings.breadth, settings.depth)))
+        handle = await node.submit(
+            Ticket(text=question, workflow="research", options=ResearchOptions(settings.breadth, settings.depth))
+        )
         async with aclosing(handle.watch()) as news:
             async for each in news:
                 if isinstance(each, HandoffMade) and each.source == "analyzer" and not analysis:

@@ -33,11 +33,11 @@ __all__ = [
 
 if TYPE_CHECKING:
     from actors.ports import PortFailed
-    from actors.research.models import ResearchOptions
     from actors.workflow.outcome import AnswerRefused, HandoffMade, Outcome, RunBegan, RunEnded
     from actors.workflow.progress import Progress, RoundBegan, StageProgress, fold
     from runtime.config import ConfigError
     from runtime.config import load as load_settings
+    from runtime.families.research import ResearchOptions
     from runtime.node import Busy, Handle, Node, NoReport, Ticket
     from runtime.reports import write as write_report
     from runtime.settings import Settings
@@ -47,7 +47,7 @@ else:
         "actors.workflow.outcome": ("AnswerRefused", "HandoffMade", "Outcome", "RunBegan", "RunEnded"),
         "actors.ports": ("PortFailed",),
         "actors.workflow.progress": ("Progress", "RoundBegan", "StageProgress", "fold"),
-        "actors.research.models": ("ResearchOptions",),
+        "runtime.families.research": ("ResearchOptions",),
         "runtime.config": ("ConfigError", "load_settings"),
         "runtime.node": ("Busy", "Handle", "NoReport", "Node", "Ticket"),
         "runtime.reports": ("write_report",),

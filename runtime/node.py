@@ -1,7 +1,6 @@
-"""One process of Terminus: the only place where ports, casts and storage are wired together."""
+"""One process of Terminus: its ports, its storage, and what may be asked of its runs."""
 
 import contextlib
-import functools
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -9,15 +8,12 @@ from typing import TYPE_CHECKING, Self
 import structlog
 
 import runtime.logs  # first: it keeps structlog from loading rich
-from actors.helpdesk.workflow import HELPDESK, TicketCase
 from actors.ports import Knowledge, PortFailed, Tickets
 from actors.reporting.report import Report
-from actors.research.workflow import RESEARCH, ResearchCase
 from actors.workflow.outcome import Outcome
-from actors.workflow.tables import Case, Workflow
-from bus import ActorFactories
-from runtime.child_workflow import Children
-from runtime.families.helpdesk import RunDependencies, configure, helpdesk_roles
+from actors.workflow.tables import Case
+from runtime import families
+from runtime.families.limits import configure
 from runtime.knowledge.knowledge_index import KnowledgeIndex
 from runtime.llm.models import Models
 from runtime.memory.ticket_memory import TicketMemory
@@ -25,28 +21,25 @@ from runtime.messages import safe
 from runtime.processes.pool import Workers
 from runtime.program import command
 from runtime.prompts import load
-from runtime.run import LiveRun, ResumeState
 from runtime.run_handle import Handle, RunHandle
 from runtime.runs import Busy, Runs
 from runtime.settings import Settings, check
 from runtime.storage.database import Database
-from runtime.storage.effects import Effects, ModelAccount, sweep
+from runtime.storage.effects import sweep
 from runtime.storage.integrity import check as check_integrity
-from runtime.storage.journal import SqliteJournal, StoredRun, Ticket
+from runtime.storage.journal import SqliteJournal, StoredRun
 from runtime.storage.owner import ProcessLock
 from runtime.storage.private import DATABASE, OWNERS, make_storage
 from runtime.storage.schema import migrate
+from runtime.tickets import InvalidTicket, Ticket
+from runtime.wiring import Wiring
 
 if TYPE_CHECKING:
-    from runtime.families.research_runs import Research
     from runtime.knowledge.index.indexing import IndexProgress, IndexReport
 
 __all__ = ["Busy", "Handle", "NoReport", "Node", "RunHandle", "Ticket"]
 
 log = structlog.get_logger()
-
-RESEARCH_WORK = ("runtime.knowledge.query.search", "runtime.crawl.own_document")
-"""Modules that every worker process needs for a research."""
 
 
 class NoReport(PortFailed):
@@ -59,7 +52,8 @@ class Node:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.folder = make_storage(Path(settings.storage.folder))
-        self.flows = {flow.name: configure(flow, settings) for flow in (HELPDESK, RESEARCH)}
+        self.families = {family.name: family for family in families.FAMILIES}
+        self.flows = {name: configure(family, settings) for name, family in self.families.items()}
         check_integrity(self.folder / DATABASE, self.folder / OWNERS, settings.storage.check_seconds)
         self.database = Database(self.folder / DATABASE, migrate=migrate)
         sweep(self.database)
@@ -70,11 +64,11 @@ class Node:
         self.knowledge: Knowledge = KnowledgeIndex(self.folder, self.workers, settings.knowledge)
         self.memory = TicketMemory(self.database, self.workers, settings.memory)
         self.models = Models(settings.model, self.knowledge)
-        told = {name: declared.instructions for name, declared in load().items()}
-        self._told = told
-        self._roles = helpdesk_roles(self, told, lambda own: self.research.researcher(own))
-        self._log = structlog.get_logger().bind()
-        self.runs = Runs(self.journal, self.owner, self.flows, self._begin, settings.server.max_runs)
+        self.instructions = {name: agent.instructions for name, agent in load().items()}
+        self.wiring = Wiring(self, self.families, self.flows)
+        self.runs = Runs(
+            self.journal, self.owner, self.flows, self.wiring.begin, settings.server.max_runs, self.make_case
+        )  # fmt: skip
 
     @classmethod
     @contextlib.asynccontextmanager
@@ -101,21 +95,13 @@ class Node:
     async def close(self) -> None:
         """Stop at once what still runs, without an end."""
         await self.runs.close()
-        if "research" in self.__dict__:
-            await self.research.close()
+        await self.wiring.close()
         await self.models.close()
         await self.memory.close()
         self.workers.close()
         self.database.close()
         self.journal.pending.close()
         self.owner.close(leaves=len(self.journal.pending) > 0)
-
-    @functools.cached_property
-    def research(self) -> "Research":
-        """What researches need; most tickets are none, and do without loading it."""
-        from runtime.families.research_runs import Research
-
-        return Research(self, self._told)
 
     @property
     def live(self) -> int:
@@ -128,16 +114,38 @@ class Node:
 
         :param seen: the latest run of the ticket that the caller knows of, by `seq`: a later one is the answer, too.
         :raises Busy: too many runs are going on.
+        :raises InvalidTicket: there is no such workflow, or it takes no such options.
         """
         return await self.runs.submit(ticket, seen)
+
+    def make_case(self, ticket: Ticket) -> Case:
+        """
+        What the run of a ticket begins with.
+
+        :raises InvalidTicket: there is no such workflow, or it takes no such options.
+        """
+        family = families.find(ticket.workflow)
+        if ticket.options is not None and type(ticket.options) is not family.options:
+            takes = f"options of the type {family.options.__name__}" if family.options else "no options"
+            raise InvalidTicket(f"A {family.label} takes {takes}, not {type(ticket.options).__name__}.")
+        return family.make_case(ticket, self.settings)
+
+    def is_same(self, stored: StoredRun, ticket: Ticket) -> bool:
+        """
+        Whether a run is of this very ticket: of its workflow, with its words and its options.
+
+        :raises JournalDamaged: nobody can tell what the run was asked.
+        """
+        case, family = self.journal.case(stored), families.find(ticket.workflow)
+        return stored.workflow == ticket.workflow and family.order_of(case) == family.order_of(self.make_case(ticket))
 
     async def resume(self) -> list[RunHandle]:
         """Go on with every run whose process is gone."""
         return await self.runs.resume()
 
-    async def restore(self, case: ResearchCase, run_id: str) -> RunHandle | None:
+    async def restore(self, ticket: Ticket, case: Case, run_id: str) -> RunHandle | None:
         """Begin a run with what a state file knew of it; nothing when another process has done so."""
-        return await self.runs.restore(case, run_id)
+        return await self.runs.restore(ticket, case, run_id)
 
     def handle(self, some_id: str) -> RunHandle | None:
         """A run in progress in this process, by its ticket's id or its own."""
@@ -154,18 +162,18 @@ class Node:
 
     def report(self, some_id: str) -> Report:
         """
-        The report of a research that has ended.
+        The report of a run that has ended, if its family writes reports.
 
         :raises NoReport: it has none, or none yet.
         """
         stored = self.journal.find(some_id)
-        case = self.journal.fold(stored).case
-        if not isinstance(case, ResearchCase):
-            raise NoReport(f"{some_id} is a ticket of the helpdesk; {command(f'status {some_id}')} shows it.")
-        if case.report is None:
+        case, family = self.journal.fold(stored).case, self.families[stored.workflow]
+        if family.report is None:
+            raise NoReport(f"{some_id} is a {family.label}; {command(f'status {some_id}')} shows it.")
+        if (report := family.report(case)) is None:
             why = "has not ended yet" if stored.ended is None else "ended before there was anything to report"
-            raise NoReport(f"The research {some_id} {why}; {command(f'status {some_id}')} shows where it stands.")
-        return case.report
+            raise NoReport(f"The {family.label} {some_id} {why}; {command(f'status {some_id}')} shows where it stands.")
+        return report
 
     async def cancel(self, some_id: str) -> bool:
         """Cancel a run, wherever it goes on; false when it has ended already."""
@@ -179,8 +187,7 @@ class Node:
         """
         stored = self.journal.find(some_id)
         case = self.journal.fold(stored).case
-        hit = isinstance(case, TicketCase) and case.recalled.verdict == "hit"
-        ticket = case.recalled.ticket_id if hit else stored.ticket
+        ticket = self.families[stored.workflow].answered_by(case)
         return ticket, await self.memory.feedback(ticket, right)
 
     async def index(
@@ -194,25 +201,3 @@ class Node:
         from runtime.knowledge.index.indexing import index  # the readers: a ticket needs none
 
         return await index(folders, self.folder, self.workers, self.settings.knowledge, progress)
-
-    def _begin(self, run_id: str, flow: Workflow, case: Case, replayed: ResumeState | None) -> LiveRun:
-        effects, limits = Effects(self.database, run_id), self.settings.research
-        children = Children(self.journal.children(run_id) if replayed else ())
-        if isinstance(case, ResearchCase):
-            model, spent = self.models.for_run(
-                run_id, ModelAccount(effects), money=limits.money, held_back=limits.report_share
-            )
-            self.workers.warm(*RESEARCH_WORK)  # they load theirs while this process loads what is its own
-            cast = self.research.cast(run_id, model, effects, children, case.ticket_id, project=case.ticket_id)
-        else:
-            model, spent = self.models.for_run(run_id, ModelAccount(effects))
-            cast = ActorFactories(self._roles, RunDependencies(run_id, case.ticket_id, model, children))
-        live = LiveRun(
-            run_id, flow, case, cast, journal=self.journal, spent=spent, replayed=replayed, children=children,
-            log=self._log,
-        )  # fmt: skip
-        if isinstance(case, ResearchCase):
-            live.remember()
-            self.research.keeper.follow(live)
-        live.on_end(lambda _: effects.forget())
-        return live

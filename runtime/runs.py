@@ -9,17 +9,16 @@ from functools import partial
 import msgspec
 import structlog
 
-from actors.helpdesk.workflow import TicketCase
 from actors.ports import PortFailed
-from actors.research.workflow import ResearchCase
 from actors.workflow.outcome import Outcome
 from actors.workflow.run_end import log_end
 from actors.workflow.tables import Case, Workflow
 from runtime.run import LiveRun, ResumeState
 from runtime.run_handle import FollowedRun, Handle, RunHandle
 from runtime.run_registry import RunRegistry
-from runtime.storage.journal import JournalDamaged, SqliteJournal, StoredRun, Ticket
+from runtime.storage.journal import JournalDamaged, SqliteJournal, StoredRun
 from runtime.storage.owner import ProcessLock
+from runtime.tickets import Ticket
 
 log = structlog.get_logger()
 
@@ -44,17 +43,20 @@ class Runs:
     """The runs of one process, and through them those of all that share its database."""
 
     def __init__(
-        self, journal: SqliteJournal, owner: ProcessLock, flows: Mapping[str, Workflow], begin: Begin, most: int
-    ) -> None:
+        self, journal: SqliteJournal, owner: ProcessLock, flows: Mapping[str, Workflow], begin: Begin, most: int,
+        make_case: Callable[[Ticket], Case],
+    ) -> None:  # fmt: skip
         """
         :param begin: puts a run to work.
         :param most: so many go on at once.
+        :param make_case: what a ticket's run begins with.
         """
         self._journal = journal
         self._owner = owner
         self._flows = flows
         self._begin = begin
         self._most = most
+        self._make_case = make_case
         self._accepting: dict[str, asyncio.Task[LiveRun]] = {}
         """By ticket: those that are being made durable."""
         self.live = RunRegistry(journal, owner.token)
@@ -102,7 +104,8 @@ class Runs:
         await self._reserve()
         for left in reversed(range(TRIES)):
             named, run_id = msgspec.structs.replace(ticket, id=name), make_id("R")
-            flow, case = self._case(named)
+            case = self._make_case(named)
+            flow = self._flows[ticket.workflow]
             try:
                 await self._journal.accept(named, run_id, flow, case, self._owner.token, seen=seen, new=not ticket.id)
             except sqlite3.IntegrityError:
@@ -112,11 +115,6 @@ class Runs:
             else:
                 break
         return self._work(run_id, flow, case, None)
-
-    def _case(self, ticket: Ticket) -> tuple[Workflow, Case]:
-        if ticket.brief is not None:
-            return self._flows["research"], ResearchCase(ticket_id=ticket.id, text=ticket.whole, brief=ticket.brief)
-        return self._flows["helpdesk"], TicketCase(ticket_id=ticket.id, text=ticket.whole)
 
     def _work(self, run_id: str, flow: Workflow, case: Case, replayed: ResumeState | None) -> LiveRun:
         """Put a run to work that is durable; what cannot be put to work ends, for somebody waits for it."""
@@ -131,10 +129,9 @@ class Runs:
     async def _reserve(self) -> None:
         await self._journal.pending.reserve(len(self.live) + len(self._accepting) + 1)
 
-    async def restore(self, case: ResearchCase, run_id: str) -> RunHandle | None:
+    async def restore(self, ticket: Ticket, case: Case, run_id: str) -> RunHandle | None:
         """Begin a run with what a state file knew of it; nothing when another process has done so."""
-        flow = self._flows["research"]
-        ticket = Ticket(id=case.ticket_id, text=case.text, brief=case.brief)
+        flow = self._flows[ticket.workflow]
         await self._reserve()
         try:
             await self._journal.accept(ticket, run_id, flow, case, self._owner.token, seen=0)

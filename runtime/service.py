@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from typing import Any
 
+import msgspec
 import structlog
 
 from actors.workflow.history import past
@@ -22,9 +23,10 @@ from runtime.settings import Settings
 from runtime.storage.condition import Looks
 from runtime.storage.damage import REMEDY
 from runtime.storage.database import DatabaseClosed
-from runtime.storage.journal import JournalDamaged, StoredRun, Ticket, UnknownRun
+from runtime.storage.journal import JournalDamaged, StoredRun, UnknownRun
 from runtime.storage.private import DATABASE
 from runtime.storage.tickets import nearest_ids
+from runtime.tickets import Ticket
 
 log = structlog.get_logger()
 
@@ -104,10 +106,7 @@ class TicketService:
 
         A key without an id becomes the ticket's id, so that what was accepted and under which key is one record.
         """
-        ticket = Ticket(
-            text=draft.text, subject=draft.subject, requester=draft.requester, brief=draft.brief,
-            id=draft.id or (id_for_key(key) if key else ""),
-        )  # fmt: skip
+        ticket = msgspec.structs.replace(draft.ticket(), id=draft.id or (id_for_key(key) if key else ""))
         for _ in range(TRIES):
             latest = self.node.journal.latest_of(ticket.id) if ticket.id else None
             if latest is not None and self._answers(latest, ticket, by_key=not draft.id):
@@ -207,14 +206,12 @@ class TicketService:
     def _answers(self, stored: StoredRun, ticket: Ticket, *, by_key: bool) -> bool:
         """Whether this run is of this very ticket; one that has ended and is not gives way to another."""
         try:
-            case = self.node.journal.case(stored)
+            if self.node.is_same(stored, ticket):
+                return True
         except JournalDamaged:
             if by_key:
                 raise
             return False  # nobody can tell what it was: it begins anew
-        said = (case.text, getattr(case, "brief", None))  # type: ignore[attr-defined] # of a ticket or a research
-        if said == (ticket.whole, ticket.brief):
-            return True
         if by_key:
             raise ServiceError(
                 "This Idempotency-Key came with another ticket before. Use a new key for a new ticket.", "key_reused"

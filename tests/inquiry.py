@@ -3,7 +3,8 @@
 import asyncio
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import msgspec
 
@@ -16,10 +17,13 @@ from actors.research.workflow import RESEARCH, ResearchCase
 from actors.workflow.outcome import Outcome
 from actors.workflow.tables import Run, Workflow
 from bus import Actor, ActorFactories, Cast, Clock
-from runtime.child_workflow import Children
+from runtime.child_workflow import Children, ChildRun
 from runtime.families import extractive
-from runtime.families.research import ResearchDependencies, research_roles
+from runtime.families.family import RunDependencies
+from runtime.families.research import FAMILY
+from runtime.families.research_runs import ResearchPorts, research_roles
 from runtime.run import LiveRun
+from runtime.settings import Settings
 from tests.clock import settle
 from tests.fakes import Notebook, Stage, TicketTable
 
@@ -138,20 +142,25 @@ class Inquiry(Stage):
         self.tickets_ = TicketTable()
         self.rounds: list[LiveRun] = []
         self.notebooks: dict[str, Notebook] = {}
-        self._roles, self._replaced = research_roles(flow, self.tickets_, dict.fromkeys(AGENTS, ""), 30.0), roles
+        self._roles = {**research_roles(self.tickets_, dict.fromkeys(AGENTS, "")), "round": self._round}
+        self._flow, self._replaced = flow, roles
         children = Children()
-        own = ResearchDependencies(
-            "R-1", "T-1", children, self.model_, self.search, self.fetch, reading or Looks(), self._deepen
-        )
+        ports = ResearchPorts(self.search, self.fetch, reading or Looks())
+        own = RunDependencies("R-1", "T-1", self.model_, children, cast("Any", None), ports)
         case = ResearchCase(ticket_id="T-1", text=text, brief=brief)
         super().__init__(
             flow=flow, case=case, tickets=self.tickets_, journal=journal, cast=self._cast(own), children=children
         )
 
-    def _cast(self, own: ResearchDependencies) -> Cast:
+    def _cast(self, own: RunDependencies) -> Cast:
         return {**ActorFactories(self._roles, own), **self._replaced}
 
-    async def _deepen(self, own: ResearchDependencies, run_id: str, flow: Workflow, case: ResearchCase) -> LiveRun:
+    def _round(self, own: RunDependencies) -> ChildRun:
+        answer = FAMILY.children["round"].make_answer
+        return ChildRun(own.run, self._flow, partial(self._deepen, own), answer, children=own.children, hold_back=30.0)
+
+    async def _deepen(self, own: RunDependencies, run_id: str, flow: Workflow, request: Any) -> LiveRun:
+        case = FAMILY.children["round"].make_case(request, run_id, Settings())
         case = msgspec.structs.replace(case, max_seconds=flow.max_seconds)
         notebook = self.notebooks[run_id] = Notebook()
         clock: Clock = self.clock

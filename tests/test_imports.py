@@ -60,7 +60,7 @@ KNOW_FAMILIES = ("runtime.families", "runtime.state_files")
 """Whoever wires families, and the state files of researches: nobody else needs to know one."""
 FRONT_ENDS = ("runtime.cli", "runtime.http")
 OPEN = (
-    "runtime imports the family", "runtime.cli", "runtime.http", "runtime.node", "runtime.runs", "runtime.storage.rows",
+    "runtime.cli", "runtime.http",
 )  # fmt: skip
 STARTS_THE_DAEMON = "runtime.cli.commands.serve"
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from actors.helpdesk.workflow import RESEARCHER
+from runtime.families import FAMILIES
 from runtime.storage.journal import SqliteJournal, StoredRun, UnknownRun
 
-ROLES = frozenset({"round", RESEARCHER})
+ROLES = frozenset(role for family in FAMILIES for role in family.children)
 """Those that a whole run plays: a round deeper, and the research that a ticket of the helpdesk asks for."""
 
 

@@ -14,7 +14,8 @@ import msgspec
 
 from actors.text.urls import web_address
 from runtime.config import PREFIX, ConfigError, is_loopback
-from runtime.families.helpdesk import configure
+from runtime.families import FAMILIES
+from runtime.families.limits import configure
 from runtime.knowledge.knowledge_index import FILE as INDEX
 from runtime.kubernetes import service_variables
 from runtime.llm.models import chosen
@@ -95,11 +96,8 @@ def configuration(file: Path | None) -> Check:
 
 def workflows(settings: Settings) -> Check:
     """Whether runs can end well under the limits that are set."""
-    from actors.helpdesk.workflow import HELPDESK
-    from actors.research.workflow import RESEARCH as TABLE
-
     try:
-        names = [configure(flow, settings).name for flow in (HELPDESK, TABLE)]
+        names = [configure(family, settings).name for family in FAMILIES]
     except ConfigError as error:
         return Check("Workflows", "problem", str(error), "Mend it in config.toml, or in the environment.")
     limits = settings.run

@@ -11,7 +11,7 @@ from actors.research.models import ResearchOptions
 from runtime.messages import display, safe
 from runtime.program import command
 from runtime.service_error import ServiceError
-from runtime.storage.journal import Ticket
+from runtime.tickets import Ticket
 
 FILE_SUFFIXES = (".md", ".markdown", ".txt", ".json")
 TEXT_KEYS = ("text", "body", "description")
@@ -36,7 +36,8 @@ class Draft(msgspec.Struct, frozen=True):
     def ticket(self) -> Ticket:
         """As the node takes it."""
         return Ticket(
-            text=self.text, id=self.id, subject=self.subject, requester=self.requester, brief=self.brief
+            text=self.text, id=self.id, subject=self.subject, requester=self.requester,
+            workflow="research" if self.brief else "helpdesk", options=self.brief,
         )  # fmt: skip
 
 

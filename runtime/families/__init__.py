@@ -1,13 +1,26 @@
-"""The families of agents as this installation runs them: their roles, their limits, their answers without a model."""
+"""The families of agents that this installation runs. A family is one record; the tuple below is all that knows it."""
 
 from actors.extractive.model import Extractive
-from actors.helpdesk.output_schemas import Analysis, Draft, Summary
-from actors.research.output_schemas import Answer, Landscape, Overview, PlanDraft
+from runtime.families import helpdesk, research
+from runtime.families.family import Family
+from runtime.messages import display, nearest
+from runtime.tickets import InvalidTicket
+
+FAMILIES: tuple[Family, ...] = (helpdesk.FAMILY, research.FAMILY)
+
+
+def find(workflow: str) -> Family:
+    """
+    The family of this name.
+
+    :raises InvalidTicket: there is none; the text names the nearest.
+    """
+    known = {family.name: family for family in FAMILIES}
+    if workflow not in known:
+        raise InvalidTicket(f"There is no workflow {display(workflow)}. {nearest(workflow, known)}")
+    return known[workflow]
 
 
 def extractive() -> Extractive:
     """The model without a model, with the answers of every family."""
-    return Extractive(
-        dict.fromkeys((Analysis, Draft, Summary), "actors.helpdesk.extractive_answers")
-        | dict.fromkeys((PlanDraft, Answer, Landscape, Overview), "actors.research.extractive_answers")
-    )
+    return Extractive({schema: module for family in FAMILIES for schema, module in family.answers.items()})

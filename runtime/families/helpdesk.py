@@ -1,94 +1,78 @@
-"""The helpdesk workflow as this installation runs it: its limits, and who plays which role."""
+"""The helpdesk as this installation runs it: who plays which role, and who answers a ticket that asks for a report."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Protocol
-
-import msgspec
+from typing import Any
 
 from actors.helpdesk.memory import Memory
+from actors.helpdesk.messages import NothingFound, ResolutionObtained, ResolveTicket
+from actors.helpdesk.output_schemas import Analysis, Draft, Summary
 from actors.helpdesk.summarization import Summarization
 from actors.helpdesk.ticketing import Ticketing
 from actors.helpdesk.worker import Worker
-from actors.helpdesk.workflow import RESEARCHER, WORKERS
-from actors.ports import Knowledge, Model, Tickets
-from actors.ports import Memory as MemoryPort
-from actors.workflow.tables import MAX_HANDOFFS, Limits, Workflow
-from actors.workflow.verify import InvalidWorkflow, TooFewHandoffs, verify
+from actors.helpdesk.workflow import HELPDESK, RESEARCHER, WORKERS, TicketCase
+from actors.workflow.outcome import Outcome
+from actors.workflow.tables import Case, Run
 from bus import Actor
-from runtime.child_workflow import Children
-from runtime.config import ConfigError
+from runtime.families import research
+from runtime.families.family import ChildRole, Family, FamilyRuns, Roles, RunDependencies, SharedPorts
 from runtime.settings import Settings
+from runtime.tickets import Ticket
 
 
-def configure(flow: Workflow, settings: Settings) -> Workflow:
-    """
-    A workflow with the limits of the configuration.
+class HelpdeskRuns(FamilyRuns):
+    """Its runs have no ports of their own."""
 
-    :raises ConfigError: no run could end well under them, or not at all.
-    """
-    run, agents = settings.run, msgspec.structs.asdict(settings.agents)
-    limits: dict[str, Limits] = {}
-    for role in {name.rpartition("_")[0] for name in agents}:
-        seconds, retries = agents[f"{role}_seconds"], agents[f"{role}_retries"]
-        own = Limits(seconds or run.agent_seconds, run.retries if retries < 0 else retries)
-        limits |= dict.fromkeys(WORKERS if role == "worker" else {role}, own)
-    limits[RESEARCHER] = Limits(run.max_seconds, 0)  # a whole run, with steps of its own
-    flow = msgspec.structs.replace(
-        flow, max_handoffs=run.max_handoffs, max_seconds=run.max_seconds, cancel_seconds=run.cancel_seconds,
-        default_limits=Limits(run.agent_seconds, run.retries), limits=limits,
-    )  # fmt: skip
-    try:
-        verify(flow)
-    except TooFewHandoffs as error:
-        raise ConfigError(
-            f"[run] max_handoffs is {run.max_handoffs}, but a run of {flow.name} in which all goes well takes "
-            f"{error.least}. Set it to a whole number from {error.least} to {MAX_HANDOFFS}."
-        ) from None
-    except InvalidWorkflow as error:
-        raise ConfigError(f"The limits in [run] and [agents] cannot be used: {error}.") from None
-    return flow
+    def __init__(self, shared: SharedPorts) -> None:
+        super().__init__(helpdesk_roles(shared, shared.instructions))
 
 
-class RunDependencies(NamedTuple):
-    """What is one run's own."""
-
-    run: str
-    ticket: str
-    model: Model
-    children: Children
-
-
-Roles = Mapping[str, Callable[[RunDependencies], Actor[Any]]]
-
-
-class SharedPorts(Protocol):
-    """The ports that all runs share."""
-
-    @property
-    def memory(self) -> MemoryPort: ...
-    @property
-    def knowledge(self) -> Knowledge: ...
-    @property
-    def tickets(self) -> Tickets: ...
-
-
-def helpdesk_roles(
-    world: SharedPorts, told: Mapping[str, str], researcher: Callable[[RunDependencies], Actor[Any]]
-) -> Roles:
-    """
-    Who plays which role in the runs of the helpdesk workflow; nobody exists before they are asked.
-
-    :param told: each agent's instructions.
-    :param researcher: takes the tickets that ask for a report.
-    """
+def helpdesk_roles(shared: SharedPorts, instructions: Mapping[str, str]) -> Roles:
+    """Who plays which role in the runs of the helpdesk workflow; nobody exists before they are asked."""
 
     def worker(role: str) -> Callable[[RunDependencies], Actor[Any]]:
-        return lambda own: Worker(own.model, world.knowledge, told[role])
+        return lambda own: Worker(own.model, shared.knowledge, instructions[role])
 
     return {
-        "memory": lambda own: Memory(world.memory, own.run),
-        "ticketing": lambda own: Ticketing(own.model, world.tickets, told["ticketing"], own.run),
-        "summarization": lambda own: Summarization(own.model, told["summarization"]),
+        "memory": lambda own: Memory(shared.memory, own.run),
+        "ticketing": lambda own: Ticketing(own.model, shared.tickets, instructions["ticketing"], own.run),
+        "summarization": lambda own: Summarization(own.model, instructions["summarization"]),
         **{role: worker(role) for role in WORKERS},
-        RESEARCHER: researcher,
     }
+
+
+def make_case(ticket: Ticket, _: Settings) -> TicketCase:
+    return TicketCase(ticket_id=ticket.id, text=ticket.whole)
+
+
+def answered_by(case: TicketCase) -> str:
+    """The ticket whose answer it was: one from memory only repeats another's."""
+    return case.recalled.ticket_id if case.recalled.verdict == "hit" else case.ticket_id
+
+
+def make_research(request: ResolveTicket, run_id: str, settings: Settings) -> Case:
+    """The case of a research that a ticket asks for."""
+    question = request.analysis.question if request.analysis and request.analysis.question else request.text
+    return research.make_case(Ticket(id=run_id, text=question), settings)
+
+
+def make_answer(where: Run, outcome: Outcome) -> ResolutionObtained | NothingFound:
+    """What a research means to the ticket that asked for it."""
+    said = (outcome.unavailable, outcome.degraded)
+    if outcome.resolution is not None and outcome.status in {"resolved", "suggested"}:
+        return ResolutionObtained(outcome.resolution, *said)
+    pages = where.case.pages
+    read = f"{len(pages)} pages were read." if pages else "No page could be read."
+    return NothingFound(outcome.detail or f"The research found nothing on this. {read}", *said)
+
+
+FAMILY = Family(
+    flow=HELPDESK,
+    label="ticket of the helpdesk",
+    runs=f"{__name__}:{HelpdeskRuns.__name__}",
+    make_case=make_case,
+    order_of=lambda case: case.text,
+    answers=dict.fromkeys((Analysis, Draft, Summary), "actors.helpdesk.extractive_answers"),
+    children={RESEARCHER: ChildRole("research", make_research, make_answer, lambda s: s.research.report_seconds)},
+    limits_as=dict.fromkeys(WORKERS - {"worker"}, "worker"),
+    answered_by=answered_by,
+)

@@ -1,71 +1,29 @@
-"""Who plays which role in the runs of the research workflow, and how a round deeper is begun."""
-
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, NamedTuple
+"""The research as a family: how a ticket becomes one, and how a round deeper is begun and ends."""
 
 import msgspec
 
-from actors.helpdesk.messages import NothingFound, ResolutionObtained, ResolveTicket
-from actors.ports import Fetch, Model, Reading, Search, Tickets
 from actors.research import messages as m
-from actors.research.analyzer import Analyzer
-from actors.research.extractor import Extractor
 from actors.research.models import ResearchOptions
-from actors.research.planner import Planner
-from actors.research.reporter import Reporter
-from actors.research.searcher import Searcher
-from actors.research.workflow import ResearchCase
+from actors.research.output_schemas import Answer, Landscape, Overview, PlanDraft
+from actors.research.workflow import RESEARCH, ResearchCase
 from actors.workflow.outcome import Outcome
-from actors.workflow.tables import Run, Workflow
-from bus import Actor, Request
-from runtime.child_workflow import Children, ChildRun
-from runtime.run import LiveRun
+from actors.workflow.tables import Run
+from runtime.families.family import ChildRole, Family
+from runtime.settings import Settings
+from runtime.tickets import Ticket
+
+__all__ = ["FAMILY", "ResearchOptions"]
 
 
-class ResearchDependencies(NamedTuple):
-    """What one research run has of its own; the rounds below it share all but the id and what is below them."""
-
-    run: str
-    ticket: str
-    """As logs name it."""
-    children: Children
-    model: Model
-    search: Search
-    fetch: Fetch
-    reading: Reading
-    deepen: Callable[["ResearchDependencies", str, Workflow, ResearchCase], Awaitable[LiveRun | tuple[Run, Outcome]]]
-    """Begin a round deeper, or go on with it."""
+def make_case(ticket: Ticket, settings: Settings) -> ResearchCase:
+    """The case of a question; without options it is as configured."""
+    limits, options = settings.research, ticket.options
+    if not isinstance(options, ResearchOptions):
+        options = ResearchOptions(limits.breadth, limits.depth, sources=limits.sources)
+    return ResearchCase(ticket_id=ticket.id, text=ticket.whole, brief=options)
 
 
-Roles = Mapping[str, Callable[[ResearchDependencies], Actor[Any]]]
-
-
-def research_roles(flow: Workflow, tickets: Tickets, told: Mapping[str, str], hold_back: float) -> Roles:
-    """
-    Who plays which role; nobody exists before they are asked.
-
-    :param told: each agent's instructions.
-    :param hold_back: seconds that a round deeper leaves to the one above it, which has yet to write the report.
-    """
-    return {
-        "planner": lambda own: Planner(own.model, own.search.names, told["planner"]),
-        "searcher": lambda own: Searcher(own.search),
-        "extractor": lambda own: Extractor(own.fetch),
-        "analyzer": lambda own: Analyzer(own.model, own.reading, told["analyzer"]),
-        "reporter": lambda own: Reporter(own.model, tickets, told["reporter"], own.run),
-        "round": lambda own: _round(own, flow, hold_back),
-    }
-
-
-def _round(own: ResearchDependencies, flow: Workflow, hold_back: float) -> ChildRun:
-    async def begin(run_id: str, flow: Workflow, request: Request[Any]) -> LiveRun | tuple[Run, Outcome]:
-        assert isinstance(request, m.ExploreDirections)  # noqa: S101 - the table asks nothing else of this role
-        return await own.deepen(own, run_id, flow, deeper(request, run_id))
-
-    return ChildRun(own.run, flow, begin, report_round, children=own.children, hold_back=hold_back)
-
-
-def deeper(request: m.ExploreDirections, run_id: str) -> ResearchCase:
+def make_round(request: m.ExploreDirections, run_id: str, _: Settings) -> ResearchCase:
     """The case that the next round begins with: all that is known, and what to explore."""
     known = {name: getattr(request, name) for name in request.__struct_fields__}
     number = request.brief.round + 1
@@ -82,18 +40,14 @@ def report_round(where: Run, outcome: Outcome) -> m.RoundCompleted:
     return m.RoundCompleted(**(known | {"partial": partial}))
 
 
-def make_case(request: Request[Any], run_id: str, brief: ResearchOptions) -> ResearchCase:
-    """The case of a research that a ticket asks for."""
-    assert isinstance(request, ResolveTicket)  # noqa: S101 - the table asks nothing else of a worker
-    question = request.analysis.question if request.analysis and request.analysis.question else request.text
-    return ResearchCase(ticket_id=run_id, text=question, brief=brief)
-
-
-def make_answer(where: Run, outcome: Outcome) -> ResolutionObtained | NothingFound:
-    """What a research means to the ticket that asked for it."""
-    said = (outcome.unavailable, outcome.degraded)
-    if outcome.resolution is not None and outcome.status in {"resolved", "suggested"}:
-        return ResolutionObtained(outcome.resolution, *said)
-    case: ResearchCase = where.case
-    read = f"{len(case.pages)} pages were read." if case.pages else "No page could be read."
-    return NothingFound(outcome.detail or f"The research found nothing on this. {read}", *said)
+FAMILY = Family(
+    flow=RESEARCH,
+    label="research",
+    runs="runtime.families.research_runs:ResearchRuns",
+    make_case=make_case,
+    order_of=lambda case: (case.text, case.brief),
+    options=ResearchOptions,
+    answers=dict.fromkeys((PlanDraft, Answer, Landscape, Overview), "actors.research.extractive_answers"),
+    children={"round": ChildRole(RESEARCH.name, make_round, report_round, lambda s: s.research.report_seconds)},
+    report=lambda case: case.report,
+)

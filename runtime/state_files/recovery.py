@@ -17,7 +17,7 @@ import structlog
 
 from actors.evidence.sources import SearchResult
 from actors.research.models import ResearchOptions
-from actors.research.workflow import ResearchCase
+from actors.research.workflow import RESEARCH, ResearchCase
 from runtime.processes.pool import WorkError
 from runtime.state_files import backups
 from runtime.state_files.atomic_files import read_start, read_whole
@@ -25,6 +25,7 @@ from runtime.state_files.parser import Unreadable
 from runtime.state_files.project import OVER, Project, name_of, other_name_of
 from runtime.state_files.state_file import parse_beginning, parse_state
 from runtime.storage.journal import UnknownRun
+from runtime.tickets import Ticket
 
 if TYPE_CHECKING:
     from runtime.node import Node
@@ -83,11 +84,17 @@ async def restore(node: "Node") -> "tuple[list[RunHandle], list[str]]":
             continue
         if (project := found.project) is None:
             told += filter(None, (found.told,))
-        elif not _known(node, project.id) and (handle := await node.restore(goes_on(project), _run_of(project))):
+        elif not _known(node, project.id) and (handle := await _begin(node, project)):
             log.info("project.restored", project=project.id, run=handle.run, source=found.told)
             handles.append(handle)
             told.append(f"Ticket {project.id}: restored from {found.told}, {_held(project)}")
     return handles, told
+
+
+async def _begin(node: "Node", project: Project) -> "RunHandle | None":
+    case = goes_on(project)
+    ticket = Ticket(id=case.ticket_id, text=case.text, workflow=RESEARCH.name, options=case.brief)
+    return await node.restore(ticket, case, _run_of(project))
 
 
 def _unread(what: str, error: WorkError) -> str:

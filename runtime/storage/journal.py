@@ -30,8 +30,8 @@ from runtime.storage.rows import (
     RUN_PREFIX,
     SCHEMA,
     StoredRun,
-    Ticket,
 )
+from runtime.tickets import Ticket
 
 __all__ = [
     "OUTERMOST", "RUN_COLUMNS", "SCHEMA", "JournalDamaged", "SqliteJournal", "StoredRun", "Ticket", "UnknownRun",

@@ -5,7 +5,6 @@ from typing import Any
 
 import msgspec
 
-from actors.research.models import ResearchOptions
 from runtime.storage.damage import content, seconds, text
 
 SCHEMA = """
@@ -69,28 +68,6 @@ AND NOT EXISTS (SELECT 1 FROM run WHERE id = ? AND ended IS NOT NULL)
 RUN_COLUMNS = "id, ticket, workflow, initial, started, owner, cancel, ended, status, ending, seq, boot, uptime"
 RUN_PREFIX = "run:"
 """Where a ticket and a run have the same id, this before it means the run."""
-
-
-class Ticket(msgspec.Struct, frozen=True, kw_only=True):
-    """One unit of work as it came in."""
-
-    text: str
-    id: str = ""
-    """Given by the helpdesk it comes from; made up when empty."""
-    subject: str = ""
-    requester: str = ""
-    brief: ResearchOptions | None = None
-    """Ordered as a research; without it, it is a ticket of the helpdesk."""
-
-    @property
-    def whole(self) -> str:
-        """What its run is asked."""
-        return whole(self.subject, self.text)
-
-
-def whole(subject: str, text: str) -> str:
-    """A ticket as one text, with its subject above it."""
-    return f"{subject}\n\n{text}".strip() if subject else text
 
 
 class StoredRun(msgspec.Struct, frozen=True):

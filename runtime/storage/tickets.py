@@ -8,7 +8,7 @@ from runtime.memory.ticket_text import fold
 from runtime.storage.damage import seconds, text
 from runtime.storage.database import Database
 from runtime.storage.journal import OUTERMOST, RUN_COLUMNS, StoredRun
-from runtime.storage.rows import whole
+from runtime.tickets import whole
 
 BATCH = 200
 """Rows that are read at once: a ticket may have megabytes."""

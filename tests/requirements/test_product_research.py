@@ -23,7 +23,8 @@ from actors.workflow.verify import verify
 from bus import Actor, Context
 from runtime.cli import Exit
 from runtime.cli.view.result import exit_status, research_lines
-from runtime.families.helpdesk import configure
+from runtime.families import research
+from runtime.families.limits import configure
 from runtime.settings import AgentsSettings, RunSettings, Settings
 from tests.actors.research.test_extractor import Turn
 from tests.clock import settle
@@ -213,11 +214,11 @@ async def test_pr_24_a_research_that_ends_well_or_is_cancelled_in_time_is_no_err
 async def test_pr_26_time_and_retries_of_each_agent_can_be_set() -> None:
     assert RESEARCH.default_limits.within == 300.0  # five minutes
     agents = AgentsSettings(searcher_seconds=7.0, searcher_retries=0, analyzer_retries=3)
-    flow = configure(RESEARCH, Settings(agents=agents, run=RunSettings(agent_seconds=50.0)))
+    flow = configure(research.FAMILY, Settings(agents=agents, run=RunSettings(agent_seconds=50.0)))
 
     assert flow.limits["searcher"] == Limits(7.0, 0)
     assert flow.limits["analyzer"] == Limits(50.0, 3)
-    usual = configure(RESEARCH, Settings())
+    usual = configure(research.FAMILY, Settings())
     for role in ("planner", "searcher", "extractor", "analyzer", "reporter"):
         assert usual.limits[role].within == 300.0
         assert usual.limits[role].retries in {1, 2}
@@ -253,7 +254,7 @@ async def test_pr_25_no_agent_gives_a_search_or_a_model_less_than_its_share_of_t
     agent_seconds: float, least: float
 ) -> None:
     model, search = Timed(), TimedFinds()
-    flow = configure(RESEARCH, Settings(run=RunSettings(agent_seconds=agent_seconds)))
+    flow = configure(research.FAMILY, Settings(run=RunSettings(agent_seconds=agent_seconds)))
 
     await Inquiry(brief=ONE, flow=flow, model=model, search=search).end()
 

@@ -16,15 +16,15 @@ from structlog.testing import capture_logs
 from actors.evidence.claims import Claim
 from actors.evidence.passages import Passage, SearchHits, Span
 from actors.helpdesk.output_schemas import Analysis, Draft, HandoverRequest, Summary
-from actors.helpdesk.workflow import HELPDESK
 from actors.ports import Completion, ModelRequest, Recall
-from actors.research.workflow import RESEARCH
 from actors.workflow.outcome import EndReason, Outcome, RunEnded, Spent
 from actors.workflow.tables import MAX_RESUMES
 from actors.workflow.verify import TooFewHandoffs, verify
 from runtime.cli.diagnostics import checks
 from runtime.config import ConfigError, load
-from runtime.families.helpdesk import configure
+from runtime.families import FAMILIES
+from runtime.families import helpdesk as helpdesk_family
+from runtime.families.limits import configure
 from runtime.node import Busy, Node, RunHandle
 from runtime.settings import RunSettings, ServerSettings, Settings, StorageSettings
 from runtime.storage.journal import Ticket
@@ -345,7 +345,7 @@ async def test_a_run_is_cancelled_by_its_ticket(tmp_path: Path) -> None:
 
 def test_the_configuration_sets_the_bounds_of_every_run() -> None:
     run = RunSettings(max_handoffs=33, max_seconds=44.0, agent_seconds=5.0, retries=2, cancel_seconds=6.0)
-    flow = configure(HELPDESK, Settings(run=run))
+    flow = configure(helpdesk_family.FAMILY, Settings(run=run))
 
     assert (flow.max_handoffs, flow.max_seconds, flow.cancel_seconds) == (33, 44, 6)
     assert (flow.default_limits.within, flow.default_limits.retries) == (5, 2)
@@ -360,7 +360,7 @@ async def test_limits_under_which_no_run_could_end_well_open_no_node(tmp_path: P
         async with Node.open(settings):
             pytest.fail("it opened")
     with pytest.raises(ConfigError, match="max_handoffs") as refused:
-        configure(HELPDESK, settings)
+        configure(helpdesk_family.FAMILY, settings)
 
     sentence = str(refused.value)
     if handoffs > 0:
@@ -375,8 +375,9 @@ async def test_limits_under_which_no_run_could_end_well_open_no_node(tmp_path: P
 def test_what_may_be_configured_is_enough_for_every_table() -> None:
     settings = Settings(run=RunSettings(max_handoffs=11))
 
-    for flow in (HELPDESK, RESEARCH):
-        assert configure(flow, settings).max_handoffs == 11
+    for family in FAMILIES:
+        flow = family.flow
+        assert configure(family, settings).max_handoffs == 11
         least = msgspec.structs.replace(flow, max_handoffs=10)
         with pytest.raises(TooFewHandoffs) as refused:
             verify(least)

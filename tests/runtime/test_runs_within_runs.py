@@ -92,7 +92,9 @@ async def test_they_stand_in_json_in_http_and_in_its_description(tmp_path: Path)
 async def test_a_research_that_was_resumed_tells_of_the_round_that_ended_before(tmp_path: Path, known: int) -> None:
     async with knowing(tmp_path) as node:
         node.models = Onward()  # type: ignore[assignment] # it is a port
-        whole = await ended(node, id="T-1", text=QUESTION, brief=ResearchOptions(breadth=1, depth=2))
+        whole = await ended(
+            node, id="T-1", text=QUESTION, workflow="research", options=ResearchOptions(breadth=1, depth=2)
+        )
         await node.database.run(
             ("DELETE FROM event WHERE run = ? AND n > ?", (whole.run, known)),
             ("UPDATE run SET ended = NULL, ending = NULL, status = 'running', owner = '' WHERE id = ?", (whole.run,)),
@@ -110,7 +112,9 @@ async def test_a_research_that_was_resumed_tells_of_the_round_that_ended_before(
 async def test_a_round_that_a_crash_interrupted_stands_there_once_and_whole(tmp_path: Path) -> None:
     async with knowing(tmp_path) as node:
         node.models = Onward()  # type: ignore[assignment] # it is a port
-        handle = await node.submit(Ticket(id="T-1", text=QUESTION, brief=ResearchOptions(breadth=1, depth=3)))
+        handle = await node.submit(
+            Ticket(id="T-1", text=QUESTION, workflow="research", options=ResearchOptions(breadth=1, depth=3))
+        )
         async for each in handle.watch():
             if isinstance(each, RoundBegan) and each.number == 2:
                 break

@@ -72,7 +72,7 @@ async def _research(node: "Node", settings: "Settings") -> None:
     print(f"\n=== A research: {QUESTION}\n", flush=True)
     brief = ResearchOptions(breadth=BREADTH, depth=DEPTH, sources=("knowledge",))
     async with open_display(settings, research=True) as watch:
-        outcome = await watch(await node.submit(Ticket(text=QUESTION, brief=brief)))
+        outcome = await watch(await node.submit(Ticket(text=QUESTION, workflow="research", options=brief)))
     if outcome.resolution is not None:
         show(outcome.resolution.text, sys.stdout)
     write([Line(""), *research_lines(outcome), Line(""), Line(_next())], sys.stdout)

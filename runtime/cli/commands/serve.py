@@ -33,11 +33,13 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
 
     import structlog
 
-    import runtime.families.research_runs  # noqa: F401 - loaded by the first research, it would hold up all tickets meanwhile
     from runtime.cli import Exit
+    from runtime.families import FAMILIES
     from runtime.http.server import bound, serve
     from runtime.kubernetes import service_variables
 
+    for family in FAMILIES:
+        family.load()  # loaded by its first run, it would hold up all tickets meanwhile
     if theirs := service_variables(os.environ):
         structlog.get_logger().warning("environment.passed_over", variables=theirs, reason="Kubernetes' own")
     settings = _chosen(arguments, settings)

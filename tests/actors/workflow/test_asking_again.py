@@ -15,7 +15,8 @@ from actors.ports import Completion, ModelRequest, Recall
 from actors.workflow.outcome import EndReason, Outcome
 from actors.workflow.tables import ORCHESTRATOR, Handover, Limits, Workflow
 from bus import Actor, Context, Event, LocalBus
-from runtime.families.helpdesk import configure
+from runtime.families import helpdesk as helpdesk_family
+from runtime.families.limits import configure
 from runtime.settings import AgentsSettings, RunSettings, Settings
 from tests.fakes import (
     CASE,
@@ -92,7 +93,7 @@ async def test_the_same_handoff_a_third_time_in_a_row_is_a_loop_named_with_the_l
 async def test_the_retries_that_nobody_changed_stay_below_a_loop(kind: str) -> None:
     make, why, failure = FAILING[kind]
 
-    flow = configure(HELPDESK, Settings(run=RunSettings(agent_seconds=20.0)))
+    flow = configure(helpdesk_family.FAMILY, Settings(run=RunSettings(agent_seconds=20.0)))
 
     outcome = await Stage({"worker": make}, flow=flow).end()
 
@@ -103,7 +104,7 @@ async def test_the_retries_that_nobody_changed_stay_below_a_loop(kind: str) -> N
 
 @pytest.mark.req("HD-3.1")
 async def test_ten_retries_of_a_worker_are_a_loop_and_not_a_breach_of_the_cap() -> None:
-    flow = configure(HELPDESK, Settings(agents=AgentsSettings(worker_retries=10)))
+    flow = configure(helpdesk_family.FAMILY, Settings(agents=AgentsSettings(worker_retries=10)))
 
     outcome = await Stage({"worker": lambda: Says(OSError("?"))}, flow=flow).end()
 
@@ -413,7 +414,7 @@ async def test_a_worker_that_is_picked_but_unknown_is_warned_of(picked: str) -> 
 
 
 async def test_the_least_that_may_be_configured_is_enough_for_a_plain_ticket() -> None:
-    flow = configure(HELPDESK, Settings(run=RunSettings(max_handoffs=11)))
+    flow = configure(helpdesk_family.FAMILY, Settings(run=RunSettings(max_handoffs=11)))
 
     outcome = await Stage(flow=flow).end()
 

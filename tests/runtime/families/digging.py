@@ -11,13 +11,13 @@ import os
 import signal
 import sys
 import time
-from typing import Any
+from typing import Any, cast
 
 import aiohttp  # noqa: F401 - what a research loads is loaded before the fork, so that each child begins at once
 import frontmatter  # noqa: F401
 
-import runtime.families.research_runs  # noqa: F401
 from actors.research.models import ResearchOptions
+from runtime.families.research_runs import ResearchRuns
 from runtime.node import Node
 from runtime.settings import FeedsSettings, FetchSettings, LogSettings, Settings, StorageSettings, WorkerSettings
 from runtime.storage.journal import Ticket
@@ -28,7 +28,9 @@ QUESTIONS = (
     "How many bee colonies live on flat roofs in Marwick? How long does tram line 7 take to the airport? "
     "What went wrong with heat pumps in Osterby?"
 )
-ORDER = Ticket(id="T-1", text=QUESTIONS, brief=ResearchOptions(breadth=4, depth=2, sources=("rss",)))
+ORDER = Ticket(
+    id="T-1", text=QUESTIONS, workflow="research", options=ResearchOptions(breadth=4, depth=2, sources=("rss",))
+)
 
 
 def node_on(folder: str, feed: str) -> Node:
@@ -42,7 +44,7 @@ def node_on(folder: str, feed: str) -> Node:
             workers=WorkerSettings(processes=1),
         )
     )
-    node.research.pages.crawler._now = lambda: NOW
+    cast("ResearchRuns", node.wiring.runs_of("research")).pages.crawler._now = lambda: NOW
     return node
 
 

@@ -34,7 +34,7 @@ async def thinking(
 
 
 async def researched(node: Node, question: str = QUESTION, **brief: Any) -> tuple[Outcome, Report]:
-    handle = await node.submit(Ticket(text=question, brief=ResearchOptions(**brief)))
+    handle = await node.submit(Ticket(text=question, workflow="research", options=ResearchOptions(**brief)))
     async with asyncio.timeout(60):
         outcome = await handle.outcome()
     return outcome, node.report(outcome.run)

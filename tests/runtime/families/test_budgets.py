@@ -95,7 +95,7 @@ async def test_a_research_whose_time_is_over_ends_with_what_it_has(tmp_path: Pat
 async def test_what_was_spent_before_a_crash_counts_after_it(tmp_path: Path) -> None:
     async with FakeOpenAI(thinks(None, Answer=hangs())) as server, thinking(tmp_path, server) as node:
         # given a process that died while the model thought
-        handle = await node.submit(Ticket(id="T-1", text=QUESTION, brief=ResearchOptions()))
+        handle = await node.submit(Ticket(id="T-1", text=QUESTION, workflow="research", options=ResearchOptions()))
         await server.until(lambda: len(server.bodies) == 2)
         node.runs.live.abandon()
         await server.until(lambda: server.hung_up == 1)

@@ -124,7 +124,7 @@ async def test_what_failed_in_the_first_round_is_told_after_a_second_one_that_we
 
 async def test_a_server_that_goes_away_in_the_middle_leaves_a_whole_report(tmp_path: Path) -> None:
     async with FakeOpenAI(thinks(Answer=hangs())) as server, thinking(tmp_path, server, **BRIEFLY) as node:
-        handle = await node.submit(Ticket(text=QUESTION, brief=ResearchOptions()))
+        handle = await node.submit(Ticket(text=QUESTION, workflow="research", options=ResearchOptions()))
         await server.until(lambda: len(server.bodies) > 1)
         await server.__aexit__(None, None, None)
         outcome = await handle.outcome()
@@ -144,7 +144,7 @@ async def test_cancelled_while_the_model_is_silent_it_ends_with_what_it_has(shap
 
     said = {"PlanDraft": plan, shape: hangs()}
     async with FakeOpenAI(thinks(**said)) as server, thinking(tmp_path, server, call_seconds=60.0) as node:
-        handle = await node.submit(Ticket(text=question, brief=ResearchOptions(depth=1)))
+        handle = await node.submit(Ticket(text=question, workflow="research", options=ResearchOptions(depth=1)))
         await server.until(lambda: bool(server.bodies) and shapes(server)[-1] == shape)
         began = time.monotonic()
         handle.cancel()

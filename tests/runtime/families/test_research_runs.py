@@ -83,7 +83,7 @@ def cited(outcome: Outcome) -> bool:
 @pytest.mark.req("PR-1", "PR-7")
 async def test_a_question_becomes_a_report_over_the_own_documents(tmp_path: Path) -> None:
     async with knowing(tmp_path) as node:
-        handle = await node.submit(Ticket(id="T-1", text=QUESTION, brief=ResearchOptions()))
+        handle = await node.submit(Ticket(id="T-1", text=QUESTION, workflow="research", options=ResearchOptions()))
         heard = [each async for each in handle.watch()]
         outcome = await handle.outcome()
 
@@ -100,7 +100,9 @@ async def test_a_question_becomes_a_report_over_the_own_documents(tmp_path: Path
 
 async def test_what_the_documents_do_not_say_is_an_honest_not_found(tmp_path: Path) -> None:
     async with knowing(tmp_path) as node:
-        handle = await node.submit(Ticket(text="Who won the rowing regatta of Lake Muon?", brief=ResearchOptions()))
+        handle = await node.submit(
+            Ticket(text="Who won the rowing regatta of Lake Muon?", workflow="research", options=ResearchOptions())
+        )
 
         outcome = await handle.outcome()
 
@@ -136,7 +138,9 @@ async def test_a_research_whose_deeper_round_was_interrupted_goes_on_with_it(tmp
     async with knowing(tmp_path) as node:
         # given
         node.models = Onward()  # type: ignore[assignment] # it is a port
-        handle = await node.submit(Ticket(id="T-1", text=QUESTION, brief=ResearchOptions(breadth=1, depth=3)))
+        handle = await node.submit(
+            Ticket(id="T-1", text=QUESTION, workflow="research", options=ResearchOptions(breadth=1, depth=3))
+        )
         async for each in handle.watch():
             if isinstance(each, RoundBegan) and each.number == 2:
                 break
@@ -160,7 +164,9 @@ async def test_a_round_that_ended_while_nobody_heard_of_it_is_not_run_again(tmp_
     async with knowing(tmp_path) as node:
         # given a research of which the journal lost all since its deeper round began
         node.models = Onward()  # type: ignore[assignment] # it is a port
-        handle = await node.submit(Ticket(id="T-1", text=QUESTION, brief=ResearchOptions(breadth=1, depth=2)))
+        handle = await node.submit(
+            Ticket(id="T-1", text=QUESTION, workflow="research", options=ResearchOptions(breadth=1, depth=2))
+        )
         whole = await handle.outcome()
         child = node.journal.outcome(node.journal.find(f"{handle.run}.9"))
         assert child is not None

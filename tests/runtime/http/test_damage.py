@@ -168,7 +168,9 @@ async def test_a_damaged_research_that_nobody_runs_is_given_up(tmp_path: Path) -
     async with Node.open(settings(tmp_path)) as node:
         flow = node.flows["research"]
         case = ResearchCase(ticket_id="T-1", text="How?", brief=ResearchOptions())
-        await node.journal.accept(Ticket(id="T-1", text="How?", brief=ResearchOptions()), "R-1", flow, case, "gone")
+        await node.journal.accept(
+            Ticket(id="T-1", text="How?", workflow="research", options=ResearchOptions()), "R-1", flow, case, "gone"
+        )
         harm(node.folder, DAMAGES["the beginning is no MessagePack"])
 
         assert await node.resume() == []

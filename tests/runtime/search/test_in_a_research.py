@@ -64,7 +64,7 @@ async def node_with(folder: Path, tavily: FakeTavily, *feeds: str) -> AsyncItera
 
 async def research(node: Node, **brief: Any) -> Report:
     known: dict[str, Any] = {"breadth": 2, "depth": 1, **brief}
-    handle = await node.submit(Ticket(id="T-1", text=QUESTION, brief=ResearchOptions(**known)))
+    handle = await node.submit(Ticket(id="T-1", text=QUESTION, workflow="research", options=ResearchOptions(**known)))
     outcome = await asyncio.wait_for(handle.outcome(), 60)
     assert outcome.why is EndReason.COMPLETED
     return node.report("T-1")

@@ -195,8 +195,8 @@ async def node_on(folder: Path) -> AsyncIterator[tuple[Node, Reads]]:
         reads = Reads()
         for name, fake in (("pages", reads), ("sources", Finds())):
             with contextlib.suppress(AttributeError):
-                await getattr(node.research, name).close()
-            setattr(node.research, name, fake)
+                await getattr(node.wiring.runs_of("research"), name).close()
+            setattr(node.wiring.runs_of("research"), name, fake)
         yield node, reads
 
 
@@ -235,7 +235,9 @@ async def test_a_restored_research_keeps_its_plan_and_reads_no_page_twice(tmp_pa
 
 async def test_what_the_database_knows_is_not_restored(tmp_path: Path) -> None:
     async with node_on(tmp_path) as (node, _):
-        handle = await node.submit(Ticket(id="T-1", text=QUESTION, brief=ResearchOptions(depth=1)))
+        handle = await node.submit(
+            Ticket(id="T-1", text=QUESTION, workflow="research", options=ResearchOptions(depth=1))
+        )
         await handle.outcome()
     save(str(tmp_path), a_project())
 
@@ -245,8 +247,9 @@ async def test_what_the_database_knows_is_not_restored(tmp_path: Path) -> None:
 
 async def test_of_two_who_restore_the_same_only_one_does(tmp_path: Path) -> None:
     case = goes_on(a_project())
+    ticket = Ticket(id=case.ticket_id, text=case.text, workflow="research", options=case.brief)
     async with node_on(tmp_path) as (one, _), node_on(tmp_path) as (other, _):
-        first, second = await one.restore(case, "R-1"), await other.restore(case, "R-1")
+        first, second = await one.restore(ticket, case, "R-1"), await other.restore(ticket, case, "R-1")
 
         assert first is not None
         assert second is None

@@ -80,7 +80,11 @@ async def filled(tmp_path: Path) -> Path:
     folder = tmp_path / "task-data"
     async with Node.open(Settings(storage=StorageSettings(folder=str(folder)))) as node:
         await (await node.submit(Ticket(id="T-1", text="My VPN drops."))).outcome()
-        await (await node.submit(Ticket(id="T-2", text="What is a VPN?", brief=ResearchOptions(1, 1)))).outcome()
+        await (
+            await node.submit(
+                Ticket(id="T-2", text="What is a VPN?", workflow="research", options=ResearchOptions(1, 1))
+            )
+        ).outcome()
         await node.memory.store("k", "T-9", "Quallenwurzel", Resolution("A."))
     assert {"T-2.md", "terminus.db"} <= tree(folder).keys()
     return folder

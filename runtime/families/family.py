@@ -1,0 +1,134 @@
+"""What a family of agents is to this program: one record, and what its runs share in a process."""
+
+import importlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Protocol
+
+import msgspec
+
+from actors.ports import Knowledge, Memory, Model, Tickets
+from actors.reporting.report import Report
+from actors.workflow.outcome import Outcome
+from actors.workflow.tables import Case, Run, Workflow
+from bus import Actor, Event
+from runtime.child_workflow import Children
+from runtime.processes.pool import Workers
+from runtime.run import LiveRun
+from runtime.settings import Settings
+from runtime.storage.effects import Effects
+from runtime.tickets import Ticket
+
+
+class RunDependencies(NamedTuple):
+    """What is one run's own. Runs of the same family within it share all but the id and what is below them."""
+
+    run: str
+    ticket: str
+    """As logs name it."""
+    model: Model
+    children: Children
+    effects: Effects
+    ports: Any = None
+    """Those that the family makes for each outermost run; only the family knows their type."""
+
+
+Roles = Mapping[str, Callable[[RunDependencies], Actor[Any]]]
+
+
+class SharedPorts(Protocol):
+    """What all runs of a process share."""
+
+    @property
+    def settings(self) -> Settings: ...
+    @property
+    def folder(self) -> Path: ...
+    @property
+    def workers(self) -> Workers: ...
+    @property
+    def memory(self) -> Memory: ...
+    @property
+    def knowledge(self) -> Knowledge: ...
+    @property
+    def tickets(self) -> Tickets: ...
+    @property
+    def instructions(self) -> Mapping[str, str]:
+        """The system prompt of each agent, by name."""
+        ...
+
+
+class FamilyRuns:
+    """What the runs of a family share in one process: made with the first of them, closed with the process."""
+
+    money = 0.0
+    """What one run may spend on models; 0: no limit."""
+    held_back = 0.0
+    """The share of its budget that only its last task may use."""
+
+    def __init__(self, roles: Roles) -> None:
+        """:param roles: who plays which role, save those that whole runs play; nobody exists before they are asked."""
+        self.roles = roles
+
+    def make_ports(self, own: RunDependencies) -> Any:  # noqa: ARG002 - most families need none
+        """The ports of one outermost run, which those within it share."""
+        return None
+
+    def follow(self, live: LiveRun) -> None:
+        """A run begins, or goes on: watch it, or have something follow its end."""
+
+    async def close(self) -> None:
+        """The process ends."""
+
+
+class ChildRole(NamedTuple):
+    """A role that is played by a whole run, of this family or another."""
+
+    workflow: str
+    make_case: Callable[[Any, str, Settings], Case]
+    """Of the request of the step, and of the child's id."""
+    make_answer: Callable[[Run, Outcome], Event]
+    """What the child's end means to the step that asked."""
+    hold_back: Callable[[Settings], float] = lambda _: 0.0
+    """Seconds of its parent's time that the child does not get, for what the parent has yet to do."""
+
+
+class Family(msgspec.Struct, frozen=True, kw_only=True):
+    """A family of agents. It is registered in one line, in `runtime.families`."""
+
+    flow: Workflow
+    """Its table, with the limits that it was written with."""
+    label: str
+    """What one of its tickets is called, such as "research"."""
+    runs: str
+    """`module:class` of its `FamilyRuns`, which takes the `SharedPorts`; loaded with its first run."""
+    make_case: Callable[[Ticket, Settings], Case]
+    """How a ticket becomes its case."""
+    order_of: Callable[[Any], object]
+    """What of a case came with its ticket: the same ticket again gives an equal value."""
+    options: type[msgspec.Struct] | None = None
+    """The type of `Ticket.options`; None: it takes none."""
+    answers: Mapping[type[msgspec.Struct], str] = {}
+    """What it answers without a model: for each output schema the module whose `ANSWERS` does so."""
+    children: Mapping[str, ChildRole] = {}
+    """Its roles that whole runs play."""
+    limits_as: Mapping[str, str] = {}
+    """Roles that have the limits of another one in the configuration."""
+    report: Callable[[Any], Report | None] | None = None
+    """The report that a case holds; None: its outcome is a resolution."""
+    answered_by: Callable[[Any], str] = lambda case: str(case.ticket_id)
+    """The ticket whose answer a case gives: what is said of that answer is said of this ticket's."""
+
+    @property
+    def name(self) -> str:
+        return self.flow.name
+
+    @property
+    def outcome(self) -> Literal["resolution", "report"]:
+        """How its outcome is shown."""
+        return "report" if self.report else "resolution"
+
+    def load(self) -> Callable[[SharedPorts], FamilyRuns]:
+        """Import what its runs need."""
+        module, _, name = self.runs.partition(":")
+        runs: Callable[[SharedPorts], FamilyRuns] = getattr(importlib.import_module(module), name)
+        return runs

@@ -1,0 +1,99 @@
+"""Puts runs to work: the ports and agents of their family, and the runs within them."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import structlog
+
+from actors.workflow.outcome import Outcome
+from actors.workflow.tables import Case, Run, Workflow
+from bus import ActorFactories, Request
+from runtime.child_workflow import Children, ChildRun
+from runtime.families.family import ChildRole, Family, FamilyRuns, RunDependencies
+from runtime.run import LiveRun, ResumeState
+from runtime.storage.effects import Effects, ModelAccount
+from runtime.storage.journal import UnknownRun
+
+if TYPE_CHECKING:
+    from runtime.node import Node
+
+
+class Wiring:
+    """One per process."""
+
+    def __init__(self, node: "Node", families: Mapping[str, Family], flows: Mapping[str, Workflow]) -> None:
+        """:param flows: the tables of the families, as configured."""
+        self._node = node
+        self._families = families
+        self._flows = flows
+        self._runs: dict[str, FamilyRuns] = {}
+        self._log = structlog.get_logger().bind()
+
+    def runs_of(self, workflow: str) -> FamilyRuns:
+        """What the runs of a family share; most tickets need one family only, and do without loading the others."""
+        if (runs := self._runs.get(workflow)) is None:
+            family = self._families[workflow]
+            runs = self._runs[workflow] = family.load()(self._node)
+            children = {role: partial(self._child, workflow, child) for role, child in family.children.items()}
+            runs.roles = {**runs.roles, **children}
+        return runs
+
+    def begin(self, run_id: str, flow: Workflow, case: Case, replayed: ResumeState | None) -> LiveRun:
+        """Put an outermost run to work that is durable."""
+        runs, effects = self.runs_of(flow.name), Effects(self._node.database, run_id)
+        model, spent = self._node.models.for_run(
+            run_id, ModelAccount(effects), money=runs.money, held_back=runs.held_back
+        )
+        children = Children(self._node.journal.children(run_id) if replayed else ())
+        own = RunDependencies(run_id, case.ticket_id, model, children, effects)
+        own = own._replace(ports=runs.make_ports(own))
+        live = LiveRun(
+            run_id, flow, case, ActorFactories(runs.roles, own), journal=self._node.journal, spent=spent,
+            replayed=replayed, children=children, log=self._log,
+        )  # fmt: skip
+        runs.follow(live)
+        live.on_end(lambda _: effects.forget())
+        return live
+
+    async def close(self) -> None:
+        for runs in self._runs.values():
+            await runs.close()
+
+    def _child(self, workflow: str, role: ChildRole, own: RunDependencies) -> ChildRun:
+        """Who plays a role with a whole run, in a run of this workflow."""
+        return ChildRun(
+            own.run, self._flows[role.workflow], partial(self._open, workflow, role, own), role.make_answer,
+            children=own.children, hold_back=role.hold_back(self._node.settings),
+        )  # fmt: skip
+
+    async def _open(
+        self, workflow: str, role: ChildRole, above: RunDependencies, run_id: str, flow: Workflow, request: Request[Any]
+    ) -> LiveRun | tuple[Run, Outcome]:
+        """Begin a run within a run, or go on with the one that the journal knows."""
+        journal, owner = self._node.journal, self._node.owner.token
+        replayed = None
+        try:
+            stored = journal.run(run_id)
+        except UnknownRun:
+            case = role.make_case(request, run_id, self._node.settings)
+            case = msgspec.structs.replace(case, max_seconds=flow.max_seconds)
+            await journal.accept_child(run_id, flow, case, owner)
+        else:
+            if (outcome := journal.outcome(stored)) is not None:
+                return journal.fold(stored), outcome
+            await journal.take_over(stored, owner)
+            flow, case, replayed = journal.flow(stored), journal.case(stored), journal.replayed(stored)
+        runs, own = self.runs_of(flow.name), above._replace(run=run_id, children=Children(journal.children(run_id)))
+        if flow.name != workflow:  # one of the same family goes on with what the run above it has got
+            own = own._replace(effects=Effects(self._node.database, run_id))
+            own = own._replace(ports=runs.make_ports(own))
+        live = LiveRun(
+            run_id, flow, case, ActorFactories(runs.roles, own), journal=journal, replayed=replayed,
+            children=own.children, within=own.ticket,
+        )  # fmt: skip
+        runs.follow(live)
+        if own.effects is not above.effects:
+            live.on_end(lambda _: own.effects.forget())
+        return live
