@@ -51,7 +51,7 @@ def test_every_reference_leads_somewhere_and_every_schema_is_complete() -> None:
     assert set(schemas["NewTicket"]["properties"]) == set(NewTicket.__struct_fields__)
     assert schemas["NewTicket"]["additionalProperties"] is False
     assert schemas["Outcome"]["properties"]["handoffs"]["type"] == "array"
-    for name in ("Ended", "RunStatus"):
+    for name in ("EndedRecord", "RunStatus"):
         assert {"question", "subject", "requester"} < set(schemas[name]["required"])
         assert schemas[name]["properties"]["started"] == {"type": "string", "format": "date-time"}
 

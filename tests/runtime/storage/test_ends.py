@@ -96,8 +96,8 @@ async def test_what_was_told_while_the_disk_was_ill_is_what_stands_there_when_it
     if fault == "hangs" and after < 5:
         fast = msgspec.structs.replace(HELPDESK, max_seconds=0.2)
         monkeypatch.setattr("tests.runtime.storage.test_ends.HELPDESK", fast)
-        for grace in ("moves.CLOSING_SECONDS", "advance.CLOSING_SECONDS"):
-            monkeypatch.setattr(f"actors.{grace}", 0.05)
+        for grace in ("transitions.CLOSING_SECONDS", "advance.CLOSING_SECONDS"):
+            monkeypatch.setattr(f"actors.workflow.{grace}", 0.05)
     disk = Disk(journal._database)
     live = await begun(journal)
     disk.after, disk.fault = after, fault

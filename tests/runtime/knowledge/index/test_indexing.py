@@ -175,7 +175,6 @@ KILLED = """
 import asyncio, sys
 from runtime.knowledge.index.indexing import index
 from runtime.settings import KnowledgeSettings
-from runtime.processes.file_lock import locked
 from runtime.processes.pool import Workers
 
 async def main():
