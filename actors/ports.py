@@ -152,6 +152,10 @@ class Search(Protocol):
         """The sources that can be asked, the best first."""
         ...
 
+    def prior(self, source: str) -> float:
+        """How far a source is trusted to bring what was asked for, 0 to 1."""
+        ...
+
     async def search(
         self, source: str, query: str, *, limit: int, within: float
     ) -> tuple[SearchResult | FailedSource, ...]:

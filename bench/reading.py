@@ -26,7 +26,8 @@ from runtime.crawl.pages import Pages
 from runtime.families.budget import ResearchBudget
 from runtime.knowledge.knowledge_index import KnowledgeIndex
 from runtime.processes.pool import Workers
-from runtime.search.sources import Sources
+from runtime.search.registry import Sources
+from runtime.search.source import SourcePorts
 from runtime.settings import FeedsSettings, FetchSettings, Settings, StorageSettings
 from runtime.storage.database import Database
 from runtime.storage.effects import SCHEMA, Effects
@@ -84,8 +85,8 @@ async def measure(latency: float) -> Figures:
             feeds=FeedsSettings(urls=tuple(f"http://{host}:{port}/feed.rss" for host in HOSTS)),
         )  # fmt: skip
         database, workers, client = Database(Path(folder) / "t.db", SCHEMA), Workers(2), Client(settings.fetch)
-        sources = Sources(settings, KnowledgeIndex(folder, workers), workers, client)
-        pages, cpu = Pages(settings, workers, client), time.process_time()
+        sources = Sources(SourcePorts(settings, KnowledgeIndex(folder, workers), workers, client))
+        pages, cpu = Pages(sources), time.process_time()
         before = _children()
         try:
             taken = [

@@ -25,7 +25,7 @@ from runtime.families.research_runs import ResearchPorts, research_roles
 from runtime.run import LiveRun
 from runtime.settings import Settings
 from tests.clock import settle
-from tests.fakes import Notebook, Stage, TicketTable
+from tests.fakes import Notebook, Stage, TicketTable, Trusts
 
 QUESTION = "How does the Halyard cache decide what to evict?"
 WEB = {
@@ -40,7 +40,7 @@ WEB = {
 """Invented: URL to text."""
 
 
-class Finds:
+class Finds(Trusts):
     """Every source knows every page whose text shares a longer word with the query, those with most first."""
 
     def __init__(self, web: Mapping[str, str] = WEB, names: tuple[str, ...] = ("web",)) -> None:

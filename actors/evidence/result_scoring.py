@@ -15,9 +15,6 @@ from actors.text.urls import host_of, split
 HOSTS = 3
 """Different hosts that are wanted among the pages of a round (RE-8)."""
 
-PRIORS = {"urls": 1.0, "knowledge": 0.9, "tavily": 0.8, "rss": 0.7, "web": 0.6}
-"""How far a source is trusted to bring what was asked for; a source that is not named has the least."""
-
 COMPARED_TERMS = 64
 COMPARED_CHARACTERS = 2_000
 
@@ -46,20 +43,27 @@ class Scored(NamedTuple):
     why: tuple[str, ...]
 
 
-def score_results(results: Sequence[SearchResult], *questions: str) -> tuple[SearchResult, ...]:
-    """Results of one answer, each with the quality that it has for the question that it fits best."""
+def score_results(results: Sequence[SearchResult], *questions: str, prior: float) -> tuple[SearchResult, ...]:
+    """
+    Results of one answer, each with the quality that it has for the question that it fits best.
+
+    :param prior: how far their source is trusted to bring what was asked for, 0 to 1.
+    """
     newest = max((each.published for each in results), default="")
     return tuple(
-        msgspec.structs.replace(each, quality=max(score(each, one, newest=newest).value for one in questions))
+        msgspec.structs.replace(
+            each, quality=max(score(each, one, prior=prior, newest=newest).value for one in questions)
+        )
         for each in results
     )
 
 
-def score(result: SearchResult, question: str, *, newest: str = "") -> Scored:
+def score(result: SearchResult, question: str, *, prior: float = 1.0, newest: str = "") -> Scored:
     """
     Judge a result by what is known of it without reading it.
 
     :param question: what is searched for.
+    :param prior: how far its source is trusted.
     :param newest: the latest date of all results, against which age counts when something recent is asked for.
     """
     wanted = weights(question)
@@ -75,7 +79,7 @@ def score(result: SearchResult, question: str, *, newest: str = "") -> Scored:
     if _RECENT.search(casefold(question)):
         details.append(_freshness(result.published, newest))
         why.append(f"published {result.published}" if result.published else "no date")
-    value = relevance * (0.7 + 0.2 * PRIORS.get(result.source, 0.5) + 0.1 * sum(details) / len(details))
+    value = relevance * (0.7 + 0.2 * prior + 0.1 * sum(details) / len(details))
     for fault in _faults(result.url):
         value /= 2
         why.append(fault)

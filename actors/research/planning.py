@@ -95,7 +95,7 @@ def limit_plan(draft: PlanDraft, text: str, brief: ResearchOptions, sources: tup
     return Plan(
         questions=questions,
         queries=queries or _cut(questions, QUERY_CHARACTERS),
-        sources=tuple(each for each in (brief.sources or sources) if each in sources),
+        sources=brief.sources or sources,
         sides=sides,
         criteria=criteria,
         least_results=0 if deeper else -(-brief.breadth // 2),

@@ -83,7 +83,7 @@ class Searcher(Actor[RunSearches]):
                 await self._ask(task, limit, within)
             found = [each for each in task.found if isinstance(each, SearchResult)]
             failed = tuple(each for each in task.found if isinstance(each, FailedSource))
-            task.found = (*score_results(found, task.query, explored), *failed)
+            task.found = (*score_results(found, task.query, explored, prior=self._search.prior(task.source)), *failed)
             ended += 1
             ctx.publish(StageProgress("searching", "Searching", ended, len(tasks), f"{task.source}: {task.query}"))
 

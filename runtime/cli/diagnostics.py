@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from actors.text.urls import web_address
 from runtime.config import PREFIX, ConfigError, is_loopback
 from runtime.families import FAMILIES
 from runtime.families.limits import configure
@@ -22,6 +21,7 @@ from runtime.llm.models import chosen
 from runtime.logs import FILE
 from runtime.messages import pluralize, redact
 from runtime.program import command, shipped_file
+from runtime.search.registry import load_sources
 from runtime.settings import ModelSettings, Settings
 from runtime.storage.condition import free_megabytes
 from runtime.storage.integrity import REMEDY, examine, version
@@ -214,24 +214,17 @@ def model_server(settings: ModelSettings, *, reach: bool) -> Check:
 
 def web_search(settings: Settings) -> Check:
     """Where research may search beside the own documents; nothing is contacted."""
-    sources, missing = [], []
-    if settings.tavily.api_key or settings.tavily.keyless:
-        sources.append(f"Tavily, key {'set' if settings.tavily.api_key else 'not set, so for a few queries only'}")
-        missing.append(("tavily", "pip install tavily-python"))
-    if settings.duckduckgo.enabled:
-        sources.append("DuckDuckGo")
-        missing.append(("ddgs", "pip install -e '.[duckduckgo]'"))
-    if settings.feeds.urls:
-        sources.append(pluralize(len(settings.feeds.urls), "feed"))
-        missing.append(("fastfeedparser", RESEARCH))
+    others = [source for source in load_sources().values() if source.remedy]
+    sources = [source for source in others if source.configured(settings)]
     if not sources:
-        remedy = "Set TAVILY_API_KEY, [feeds] urls or [duckduckgo] enabled; helpdesk tickets need none."
+        remedy = ", or ".join(source.remedy for source in others)
+        remedy = f"{remedy[:1].upper()}{remedy[1:]}; helpdesk tickets need none."
         return Check("Web search", "ok", "none configured: research searches your documents only", remedy)
-    found = "; ".join(sources)
-    if wrong := [url for url in settings.feeds.urls if not web_address(url)]:
-        return Check("Web search", "warning", f"{found}; {redact(wrong[0])} is no web address", "Mend [feeds] urls.")
-    if lacking := _lacking(missing):
-        return Check("Web search", "warning", f"{found}; {lacking[0][0]} is not installed", lacking[0][1])
+    found = "; ".join(source.found(settings) if source.found else source.title for source in sources)
+    faults = [fault for source in sources if (fault := source.fault(settings))]
+    faults += [(f"{source.module} is not installed", source.install) for source in sources if not source.installed]
+    if faults:
+        return Check("Web search", "warning", f"{found}; {faults[0][0]}", faults[0][1])
     return Check("Web search", "ok", found)
 
 

@@ -1,15 +1,14 @@
 """Reads what a research is to be: its options become a brief and a file to write, or one sentence that says why not."""
 
-from collections.abc import Callable, Iterable
-from importlib.util import find_spec
-from typing import NamedTuple
+from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 import msgspec
 
 from actors.research.models import ResearchOptions
 from runtime.llm.models import chosen
-from runtime.messages import display, nearest
+from runtime.messages import display
+from runtime.search.registry import explain_refusal
 from runtime.service_error import ServiceError
 from runtime.settings import Settings
 
@@ -29,33 +28,9 @@ class ResearchOrder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     depth: int | None = None
     """Rounds at most, 1 to 5; without a breadth: pages of one single pass, 1 to 50."""
     sources: tuple[str, ...] = ()
-    """Of knowledge, tavily, web, rss; empty: all that are configured."""
+    """Names of sources; empty: all that are configured."""
     urls: tuple[str, ...] = ()
     """Pages that are read in any case, at most 50."""
-
-
-class Source(NamedTuple):
-    """A source that may be asked for by its name."""
-
-    configured: Callable[[Settings], bool]
-    remedy: str
-    module: str = ""
-    """What must be installed."""
-    install: str = ""
-
-
-SOURCES = {
-    "knowledge": Source(lambda _: True, ""),
-    "tavily": Source(
-        lambda settings: bool(settings.tavily.api_key) or settings.tavily.keyless, "set TAVILY_API_KEY",
-        "tavily", "pip install tavily-python",
-    ),
-    "web": Source(
-        lambda settings: settings.duckduckgo.enabled, "set [duckduckgo] enabled = true",
-        "ddgs", "pip install -e '.[duckduckgo]'",
-    ),
-    "rss": Source(lambda settings: bool(settings.feeds.urls), "name feeds in [feeds] urls"),
-}  # fmt: skip
 
 
 def brief(order: ResearchOrder, settings: Settings, dash: str = "--") -> ResearchOptions:
@@ -102,13 +77,8 @@ def _within(number: int, most: int, what: str) -> int:
 def _sources(names: Iterable[str], settings: Settings, where: str) -> tuple[str, ...]:
     wanted = tuple(dict.fromkeys(each.strip().lower() for each in names if each.strip()))
     for name in wanted:
-        source = SOURCES.get(name)
-        if source is None:
-            raise ServiceError(f"{where}: there is no source {display(name)}. {nearest(name, SOURCES)}")
-        if not source.configured(settings):
-            raise ServiceError(f"{where}: the source {name} is not configured: {source.remedy}, or leave it away.")
-        if source.module and find_spec(source.module) is None:
-            raise ServiceError(f"{where}: the source {name} is not installed: {source.install}, or leave it away.")
+        if said := explain_refusal(name, settings):
+            raise ServiceError(f"{where}: {said}")
     return wanted
 
 

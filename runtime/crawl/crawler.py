@@ -12,12 +12,12 @@ from actors.evidence.result_scoring import reasons
 from actors.evidence.sources import PAGE_CHARACTERS, FailedSource, Original, Page, Reason, SearchResult
 from runtime.crawl.duplicates import Fetched
 from runtime.crawl.extract.extracted import Extracted
-from runtime.crawl.http_client import Client, FetchResult
+from runtime.crawl.http_client import FetchResult
 from runtime.crawl.robots import Robots
-from runtime.processes.pool import WorkError, Workers, WorkTimedOut
-from runtime.settings import Settings
+from runtime.processes.pool import WorkError, WorkTimedOut
+from runtime.search.registry import Sources
+from runtime.search.source_client import SourceFailed
 
-READ = "runtime.crawl.own_document:read"
 EXTRACT = "runtime.crawl.extract.page:extract"
 EXTRACT_SECONDS = 10.0
 KEEP = "runtime.crawl.originals:keep"
@@ -35,13 +35,14 @@ def is_web(result: SearchResult) -> bool:
 class Crawler:
     """One a process."""
 
-    def __init__(self, settings: Settings, database: str, workers: Workers, client: Client, now: Callable[[], float]):
+    def __init__(self, sources: Sources, now: Callable[[], float]) -> None:
         """
-        :param database: the index of the own documents.
+        :param sources: some of them read themselves what they found.
         :param now: seconds since 1970, for the time of reading.
         """
+        settings, _, workers, client = sources.ports
         self._settings = settings
-        self._database = database
+        self._sources = sources
         self._workers = workers
         self._client = client
         self._now = now
@@ -76,13 +77,14 @@ class Crawler:
         return await self._client.get(result.url, within=within, hop=hop)
 
     async def _document(self, result: SearchResult, query: str, within: float) -> Fetched:
-        source = key_of(result.url)
+        scheme = result.url.partition(":")[0]
+        reader = self._sources.reader(scheme)
+        if reader is None:
+            return _missed(result, "refused", "No source that is configured reads addresses of this kind.")
         try:
-            said = await self._workers.call(READ, self._database, source, query, within=within, returns=Extracted)
-        except WorkTimedOut:
-            return _missed(result, "timed_out", f"The document could not be read within {within:g} seconds.")
-        except WorkError:
-            return _missed(result, "unreachable", "The document could not be read: `index` may have to be run again.")
+            said = await reader.read(result.url, query, within=within)
+        except SourceFailed as error:
+            return _missed(result, error.reason, str(error))
         return self._judged(result, result.url, said)
 
     async def _text(self, result: SearchResult, sent: FetchResult, query: str) -> Fetched:

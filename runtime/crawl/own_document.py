@@ -1,4 +1,4 @@
-"""An own document as a page. Runs in a worker process, which keeps the index open."""
+"""A text that is no page of the web, such as an own document, as what is read. Runs in a worker process."""
 
 from actors.evidence.dedup import hash_of, sketch_of
 from actors.evidence.entities import entities
@@ -10,9 +10,13 @@ from runtime.knowledge.query import search
 
 def read(database: str, source: str, question: str) -> Extracted:
     """The beginning of an indexed document, letter by letter: offsets of its passages refer to it."""
-    text = search.read(database, source)
+    return describe_text(search.read(database, source), question)
+
+
+def describe_text(text: str, question: str, title: str = "") -> Extracted:
+    """The beginning of a text as it is, with what a reader wants to know of it."""
     kept = text[:PAGE_CHARACTERS]
     return Extracted(
-        title="", text=kept, full_length=len(text), sha256=hash_of(text), sketch=sketch_of(kept),
+        title=title, text=kept, full_length=len(text), sha256=hash_of(text), sketch=sketch_of(kept),
         summary=summary(kept), key_points=key_points(kept, question), entities=entities(kept),
     )  # fmt: skip

@@ -3,41 +3,37 @@
 import asyncio
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from actors.evidence.dedup import key_of
 from actors.evidence.sources import FailedSource, Page, SearchResult
 from runtime.crawl.address_policy import is_public
-from runtime.crawl.batch import Batch, Extractor
+from runtime.crawl.batch import Batch
 from runtime.crawl.batch_reader import BatchReader
 from runtime.crawl.candidate_queue import SPARES
 from runtime.crawl.crawler import Crawler, is_web
 from runtime.crawl.duplicates import Fetched, Seen
-from runtime.knowledge.knowledge_index import FILE
+from runtime.search.registry import Sources
 
 if TYPE_CHECKING:
-    from runtime.crawl.http_client import Client
     from runtime.families.budget import ResearchBudget
-    from runtime.processes.pool import Workers
-    from runtime.settings import Settings
     from runtime.storage.effects import Effects
-
-FINDS_ITSELF = "tavily"
-"""The source that the extracting service is: it knows the addresses that it found."""
 
 
 class Pages:
     """Reading of a process; its limits hold for all runs together."""
 
-    def __init__(
-        self, settings: "Settings", workers: "Workers", client: "Client", now: Callable[[], float] = time.time
-    ) -> None:
-        """:param now: seconds since 1970, for the time of reading."""
-        self.settings = settings
-        self.crawler = Crawler(settings, str(Path(settings.storage.folder).absolute() / FILE), workers, client, now)
-        self.extractor: Extractor | None = None
-        """Asked before our own crawler, when there is one."""
+    def __init__(self, sources: Sources, now: Callable[[], float] = time.time) -> None:
+        """
+        :param sources: they read what is no page of the web, and one may get texts of pages before our own crawler.
+        :param now: seconds since 1970, for the time of reading.
+        """
+        self.settings = sources.ports.settings
+        self.crawler = Crawler(sources, now)
+        extractor = sources.extractor()
+        self.extracts = extractor[0] if extractor else ""
+        """The source that gets texts of pages: it knows the addresses that it found itself."""
+        self.extractor = extractor[1] if extractor else None
 
     def for_run(self, effects: "Effects", purse: "ResearchBudget", project: str = "") -> "RunPages":
         """:param project: the research for which what servers send is kept; none: it is not."""
@@ -108,7 +104,7 @@ class RunPages:
             each.url
             for each in candidates
             if is_web(each)
-            and (each.source == FINDS_ITSELF or is_public(each.url))
+            and (each.source == self._shared.extracts or is_public(each.url))
             and self._effects.get("fetched", key_of(each.url), Fetched) is None
         ]
 

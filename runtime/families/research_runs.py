@@ -15,7 +15,8 @@ from runtime.families.budget import ResearchBudget
 from runtime.families.family import FamilyRuns, Roles, RunDependencies, SharedPorts
 from runtime.knowledge.page_reader import Reader
 from runtime.run import LiveRun
-from runtime.search.sources import Sources
+from runtime.search.registry import Sources
+from runtime.search.source import SourcePorts
 from runtime.state_files.autosave import Autosave
 
 WORK = ("runtime.knowledge.query.search", "runtime.crawl.own_document")
@@ -51,9 +52,8 @@ class ResearchRuns(FamilyRuns):
         self._limits = settings.research
         self._workers = shared.workers
         self.client = Client(settings.fetch)
-        self.sources = Sources(settings, shared.knowledge, shared.workers, self.client)
-        self.pages = Pages(settings, shared.workers, self.client)
-        self.pages.extractor = self.sources.tavily
+        self.sources = Sources(SourcePorts(settings, shared.knowledge, shared.workers, self.client))
+        self.pages = Pages(self.sources)
         self.reader = Reader(shared.knowledge, shared.workers)
         self.keeper = Autosave(shared.folder, shared.workers, settings.research.backup_seconds)
 

@@ -16,13 +16,13 @@ from actors.research.searcher import Searcher
 from runtime.crawl.extract.extracted import Extracted
 from runtime.crawl.extract.page import extract
 from runtime.crawl.http_client import Client
-from runtime.crawl.pages import Pages
 from runtime.settings import FetchSettings, ResearchSettings
 from tests import site_pages
 from tests.actors.research.test_extractor import Turn
 from tests.clock import hurried
+from tests.fakes import Trusts
 from tests.inquiry import WEB, Inquiry, Reads
-from tests.runtime.crawl.kit import Here, Noted, purse, settings
+from tests.runtime.crawl.kit import Here, Noted, make_pages, purse, settings
 from tests.site import Site, site
 
 WORD = re.compile(r"\w+")
@@ -104,7 +104,7 @@ SLOW: list[tuple[float, tuple[float, ...]]] = [
 """Seconds that a search takes, and those that each of its results does: a quick web, a usual one, and bad ones."""
 
 
-class Engine:
+class Engine(Trusts):
     """A search that takes its time and finds pages of the site, the best first."""
 
     names = ("web",)
@@ -137,7 +137,7 @@ async def top_five(web: Site, folder: Path, here: Here, searching: float, readin
     )  # fmt: skip
     client = Client(FetchSettings(allow=("127.0.0.0/8",)))
     try:
-        pages = Pages(settings(folder, client.settings), here, client).for_run(Noted(), purse())
+        pages = make_pages(settings(folder, client.settings), here, client).for_run(Noted(), purse())
         known: dict[str, Any] = {
             "text": text, "brief": brief, "plan": plan, "results": found.results, "partial": "",
         }  # fmt: skip

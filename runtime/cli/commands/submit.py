@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from runtime.cli import utf8
 from runtime.program import command
+from runtime.search.sources import names
 from runtime.service_error import ServiceError
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     research.add_argument(
         "--depth", type=int, metavar="N", help="rounds at most; without --breadth: one pass over N pages"
     )
-    research.add_argument("--sources", type=utf8, metavar="LIST", help="of knowledge,tavily,web,rss (default: all)")
+    research.add_argument("--sources", type=utf8, metavar="LIST", help=f"of {','.join(names())} (default: all)")
     research.add_argument("--url", type=utf8, nargs="+", action="extend", help="pages that are read in any case")
     research.add_argument("--out", metavar="FILE", help="write the report, too: .md, .html, .docx or .pdf")
 
@@ -169,7 +170,7 @@ def _brief(arguments: argparse.Namespace, settings: "Settings") -> "ResearchOpti
 
     sources = tuple((arguments.sources or "").replace(",", " ").split())
     if arguments.sources is not None and not sources:
-        raise ServiceError("--sources names none: give some of knowledge,tavily,web,rss, or leave it away.")
+        raise ServiceError(f"--sources names none: give some of {','.join(names())}, or leave it away.")
     order = ResearchOrder(
         breadth=arguments.breadth, depth=arguments.depth, sources=sources, urls=tuple(arguments.url or ())
     )

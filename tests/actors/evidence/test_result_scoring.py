@@ -24,7 +24,8 @@ def result(
 
 
 def quality(question: str = QUESTION, newest: str = "", **more: Any) -> float:
-    return score(result(**more), question, newest=newest).value
+    prior = more.pop("prior", 0.6)
+    return score(result(**more), question, prior=prior, newest=newest).value
 
 
 def test_what_has_the_words_of_the_question_is_better_than_what_has_not() -> None:
@@ -45,7 +46,7 @@ def test_what_has_the_words_of_the_question_is_better_than_what_has_not() -> Non
         {"url": "https://a.example/eviction.pdf"},
         {"url": "https://a.example/eviction.zip"},
         {"url": "http://a.example/eviction"},
-        {"source": "unheard of"},
+        {"prior": 0.5},
         {"quality": 0.1},
     ],
 )
@@ -62,7 +63,7 @@ def test_a_path_that_only_looks_like_a_list_is_none(url: str) -> None:
 
 def test_its_source_is_trusted_by_what_it_says_and_by_what_it_is() -> None:
     assert quality(quality=0.95) > quality(quality=0.4)
-    assert quality(source="knowledge") > quality(source="tavily") > quality(source="rss") > quality()
+    assert quality(prior=0.9) > quality(prior=0.7) > quality(prior=0.6)
 
 
 def test_age_counts_only_when_something_recent_is_asked_for() -> None:

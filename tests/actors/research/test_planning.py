@@ -60,9 +60,10 @@ def test_pr_3_every_query_of_a_draft_is_planned() -> None:
 
 
 @pytest.mark.req("PR-3")
-def test_only_known_sources_are_planned() -> None:
+def test_the_sources_of_an_order_are_planned_as_they_are_so_that_the_search_can_refuse_an_unknown_one() -> None:
     plan = limit_plan(PlanDraft((TASK,), (TASK,)), TASK, ResearchOptions(sources=("rss", "moon")), ("web", "rss"))
-    assert plan.sources == ("rss",)
+    assert plan.sources == ("rss", "moon")
+    assert limit_plan(PlanDraft((TASK,), (TASK,)), TASK, ResearchOptions(), ("web", "rss")).sources == ("web", "rss")
 
 
 texts = st.lists(st.text(max_size=700), max_size=40).map(tuple)

@@ -19,6 +19,7 @@ from actors.text.urls import host_of
 from actors.workflow.progress import StageProgress
 from tests.actors.research.test_extractor import Turn
 from tests.clock import settle
+from tests.fakes import Trusts
 from tests.patience import HANGS_SECONDS, promised
 from tests.research import a_page
 
@@ -30,7 +31,7 @@ def hit(url: str, title: str = "Tea leaves", summary: str = "", source: str = "w
     return SearchResult(source, title, url, summary or f"On {url}.", query="tea leaves", **more)
 
 
-class Answers:
+class Answers(Trusts):
     """Sources that say what they were told; each answer is held back until it is let go, or not at all."""
 
     names = ("knowledge", "web", "rss")

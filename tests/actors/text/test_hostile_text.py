@@ -90,7 +90,7 @@ RESEARCH: dict[str, Callable[[str], object]] = {
     "key": lambda text: key_of(f"http://a.example/{text}"),
     "sketch": sketch_of,
     "address": lambda text: (urls.web_address(text), links.link(text), links.publisher(f"https://{text}")),
-    "quality": lambda text: result_scoring.score_results((result(text),), text),
+    "quality": lambda text: result_scoring.score_results((result(text),), text, prior=0.6),
     "essential": lambda text: summarize.essential(text, "What is a?"),
     "key points": lambda text: summarize.key_points(text, "What is a?"),
     "results": lambda text: searcher.results((result(text),) * 51),

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from actors.research.models import ResearchOptions
-from runtime.cli import research_options
 from runtime.cli.research_options import MOST_PAGES, MOST_URLS, ResearchOrder, brief
 from runtime.service_error import ServiceError
 from runtime.settings import (
@@ -103,7 +102,7 @@ def test_a_source_of_the_configuration_that_is_none_is_named_with_its_place() ->
 
 
 def test_a_source_that_is_not_installed_says_how_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(research_options, "find_spec", lambda _: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
 
     assert "pip install -e '.[duckduckgo]'" in refusal(ALL, sources=("web",))
 

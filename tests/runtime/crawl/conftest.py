@@ -9,7 +9,7 @@ from runtime.crawl.http_client import Client
 from runtime.crawl.pages import Pages
 from runtime.storage.database import Database
 from runtime.storage.effects import SCHEMA, Effects
-from tests.runtime.crawl.kit import LOOPBACK, SOON, Here, settings
+from tests.runtime.crawl.kit import LOOPBACK, SOON, Here, make_pages, settings
 from tests.site import Site, site
 
 
@@ -42,4 +42,4 @@ async def here() -> AsyncIterator[Here]:
 
 @pytest.fixture
 def pages(tmp_path: Path, client: Client, here: Here) -> Pages:
-    return Pages(settings(tmp_path), here, client, now=lambda: 1_800_000_000.0)
+    return make_pages(settings(tmp_path), here, client, now=lambda: 1_800_000_000.0)

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -9,13 +10,16 @@ import msgspec
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from actors.evidence.sources import FailedSource, Page, SearchResult
-from runtime.crawl.http_client import Bounds
+from runtime.crawl.http_client import Bounds, Client
 from runtime.crawl.pages import Pages
 from runtime.families.budget import ResearchBudget
 from runtime.processes.pool import Workers
 from runtime.processes.worker import _function
+from runtime.search.registry import Sources
+from runtime.search.source import SourcePorts
 from runtime.settings import FetchSettings, ResearchSettings, Settings, StorageSettings
 from runtime.storage.effects import Effects
+from tests.fakes import Knows
 
 R = TypeVar("R")
 SOON = Bounds(pause=0.02)
@@ -81,6 +85,13 @@ def settings(folder: Any, fetch: FetchSettings = LOOPBACK, **research: Any) -> S
     return Settings(
         fetch=fetch, storage=StorageSettings(folder=str(folder)), research=ResearchSettings(**research)
     )  # fmt: skip
+
+
+def make_pages(
+    settings: Settings, workers: Workers, client: Client, now: Callable[[], float] = time.time
+) -> Pages:  # fmt: skip
+    """The reading of a process, with an index that nobody searches."""
+    return Pages(Sources(SourcePorts(settings, Knows(), workers, client)), now)
 
 
 def purse(pages: float = 0) -> ResearchBudget:

@@ -17,7 +17,7 @@ from runtime.storage.database import Database
 from runtime.storage.effects import SCHEMA, Effects
 from tests.clock import settle
 from tests.patience import HANGS_SECONDS
-from tests.runtime.crawl.kit import SOON, Heard, Here, purse, read, settings
+from tests.runtime.crawl.kit import SOON, Heard, Here, make_pages, purse, read, settings
 from tests.site import Site, site
 from tests.site_pages import ARTICLES
 
@@ -51,7 +51,10 @@ async def test_a_reading_that_was_cut_off_chooses_the_same_when_it_is_resumed(
         async with site() as web:
             database = Database(tmp_path / f"{name}.db", SCHEMA)
             client = Client(FetchSettings(allow=("127.0.0.0/8",)), SOON)
-            pages, urls = Pages(settings(tmp_path), here, client, now=lambda: 0.0), [web.url(path) for path in paths]
+            pages, urls = (
+                make_pages(settings(tmp_path), here, client, now=lambda: 0.0),
+                [web.url(path) for path in paths],
+            )
             try:
                 if name == "cut":
                     task = asyncio.create_task(
@@ -160,7 +163,7 @@ async def test_whoever_stops_reading_still_hears_of_what_had_arrived(
     web: Site, effects: Effects, tmp_path: Path, here: Here
 ) -> None:
     client = Client(FetchSettings(allow=("127.0.0.0/8",), per_host=8))
-    pages, heard = Pages(settings(tmp_path), here, client), Heard()
+    pages, heard = make_pages(settings(tmp_path), here, client), Heard()
     urls = [web.url(path) for path in ("/silent", "/article", "/articles/barrage", "/gone")]
     task = asyncio.create_task(read(pages, effects, urls, then=heard))
     async with asyncio.timeout(HANGS_SECONDS):

@@ -17,7 +17,7 @@ from runtime.processes.pool import Workers
 from runtime.settings import FetchSettings
 from runtime.storage.effects import Effects
 from tests.research import a_page
-from tests.runtime.crawl.kit import Heard, Here, purse, results, settings
+from tests.runtime.crawl.kit import Heard, Here, make_pages, purse, results, settings
 from tests.runtime.crawl.test_pages import Service
 from tests.site import Site
 
@@ -102,7 +102,9 @@ async def test_a_research_goes_on_without_originals(
 ) -> None:
     client = Client(FetchSettings(allow=("127.0.0.0/8",), original_megabytes=megabytes))
     try:
-        pages = await crawled(Pages(settings(tmp_path, client.settings), here, client), effects, web.url("/article"))
+        pages = await crawled(
+            make_pages(settings(tmp_path, client.settings), here, client), effects, web.url("/article")
+        )
     finally:
         await client.close()
 
@@ -115,7 +117,7 @@ async def test_a_disk_that_fails_costs_no_page(web: Site, effects: Effects, clie
     workers = Workers(1)
     try:
         with capture_logs() as logs:
-            read = await crawled(Pages(settings(tmp_path), workers, client), effects, web.url("/article"))
+            read = await crawled(make_pages(settings(tmp_path), workers, client), effects, web.url("/article"))
     finally:
         workers.close()
 

@@ -20,7 +20,7 @@ from runtime.settings import FetchSettings
 from runtime.storage.database import Database
 from runtime.storage.effects import SCHEMA, Effects
 from tests.clock import hurried
-from tests.runtime.crawl.kit import SOON, Here, Noted, read, settings
+from tests.runtime.crawl.kit import SOON, Here, Noted, make_pages, read, settings
 from tests.runtime.knowledge.kit import VPN, library
 from tests.site import BEHAVIOURS, FLAKY, PAGES, TRICKLE_SECONDS, Reply, Site
 from tests.site_pages import ARTICLES, INJECTED, NOISE
@@ -32,7 +32,7 @@ async def test_whatever_a_page_does_it_is_read_or_reported_and_logged_and_the_ot
 ) -> None:
     fetch = FetchSettings(allow=("127.0.0.0/8",), page_megabytes=0.05, per_host=8, page_seconds=5.0)
     client, workers = Client(fetch, SOON), Workers(2)
-    pages = Pages(settings(tmp_path, fetch, round_seconds=60.0), workers, client)
+    pages = make_pages(settings(tmp_path, fetch, round_seconds=60.0), workers, client)
     paths = [*PAGES, *BEHAVIOURS, *FLAKY, "/chain/0"]
     paths.remove("/endless-chunks")  # which takes all of its 30 seconds, and is tried elsewhere
     urls = [*(web.url(path) for path in paths), "http://127.0.0.9:1/", "ftp://x/"]
@@ -100,7 +100,7 @@ async def test_a_slow_page_is_not_waited_for_when_enough_others_are_there(
     web: Site, effects: Effects, tmp_path: Path, here: Here
 ) -> None:
     client = Client(FetchSettings(allow=("127.0.0.0/8",)))
-    pages = Pages(settings(tmp_path, client.settings, round_seconds=10.0), here, client)
+    pages = make_pages(settings(tmp_path, client.settings, round_seconds=10.0), here, client)
     try:
         heard = await read(pages, effects, [web.url(p) for p in ("/silent", "/article", "/articles/tram")], wanted=2)
     finally:
@@ -127,7 +127,7 @@ async def test_a_page_has_the_time_that_is_configured_unless_the_round_has_less(
 ) -> None:
     fetch = FetchSettings(allow=("127.0.0.0/8",), page_seconds=page_seconds, robots=False)
     client, loop = Client(fetch), asyncio.get_running_loop()
-    pages = Pages(settings(tmp_path, fetch, round_seconds=round_seconds), here, client)
+    pages = make_pages(settings(tmp_path, fetch, round_seconds=round_seconds), here, client)
     try:
         with hurried():
             start = loop.time()
@@ -149,7 +149,7 @@ async def test_a_page_has_the_time_that_is_configured_unless_the_round_has_less(
 async def test_a_site_may_be_as_slow_with_its_rules_as_with_its_pages(web: Site, tmp_path: Path, here: Here) -> None:
     web.latency = 12.0
     client = Client(FetchSettings(allow=("127.0.0.0/8",)))
-    pages = Pages(settings(tmp_path, client.settings, round_seconds=600.0), here, client)
+    pages = make_pages(settings(tmp_path, client.settings, round_seconds=600.0), here, client)
     try:
         with hurried():
             heard = await read(pages, Noted(), [web.url("/articles/tram")], within=600.0)
@@ -222,7 +222,7 @@ async def test_an_extracting_service_is_asked_once_and_our_crawler_gets_the_rest
 ) -> None:
     urls = [web.url(path) for path in ("/article", "/articles/tram", "/articles/bees")]
     service = Service({urls[0]: "# From outside\n\n" + ARTICLES["/articles/ferry"] * 30, urls[1]: "Too little."})
-    pages.extractor = service
+    pages.extractor, pages.extracts = service, "tavily"
     heard = await read(pages, effects, urls, wanted=3, source="tavily")
     again = await read(pages, effects, urls, wanted=3, source="tavily")
 
@@ -239,7 +239,7 @@ async def test_an_extracting_service_never_hears_of_addresses_of_the_own_network
     web: Site, effects: Effects, pages: Pages
 ) -> None:
     service = Service({web.url("/article"): "Nobody asked for this."})
-    pages.extractor = service
+    pages.extractor, pages.extracts = service, "tavily"
 
     heard = await read(pages, effects, [web.url("/article")])
 
@@ -253,7 +253,7 @@ async def test_an_extracting_service_never_hears_of_addresses_of_the_own_network
 async def test_a_service_that_fails_is_logged_and_our_crawler_reads_all(
     web: Site, effects: Effects, pages: Pages, error: Exception
 ) -> None:
-    pages.extractor = Service({}, error)
+    pages.extractor, pages.extracts = Service({}, error), "tavily"
     with capture_logs() as logs:
         heard = await read(pages, effects, [web.url("/article"), web.url("/gone")], source="tavily")
 
@@ -267,7 +267,7 @@ async def test_text_that_cannot_be_found_in_time_is_given_up_with_its_process(
 ) -> None:
     monkeypatch.setattr(crawler, "EXTRACT_SECONDS", 0.01)
     workers = Workers(1)
-    pages = Pages(settings(tmp_path, FetchSettings(robots=False)), workers, client)
+    pages = make_pages(settings(tmp_path, FetchSettings(robots=False)), workers, client)
     try:
         heard = await read(pages, effects, [web.url("/article")])
     finally:
@@ -279,7 +279,7 @@ async def test_text_that_cannot_be_found_in_time_is_given_up_with_its_process(
 
 async def test_real_workers_find_the_text_too(web: Site, effects: Effects, tmp_path: Path, client: Client) -> None:
     workers = Workers(1)
-    pages = Pages(settings(tmp_path), workers, client)
+    pages = make_pages(settings(tmp_path), workers, client)
     try:
         heard = await read(pages, effects, [web.url("/article"), web.url("/private/accounts")])
     finally:
@@ -309,7 +309,7 @@ async def test_an_own_document_is_read_from_the_index_letter_by_letter(tmp_path:
     try:
         (tmp_path / "data").mkdir()
         await index([library(tmp_path / "kb")], tmp_path / "data", workers, made.knowledge)
-        heard = await read(Pages(made, workers, client), Effects(database, "r"), ["knowledge:kb/vpn.md"])
+        heard = await read(make_pages(made, workers, client), Effects(database, "r"), ["knowledge:kb/vpn.md"])
     finally:
         workers.close()
         database.close()
@@ -325,7 +325,7 @@ async def test_a_document_that_is_not_in_the_index_is_reported(
 ) -> None:
     workers = Workers(1)
     try:
-        heard = await read(Pages(settings(tmp_path), workers, client), effects, ["knowledge:manual/gone.html"])
+        heard = await read(make_pages(settings(tmp_path), workers, client), effects, ["knowledge:manual/gone.html"])
     finally:
         workers.close()
 

@@ -20,6 +20,7 @@ from runtime.state_files.recovery import find_unfinished, goes_on, restore, rest
 from runtime.state_files.state_file import parse_state, render_state
 from runtime.state_files.writer import save
 from runtime.storage.journal import Ticket
+from tests.fakes import Trusts
 from tests.research import HARBOR, QUAY, QUESTION, a_case, a_page
 from tests.runtime.state_files.kit import a_project
 
@@ -175,7 +176,7 @@ class Reads:
     async def close(self) -> None: ...
 
 
-class Finds:
+class Finds(Trusts):
     """Finds both pages, whatever is asked."""
 
     names = ("web",)

@@ -198,7 +198,7 @@ FEED = FeedsSettings(urls=("https://a.example/feed", "https://b.example/feed"))
         ({}, "ok", "none configured", "Set TAVILY_API_KEY"),
         ({"tavily": TavilySettings(api_key="tvly-secret")}, "ok", "Tavily, key set", ""),
         ({"tavily": TavilySettings(keyless=True)}, "ok", "key not set, so for a few queries only", ""),
-        ({"duckduckgo": DuckduckgoSettings(enabled=True), "feeds": FEED}, "ok", "DuckDuckGo; 2 feeds", ""),
+        ({"duckduckgo": DuckduckgoSettings(enabled=True), "feeds": FEED}, "ok", "2 feeds; DuckDuckGo", ""),
         ({"feeds": FeedsSettings(urls=("file:///x",))}, "warning", "file:///x is no web address", "[feeds] urls"),
     ],
 )

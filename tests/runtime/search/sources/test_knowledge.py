@@ -7,7 +7,9 @@ import pytest
 from actors.evidence.passages import Passage, SearchHits, Span
 from actors.ports import PortFailed
 from runtime.knowledge import no_index_message
-from runtime.search import own_documents
+from runtime.search.source import SourcePorts
+from runtime.search.sources.knowledge import OwnDocuments
+from runtime.settings import Settings
 
 
 def passage(source: str, text: str, score: float, title: str = "A title", *quotes: Span) -> Passage:
@@ -27,7 +29,9 @@ class Shelf:
 
 
 async def ask(shelf: Shelf, limit: int = 5) -> Any:
-    return await own_documents.search(shelf, "tea", limit=limit, within=5)
+    unused: Any = None
+    own = OwnDocuments(SourcePorts(Settings(), shelf, unused, unused))
+    return await own.search("tea", limit=limit, within=5)
 
 
 @pytest.mark.req("PR-11")

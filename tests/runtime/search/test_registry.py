@@ -16,7 +16,8 @@ from actors.ports import PortFailed
 from runtime.crawl.http_client import Client
 from runtime.families.budget import ResearchBudget
 from runtime.processes.pool import Workers
-from runtime.search.sources import RunSources, Sources
+from runtime.search.registry import RunSources, Sources
+from runtime.search.source import SourcePorts
 from runtime.settings import DuckduckgoSettings, FeedsSettings, FetchSettings, Settings, TavilySettings
 from runtime.storage.database import Database
 from runtime.storage.effects import SCHEMA, Effects
@@ -42,7 +43,7 @@ async def sources(folder: Path, own: Shelf | None = None, **sections: Any) -> As
     """As after the start of a process: what was kept in the folder is known."""
     database = Database(folder / "db.sqlite", SCHEMA)
     workers, settings = Workers(1), Settings(**sections)
-    shared = Sources(settings, own or Shelf(), workers, Client(FetchSettings()))
+    shared = Sources(SourcePorts(settings, own or Shelf(), workers, Client(FetchSettings())))
     try:
         yield shared.for_run(Effects(database, "R-1"), ResearchBudget({"pages": 0, "credits": 0}))
     finally:
@@ -69,15 +70,31 @@ async def ask(run: RunSources, source: str, query: str = "VPN") -> tuple[Any, ..
 async def test_only_what_is_configured_can_be_asked(tmp_path: Path, sections: Any, names: tuple[str, ...]) -> None:
     async with sources(tmp_path, **sections) as run:
         assert run.names == names
-        for source in {"tavily", "web", "rss", "urls", "gopher"} - {*names}:
-            with pytest.raises(PortFailed, match="configured are knowledge"):
+        for source in {"tavily", "web", "rss"} - {*names}:
+            with pytest.raises(PortFailed, match=f"The source {source} is not configured: "):
                 await ask(run, source)
+
+
+@pytest.mark.req("PR-4")
+@pytest.mark.parametrize(
+    ("name", "part"), [("knowlege", "Did you mean 'knowledge'?"), ("urls", "Known are: knowledge, rss, tavily, web.")]
+)
+async def test_an_unknown_source_is_refused_with_the_nearest_name(tmp_path: Path, name: str, part: str) -> None:
+    own = Shelf()
+    async with sources(tmp_path, own) as run:
+        with pytest.raises(PortFailed, match=f"There is no source '{name}'") as refused:
+            await ask(run, name)
+
+    assert part in str(refused.value)
+    assert own.asked == [], "nor do the own documents answer for it"
 
 
 async def test_without_being_configured_tavily_is_never_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TAVILY_API_KEY", "")
     async with sources(tmp_path) as run:
-        assert run._shared.tavily is None
+        assert run._shared.extractor() is None
+        with pytest.raises(PortFailed, match="set TAVILY_API_KEY"):
+            await ask(run, "tavily")
 
 
 @pytest.mark.req("PR-11")
@@ -131,7 +148,7 @@ async def test_limits_hold_for_all_researches_of_a_process(tmp_path: Path) -> No
 
 def test_the_sources_cost_nothing_before_they_are_asked() -> None:
     heavy = {"tavily", "httpx", "ddgs", "fastfeedparser", "lxml"}
-    program = f"import runtime.search.sources, sys; print(sorted({heavy} & {{*sys.modules}}))"
+    program = f"import runtime.search.registry as r, sys; r.load_sources(); print(sorted({heavy} & {{*sys.modules}}))"
 
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)  # noqa: S603
 

@@ -1,5 +1,6 @@
 """Web search without a key. ddgs blocks and cannot be cancelled, so it runs in a process that is killed in time."""
 
+import asyncio
 import math
 import time
 from collections.abc import Sequence
@@ -10,13 +11,16 @@ import msgspec
 
 from actors.evidence.sources import SearchResult
 from bus import Clock
+from runtime.families.budget import ResearchBudget
 from runtime.processes.pool import Workers, WorkFailed, WorkTimedOut
 from runtime.search.results import line, shorten, validate
+from runtime.search.source import Search, Source
 from runtime.search.source_client import SourceClient, SourceFailed
 from runtime.settings import DuckduckgoSettings
+from runtime.storage.effects import Effects
 
 NAME = "DuckDuckGo"
-ASK = "runtime.search.duckduckgo:ask"
+ASK = "runtime.search.sources.web:ask"
 BACKENDS = ("duckduckgo", "brave", "mojeek")
 """The best first. Left to itself, ddgs asks encyclopaedias first, and engines in waves, each with the time anew."""
 OTHERS_SECONDS = 3.0
@@ -95,6 +99,9 @@ class DuckDuckGo:
             requests_per_minute=settings.requests_per_minute, tries=1,
         )  # fmt: skip
 
+    def for_run(self, effects: Effects, budget: ResearchBudget) -> Search:  # noqa: ARG002 - it costs nothing
+        return self.search
+
     async def search(self, query: str, *, limit: int, within: float) -> tuple[SearchResult, ...]:
         """
         The hits for a query, best first; none when there are none.
@@ -117,7 +124,7 @@ class DuckDuckGo:
         hits = [validate("web", query, title=title, url=url, text=text) for title, url, text in answer.hits]
         return tuple(each for each in hits if each is not None)
 
-    def close(self) -> None:
+    async def close(self) -> None:
         self._line.close()
         self._workers.close()
 
@@ -137,3 +144,10 @@ def _failure(answer: Answer) -> SourceFailed:
 
 def _short(said: object) -> str:
     return shorten(line(str(said), 10 * DETAIL_CHARACTERS), DETAIL_CHARACTERS).rstrip(".")
+
+
+SOURCE = Source(
+    NAME, 0.6, lambda ports: DuckDuckGo(ports.settings.duckduckgo, asyncio.get_running_loop()),
+    configured=lambda settings: settings.duckduckgo.enabled, remedy="set [duckduckgo] enabled = true",
+    module="ddgs", install="pip install -e '.[duckduckgo]'",
+)  # fmt: skip

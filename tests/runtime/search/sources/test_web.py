@@ -3,14 +3,14 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from actors.ports import PortFailed
-from runtime.search.duckduckgo import DuckDuckGo
 from runtime.search.source_client import SourceFailed
+from runtime.search.sources.web import DuckDuckGo
 from runtime.settings import DuckduckgoSettings
 from tests.patience import promised
 
@@ -81,19 +81,19 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Library:
     return Library(tmp_path)
 
 
-@contextlib.contextmanager
-def duckduckgo(**settings: float) -> Iterator[DuckDuckGo]:
+@contextlib.asynccontextmanager
+async def duckduckgo(**settings: float) -> AsyncIterator[DuckDuckGo]:
     known = {"requests_per_minute": 0, **settings}
     source = DuckDuckGo(DuckduckgoSettings(**known), asyncio.get_running_loop())  # type: ignore[arg-type]
     try:
         yield source
     finally:
-        source.close()
+        await source.close()
 
 
 @pytest.mark.req("PR-11")
 async def test_hits_become_results_and_what_cannot_be_read_is_left_out(library: Library) -> None:
-    with duckduckgo() as source:
+    async with duckduckgo() as source:
         results = await source.search("print", limit=5, within=20)
 
     assert [(each.source, each.title, each.url, each.summary) for each in results] == [
@@ -105,7 +105,7 @@ async def test_hits_become_results_and_what_cannot_be_read_is_left_out(library: 
 
 
 async def test_finding_nothing_is_no_failure(library: Library) -> None:
-    with duckduckgo() as source:
+    async with duckduckgo() as source:
         assert await source.search("nothing", limit=5, within=20) == ()
 
 
@@ -122,7 +122,7 @@ async def test_finding_nothing_is_no_failure(library: Library) -> None:
     ],
 )
 async def test_every_failure_is_one_sentence(library: Library, query: str, kind: str, said: str) -> None:
-    with duckduckgo() as source:
+    async with duckduckgo() as source:
         with pytest.raises(SourceFailed) as caught:
             await source.search(query, limit=5, within=20)
         assert len(await source.search("tea", limit=5, within=20)) == 2, "the next search is none the worse for it"
@@ -134,14 +134,14 @@ async def test_every_failure_is_one_sentence(library: Library, query: str, kind:
 
 @pytest.mark.req("PR-25")
 async def test_a_search_that_hangs_is_killed_in_time_and_another_is_served(library: Library) -> None:
-    with duckduckgo(seconds=1.5) as source:
+    async with duckduckgo(seconds=1.5) as source:
         begun = time.monotonic()
         with pytest.raises(PortFailed, match="did not answer"):
             await source.search("hang", limit=5, within=20)
         took = time.monotonic() - begun
 
         assert 1.0 < took < promised(4.0)
-    with duckduckgo(seconds=15) as source:
+    async with duckduckgo(seconds=15) as source:
         hanging = asyncio.create_task(source.search("hang", limit=5, within=20))
         assert len(await source.search("tea", limit=5, within=20)) == 2, "one that hangs holds up no other"
         hanging.cancel()
@@ -151,14 +151,15 @@ async def test_a_search_that_hangs_is_killed_in_time_and_another_is_served(libra
 
 @pytest.mark.req("PR-25")
 async def test_an_engine_that_answers_late_is_waited_for_as_long_as_is_configured(library: Library) -> None:
-    with duckduckgo(seconds=20) as source:
+    async with duckduckgo(seconds=20) as source:
         assert len(await source.search("late", limit=5, within=60)) == 2
-    with duckduckgo(seconds=1) as source, pytest.raises(PortFailed, match="did not answer"):
-        await source.search("late", limit=5, within=60)
+    async with duckduckgo(seconds=1) as source:
+        with pytest.raises(PortFailed, match="did not answer"):
+            await source.search("late", limit=5, within=60)
 
 
 async def test_engines_that_hang_cost_nothing_of_what_another_found(library: Library) -> None:
-    with duckduckgo(seconds=20) as source:
+    async with duckduckgo(seconds=20) as source:
         assert [each.title for each in await source.search("one engine", limit=5, within=20)] == ["Tea", "one engine"]
 
 
@@ -166,5 +167,6 @@ async def test_without_the_library_it_says_how_to_get_it(tmp_path: Path, monkeyp
     (tmp_path / "ddgs.py").write_text("raise ImportError('none here')", encoding="utf-8")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
 
-    with duckduckgo() as source, pytest.raises(PortFailed, match=r"pip install -e '\.\[duckduckgo\]'"):
-        await source.search("tea", limit=5, within=20)
+    async with duckduckgo() as source:
+        with pytest.raises(PortFailed, match=r"pip install -e '\.\[duckduckgo\]'"):
+            await source.search("tea", limit=5, within=20)

@@ -12,7 +12,7 @@ from bus import Clock
 from runtime.crawl.http_client import Client, FetchResult
 from runtime.processes.pool import Workers
 from runtime.search.feed_parser import Entry, plain, read
-from runtime.search.feeds import FEED_BYTES, NONE_READ, Feeds, RunFeeds, best
+from runtime.search.sources.rss import FEED_BYTES, NONE_READ, Feeds, RunFeeds, best
 from runtime.settings import FeedsSettings, FetchSettings
 from tests.runtime.search.hasty import Hasty
 from tests.site import site
@@ -83,7 +83,7 @@ async def feeds(
     try:
         yield RunFeeds(shared, shelf or Shelf())  # type: ignore[arg-type]
     finally:
-        shared.close()
+        await shared.close()
         workers.close()
 
 

@@ -1,6 +1,7 @@
 """Tavily: web search and extraction, when it is configured. Its SDK is loaded when it is first asked."""
 
 import asyncio
+import functools
 import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -12,8 +13,10 @@ from bus import Clock
 from runtime.families.budget import ResearchBudget
 from runtime.resilience.retry_after import retry_after
 from runtime.search.results import line, shorten, validate
+from runtime.search.source import Search, Source, SourcePorts
 from runtime.search.source_client import Kind, SourceClient, SourceFailed
-from runtime.settings import TavilySettings
+from runtime.settings import Settings, TavilySettings
+from runtime.storage.effects import Effects
 
 if TYPE_CHECKING:
     import httpx
@@ -65,6 +68,9 @@ class Tavily:
             requests_per_minute=settings.requests_per_minute,
         )  # fmt: skip
         self._loading: asyncio.Future[tuple[Sdk, httpx.AsyncClient]] | None = None
+
+    def for_run(self, effects: Effects, budget: ResearchBudget) -> Search:  # noqa: ARG002 - its answers are kept for it
+        return functools.partial(self.search, purse=budget)
 
     async def search(self, query: str, *, limit: int, within: float, purse: ResearchBudget) -> tuple[SearchResult, ...]:
         """
@@ -263,3 +269,19 @@ def _charged(answer: Json, most: int) -> int:
     usage = answer.get("usage")
     said = usage.get("credits") if isinstance(usage, dict) else None
     return min(said, most) if isinstance(said, int) and not isinstance(said, bool) and said >= 0 else most
+
+
+def _open(ports: SourcePorts) -> Tavily:
+    return Tavily(ports.settings.tavily, asyncio.get_running_loop())
+
+
+def _describe(settings: Settings) -> str:
+    return f"{NAME}, key {'set' if settings.tavily.api_key else 'not set, so for a few queries only'}"
+
+
+SOURCE = Source(
+    NAME, 0.8, _open, extracts=True, found=_describe, remedy="set TAVILY_API_KEY", module="tavily",
+    install="pip install tavily-python",
+    # Its SDK would send queries without a key, and say nothing: it is never opened without being configured.
+    configured=lambda settings: bool(settings.tavily.api_key or settings.tavily.keyless),
+)  # fmt: skip

@@ -9,16 +9,18 @@ from actors.evidence.sources import FailedSource, SearchResult
 from actors.ports import PortFailed
 from actors.text.urls import web_address
 from bus import Clock
+from runtime.families.budget import ResearchBudget
 from runtime.messages import redact
 from runtime.processes.pool import Workers, WorkFailed, WorkTimedOut
 from runtime.search.feed_parser import Entry
 from runtime.search.results import line, shorten, validate
+from runtime.search.source import Search, Source, SourcePorts
 from runtime.search.source_client import Kind, SourceClient, SourceFailed
-from runtime.settings import FeedsSettings
+from runtime.settings import FeedsSettings, Settings
+from runtime.storage.effects import Effects
 
 if TYPE_CHECKING:
     from runtime.crawl.http_client import Client
-    from runtime.storage.effects import Effects
 
 NAME = "The feed"
 READ = "runtime.search.feed_parser:read"
@@ -49,6 +51,9 @@ class Feeds:
         }
         self._places = asyncio.Semaphore(AT_ONCE)
 
+    def for_run(self, effects: Effects, budget: ResearchBudget) -> Search:  # noqa: ARG002 - it costs nothing
+        return RunFeeds(self, effects).search
+
     async def read(self, url: str, *, within: float) -> tuple[Entry, ...]:
         """
         The entries of one feed.
@@ -78,7 +83,7 @@ class Feeds:
             said = shorten(line(str(error), 10 * DETAIL_CHARACTERS), DETAIL_CHARACTERS).rstrip(".")
             raise SourceFailed("broken", f"{NAME} is none that can be understood ({said}).") from error
 
-    def close(self) -> None:
+    async def close(self) -> None:
         for each in self._lines.values():
             each.close()
 
@@ -86,7 +91,7 @@ class Feeds:
 class RunFeeds:
     """The feeds as one research sees them: each is fetched once, whatever it is asked, even after a crash."""
 
-    def __init__(self, shared: Feeds, effects: "Effects") -> None:
+    def __init__(self, shared: Feeds, effects: Effects) -> None:
         self._shared = shared
         self._effects = effects
         self._known: dict[str, tuple[Entry, ...] | FailedSource] = {}
@@ -133,3 +138,24 @@ def best(entries: Sequence[Entry], query: str, limit: int) -> list[SearchResult]
         for rate, e in good
     )
     return [each for each in results if each is not None][:limit]
+
+
+def _open(ports: SourcePorts) -> Feeds:
+    return Feeds(ports.settings.feeds, ports.client, ports.workers, asyncio.get_running_loop())
+
+
+def _describe(settings: Settings) -> str:
+    count = len(settings.feeds.urls)
+    return f"{count} feed{'' if count == 1 else 's'}"
+
+
+def _find_fault(settings: Settings) -> tuple[str, str] | None:
+    wrong = next((url for url in settings.feeds.urls if not web_address(url)), None)
+    return None if wrong is None else (f"{redact(wrong)} is no web address", "Mend [feeds] urls.")
+
+
+SOURCE = Source(
+    "RSS", 0.7, _open, answers_kept=False, found=_describe, fault=_find_fault,
+    configured=lambda settings: bool(settings.feeds.urls), remedy="name feeds in [feeds] urls",
+    module="fastfeedparser", install="pip install -e '.[research]'",
+)  # fmt: skip

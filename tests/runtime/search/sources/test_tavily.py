@@ -15,7 +15,7 @@ from actors.evidence.sources import SearchResult
 from actors.ports import PortFailed
 from runtime.families.budget import BudgetExceeded, ResearchBudget
 from runtime.search.source_client import SourceFailed
-from runtime.search.tavily import Tavily
+from runtime.search.sources.tavily import Tavily
 from runtime.settings import TavilySettings
 from tests.fake_tavily import (
     KEY,

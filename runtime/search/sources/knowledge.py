@@ -1,0 +1,87 @@
+"""The own documents as a source: a result a document."""
+
+from pathlib import Path
+
+from actors.evidence.dedup import key_of
+from actors.evidence.passages import Passage
+from actors.evidence.sources import SearchResult
+from actors.ports import PortFailed
+from runtime.crawl.extract.extracted import Extracted
+from runtime.families.budget import ResearchBudget
+from runtime.knowledge import no_index_message
+from runtime.knowledge.knowledge_index import FILE
+from runtime.processes.pool import WorkError, WorkTimedOut
+from runtime.search.results import KEY_POINTS, SUMMARY_CHARACTERS, TEXT_CHARACTERS, TITLE_CHARACTERS, line, shorten
+from runtime.search.source import Search, Source, SourcePorts
+from runtime.search.source_client import SourceFailed
+from runtime.storage.effects import Effects
+
+READ = "runtime.crawl.own_document:read"
+
+
+class OwnDocuments:
+    """One a process. Searches the index, and reads from it."""
+
+    def __init__(self, ports: SourcePorts) -> None:
+        self._knowledge = ports.knowledge
+        self._workers = ports.workers
+        self._database = str(Path(ports.settings.storage.folder).absolute() / FILE)
+
+    def for_run(self, effects: Effects, budget: ResearchBudget) -> Search:  # noqa: ARG002 - it costs nothing
+        return self.search
+
+    async def search(self, query: str, *, limit: int, within: float) -> tuple[SearchResult, ...]:
+        """
+        The documents that bear on a query, the best first; none when the search abstains.
+
+        That nothing is indexed at all is a failure: the user can mend it.
+
+        :raises PortFailed: with a sentence for the user.
+        """
+        findings = await self._knowledge.search(query, within=within, limit=3 * limit, hops=True)
+        if not findings.passages and findings.abstain == no_index_message():
+            raise PortFailed(findings.abstain)
+        if findings.abstain:
+            return ()
+        best = max((each.score for each in findings.passages), default=1.0) or 1.0
+        documents: dict[str, list[Passage]] = {}
+        for passage in findings.passages:
+            documents.setdefault(passage.source, []).append(passage)
+        return tuple(_result(query, source, found, best) for source, found in documents.items())[:limit]
+
+    async def read(self, url: str, question: str, *, within: float) -> Extracted:
+        """
+        The beginning of a document as it stands in the index.
+
+        :raises SourceFailed: with a sentence for the user.
+        """
+        arguments = (self._database, key_of(url), question)
+        try:
+            return await self._workers.call(READ, *arguments, within=within, returns=Extracted)
+        except WorkTimedOut:
+            said = f"The document could not be read within {within:g} seconds."
+            raise SourceFailed("timed_out", said, reason="timed_out") from None
+        except WorkError:
+            said = "The document could not be read: `index` may have to be run again."
+            raise SourceFailed("broken", said, reason="unreachable") from None
+
+    async def close(self) -> None:
+        """The index is closed by whoever opened it."""
+
+
+def _result(query: str, source: str, passages: list[Passage], best: float) -> SearchResult:
+    """What a document's best passage says, then the others."""
+    first, points = passages[0], list(dict.fromkeys(_quote(each) for each in passages))
+    title = shorten(line(first.title, TEXT_CHARACTERS), TITLE_CHARACTERS) or source
+    quality = round(max(0.0, min(1.0, first.score / best)), 3)
+    return SearchResult(
+        "knowledge", title, f"knowledge:{source}", points[0], tuple(points[1 : KEY_POINTS + 1]), quality, query
+    )
+
+
+def _quote(passage: Passage) -> str:
+    text = passage.quotes[0].of(passage) if passage.quotes else passage.text
+    return shorten(line(text, TEXT_CHARACTERS), SUMMARY_CHARACTERS)
+
+
+SOURCE = Source("own documents", 0.9, OwnDocuments, scheme="knowledge")
