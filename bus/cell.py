@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import msgspec
 import structlog
 
 from bus.actor import Actor, Answer, Timer
@@ -21,22 +22,18 @@ log = structlog.get_logger()
 R = TypeVar("R")
 
 
-class Envelope:
+class Envelope(msgspec.Struct, eq=False):
     """One message for one actor: queued as its letter, then handed to `receive` as its context."""
 
-    __slots__ = ("answer", "cell", "message", "number", "over", "sender", "until")
-
-    def __init__(
-        self, cell: "ActorCell", message: Message, sender: str, number: int, answer: "asyncio.Future[Any] | None",
-        until: float | None,
-    ) -> None:  # fmt: skip
-        self.cell = cell
-        self.message = message
-        self.sender = sender
-        self.number = number
-        self.answer = answer
-        self.until = until
-        self.over = False
+    cell: "ActorCell"
+    message: Message
+    sender: str
+    number: int
+    answer: "asyncio.Future[Any] | None" = None
+    """Who asked waits for this."""
+    until: float | None = None
+    over: bool = False
+    """Its turn was interrupted."""
 
     @property
     def address(self) -> str:
@@ -47,7 +44,7 @@ class Envelope:
         return self.cell.bus.stopping
 
     @property
-    def watched(self) -> bool:
+    def has_watchers(self) -> bool:
         return bool(self.cell.bus.watchers)
 
     def on_stop(self, call: Callable[[], object]) -> None:
@@ -61,11 +58,11 @@ class Envelope:
         return math.inf if self.until is None else max(0.0, self.until - self.cell.bus.clock.time())
 
     def tell(
-        self, to: str, message: Message, *, number: int = 0, urgent: bool = False, within: float | None = None
+        self, to: str, message: Message, *, number: int = 0, urgent: bool = False, until: float | None = None
     ) -> None:
         if self.over:
             raise ActorStopped(f"the turn of {self.address} is over")
-        self.cell.bus.post(to, message, sender=self.cell.address, number=number, urgent=urgent, within=within)
+        self.cell.bus.post(to, message, sender=self.cell.address, number=number, urgent=urgent, until=until)
 
     def interrupt(self, address: str) -> None:
         if not self.over:
@@ -76,38 +73,33 @@ class Envelope:
             raise ActorStopped(f"the turn of {self.address} is over")
         return await self.cell.bus.ask(to, request, within=within, sender=self.address)
 
-    def remind(self, after: float, message: Message) -> Timer:
+    def schedule(self, after: float, message: Message) -> Timer:
         cell = self.cell  # the turn itself is not kept for as long
-        return cell.bus.clock.call_later(after, cell.notify, message)
+        return cell.bus.clock.call_later(after, cell.tell_self, message)
 
-    def notify(self, message: Message) -> None:
-        self.cell.notify(message)
+    def tell_self(self, message: Message) -> None:
+        self.cell.tell_self(message)
 
     def publish(self, message: Message) -> None:
         if not self.over and not self.cell.bus.sealed:
             self.cell.bus.publish(self.cell.address, message)
 
-    def finished(self, task: "asyncio.Task[Answer]") -> None:
+    def on_done(self, task: "asyncio.Task[Answer]") -> None:
         """Called by the loop when the task of this turn has ended."""
         self.cell.bus.finish(self, task)
 
 
-class ActorCell(Mailbox[Envelope]):
+class ActorCell(Mailbox[Envelope], eq=False, kw_only=True):
     """One address: its mailbox, its actor once somebody wrote to it, and the turn that it is in."""
 
-    __slots__ = ("actor", "address", "bus", "busy", "task", "turn")
+    bus: "LocalBus"
+    address: str
+    actor: Actor[Any] | None = None
+    turn: Envelope | None = None
+    task: "asyncio.Task[Answer] | None" = None
+    busy: bool = False
 
-    def __init__(self, bus: "LocalBus", address: str) -> None:
-        self._first = self._more = None  # not by `super`: a cell is made for every role of every run
-        self._urgent = 0
-        self.bus = bus
-        self.address = address
-        self.actor: Actor[Any] | None = None
-        self.turn: Envelope | None = None
-        self.task: asyncio.Task[Answer] | None = None
-        self.busy = False
-
-    def notify(self, message: Message) -> None:
+    def tell_self(self, message: Message) -> None:
         """Have the actor told something by itself."""
         self.bus.try_post(self.address, message, self.address)
 

@@ -11,7 +11,7 @@ SHARE = 64
 """Turns that one bus takes before another has some."""
 
 
-class Drained(Protocol):
+class Drainable(Protocol):
     """A bus that has mail."""
 
     def drain(self, most: int) -> int:
@@ -27,10 +27,10 @@ class Dispatcher:
     def __init__(self) -> None:
         self.left = BURST
         """Turns that may be taken at once. Who has used them up queues."""
-        self._waiting: deque[Drained] = deque()
+        self._waiting: deque[Drainable] = deque()
         self._scheduled = False
 
-    def queue(self, bus: Drained) -> None:
+    def queue(self, bus: Drainable) -> None:
         """Have a bus drained when it is its turn."""
         self._waiting.append(bus)
         if not self._scheduled:
@@ -56,11 +56,11 @@ class Dispatcher:
                 self.left = BURST
 
 
-_paces: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Dispatcher] = weakref.WeakKeyDictionary()
+_dispatchers: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Dispatcher] = weakref.WeakKeyDictionary()
 
 
-def pace_of(loop: asyncio.AbstractEventLoop) -> Dispatcher:
-    pace = _paces.get(loop)
-    if pace is None:
-        pace = _paces[loop] = Dispatcher()
-    return pace
+def dispatcher_of(loop: asyncio.AbstractEventLoop) -> Dispatcher:
+    dispatcher = _dispatchers.get(loop)
+    if dispatcher is None:
+        dispatcher = _dispatchers[loop] = Dispatcher()
+    return dispatcher

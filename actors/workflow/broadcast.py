@@ -46,7 +46,7 @@ class Broadcast:
     def begin(self, run: Run, ctx: Context) -> None:
         if self._informs:
             self.log.info("workflow.started", agent=run.handoffs[0].target)
-        if ctx.watched:
+        if ctx.has_watchers:
             ctx.publish(began(self.run, run.case.ticket_id, self._workflow, run.handoffs))
 
     def so_far(self, run: Run) -> list[RunEvent]:
@@ -61,7 +61,7 @@ class Broadcast:
         first = self._told + 1
         if number >= first:
             self._told = number
-        if not self._informs and not ctx.watched:
+        if not self._informs and not ctx.has_watchers:
             return
         for n in range(first, number + 1):
             made = handoffs[n - 1]
@@ -70,7 +70,7 @@ class Broadcast:
                 self.log.info(
                     "handoff.made", number=n, source=made.source, target=made.target, reason=made.reason, **marked
                 )
-            if ctx.watched:
+            if ctx.has_watchers:
                 ctx.publish(as_shown(handoffs, n, self._first))
 
     def warn(self, warnings: tuple[Warned, ...]) -> None:
@@ -79,12 +79,12 @@ class Broadcast:
 
     def refuse(self, reason: str, ctx: Context) -> None:
         self.log.warning("message.refused", sender=ctx.sender, number=ctx.number, reason=reason)
-        if ctx.watched:
+        if ctx.has_watchers:
             ctx.publish(AnswerRefused(sender=ctx.sender, reason=reason))
 
     def end(self, outcome: Outcome, ctx: Context) -> None:
         self.handoffs(outcome.handoffs, len(outcome.handoffs), ctx)
         if self._informs or outcome.why is not EndReason.COMPLETED:
             log_end(self.log, outcome)
-        if ctx.watched:
+        if ctx.has_watchers:
             ctx.publish(RunEnded(outcome=outcome))

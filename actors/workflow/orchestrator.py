@@ -167,11 +167,11 @@ class Orchestrator(Actor[Event]):
             self._record(self._recording, entry, verdict, due, ctx)
 
     def _record(self, recording: Recording, entry: Entry, verdict: Verdict, due: float, ctx: Context) -> None:
-        notify, final = ctx.notify, None
+        tell_self, final = ctx.tell_self, None
 
         def then(error: Exception | None) -> None:
             if not self._over:
-                notify(Recorded(verdict=verdict, error=error))
+                tell_self(Recorded(verdict=verdict, error=error))
 
         if type(verdict) is Terminate:
             final = self._final = self._outcome(verdict.why, verdict.by)
@@ -187,7 +187,7 @@ class Orchestrator(Actor[Event]):
             return
         self._log.error("journal.failed", error=repr(message.error))
         self._end_within(NOTING_SECONDS, ctx)
-        self._seal(EndReason.STORAGE_FAILED, ctx.notify)
+        self._seal(EndReason.STORAGE_FAILED, ctx.tell_self)
 
     def _late_end(self, ctx: Context) -> None:
         if not self._sealed:
@@ -200,7 +200,7 @@ class Orchestrator(Actor[Event]):
         """Whatever the disk does, whoever waits for the answer gets it by then."""
         if self._alarm is not None:
             self._alarm.cancel()
-        self._alarm = ctx.remind(seconds, JournalTimedOut())
+        self._alarm = ctx.schedule(seconds, JournalTimedOut())
         self._alarm_due = -math.inf  # no bound of the run comes before it
 
     def _seal(self, why: EndReason, notify: Callable[[Event], None] | None = None) -> None:
@@ -258,9 +258,15 @@ class Orchestrator(Actor[Event]):
             return  # overtaken while it was being recorded
         try:
             # Urgent: what the agent may still be doing was asked for earlier, and nobody waits for it any more.
-            ctx.tell(verdict.target, verdict.request, number=verdict.number, urgent=True, within=verdict.within)
+            ctx.tell(
+                verdict.target,
+                verdict.request,
+                number=verdict.number,
+                urgent=True,
+                until=self._clock.time() + verdict.within,
+            )
         except BusError as error:
-            ctx.notify(NotDelivered(handoff=verdict.number, error=str(error)))
+            ctx.tell_self(NotDelivered(handoff=verdict.number, error=str(error)))
 
     def _refuse(self, event: Event, reason: str, ctx: Context) -> None:
         if isinstance(event, TimeUp):
@@ -278,7 +284,7 @@ class Orchestrator(Actor[Event]):
             self._alarm = None
         if due < math.inf:
             self._alarm_due = due
-            self._alarm = ctx.remind(max(0.0, due - (self._clock.time() - self._started)), TimeUp())
+            self._alarm = ctx.schedule(max(0.0, due - (self._clock.time() - self._started)), TimeUp())
 
     def _end(self, ctx: Context) -> None:
         outcome = self._final

@@ -132,11 +132,11 @@ async def test_a_receiver_knows_how_long_its_answer_is_of_use() -> None:
     clock, left = Jumping(), []
     bus = LocalBus({"actor": lambda: Does(lambda _, ctx: left.append(ctx.remaining_seconds()))}, clock=clock)
 
-    bus.post("actor", Start(), within=30)
+    bus.post("actor", Start(), until=30)
     clock.now = 12
     await settle()
     bus.post("actor", Start())
-    bus.post("actor", Start(), within=30)
+    bus.post("actor", Start(), until=42)
     clock.now = 99
     await settle()
 
@@ -261,9 +261,9 @@ async def test_a_reminder_overtakes_and_can_be_cancelled() -> None:
     def play(message: Any, ctx: Context) -> None:
         heard.append((message.what, ctx.sender))
         if message.what == "start":
-            ctx.remind(5, Said(what="later"))
-            ctx.remind(6, Said(what="never")).cancel()
-            ctx.notify(Said(what="now"))
+            ctx.schedule(5, Said(what="later"))
+            ctx.schedule(6, Said(what="never")).cancel()
+            ctx.tell_self(Said(what="now"))
             ctx.tell("a", Said(what="work"))
 
     bus = LocalBus({"a": lambda: Does(play)}, clock=clock)

@@ -109,7 +109,7 @@ async def test_what_is_left_behind_after_a_turn_is_not_heard_once_the_bus_is_sea
     (ctx,) = left
 
     ctx.publish(Said(what="psst"))
-    ctx.notify(Said(what="psst"))
+    ctx.tell_self(Said(what="psst"))
     with pytest.raises(ActorStopped):
         ctx.tell("hears", Said(what="psst"))
     with pytest.raises(ActorStopped):

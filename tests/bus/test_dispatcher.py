@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bus import Actor, ActorFactories, Context, LocalBus
-from bus.dispatcher import BURST, SHARE, Dispatcher, pace_of
+from bus.dispatcher import BURST, SHARE, Dispatcher, dispatcher_of
 from tests.bus.parts import Does, Hears, Say, Start
 from tests.clock import settle
 
@@ -17,8 +17,8 @@ from tests.clock import settle
 class Piled:
     """Has so many letters, and notes how many it was let serve at a time."""
 
-    def __init__(self, pace: Dispatcher, letters: int) -> None:
-        self._pace = pace
+    def __init__(self, dispatcher: Dispatcher, letters: int) -> None:
+        self._dispatcher = dispatcher
         self.letters = letters
         self.served: list[int] = []
 
@@ -27,28 +27,28 @@ class Piled:
         self.served.append(now)
         self.letters -= now
         if self.letters:
-            self._pace.queue(self)
+            self._dispatcher.queue(self)
         return now
 
 
 async def test_nobody_takes_more_than_its_share_and_all_together_no_more_than_a_burst() -> None:
-    pace = Dispatcher()
-    long, short = Piled(pace, 10 * BURST), Piled(pace, 1)
-    pace.queue(long)
-    pace.queue(short)
+    dispatcher = Dispatcher()
+    long, short = Piled(dispatcher, 10 * BURST), Piled(dispatcher, 1)
+    dispatcher.queue(long)
+    dispatcher.queue(short)
 
     await asyncio.sleep(0)
 
     assert short.served == [1], "it did not have to wait for the long one to be done"
     assert max(long.served) == SHARE
     assert sum(long.served) + 1 <= BURST
-    assert pace.left == 0, "what comes now queues behind those that wait"
+    assert dispatcher.left == 0, "what comes now queues behind those that wait"
 
     while long.letters:
         before = long.letters
         await asyncio.sleep(0)
         assert 0 < before - long.letters <= BURST
-    assert pace.left == BURST
+    assert dispatcher.left == BURST
 
 
 async def test_a_bus_that_breaks_while_it_is_drained_stops_no_other(caplog: pytest.LogCaptureFixture) -> None:
@@ -56,15 +56,15 @@ async def test_a_bus_that_breaks_while_it_is_drained_stops_no_other(caplog: pyte
         def drain(self, most: int) -> int:
             raise RuntimeError("broken")
 
-    pace = Dispatcher()
-    other = Piled(pace, 3)
-    pace.queue(Breaks())
-    pace.queue(other)
+    dispatcher = Dispatcher()
+    other = Piled(dispatcher, 3)
+    dispatcher.queue(Breaks())
+    dispatcher.queue(other)
 
     await settle()
 
     assert other.letters == 0
-    assert pace.left == BURST
+    assert dispatcher.left == BURST
     assert "broken" in caplog.text
 
 
@@ -92,10 +92,10 @@ async def test_a_timer_is_heard_while_many_runs_have_work() -> None:
     await settle()
 
 
-def test_a_pace_does_not_keep_its_loop() -> None:
+def test_a_dispatcher_does_not_keep_its_loop() -> None:
     async def known() -> weakref.ref[asyncio.AbstractEventLoop]:
         loop = asyncio.get_running_loop()
-        assert pace_of(loop) is pace_of(loop)
+        assert dispatcher_of(loop) is dispatcher_of(loop)
         bus = LocalBus({"hears": Hears})
         await bus.ask("hears", Say(what="x"), within=5)
         bus.seal()

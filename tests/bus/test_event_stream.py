@@ -12,7 +12,7 @@ from tests.clock import settle
 
 async def test_watchers_hear_what_is_published_in_order_until_they_stop() -> None:
     def speaks(message: Any, ctx: Context) -> None:
-        assert ctx.watched
+        assert ctx.has_watchers
         ctx.publish(message)
 
     first: list[tuple[str, Message]] = []
@@ -34,7 +34,7 @@ async def test_watchers_hear_what_is_published_in_order_until_they_stop() -> Non
 
 async def test_an_actor_can_tell_whether_anybody_watches() -> None:
     seen: list[bool] = []
-    bus = LocalBus({"a": lambda: Does(lambda _, ctx: seen.append(ctx.watched))})
+    bus = LocalBus({"a": lambda: Does(lambda _, ctx: seen.append(ctx.has_watchers))})
     bus.post("a", Start())
     await settle()
     stop = bus.subscribe(lambda *_: None)

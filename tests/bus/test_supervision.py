@@ -117,7 +117,7 @@ async def test_the_failure_of_a_placed_actor_goes_up() -> None:
     def breaks(message: Any, ctx: Context) -> None:
         raise LookupError("the state is gone")
 
-    bus = LocalBus({}, broken=broken.append)
+    bus = LocalBus({}, on_failure=broken.append)
     bus.place("hub", Does(breaks))
     bus.post("hub", Start())
     await settle()
