@@ -56,8 +56,8 @@ ROOMS = {"text": 0, "evidence": 1, "workflow": 2, "ports": 2, "extractive": 3, "
 BESIDE = frozenset({"workflow", "ports"})
 """Ports speak of runs and their outcomes, and the Orchestrator of its journal: one layer in two rooms."""
 FAMILY = 4
-KNOW_FAMILIES = ("runtime.families", "runtime.state_files")
-"""Whoever wires families, and the state files of researches: nobody else needs to know one."""
+KNOW_FAMILIES = ("runtime.families",)
+"""Whoever wires families: nobody else needs to know one."""
 FRONT_ENDS = ("runtime.cli", "runtime.http")
 OPEN = (
     "runtime.cli", "runtime.http",

@@ -20,7 +20,7 @@ from runtime.crawl.extract.extracted import Extracted
 from runtime.crawl.extract.page import extract
 from runtime.processes.file_lock import LOOK_SECONDS, take
 from runtime.state_files.atomic_files import folder_for, read_bytes, write_bytes
-from runtime.state_files.project import name_of
+from runtime.state_files.file_names import name_of
 
 FOLDER = "pages"
 MOST_BYTES = 200_000_000

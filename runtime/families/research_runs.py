@@ -13,11 +13,11 @@ from runtime.crawl.http_client import Client
 from runtime.crawl.pages import Pages
 from runtime.families.budget import ResearchBudget
 from runtime.families.family import FamilyRuns, Roles, RunDependencies, SharedPorts
+from runtime.families.research_state.autosave import Autosave
 from runtime.knowledge.page_reader import Reader
 from runtime.run import LiveRun
 from runtime.search.registry import Sources
 from runtime.search.source import SourcePorts
-from runtime.state_files.autosave import Autosave
 
 WORK = ("runtime.knowledge.query.search", "runtime.crawl.own_document")
 """Modules that every worker process needs for a research."""

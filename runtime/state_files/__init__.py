@@ -1,1 +1,1 @@
-"""The state file of a research, for people and for the day on which the database is gone."""
+"""Files of state as Markdown that people read and edit: their parts, names and backups, whatever family they are of."""

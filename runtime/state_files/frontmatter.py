@@ -1,4 +1,4 @@
-"""The frontmatter of the state file: what is ordered and how far it is, and the checksum over the whole file."""
+"""The frontmatter of a state file, and the checksum over the whole file."""
 
 import functools
 import hashlib
@@ -7,58 +7,20 @@ from typing import Any
 
 import msgspec
 
-from actors.research.models import ResearchOptions
 from runtime.state_files.markdown_escape import LIVE, clean
 from runtime.state_files.parser import Unreadable
-from runtime.state_files.project import Project, Status
 
 FENCE = "---"
 HEAD_CHARACTERS = 2_000_000
 """The question is the largest thing in it."""
+ID = "projectId"
+"""The key that says whose file it is."""
 DEEPEST = 2
 """A mapping with lists in it."""
 _CHECKSUM = re.compile(r"^checksum: ([0-9a-f]{64})\n", re.MULTILINE)
 
 
-class Head(msgspec.Struct, frozen=True, kw_only=True, rename="camel", gc=False):
-    """The keys of the frontmatter, in their order."""
-
-    project_id: str
-    title: str
-    status: Status
-    progress: int = 0
-    progress_message: str = ""
-    created_at: str
-    updated_at: str
-    workflow: str = "research"
-    run: str = ""
-    question: str
-    breadth: int = ResearchOptions().breadth
-    depth: int = ResearchOptions().depth
-    round: int = 1
-    rounds: int = 1
-    """The deepest that was begun."""
-    direction: str = ""
-    """What this round explores."""
-    sources: tuple[str, ...] = ()
-    urls: tuple[str, ...] = ()
-    is_complete: bool = False
-
-
-def head_of(project: Project) -> Head:
-    case, brief = project.case, project.case.brief
-    return Head(
-        project_id=project.id, title=project.title, status=project.status, progress=project.progress,
-        progress_message=project.message, created_at=project.created, updated_at=project.updated, run=project.run,
-        question=case.text, rounds=case.rounds, is_complete=case.is_complete, **msgspec.structs.asdict(brief),
-    )  # fmt: skip
-
-
-def brief_of(head: Head) -> ResearchOptions:
-    return ResearchOptions(**{name: getattr(head, name) for name in ResearchOptions.__struct_fields__})
-
-
-def join(head: Head, body: str) -> str:
+def join(head: msgspec.Struct, body: str) -> str:
     """A whole file, with the checksum of all the rest as the last key of its frontmatter."""
     import yaml  # type: ignore[import-untyped]  # only who writes or reads such a file needs it
 
@@ -90,11 +52,11 @@ def _dumper() -> Any:
     return Dumper
 
 
-def split(text: str) -> tuple[Head, list[str], bool]:
+def split(text: str) -> tuple[dict[str, Any], list[str], bool]:
     """
-    The frontmatter, all lines of the file, those of the frontmatter blank, and whether the checksum fits.
+    The values of the frontmatter, all lines of the file, those of the frontmatter blank, and whether the checksum fits.
 
-    :raises Unreadable: the frontmatter is not what Terminus writes.
+    :raises Unreadable: there is no frontmatter of texts and lists.
     """
     sound = is_sound(text)
     lines = text.removeprefix("\ufeff").split("\n")
@@ -106,8 +68,8 @@ def split(text: str) -> tuple[Head, list[str], bool]:
         end = lines.index(FENCE, 1)
     except ValueError:
         raise Unreadable(1, f"the frontmatter that begins here has no end. Put {FENCE} below it.") from None
-    head = _parsed("\n".join(lines[1:end]))
-    return head, [""] * (end + 1) + lines[end + 1 :], sound
+    values = _parse("\n".join(lines[1:end]))
+    return values, [""] * (end + 1) + lines[end + 1 :], sound
 
 
 def is_sound(text: str) -> bool:
@@ -116,12 +78,12 @@ def is_sound(text: str) -> bool:
     return found is not None and _digest(text[: found.start()] + text[found.end() :]) == found[1]
 
 
-def _parsed(text: str) -> Head:
+def _parse(text: str) -> dict[str, Any]:
     import yaml
 
     if len(text) > HEAD_CHARACTERS:
         raise Unreadable(2, f"the frontmatter has over {HEAD_CHARACTERS} characters.")
-    # Nothing but text, lists and a mapping is made of it; what each text means says `Head`.
+    # Nothing but text, lists and a mapping is made of it; what each text means, its reader says.
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     try:
         _check(yaml.parse(text, Loader=loader))
@@ -133,10 +95,7 @@ def _parsed(text: str) -> Head:
     if not isinstance(values, dict):
         raise Unreadable(2, "the frontmatter must be lines such as `title: ...`.")
     values.pop("checksum", None)
-    try:
-        return msgspec.convert(values, Head, strict=False)
-    except msgspec.ValidationError as error:
-        raise Unreadable(2, f"the frontmatter says something else than it should: {error}.") from None
+    return values
 
 
 def _check(events: Any) -> None:

@@ -10,12 +10,6 @@ from runtime.state_files.markdown_escape import EMPTY, cells, inline, outline, r
 from runtime.state_files.parser import Part, Unreadable
 from runtime.state_files.record_lists import scalar
 
-RESULTS = {
-    "Source": "source", "Title": "title", "URL": "url", "Quality": "quality", "Crawled": "", "Summary": "summary",
-    "Key points": "key_points", "Query": "query", "Published": "published",
-}  # fmt: skip
-"""Column to field. One without a field is for show."""
-MISSED = {"Place": "place", "Reason": "reason", "Detail": "detail"}
 BREAK = "<br>"
 """Between several texts in a cell. Unescaped, it is ours alone."""
 _SEVERAL = re.compile(rf"((?:\\.|(?!{BREAK})[^\\])+)|{BREAK}")

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from runtime.state_files import backups
-from runtime.state_files.project import name_of, other_name_of
+from runtime.state_files.file_names import is_kept_as, name_of, other_name_of
 
 LOGS, PAGES = "logs", "pages"
 _WORDS = re.compile(rb'[^\s"\'`=,;:()\[\]{}]+')
@@ -45,7 +45,7 @@ def _forget_pages(folder: Path, ids: Collection[str]) -> int:
 def _state_files(folder: Path, name: str, project_id: str) -> Iterator[Path]:
     """Those that Terminus names so; a README or a person's notes of the same name stay. A name is no pattern."""
     state_file = folder / f"{name}.md"
-    if os.path.lexists(state_file) and _is_kept_as(folder, name, project_id):
+    if os.path.lexists(state_file) and is_kept_as(folder, name, project_id):
         yield state_file
     if os.path.lexists(draft := folder / f".{name}.md.new"):
         yield draft
@@ -53,12 +53,6 @@ def _state_files(folder: Path, name: str, project_id: str) -> Iterator[Path]:
     with os.scandir(folder) as entries:
         found = [entry.name for entry in entries if entry.name.startswith(begin) and entry.name.endswith(".md")]
     yield from (folder / each for each in found)
-
-
-def _is_kept_as(folder: Path, name: str, project_id: str) -> bool:
-    from runtime.state_files.writer import is_kept_as  # it loads what reads state files: most tickets have none
-
-    return is_kept_as(folder, name, project_id)
 
 
 def forget_lines(folder: Path, ids: Iterable[str]) -> int:

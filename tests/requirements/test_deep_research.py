@@ -17,8 +17,8 @@ from actors.research.searcher import Searcher
 from actors.research.workflow import ResearchCase, State
 from actors.workflow.outcome import EndReason, Outcome
 from actors.workflow.progress import RoundBegan, StageProgress
-from runtime.state_files.project import Project, status_of
-from runtime.state_files.state_file import render_state
+from runtime.families.research_state.project import Project, status_of
+from runtime.families.research_state.state_file import render_state
 from tests.clock import settle
 from tests.fakes import Hangs
 from tests.inquiry import QUESTION, WEB, Finds, Inquiry, Reads, Scripted

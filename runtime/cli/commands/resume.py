@@ -49,8 +49,8 @@ async def _resume(settings: "Settings") -> "list[tuple[EndedRecord, Report | Non
     from runtime.cli.session import came_of
     from runtime.cli.view.plain_lines import PlainView
     from runtime.cli.view.run_display import GONE, stopping
+    from runtime.families.research_state.recovery import restore
     from runtime.service import open_node
-    from runtime.state_files.recovery import restore
 
     view = PlainView(sys.stderr)
     async with open_node(settings) as node:

@@ -13,11 +13,12 @@ import pytest
 
 from actors.evidence.claims import Resolution
 from runtime.crawl import originals
+from runtime.families.research_state.writer import save
 from runtime.memory import model_file, training
 from runtime.memory.ticket_memory import Ticket as Remembered
 from runtime.node import Node
 from runtime.settings import DAY, MemorySettings, Settings, StorageSettings
-from runtime.state_files.writer import save, state_file
+from runtime.state_files.file_names import state_file
 from runtime.storage.effects import Effects
 from runtime.storage.journal import Ticket
 from runtime.upkeep import purge as module
@@ -26,8 +27,8 @@ from runtime.upkeep.purge import find, of_requester, older_than, opened, purge, 
 from runtime.upkeep.space import compact, give_back, size
 from tests.research import a_case
 from tests.runtime.cli.commands.program import QUESTION, Place, read_until, silent_server
+from tests.runtime.families.research_state.kit import a_project
 from tests.runtime.memory.kit import solved
-from tests.runtime.state_files.kit import a_project
 from tests.runtime.upkeep.kit import files_with
 
 WORD, OTHER = "Quallenwurzel", "Zimtgeflecht"

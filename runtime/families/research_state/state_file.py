@@ -17,12 +17,13 @@ from actors.reporting.document import FURTHER
 from actors.reporting.markdown import render_markdown
 from actors.research.models import Analysis, Contradiction
 from actors.research.workflow import ResearchCase
+from runtime.families.research_state.head import Head, head_of, options_of, split
+from runtime.families.research_state.project import Project
 from runtime.state_files import frontmatter
 from runtime.state_files.markdown_escape import fence, inline
 from runtime.state_files.parser import Item, Numbered, Part, Unreadable, items, parts
-from runtime.state_files.project import Project
 from runtime.state_files.record_lists import built, fields, record, render_item, values
-from runtime.state_files.record_tables import MISSED, RESULTS, from_table, table
+from runtime.state_files.record_tables import from_table, table
 
 SECTIONS = {
     "Plan": "plan",
@@ -45,6 +46,12 @@ REPORT = "Report"
 AS_REPORT = "(as the report at the end of this file)"
 """What stands for the text of a resolution that is the report."""
 IN_HEAD = frozenset({"ticket_id", "text", "brief", "rounds", "is_complete"})
+RESULTS = {
+    "Source": "source", "Title": "title", "URL": "url", "Quality": "quality", "Crawled": "", "Summary": "summary",
+    "Key points": "key_points", "Query": "query", "Published": "published",
+}  # fmt: skip
+"""Column of the table to field. One without a field is for show."""
+MISSED = {"Place": "place", "Reason": "reason", "Detail": "detail"}
 TABLES: dict[str, Any] = {"results": (SearchResult, RESULTS), "missed": (FailedSource, MISSED)}
 TEXTS: dict[str, type[Page | Passage]] = {"pages": Page, "passages": Passage}
 """Records with a heading and a block of their own."""
@@ -55,7 +62,7 @@ _REMARKED = {name: field.type for name, field in _FIELDS.items() if name not in 
 
 def render_state(project: Project) -> str:
     """The whole state file."""
-    return frontmatter.join(frontmatter.head_of(project), "\n".join(_body(project)) + "\n")
+    return frontmatter.join(head_of(project), "\n".join(_body(project)) + "\n")
 
 
 def parse_state(text: str) -> Project:
@@ -64,7 +71,7 @@ def parse_state(text: str) -> Project:
 
     :raises Unreadable: with the line, and what is wrong there.
     """
-    head, lines, sound = frontmatter.split(text)
+    head, lines, sound = split(text)
     _, found = parts(list(enumerate(lines, 1)), "## ")
     known: dict[str, Any] = {}
     contradictions: tuple[Contradiction, ...] = ()
@@ -84,7 +91,7 @@ def parse_state(text: str) -> Project:
     if (report := known.get("report")) and (said := known.get("resolution")) and said.text == AS_REPORT:
         known["resolution"] = msgspec.structs.replace(said, text=render_markdown(report))
     case = ResearchCase(
-        ticket_id=head.project_id, text=head.question, brief=frontmatter.brief_of(head), rounds=head.rounds,
+        ticket_id=head.project_id, text=head.question, brief=options_of(head), rounds=head.rounds,
         is_complete=head.is_complete, **known,
     )  # fmt: skip
     return _project(head, case, edited=not sound)
@@ -96,12 +103,12 @@ def parse_beginning(text: str) -> Project:
 
     :raises Unreadable: neither can the frontmatter.
     """
-    head, _, sound = frontmatter.split(text)
-    brief = msgspec.structs.replace(frontmatter.brief_of(head), round=1, direction="")
+    head, _, sound = split(text)
+    brief = msgspec.structs.replace(options_of(head), round=1, direction="")
     return _project(head, ResearchCase(ticket_id=head.project_id, text=head.question, brief=brief), edited=not sound)
 
 
-def _project(head: frontmatter.Head, case: ResearchCase, *, edited: bool) -> Project:
+def _project(head: Head, case: ResearchCase, *, edited: bool) -> Project:
     return Project(
         case=case, title=head.title, status=head.status, progress=head.progress, message=head.progress_message,
         created=head.created_at, updated=head.updated_at, run=head.run, edited=edited,

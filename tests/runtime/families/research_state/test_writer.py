@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from runtime.state_files.recovery import restore_case
-from runtime.state_files.state_file import parse_state
-from runtime.state_files.writer import EDITED, name_in, save, state_file
+from runtime.families.research_state.recovery import restore_case
+from runtime.families.research_state.state_file import parse_state
+from runtime.families.research_state.writer import EDITED, save
+from runtime.state_files.file_names import name_in, state_file
 from tests.research import a_case
-from tests.runtime.state_files.kit import CREATED, a_project, files, latest_valid
+from tests.runtime.families.research_state.kit import CREATED, a_project, files, latest_valid
 
 
 @pytest.mark.req("PR-13", "PR-33")

@@ -19,15 +19,15 @@ from actors.research import searcher
 from actors.research.compose import compose
 from actors.research.models import Section
 from actors.research.workflow import ResearchCase
+from runtime.families.research_state.project import Project, Status
+from runtime.families.research_state.state_file import SECTIONS, parse_beginning, parse_state, render_state
 from runtime.state_files.markdown_escape import cells, clean, fence, inline, outline, row, unfence
 from runtime.state_files.parser import Unreadable
-from runtime.state_files.project import Project, Status
-from runtime.state_files.state_file import SECTIONS, parse_beginning, parse_state, render_state
 from tests.actors.reporting.test_markdown import EVIL, LINK, TAG, bare
 from tests.actors.research import cases
 from tests.research import FACT, HARBOR, QUAY, QUESTION, a_case, a_page
-from tests.runtime.state_files.cases import HOSTILE, UNWRITABLE, projects, texts
-from tests.runtime.state_files.kit import a_project
+from tests.runtime.families.research_state.cases import HOSTILE, UNWRITABLE, projects, texts
+from tests.runtime.families.research_state.kit import a_project
 
 VIEWER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 VISIBLE = [each for each in HOSTILE if not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u200f\ufeff]", each)]

@@ -1,8 +1,6 @@
-"""A research as its state file holds it, and by which names it goes in the file system."""
+"""A research as its state file holds it."""
 
-import hashlib
 from typing import Literal, get_args
-from urllib.parse import quote
 
 import msgspec
 
@@ -15,7 +13,6 @@ Status = Literal[
 OVER: frozenset[Status] = frozenset({"completed", "cancelled", "failed"})
 STATUSES: tuple[Status, ...] = get_args(Status)
 TITLE_CHARACTERS = 120
-NAME_CHARACTERS = 100
 
 
 class Project(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -48,23 +45,6 @@ def title_of(question: str) -> str:
     """The first line of a question that says anything, shortened."""
     line = next((" ".join(each.split()) for each in question.splitlines() if each.strip()), "")
     return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1].rstrip() + "…"
-
-
-def name_of(project_id: str) -> str:
-    """
-    The name of a project's file, without suffix, and of its folder of backups: one name in one folder, whatever the id.
-
-    An id of letters, digits, dots, dashes and underscores is its own name.
-    """
-    name = quote(project_id, safe="", errors="replace")
-    if name.startswith("."):
-        name = f"%2E{name[1:]}"
-    return name if name and len(name) <= NAME_CHARACTERS else other_name_of(project_id)
-
-
-def other_name_of(project_id: str) -> str:
-    """The name of a project whose own is too long, or taken by a file of somebody else's."""
-    return f"%{hashlib.sha256(project_id.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
 def status_of(state: str, outcome: Outcome | None) -> Status:

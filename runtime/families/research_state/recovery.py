@@ -18,12 +18,13 @@ import structlog
 from actors.evidence.sources import SearchResult
 from actors.research.models import ResearchOptions
 from actors.research.workflow import RESEARCH, ResearchCase
+from runtime.families.research_state.project import OVER, Project
+from runtime.families.research_state.state_file import parse_beginning, parse_state
 from runtime.processes.pool import WorkError
 from runtime.state_files import backups
 from runtime.state_files.atomic_files import read_start, read_whole
+from runtime.state_files.file_names import name_of, other_name_of
 from runtime.state_files.parser import Unreadable
-from runtime.state_files.project import OVER, Project, name_of, other_name_of
-from runtime.state_files.state_file import parse_beginning, parse_state
 from runtime.storage.journal import UnknownRun
 from runtime.tickets import Ticket
 

@@ -11,18 +11,18 @@ from structlog.testing import capture_logs
 from actors.evidence.sources import FailedSource, Page, SearchResult
 from actors.research.models import Plan, ResearchOptions
 from actors.research.workflow import ResearchCase
+from runtime.families.research_state.project import Project
+from runtime.families.research_state.recovery import find_unfinished, goes_on, restore, restore_case
+from runtime.families.research_state.state_file import parse_state, render_state
+from runtime.families.research_state.writer import save
 from runtime.node import Node
 from runtime.processes.pool import WorkTimedOut
 from runtime.settings import Settings, StorageSettings
 from runtime.state_files.backups import add
-from runtime.state_files.project import Project
-from runtime.state_files.recovery import find_unfinished, goes_on, restore, restore_case
-from runtime.state_files.state_file import parse_state, render_state
-from runtime.state_files.writer import save
 from runtime.storage.journal import Ticket
 from tests.fakes import Trusts
 from tests.research import HARBOR, QUAY, QUESTION, a_case, a_page
-from tests.runtime.state_files.kit import a_project
+from tests.runtime.families.research_state.kit import a_project
 
 DAMAGED = "---\nprojectId: T-1\nstatus: analyzing\n---\nhalf a fi"
 

@@ -15,17 +15,17 @@ from actors.research.workflow import RESEARCH, ResearchCase
 from actors.workflow.outcome import EndReason
 from actors.workflow.tables import Limits
 from bus import Context
+from runtime.families.research_state import autosave as module
+from runtime.families.research_state.autosave import Autosave
+from runtime.families.research_state.project import Project
+from runtime.families.research_state.state_file import parse_state
 from runtime.processes.pool import Workers
 from runtime.run import LiveRun
 from runtime.settings import ResearchSettings
-from runtime.state_files import autosave as module
-from runtime.state_files.autosave import Autosave
-from runtime.state_files.project import Project
-from runtime.state_files.state_file import parse_state
 from tests.clock import hurried, settle
 from tests.fakes import Hangs, Says
 from tests.research import QUESTION, a_case
-from tests.runtime.state_files.kit import Asks, AtOnce, files, roles
+from tests.runtime.families.research_state.kit import Asks, AtOnce, files, roles
 
 CASE = ResearchCase(ticket_id="T-1", text=QUESTION, brief=ResearchOptions(breadth=3))
 
