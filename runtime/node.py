@@ -23,6 +23,7 @@ from runtime.program import command
 from runtime.prompts import load
 from runtime.run_handle import Handle, RunHandle
 from runtime.runs import Busy, Runs
+from runtime.service_error import ServiceError
 from runtime.settings import Settings, check
 from runtime.storage.database import Database
 from runtime.storage.effects import sweep
@@ -31,7 +32,7 @@ from runtime.storage.journal import SqliteJournal, StoredRun
 from runtime.storage.owner import ProcessLock
 from runtime.storage.private import DATABASE, OWNERS, make_storage
 from runtime.storage.schema import migrate
-from runtime.tickets import InvalidTicket, Ticket
+from runtime.tickets import Ticket
 from runtime.wiring import Wiring
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ class Node:
 
         :param seen: the latest run of the ticket that the caller knows of, by `seq`: a later one is the answer, too.
         :raises Busy: too many runs are going on.
-        :raises InvalidTicket: there is no such workflow, or it takes no such options.
+        :raises ServiceError: there is no such workflow, or it takes no such options.
         """
         return await self.runs.submit(ticket, seen)
 
@@ -122,12 +123,12 @@ class Node:
         """
         What the run of a ticket begins with.
 
-        :raises InvalidTicket: there is no such workflow, or it takes no such options.
+        :raises ServiceError: there is no such workflow, or it takes no such options.
         """
         family = families.find(ticket.workflow)
         if ticket.options is not None and type(ticket.options) is not family.options:
             takes = f"options of the type {family.options.__name__}" if family.options else "no options"
-            raise InvalidTicket(f"A {family.label} takes {takes}, not {type(ticket.options).__name__}.")
+            raise ServiceError(f"A {family.label} takes {takes}, not {type(ticket.options).__name__}.")
         return family.make_case(ticket, self.settings)
 
     def is_same(self, stored: StoredRun, ticket: Ticket) -> bool:

@@ -2,14 +2,8 @@
 
 import msgspec
 
-from actors.ports import PortFailed
-
 HELPDESK = "helpdesk"
 """The workflow of a ticket that asks for no other."""
-
-
-class InvalidTicket(PortFailed):
-    """A ticket cannot be taken as it is. The text says what to change."""
 
 
 class Ticket(msgspec.Struct, frozen=True, kw_only=True):

@@ -47,8 +47,8 @@ class Wiring:
             run_id, ModelAccount(effects), money=runs.money, held_back=runs.held_back
         )
         children = Children(self._node.journal.children(run_id) if replayed else ())
-        own = RunDependencies(run_id, case.ticket_id, model, children, effects)
-        own = own._replace(ports=runs.make_ports(own))
+        ports = runs.make_ports(run_id, case.ticket_id, effects)
+        own = RunDependencies(run_id, case.ticket_id, model, children, effects, ports)
         live = LiveRun(
             run_id, flow, case, ActorFactories(runs.roles, own), journal=self._node.journal, spent=spent,
             replayed=replayed, children=children, log=self._log,
@@ -87,8 +87,8 @@ class Wiring:
             flow, case, replayed = journal.flow(stored), journal.case(stored), journal.replayed(stored)
         runs, own = self.runs_of(flow.name), above._replace(run=run_id, children=Children(journal.children(run_id)))
         if flow.name != workflow:  # one of the same family goes on with what the run above it has got
-            own = own._replace(effects=Effects(self._node.database, run_id))
-            own = own._replace(ports=runs.make_ports(own))
+            effects = Effects(self._node.database, run_id)
+            own = own._replace(effects=effects, ports=runs.make_ports(run_id, own.ticket, effects))
         live = LiveRun(
             run_id, flow, case, ActorFactories(runs.roles, own), journal=journal, replayed=replayed,
             children=own.children, within=own.ticket,

@@ -2,17 +2,15 @@
 
 from collections.abc import Iterator
 
-from runtime.families import FAMILIES
+from runtime.families import find
 from runtime.storage.journal import SqliteJournal, StoredRun, UnknownRun
-
-ROLES = frozenset(role for family in FAMILIES for role in family.children)
-"""Those that a whole run plays: a round deeper, and the research that a ticket of the helpdesk asks for."""
 
 
 def below(journal: SqliteJournal, stored: StoredRun) -> Iterator[StoredRun]:
     """The runs that a run handed on to, each followed by those below it."""
+    roles = find(stored.workflow).children
     for number, handoff in enumerate(journal.fold(stored).handoffs, 1):
-        if handoff.target not in ROLES:
+        if handoff.target not in roles:
             continue
         try:
             deeper = journal.run(f"{stored.id}.{number}")

@@ -7,7 +7,6 @@ from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
 
-from actors.research.models import ResearchOptions
 from runtime.messages import display, safe
 from runtime.program import command
 from runtime.service_error import ServiceError
@@ -30,7 +29,7 @@ class Draft(msgspec.Struct, frozen=True):
     id: str = ""
     subject: str = ""
     requester: str = ""
-    brief: ResearchOptions | None = None
+    brief: msgspec.Struct | None = None
     """Ordered as a research."""
 
     def ticket(self) -> Ticket:

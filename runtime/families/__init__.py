@@ -1,10 +1,15 @@
 """The families of agents that this installation runs. A family is one record; the tuple below is all that knows it."""
 
+from collections.abc import Mapping
+
+import msgspec
+
 from actors.extractive.model import Extractive
 from runtime.families import helpdesk, research
 from runtime.families.family import Family
-from runtime.messages import display, nearest
-from runtime.tickets import InvalidTicket
+from runtime.messages import display, nearest, safe
+from runtime.service_error import ServiceError
+from runtime.settings import Settings
 
 FAMILIES: tuple[Family, ...] = (helpdesk.FAMILY, research.FAMILY)
 
@@ -13,12 +18,37 @@ def find(workflow: str) -> Family:
     """
     The family of this name.
 
-    :raises InvalidTicket: there is none; the text names the nearest.
+    :raises ServiceError: there is none; the text names the nearest.
     """
-    known = {family.name: family for family in FAMILIES}
-    if workflow not in known:
-        raise InvalidTicket(f"There is no workflow {display(workflow)}. {nearest(workflow, known)}")
-    return known[workflow]
+    for family in FAMILIES:
+        if family.name == workflow:
+            return family
+    raise ServiceError(
+        f"There is no workflow {display(workflow)}. {nearest(workflow, [each.name for each in FAMILIES])}"
+    )
+
+
+def read_options(
+    workflow: str, given: Mapping[str, object], settings: Settings, dash: str = "--"
+) -> msgspec.Struct | None:
+    """
+    The options of a ticket, of what was given for it by name.
+
+    :param dash: how names are spelled where they were given.
+    :raises ServiceError: there is no such workflow, or it does not take that.
+    """
+    family = find(workflow)
+    order = family.order or family.options
+    if order is None:
+        if given:
+            names = " and ".join(f"{dash}{name}" for name in given)
+            raise ServiceError(f"A {family.label} takes no options: leave {names} away.")
+        return None
+    try:
+        return family.make_options(msgspec.convert(given, order), settings, dash)
+    except msgspec.ValidationError as error:
+        names = ", ".join(order.__struct_fields__)
+        raise ServiceError(f"The options of a {family.label} are {names}: {safe(str(error))}.") from None
 
 
 def extractive() -> Extractive:

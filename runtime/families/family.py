@@ -69,8 +69,8 @@ class FamilyRuns:
         """:param roles: who plays which role, save those that whole runs play; nobody exists before they are asked."""
         self.roles = roles
 
-    def make_ports(self, own: RunDependencies) -> Any:  # noqa: ARG002 - most families need none
-        """The ports of one outermost run, which those within it share."""
+    def make_ports(self, run: str, ticket: str, effects: Effects) -> Any:  # noqa: ARG002 - most families need none
+        """The ports of one run, which those of the same family within it share."""
         return None
 
     def follow(self, live: LiveRun) -> None:
@@ -107,6 +107,10 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
     """What of a case came with its ticket: the same ticket again gives an equal value."""
     options: type[msgspec.Struct] | None = None
     """The type of `Ticket.options`; None: it takes none."""
+    order: type[msgspec.Struct] | None = None
+    """What a user may give for that, by name; None: the options themselves."""
+    make_options: Callable[[Any, Settings, str], msgspec.Struct] = lambda order, _, __: order
+    """Of an order, and how its names are spelled where it was given; a `ServiceError` says what cannot be had."""
     answers: Mapping[type[msgspec.Struct], str] = {}
     """What it answers without a model: for each output schema the module whose `ANSWERS` does so."""
     children: Mapping[str, ChildRole] = {}

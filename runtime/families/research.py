@@ -9,6 +9,7 @@ from actors.research.workflow import RESEARCH, ResearchCase
 from actors.workflow.outcome import Outcome
 from actors.workflow.tables import Run
 from runtime.families.family import ChildRole, Family
+from runtime.families.research_order import ResearchOrder, make_options
 from runtime.settings import Settings
 from runtime.tickets import Ticket
 
@@ -47,6 +48,8 @@ FAMILY = Family(
     make_case=make_case,
     order_of=lambda case: (case.text, case.brief),
     options=ResearchOptions,
+    order=ResearchOrder,
+    make_options=make_options,
     answers=dict.fromkeys((PlanDraft, Answer, Landscape, Overview), "actors.research.extractive_answers"),
     children={"round": ChildRole(RESEARCH.name, make_round, report_round, lambda s: s.research.report_seconds)},
     report=lambda case: case.report,

@@ -12,12 +12,13 @@ from actors.research.searcher import Searcher
 from runtime.crawl.http_client import Client
 from runtime.crawl.pages import Pages
 from runtime.families.budget import ResearchBudget
-from runtime.families.family import FamilyRuns, Roles, RunDependencies, SharedPorts
+from runtime.families.family import FamilyRuns, Roles, SharedPorts
 from runtime.families.research_state.autosave import Autosave
 from runtime.knowledge.page_reader import Reader
 from runtime.run import LiveRun
 from runtime.search.registry import Sources
 from runtime.search.source import SourcePorts
+from runtime.storage.effects import Effects
 
 WORK = ("runtime.knowledge.query.search", "runtime.crawl.own_document")
 """Modules that every worker process needs for a research."""
@@ -57,11 +58,11 @@ class ResearchRuns(FamilyRuns):
         self.reader = Reader(shared.knowledge, shared.workers)
         self.keeper = Autosave(shared.folder, shared.workers, settings.research.backup_seconds)
 
-    def make_ports(self, own: RunDependencies) -> ResearchPorts:
+    def make_ports(self, run: str, ticket: str, effects: Effects) -> ResearchPorts:
         self._workers.warm(*WORK)  # they load theirs while this process loads what is its own
-        budget = ResearchBudget({"pages": self._limits.pages, "credits": self._limits.credits}, own.effects)
-        project = own.ticket if is_outermost(own.run) else ""  # with one, pages are kept as they were sent
-        search, fetch = self.sources.for_run(own.effects, budget), self.pages.for_run(own.effects, budget, project)
+        budget = ResearchBudget({"pages": self._limits.pages, "credits": self._limits.credits}, effects)
+        project = ticket if is_outermost(run) else ""  # with one, pages are kept as they were sent
+        search, fetch = self.sources.for_run(effects, budget), self.pages.for_run(effects, budget, project)
         return ResearchPorts(search, fetch, self.reader)
 
     def follow(self, live: LiveRun) -> None:

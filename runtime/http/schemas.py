@@ -7,10 +7,9 @@ from typing import TypeVar
 import msgspec
 from aiohttp import web
 
-from actors.research.models import ResearchOptions
 from actors.workflow.outcome import Outcome
-from runtime.cli.research_options import ResearchOrder, brief
 from runtime.cli.ticket_input import Draft, validate
+from runtime.families.research_order import ResearchOrder, make_options
 from runtime.http.errors import ApiError
 from runtime.messages import display, safe
 from runtime.run_record import Moment, Record
@@ -156,10 +155,10 @@ async def ticket(request: web.Request, settings: Settings) -> Draft:
         raise ApiError(400, str(error)) from None
 
 
-def _brief(new: NewTicket, settings: Settings) -> ResearchOptions | None:
+def _brief(new: NewTicket, settings: Settings) -> msgspec.Struct | None:
     if new.research is False:
         return None
-    return brief(ResearchOrder() if new.research is True else new.research, settings, "research.")
+    return make_options(ResearchOrder() if new.research is True else new.research, settings, "research.")
 
 
 async def feedback(request: web.Request) -> Feedback:

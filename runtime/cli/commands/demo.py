@@ -63,10 +63,10 @@ async def _demo(settings: "Settings") -> None:
 
 
 async def _research(node: "Node", settings: "Settings") -> None:
-    from actors.research.models import ResearchOptions
     from runtime.cli.view.result import Line, research_lines
     from runtime.cli.view.run_display import open_display, write
     from runtime.cli.view.terminal_markdown import show
+    from runtime.families.research import ResearchOptions
     from runtime.node import Ticket
 
     print(f"\n=== A research: {QUESTION}\n", flush=True)

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    import msgspec
+
     from actors.reporting.report import Report
-    from actors.research.models import ResearchOptions
     from actors.workflow.outcome import Outcome
     from runtime.cli.ticket_input import Draft, Read
     from runtime.cli.view.result import Line
@@ -159,22 +160,20 @@ def _question(outcome: "Outcome") -> "list[Line]":
     return [Line(said, "faint")]
 
 
-def _brief(arguments: argparse.Namespace, settings: "Settings") -> "ResearchOptions | None":
+def _brief(arguments: argparse.Namespace, settings: "Settings") -> "msgspec.Struct | None":
     """What the research is to be, if it is one."""
     if not arguments.research:
         for name in RESEARCH_ONLY:
             if getattr(arguments, name) is not None:
                 raise ServiceError(f"--{name} is for a research: add --research, or leave it away.")
         return None
-    from runtime.cli.research_options import ResearchOrder, brief
+    from runtime.families import read_options
 
     sources = tuple((arguments.sources or "").replace(",", " ").split())
     if arguments.sources is not None and not sources:
         raise ServiceError(f"--sources names none: give some of {','.join(names())}, or leave it away.")
-    order = ResearchOrder(
-        breadth=arguments.breadth, depth=arguments.depth, sources=sources, urls=tuple(arguments.url or ())
-    )
-    return brief(order, settings)
+    given = {"breadth": arguments.breadth, "depth": arguments.depth, "sources": sources, "urls": arguments.url}
+    return read_options("research", {name: value for name, value in given.items() if value is not None}, settings)
 
 
 def _out(arguments: argparse.Namespace) -> "Path | None":
@@ -186,7 +185,7 @@ def _out(arguments: argparse.Namespace) -> "Path | None":
     return destination(arguments.out)
 
 
-def _ordered(read: "Read", arguments: argparse.Namespace, brief: "ResearchOptions | None") -> "Read":
+def _ordered(read: "Read", arguments: argparse.Namespace, brief: "msgspec.Struct | None") -> "Read":
     """The ticket with what the options say of it."""
     import msgspec
 

@@ -9,7 +9,7 @@ import pytest
 from actors.research.models import ResearchOptions
 from runtime.cli.commands import submit
 from runtime.cli.diagnostics import web_search
-from runtime.cli.research_options import ResearchOrder, brief
+from runtime.families.research_order import ResearchOrder, make_options
 from runtime.node import Node
 from runtime.search import sources
 from runtime.service_error import ServiceError
@@ -74,12 +74,12 @@ def test_it_stands_in_what_doctor_says() -> None:
 
 
 def test_at_the_door_it_is_taken_and_what_is_nearly_its_name_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert brief(ResearchOrder(sources=("almanac",)), Settings()).sources == ("almanac",)
+    assert make_options(ResearchOrder(sources=("almanac",)), Settings()).sources == ("almanac",)
     with pytest.raises(ServiceError, match=r"there is no source .almanak.\. Did you mean .almanac.\?"):
-        brief(ResearchOrder(sources=("almanak",)), Settings())
+        make_options(ResearchOrder(sources=("almanak",)), Settings())
     monkeypatch.delenv("ALMANAC")
     with pytest.raises(ServiceError, match="the source almanac is not configured: set ALMANAC, or leave it away"):
-        brief(ResearchOrder(sources=("almanac",)), Settings())
+        make_options(ResearchOrder(sources=("almanac",)), Settings())
 
 
 async def test_it_is_searched_read_and_cited_and_a_stored_order_of_an_unknown_one_is_told(tmp_path: Path) -> None:

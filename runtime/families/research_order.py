@@ -1,4 +1,4 @@
-"""Reads what a research is to be: its options become a brief and a file to write, or one sentence that says why not."""
+"""What may be ordered of a research: it becomes the options of its ticket, or one sentence that says why not."""
 
 from collections.abc import Iterable
 from urllib.parse import urlsplit
@@ -6,7 +6,6 @@ from urllib.parse import urlsplit
 import msgspec
 
 from actors.research.models import ResearchOptions
-from runtime.llm.models import chosen
 from runtime.messages import display
 from runtime.search.registry import explain_refusal
 from runtime.service_error import ServiceError
@@ -33,7 +32,7 @@ class ResearchOrder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """Pages that are read in any case, at most 50."""
 
 
-def brief(order: ResearchOrder, settings: Settings, dash: str = "--") -> ResearchOptions:
+def make_options(order: ResearchOrder, settings: Settings, dash: str = "--") -> ResearchOptions:
     """
     What the research is ordered to do.
 
@@ -50,6 +49,8 @@ def brief(order: ResearchOrder, settings: Settings, dash: str = "--") -> Researc
 
 def _countable(settings: Settings) -> None:
     """A budget of money without prices would never be used up."""
+    from runtime.llm.models import chosen  # which needs to know the families
+
     model = settings.model
     if settings.research.money and not (model.price_in or model.price_out) and chosen(model) == "openai":
         raise ServiceError(

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from actors.research.models import ResearchOptions
-from runtime.cli.research_options import MOST_PAGES, MOST_URLS, ResearchOrder, brief
+from runtime.families.research_order import MOST_PAGES, MOST_URLS, ResearchOrder, make_options
 from runtime.service_error import ServiceError
 from runtime.settings import (
     DuckduckgoSettings,
@@ -23,7 +23,7 @@ ALL = Settings(
 
 
 def ordered(settings: Settings | None = None, **given: Any) -> ResearchOptions:
-    return brief(ResearchOrder(**given), settings or Settings())
+    return make_options(ResearchOrder(**given), settings or Settings())
 
 
 def refusal(settings: Settings | None = None, **given: Any) -> str:

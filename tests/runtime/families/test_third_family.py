@@ -1,0 +1,105 @@
+"""A family from outside of the product: one registration, and every part of the program runs it."""
+
+from pathlib import Path
+
+import pytest
+
+from actors.workflow.outcome import EndReason
+from runtime import families
+from runtime.families import find, read_options
+from runtime.node import NoReport
+from runtime.service_error import ServiceError
+from runtime.settings import Settings
+from runtime.tickets import Ticket
+from tests.runtime.families.letters import LETTERS, LetterCase, LetterOptions
+from tests.runtime.families.test_research_runs import opened
+
+ASKED = "The door of room 7 sticks."
+TICKET = Ticket(id="L-1", text=ASKED, workflow="letters", options=LetterOptions("curt"))
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What one more line in `runtime.families` does."""
+    monkeypatch.setattr(families, "FAMILIES", (*families.FAMILIES, LETTERS))
+
+
+async def test_a_node_runs_it_with_its_own_case_agents_options_and_answers(tmp_path: Path) -> None:
+    async with opened(tmp_path) as node:
+        outcome = await (await node.submit(TICKET)).outcome()
+
+        assert (outcome.workflow, outcome.status, outcome.why) == ("letters", "resolved", EndReason.COMPLETED)
+        assert outcome.resolution is not None
+        assert outcome.resolution.text == f"{ASKED}\nlaw: 26 characters\nstyle: 26 characters"
+        assert [each.target for each in outcome.handoffs][:2] == ["writer", "orchestrator"]
+        assert node.status("L-1")[1] == outcome
+        with pytest.raises(NoReport, match=r"^L-1 is a letter; "):
+            node.report("L-1")
+
+
+async def test_without_options_it_is_as_the_family_has_it(tmp_path: Path) -> None:
+    async with opened(tmp_path) as node:
+        outcome = await (await node.submit(Ticket(text=ASKED, workflow="letters"))).outcome()
+
+    assert outcome.resolution is not None
+    assert outcome.resolution.text.startswith("Dear you, The door")
+
+
+async def test_after_a_crash_another_process_goes_on_where_it_stood(tmp_path: Path) -> None:
+    async with opened(tmp_path) as node:
+        handle = await node.submit(TICKET)
+        async for event in handle.watch():
+            if getattr(event, "source", "") == "writer":
+                break
+        await node.database.run()
+        node.runs.live.abandon()
+
+    async with opened(tmp_path) as again:
+        (resumed,) = await again.resume()
+        case = again.journal.fold(again.journal.find("L-1")).case
+        assert isinstance(case, LetterCase)
+        assert case.letter == ASKED
+        outcome = await resumed.outcome()
+
+    assert (outcome.status, [each.source for each in outcome.handoffs].count("writer")) == ("resolved", 1)
+
+
+async def test_the_same_ticket_is_one_of_the_same_workflow_text_and_options(tmp_path: Path) -> None:
+    async with opened(tmp_path) as node:
+        await (await node.submit(TICKET)).outcome()
+        stored = node.journal.find("L-1")
+
+        assert node.is_same(stored, TICKET)
+        for other in (
+            Ticket(id="L-1", text=ASKED, workflow="letters"),
+            Ticket(id="L-1", text=ASKED),
+            Ticket(id="L-1", text="Other.", workflow="letters", options=LetterOptions("curt")),
+        ):
+            assert not node.is_same(stored, other)
+
+
+async def test_what_it_does_not_know_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    async with opened(tmp_path) as node:
+        with pytest.raises(ServiceError, match=r"^There is no workflow 'leters'. Did you mean 'letters'\?$"):
+            await node.submit(Ticket(text=ASKED, workflow="leters"))
+        with pytest.raises(ServiceError, match=r"^A ticket of the helpdesk takes no options, not LetterOptions\.$"):
+            await node.submit(Ticket(text=ASKED, options=LetterOptions()))
+        assert node.journal.latest(1) == []
+
+
+def test_options_are_read_by_name_and_checked() -> None:
+    assert read_options("letters", {"tone": "curt"}, Settings()) == LetterOptions("curt")
+    assert read_options("letters", {}, Settings()) == LetterOptions()
+    assert read_options("helpdesk", {}, Settings()) is None
+    with pytest.raises(ServiceError, match=r"^The options of a letter are tone: .*unknown field"):
+        read_options("letters", {"tune": "curt"}, Settings())
+    with pytest.raises(ServiceError, match=r"^A ticket of the helpdesk takes no options: leave --tone away\.$"):
+        read_options("helpdesk", {"tone": "curt"}, Settings())
+
+
+def test_every_family_says_how_it_is_shown_and_loads_what_it_needs() -> None:
+    assert {name: find(name).outcome for name in ("helpdesk", "research", "letters")} == {
+        "helpdesk": "resolution", "research": "report", "letters": "resolution",
+    }  # fmt: skip
+    for family in families.FAMILIES:
+        assert callable(family.load())
