@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import structlog
 
-from actors.workflow.history import past
+from actors.workflow.broadcast import list_past
 from actors.workflow.outcome import Outcome, RunEnded
 from actors.workflow.progress import ProgressEvent
 from runtime.run import LiveRun
@@ -109,7 +109,7 @@ class FollowedRun:
                     yield event
                 return
             await asyncio.sleep(LOOK_SECONDS)
-        for event in past(found):
+        for event in list_past(found):
             yield event
         yield RunEnded(outcome=found)
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import structlog
 
-from actors.workflow.history import past
+from actors.workflow.broadcast import list_past
 from actors.workflow.outcome import HandoffMade, Outcome, RunEnded
 from actors.workflow.progress import HEARTBEAT_SECONDS, ProgressEvent
 from runtime.cli.ticket_input import Draft
@@ -171,7 +171,7 @@ class TicketService:
             if ending.cancelled():
                 return
             if handle is None:
-                for event in past(ending.result()):
+                for event in list_past(ending.result()):
                     yield event
             yield RunEnded(outcome=ending.result())
 

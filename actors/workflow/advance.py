@@ -20,12 +20,12 @@ from actors.workflow.tables import (
     FanOut,
     Handover,
     InvalidAnswer,
+    MemberResult,
     NotDelivered,
     PendingHandoff,
     Run,
     RunResumed,
     RunStopped,
-    Settled,
     Step,
     SystemEvent,
     TimeUp,
@@ -36,15 +36,15 @@ from actors.workflow.transitions import (
     ask_member_again,
     brief,
     close,
+    due_of,
     enter,
     hand,
     keep_on,
     loop,
     proceed,
-    project,
     settle,
 )
-from actors.workflow.verdicts import HandOff, HandOffs, Refuse, RequestPartial, Terminate, Transition, Wait
+from actors.workflow.verdicts import HandOff, Refuse, RequestPartial, Terminate, Transition, Wait
 from bus import Event, Failed
 
 MOST_OVERREACHES = 2
@@ -56,8 +56,7 @@ SILENT = "it did not answer in time"
 
 def begin(flow: Workflow, case: Case) -> Transition:
     """Hand out the first step."""
-    first = next(iter(flow.steps))
-    return enter(flow, Run(first, case), first, 0.0)
+    return enter(flow, Run(flow.first, case), flow.first, 0.0)
 
 
 def advance(flow: Workflow, run: Run, event: Event, *, sender: str, number: int, elapsed: float) -> Transition:
@@ -68,7 +67,7 @@ def advance(flow: Workflow, run: Run, event: Event, *, sender: str, number: int,
         return _outside(flow, run, event, elapsed) if sender in {"", ORCHESTRATOR} else (run, Refuse("not its to say"))
     for opened in run.open:
         if opened.number == number and opened.role == sender:
-            return _answered(flow, run, opened, event, elapsed)
+            return _hear(flow, run, opened, event, elapsed)
     return run, Refuse(f"handoff {number} to {sender} is not in force")
 
 
@@ -91,7 +90,7 @@ def replay(flow: Workflow, case: Case, entries: Iterable[tuple[Event, str, int, 
     return run, verdict
 
 
-def _answered(flow: Workflow, run: Run, opened: PendingHandoff, event: Event, elapsed: float) -> Transition:
+def _hear(flow: Workflow, run: Run, opened: PendingHandoff, event: Event, elapsed: float) -> Transition:
     step, kind = flow.steps[run.state], type(event)
     if run.breach:
         if kind is not flow.closed:
@@ -100,7 +99,7 @@ def _answered(flow: Workflow, run: Run, opened: PendingHandoff, event: Event, el
         asked = run.handoffs[opened.number - 1].reason
         return _terminate(flow, run, event, run.breach if asked == run.breach else EndReason.COMPLETED, opened.role)
     if kind is flow.closed and _is_let_off(flow, run, opened):
-        return keep_on(flow, run, opened, elapsed)
+        return keep_on(flow, run, opened)
     if type(step) is FanOut:
         return _hear_member(flow, run, step, opened, event, elapsed)
     if kind is Handover and event.to in step.peers:  # type: ignore[attr-defined] # told by `kind`, which is cheaper
@@ -127,7 +126,7 @@ def _is_let_off(flow: Workflow, run: Run, opened: PendingHandoff) -> bool:
     return opened.overreaches < MOST_OVERREACHES
 
 
-def _named(event: Event) -> str:
+def _name_of(event: Event) -> str:
     return brief(event.what) if isinstance(event, InvalidAnswer) else type(event).__name__
 
 
@@ -136,13 +135,15 @@ def _what_is_wrong(step: Step, opened: PendingHandoff, event: Event) -> str:
     if isinstance(event, Handover) and step.peers:
         peers = ", ".join(sorted(step.peers))
         return f"{opened.role} cannot hand over to {brief(event.to)!r}, only to one of: {peers}"
-    return f"{_named(event)} of {opened.role} is no answer to {step.ask.__name__}"
+    return f"{_name_of(event)} of {opened.role} is no answer to {step.ask.__name__}"
 
 
 def put(case: Case, event: Event) -> Case:
     """What an event says becomes part of the case, by field name; None says nothing, so the case keeps what it has."""
-    said = {name: value for name, value in asdict(event).items() if value is not None}
-    return replace(case, **said) if said else case
+    facts = asdict(event)
+    if None in facts.values():
+        facts = {name: value for name, value in facts.items() if value is not None}
+    return replace(case, **facts) if facts else case
 
 
 def _terminate(flow: Workflow, run: Run, event: Event, why: EndReason, by: str) -> Transition:
@@ -153,11 +154,11 @@ def _hand_over(
     flow: Workflow, run: Run, step: Step, opened: PendingHandoff, event: Handover, elapsed: float
 ) -> Transition:
     """An agent chose to pass its task on: one handoff, and the only kind that can become a loop."""
-    chosen = (*run.chosen, (opened.role, event.to))
-    run = replace(run, chosen=chosen, case=replace(run.case, context=event.context))
+    handovers = (*run.handovers, (opened.role, event.to))
+    run = replace(run, handovers=handovers, case=replace(run.case, context=event.context))
     if run.cancelling:
         return close(flow, run, EndReason.CANCELLED, elapsed)
-    if pattern := repeating_pattern(chosen):
+    if pattern := repeating_pattern(handovers):
         return loop(flow, run, pattern, elapsed)
     return hand(flow, run, step, Handoff(opened.role, event.to, brief(event.reason), elapsed))
 
@@ -167,10 +168,10 @@ def _hear_member(
 ) -> Transition:
     """What one member of a fan-out says moves it alone, until it is the last."""
     if type(event) is step.answer:
-        return settle(flow, run, step, opened, Settled(opened.role, event), elapsed)
+        return settle(flow, run, step, opened, MemberResult(opened.role, event), elapsed)
     if isinstance(event, Failed):
         return ask_member_again(flow, run, step, opened, elapsed, EndReason.STEP_FAILED, brief(event.error))
-    what = f"{_named(event)} is no answer to {step.ask.__name__}"
+    what = f"{_name_of(event)} is no answer to {step.ask.__name__}"
     return ask_member_again(flow, run, step, opened, elapsed, EndReason.ANSWERS_REFUSED, what)
 
 
@@ -181,7 +182,7 @@ def _outside(flow: Workflow, run: Run, event: SystemEvent, elapsed: float) -> Tr
         case RunStopped():
             return _stop(flow, run, elapsed)
         case NotDelivered(handoff=number, error=error):
-            return _not_delivered(flow, run, number, error, elapsed)
+            return _fail_delivery(flow, run, number, error, elapsed)
         case RunResumed(orderly=orderly):
             return _resume(flow, run, elapsed, crashed=not orderly)
         case _:
@@ -203,7 +204,7 @@ def _time_up(flow: Workflow, run: Run, elapsed: float) -> Transition:
     if isinstance(step, FanOut):
         moved: Transition = (run, Wait(len(run.handoffs)))
         for opened in late:
-            moved = settle(flow, moved[0], step, opened, Settled(opened.role, None, SILENT), elapsed)
+            moved = settle(flow, moved[0], step, opened, MemberResult(opened.role, None, SILENT), elapsed)
         return moved
     if run.cancelling:
         return replace(run, state=flow.final, open=()), Terminate(EndReason.CANCEL_FORCED, "")
@@ -225,10 +226,10 @@ def _stop(flow: Workflow, run: Run, elapsed: float) -> Transition:
     return replace(run, cancelling=True, open=opened), RequestPartial()
 
 
-def _not_delivered(flow: Workflow, run: Run, number: int, error: str, elapsed: float) -> Transition:
+def _fail_delivery(flow: Workflow, run: Run, number: int, error: str, elapsed: float) -> Transition:
     for opened in run.open:
         if opened.number == number:
-            return _answered(flow, run, opened, Failed(request="", error=error), elapsed)
+            return _hear(flow, run, opened, Failed(request="", error=error), elapsed)
     return run, Refuse(f"handoff {number} is not in force")
 
 
@@ -240,17 +241,12 @@ def _resume(flow: Workflow, run: Run, elapsed: float, *, crashed: bool) -> Trans
     if elapsed >= flow.max_seconds and not run.breach and flow.steps[run.state].ask is flow.close:
         run = replace(run, breach=EndReason.TIMED_OUT)  # it was closing already, so it has the grace of `_time_up`
     if run.breach:
-        again = tuple(replace(each, due=elapsed + CLOSING_SECONDS) for each in run.open)
-        request = project(run.case, flow.close)
-        hands = [HandOff(each.number, each.role, request, CLOSING_SECONDS) for each in again]
-        return replace(run, open=again), HandOffs(tuple(hands))
-    if elapsed >= flow.max_seconds:
+        again = [replace(each, due=elapsed + CLOSING_SECONDS) for each in run.open]
+    elif elapsed >= flow.max_seconds:
         return close(flow, run, EndReason.TIMED_OUT, elapsed)
-    if run.cancelling:
+    elif run.cancelling:
         return close(flow, run, EndReason.CANCELLED, elapsed)
-    step, hands, opened = flow.steps[run.state], [], []
-    for each in run.open:
-        within = min(flow.limits_of(step, each.role).within, flow.max_seconds - elapsed)
-        opened.append(replace(each, due=elapsed + within))
-        hands.append(HandOff(each.number, each.role, project(run.case, step.ask, each.refused), within))
-    return replace(run, open=tuple(opened)), HandOffs(tuple(hands))
+    else:
+        step = flow.steps[run.state]
+        again = [replace(each, due=due_of(flow, step, each.role, elapsed)) for each in run.open]
+    return replace(run, open=tuple(again)), HandOff(tuple(each.number for each in again))

@@ -1,4 +1,4 @@
-"""What a run tells while it goes on: to its log, and to those who watch it."""
+"""What a run says of itself: to its log, to those who watch it, and again to those who come later."""
 
 import logging
 from collections.abc import Sequence
@@ -6,33 +6,37 @@ from collections.abc import Sequence
 import structlog
 from structlog.typing import FilteringBoundLogger
 
-from actors.workflow.history import as_shown, began
-from actors.workflow.outcome import AnswerRefused, EndReason, Handoff, Outcome, RunEnded, RunEvent
-from actors.workflow.run_end import log_end
-from actors.workflow.tables import Run
-from actors.workflow.verdicts import Warned
+from actors.workflow.outcome import (
+    AnswerRefused,
+    EndReason,
+    Handoff,
+    HandoffMade,
+    Outcome,
+    RunBegan,
+    RunEnded,
+    RunEvent,
+)
+from actors.workflow.run_end import log_end, state_after
+from actors.workflow.tables import Run, Workflow
+from actors.workflow.verdicts import HandoffWarning
 from bus import Context
 
 
 class Broadcast:
-    """One per run. Each handoff is told once, also when several follow from one message or from none."""
+    """One per run. Each handoff is published once, also when several follow from one message or from none."""
 
-    __slots__ = ("_bound", "_first", "_informs", "_ticket", "_told", "_unbound", "_workflow", "run")
+    __slots__ = ("_bound", "_flow", "_informs", "_made", "_ticket", "_unbound", "run")
 
-    def __init__(
-        self, run: str, ticket: str, workflow: str, first: str, *, made: int, log: FilteringBoundLogger | None
-    ) -> None:
+    def __init__(self, run: str, ticket: str, flow: Workflow, made: int, log: FilteringBoundLogger | None) -> None:
         """
         :param ticket: as logs name it.
-        :param first: the state that its workflow begins in.
-        :param made: handoffs that were told by the process before, of a run that is resumed.
+        :param made: handoffs that the process before published, of a run that is resumed.
         :param log: a bound one, which spares each of many runs the making of it.
         """
         self.run = run
         self._ticket = ticket
-        self._workflow = workflow
-        self._first = first
-        self._told = made
+        self._flow = flow
+        self._made = made
         self._unbound = log or structlog.get_logger().bind()
         self._informs = self._unbound.is_enabled_for(logging.INFO)
         self._bound: FilteringBoundLogger | None = None
@@ -40,27 +44,25 @@ class Broadcast:
     @property
     def log(self) -> FilteringBoundLogger:
         if self._bound is None:  # most runs have nothing to say above INFO
-            self._bound = self._unbound.bind(workflow=self._workflow, run=self.run, ticket=self._ticket)
+            self._bound = self._unbound.bind(workflow=self._flow.name, run=self.run, ticket=self._ticket)
         return self._bound
 
     def begin(self, run: Run, ctx: Context) -> None:
         if self._informs:
             self.log.info("workflow.started", agent=run.handoffs[0].target)
         if ctx.has_watchers:
-            ctx.publish(began(self.run, run.case.ticket_id, self._workflow, run.handoffs))
+            ctx.publish(_begin(self.run, run.case.ticket_id, self._flow.name, run.handoffs))
 
     def so_far(self, run: Run) -> list[RunEvent]:
         """What a watcher from the beginning would have heard."""
-        if not run.handoffs:
-            return []
-        made = (as_shown(run.handoffs, number, self._first) for number in range(1, self._told + 1))
-        return [began(self.run, run.case.ticket_id, self._workflow, run.handoffs), *made]
+        made = run.handoffs[: self._made + 1]  # the one behind the last that was published says where that led
+        return _list_events(self.run, run.case.ticket_id, self._flow.name, made, self._flow.first)[: self._made + 1]
 
-    def handoffs(self, handoffs: Sequence[Handoff], number: int, ctx: Context) -> None:
+    def publish(self, handoffs: Sequence[Handoff], number: int, ctx: Context) -> None:
         """Log and show every handoff up to this one that was not: the answer, and what it led to."""
-        first = self._told + 1
+        first = self._made + 1
         if number >= first:
-            self._told = number
+            self._made = number
         if not self._informs and not ctx.has_watchers:
             return
         for n in range(first, number + 1):
@@ -71,9 +73,9 @@ class Broadcast:
                     "handoff.made", number=n, source=made.source, target=made.target, reason=made.reason, **marked
                 )
             if ctx.has_watchers:
-                ctx.publish(as_shown(handoffs, n, self._first))
+                ctx.publish(_show(handoffs, n, self._flow.first))
 
-    def warn(self, warnings: tuple[Warned, ...]) -> None:
+    def warn(self, warnings: tuple[HandoffWarning, ...]) -> None:
         for each in warnings:
             self.log.warning(each.event, target=each.target, reason=each.reason)
 
@@ -83,8 +85,32 @@ class Broadcast:
             ctx.publish(AnswerRefused(sender=ctx.sender, reason=reason))
 
     def end(self, outcome: Outcome, ctx: Context) -> None:
-        self.handoffs(outcome.handoffs, len(outcome.handoffs), ctx)
+        self.publish(outcome.handoffs, len(outcome.handoffs), ctx)
         if self._informs or outcome.why is not EndReason.COMPLETED:
             log_end(self.log, outcome)
         if ctx.has_watchers:
             ctx.publish(RunEnded(outcome=outcome))
+
+
+def list_past(outcome: Outcome) -> list[RunEvent]:
+    """What a watcher of a run that is over heard before its end."""
+    return _list_events(outcome.run, outcome.ticket, outcome.workflow, outcome.handoffs, outcome.state)
+
+
+def _list_events(run: str, ticket: str, workflow: str, handoffs: Sequence[Handoff], first: str) -> list[RunEvent]:
+    if not handoffs:
+        return []
+    made = (_show(handoffs, number, first) for number in range(1, len(handoffs) + 1))
+    return [_begin(run, ticket, workflow, handoffs), *made]
+
+
+def _begin(run: str, ticket: str, workflow: str, handoffs: Sequence[Handoff]) -> RunBegan:
+    return RunBegan(run=run, ticket=ticket, workflow=workflow, agent=handoffs[0].target)
+
+
+def _show(handoffs: Sequence[Handoff], number: int, first: str) -> HandoffMade:
+    made = handoffs[number - 1]
+    return HandoffMade(
+        number=number, source=made.source, target=made.target, reason=made.reason,
+        state=state_after(handoffs, number, first), seconds=made.at, marker=made.marker,
+    )  # fmt: skip

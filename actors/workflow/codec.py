@@ -13,7 +13,6 @@ from actors.workflow.tables import (
     NotDelivered,
     RunResumed,
     RunStopped,
-    SystemEvent,
     TimeUp,
     Workflow,
 )
@@ -22,21 +21,29 @@ from bus import Event, Failed
 _encode = msgspec.msgpack.Encoder().encode
 
 
+SYSTEM_EVENTS: frozenset[type[Event]] = frozenset({RunResumed, RunStopped, TimeUp, NotDelivered})
+"""Those that are journalled."""
+
+
 @functools.lru_cache(maxsize=256)
 def decoder(flow: Workflow) -> "msgspec.msgpack.Decoder[Any]":
     """Reads every event that may move a run of this workflow; a journal of it holds no other."""
-    kinds: set[type[Event]] = {
-        flow.closed,
-        Handover,
-        Failed,
-        InvalidAnswer,
-        RunResumed,
-        RunStopped,
-        TimeUp,
-        NotDelivered,
-    }
+    return _make_decoder(_agent_events(flow) | SYSTEM_EVENTS)
+
+
+@functools.lru_cache(maxsize=256)
+def _agent_decoder(flow: Workflow) -> "msgspec.msgpack.Decoder[Any]":
+    return _make_decoder(_agent_events(flow))
+
+
+def _agent_events(flow: Workflow) -> set[type[Event]]:
+    kinds: set[type[Event]] = {flow.closed, Handover, Failed, InvalidAnswer}
     for step in flow.steps.values():
         kinds |= {step.answer} if isinstance(step, FanOut) else set(step.then)
+    return kinds
+
+
+def _make_decoder(kinds: set[type[Event]]) -> "msgspec.msgpack.Decoder[Any]":
     return msgspec.msgpack.Decoder(functools.reduce(operator.or_, sorted(kinds, key=lambda kind: kind.__name__)))
 
 
@@ -47,9 +54,7 @@ def validate_event(flow: Workflow, event: Event) -> Event:
     Structs are not checked when they are made, so a wrong value would only show when the journal is read again.
     """
     try:
-        if isinstance(event, SystemEvent):
-            return InvalidAnswer(what=type(event).__name__)
-        heard: Event = decoder(flow).decode(_encode(event))
+        copy: Event = _agent_decoder(flow).decode(_encode(event))
     except Exception:  # whatever keeps it from being written and read again
         return InvalidAnswer(what=type(event).__name__)
-    return heard
+    return copy

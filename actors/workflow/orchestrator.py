@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from typing import assert_never
+from typing import TypeVar, assert_never
 
 from msgspec.structs import replace
 from structlog.typing import FilteringBoundLogger
@@ -14,10 +14,20 @@ from actors.workflow.codec import validate_event
 from actors.workflow.outcome import Child, EndReason, Outcome, RunEvent, Spent
 from actors.workflow.recording import Recording
 from actors.workflow.run_end import RunEnd, conclude, limit_spending
-from actors.workflow.tables import CLOSING_SECONDS, Case, NotDelivered, Run, RunStarted, TimeUp, Workflow
+from actors.workflow.tables import (
+    CLOSING_SECONDS,
+    ORCHESTRATOR,
+    Case,
+    NotDelivered,
+    PendingHandoff,
+    Run,
+    RunStarted,
+    TimeUp,
+    Workflow,
+)
+from actors.workflow.transitions import make_request
 from actors.workflow.verdicts import (
     HandOff,
-    HandOffs,
     JournalTimedOut,
     Recorded,
     Refuse,
@@ -28,6 +38,7 @@ from actors.workflow.verdicts import (
 )
 from bus import Actor, BusError, Clock, Context, Event, Timer
 
+T = TypeVar("T")
 Ended = Callable[[Outcome], None]
 
 RECORDING_SECONDS = 0.4
@@ -40,8 +51,8 @@ class Orchestrator(Actor[Event]):
     """Mailbox: RunStarted or RunResumed once, then the cast's events, RunStopped, TimeUp, NotDelivered, Recorded."""
 
     __slots__ = (
-        "_alarm", "_alarm_due", "_children", "_clock", "_ended", "_final", "_flow", "_over", "_recording", "_refused",
-        "_run", "_sealed", "_spent", "_started", "_telling", "id",
+        "_alarm", "_alarm_due", "_broadcast", "_children", "_clock", "_ended", "_final", "_flow", "_over", "_recording",
+        "_refused", "_run", "_sealed", "_spent", "_started", "id",
     )  # fmt: skip
 
     def __init__(
@@ -59,7 +70,7 @@ class Orchestrator(Actor[Event]):
         """
         self.id = run_id
         self._flow = flow
-        self._run = run if isinstance(run, Run) else Run(next(iter(flow.steps)), run)
+        self._run = run if isinstance(run, Run) else Run(flow.first, run)
         self._ended = ended
         self._clock = clock
         self._recording = Recording(journal, self._run, inputs) if journal is not None else None
@@ -74,21 +85,20 @@ class Orchestrator(Actor[Event]):
         """The one end: what is told is what is recorded."""
         self._alarm: Timer | None = None
         self._alarm_due = 0.0
-        self._telling = Broadcast(
-            run_id, ticket or self._run.case.ticket_id, flow.name, next(iter(flow.steps)),
-            made=len(self._run.handoffs), log=log,
+        self._broadcast = Broadcast(
+            run_id, ticket or self._run.case.ticket_id, flow, len(self._run.handoffs), log
         )  # fmt: skip
 
     @property
     def _log(self) -> FilteringBoundLogger:
-        return self._telling.log
+        return self._broadcast.log
 
     def receive(self, message: Event, ctx: Context) -> None:
-        kind, itself = type(message), ctx.sender == ctx.address
+        kind, itself = type(message), ctx.sender == ORCHESTRATOR
         if kind is Recorded and itself:
-            self._recorded(message, ctx)  # type: ignore[arg-type] # told by `kind`, which is cheaper than a match
+            self._on_recorded(message, ctx)  # type: ignore[arg-type] # told by `kind`, which is cheaper than a match
         elif kind is JournalTimedOut and itself:
-            self._late_end(ctx)
+            self._end_late(ctx)
         elif itself or not ctx.sender:
             self._move(message, ctx)
         else:
@@ -106,23 +116,24 @@ class Orchestrator(Actor[Event]):
                 self._flow, self._run, message, sender=ctx.sender, number=ctx.number, elapsed=elapsed
             )
         if not before.handoffs and self._run.handoffs:
-            self._telling.begin(self._run, ctx)
-        self._take_back(before, ctx)
-        self._settle(message, verdict, elapsed, due, ctx)
+            self._broadcast.begin(self._run, ctx)
+        for opened in before.open:
+            if opened.role != ctx.sender and self._pending(opened.number) is None:
+                ctx.interrupt(opened.role)  # its answer is not waited for any more
+        if type(verdict) is Refuse:
+            self._refuse(message, verdict.reason, ctx)
+        elif self._recording is None:
+            self._carry_out(verdict, ctx)
+        else:
+            self._record(self._recording, message, verdict, elapsed, due, ctx)
         if not self._over:
             self._set_alarm(ctx)
 
-    def _take_back(self, before: Run, ctx: Context) -> None:
-        """Interrupt those whose answer is not waited for any more."""
-        for opened in before.open:
-            if opened.role != ctx.sender and not self._waits_for(opened.number):
-                ctx.interrupt(opened.role)
-
-    def _waits_for(self, number: int) -> bool:
-        for opened in self._run.open:  # noqa: SIM110 - `any` costs four times as much for the one that there usually is
+    def _pending(self, number: int) -> PendingHandoff | None:
+        for opened in self._run.open:  # not `next`, which costs four times as much for the one that there usually is
             if opened.number == number:
-                return True
-        return False
+                return opened
+        return None
 
     @property
     def where(self) -> Run:
@@ -132,41 +143,35 @@ class Orchestrator(Actor[Event]):
     def _outcome(self, why: EndReason, by: str) -> Outcome:
         """The end of this run, if this is it."""
         seconds = self._clock.time() - self._started
-        ending = RunEnd(why, by, seconds, self._cost(), self._refused)
-        return conclude(self.id, self._flow, self._run, ending, self._below())
+        spent = self._try("spent.unknown", lambda: limit_spending(self._spent()), Spent(estimated=True))
+        children = self._try("children.unknown", self._children, tuple[Child, ...]())
+        return conclude(self.id, self._flow, self._run, RunEnd(why, by, seconds, spent, self._refused), children)
 
-    def _cost(self) -> Spent:
+    def _try(self, event: str, call: Callable[[], T], otherwise: T) -> T:
+        """What cannot be counted must not keep a run from its end."""
         try:
-            return limit_spending(self._spent())
-        except Exception as error:  # counting must not keep a run from its end
-            self._log.error("spent.unknown", error=repr(error))
-            return Spent(estimated=True)
-
-    def _below(self) -> tuple[Child, ...]:
-        try:
-            return self._children()
-        except Exception as error:  # nor must this
-            self._log.error("children.unknown", error=repr(error))
-            return ()
+            return call()
+        except Exception as error:
+            self._log.error(event, error=repr(error))
+            return otherwise
 
     def so_far(self) -> list[RunEvent]:
         """What a watcher from the beginning would have heard."""
-        return self._telling.so_far(self._run)
+        return self._broadcast.so_far(self._run)
 
-    def _settle(self, event: Event, verdict: Verdict, elapsed: float, due: float, ctx: Context) -> None:
-        """Record the event before anything follows from it; a refused one leaves only a line in the log."""
-        if type(verdict) is Refuse:
-            self._refuse(event, verdict.reason, ctx)
-        elif self._recording is None:
-            self._carry_out(verdict, ctx)
-        elif type(event) is RunStarted:
-            self._recording.durable = self._run
-            self._carry_out(verdict, ctx)
-        else:
-            entry = Entry(self.id, self._recording.number(), elapsed, ctx.sender, ctx.number, event)
-            self._record(self._recording, entry, verdict, due, ctx)
+    def _record(
+        self, recording: Recording, event: Event, verdict: Verdict, elapsed: float, due: float, ctx: Context
+    ) -> None:
+        """
+        Make the event durable before anything follows from it.
 
-    def _record(self, recording: Recording, entry: Entry, verdict: Verdict, due: float, ctx: Context) -> None:
+        :param due: when the terminator's time is over, in seconds since the run began.
+        """
+        if type(event) is RunStarted:
+            recording.durable = self._run
+            self._carry_out(verdict, ctx)
+            return
+        entry = Entry(self.id, recording.number(), elapsed, ctx.sender, ctx.number, event)
         tell_self, final = ctx.tell_self, None
 
         def then(error: Exception | None) -> None:
@@ -175,11 +180,11 @@ class Orchestrator(Actor[Event]):
 
         if type(verdict) is Terminate:
             final = self._final = self._outcome(verdict.why, verdict.by)
-            grace = max(0.0, due - entry.at) if verdict.by else 0.0  # without the terminator, it was over already
+            grace = max(0.0, due - elapsed) if verdict.by else 0.0  # without the terminator, it was over already
             self._end_within(grace + RECORDING_SECONDS, ctx)
         recording.record(entry, self._run, final, then)
 
-    def _recorded(self, message: Recorded, ctx: Context) -> None:
+    def _on_recorded(self, message: Recorded, ctx: Context) -> None:
         if self._sealed:
             return
         if message.error is None:
@@ -189,7 +194,7 @@ class Orchestrator(Actor[Event]):
         self._end_within(NOTING_SECONDS, ctx)
         self._seal(EndReason.STORAGE_FAILED, ctx.tell_self)
 
-    def _late_end(self, ctx: Context) -> None:
+    def _end_late(self, ctx: Context) -> None:
         if not self._sealed:
             self._log.error("journal.silent", reason="the end is not recorded yet")
             sealed = self._final is not None and not self._final.by
@@ -203,12 +208,12 @@ class Orchestrator(Actor[Event]):
         self._alarm = ctx.schedule(seconds, JournalTimedOut())
         self._alarm_due = -math.inf  # no bound of the run comes before it
 
-    def _seal(self, why: EndReason, notify: Callable[[Event], None] | None = None) -> None:
-        """Decide the end by what is durable, and have it kept; `notify` hears when it is."""
+    def _seal(self, why: EndReason, tell_self: Callable[[Event], None] | None = None) -> None:
+        """Decide the end by what is durable, and have it kept; `tell_self` hears when it is."""
 
         def then() -> None:
-            if notify is not None and not self._over:
-                notify(JournalTimedOut())
+            if tell_self is not None and not self._over:
+                tell_self(JournalTimedOut())
 
         self._sealed = True
         if self._recording is not None:
@@ -231,19 +236,13 @@ class Orchestrator(Actor[Event]):
             self._hand_out(verdict, ctx)
             return
         match verdict:
-            case HandOff():
-                self._hand_out(verdict, ctx)
-            case HandOffs(each=each, warnings=warnings):
-                self._telling.warn(warnings)
-                for handoff in each:
-                    self._hand_out(handoff, ctx)
+            case HandOff() | Refuse():
+                """The one is done above, the other was logged."""
             case RequestPartial():
                 self._log.info("workflow.cancelling", seconds=self._flow.cancel_seconds)
                 ctx.request_stop()
             case Wait(made=made):
-                self._telling.handoffs(self._run.handoffs, made, ctx)
-            case Refuse():
-                pass
+                self._broadcast.publish(self._run.handoffs, made, ctx)
             case Terminate(why=why, by=by):
                 self._final = self._final or self._outcome(why, by)
                 self._end(ctx)
@@ -252,27 +251,24 @@ class Orchestrator(Actor[Event]):
 
     def _hand_out(self, verdict: HandOff, ctx: Context) -> None:
         if verdict.warnings:
-            self._telling.warn(verdict.warnings)
-        self._telling.handoffs(self._run.handoffs, verdict.number, ctx)
-        if not self._waits_for(verdict.number):
-            return  # overtaken while it was being recorded
-        try:
-            # Urgent: what the agent may still be doing was asked for earlier, and nobody waits for it any more.
-            ctx.tell(
-                verdict.target,
-                verdict.request,
-                number=verdict.number,
-                urgent=True,
-                until=self._clock.time() + verdict.within,
-            )
-        except BusError as error:
-            ctx.tell_self(NotDelivered(handoff=verdict.number, error=str(error)))
+            self._broadcast.warn(verdict.warnings)
+        self._broadcast.publish(self._run.handoffs, verdict.numbers[-1], ctx)
+        for number in verdict.numbers:
+            opened = self._pending(number)
+            if opened is None:
+                continue  # overtaken while it was being recorded
+            request, until = make_request(self._flow, self._run, opened), self._started + opened.due
+            try:
+                # Urgent: what the agent may still be doing was asked for earlier, and nobody waits for it any more.
+                ctx.tell(opened.role, request, number=number, urgent=True, until=until)
+            except BusError as error:
+                ctx.tell_self(NotDelivered(handoff=number, error=str(error)))
 
     def _refuse(self, event: Event, reason: str, ctx: Context) -> None:
         if isinstance(event, TimeUp):
             return  # the clock rang a little early
         self._refused += 1
-        self._telling.refuse(reason, ctx)
+        self._broadcast.refuse(reason, ctx)
 
     def _set_alarm(self, ctx: Context) -> None:
         """One timer a run: it rings when the next bound is reached, and is set anew then."""
@@ -293,5 +289,5 @@ class Orchestrator(Actor[Event]):
         self._over = True
         if self._alarm is not None:
             self._alarm.cancel()
-        self._telling.end(outcome, ctx)
+        self._broadcast.end(outcome, ctx)
         self._ended(outcome)

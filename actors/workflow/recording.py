@@ -33,16 +33,16 @@ class Recording:
         :param run: what it led to.
         """
 
-        def heard(error: Exception | None) -> None:
+        def on_written(error: Exception | None) -> None:
             if error is None and self.events == entry.n - 1:  # what follows a lost one does not count
                 self.durable, self.events = run, entry.n
             then(error)
 
         try:
             if final is None:
-                self._journal.record(entry, heard)
+                self._journal.record(entry, on_written)
             else:
-                self._journal.finish(entry, final, heard)
+                self._journal.finish(entry, final, on_written)
         except Exception as error:
             then(error)
 

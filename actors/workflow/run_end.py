@@ -1,14 +1,16 @@
-"""The outcome of a run: told by the Orchestrator when it ends, and later by whoever reads the journal."""
+"""The outcome of a run, put together by the Orchestrator at its end and by whoever reads the journal later."""
 
 import math
+from collections.abc import Sequence
 
 import msgspec
 from structlog.typing import FilteringBoundLogger
 
-from actors.workflow.history import state_after
-from actors.workflow.outcome import SENTENCES, Child, EndReason, Outcome, Spent, Status, marker
+from actors.workflow.outcome import SENTENCES, Child, EndReason, Handoff, Outcome, Spent, Status, marker
 from actors.workflow.tables import ORCHESTRATOR, Run, Workflow
 
+ENDS = frozenset(EndReason)
+"""Reasons of handoffs that close a case; `verify` keeps states from being named so."""
 WITHOUT_TERMINATOR: dict[EndReason, Status] = {EndReason.CANCELLED: "cancelled"}
 
 
@@ -27,14 +29,29 @@ MOST = 2**53 - 1
 
 
 def limit_spending(spent: Spent) -> Spent:
-    """What was spent in numbers that can be stored and told, whatever was counted: nonsense is only an estimate."""
-    calls, tokens_in, tokens_out = (_count(each) for each in (spent.calls, spent.tokens_in, spent.tokens_out))
-    told = Spent(calls, tokens_in, tokens_out, estimated=bool(spent.estimated))
-    return told if told == spent else msgspec.structs.replace(told, estimated=True)
+    """What was spent in numbers that can be stored and shown; nonsense becomes an estimate."""
+    if spent == Spent():
+        return spent
+    calls, tokens_in, tokens_out = (_limit(each) for each in (spent.calls, spent.tokens_in, spent.tokens_out))
+    limited = Spent(calls, tokens_in, tokens_out, estimated=bool(spent.estimated))
+    return limited if limited == spent else msgspec.structs.replace(limited, estimated=True)
 
 
-def _count(number: float) -> int:
-    return 0 if math.isnan(number) else int(min(max(number, 0), MOST))
+def _limit(count: float) -> int:
+    return 0 if math.isnan(count) else int(min(max(count, 0), MOST))
+
+
+def state_after(handoffs: Sequence[Handoff], number: int, first: str) -> str:
+    """
+    The state that a handoff led to, or that it was made in.
+
+    :param number: of the handoff; the first is 1.
+    :param first: the state that a run begins in.
+    """
+    for made in reversed(handoffs[: number + 1]):  # an answer is followed by the handoff of the state that it led to
+        if made.source == ORCHESTRATOR and made.reason not in ENDS:
+            return made.reason
+    return first
 
 
 def conclude(run_id: str, flow: Workflow, run: Run, ending: RunEnd, children: tuple[Child, ...] = ()) -> Outcome:
@@ -43,7 +60,7 @@ def conclude(run_id: str, flow: Workflow, run: Run, ending: RunEnd, children: tu
     return Outcome(
         run=run_id, ticket=case.ticket_id, workflow=flow.name, why=why, by=ending.by,
         status=case.status if ending.by else WITHOUT_TERMINATOR.get(why, "error"),
-        state=state_after(run.handoffs, len(run.handoffs), next(iter(flow.steps))),
+        state=state_after(run.handoffs, len(run.handoffs), flow.first),
         resolution=case.resolution, summary=case.summary, handoffs=run.handoffs, children=children,
         marker=marker(flow.closed) if ending.by else "", loop=run.loop if why is EndReason.LOOP_DETECTED else (),
         seconds=ending.seconds, detail=case.detail or SENTENCES[why].format(flow.max_handoffs),

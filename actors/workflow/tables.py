@@ -142,7 +142,7 @@ class FanOut(msgspec.Struct, frozen=True):
     ask: type[Request[Any]]
     answer: type[Event]
     into: str
-    """The field of the case that holds what has settled, a `tuple[Settled, ...]` in the order of the team."""
+    """The field of the case that holds what has settled, a `tuple[MemberResult, ...]` in the order of the team."""
     on_all: str
     """Where the run goes when everybody who was asked has answered."""
     on_some: str
@@ -168,8 +168,8 @@ class FanOut(msgspec.Struct, frozen=True):
 E = TypeVar("E", bound=Event)
 
 
-class Settled(msgspec.Struct, Generic[E], frozen=True, gc=False):
-    """What became of one member of a fan-out. Who holds it says of which answer, `Settled[Seen]`: so it is stored."""
+class MemberResult(msgspec.Struct, Generic[E], frozen=True, gc=False):
+    """What became of one member of a fan-out. Who holds it names its answer, `MemberResult[Seen]`: so it is stored."""
 
     role: str
     answer: E | None
@@ -194,6 +194,11 @@ class Workflow(msgspec.Struct, frozen=True, eq=False):
     default_limits: Limits = Limits()
     asking_loops: bool = False
     """The Orchestrator's own handoffs count for loops, too: asking the same agent a third time in a row is one."""
+
+    @property
+    def first(self) -> str:
+        """The state that a run starts in."""
+        return next(iter(self.steps))
 
     def limits_of(self, step: Step | FanOut, role: str) -> Limits:
         if step.limits:
@@ -221,7 +226,7 @@ class PendingHandoff(msgspec.Struct, frozen=True, gc=False):
     """Why its agent's answers were refused so far."""
 
 
-class Repeated(msgspec.Struct, frozen=True, gc=False):
+class StageRetry(msgspec.Struct, frozen=True, gc=False):
     """A declared repetition that was taken, and the case at that moment."""
 
     source: str
@@ -236,9 +241,9 @@ class Run(msgspec.Struct, frozen=True, gc=False):
     case: Any
     handoffs: tuple[Handoff, ...] = ()
     open: tuple[PendingHandoff, ...] = ()
-    chosen: tuple[tuple[str, str], ...] = ()
-    """(source, target) of the handovers that agents chose: where loops come from."""
-    repeated: tuple[Repeated, ...] = ()
+    handovers: tuple[tuple[str, str], ...] = ()
+    """(source, target) of those that agents chose: where loops come from."""
+    stage_retries: tuple[StageRetry, ...] = ()
     loop: tuple[tuple[str, str], ...] = ()
     """The pattern of (source, target) that came three times in a row, when that is the breach."""
     breach: EndReason | None = None

@@ -1,15 +1,12 @@
 """What may be decided about a run, for its Orchestrator to carry out."""
 
-from typing import Any
-
 import msgspec
 
 from actors.workflow.outcome import EndReason
 from actors.workflow.tables import Run, SystemEvent
-from bus import Request
 
 
-class Warned(msgspec.Struct, frozen=True, gc=False):
+class HandoffWarning(msgspec.Struct, frozen=True, gc=False):
     """What is written to the log as a warning when a verdict is carried out."""
 
     event: str
@@ -20,21 +17,11 @@ class Warned(msgspec.Struct, frozen=True, gc=False):
 
 
 class HandOff(msgspec.Struct, frozen=True, gc=False):
-    """Give control to an agent and ask it. One whose number was made before asks the same agent the same again."""
+    """Give control to agents and ask them: the same again, where a number was handed out before."""
 
-    number: int
-    target: str
-    request: Request[Any]
-    within: float
-    """Seconds until it is taken back."""
-    warnings: tuple[Warned, ...] = ()
-
-
-class HandOffs(msgspec.Struct, frozen=True, gc=False):
-    """Several at once."""
-
-    each: tuple[HandOff, ...]
-    warnings: tuple[Warned, ...] = ()
+    numbers: tuple[int, ...]
+    """Of the run's pending handoffs."""
+    warnings: tuple[HandoffWarning, ...] = ()
 
 
 class Wait(msgspec.Struct, frozen=True, gc=False):
@@ -61,7 +48,7 @@ class Terminate(msgspec.Struct, frozen=True, gc=False):
     by: str
 
 
-Verdict = HandOff | HandOffs | Wait | RequestPartial | Refuse | Terminate
+Verdict = HandOff | Wait | RequestPartial | Refuse | Terminate
 Transition = tuple[Run, Verdict]
 
 

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from actors.workflow.codec import decoder
-from actors.workflow.history import ENDS
+from actors.workflow.run_end import ENDS
 from actors.workflow.tables import (
     ORCHESTRATOR,
     REFUSED,
     FanOut,
     Handover,
     InvalidAnswer,
+    MemberResult,
     RetryStage,
-    Settled,
     Step,
     SystemEvent,
     Workflow,
@@ -146,7 +146,8 @@ def _facts(flow: Workflow, step: Step | FanOut) -> Iterator[str]:
     if isinstance(step, FanOut) and step.into not in facts:
         yield f"{step.into} is not in the case"
     elif isinstance(step, FanOut) and not _holds(facts[step.into], step.answer):
-        yield f"{step.into} is {facts[step.into]} in the case, but must be tuple[Settled[{step.answer.__name__}], ...]"
+        needed = f"tuple[MemberResult[{step.answer.__name__}], ...]"
+        yield f"{step.into} is {facts[step.into]} in the case, but must be {needed}"
     if step.pick and step.pick not in facts:
         yield f"{step.pick} is not in the case"
 
@@ -156,7 +157,7 @@ def _holds(hint: Any, answer: type[Event]) -> bool:
     settled = typing.get_args(hint)[:1]
     return (
         typing.get_origin(hint) is tuple
-        and typing.get_origin(settled[0]) is Settled
+        and typing.get_origin(settled[0]) is MemberResult
         and answer in _arms(typing.get_args(settled[0])[0])
     )
 
@@ -218,4 +219,4 @@ def _longest(flow: Workflow, *, retries: bool) -> int:
         more = used - {(state, to.to, count)} | {(state, to.to, count + 1)}
         return max(most(to.otherwise, used), most(to.to, more))
 
-    return most(next(iter(flow.steps)), frozenset())
+    return most(flow.first, frozenset())

@@ -149,7 +149,7 @@ def test_hd_2_2_an_orchestrator_that_sees_the_marker_hands_off_to_nobody() -> No
     run, verdict = advance(HELPDESK, run, hit, sender="memory", number=1, elapsed=0.0)
     assert isinstance(verdict, HandOff)
 
-    after, verdict = advance(HELPDESK, run, CLOSED, sender="ticketing", number=verdict.number, elapsed=0.0)
+    after, verdict = advance(HELPDESK, run, CLOSED, sender="ticketing", number=verdict.numbers[0], elapsed=0.0)
 
     assert verdict == Terminate(EndReason.COMPLETED, "ticketing")
     assert after.handoffs == run.handoffs

@@ -115,7 +115,7 @@ async def test_pr_9_a_search_that_falls_short_is_planned_anew_and_that_is_bounde
     assert states(inquiry)[:4] == ["planning", "searching", "planning", "searching"]
     assert states(inquiry).count("searching") <= 4
     assert (outcome.status, outcome.why) == ("not_found", EndReason.COMPLETED)
-    assert len(inquiry.where.repeated) >= 1
+    assert len(inquiry.where.stage_retries) >= 1
 
 
 @pytest.mark.req("PR-9", "RE-4")

@@ -3,7 +3,7 @@
 from typing import Any
 
 from actors.workflow.outcome import Status
-from actors.workflow.tables import Case, FanOut, Limits, RetryStage, Settled, Step, Workflow
+from actors.workflow.tables import Case, FanOut, Limits, MemberResult, RetryStage, Step, Workflow
 from actors.workflow.verify import verify
 from bus import Event, Request
 
@@ -19,7 +19,7 @@ class Seen(Event, frozen=True):
 class SurveyCase(Case, frozen=True, kw_only=True, gc=False):
     plan: str = ""
     team: tuple[str, ...] = ()
-    found: tuple[Settled[Seen], ...] = ()
+    found: tuple[MemberResult[Seen], ...] = ()
     notes: int = 0
 
 
@@ -44,7 +44,7 @@ class Look(Request[Seen], frozen=True):
 
 
 class Judge(Request[Judged | Unsure], frozen=True):
-    found: tuple[Settled[Seen], ...]
+    found: tuple[MemberResult[Seen], ...]
 
 
 class CloseSurvey(Request[SurveyClosed], frozen=True):

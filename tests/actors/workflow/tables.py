@@ -10,10 +10,10 @@ from actors.workflow.tables import (
     Handover,
     InvalidAnswer,
     Limits,
+    MemberResult,
     RetryStage,
     Run,
     RunStopped,
-    Settled,
     Step,
     Workflow,
 )
@@ -28,7 +28,7 @@ class TableCase(Case, frozen=True, kw_only=True, gc=False):
     fact: int = 0
     pick: str = ""
     team: tuple[str, ...] = ()
-    found: tuple[Settled[A], ...] = ()
+    found: tuple[MemberResult[A], ...] = ()
 
 
 class B(Event, frozen=True):

@@ -24,7 +24,8 @@ from actors.workflow.tables import (
     Step,
     TimeUp,
 )
-from actors.workflow.verdicts import HandOff, HandOffs, Refuse, Terminate, Wait
+from actors.workflow.transitions import make_request
+from actors.workflow.verdicts import HandOff, Refuse, Terminate, Wait
 from bus import Failed
 from tests.fakes import CASE, OBTAINED, RESOLUTION
 
@@ -96,7 +97,7 @@ def test_an_answer_at_the_last_moment_counts_and_one_after_the_deadline_does_not
     assert after.breach is EndReason.TIMED_OUT
     assert after.case.resolution == RESOLUTION, "what was found is kept"
     assert isinstance(verdict, HandOff)
-    assert verdict.target == "ticketing"
+    assert after.open[0].role == "ticketing"
 
 
 def test_a_late_no_is_the_deadlines_fault_not_the_agents() -> None:
@@ -112,10 +113,10 @@ def test_after_a_breach_the_terminator_is_heard_once_and_whatever_it_says_is_the
     run = at(State.TICKET_ANALYZED, "worker")
     run, verdict = advance(HELPDESK, run, RunStopped(), sender="", number=0, elapsed=10.0)
     assert isinstance(verdict, HandOff)
-    assert (verdict.within, next_due(HELPDESK, run)) == (CLOSING_SECONDS, 10 + CLOSING_SECONDS)
+    assert next_due(HELPDESK, run) == 10 + CLOSING_SECONDS
 
     event = CLOSED if closed else MISS
-    after, verdict = advance(HELPDESK, run, event, sender="ticketing", number=verdict.number, elapsed=11.0)
+    after, verdict = advance(HELPDESK, run, event, sender="ticketing", number=verdict.numbers[0], elapsed=11.0)
 
     assert verdict == Terminate(EndReason.CANCELLED, "ticketing" if closed else "")
     assert (after.state, after.open) == (HELPDESK.final, ())
@@ -127,7 +128,7 @@ def test_a_handoff_that_cannot_be_delivered_is_a_failure_of_its_target() -> None
 
     run, verdict = advance(HELPDESK, run, gone, sender=ORCHESTRATOR, number=0, elapsed=1.0)
     assert isinstance(verdict, HandOff)
-    gone = NotDelivered(handoff=verdict.number, error="nobody is called 'worker'")
+    gone = NotDelivered(handoff=verdict.numbers[0], error="nobody is called 'worker'")
     run, verdict = advance(HELPDESK, run, gone, sender=ORCHESTRATOR, number=0, elapsed=1.0)
 
     assert (run.breach, run.case.detail) == (EndReason.STEP_FAILED, "nobody is called 'worker'")
@@ -140,17 +141,16 @@ def test_a_resumed_run_asks_again_what_was_open_and_counts_no_handoff() -> None:
 
     after, verdict = advance(HELPDESK, run, RunResumed(), sender="", number=0, elapsed=500.0)
 
-    assert isinstance(verdict, HandOffs)
-    (again,) = verdict.each
-    assert (again.number, again.target, again.within) == (6, "worker", 100.0)
-    assert (after.handoffs, after.open[0].retries, after.resumed) == (run.handoffs, 0, 1)
+    assert verdict == HandOff((6,))
+    assert after.open == (PendingHandoff(6, "worker", 600.0),)
+    assert (after.handoffs, after.resumed) == (run.handoffs, 1)
 
 
 def test_a_run_is_resumed_a_few_times_only() -> None:
     run = at(State.TICKET_ANALYZED, "worker")
     for _ in range(MAX_RESUMES):
         run, verdict = advance(HELPDESK, run, RunResumed(), sender="", number=0, elapsed=1.0)
-        assert isinstance(verdict, HandOffs)
+        assert isinstance(verdict, HandOff)
 
     run, _ = advance(HELPDESK, run, RunResumed(), sender="", number=0, elapsed=1.0)
 
@@ -171,9 +171,10 @@ def test_a_process_that_died_while_the_case_was_closing_gives_it_that_grace_too(
     run = at(State.SUMMARY_COMPLETE, "ticketing", since=400)
 
     run, verdict = advance(HELPDESK, run, RunResumed(), sender="", number=0, elapsed=4000.0)
-    assert isinstance(verdict, HandOffs)
-    assert isinstance(verdict.each[0].request, m.CloseTicket)
-    assert verdict.each[0].request.reason == "completed"
+    assert isinstance(verdict, HandOff)
+    request = make_request(HELPDESK, run, run.open[0])
+    assert isinstance(request, m.CloseTicket)
+    assert request.reason == "completed"
     _, verdict = advance(HELPDESK, run, CLOSED, sender="ticketing", number=6, elapsed=4000.5)
     assert verdict == Terminate(EndReason.COMPLETED, "ticketing")
 
@@ -198,9 +199,9 @@ def test_a_step_that_picks_its_first_agent_takes_only_one_of_its_peers() -> None
     flow = msgspec.structs.replace(HELPDESK, steps={State.TICKET_ANALYZED: picky})
 
     for context, role in (("billing", "billing"), ("ticketing", "worker"), ("", "worker"), ("nobody", "worker")):
-        _, verdict = begin(flow, msgspec.structs.replace(CASE, context=context))
+        run, verdict = begin(flow, msgspec.structs.replace(CASE, context=context))
         assert isinstance(verdict, HandOff)
-        assert verdict.target == role
+        assert run.open[0].role == role
 
 
 def test_what_an_event_leaves_unsaid_the_case_keeps() -> None:
@@ -226,8 +227,9 @@ def test_a_closing_step_that_takes_its_time_can_be_cancelled_and_then_closes_at_
             assert isinstance(verdict, Refuse)
             continue
         assert isinstance(verdict, HandOff)
-        assert isinstance(verdict.request, m.CloseTicket)
-        assert (verdict.request.reason, verdict.within) == ("cancelled", CLOSING_SECONDS)
+        request = make_request(flow, run, run.open[0])
+        assert isinstance(request, m.CloseTicket)
+        assert (request.reason, run.open[0].due) == ("cancelled", 3.0 + CLOSING_SECONDS)
         late, refused = advance(flow, run, CLOSED, sender="ticketing", number=1, elapsed=3.1)
         assert (late, isinstance(refused, Refuse)) == (run, True), "what it was asked before is not heard any more"
         _, end = advance(flow, run, CLOSED, sender="ticketing", number=2, elapsed=3.2)

@@ -9,7 +9,7 @@ import pytest
 
 from actors.workflow.advance import advance, begin
 from actors.workflow.outcome import EndReason
-from actors.workflow.tables import ORCHESTRATOR, FanOut, Limits, Run, RunResumed, RunStopped, Settled, Step
+from actors.workflow.tables import ORCHESTRATOR, FanOut, Limits, MemberResult, Run, RunResumed, RunStopped, Step
 from actors.workflow.verdicts import HandOff, RequestPartial, Wait
 from actors.workflow.verify import verify
 from bus import Actor, Context, Event, Failed, Request
@@ -91,7 +91,7 @@ async def test_a_member_that_fails_early_is_asked_again_and_heard() -> None:
 
     outcome = await stage.end()
 
-    assert judged(stage)[1] == Settled("south", Seen(sight="after all"))
+    assert judged(stage)[1] == MemberResult("south", Seen(sight="after all"))
     assert [(each.source, each.target) for each in outcome.handoffs if "south" in {each.source, each.target}] == [
         (ORCHESTRATOR, "south"), ("south", ORCHESTRATOR), (ORCHESTRATOR, "south"), ("south", ORCHESTRATOR),
     ]  # fmt: skip
@@ -116,7 +116,7 @@ async def test_asking_again_gives_a_member_no_more_time() -> None:
 
     assert left == [30, 18, 6]
     assert outcome.seconds == 30
-    assert stage.replayed().case.found[1] == Settled("south", None, "it did not answer in time")
+    assert stage.replayed().case.found[1] == MemberResult("south", None, "it did not answer in time")
 
 
 async def test_it_is_asked_as_often_as_its_limits_say() -> None:
@@ -169,7 +169,7 @@ def test_where_asking_a_third_time_is_a_loop_a_member_is_not_asked_a_third_time(
         assert (run.state, run.open[0].number) == ("looking", number)
         run, _ = advance(flow, run, Failed(request="", error="?"), sender="north", number=number, elapsed=1.0)
 
-    assert (run.state, run.breach, run.case.found) == ("judging", None, (Settled("north", None, "?"),))
+    assert (run.state, run.breach, run.case.found) == ("judging", None, (MemberResult("north", None, "?"),))
 
 
 def test_a_crash_forgets_no_retry_and_no_answer() -> None:
@@ -177,7 +177,8 @@ def test_a_crash_forgets_no_retry_and_no_answer() -> None:
     run, _ = advance(FORKED, run, Seen(sight="trams"), sender="north", number=3, elapsed=1.0)
     run, again = advance(FORKED, run, Failed(request="", error="?"), sender="south", number=4, elapsed=2.0)
     assert isinstance(again, HandOff)
-    assert (again.number, again.within) == (8, 28.0)
+    assert again.numbers == (8,)
+    assert [(each.number, each.due) for each in run.open] == [(8, 30.0), (5, 30.0)]
 
     run, _ = advance(FORKED, run, RunResumed(), sender="", number=0, elapsed=10.0)
 
@@ -220,8 +221,10 @@ async def test_who_does_not_hand_in_in_time_costs_nobody_elses_answer() -> None:
     )  # fmt: skip
     silent = "it did not answer in time"
     assert stage.replayed().case.found == (
-        Settled("north", Seen(sight="north: all")), Settled("south", None, silent), Settled("east", None, silent),
-    )  # fmt: skip
+        MemberResult("north", Seen(sight="north: all")),
+        MemberResult("south", None, silent),
+        MemberResult("east", None, silent),
+    )
     await stubborn.release()
 
 
@@ -232,7 +235,7 @@ def test_a_member_that_fails_once_the_run_is_cancelled_is_not_asked_again() -> N
     run, verdict = advance(FORKED, run, Failed(request="", error="?"), sender="south", number=4, elapsed=2.0)
 
     assert isinstance(verdict, Wait)
-    assert run.case.found == (Settled("south", None, "?"),)
+    assert run.case.found == (MemberResult("south", None, "?"),)
 
 
 @pytest.mark.parametrize("returns_partial", [True, False])

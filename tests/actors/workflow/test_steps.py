@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from actors.workflow.outcome import EndReason
-from actors.workflow.tables import CLOSING_SECONDS, ORCHESTRATOR, Limits, Settled
+from actors.workflow.tables import CLOSING_SECONDS, ORCHESTRATOR, Limits, MemberResult
 from bus import Actor, Context, Event
 from tests.actors.workflow.survey import (
     AGAIN,
@@ -62,7 +62,7 @@ def surveying(roles: dict[str, Factory] | None = None, *, flow: Any = SURVEY, ca
     return stage
 
 
-def judged(stage: Stage) -> tuple[Settled[Seen], ...]:
+def judged(stage: Stage) -> tuple[MemberResult[Seen], ...]:
     """What the judge was shown."""
     request: Judge = stage.model.asked[-1]
     return request.found
@@ -74,7 +74,7 @@ async def test_a_survey_goes_well() -> None:
     outcome = await stage.end()
 
     assert (outcome.why, outcome.by, outcome.status) == (EndReason.COMPLETED, "clerk", "resolved")
-    assert judged(stage) == tuple(Settled(role, Seen(sight=f"{role}: all")) for role in TEAM)
+    assert judged(stage) == tuple(MemberResult(role, Seen(sight=f"{role}: all")) for role in TEAM)
     assert len(outcome.handoffs) == 2 + 6 + 2 + 1
 
 
@@ -132,7 +132,7 @@ async def test_what_some_could_not_say_is_known_and_the_others_are_heard(kind: s
             assert each.answer is None
             assert error in each.error
         else:
-            assert each == Settled(each.role, Seen(sight=f"{each.role}: all"))
+            assert each == MemberResult(each.role, Seen(sight=f"{each.role}: all"))
     assert outcome.seconds == (30 if kind in {"hangs", "silent"} else 0)
     assert stage.replayed().case.found == judged(stage)
 

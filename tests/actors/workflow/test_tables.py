@@ -15,13 +15,14 @@ from actors.workflow.tables import (
     ORCHESTRATOR,
     FanOut,
     NotDelivered,
+    PendingHandoff,
     Run,
     RunResumed,
     RunStopped,
     TimeUp,
     Workflow,
 )
-from actors.workflow.verdicts import HandOff, HandOffs, Refuse, Terminate, Verdict
+from actors.workflow.verdicts import HandOff, Refuse, Terminate, Verdict
 from actors.workflow.verify import InvalidWorkflow, verify
 from bus import Event
 from tests.actors.workflow.tables import BOSS, A, Script, TableCase, as_answer, cases, scripts, workflows
@@ -65,19 +66,18 @@ class Play:
         assert run.open, "somebody is always asked"
         self.watch_exit(before)
         assert self.now <= next_due(self.flow, run) < math.inf
-        for handoff in self.handed(verdict):
-            assert handoff.number in {opened.number for opened in run.open}
-            assert 0 <= handoff.within <= self.flow.max_seconds + CLOSING_SECONDS
-            assert handoff.target in self.allowed(run)
+        for opened in self.handed(verdict):
+            assert self.now <= opened.due <= max(self.now, self.flow.max_seconds) + CLOSING_SECONDS
+            assert opened.role in self.allowed(run)
         if run.breach and self.breached is None:
             self.breached = self.now
         if not isinstance(verdict, Refuse) and run.state == before.state and run.resumed == before.resumed:
             self.watch_team(before)
-        for source in run.repeated:
-            same = [each for each in run.repeated if (each.source, each.target) == (source.source, source.target)]
+        for source in run.stage_retries:
+            same = [each for each in run.stage_retries if (each.source, each.target) == (source.source, source.target)]
             assert len(same) <= 3
         if not run.breach:
-            assert repeating_pattern(run.chosen) is None
+            assert repeating_pattern(run.handovers) is None
 
     def watch_exit(self, before: Run) -> None:
         """Where a fan-out led, by what became of its members."""
@@ -96,8 +96,11 @@ class Play:
         assert all(opened.due <= due[opened.role] for opened in self.run.open)
         assert set(before.case.found) <= set(self.run.case.found)
 
-    def handed(self, verdict: Verdict) -> tuple[HandOff, ...]:
-        return verdict.each if isinstance(verdict, HandOffs) else (verdict,) if isinstance(verdict, HandOff) else ()
+    def handed(self, verdict: Verdict) -> list[PendingHandoff]:
+        if not isinstance(verdict, HandOff):
+            return []
+        opened = {each.number: each for each in self.run.open}
+        return [opened[number] for number in verdict.numbers]
 
     def allowed(self, run: Run) -> set[str]:
         step = self.flow.steps[run.state]

@@ -7,11 +7,11 @@ import pytest
 from structlog.testing import capture_logs
 
 from actors.workflow.advance import advance, begin
+from actors.workflow.broadcast import list_past
 from actors.workflow.codec import decoder, validate_event
-from actors.workflow.history import past
 from actors.workflow.outcome import EndReason, HandoffMade, Outcome
-from actors.workflow.tables import ORCHESTRATOR, FanOut, Limits, Settled, Step
-from actors.workflow.verdicts import HandOffs, Wait
+from actors.workflow.tables import ORCHESTRATOR, FanOut, Limits, MemberResult, Step
+from actors.workflow.verdicts import HandOff, Wait
 from actors.workflow.verify import InvalidWorkflow, verify
 from bus import Actor, Context, Event
 from tests.actors.workflow.survey import (
@@ -41,11 +41,13 @@ def looking(limits: Limits | None = None, **changed: Any) -> Any:
     return survey(steps={**TABLE.steps, "looking": replace(LOOKING, limits=limits)}, **changed)
 
 
-def handed(flow: Any, **case: Any) -> HandOffs:
-    run, _ = begin(flow, replace(CASE, **case))
-    _, verdict = advance(flow, run, Planned(plan="all"), sender="planner", number=1, elapsed=0.0)
-    assert isinstance(verdict, HandOffs)
-    return verdict
+def times(flow: Any) -> list[float]:
+    """How long each member has."""
+    run, _ = begin(flow, CASE)
+    run, verdict = advance(flow, run, Planned(plan="all"), sender="planner", number=1, elapsed=0.0)
+    assert isinstance(verdict, HandOff)
+    assert verdict.numbers == tuple(each.number for each in run.open)
+    return [each.due for each in run.open]
 
 
 @pytest.mark.parametrize(
@@ -58,16 +60,13 @@ def handed(flow: Any, **case: Any) -> HandOffs:
     ids=["as usual", "by the table", "as configured for all"],
 )
 def test_a_members_time_is_its_tables_or_the_tighter_of_what_is_configured(flow: Any, within: list[float]) -> None:
-    assert [each.within for each in handed(flow).each] == within
+    assert times(flow) == within
 
 
 def test_each_member_may_have_a_time_of_its_own_and_none_more_than_the_run() -> None:
     flow = survey(limits={"north": Limits(5.0), "south": Limits(300.0)}, max_seconds=20.0)
 
-    assert [each.within for each in handed(flow).each] == [5, 20, 20]
-    run, _ = begin(flow, CASE)
-    run, _ = advance(flow, run, Planned(plan="all"), sender="planner", number=1, elapsed=0.0)
-    assert [each.due for each in run.open] == [5, 20, 20]
+    assert times(flow) == [5, 20, 20]
 
 
 async def ended(stage: Stage) -> tuple[Outcome, list[Any]]:
@@ -108,8 +107,8 @@ async def test_what_is_shown_of_a_run_that_is_over_is_what_was_shown_of_it() -> 
     for stage in (surveying(), surveying({"north": Hangs}), surveying({"judge": lambda: Says(OSError("?"))}), Stage()):
         outcome = await stage.end()
 
-        assert past(outcome) == stage.heard[:-1]
-        assert len({each.state for each in past(outcome) if isinstance(each, HandoffMade)}) > 2
+        assert list_past(outcome) == stage.heard[:-1]
+        assert len({each.state for each in list_past(outcome) if isinstance(each, HandoffMade)}) > 2
 
 
 async def test_who_comes_late_hears_each_handoff_once() -> None:
@@ -129,7 +128,7 @@ async def test_an_unknown_name_is_warned_of_and_left_out(picked: tuple[str, ...]
 
     outcome, lines = await ended(stage)
 
-    assert judged(stage) == (Settled("east", Seen(sight="east: all")),)
+    assert judged(stage) == (MemberResult("east", Seen(sight="east: all")),)
     (line,) = [each for each in lines if each["event"] == "pick.unknown"]
     assert line["log_level"] == "warning"
     assert line["target"].startswith("unknown")
@@ -158,7 +157,7 @@ async def test_a_member_that_claims_the_end_goes_on_with_its_task() -> None:
     outcome, lines = await ended(stage)
 
     assert (outcome.why, len(outcome.handoffs)) == (EndReason.COMPLETED, 2 + 6 + 2 + 1)
-    assert judged(stage)[1] == Settled("south", Seen(sight="after all"))
+    assert judged(stage)[1] == MemberResult("south", Seen(sight="after all"))
     assert [each["target"] for each in lines if each["event"] == "termination.refused"] == ["south"]
 
 
@@ -190,12 +189,12 @@ async def test_two_steps_of_one_agent_after_another_are_warned_of() -> None:
 class Merged(Event, frozen=True):
     """An event that hands on what became of a team."""
 
-    found: tuple[Settled[Seen], ...]
+    found: tuple[MemberResult[Seen], ...]
 
 
-FOUND: tuple[Settled[Seen], ...] = (
-    Settled("north", Seen(sight="trams")),
-    Settled("south", None, "it did not answer in time"),
+FOUND: tuple[MemberResult[Seen], ...] = (
+    MemberResult("north", Seen(sight="trams")),
+    MemberResult("south", None, "it did not answer in time"),
 )
 
 
@@ -211,20 +210,20 @@ def test_what_became_of_a_team_can_be_stored_in_an_event_and_in_a_case() -> None
 
 
 class Untyped(SurveyCase, frozen=True, kw_only=True, gc=False):
-    found: tuple[Settled[Any], ...] = ()
+    found: tuple[MemberResult[Any], ...] = ()
 
 
 class OfOthers(SurveyCase, frozen=True, kw_only=True, gc=False):
-    found: tuple[Settled[Judged], ...] = ()  # type: ignore[assignment]
+    found: tuple[MemberResult[Judged], ...] = ()  # type: ignore[assignment]
 
 
 class NotMany(SurveyCase, frozen=True, kw_only=True, gc=False):
-    found: Settled[Seen] | None = None  # type: ignore[assignment]
+    found: MemberResult[Seen] | None = None  # type: ignore[assignment]
 
 
 @pytest.mark.parametrize("case", [Untyped, OfOthers, NotMany])
 def test_a_case_that_does_not_say_of_which_answers_is_refused(case: type[SurveyCase]) -> None:
-    with pytest.raises(InvalidWorkflow, match=r"must be tuple\[Settled\[Seen\], ...\]"):
+    with pytest.raises(InvalidWorkflow, match=r"must be tuple\[MemberResult\[Seen\], ...\]"):
         verify(replace(TABLE, case=case))
 
 
