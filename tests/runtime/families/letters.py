@@ -7,7 +7,7 @@ import msgspec
 from actors.evidence.claims import Resolution
 from actors.ports import Completion, Model, ModelRequest
 from actors.workflow.outcome import Status
-from actors.workflow.tables import Case, FanOut, Settled, Step, Workflow
+from actors.workflow.tables import Case, FanOut, MemberResult, Step, Workflow
 from bus import Actor, Context, Event, Request
 from runtime.families.family import Family, FamilyRuns, SharedPorts
 from runtime.settings import Settings
@@ -37,7 +37,7 @@ class LetterCase(Case, frozen=True, kw_only=True, gc=False):
     text: str
     tone: Tone = "kind"
     letter: str = ""
-    reviews: tuple[Settled[Reviewed], ...] = ()
+    reviews: tuple[MemberResult[Reviewed], ...] = ()
 
 
 class WriteLetter(Request[Written], frozen=True):
@@ -52,7 +52,7 @@ class ReviewLetter(Request[Reviewed], frozen=True):
 class CloseLetter(Request[LetterClosed], frozen=True):
     reason: str
     letter: str
-    reviews: tuple[Settled[Reviewed], ...]
+    reviews: tuple[MemberResult[Reviewed], ...]
 
 
 TABLE = Workflow(
