@@ -23,9 +23,9 @@ from actors.evidence.sources import FailedSource, Page, SearchResult
 from bench.measure import Figures, NotMeasured, arguments, report, table
 from runtime.crawl.http_client import Client
 from runtime.crawl.pages import Pages
-from runtime.families.budget import ResearchBudget
 from runtime.knowledge.knowledge_index import KnowledgeIndex
 from runtime.processes.pool import Workers
+from runtime.resilience.budget import ResearchBudget
 from runtime.search.registry import Sources
 from runtime.search.source import SourcePorts
 from runtime.settings import FeedsSettings, FetchSettings, Settings, StorageSettings

@@ -64,7 +64,7 @@ class Node:
         self.tickets: Tickets = self.journal
         self.knowledge: Knowledge = KnowledgeIndex(self.folder, self.workers, settings.knowledge)
         self.memory = TicketMemory(self.database, self.workers, settings.memory)
-        self.models = Models(settings.model, self.knowledge)
+        self.models = Models(settings.model, self.knowledge, families.extractive())
         self.instructions = {name: agent.instructions for name, agent in load().items()}
         self.wiring = Wiring(self, self.families, self.flows)
         self.runs = Runs(

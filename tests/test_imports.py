@@ -58,6 +58,10 @@ BESIDE = frozenset({"workflow", "ports"})
 FAMILY = 4
 KNOW_FAMILIES = ("runtime.families",)
 """Whoever wires families: nobody else needs to know one."""
+TOOLS = (
+    "crawl", "knowledge", "llm", "memory", "processes", "reports", "resilience", "search", "state_files", "storage",
+)  # fmt: skip
+"""Rooms of `runtime` that any family may use: none of them knows one."""
 FRONT_ENDS = ("runtime.cli", "runtime.http")
 OPEN = (
     "runtime.cli", "runtime.http",
@@ -90,6 +94,8 @@ def _violation(module: str, each: Import, families: frozenset[str]) -> str:
     for one, other in (FRONT_ENDS, FRONT_ENDS[::-1]):
         if f"{module}.".startswith(f"{one}.") and each.module.startswith(other) and module != STARTS_THE_DAEMON:
             return f"{module} imports {each.module}: a front end imports the other"
+    if each.module.startswith("runtime.families") and f"{module}.".startswith(tuple(f"runtime.{t}." for t in TOOLS)):
+        return f"{module} imports {each.module}: a tool needs no family"
     if target[0] != "actors" or len(target) < 2:
         return ""
     if layer == "runtime":
@@ -221,6 +227,11 @@ def test_the_log_does_not_load_rich() -> None:
             "actors/reporting/charts.py",
             "from actors.extractive import decompose",
             "actors.reporting.charts imports actors.extractive: the wrong room",
+        ),
+        (
+            "runtime/search/feeds.py",
+            "from runtime.families import find",
+            "runtime.search.feeds imports runtime.families: a tool needs no family",
         ),
         ("runtime/search/feeds.py", "import actors.legal.intent", "runtime.search.feeds imports the family legal"),
         (

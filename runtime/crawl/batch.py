@@ -7,7 +7,7 @@ from typing import Protocol
 import structlog
 
 from actors.ports import PortFailed
-from runtime.families.budget import ResearchBudget
+from runtime.resilience.budget import ResearchBudget
 
 MOST_URLS = 20
 """What such services take in one call."""

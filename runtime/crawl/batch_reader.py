@@ -9,7 +9,7 @@ from actors.evidence.dedup import key_of
 from actors.evidence.sources import FailedSource, Page, SearchResult
 from runtime.crawl.candidate_queue import CandidateQueue, Settled
 from runtime.crawl.duplicates import Fetched, Seen
-from runtime.families.budget import BudgetExceeded, ResearchBudget
+from runtime.resilience.budget import BudgetExceeded, ResearchBudget
 from runtime.storage.effects import Effects
 
 PATIENCE = 0.5

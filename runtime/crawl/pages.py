@@ -16,7 +16,7 @@ from runtime.crawl.duplicates import Fetched, Seen
 from runtime.search.registry import Sources
 
 if TYPE_CHECKING:
-    from runtime.families.budget import ResearchBudget
+    from runtime.resilience.budget import ResearchBudget
     from runtime.storage.effects import Effects
 
 

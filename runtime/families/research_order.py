@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from actors.research.models import ResearchOptions
+from runtime.llm.models import chosen
 from runtime.messages import display
 from runtime.search.registry import explain_refusal
 from runtime.service_error import ServiceError
@@ -49,8 +50,6 @@ def make_options(order: ResearchOrder, settings: Settings, dash: str = "--") -> 
 
 def _countable(settings: Settings) -> None:
     """A budget of money without prices would never be used up."""
-    from runtime.llm.models import chosen  # which needs to know the families
-
     model = settings.model
     if settings.research.money and not (model.price_in or model.price_out) and chosen(model) == "openai":
         raise ServiceError(

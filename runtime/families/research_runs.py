@@ -11,10 +11,10 @@ from actors.research.reporter import Reporter
 from actors.research.searcher import Searcher
 from runtime.crawl.http_client import Client
 from runtime.crawl.pages import Pages
-from runtime.families.budget import ResearchBudget
 from runtime.families.family import FamilyRuns, Roles, SharedPorts
 from runtime.families.research_state.autosave import Autosave
 from runtime.knowledge.page_reader import Reader
+from runtime.resilience.budget import ResearchBudget
 from runtime.run import LiveRun
 from runtime.search.registry import Sources
 from runtime.search.source import SourcePorts

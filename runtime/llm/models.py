@@ -6,7 +6,6 @@ from typing import Protocol
 
 from actors.ports import Knowledge, Model
 from actors.workflow.outcome import Spent
-from runtime.families import extractive
 from runtime.settings import ModelSettings
 
 
@@ -29,9 +28,10 @@ class Account(Protocol):
 class Models:
     """The models of a process. The SDK of a provider is only loaded when one is configured."""
 
-    def __init__(self, settings: ModelSettings, knowledge: Knowledge) -> None:
+    def __init__(self, settings: ModelSettings, knowledge: Knowledge, extractive: Model) -> None:
+        """:param extractive: the model without a model."""
         self._settings = settings
-        self._extractive = extractive()
+        self._extractive = extractive
         self._openai = None
         self._warming: asyncio.Task[None] | None = None
         if chosen(settings) == "openai":

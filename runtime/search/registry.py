@@ -13,7 +13,7 @@ from runtime.search.source import Found, OpenSource, Reader, Search, Source, Sou
 
 if TYPE_CHECKING:
     from runtime.crawl.batch import Extractor
-    from runtime.families.budget import ResearchBudget
+    from runtime.resilience.budget import ResearchBudget
     from runtime.settings import Settings
     from runtime.storage.effects import Effects
 

@@ -10,8 +10,8 @@ from runtime.crawl.extract.extracted import Extracted
 
 if TYPE_CHECKING:
     from runtime.crawl.http_client import Client
-    from runtime.families.budget import ResearchBudget
     from runtime.processes.pool import Workers
+    from runtime.resilience.budget import ResearchBudget
     from runtime.settings import Settings
     from runtime.storage.effects import Effects
 

@@ -9,9 +9,9 @@ from actors.evidence.sources import FailedSource, SearchResult
 from actors.ports import PortFailed
 from actors.text.urls import web_address
 from bus import Clock
-from runtime.families.budget import ResearchBudget
 from runtime.messages import redact
 from runtime.processes.pool import Workers, WorkFailed, WorkTimedOut
+from runtime.resilience.budget import ResearchBudget
 from runtime.search.feed_parser import Entry
 from runtime.search.results import line, shorten, validate
 from runtime.search.source import Search, Source, SourcePorts

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from actors.evidence.sources import SearchResult
 from actors.ports import PortFailed
 from bus import Clock
-from runtime.families.budget import ResearchBudget
+from runtime.resilience.budget import ResearchBudget
 from runtime.resilience.retry_after import retry_after
 from runtime.search.results import line, shorten, validate
 from runtime.search.source import Search, Source, SourcePorts

@@ -11,8 +11,8 @@ import msgspec
 
 from actors.evidence.sources import SearchResult
 from bus import Clock
-from runtime.families.budget import ResearchBudget
 from runtime.processes.pool import Workers, WorkFailed, WorkTimedOut
+from runtime.resilience.budget import ResearchBudget
 from runtime.search.results import line, shorten, validate
 from runtime.search.source import Search, Source
 from runtime.search.source_client import SourceClient, SourceFailed

@@ -12,9 +12,9 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from actors.evidence.sources import FailedSource, Page, SearchResult
 from runtime.crawl.http_client import Bounds, Client
 from runtime.crawl.pages import Pages
-from runtime.families.budget import ResearchBudget
 from runtime.processes.pool import Workers
 from runtime.processes.worker import _function
+from runtime.resilience.budget import ResearchBudget
 from runtime.search.registry import Sources
 from runtime.search.source import SourcePorts
 from runtime.settings import FetchSettings, ResearchSettings, Settings, StorageSettings

@@ -13,9 +13,9 @@ from actors.ports import PortFailed
 from runtime.crawl import crawler
 from runtime.crawl.http_client import Client
 from runtime.crawl.pages import Pages
-from runtime.families.budget import ResearchBudget
 from runtime.knowledge.index.indexing import index
 from runtime.processes.pool import Workers
+from runtime.resilience.budget import ResearchBudget
 from runtime.settings import FetchSettings
 from runtime.storage.database import Database
 from runtime.storage.effects import SCHEMA, Effects

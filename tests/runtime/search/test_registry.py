@@ -14,8 +14,8 @@ from actors.evidence.passages import SearchHits
 from actors.evidence.sources import SearchResult
 from actors.ports import PortFailed
 from runtime.crawl.http_client import Client
-from runtime.families.budget import ResearchBudget
 from runtime.processes.pool import Workers
+from runtime.resilience.budget import ResearchBudget
 from runtime.search.registry import RunSources, Sources
 from runtime.search.source import SourcePorts
 from runtime.settings import DuckduckgoSettings, FeedsSettings, FetchSettings, Settings, TavilySettings

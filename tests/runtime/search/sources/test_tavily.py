@@ -13,7 +13,7 @@ import respx
 
 from actors.evidence.sources import SearchResult
 from actors.ports import PortFailed
-from runtime.families.budget import BudgetExceeded, ResearchBudget
+from runtime.resilience.budget import BudgetExceeded, ResearchBudget
 from runtime.search.source_client import SourceFailed
 from runtime.search.sources.tavily import Tavily
 from runtime.settings import TavilySettings

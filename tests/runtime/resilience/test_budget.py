@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.workflow.outcome import Spent
-from runtime.families.budget import BudgetExceeded, ResearchBudget
+from runtime.resilience.budget import BudgetExceeded, ResearchBudget
 from runtime.storage.database import Database
 from runtime.storage.effects import SCHEMA, Effects, ModelAccount
 
