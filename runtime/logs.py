@@ -90,7 +90,7 @@ class Lines:
 def to_stderr(settings: Settings) -> Iterator[None]:
     """Write the log to stderr, for a daemon."""
     lines = Lines(without_waiting(sys.stderr), secrets(settings))
-    with _configured(settings.log, lines, terminal=sys.stderr.isatty()):
+    with _configure(settings.log, lines, terminal=sys.stderr.isatty()):
         yield
 
 
@@ -106,7 +106,7 @@ def to_file(settings: Settings) -> Iterator[Path]:
             "Set [storage] folder or TERMINUS_STORAGE_FOLDER to a folder that this user may write."
         ) from None
     try:
-        with _configured(settings.log, Lines(file, secrets(settings)), terminal=False):
+        with _configure(settings.log, Lines(file, secrets(settings)), terminal=False):
             yield path
     finally:
         file.close()
@@ -122,7 +122,7 @@ def to_logging(settings: Settings) -> None:
         return
     lines = Lines(sys.stderr, secrets(settings))
 
-    def wanted(_: WrappedLogger, level: str, event: EventDict) -> EventDict:
+    def drop_quiet(_: WrappedLogger, level: str, event: EventDict) -> EventDict:
         if not LIBRARY.isEnabledFor(_LEVELS[level]):
             raise structlog.DropEvent
         return event
@@ -133,7 +133,7 @@ def to_logging(settings: Settings) -> None:
         LIBRARY.log(_LEVELS[level], "%s", lines.without_secrets(render(logger, level, event)))
         raise structlog.DropEvent
 
-    structlog.configure(processors=[wanted, structlog.contextvars.merge_contextvars, _traceback, _clean, hand_over])
+    structlog.configure(processors=[drop_quiet, structlog.contextvars.merge_contextvars, _traceback, _clean, hand_over])
 
 
 def secrets(settings: Settings) -> list[str]:
@@ -157,7 +157,7 @@ def _password(url: str) -> str:
 
 
 @contextlib.contextmanager
-def _configured(log: LogSettings, lines: Lines, *, terminal: bool) -> Iterator[None]:
+def _configure(log: LogSettings, lines: Lines, *, terminal: bool) -> Iterator[None]:
     before = structlog.get_config() if structlog.is_configured() else None
     people = log.format == "console" or (log.format == "auto" and terminal)
     level = getattr(logging, log.level.upper())

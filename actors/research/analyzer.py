@@ -26,8 +26,6 @@ AT_ONCE = 4
 """Questions that are answered at the same time."""
 LANDSCAPE_PASSAGES = 24
 LOOKUPS = 8
-LONGEST_SECONDS = 300.0
-"""Where nobody says how much time is left."""
 
 log = structlog.get_logger()
 
@@ -70,7 +68,7 @@ class Analyzer(Actor[AnalyzeSources]):
             except PortFailed as error:
                 held.append(tuple(SearchHits(abstain=str(error)) for _ in asked))
 
-        await run_until_stopped(look(), ctx, within=_bounded(ctx.remaining_seconds()))
+        await run_until_stopped(look(), ctx, within=ctx.remaining_seconds())
         found = held[0] if held else tuple(SearchHits(abstain=STOPPED) for _ in asked)
         return found[: len(plan.questions)], found[len(plan.questions) :]
 
@@ -106,7 +104,7 @@ class Analyzer(Actor[AnalyzeSources]):
                     group.create_task(one(place))
 
         ctx.publish(StageProgress("analyzing", "Analysing", 0, len(found)))
-        await run_until_stopped(every(), ctx, within=_bounded(ctx.remaining_seconds() * ANSWERING_SHARE))
+        await run_until_stopped(every(), ctx, within=ctx.remaining_seconds() * ANSWERING_SHARE)
         return answers
 
     async def _answer(
@@ -158,7 +156,7 @@ class Analyzer(Actor[AnalyzeSources]):
                 spent = str(error) if isinstance(error, BudgetSpent) else ""
                 log.warning("landscape.failed", reason=str(error))
 
-        await run_until_stopped(fill(), ctx, within=_bounded(ctx.remaining_seconds() * LANDSCAPE_SHARE))
+        await run_until_stopped(fill(), ctx, within=ctx.remaining_seconds() * LANDSCAPE_SHARE)
         argued = argued._replace(partial=argued.partial or spent or (held[0].partial if held else ""))
         if not held:
             return analysis, argued
@@ -169,7 +167,3 @@ class Analyzer(Actor[AnalyzeSources]):
             analysis, competitors=part.competitors, features=part.features, swot=part.swot
         )
         return msgspec.structs.replace(analysis, summary=analysis_summary(analysis)), argued
-
-
-def _bounded(seconds: float) -> float:
-    return seconds if seconds < float("inf") else LONGEST_SECONDS

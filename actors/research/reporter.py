@@ -26,8 +26,6 @@ SUMMARY_CHARACTERS = 500
 MODEL_SHARE = 0.6
 """Of the time that is left: the rest belongs to rendering, which must not be cut."""
 RENDERING_SECONDS = 2.0
-LONGEST_SECONDS = 120.0
-"""For a model, where nobody says how much time is left."""
 PASSAGES = 40
 
 
@@ -94,7 +92,7 @@ class Reporter(Actor[CloseResearch]):
         :raises TimeoutError: it did not come in its share of the time.
         """
         left = ctx.remaining_seconds()
-        within = min(left * MODEL_SHARE, left - RENDERING_SECONDS) if left < float("inf") else LONGEST_SECONDS
+        within = min(left * MODEL_SHARE, left - RENDERING_SECONDS)
         async with asyncio.timeout(max(0.0, within)):
             return await self._model.fill(Overview, self._task(message, ctx), within=within)
 

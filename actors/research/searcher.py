@@ -23,8 +23,6 @@ log = structlog.get_logger()
 
 SHARE = 0.6
 """Of the time that is left: what searching may take."""
-LONGEST_SECONDS = 90.0
-"""Where nobody says how much time is left."""
 AT_ONCE = 8
 """Questions to sources at once; each source has limits of its own below that (RE-1)."""
 MOST_RESULTS = 500
@@ -72,14 +70,14 @@ class Searcher(Actor[RunSearches]):
     async def _run(self, tasks: Sequence[SearchTask], message: RunSearches, ctx: Context) -> None:
         """Carry out all tasks, several at once; those that the time is too short for have failed."""
         left, limit, explored = ctx.remaining_seconds(), most_results(message), message.brief.direction or message.text
-        seconds = left * SHARE if left < float("inf") else LONGEST_SECONDS
+        seconds = left * SHARE
         places, ended = asyncio.Semaphore(AT_ONCE), 0
 
         async def carry_out(task: SearchTask) -> None:
             nonlocal ended
             async with places:
                 task.status = "asked"
-                within = max(0.0, seconds - (left - ctx.remaining_seconds() if left < float("inf") else 0.0))
+                within = max(0.0, seconds - (left - ctx.remaining_seconds()))
                 await self._ask(task, limit, within)
             found = [each for each in task.found if isinstance(each, SearchResult)]
             failed = tuple(each for each in task.found if isinstance(each, FailedSource))

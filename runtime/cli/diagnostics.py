@@ -222,7 +222,7 @@ def web_search(settings: Settings) -> Check:
         return Check("Web search", "ok", "none configured: research searches your documents only", remedy)
     found = "; ".join(source.found(settings) if source.found else source.title for source in sources)
     faults = [fault for source in sources if (fault := source.fault(settings))]
-    faults += [(f"{source.module} is not installed", source.install) for source in sources if not source.installed]
+    faults += [(f"{source.module} is not installed", source.install) for source in sources if not source.is_installed]
     if faults:
         return Check("Web search", "warning", f"{found}; {faults[0][0]}", faults[0][1])
     return Check("Web search", "ok", found)

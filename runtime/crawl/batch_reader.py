@@ -118,7 +118,7 @@ class BatchReader:
             self._tell(settled, read)
 
     def _verdict(self, settled: Settled, result: SearchResult) -> Page | FailedSource:
-        return self._seen.judged(settled, result.url) if isinstance(settled, Fetched) else settled
+        return self._seen.judge(settled, result.url) if isinstance(settled, Fetched) else settled
 
     def _tell(self, settled: Settled, read: Page | FailedSource) -> None:
         if isinstance(read, FailedSource):

@@ -66,10 +66,10 @@ class Crawler:
                     return await self._document(result, query, within)
                 sent = await self._get(result, within) if given is None else _sent(result, given)
                 if sent.reason is not None:
-                    return _missed(result, sent.reason, sent.detail)
+                    return _fail(result, sent.reason, sent.detail)
                 fetched = await self._text(result, sent, query)
         except TimeoutError:
-            return _missed(result, "timed_out", f"It could not be read within {within:g} seconds.")
+            return _fail(result, "timed_out", f"It could not be read within {within:g} seconds.")
         return await self._with_original(fetched, sent, project)
 
     async def _get(self, result: SearchResult, within: float) -> FetchResult:
@@ -80,12 +80,12 @@ class Crawler:
         scheme = result.url.partition(":")[0]
         reader = self._sources.reader(scheme)
         if reader is None:
-            return _missed(result, "refused", "No source that is configured reads addresses of this kind.")
+            return _fail(result, "refused", "No source that is configured reads addresses of this kind.")
         try:
             said = await reader.read(result.url, query, within=within)
         except SourceFailed as error:
-            return _missed(result, error.reason, str(error))
-        return self._judged(result, result.url, said)
+            return _fail(result, error.reason, str(error))
+        return self._make_page(result, result.url, said)
 
     async def _text(self, result: SearchResult, sent: FetchResult, query: str) -> Fetched:
         try:
@@ -95,10 +95,10 @@ class Crawler:
                     returns=Extracted,
                 )  # fmt: skip
         except WorkTimedOut:
-            return _missed(result, "timed_out", f"Its text could not be found within {EXTRACT_SECONDS:g} seconds.")
+            return _fail(result, "timed_out", f"Its text could not be found within {EXTRACT_SECONDS:g} seconds.")
         except WorkError:
-            return _missed(result, "thin", "No text could be found in it.")
-        return self._judged(result, sent.url, said)
+            return _fail(result, "thin", "No text could be found in it.")
+        return self._make_page(result, sent.url, said)
 
     async def _with_original(self, fetched: Fetched, sent: FetchResult, project: str) -> Fetched:
         """With what was sent kept beside the text; a disk that fails costs no page."""
@@ -116,11 +116,11 @@ class Crawler:
         original = Original(digest, sent.content_type, sent.charset, len(sent.body)) if digest else None
         return msgspec.structs.replace(fetched, read=msgspec.structs.replace(page, original=original))
 
-    def _judged(self, result: SearchResult, url: str, said: Extracted) -> Fetched:
+    def _make_page(self, result: SearchResult, url: str, said: Extracted) -> Fetched:
         if said.blocked:
-            return _missed(result, "paywall" if said.paywall else "blocked", said.blocked)
+            return _fail(result, "paywall" if said.paywall else "blocked", said.blocked)
         if said.thin or not said.text.strip():
-            return _missed(result, "thin", said.thin or "There is no text in it.")
+            return _fail(result, "thin", said.thin or "There is no text in it.")
         page = Page(
             key=key_of(result.url), url=url, title=said.title or result.title, source=result.source,
             text=said.text[:PAGE_CHARACTERS], full_length=said.full_length, sha256=said.sha256,
@@ -137,5 +137,5 @@ def _sent(result: SearchResult, given: str) -> FetchResult:
     return FetchResult(result.url, 200, "text/markdown", "utf-8", body)
 
 
-def _missed(result: SearchResult, reason: Reason, detail: str) -> Fetched:
+def _fail(result: SearchResult, reason: Reason, detail: str) -> Fetched:
     return Fetched(FailedSource(result.url, reason, detail))

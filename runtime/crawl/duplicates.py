@@ -34,7 +34,7 @@ class Seen:
             self._texts.setdefault(page.sha256, page.url)
             self._sketches.append((fetched.sketch, page.url))
 
-    def judged(self, fetched: Fetched, place: str) -> Page | FailedSource:
+    def judge(self, fetched: Fetched, place: str) -> Page | FailedSource:
         """What was read at a place, unless it is another page's text: then that it is a duplicate, and of what."""
         page = fetched.read
         if isinstance(page, FailedSource):

@@ -92,7 +92,7 @@ class Client:
         """
         url, kind, loop = url.strip(), KINDS[types], asyncio.get_running_loop()
         end = loop.time() + within
-        answer = _Answer(_missed(url, FetchError("timed_out", f"The page did not arrive within {within:g} seconds.")))
+        answer = _Answer(_fail(url, FetchError("timed_out", f"The page did not arrive within {within:g} seconds.")))
         try:
             async with asyncio.timeout_at(end):
                 answer = await self._follow(url, kind, hop)
@@ -114,13 +114,13 @@ class Client:
         asked: set[str] = set()
         while True:
             if said := objection(url, self._allow):
-                return _Answer(_missed(url, FetchError("refused", said)))
+                return _Answer(_fail(url, FetchError("refused", said)))
             if url in asked:
-                return _Answer(_missed(url, FetchError("unreachable", "The page sends its reader round in a circle.")))
+                return _Answer(_fail(url, FetchError("unreachable", "The page sends its reader round in a circle.")))
             if len(asked) > self.settings.redirects:
-                return _Answer(_missed(url, FetchError("unreachable", "The page sends its reader on too many times.")))
+                return _Answer(_fail(url, FetchError("unreachable", "The page sends its reader on too many times.")))
             if hop is not None and (said := await hop(url)):
-                return _Answer(_missed(url, FetchError("robots", said)))
+                return _Answer(_fail(url, FetchError("robots", said)))
             asked.add(url)
             answer = await self._ask(url, kind)
             if not answer.location:
@@ -128,9 +128,7 @@ class Client:
             try:
                 url = urljoin(url, answer.location.strip().replace(" ", "%20")).partition("#")[0]
             except ValueError:
-                return _Answer(
-                    _missed(url, FetchError("refused", "The page sends its reader to no address of the web."))
-                )
+                return _Answer(_fail(url, FetchError("refused", "The page sends its reader to no address of the web.")))
 
     async def _ask(self, url: str, kind: Kind) -> _Answer:
         """One request, within its host's limits."""
@@ -141,17 +139,17 @@ class Client:
             except Exception as error:  # what a server can do to a client has no end
                 trouble = _trouble_of(error)
                 log.debug("request.failed", url=url, error=f"{type(error).__name__}: {error}"[:ERROR_CHARACTERS])
-                return _Answer(_missed(url, trouble), again=trouble.again)
+                return _Answer(_fail(url, trouble), again=trouble.again)
 
     async def _request(self, url: str, kind: Kind) -> _Answer:
         headers = {"Accept": kind.accept}
-        async with self._connected().get(url, allow_redirects=False, headers=headers) as response:
+        async with self._connect().get(url, allow_redirects=False, headers=headers) as response:
             status, location = response.status, response.headers.get("Location", "")
             if status in REDIRECTS and location:
                 return _Answer(FetchResult(url, status), location=location)
             wait = retry_after(response.headers, time.time())
             if (trouble := trouble_of_status(status, wait)) is not None:
-                return _Answer(_missed(url, trouble, status, wait or 0.0), again=trouble.again)
+                return _Answer(_fail(url, trouble, status, wait or 0.0), again=trouble.again)
             return _Answer(await self._receive(url, kind, response))
 
     async def _receive(self, url: str, kind: Kind, response: "ClientResponse") -> FetchResult:
@@ -166,7 +164,7 @@ class Client:
                     url, response.status, type_, response.charset or "", body[:most], truncated=len(body) > most
                 )  # fmt: skip
             trouble = body
-        return _missed(url, trouble, response.status)
+        return _fail(url, trouble, response.status)
 
     async def _body(self, response: "ClientResponse", most: int) -> bytes | FetchError:
         """As much of a body as is read, unpacked: a little more than `most` when there is more."""
@@ -184,7 +182,7 @@ class Client:
                 break
         return BINARY if is_binary(bytes(body[:HEAD])) else bytes(body)
 
-    def _connected(self) -> "ClientSession":
+    def _connect(self) -> "ClientSession":
         if self._session is None:
             import aiohttp  # a third of a second, which only who reads the web should wait for
 
@@ -200,7 +198,7 @@ class Client:
         return self._session
 
 
-def _missed(url: str, trouble: FetchError | None, status: int = 0, wait: float = 0.0) -> FetchResult:
+def _fail(url: str, trouble: FetchError | None, status: int = 0, wait: float = 0.0) -> FetchResult:
     assert trouble is not None  # noqa: S101 - only asked for statuses that are trouble
     return FetchResult(url, status, reason=trouble.reason, detail=trouble.detail, retry_after=wait)
 

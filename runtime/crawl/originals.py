@@ -18,8 +18,8 @@ from pathlib import Path
 from actors.evidence.sources import Page
 from runtime.crawl.extract.extracted import Extracted
 from runtime.crawl.extract.page import extract
+from runtime.processes.atomic_files import folder_for, read_bytes, write_bytes
 from runtime.processes.file_lock import LOOK_SECONDS, take
-from runtime.state_files.atomic_files import folder_for, read_bytes, write_bytes
 from runtime.state_files.file_names import name_of
 
 FOLDER = "pages"
@@ -46,7 +46,7 @@ def keep(folder: str, project_id: str, body: bytes, most_bytes: int) -> str:
     place = folder_for(Path(folder) / FOLDER)
     with _alone(place):
         listed = _list_of(place, project_id)
-        if digest not in _listed(listed):
+        if digest not in _digests_of(listed):
             _add_line(listed, digest)  # first: what nobody refers to would never be removed
         if read(Path(folder), digest) is None:
             write_bytes(_file(place, digest), packed)
@@ -90,9 +90,9 @@ def forget(folder: Path, project_ids: Iterable[str]) -> int:
         return 0
     with _alone(place):
         lists = [path for each in project_ids if (path := _list_of(place, each)).exists()]
-        mine = {digest for path in lists for digest in _listed(path)}
+        mine = {digest for path in lists for digest in _digests_of(path)}
         others = (path for path in place.glob("*.txt") if path not in lists) if mine else ()
-        gone = mine.difference(*map(_listed, others))
+        gone = mine.difference(*map(_digests_of, others))
         removed = 0
         for digest in sorted(gone):
             with contextlib.suppress(FileNotFoundError):
@@ -130,7 +130,7 @@ def _list_of(place: Path, project_id: str) -> Path:
     return place / f"{name_of(project_id)}.txt"
 
 
-def _listed(path: Path) -> set[str]:
+def _digests_of(path: Path) -> set[str]:
     return set(_NAMED.findall((read_bytes(path) or b"").decode("ascii", "replace")))
 
 

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from runtime.crawl.http_client import Client
 from runtime.processes.pool import WorkError, Workers
+from runtime.resilience.host_limiter import Spacing
 
 VERDICT = "runtime.crawl.robots_rules:verdict"
 VERDICT_SECONDS = 10.0
@@ -20,7 +21,7 @@ SITES = 200
 class _Site:
     """The rules of one site."""
 
-    __slots__ = ("body", "lock", "next_page", "said", "until")
+    __slots__ = ("body", "lock", "said", "spacing", "until")
 
     def __init__(self) -> None:
         self.lock = asyncio.Lock()
@@ -28,7 +29,7 @@ class _Site:
         self.body = b""
         self.said = ""
         """Why nothing of this site may be read."""
-        self.next_page = 0.0
+        self.spacing = Spacing()
 
 
 class Robots:
@@ -58,7 +59,7 @@ class Robots:
             return "The site's robots.txt cannot be understood."
         if not allowed:
             return "The site's robots.txt forbids it."
-        await self._wait(site, min(delay, MOST_DELAY))
+        await site.spacing.wait(min(delay, MOST_DELAY))
         return ""
 
     def _site(self, origin: str) -> _Site:
@@ -76,9 +77,3 @@ class Robots:
         site.said = "The site could not say what may be read: its robots.txt is out of order." if fault else ""
         site.body = b"" if got.reason else got.body
         site.until = asyncio.get_running_loop().time() + (FAULT_SECONDS if got.reason else KEPT_SECONDS)
-
-    async def _wait(self, site: _Site, delay: float) -> None:
-        now = asyncio.get_running_loop().time()
-        turn = max(now, site.next_page)
-        site.next_page = turn + delay
-        await asyncio.sleep(turn - now)

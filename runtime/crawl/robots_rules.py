@@ -5,7 +5,7 @@ from typing import Any
 
 
 @functools.lru_cache(maxsize=16)
-def _parsed(body: bytes) -> Any:
+def _parse(body: bytes) -> Any:
     from protego import Protego
 
     return Protego.parse(body.decode("utf-8-sig", "replace"))
@@ -13,5 +13,5 @@ def _parsed(body: bytes) -> Any:
 
 def verdict(body: bytes, agent: str, url: str) -> tuple[bool, float]:
     """Whether this agent may read a URL, and the seconds that it should leave between two pages."""
-    rules = _parsed(body)
+    rules = _parse(body)
     return bool(rules.can_fetch(url, agent)), float(rules.crawl_delay(agent) or 0.0)

@@ -22,8 +22,9 @@ from runtime.llm import completion, errors
 from runtime.llm.completion import Reply
 from runtime.llm.errors import Fault
 from runtime.llm.usage import Reservation
+from runtime.resilience.circuit_breaker import CircuitBreaker, CircuitOpen
 from runtime.resilience.deadline import Deadline, wait
-from runtime.resilience.limits import PATIENCE_SECONDS, Breaker, Limiter, Paused
+from runtime.resilience.rate_limiter import PATIENCE_SECONDS, Paused, RateLimiter, TooManyWaiting
 from runtime.settings import ModelSettings
 
 log = structlog.get_logger()
@@ -96,18 +97,16 @@ class ChatClient:
     ) -> None:
         self.settings = settings
         self.clock: Clock = clock or asyncio.get_running_loop()
-        self.limiter = Limiter(
+        self.limiter = RateLimiter(
             self.clock,
             concurrency=settings.concurrency,
             requests_per_minute=settings.requests_per_minute,
             tokens_per_minute=settings.tokens_per_minute,
         )
-        self.breaker = Breaker(self.clock, seconds=settings.pause_seconds)
+        self.breaker = CircuitBreaker(self.clock, seconds=settings.pause_seconds)
         self.where = where(settings.base_url or OPENAI_URL)
         self._http_client = http_client
         self._dice = dice or random.Random()  # noqa: S311 - spreads retries, guards nothing
-        self._pause: Fault | None = None
-        """What the server said when it last asked to be left alone."""
         self._line: _Line | None = None
         self._loading: asyncio.Future[_Line] | None = None
 
@@ -145,14 +144,17 @@ class ChatClient:
         :raises BudgetSpent: too many tries were lost.
         :raises ModelFailed: it came to nothing, with a sentence for the user.
         """
-        outcome = await self._tried(body, charge, min(within, self.settings.call_seconds))
+        try:
+            outcome = await self._try(body, charge, min(within, self.settings.call_seconds))
+        except (CircuitOpen, TooManyWaiting) as error:
+            raise ModelFailed(str(error)) from None
         if isinstance(outcome, Reply):
             return outcome
         if outcome.fatal:
-            self.breaker.failed(outcome.kind, outcome.sentence)
+            self.breaker.record_failure(outcome.kind, outcome.sentence)
         raise outcome.error()
 
-    async def _tried(self, body: bytes, charge: Reservation, seconds: float) -> Reply | Fault:
+    async def _try(self, body: bytes, charge: Reservation, seconds: float) -> Reply | Fault:
         """As many tries as are allowed and fit into the time."""
         outcome: Reply | Fault | None = None
         if seconds <= 0:
@@ -175,7 +177,7 @@ class ChatClient:
                     log.info("model.tried_again", reason=outcome.kind, attempt=attempt, seconds=round(delay, 2))
                     await wait(self.clock, delay)
         except TimeoutError:
-            if not deadline.expired:
+            if not deadline.has_expired:
                 raise
         # A request that the server had for so long is its silence; one that waited in our line says nothing of it.
         hung = charge.losses > lost and seconds >= HUNG_SECONDS
@@ -187,8 +189,7 @@ class ChatClient:
         try:
             grant = await self.limiter.acquire(charge.tokens, until=until)
         except Paused as paused:
-            assert self._pause is not None  # noqa: S101 - only such a fault pauses the limiter
-            return errors.left_alone(self._pause, paused.seconds)
+            return errors.left_alone(paused.reason, paused.seconds)
         used: int | None = 0
         lost = False
         try:
@@ -196,7 +197,7 @@ class ChatClient:
             self.breaker.enter()
             used, lost = None, True  # until there is an answer
             reply = completion.read(await self._send(line, body))
-            used, lost = reply.used and sum(reply.used), not reply.choices
+            used, lost = reply.tokens and sum(reply.tokens), not reply.choices
         except line.errors as error:
             fault = errors.understand(error, line.kinds, self.settings, self.where, time.time())
             lost = fault.paid
@@ -205,7 +206,7 @@ class ChatClient:
             self.limiter.release(grant, used)
             if lost:
                 charge.lost()
-        self.breaker.succeeded()
+        self.breaker.record_success()
         return reply if reply.choices else errors.empty(self.where)
 
     async def _send(self, line: _Line, body: bytes) -> bytes:
@@ -231,10 +232,9 @@ class ChatClient:
 
     def _note(self, fault: Fault) -> Fault:
         if fault.answered and not fault.fatal:
-            self.breaker.succeeded()
+            self.breaker.record_success()
         if fault.again and fault.after:
-            self._pause = fault
-            self.limiter.pause(min(fault.after, REST_MOST))
+            self.limiter.pause(min(fault.after, REST_MOST), fault)
         return fault
 
     def _delay(self, fault: Fault, attempt: int) -> float:

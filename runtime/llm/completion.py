@@ -45,10 +45,10 @@ class Choice(msgspec.Struct, frozen=True):
 class Reply(msgspec.Struct, frozen=True):
     choices: list[Choice] = []
     usage: Any = None
-    """As the server has it: `used` says what of it can be believed."""
+    """As the server has it: `tokens` says what of it can be believed."""
 
     @property
-    def used(self) -> tuple[int, int] | None:
+    def tokens(self) -> tuple[int, int] | None:
         """Tokens in and out, as the server counts them; nothing when it does not say, or says what cannot be."""
         if not isinstance(self.usage, dict):
             return None

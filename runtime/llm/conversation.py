@@ -103,7 +103,7 @@ class Conversation:
                 self._repair(message, problem)
             else:
                 return Completion(
-                    self._own_addresses_removed(value, message.text, run_id), tuple(self._passages), judged=True
+                    self._remove_own_addresses(value, message.text, run_id), tuple(self._passages), judged=True
                 )
         raise ModelFailed(f"{self._shared.settings.name} came to no answer: try another [model] name.")
 
@@ -118,14 +118,14 @@ class Conversation:
             raise Malformed(NOT_YOURS)
         return value
 
-    def _own_addresses_removed(self, value: Any, text: str, run_id: str) -> Any:  # an instance of the wanted shape
+    def _remove_own_addresses(self, value: Any, text: str, run_id: str) -> Any:  # an instance of the wanted shape
         if not url_filter.may_hold_address(text):
             return value
         task = self._task
         shown = [task.instructions, *(each.text for each in self._passages)]
         if task.findings is None and not task.may_search:  # it restates the ticket, and gives no advice
             shown += [text for _, text in prompt.fields_of(task.material)]
-        plain, unknown = url_filter.remove_unknown(msgspec.to_builtins(value), shown)
+        plain, unknown = url_filter.remove_addresses(msgspec.to_builtins(value), shown)
         if not unknown:
             return value
         log.warning("model.addresses_removed", run=run_id, agent=self._task.agent, count=unknown)
@@ -143,15 +143,15 @@ class Conversation:
     async def _search(self, message: Message) -> None:
         """Answer each call of a tool; those beyond the bound, and other tools, with a sentence only."""
         calls = [
-            _echoed(call, f"call_{len(self._said)}_{number}")
+            _echo(call, f"call_{len(self._said)}_{number}")
             for number, call in enumerate((message.tool_calls or [])[:CALLS_AT_ONCE])
         ]
         self._said.append({"role": "assistant", "content": message.text or None, "tool_calls": calls})
         for call in calls:
-            content = await self._found(call["function"]["name"], call["function"]["arguments"])
+            content = await self._answer_call(call["function"]["name"], call["function"]["arguments"])
             self._said.append({"role": "tool", "tool_call_id": call["id"], "content": content})
 
-    async def _found(self, name: str, arguments: str) -> str:
+    async def _answer_call(self, name: str, arguments: str) -> str:
         knowledge = self._shared.knowledge
         if self._searches <= 0 or knowledge is None:
             return "No more searches: answer with what you have."
@@ -164,15 +164,15 @@ class Conversation:
             question = ""
         if not question:
             return f'{SEARCH} takes one argument: {{"question": "..."}}.'
-        share = self._left() / 2  # the other half is for the answer
+        share = self._remaining() / 2  # the other half is for the answer
         try:
             async with Deadline(self._shared.server.clock, share):
                 findings = await knowledge.search(question, within=share)
         except (PortFailed, TimeoutError):
             return "The search failed: answer with what you have."
-        return self._shown(findings.passages) or prompt.NOTHING_FOUND
+        return self._render_passages(findings.passages) or prompt.NOTHING_FOUND
 
-    def _shown(self, found: tuple[Passage, ...]) -> str:
+    def _render_passages(self, found: tuple[Passage, ...]) -> str:
         """Number what is new behind what was shown, and say which numbers the rest has."""
         numbers = {each.id: number for number, each in enumerate(self._passages, 1)}
         limit = self._shared.settings.material_characters
@@ -204,7 +204,7 @@ class Conversation:
             shared.dialect = dialect
         if not dialect.tools:
             self._searches = 0
-        return _checked(reply, shared.settings.name)
+        return _message_of(reply, shared.settings.name)
 
     async def _paid(self, dialect: Capabilities, *, tools: bool) -> Reply:
         """One request: reserved before, settled after, in whatever way it ends."""
@@ -215,15 +215,15 @@ class Conversation:
         if dialect.limit:
             body = b'%s,"%s":%d}' % (body[:-1], dialect.limit.encode(), charge.tokens_out)
         try:
-            reply = await server.complete(body, charge, within=self._left())
+            reply = await server.complete(body, charge, within=self._remaining())
         except BaseException:
             charge.release()
             raise
-        if reply.used is None:
+        if reply.tokens is None:
             text = reply.choices[0].message.text
             charge.settle(asked, estimate(text.encode("utf-8", "replace")), estimated=True)
         else:
-            charge.settle(*reply.used)
+            charge.settle(*reply.tokens)
         if reply.choices[0].finish_reason == "length" and charge.tokens_out < settings.answer_tokens:
             raise BudgetSpent("The ticket's budget left no room for a whole answer: raise [model] ticket_tokens.")
         return reply
@@ -242,11 +242,11 @@ class Conversation:
         body["messages"] = [{"role": "system", "content": system}, *self._said]
         return _encode(body)
 
-    def _left(self) -> float:
+    def _remaining(self) -> float:
         return self._until - self._shared.server.clock.time()
 
 
-def _checked(reply: Reply, name: str) -> Message:
+def _message_of(reply: Reply, name: str) -> Message:
     choice = reply.choices[0]
     if choice.message.refusal:
         raise ModelFailed(f"{name} refused to answer this: a person has to.")
@@ -257,7 +257,7 @@ def _checked(reply: Reply, name: str) -> Message:
     return choice.message
 
 
-def _echoed(call: ToolCall, number: str) -> Said:
+def _echo(call: ToolCall, number: str) -> Said:
     """A tool call as it is repeated to the server, with an id where it had none."""
     arguments = call.function.arguments
     text = arguments if isinstance(arguments, str) else _encode(arguments or {}).decode()

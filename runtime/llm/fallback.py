@@ -40,7 +40,7 @@ class Fallback:
             async with deadline:
                 return await self._primary.fill(shape, task, within=share)
         except TimeoutError:
-            if not deadline.expired:
+            if not deadline.has_expired:
                 raise
             why = "The model did not answer in time."
         except ModelFailed as error:

@@ -98,7 +98,7 @@ def strict_schema(shape: type[msgspec.Struct]) -> tuple[dict[str, Node], bool]:
     root = definitions.get(str(whole.get("$ref", "")).rpartition("/")[2], whole)
     schema, strict = _strict(root)
     others: dict[str, Node] = {}
-    for name in _needed(root, definitions):
+    for name in _references(root, definitions):
         others[name], fits = _strict(definitions[name])
         strict = strict and fits
     if others:
@@ -128,7 +128,7 @@ def _strict(node: Node) -> tuple[Node, bool]:
     return result, fits
 
 
-def _needed(root: Node, definitions: dict[str, Node]) -> list[str]:
+def _references(root: Node, definitions: dict[str, Node]) -> list[str]:
     """The definitions that a schema refers to, by way of others, too: tokens are paid for each."""
     found: list[str] = []
     nodes = [root]

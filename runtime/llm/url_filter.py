@@ -24,7 +24,7 @@ def may_hold_address(json_text: str) -> bool:
     return any(sign in json_text for sign in _SIGNS)
 
 
-def remove_unknown(value: Plain, shown: Iterable[str]) -> tuple[Plain, int]:
+def remove_addresses(value: Plain, shown: Iterable[str]) -> tuple[Plain, int]:
     """Replace every address that stands in none of the shown texts; say how many there were."""
     texts = tuple(shown)
     count = 0

@@ -61,7 +61,7 @@ def rehearse(space: Space, shelf: Shelf, words: Ints) -> Rehearsed:
                 best, evidence = _ask(space, shelf, int(text), int(words[text]), line, without)
                 right = not new and best == labels[text]
                 found.append((evidence, int(right), int(not new), int(new and far), int(text)))
-    return _gathered(found)
+    return _gather(found)
 
 
 def _ask(space: Space, shelf: Shelf, text: int, words: int, scores: Floats, without: Without) -> tuple[int, Floats]:
@@ -92,7 +92,7 @@ def _neighbourhoods(group: Ints, centres: Floats, share: float, depth: int = DEP
     return [part for side in (order[:cut], order[cut:]) for part in _neighbourhoods(side, centres, share, depth - 1)]
 
 
-def _gathered(found: list[tuple[Floats, int, int, int, int]]) -> Rehearsed:
+def _gather(found: list[tuple[Floats, int, int, int, int]]) -> Rehearsed:
     evidence = np.stack([line[0] for line in found]) if found else np.empty((0, len(NAMES)), np.float32)
     right, known, far, text = (np.array([line[i] for line in found], np.int64) for i in (1, 2, 3, 4))
     return Rehearsed(evidence, right, known, far, text)

@@ -80,7 +80,7 @@ class Shelf:
     def of(cls, said: Rows, starts: Ints, words: int, phrases: int) -> "Shelf":
         """Of rows of the texts' words and pairs (values are not used)."""
         answer = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-        return cls(words, starts, _counted(said, answer, phrases, len(starts) - 1), said.below(words))
+        return cls(words, starts, _count(said, answer, phrases, len(starts) - 1), said.below(words))
 
     def _telling(self) -> Floats:
         """How much each term says about the answer: the divergence of the answers given it from all answers."""
@@ -195,7 +195,7 @@ def _words(shelf: Shelf, sight: TicketView, answer: int) -> tuple[float, float, 
     return cover, float(telling[has].sum()) / max(told, 1e-6), odds
 
 
-def _counted(said: Rows, answer: Ints, terms: int, answers: int) -> Rows:
+def _count(said: Rows, answer: Ints, terms: int, answers: int) -> Rows:
     """Of each term the answers and how many of their texts have it."""
     pairs, counts = np.unique(said.columns.astype(np.int64) * answers + answer[said.owners()], return_counts=True)
     term, column = np.divmod(pairs, max(answers, 1))

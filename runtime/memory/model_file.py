@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from runtime.storage.private import open_new
+from runtime.processes.atomic_files import replace_whole
 
 MAGIC = b"terminus-memory\n"
 VERSION = 2
@@ -49,18 +49,10 @@ def write(path: Path, header: bytes, arrays: dict[str, NDArray[Any]]) -> None:
         chunks.append(raw)
         size, check = size + len(raw), zlib.crc32(raw, check)
     table = msgspec.msgpack.encode(_Table(header, places, size, check))
-    new = path.with_name(f"{path.name}.{os.getpid()}.new")
-    new.unlink(missing_ok=True)
-    try:
-        with os.fdopen(open_new(new), "wb") as file:
-            file.write(_HEAD.pack(MAGIC, VERSION, zlib.crc32(table), len(table)) + table)
-            file.write(bytes(_body(len(table)) - _HEAD.size - len(table)))
-            file.writelines(chunks)
-            file.flush()
-            os.fsync(file.fileno())
-        new.replace(path)
-    finally:
-        new.unlink(missing_ok=True)
+    with replace_whole(path, path.with_name(f"{path.name}.{os.getpid()}.new")) as file:
+        file.write(_HEAD.pack(MAGIC, VERSION, zlib.crc32(table), len(table)) + table)
+        file.write(bytes(_body(len(table)) - _HEAD.size - len(table)))
+        file.writelines(chunks)
 
 
 def read(path: Path) -> tuple[bytes, dict[str, NDArray[Any]]]:

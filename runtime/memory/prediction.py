@@ -62,7 +62,7 @@ class Index:
         candidates = list[Candidate]()
         first: int | None = None
         if len(terms) and len(self.shelf.sizes):
-            first, candidates = self._classified(text, terms, np.asarray(values, np.float32), len(set(spoken)))
+            first, candidates = self._classify(text, terms, np.asarray(values, np.float32), len(set(spoken)))
         candidates += self._alike(terms[terms < self.vocabulary.words], len(set(spoken)))
         return Looked(
             tuple(candidates),
@@ -70,7 +70,7 @@ class Index:
             why="" if candidates else "no earlier ticket has enough in common with this one",
         )
 
-    def _classified(self, text: str, terms: Ints, values: Floats, spoken: int) -> tuple[int, list[Candidate]]:
+    def _classify(self, text: str, terms: Ints, values: Floats, spoken: int) -> tuple[int, list[Candidate]]:
         """The text that stands for the answer that ranks first, and what it is good for."""
         sight = self.shelf.look(terms[terms < self.vocabulary.phrases], spoken)
         linear = values @ self.weights[terms].astype(np.float32)

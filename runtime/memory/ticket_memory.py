@@ -121,7 +121,7 @@ class TicketMemory:
     async def store(self, key: str, ticket_id: str, text: str, resolution: Resolution) -> None:
         """Remember what solved a ticket, unconfirmed, durably."""
         await self._database.run(_insert(Ticket(ticket_id, text, resolution, confirmed=False, key=key)))
-        self._changed(1, 0)
+        self._add_counts(1, 0)
 
     async def feedback(self, ticket_id: str, right: bool) -> int:
         """
@@ -139,7 +139,7 @@ class TicketMemory:
             )
         state = "confirmed" if right else "rejected"
         await self._database.run(("UPDATE remembered SET state = ? WHERE ticket_id = ?", (state, ticket_id)))
-        self._changed(0, 1)
+        self._add_counts(0, 1)
         return int(rows[0][0])
 
     async def import_tickets(self, tickets: Iterable[Ticket]) -> int:
@@ -153,7 +153,7 @@ class TicketMemory:
         if batch:
             await self._database.run(*batch)
         after = self._count()
-        self._changed(after[0] - before[0], after[1] - before[1])
+        self._add_counts(after[0] - before[0], after[1] - before[1])
         return after[0] - before[0]
 
     async def learn(self) -> Learnt:
@@ -194,7 +194,7 @@ class TicketMemory:
         if self._learning is not None:
             await asyncio.wait([self._learning])
 
-    def purged(self) -> None:
+    def recount(self) -> None:
         """Rows were deleted by somebody else, and the model with them; with enough left, it is made again."""
         self._counts = self._count()
         if not self.model.exists():
@@ -219,7 +219,7 @@ class TicketMemory:
         else:
             log.info("memory.learnt", **msgspec.to_builtins(learnt))
 
-    def _changed(self, tickets: int, judged: int) -> None:
+    def _add_counts(self, tickets: int, judged: int) -> None:
         self._counts = (self._counts[0] + tickets, self._counts[1] + judged)
         self.learn_if_due()
 
@@ -237,7 +237,7 @@ class TicketMemory:
             log.warning("memory.model_unusable", error=looked.problem)
             self._learnt = (0, 0)
             self.learn_if_due()
-        found = (self._checked(candidate) for candidate in looked.candidates)
+        found = (self._confirm(candidate) for candidate in looked.candidates)
         why = looked.problem or looked.why or "what is like it is not to be used"
         return next(filter(None, found), Recall(verdict="miss", why=f"No earlier ticket is alike: {why}."))
 
@@ -245,7 +245,7 @@ class TicketMemory:
         function, arguments = "runtime.memory.prediction:look_up", (str(self.model), whole(text[:READ_CHARACTERS]))
         return await self._workers.call(function, *arguments, within=within, returns=Looked)
 
-    def _checked(self, candidate: Candidate) -> Recall | None:
+    def _confirm(self, candidate: Candidate) -> Recall | None:
         """What was learnt is older than the truth: only what still stands is said."""
         rows = self._database.read(_ROW, (candidate.row, candidate.answer))
         if not rows:
@@ -273,21 +273,21 @@ def _insert(ticket: Ticket) -> Statement:
         whole(ticket.ticket_id),
         whole(ticket.text),
         digest(ticket.text),
-        _packed(ticket.resolution),
+        _pack(ticket.resolution),
         digest(ticket.resolution.text),
         "confirmed" if ticket.confirmed else "unconfirmed",
     )
 
 
-def _packed(resolution: Resolution) -> bytes:
+def _pack(resolution: Resolution) -> bytes:
     try:
         return msgspec.msgpack.encode(resolution)
     except UnicodeEncodeError:
-        citations = tuple(_mended(citation) for citation in resolution.citations)
-        return msgspec.msgpack.encode(msgspec.structs.replace(_mended(resolution), citations=citations))
+        citations = tuple(_mend(citation) for citation in resolution.citations)
+        return msgspec.msgpack.encode(msgspec.structs.replace(_mend(resolution), citations=citations))
 
 
-def _mended(struct: S) -> S:
+def _mend(struct: S) -> S:
     """With whole characters only."""
     texts = ((name, getattr(struct, name)) for name in struct.__struct_fields__)
     return msgspec.structs.replace(struct, **{name: whole(text) for name, text in texts if isinstance(text, str)})

@@ -75,17 +75,17 @@ def learn(database: str, path: str, similar: bool, false_hits: float) -> Learnt:
     """
     os.setpriority(os.PRIO_PROCESS, 0, _NICE)  # look-ups and the loop come first
     for _ in range(TRIES):
-        known = _known(database)
+        known = _texts_of(database)
         with contextlib.suppress(FileNotFoundError):  # the draft was removed, too
             learnt = _train(database, path, similar, false_hits)
-            if known <= _known(database):
+            if known <= _texts_of(database):
                 return learnt
         # After the file is in place: a purge either sees it there and removes it, or is seen here.
         Path(path).unlink(missing_ok=True)
     raise Purged("tickets were purged while they were learnt from")
 
 
-def _known(database: str) -> set[tuple[int, bytes]]:
+def _texts_of(database: str) -> set[tuple[int, bytes]]:
     """All texts that are remembered. A number alone may be given to another text later."""
     with _reading(database) as connection:
         return set(connection.execute("SELECT id, same FROM remembered"))
@@ -100,7 +100,7 @@ def _train(database: str, path: str, similar: bool, false_hits: float) -> Learnt
     shelf = _shelf(rows.take(np.arange(texts.starts[-1])), texts.starts, vocabulary)
     weights, decision = np.zeros((len(vocabulary.names), answers), np.float32), None
     if answers > 1:
-        fitted = _thinned(texts.starts)
+        fitted = _thin(texts.starts)
         space = Space(rows.take(fitted), len(vocabulary.names))
         weights = space.term_weights(space.fit(np.arange(len(fitted)), shelf.answer[fitted], np.arange(answers)))
         whole, starts = _whole(texts.starts)
@@ -145,7 +145,7 @@ def _shelf(modelled: Rows, starts: Ints, vocabulary: Vocabulary) -> Shelf:
     return Shelf.of(modelled.below(vocabulary.phrases), starts, vocabulary.words, vocabulary.phrases)
 
 
-def _thinned(starts: Ints) -> Ints:
+def _thin(starts: Ints) -> Ints:
     """Texts to fit: all, or of each answer no more than keeps them below the bound."""
     sizes, dice = np.diff(starts), np.random.default_rng(4)
     if starts[-1] <= MAX_FITTED:

@@ -31,13 +31,13 @@ async def hold_lock(path: Path, *, within: float, waits: Callable[[], None]) -> 
     try:
         if not take(file):
             waits()
-            await _taken(file, within)
+            await _wait_for(file, within)
         yield
     finally:
         os.close(file)
 
 
-async def _taken(file: int, within: float) -> None:
+async def _wait_for(file: int, within: float) -> None:
     clock = asyncio.get_running_loop().time
     until = clock() + within
     while not take(file):

@@ -74,7 +74,7 @@ class _Process:
         loop, frame = asyncio.get_running_loop(), msgspec.msgpack.encode((function, arguments))
         await loop.sock_sendall(self._line, HEADER.pack(len(frame)) + frame)
         self.asked = True
-        while (left := self._left()) > 0:
+        while (left := self._remaining()) > 0:
             self._take(await loop.sock_recv(self._line, min(left, 1 << 20)))
         return self._answer()
 
@@ -97,13 +97,13 @@ class _Process:
 
         def readable() -> None:
             try:
-                self._take(self._line.recv(min(self._left(), 1 << 20)))
+                self._take(self._line.recv(min(self._remaining(), 1 << 20)))
             except BlockingIOError:
                 return
             except (OSError, EOFError):
                 over(well=False)
                 return
-            if self._left() <= 0:
+            if self._remaining() <= 0:
                 self._answer()
                 over(well=True)
 
@@ -111,7 +111,7 @@ class _Process:
         loop.add_reader(self._line, readable)
         return end
 
-    def _left(self) -> int:
+    def _remaining(self) -> int:
         """How many bytes of the answer are still to come, as far as that is known."""
         if len(self._got) < HEADER.size:
             return HEADER.size - len(self._got)
@@ -187,7 +187,7 @@ class Workers:
             self._busy.discard(process)
             cancelled = isinstance(error, asyncio.CancelledError) and not bound.expired()
             if cancelled and process.asked and not self._closed:
-                self._lingering[process] = process.linger(LINGER_SECONDS, functools.partial(self._lingered, process))
+                self._lingering[process] = process.linger(LINGER_SECONDS, functools.partial(self._end_linger, process))
                 raise
             self._kill(process)
             if isinstance(error, OSError | EOFError):
@@ -207,7 +207,7 @@ class Workers:
             raise WorkFailed("the workers are closed")
         return self._idle.pop() if self._idle else _Process()
 
-    def _lingered(self, process: _Process, well: bool) -> None:
+    def _end_linger(self, process: _Process, well: bool) -> None:
         del self._lingering[process]
         if well:
             self._idle.append(process)

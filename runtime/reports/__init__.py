@@ -2,12 +2,12 @@
 
 import importlib
 import os
-import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
 from actors.ports import PortFailed
 from actors.reporting.report import Report
+from runtime.processes.atomic_files import replace_whole
 
 _MODULES = {
     ".md": "runtime.reports.text",
@@ -56,23 +56,8 @@ def write(report: Report, path: Path) -> None:
         raise NotWritten(
             f"Writing {path.suffix} needs {error.name}: `pip install -e '{_EXTRA}'`, or ask for .html."
         ) from None
-    _replace(path, made)
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Whoever reads the file meanwhile sees the old one or the new one, never half of it."""
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name[:50]}.", dir=path.parent)
-    draft = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(descriptor)
-        draft.chmod(_mode(path))
-        draft.replace(path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
+    with replace_whole(path, path.with_name(f".{path.name[:50]}.{os.getpid()}.new"), _mode(path)) as file:
+        file.write(made)
 
 
 def _mode(path: Path) -> int:

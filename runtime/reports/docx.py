@@ -58,7 +58,7 @@ class _Writer:
             case o.Passages(lines, running=True):
                 _running(self._document.add_paragraph(), *lines)
             case o.Passages(lines):
-                self._listed(lines)
+                self._list(lines)
             case o.Disagreements(pairs):
                 self._disagreements(pairs)
             case o.Points(items, more):
@@ -80,14 +80,14 @@ class _Writer:
         run.italic, run.bold = not warns, warns
         run.font.color.rgb = WARNING if warns else FAINT
 
-    def _listed(self, lines: tuple[ReportSentence, ...]) -> None:
+    def _list(self, lines: tuple[ReportSentence, ...]) -> None:
         for line in lines:
-            self._said(line, "List Bullet")
+            self._sentence(line, "List Bullet")
 
     def _disagreements(self, pairs: tuple[tuple[ReportSentence, ReportSentence], ...]) -> None:
         for one, other in pairs:
-            self._said(one, "List Bullet")
-            self._said(other, "List Bullet 2", "Against that: ")
+            self._sentence(one, "List Bullet")
+            self._sentence(other, "List Bullet 2", "Against that: ")
 
     def _points(self, items: tuple[str, ...]) -> None:
         for item in items:
@@ -102,7 +102,7 @@ class _Writer:
         for each in listed:
             self._work(each)
 
-    def _said(self, line: ReportSentence, style: str, before: str = "") -> None:
+    def _sentence(self, line: ReportSentence, style: str, before: str = "") -> None:
         said = pieces(line.text)
         paragraph = self._document.add_paragraph(before, style)
         if line.under:

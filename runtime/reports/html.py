@@ -14,7 +14,7 @@ from actors.reporting.report import Report, ReportSentence, SourceEntry, Table
 from actors.text.source_text import Piece, clean, flat, pieces
 from runtime.reports.figure import figure
 from runtime.reports.style import CSS
-from runtime.reports.svg import drawn
+from runtime.reports.svg import draw
 
 BACK = 20
 """Links from a source back to where it is cited."""
@@ -68,17 +68,18 @@ class Page:
                 yield f"<p>{' '.join(self._running(line) for line in lines)}</p>"
                 yield from (_words(line) for line in lines if line.quote)
             case o.Passages(lines):
-                yield f"<ul>{''.join(f'<li>{self._said(line)}</li>' for line in lines)}</ul>"
+                yield f"<ul>{''.join(f'<li>{self._sentence(line)}</li>' for line in lines)}</ul>"
             case o.Disagreements(pairs):
                 for one, other in pairs:
-                    yield f'<div class="pair">{self._said(one)}<p class="note">against</p>{self._said(other)}</div>'
+                    against = f'<p class="note">against</p>{self._sentence(other)}'
+                    yield f'<div class="pair">{self._sentence(one)}{against}</div>'
             case o.Points(items, more):
                 yield _points(items, more)
             case o.Grid(table):
                 yield self._grid(table)
             case o.Picture(chart):
                 title = flat(chart.title)
-                yield f"<figure>{drawn(figure(chart), title)}<figcaption>{escape(title)}</figcaption></figure>"
+                yield f"<figure>{draw(figure(chart), title)}<figcaption>{escape(title)}</figcaption></figure>"
             case o.Works(listed):
                 yield f'<ol class="works">{"".join(self._work(each) for each in listed)}</ol>'
             case o.Quotes():
@@ -95,7 +96,7 @@ class Page:
     def _running(self, line: ReportSentence) -> str:
         return f"{' '.join(map(_spans, pieces(line.text)))} {self._marks(line)}"
 
-    def _said(self, line: ReportSentence) -> str:
+    def _sentence(self, line: ReportSentence) -> str:
         label = f"<strong>{escape(flat(line.under))}:</strong> " if line.under else ""
         blocks = list(_blocks(pieces(line.text)))
         if not blocks or not blocks[0].startswith("<p>"):
@@ -116,7 +117,7 @@ class Page:
         head = "".join(f'<th scope="col">{escape(flat(each))}</th>' for each in table.head)
         rows = []
         for first, *cells in table.rows:
-            said = "".join(f"<td>{self._said(cell)}</td>" for cell in cells)
+            said = "".join(f"<td>{self._sentence(cell)}</td>" for cell in cells)
             rows.append(f'<tr><th scope="row">{escape(flat(first.text))}</th>{said}</tr>')
         return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
 

@@ -68,9 +68,9 @@ class _Writer:
             case o.Remark(text, warns):
                 yield self.paragraph([Span(flat(text))], "warning" if warns else "note")
             case o.Passages(lines, running=True):
-                yield self._marked(" ".join(map(self._running, lines)))
+                yield self._styled(" ".join(map(self._running, lines)))
             case o.Passages(lines):
-                yield from (each for line in lines for each in self._said(line))
+                yield from (each for line in lines for each in self._sentence(line))
             case o.Disagreements(pairs):
                 yield from (each for pair in pairs for each in self._pair(*pair))
             case o.Points(items, more):
@@ -84,15 +84,15 @@ class _Writer:
                 yield from map(self._work, listed)
             case o.Quotes(title, lines):
                 yield self.paragraph([Span(title)], "h2")
-                yield from (each for line in lines for each in self._quoted(line))
+                yield from (each for line in lines for each in self._quote(line))
             case _:
                 assert_never(part)
 
     def paragraph(self, spans: Sequence[Span], style: str, *, bullet: str = "") -> Flowable:
         bold = style in {"title", "h2", "h3", "warning", "head"}
-        return self._marked("".join(self._markup(span, bold=bold) for span in spans), style, bullet=bullet)
+        return self._styled("".join(self._markup(span, bold=bold) for span in spans), style, bullet=bullet)
 
-    def _marked(self, markup: str, style: str = "text", *, bullet: str = "") -> Flowable:
+    def _styled(self, markup: str, style: str = "text", *, bullet: str = "") -> Flowable:
         chosen = self._styles[style]
         if len(WIDE.findall(markup)) > 8:  # a script without spaces is broken anywhere
             chosen = ParagraphStyle(f"{style}-wide", parent=chosen, wordWrap="CJK")
@@ -112,11 +112,11 @@ class _Writer:
         marks = (f'<a href="#s{number}" color="#1a5fa8">[{number}]</a>' for number in line.numbers)
         return f'<font size="8">{"".join(marks)}</font>'
 
-    def _said(self, line: ReportSentence, bullet: str = "•") -> Iterator[Flowable]:
+    def _sentence(self, line: ReportSentence, bullet: str = "•") -> Iterator[Flowable]:
         said = pieces(line.text)
         first, rest = (self._spans(said[0]), said[1:]) if said and said[0].kind != "code" else ("", said)
         label = self._markup(Span(f"{flat(line.under)}: "), bold=True) if line.under else ""
-        yield self._marked(f"{label}{first} {self._marks(line)}", "item", bullet=bullet)
+        yield self._styled(f"{label}{first} {self._marks(line)}", "item", bullet=bullet)
         yield from (self._piece(piece) for piece in rest)
 
     def _piece(self, piece: Piece) -> Flowable:
@@ -124,9 +124,9 @@ class _Writer:
             case "code":
                 return self._code(piece.text)
             case "item":
-                return self._marked(self._spans(piece), "inner", bullet=piece.mark or "–")
+                return self._styled(self._spans(piece), "inner", bullet=piece.mark or "–")
             case "prose":
-                return self._marked(self._spans(piece), "under")
+                return self._styled(self._spans(piece), "under")
             case _:
                 assert_never(piece.kind)
 
@@ -136,14 +136,14 @@ class _Writer:
         return Paragraph("<br/>".join(kept), self._styles["code"])
 
     def _pair(self, one: ReportSentence, other: ReportSentence) -> Iterator[Flowable]:
-        yield from self._said(one)
+        yield from self._sentence(one)
         yield self.paragraph([Span("against that:")], "against")
-        yield self._marked(self._running(other), "under")
+        yield self._styled(self._running(other), "under")
 
-    def _quoted(self, line: ReportSentence) -> Iterator[Flowable]:
-        yield self._marked(self._running(line))
+    def _quote(self, line: ReportSentence) -> Iterator[Flowable]:
+        yield self._styled(self._running(line))
         for piece in pieces(line.quote):
-            yield self._code(piece.text) if piece.kind == "code" else self._marked(self._spans(piece), "quote")
+            yield self._code(piece.text) if piece.kind == "code" else self._styled(self._spans(piece), "quote")
 
     def _grid(self, table: ReportTable) -> Flowable:
         rows = [[self._head(each) for each in table.head]]
@@ -151,7 +151,7 @@ class _Writer:
             rows.append(
                 [
                     self._head(first.text),
-                    *(self._marked(self._running(c), "cell") for c in cells),
+                    *(self._styled(self._running(c), "cell") for c in cells),
                 ]
             )
         share = self._width / (len(table.head) - 0.5)
@@ -202,7 +202,7 @@ class _Writer:
         title = self._markup(Span(flat(listed.title)), bold=True)
         read = self._markup(Span(f"{o.reading(listed)}."))
         digest = self._markup(Span(f"SHA-256 {re.sub(r'[^0-9a-zA-Z]', '', listed.sha256)}"))
-        return self._marked(
+        return self._styled(
             f'<a name="s{listed.number}"/>{title} {self._markup(Span(f"— {publisher(listed.url)}"))}<br/>{place}<br/>'
             f'<font size="8" color="#5d6670">{read}<br/>{digest}</font>',
             "work",

@@ -8,7 +8,7 @@ from runtime.reports.figure import Bar, Dot, Figure, Shape, Text, Wedge, turn
 WHOLE = 0.9999
 
 
-def drawn(figure: Figure, title: str) -> str:
+def draw(figure: Figure, title: str) -> str:
     """One `<svg>` element."""
     shapes = "".join(_shape(each) for each in figure.shapes)
     return (

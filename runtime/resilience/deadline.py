@@ -19,7 +19,7 @@ class Deadline:
         self._timer: Timer | None = None
 
     @property
-    def expired(self) -> bool:
+    def has_expired(self) -> bool:
         return self._scope.expired()
 
     async def __aenter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""Who may ask a web server now: so many requests at once, and of them so many of one host."""
+"""Who may ask a web server now: so many requests at once, of them so many of one host, and some time apart."""
 
 import asyncio
 import contextlib
@@ -27,3 +27,19 @@ class HostLimiter:
             gate, users = self._hosts.pop(host)
             if users > 1:
                 self._hosts[host] = gate, users - 1
+
+
+class Spacing:
+    """Turns at one site that are some time apart."""
+
+    __slots__ = ("_next",)
+
+    def __init__(self) -> None:
+        self._next = 0.0
+
+    async def wait(self, seconds: float) -> None:
+        """Wait for a turn; the next one is so many seconds later."""
+        now = asyncio.get_running_loop().time()
+        turn = max(now, self._next)
+        self._next = turn + seconds
+        await asyncio.sleep(turn - now)

@@ -36,13 +36,13 @@ def read(body: bytes, charset: str, url: str) -> tuple[Entry, ...]:
     import fastfeedparser  # type: ignore[import-untyped]
 
     feed: Any = fastfeedparser.parse(
-        _decoded(body, charset), include_tags=False, include_media=False, include_enclosures=False
+        _decode(body, charset), include_tags=False, include_media=False, include_enclosures=False
     )
     entries = (_entry(each, url) for each in (feed.get("entries") or [])[:MOST_ENTRIES])
     return tuple(each for each in entries if each is not None)
 
 
-def _decoded(body: bytes, charset: str) -> bytes | str:
+def _decode(body: bytes, charset: str) -> bytes | str:
     """A text given as one is never taken for an address: the parser would fetch that."""
     if not charset or body.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")):
         return body

@@ -31,7 +31,7 @@ def explain_refusal(name: str, settings: "Settings") -> str:
         return f"there is no source {display(name)}. {nearest(name, sources.names())}"
     if not source.configured(settings):
         return f"the source {name} is not configured: {source.remedy}, or leave it away."
-    if not source.installed:
+    if not source.is_installed:
         return f"the source {name} is not installed: {source.install}, or leave it away."
     return ""
 
@@ -44,24 +44,24 @@ class Sources:
         self._open: dict[str, OpenSource] = {}
 
     @cached_property
-    def configured(self) -> Mapping[str, Source]:
+    def available(self) -> Mapping[str, Source]:
         """Those that are configured, by name, the most trusted first."""
         settings = self.ports.settings
         return {name: source for name, source in load_sources().items() if source.configured(settings)}
 
     def open(self, name: str) -> OpenSource:
         if name not in self._open:
-            self._open[name] = self.configured[name].open(self.ports)
+            self._open[name] = self.available[name].open(self.ports)
         return self._open[name]
 
     def extractor(self) -> "tuple[str, Extractor] | None":
         """The source that takes texts out of pages before our own crawler is sent, and its name."""
-        name = next((name for name, source in self.configured.items() if source.extracts), None)
+        name = next((name for name, source in self.available.items() if source.extracts), None)
         return None if name is None else (name, cast("Extractor", self.open(name)))
 
     def reader(self, scheme: str) -> Reader | None:
         """Who reads addresses of a scheme that is not the web's."""
-        name = next((name for name, source in self.configured.items() if scheme and source.scheme == scheme), None)
+        name = next((name for name, source in self.available.items() if scheme and source.scheme == scheme), None)
         return None if name is None else cast("Reader", self.open(name))
 
     def for_run(self, effects: "Effects", budget: "ResearchBudget") -> "RunSources":
@@ -84,16 +84,16 @@ class RunSources:
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(self._shared.configured)
+        return tuple(self._shared.available)
 
     def prior(self, source: str) -> float:
         """As `Search.prior`."""
-        record = self._shared.configured.get(source)
+        record = self._shared.available.get(source)
         return record.prior if record is not None else 0.0
 
     async def search(self, source: str, query: str, *, limit: int, within: float) -> Found:
         """As `Search.search`."""
-        record = self._shared.configured.get(source)
+        record = self._shared.available.get(source)
         if record is None:
             said = explain_refusal(source, self._shared.ports.settings)
             raise PortFailed(f"{said[:1].upper()}{said[1:]}")

@@ -79,5 +79,5 @@ class Source(NamedTuple):
     """What is wrong with its settings, and the remedy."""
 
     @property
-    def installed(self) -> bool:
+    def is_installed(self) -> bool:
         return not self.module or importlib.util.find_spec(self.module) is not None

@@ -8,8 +8,9 @@ import structlog
 from actors.evidence.sources import Reason
 from actors.ports import PortFailed
 from bus import Clock
+from runtime.resilience.circuit_breaker import CircuitBreaker
 from runtime.resilience.deadline import Deadline, wait
-from runtime.resilience.limits import Breaker, Limiter, Paused, Permit
+from runtime.resilience.rate_limiter import Paused, RateLimiter
 
 T = TypeVar("T")
 
@@ -66,12 +67,8 @@ class SourceClient:
         self._clock = clock
         self._seconds = seconds
         self._tries = tries
-        self._limiter = Limiter(clock, concurrency=concurrency, requests_per_minute=requests_per_minute)
-        self._breaker = Breaker(clock, failures=FAILURES, seconds=REST_SECONDS)
-        self._resting: tuple[float, SourceFailed] | None = None
-        """Until when it asked to be left alone, and how."""
-        self._pause: SourceFailed | None = None
-        """How it asked for a pause that a question may wait for."""
+        self._limiter = RateLimiter(clock, concurrency=concurrency, requests_per_minute=requests_per_minute)
+        self._breaker = CircuitBreaker(clock, failures=FAILURES, seconds=REST_SECONDS)
 
     async def ask(self, call: Callable[[float], Awaitable[T]], *, within: float) -> T:
         """
@@ -86,8 +83,8 @@ class SourceClient:
         try:
             async with Deadline(self._clock, seconds) as deadline:
                 while True:
-                    self._check()
-                    grant = await self._place(until)
+                    self._breaker.check()  # do not even wait for a place where asking is of no use
+                    permit = await self._limiter.acquire(until=until)
                     asked += 1
                     try:
                         self._breaker.enter()
@@ -95,40 +92,26 @@ class SourceClient:
                     except SourceFailed as error:
                         failure = error
                     else:
-                        self._breaker.succeeded()
+                        self._breaker.record_success()
                         return answer
                     finally:
-                        self._limiter.release(grant)
+                        self._limiter.release(permit)
                     await self._next(failure, until, again=asked < self._tries)
+        except Paused as paused:
+            raise SourceFailed(paused.reason.kind, str(paused.reason)) from None
         except TimeoutError:
-            if not deadline.expired:
+            if not deadline.has_expired:
                 raise
         raise self._given_up(seconds, asked=asked > 0)
 
-    async def _place(self, until: float) -> Permit:
-        try:
-            return await self._limiter.acquire(until=until)
-        except Paused:
-            assert self._pause is not None  # noqa: S101 - nothing else pauses the limiter
-            raise SourceFailed(self._pause.kind, str(self._pause)) from None
-
-    def _check(self) -> None:
-        """Do not even wait for a place where asking is of no use."""
-        self._breaker.check()
-        if self._resting is not None and self._clock.time() < self._resting[0]:
-            raise SourceFailed(self._resting[1].kind, str(self._resting[1]))
-
     async def _next(self, failure: SourceFailed, until: float, *, again: bool) -> None:
         """Wait for the second try; raise when there is none."""
-        if failure.delay >= self._seconds:
-            self._resting = self._clock.time() + min(failure.delay, MOST_REST_SECONDS), failure
-        elif failure.kind == "rate_limited":
-            self._pause = failure
-            self._limiter.pause(failure.delay)
+        if failure.kind == "rate_limited" or failure.delay >= self._seconds:
+            self._limiter.pause(min(failure.delay, MOST_REST_SECONDS), failure)
         fits = self._clock.time() + failure.delay < until
         if not again or not fits or failure.kind not in AGAIN:
             if failure.kind != "rejected":
-                self._breaker.failed(failure.kind, str(failure))
+                self._breaker.record_failure(failure.kind, str(failure))
             raise failure
         log.info("search.tried_again", source=self.name, reason=failure.kind, seconds=round(failure.delay, 2))
         await wait(self._clock, failure.delay)
@@ -138,7 +121,7 @@ class SourceClient:
             return SourceFailed("timed_out", f"{self.name} was busy with other queries for {seconds:.3g} s.")
         failure = SourceFailed("timed_out", f"{self.name} did not answer within {seconds:.3g} s.", reason="timed_out")
         if seconds >= self._seconds:  # less was the caller's haste, not the source's fault
-            self._breaker.failed(failure.kind, str(failure))
+            self._breaker.record_failure(failure.kind, str(failure))
         return failure
 
     def close(self) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from runtime.state_files.atomic_files import folder_for, read_whole, write_whole
+from runtime.processes.atomic_files import folder_for, read_whole, write_whole
 from runtime.state_files.frontmatter import is_sound
 
 FOLDER = "backups"
@@ -28,7 +28,7 @@ def add(folder: Path, name: str, stage: str, text: str) -> Path:
     :raises OSError: it could not be written; what was there is as it was.
     """
     place = folder_for(folder_for(folder / FOLDER) / name)
-    there = _numbered(place)
+    there = _list_backups(place)
     path = place / f"{there[0][0] + 1 if there else 1:06}-{stage}.md"
     write_whole(path, text)
     write_whole(place / LATEST, f"{_digest(text)}  {path.name}\n")
@@ -46,7 +46,7 @@ def valid(folder: Path, name: str) -> Iterator[tuple[Path, str]]:
     if place.is_symlink() or place.parent.is_symlink() or not place.is_dir():
         return
     mark = _MARK.fullmatch(read_whole(place / LATEST) or "")
-    files = [file for _, _, file in _numbered(place)]
+    files = [file for _, _, file in _list_backups(place)]
     if mark and mark[2] in files:
         files.remove(mark[2])
         files.insert(0, mark[2])
@@ -64,7 +64,7 @@ def exist(folder: Path, name: str) -> bool:
 
 
 def _rotate(place: Path) -> None:
-    there = _numbered(place)
+    there = _list_backups(place)
     last_of = {stage: name for _, stage, name in reversed(there)}
     keep = {name for _, _, name in there[:KEPT]} | set(last_of.values())
     for _, _, name in there:
@@ -73,7 +73,7 @@ def _rotate(place: Path) -> None:
                 (place / name).unlink()
 
 
-def _numbered(place: Path) -> list[tuple[int, str, str]]:
+def _list_backups(place: Path) -> list[tuple[int, str, str]]:
     """(number, stage, name) of each backup, the latest first."""
     found = (_NAME.fullmatch(path.name) for path in place.iterdir())
     return sorted(((int(each[1]), each[2], each[0]) for each in found if each), reverse=True)

@@ -5,8 +5,8 @@ import os
 from pathlib import Path
 from urllib.parse import quote
 
+from runtime.processes.atomic_files import read_whole
 from runtime.state_files import backups, frontmatter
-from runtime.state_files.atomic_files import read_whole
 from runtime.state_files.parser import Unreadable
 
 NAME_CHARACTERS = 100

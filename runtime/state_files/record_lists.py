@@ -54,7 +54,7 @@ def _several(text: str, bullet: str, indent: str) -> Iterator[str]:
 
 def fields(record: msgspec.Struct, *, but: Sequence[str] = ()) -> Iterator[str]:
     """A record's fields, each an item with its label. What has its default is left out."""
-    for name, value in _told(record, but):
+    for name, value in _list_fields(record, but):
         yield from render_item(value, 0, name)
 
 
@@ -125,12 +125,12 @@ def _taken_apart(value: Any) -> tuple[str | None, list[Labelled]]:
             return None, [("", each) for each in value]
         case msgspec.Struct():
             head = _headline(type(value))
-            return (getattr(value, head) if head else None), list(_told(value, (head,)))
+            return (getattr(value, head) if head else None), list(_list_fields(value, (head,)))
         case _:
             return repr(value), []
 
 
-def _told(record: msgspec.Struct, but: Sequence[str]) -> Iterator[Labelled]:
+def _list_fields(record: msgspec.Struct, but: Sequence[str]) -> Iterator[Labelled]:
     echo, said = ECHOES.get(type(record), ("", ""))
     for field in _fields(type(record)):
         value = getattr(record, field.name)

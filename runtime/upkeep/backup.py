@@ -18,8 +18,8 @@ from pathlib import Path
 import msgspec
 
 from actors.ports import PortFailed
+from runtime.processes.atomic_files import sync
 from runtime.state_files import backups
-from runtime.state_files.atomic_files import sync
 from runtime.storage.private import DATABASE, make_file, make_folder, open_new
 from runtime.upkeep.belongings import PAGES
 

@@ -59,7 +59,7 @@ async def keep_to_age(node: "Node") -> None:
             purged = await workers.call(RETAIN, folder, days, TURN_SECONDS, within=within, returns=Purged)
             tickets, remembered = tickets + len(purged.tickets), remembered + purged.remembered
             if purged.remembered:
-                node.memory.purged()
+                node.memory.recount()
             if not purged.more:
                 break
         if tickets:

@@ -20,7 +20,7 @@ import msgspec
 
 from actors.ports import PortFailed
 from runtime.messages import display
-from runtime.state_files.atomic_files import sync
+from runtime.processes.atomic_files import sync
 from runtime.storage.integrity import examine, version
 from runtime.storage.owner import anybody
 from runtime.storage.private import DATABASE, is_ours, make_folder, make_storage, open_new

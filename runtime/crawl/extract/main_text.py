@@ -27,15 +27,15 @@ def main_text(html: str, url: str, *, shown: int, forum: bool) -> str:
         return plain_reading(html)
     logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
 
-    def extracted(*, recall: bool) -> str:
+    def extract(*, recall: bool) -> str:
         return trafilatura.extract(
             html, url=url or None, output_format="markdown", include_comments=forum, include_tables=True,
             include_links=False, include_formatting=True, with_metadata=False, favor_recall=recall,
         ) or ""  # fmt: skip
 
-    found = extracted(recall=False)
+    found = extract(recall=False)
     if found and len(html) < TWICE_CHARACTERS and len(found) < SHORT_SHARE * shown:
-        more = extracted(recall=True)
+        more = extract(recall=True)
         found = more if len(more) > LONGER * len(found) else found
     return found or plain_reading(html)
 

@@ -63,7 +63,7 @@ def describe(root: HtmlElement, html: str, url: str) -> PageMetadata:
         canonical=_canonical(root, metas, url),
         published=next((date for each in dates if (date := _date(each))), ""),
         language=next((found.group(1).lower() for each in languages if (found := _LANGUAGE.match(each or ""))), ""),
-        paid=paid or bool(_marked(root, "isAccessibleForFree", ("false", "no"))),
+        paid=paid or bool(_find_marks(root, "isAccessibleForFree", ("false", "no"))),
         forum=bool(_FORUM.search(html[:20_000]) or any("DiscussionForum" in str(each.get("@type")) for each in data)),
     )
 
@@ -130,7 +130,7 @@ def _first(data: list[dict[str, Any]], name: str) -> str:
     return next((each[name] for each in data if isinstance(each.get(name), str)), "")
 
 
-def _marked(root: HtmlElement, name: str, values: tuple[str, ...]) -> list[HtmlElement]:
+def _find_marks(root: HtmlElement, name: str, values: tuple[str, ...]) -> list[HtmlElement]:
     found = cast("list[HtmlElement]", root.xpath("//*[@itemprop=$name]", name=name))
     return [each for each in found if (each.get("content") or each.get("href") or "").lower().endswith(values)]
 

@@ -38,7 +38,7 @@ def extract(body: bytes, charset: str, content_type: str, url: str, question: st
     try:
         text = decode(body, charset)
     except NoText as error:
-        return Extracted(_named(url), "", 0, hash_of(""), thin=str(error))
+        return Extracted(_title_of(url), "", 0, hash_of(""), thin=str(error))
     kind = content_type.partition(";")[0].strip().lower()
     if kind == "text/markdown":
         return _plain(clean(without_programs(text[:CHARACTERS])), url, question)
@@ -81,25 +81,25 @@ def read_html(html: str, url: str) -> Reading | None:
 def _html(html: str, url: str, question: str) -> Extracted:
     read = read_html(html, url)
     if read is None:
-        return _finished(_named(url), "", question, shown=0)
+        return _describe(_title_of(url), "", question, shown=0)
     about = read.about
     blocked = gate(about.title, f"{read.shown} {read.notices[:_NOTICES]}", html[:_GATE_MARKUP])
     walled = "" if blocked else wall(read.text, read.shown, paid=about.paid)
-    return _finished(
-        about.title or _named(url), read.text, question, shown=len(read.shown), blocked=blocked or walled,
+    return _describe(
+        about.title or _title_of(url), read.text, question, shown=len(read.shown), blocked=blocked or walled,
         paywall=bool(walled), canonical=about.canonical, published=about.published, language=about.language,
     )  # fmt: skip
 
 
 def _plain(text: str, url: str, question: str) -> Extracted:
     found = _MARKDOWN_TITLE.search(text[:4_000])
-    title = found.group(1).strip(" #") if found else _named(url)
+    title = found.group(1).strip(" #") if found else _title_of(url)
     blocked = gate(title, text, "")
     walled = "" if blocked else wall(text, text, paid=False)
-    return _finished(title, text, question, shown=len(text), blocked=blocked or walled, paywall=bool(walled))
+    return _describe(title, text, question, shown=len(text), blocked=blocked or walled, paywall=bool(walled))
 
 
-def _finished(title: str, text: str, question: str, *, shown: int, **known: Any) -> Extracted:
+def _describe(title: str, text: str, question: str, *, shown: int, **known: Any) -> Extracted:
     """What is kept of a whole text, and what is known of it."""
     large = len(text) * 4 > COMPRESSED_BYTES and len(text.encode("utf-8", "replace")) > COMPRESSED_BYTES
     return Extracted(
@@ -109,7 +109,7 @@ def _finished(title: str, text: str, question: str, *, shown: int, **known: Any)
     )  # fmt: skip
 
 
-def _named(url: str) -> str:
+def _title_of(url: str) -> str:
     """A title for what has none: the last part of its path, else its host."""
     try:
         parts = urlsplit(url)

@@ -154,11 +154,11 @@ class _Kept:
         return Project(
             case=case, title=title_of(case.text), status=status, created=self._created, updated=_now(),
             progress=100 if status == "completed" else self._board.percent, run=self.live.id,
-            message=outcome.detail or "Done" if outcome else _said(self._board, case),
+            message=outcome.detail or "Done" if outcome else _describe(self._board, case),
         )  # fmt: skip
 
 
-def _said(board: Progress, case: ResearchCase) -> str:
+def _describe(board: Progress, case: ResearchCase) -> str:
     """What is being done, for a person."""
     where = f"Round {case.brief.round} of {case.brief.depth}"
     stage = board.running

@@ -20,9 +20,9 @@ from actors.research.models import ResearchOptions
 from actors.research.workflow import RESEARCH, ResearchCase
 from runtime.families.research_state.project import OVER, Project
 from runtime.families.research_state.state_file import parse_beginning, parse_state
+from runtime.processes.atomic_files import read_start, read_whole
 from runtime.processes.pool import WorkError
 from runtime.state_files import backups
-from runtime.state_files.atomic_files import read_start, read_whole
 from runtime.state_files.file_names import name_of, other_name_of
 from runtime.state_files.parser import Unreadable
 from runtime.storage.journal import UnknownRun
@@ -75,7 +75,7 @@ async def restore(node: "Node") -> "tuple[list[RunHandle], list[str]]":
     except WorkError as error:
         return handles, [_unread(folder, error)]
     for name in names:
-        if _known(node, unquote(name)):
+        if _is_known(node, unquote(name)):
             continue
         left = min(READ_SECONDS, until - clock())
         try:
@@ -85,10 +85,10 @@ async def restore(node: "Node") -> "tuple[list[RunHandle], list[str]]":
             continue
         if (project := found.project) is None:
             told += filter(None, (found.told,))
-        elif not _known(node, project.id) and (handle := await _begin(node, project)):
+        elif not _is_known(node, project.id) and (handle := await _begin(node, project)):
             log.info("project.restored", project=project.id, run=handle.run, source=found.told)
             handles.append(handle)
-            told.append(f"Ticket {project.id}: restored from {found.told}, {_held(project)}")
+            told.append(f"Ticket {project.id}: restored from {found.told}, {_summarize(project)}")
     return handles, told
 
 
@@ -150,15 +150,16 @@ def goes_on(project: Project) -> ResearchCase:
         sources=brief.sources, urls=brief.urls[:MOST_URLS], direction=brief.direction,
     )  # fmt: skip
     return ResearchCase(
-        ticket_id=case.ticket_id, text=case.text, brief=brief, plan=case.plan, results=tuple(map(_rated, case.results)),
-        pages=case.pages, read_before=min(max(case.read_before, 0), len(case.pages)), missed=case.missed,
+        ticket_id=case.ticket_id, text=case.text, brief=brief, plan=case.plan,
+        results=tuple(map(_bound_quality, case.results)), pages=case.pages,
+        read_before=min(max(case.read_before, 0), len(case.pages)), missed=case.missed,
         learnings=case.learnings, passages=case.passages,
         sections=tuple(each for each in case.sections if each.round < brief.round), directions=case.directions,
         rounds=min(max(case.rounds, brief.round), depth), unavailable=case.unavailable, degraded=case.degraded,
     )  # fmt: skip
 
 
-def _rated(result: SearchResult) -> SearchResult:
+def _bound_quality(result: SearchResult) -> SearchResult:
     """A result with a quality that is one, whatever a file says."""
     return msgspec.structs.replace(result, quality=min(1.0, max(0.0, result.quality)))
 
@@ -199,7 +200,7 @@ def _time(path: Path) -> float:
         return 0.0
 
 
-def _known(node: "Node", project_id: str) -> bool:
+def _is_known(node: "Node", project_id: str) -> bool:
     try:
         node.journal.find(project_id)
     except UnknownRun:
@@ -213,7 +214,7 @@ def _run_of(project: Project) -> str:
     return f"R-{hashlib.sha256(moment.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
 
 
-def _held(project: Project) -> str:
+def _summarize(project: Project) -> str:
     case = project.case
     return f"with {_count(len(case.pages), 'page')} and {_count(len(case.learnings), 'learning')}"
 

@@ -130,7 +130,7 @@ def _body(project: Project) -> Iterator[str]:
             as_report = msgspec.structs.replace(case.resolution, text=AS_REPORT)
             case = msgspec.structs.replace(case, resolution=as_report)
     for title, name in SECTIONS.items():
-        lines = list(_contradictions(case) if not name else _told(case, name))
+        lines = list(_contradictions(case) if not name else _render_field(case, name))
         if lines or (name and getattr(case, name) != _FIELDS[name].default):
             yield from ("", f"## {title}", "", *lines)
     if remarks := list(fields(case, but=_OWN)):
@@ -150,7 +150,7 @@ def _contradictions(case: ResearchCase) -> Iterator[str]:
         yield from render_item(each)
 
 
-def _told(case: ResearchCase, name: str) -> Iterator[str]:
+def _render_field(case: ResearchCase, name: str) -> Iterator[str]:
     """One field of the case, as its section shows it."""
     value = getattr(case, name)
     if name in TABLES:

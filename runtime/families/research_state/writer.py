@@ -10,8 +10,8 @@ import msgspec
 from runtime.families.research_state.head import split
 from runtime.families.research_state.project import Project
 from runtime.families.research_state.state_file import render_state
+from runtime.processes.atomic_files import read_whole, write_whole
 from runtime.state_files import backups
-from runtime.state_files.atomic_files import read_whole, write_whole
 from runtime.state_files.file_names import name_in
 from runtime.state_files.frontmatter import is_sound
 from runtime.state_files.parser import Unreadable

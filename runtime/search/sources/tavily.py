@@ -92,7 +92,7 @@ class Tavily:
                 "tavily", query, title=each.get("title"), url=each.get("url"), text=each.get("content"),
                 quality=each.get("score"), published=each.get("published_date"),
             )
-            for each in _listed(answer, "results")
+            for each in _list_of(answer, "results")
         ]  # fmt: skip
         return tuple(each for each in hits if each is not None)[:limit]
 
@@ -105,7 +105,7 @@ class Tavily:
         unique = list(dict.fromkeys(urls))
         batches = [unique[n : n + URLS_A_CALL] for n in range(0, len(unique), URLS_A_CALL)]
         answers = await asyncio.gather(
-            *(self._extracted(batch, within, purse) for batch in batches), return_exceptions=True
+            *(self._extract_batch(batch, within, purse) for batch in batches), return_exceptions=True
         )
         failures = [each for each in answers if isinstance(each, BaseException)]
         for failure in failures:
@@ -113,7 +113,7 @@ class Tavily:
                 raise failure
         return {url: text for each in answers if not isinstance(each, BaseException) for url, text in each.items()}
 
-    async def _extracted(self, urls: list[str], within: float, purse: ResearchBudget) -> dict[str, str]:
+    async def _extract_batch(self, urls: list[str], within: float, purse: ResearchBudget) -> dict[str, str]:
         async def call(sdk: Sdk, seconds: float) -> object:
             return await sdk.extract(
                 urls, extract_depth="basic", format="markdown", include_usage=True, timeout=min(60.0, max(1.0, seconds))
@@ -121,7 +121,7 @@ class Tavily:
 
         answer = await self._paid(call, math.ceil(len(urls) / URLS_A_CREDIT), purse, within=within)
         got: dict[str, str] = {}
-        for each in _listed(answer, "results"):
+        for each in _list_of(answer, "results"):
             url, text = each.get("url"), each.get("raw_content")
             if isinstance(url, str) and url in urls and isinstance(text, str) and text.strip():
                 got.setdefault(url, text)
@@ -133,7 +133,7 @@ class Tavily:
         """Make a call whose price is put aside before; what turns out not to be charged is given back."""
 
         async def attempt(seconds: float) -> Json:
-            sdk, _ = await self._loaded()
+            sdk, _ = await self._load()
             purse.reserve("credits", credits_)
             try:
                 answer = await call(sdk, seconds)
@@ -144,12 +144,12 @@ class Tavily:
                 raise failure from error
             if not isinstance(answer, dict) or not isinstance(answer.get("results"), list):
                 raise SourceFailed("broken", f"{NAME} sent an answer without results.")
-            purse.give_back("credits", credits_ - _charged(answer, credits_))
+            purse.give_back("credits", credits_ - _charge_of(answer, credits_))
             return cast("Json", answer)
 
         return await self._line.ask(attempt, within=within)
 
-    async def _loaded(self) -> "tuple[Sdk, httpx.AsyncClient]":
+    async def _load(self) -> "tuple[Sdk, httpx.AsyncClient]":
         """The SDK, imported and made once, off the loop."""
         if self._loading is None:
             self._loading = asyncio.get_running_loop().run_in_executor(None, _sdk, self._settings)
@@ -176,7 +176,7 @@ def _sdk(settings: TavilySettings) -> "tuple[Sdk, httpx.AsyncClient]":
         assert isinstance(response.stream, httpx.AsyncByteStream)  # noqa: S101 - the client is async
         if response.headers.get("Content-Encoding", "identity") != "identity":
             raise TooMuch
-        response.stream = _bounded(response.stream)
+        response.stream = _bound(response.stream)
         if response.status_code != 200:
             await response.aread()
             after = retry_after(response.headers, time.time())
@@ -190,7 +190,7 @@ def _sdk(settings: TavilySettings) -> "tuple[Sdk, httpx.AsyncClient]":
     return AsyncTavilyClient(api_key=settings.api_key, api_base_url=base, client=client), client
 
 
-def _bounded(stream: "httpx.AsyncByteStream") -> "httpx.AsyncByteStream":
+def _bound(stream: "httpx.AsyncByteStream") -> "httpx.AsyncByteStream":
     import httpx
 
     class Bounded(httpx.AsyncByteStream):
@@ -215,7 +215,7 @@ def classify(error: Exception) -> tuple[SourceFailed, bool]:
 
     match error:
         case Answered():
-            return _answered(error), False
+            return _explain_status(error), False
         case httpx.ConnectError() | httpx.UnsupportedProtocol() | httpx.InvalidURL():
             return SourceFailed(
                 "unreachable", f"{NAME} cannot be reached: check the network or [tavily] base_url."
@@ -241,7 +241,7 @@ STATUSES: Mapping[int, tuple[Kind, str]] = {
 }
 
 
-def _answered(error: Answered) -> SourceFailed:
+def _explain_status(error: Answered) -> SourceFailed:
     usual: tuple[Kind, str] = ("broken", f"{NAME} answered with status {error.status}")
     kind, sentence = STATUSES.get(error.status, usual)
     said = f" (it says: {error.detail})" if error.detail else ""
@@ -260,11 +260,11 @@ def _detail(response: "httpx.Response", key: str) -> str:
     return shorten(text.replace(key, "***") if key else text, DETAIL_CHARACTERS).rstrip(".")
 
 
-def _listed(answer: Json, name: str) -> list[Json]:
+def _list_of(answer: Json, name: str) -> list[Json]:
     return [each for each in answer[name] if isinstance(each, dict)]
 
 
-def _charged(answer: Json, most: int) -> int:
+def _charge_of(answer: Json, most: int) -> int:
     """What Tavily says that it charged, or else all that was put aside."""
     usage = answer.get("usage")
     said = usage.get("credits") if isinstance(usage, dict) else None

@@ -56,7 +56,7 @@ def ask(query: str, limit: int, seconds: float) -> Answer:
             break
         wait([each for each in asked if not each.done()], timeout=left, return_when=FIRST_COMPLETED)
     pool.shutdown(wait=False)
-    return _merged([each.result() if each.done() else Answer(failed="timed_out") for each in asked], limit)
+    return _merge([each.result() if each.done() else Answer(failed="timed_out") for each in asked], limit)
 
 
 def _ask_one(ddgs: Any, engine: str, query: str, limit: int, seconds: float) -> Answer:
@@ -80,7 +80,7 @@ def _ask_one(ddgs: Any, engine: str, query: str, limit: int, seconds: float) -> 
     return Answer(hits=tuple(hit for hit in hits if len(hit) == 3))
 
 
-def _merged(answers: Sequence[Answer], limit: int) -> Answer:
+def _merge(answers: Sequence[Answer], limit: int) -> Answer:
     """All that was found, each page once, in the order of the engines; else why the first of them found nothing."""
     hits = {hit[1]: hit for answer in reversed(answers) for hit in reversed(answer.hits)}
     ordered = dict.fromkeys(hit[1] for answer in answers for hit in answer.hits)

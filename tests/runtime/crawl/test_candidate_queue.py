@@ -85,7 +85,7 @@ def test_what_is_seen_again_is_named_with_what_it_repeats() -> None:
         page("http://b.example/3", "nearly one", sketch=(*range(95), 200, 201, 202, 203, 204)),
     ]
     for each in again:
-        judged = seen.judged(each, "http://place.example/")
+        judged = seen.judge(each, "http://place.example/")
         assert isinstance(judged, FailedSource)
         assert (judged.place, judged.reason) == ("http://place.example/", "duplicate")
         assert "http://a.example/1" in judged.detail
@@ -96,5 +96,5 @@ def test_what_is_new_is_kept_and_what_was_missed_stays_missed() -> None:
     seen.add(page("http://a.example/1", "one", canonical="http://a.example/"))
     new = page("http://a.example/2", "two", canonical="http://a.example/", sketch=(1, 2, 3))
 
-    assert seen.judged(new, "x") is new.read
-    assert seen.judged(GONE, "x") is GONE.read
+    assert seen.judge(new, "x") is new.read
+    assert seen.judge(GONE, "x") is GONE.read

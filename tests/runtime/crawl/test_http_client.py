@@ -149,7 +149,7 @@ async def named(web: Site, *answers: list[str]) -> list[FetchResult]:
     try:
         for _ in answers:
             got.append(await client.get(f"http://rebind.example:{web.port}/article", within=WITHIN))
-            session = client._connected()
+            session = client._connect()
             session.connector.clear_dns_cache()  # type: ignore[union-attr] # as time does
     finally:
         await client.close()

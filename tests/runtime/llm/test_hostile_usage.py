@@ -62,7 +62,7 @@ def test_numbers_that_nobody_needs_spoil_nothing(name: str, number: bytes) -> No
     reply = read(body.replace(f'"{name}": 7'.encode(), f'"{name}": '.encode() + number).replace(b"1700000000", number))
 
     assert reply.choices[0].message.text == "Solved."
-    assert reply.used == (100, 20)
+    assert reply.tokens == (100, 20)
 
 
 @pytest.mark.parametrize("what", ["huge", "negative", "not a number", "texts"])

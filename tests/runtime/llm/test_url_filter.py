@@ -2,7 +2,7 @@
 
 import pytest
 
-from runtime.llm.url_filter import REMOVED, may_hold_address, remove_unknown
+from runtime.llm.url_filter import REMOVED, may_hold_address, remove_addresses
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from runtime.llm.url_filter import REMOVED, may_hold_address, remove_unknown
 )
 def test_an_address_that_was_not_shown_is_taken_out(address: str) -> None:
     value = {"claims": [{"text": f"Go to {address}, then log in.", "passage": 1}]}
-    cleaned, count = remove_unknown(value, ["Log in at https://intranet.example/login."])
+    cleaned, count = remove_addresses(value, ["Log in at https://intranet.example/login."])
     assert count == 1
     assert cleaned == {"claims": [{"text": f"Go to {REMOVED}, then log in.", "passage": 1}]}
 
@@ -39,7 +39,7 @@ def test_an_address_that_was_not_shown_is_taken_out(address: str) -> None:
 )
 def test_what_was_shown_and_what_is_no_address_stays(text: str) -> None:
     shown = ["Log in at https://intranet.example/login. Questions: help@intranet.example"]
-    assert remove_unknown([text], shown) == ([text], 0)
+    assert remove_addresses([text], shown) == ([text], 0)
 
 
 def test_a_hidden_slash_is_looked_at() -> None:

@@ -15,14 +15,14 @@ WITHIN = 30.0
 
 def test_a_small_store_is_fitted_and_rehearsed_whole() -> None:
     whole, starts = training._whole(STARTS)
-    np.testing.assert_array_equal(training._thinned(STARTS), np.arange(163))
+    np.testing.assert_array_equal(training._thin(STARTS), np.arange(163))
     np.testing.assert_array_equal(whole, np.arange(163))
     np.testing.assert_array_equal(starts, STARTS)
 
 
-def test_of_a_large_store_common_answers_are_thinned_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_a_large_store_common_answers_are_thin_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(training, "MAX_FITTED", 60)
-    fitted = training._thinned(STARTS)
+    fitted = training._thin(STARTS)
     assert np.diff(np.searchsorted(fitted, STARTS)).tolist() == [23, 10, 3, 23]
     assert len(np.unique(fitted)) == len(fitted)
 

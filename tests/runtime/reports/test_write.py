@@ -12,7 +12,7 @@ import pytest
 from actors.reporting.markdown import render_markdown
 from runtime.reports import NotWritten, formats, write
 from runtime.reports.figure import LETTER, WIDTH, Bar, Text, figure, fit
-from runtime.reports.svg import drawn
+from runtime.reports.svg import draw
 from tests import ROOT
 from tests.runtime.reports import samples
 
@@ -106,4 +106,4 @@ def test_a_label_that_has_no_room_is_cut() -> None:
 
 
 def test_a_pie_of_one_slice_is_a_circle() -> None:
-    assert "<circle" in drawn(figure(samples.hostile().charts[-1]), "T")
+    assert "<circle" in draw(figure(samples.hostile().charts[-1]), "T")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from runtime.families.research_state.state_file import render_state
-from runtime.state_files.atomic_files import MOST_BYTES, read_start, read_whole, write_whole
+from runtime.processes.atomic_files import MOST_BYTES, read_start, read_whole, write_whole
 from runtime.state_files.backups import add, valid
 from runtime.state_files.file_names import name_of
 from tests.runtime.families.research_state.kit import a_project, files, latest_valid

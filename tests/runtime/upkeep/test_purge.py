@@ -106,7 +106,7 @@ async def test_the_model_of_memory_goes_with_the_words_that_it_knew(node: Node) 
 
     purged = await asyncio.to_thread(purge, node.folder, [each.ticket_id for each in texts], judged=True)
     await asyncio.to_thread(compact, node.folder, node.folder / "nobody")
-    memory.purged()
+    memory.recount()
 
     assert purged.remembered == 5
     assert files_with(node.folder, WORD) == []

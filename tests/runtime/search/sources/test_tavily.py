@@ -199,7 +199,7 @@ async def test_when_tavily_asks_for_longer_than_there_is_nobody_asks_or_waits() 
 @pytest.mark.req("RE-4", "PR-25")
 async def test_a_silent_tavily_is_given_up_in_time_and_hears_that_nobody_waits() -> None:
     async with tavily(hangs(), seconds=100.0) as (client, server):
-        await client._loaded()
+        await client._load()
         with pytest.raises(SourceFailed, match=r"^Tavily did not answer within 100 s\.$"):
             await search(client)
         await server.until(lambda: server.hung_up == 1)

@@ -2,21 +2,19 @@
 
 import asyncio
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.ports import ModelFailed
-from runtime.resilience.limits import Breaker, Limiter, Permit
+from runtime.resilience.rate_limiter import Permit, RateLimiter
 from tests.clock import Jumping, settle
 
 
-def take(limiter: Limiter, tokens: int = 0) -> "asyncio.Task[Permit]":
+def take(limiter: RateLimiter, tokens: int = 0) -> "asyncio.Task[Permit]":
     return asyncio.create_task(limiter.acquire(tokens))
 
 
 async def test_places_are_given_in_the_order_of_asking() -> None:
-    limiter = Limiter(Jumping(), concurrency=2)
+    limiter = RateLimiter(Jumping(), concurrency=2)
     tasks = [take(limiter) for _ in range(5)]
     await settle()
     assert [task.done() for task in tasks] == [True, True, False, False, False]
@@ -37,7 +35,7 @@ async def test_places_are_given_in_the_order_of_asking() -> None:
 
 
 async def test_who_is_cancelled_while_waiting_leaves_no_trace() -> None:
-    limiter = Limiter(Jumping(), concurrency=1)
+    limiter = RateLimiter(Jumping(), concurrency=1)
     first, second, third = take(limiter), take(limiter), take(limiter)
     await settle()
     second.cancel()
@@ -50,7 +48,7 @@ async def test_who_is_cancelled_while_waiting_leaves_no_trace() -> None:
 
 
 async def test_who_is_cancelled_when_just_served_gives_the_place_back() -> None:
-    limiter = Limiter(Jumping(), concurrency=1)
+    limiter = RateLimiter(Jumping(), concurrency=1)
     first, second, third = take(limiter), take(limiter), take(limiter)
     await settle()
     # given: the place has been promised to the second, which has not heard of it yet
@@ -63,7 +61,7 @@ async def test_who_is_cancelled_when_just_served_gives_the_place_back() -> None:
 
 async def test_no_more_requests_begin_within_a_minute_than_allowed() -> None:
     clock = Jumping()
-    limiter = Limiter(clock, concurrency=100, requests_per_minute=3)
+    limiter = RateLimiter(clock, concurrency=100, requests_per_minute=3)
     tasks = [take(limiter) for _ in range(7)]
     await settle()
     assert sum(task.done() for task in tasks) == 3
@@ -77,7 +75,7 @@ async def test_no_more_requests_begin_within_a_minute_than_allowed() -> None:
 
 async def test_tokens_are_counted_as_estimated_and_corrected_after() -> None:
     clock = Jumping()
-    limiter = Limiter(clock, concurrency=100, tokens_per_minute=1000)
+    limiter = RateLimiter(clock, concurrency=100, tokens_per_minute=1000)
     first = take(limiter, 900)
     await settle()
     second = take(limiter, 300)
@@ -104,7 +102,7 @@ async def test_tokens_are_counted_as_estimated_and_corrected_after() -> None:
 
 async def test_a_large_one_is_not_overtaken_for_ever_by_small_ones() -> None:
     clock = Jumping()
-    limiter = Limiter(clock, concurrency=100, tokens_per_minute=1000)
+    limiter = RateLimiter(clock, concurrency=100, tokens_per_minute=1000)
     take(limiter, 600)
     await settle()
     large, small = take(limiter, 900), take(limiter, 10)
@@ -120,7 +118,7 @@ async def test_a_large_one_is_not_overtaken_for_ever_by_small_ones() -> None:
 
 async def test_when_the_first_in_the_line_gives_up_the_next_one_is_served_at_once() -> None:
     clock = Jumping()
-    limiter = Limiter(clock, concurrency=100, tokens_per_minute=1000)
+    limiter = RateLimiter(clock, concurrency=100, tokens_per_minute=1000)
     first = take(limiter, 600)
     await settle()
     large, small = take(limiter, 900), take(limiter, 10)
@@ -133,7 +131,7 @@ async def test_when_the_first_in_the_line_gives_up_the_next_one_is_served_at_onc
 
 async def test_a_pause_holds_back_all() -> None:
     clock = Jumping()
-    limiter = Limiter(clock, concurrency=5)
+    limiter = RateLimiter(clock, concurrency=5)
     limiter.pause(10)
     tasks = [take(limiter) for _ in range(3)]
     await settle()
@@ -157,7 +155,7 @@ def test_in_whatever_order_things_happen_no_limit_is_broken(steps: list[Step]) -
 
 async def _happens(steps: list[Step]) -> None:
     clock = Jumping()
-    limiter = Limiter(clock, concurrency=3, requests_per_minute=5, tokens_per_minute=1000)
+    limiter = RateLimiter(clock, concurrency=3, requests_per_minute=5, tokens_per_minute=1000)
     tasks: list[asyncio.Task[Permit]] = []
     running: list[asyncio.Task[Permit]] = []
     begun: list[tuple[float, int]] = []
@@ -193,27 +191,3 @@ async def _happens(steps: list[Step]) -> None:
         tasks = [each for each in tasks if not each.done()]
     assert not tasks
     limiter.close()
-
-
-def test_the_breaker_opens_after_three_equal_failures_and_looks_again_later() -> None:
-    clock = Jumping()
-    breaker = Breaker(clock, failures=3, seconds=15)
-    for _ in range(2):
-        breaker.failed("401", "The key is refused.")
-        breaker.check()
-    breaker.failed("unreachable", "Nobody is there.")
-    breaker.failed("unreachable", "Nobody is there.")
-    breaker.check()
-    breaker.failed("unreachable", "Nobody is there.")
-    with pytest.raises(ModelFailed, match=r"Nobody is there\."):
-        breaker.check()
-    # when its time is over, one is let through to look, and the others are not
-    clock.now = 15.0
-    breaker.check()
-    breaker.enter()
-    with pytest.raises(ModelFailed):
-        breaker.enter()
-    # when that one came back well, all may go
-    breaker.succeeded()
-    breaker.enter()
-    breaker.enter()

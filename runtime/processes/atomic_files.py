@@ -1,8 +1,11 @@
 """Files that are written whole or not at all, and that are never read or written by way of a link to elsewhere."""
 
+import contextlib
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from runtime.storage.private import FOLDER, open_new
 
@@ -22,18 +25,31 @@ def write_bytes(path: Path, content: bytes) -> None:
 
     :raises OSError: nothing was changed.
     """
-    new = path.with_name(f".{path.name}.new")
-    new.unlink(missing_ok=True)
+    with replace_whole(path, path.with_name(f".{path.name}.new")) as file:
+        file.write(content)
+    sync(path.parent)
+
+
+@contextlib.contextmanager
+def replace_whole(path: Path, draft: Path, mode: int | None = None) -> Iterator[BinaryIO]:
+    """
+    A new file to write to that takes the place of another once all is on the disk: nobody sees half of it.
+
+    :param draft: its name until then, in the same folder.
+    :param mode: its rights; None: nobody else may read it.
+    """
+    draft.unlink(missing_ok=True)
     try:
-        with os.fdopen(open_new(new), "wb") as file:
-            file.write(content)
+        with os.fdopen(open_new(draft), "wb") as file:
+            yield file
             file.flush()
             os.fsync(file.fileno())
-        new.replace(path)
-    except OSError:
-        new.unlink(missing_ok=True)
+            if mode is not None:
+                os.fchmod(file.fileno(), mode)
+        draft.replace(path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
         raise
-    sync(path.parent)
 
 
 def read_whole(path: Path) -> str | None:

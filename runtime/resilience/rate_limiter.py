@@ -1,10 +1,11 @@
-"""What keeps a model server from being asked too much: places, rates, pauses, and a breaker for when it is gone."""
+"""What keeps a service from being asked too much: so many calls at once, so many a minute, and pauses it asks for."""
 
 import asyncio
 import math
 from collections import deque
+from typing import Any
 
-from actors.ports import ModelFailed
+from actors.ports import PortFailed
 from bus import Clock, Timer
 
 WINDOW_SECONDS = 60.0
@@ -17,9 +18,15 @@ MAX_WAITING = 100_000
 class Paused(Exception):
     """Nothing begins for so long that it is of no use to wait."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, reason: Any) -> None:
         super().__init__(f"paused for {seconds:g} s")
         self.seconds = seconds
+        self.reason = reason
+        """Whatever was said when the pause began."""
+
+
+class TooManyWaiting(PortFailed):
+    """The queue for a service is full."""
 
 
 class Permit:
@@ -32,7 +39,7 @@ class Permit:
         self.tokens = tokens
 
 
-class Limiter:
+class RateLimiter:
     """
     Places and rates, given in the order of asking. In no 60 s more requests or tokens begin than allowed.
 
@@ -51,6 +58,7 @@ class Limiter:
         self._begun: deque[Permit] = deque()
         self._counted = 0
         self._paused_until = 0.0
+        self._pause_reason: Any = None
         self._waiting: deque[tuple[int, asyncio.Future[Permit], float]] = deque()
         self._timer: Timer | None = None
 
@@ -73,7 +81,7 @@ class Limiter:
         if not self._waiting and self._delay(tokens) == 0:
             return self._grant(tokens)
         if len(self._waiting) >= MAX_WAITING:
-            raise ModelFailed(f"{MAX_WAITING} calls wait for the model already: submit less at once.")
+            raise TooManyWaiting(f"{MAX_WAITING} calls are waiting already: submit less at once.")
         future: asyncio.Future[Permit] = asyncio.get_running_loop().create_future()
         self._waiting.append((tokens, future, until))
         self._serve()
@@ -96,9 +104,15 @@ class Limiter:
         if self._waiting:
             self._serve()
 
-    def pause(self, seconds: float) -> None:
-        """Begin nothing for some seconds: the server asked for it. Who cannot wait so long is told at once."""
-        self._paused_until = max(self._paused_until, self._clock.time() + seconds)
+    def pause(self, seconds: float, reason: Any = None) -> None:
+        """
+        Begin nothing for some seconds, because the service asked for it. Who cannot wait so long hears it at once.
+
+        :param reason: what `Paused` will give as its reason.
+        """
+        until = self._clock.time() + seconds
+        if until > self._paused_until:
+            self._paused_until, self._pause_reason = until, reason
         for _, future, until in self._waiting:
             try:
                 self._check(until)
@@ -114,7 +128,7 @@ class Limiter:
     def _check(self, until: float) -> None:
         left = self._paused_until - self._clock.time()
         if left > PATIENCE_SECONDS or (left > 0 and self._paused_until >= until):
-            raise Paused(left)
+            raise Paused(left, self._pause_reason)
 
     def _grant(self, tokens: int) -> Permit:
         grant = Permit(self._clock.time(), tokens)
@@ -167,42 +181,3 @@ class Limiter:
                 excess -= grant.tokens
                 delay = max(delay, grant.at + WINDOW_SECONDS - now)
         return delay
-
-
-class Breaker:
-    """
-    Fails at once what is bound to fail: after some equal fatal failures in a row, calls are refused for some seconds.
-
-    Then one call is let through to look; the others are refused until it has come back well.
-    """
-
-    def __init__(self, clock: Clock, *, failures: int = 3, seconds: float = 15.0) -> None:
-        self._clock = clock
-        self._failures = failures
-        self._seconds = seconds
-        self._kind = ""
-        self._count = 0
-        self._sentence = ""
-        self._until = 0.0
-
-    def check(self) -> None:
-        """:raises ModelFailed: what the last calls failed with, without asking again."""
-        if self._count >= self._failures and self._clock.time() < self._until:
-            raise ModelFailed(f"{self._sentence} (It failed {self._count} times; not asked again for a few seconds.)")
-
-    def enter(self) -> None:
-        """As `check`, for who asks the server now: when the time is over, the first one looks, and the others wait."""
-        self.check()
-        if self._count >= self._failures:
-            self._until = self._clock.time() + self._seconds
-
-    def succeeded(self) -> None:
-        """The server answered, whatever it said."""
-        self._count = 0
-        self._kind = ""
-
-    def failed(self, kind: str, sentence: str) -> None:
-        """A call failed in a way that the next one will fail in too."""
-        self._count = self._count + 1 if kind == self._kind else 1
-        self._kind, self._sentence = kind, sentence
-        self._until = self._clock.time() + self._seconds
