@@ -32,6 +32,8 @@ class ModelRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     agent: str
     instructions: str
     """The agent's system prompt, from `actors/prompts/`."""
+    model: str = ""
+    """The model that is to think about it; empty: the configured one."""
     material: Any
     """What to think about: a struct that goes with the output schema. Only a prompt makes text of it."""
     refused: tuple[str, ...] = ()

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 import structlog
 
+from actors.agents import AgentSpec, Roster
 from actors.evidence.claims import Claim, Resolution
 from actors.evidence.passages import Passage, SearchHits
 from actors.helpdesk.memory import Memory
@@ -21,7 +22,7 @@ from actors.helpdesk.output_schemas import Analysis, Draft, Summary
 from actors.helpdesk.summarization import Summarization
 from actors.helpdesk.ticketing import Ticketing
 from actors.helpdesk.worker import Worker
-from actors.helpdesk.workflow import HELPDESK, WORKERS, TicketCase
+from actors.helpdesk.workflow import HELPDESK, TicketCase
 from actors.ports import Completion, ModelRequest, Recall, Tickets
 from actors.workflow.tables import ORCHESTRATOR
 from bus import Actor, ActorFactories
@@ -31,6 +32,7 @@ from runtime.storage.journal import SCHEMA, SqliteJournal, Ticket
 
 DISTS = ("msgspec", "structlog")
 LLM = Callable[[str, str], Awaitable[str]]
+ROSTER = Roster(AgentSpec(name=each, description="") for each in ("ticketing", "worker"))
 TUNED = (50_000, 20, 100)
 """Thresholds of the collector for a process that is ours; Python's own are for a few hundred objects."""
 
@@ -117,9 +119,9 @@ class Runner:
         self._tickets = Closes(llm, self.journal)
         self._roles: dict[str, Callable[[str], Actor[Any]]] = {
             "memory": lambda run: Memory(self._memory, run),
-            "ticketing": lambda run: Ticketing(self._model, self._tickets, "", run),
+            "ticketing": lambda run: Ticketing(self._model, self._tickets, ROSTER, run),
             "summarization": lambda run: Summarization(self._model, ""),  # noqa: ARG005
-            **dict.fromkeys(WORKERS, lambda run: Worker(self._model, self._knowledge, "")),  # noqa: ARG005
+            "worker": lambda run: Worker(self._model, self._knowledge, ROSTER["worker"], {}),  # noqa: ARG005
         }
         self._log = structlog.get_logger().bind()
 

@@ -8,20 +8,20 @@ Order, the later wins: defaults, the file, `OPENAI_API_KEY`, `OPENAI_BASE_URL` a
 import os
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn, cast
+from typing import Any, NamedTuple, NoReturn
 from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import inspect
 
+from runtime.config_schema import AGENTS, PREFIX, Key, describe_type, keys, keys_of, sections, type_of
 from runtime.kubernetes import service_variables
 from runtime.messages import display, encodable, nearest, place
 from runtime.settings import ConfigError as ConfigError
 from runtime.settings import Settings
 
-PREFIX = "TERMINUS_"
 FILE_VARIABLE = "TERMINUS_CONFIG"
 FILE_NAME = "config.toml"
 FILE_BYTES = 262_144
@@ -35,24 +35,10 @@ TOKEN_CHARACTERS = 16
 """Fewer can be guessed by who may try all night."""
 
 
-class Key(NamedTuple):
-    """One setting: what it may be, and how it is to be handled."""
-
-    section: str
-    name: str
-    type: inspect.Type
-    secret: bool
-    folder: bool
-
-    @property
-    def variable(self) -> str:
-        return f"{PREFIX}{self.section}_{self.name}".upper()
-
-
 class Given(NamedTuple):
     """A value, where it was given (looked for only when it is refused), and the folder that a relative path means."""
 
-    value: Any  # whatever TOML or the environment holds; `_checked` types it
+    value: Any  # whatever TOML or the environment holds; `_convert` types it
     place: Callable[[], str]
     base: Path | None = None
 
@@ -68,9 +54,11 @@ def load(path: str | Path | None = None, environ: Mapping[str, str] | None = Non
     file = find(path, environ)
     given = dict(_from_file(file)) if file else {}
     given.update(_from_environment(environ))
-    known, tables = keys(), {section: dict[str, Any]() for section in _sections()}
+    tables: dict[str, dict[str, Any]] = {section: {} for section in sections()}
     for (section, name), each in given.items():
-        tables[section][name] = _checked(known[section, name], each)
+        top, _, agent = section.partition(".")
+        table = tables[top].setdefault("limits", {}).setdefault(agent, {}) if agent else tables[top]
+        table[name] = _convert(keys_of(section)[name], each)
     settings = msgspec.convert(tables, Settings)
     _check_together(settings, given)
     return settings
@@ -87,35 +75,6 @@ def find(path: str | Path | None, environ: Mapping[str, str]) -> Path | None:
     return here if (here := Path(FILE_NAME)).is_file() else None
 
 
-@cache
-def keys() -> Mapping[tuple[str, str], Key]:
-    """Every setting there is, by section and name."""
-    return {
-        (section, field.encode_name): _key(section, field)
-        for section, struct in _sections().items()
-        for field in struct.fields
-    }
-
-
-@cache
-def _sections() -> Mapping[str, inspect.StructType]:
-    fields = cast("inspect.StructType", inspect.type_info(Settings)).fields
-    return {field.encode_name: cast("inspect.StructType", field.type) for field in fields}
-
-
-def _key(section: str, field: inspect.Field) -> Key:
-    kind, extra = _bare(field.type)
-    if isinstance(kind, inspect.VarTupleType):
-        extra = {**extra, **_bare(kind.item_type)[1]}
-    return Key(section, field.encode_name, kind, "secret" in extra, "folder" in extra)
-
-
-def _bare(kind: inspect.Type) -> tuple[inspect.Type, dict[str, Any]]:
-    if isinstance(kind, inspect.Metadata):
-        return kind.type, kind.extra or {}
-    return kind, {}
-
-
 def _from_file(file: Path) -> Iterator[tuple[tuple[str, str], Given]]:
     text = _read(file)
     try:
@@ -123,22 +82,36 @@ def _from_file(file: Path) -> Iterator[tuple[tuple[str, str], Given]]:
     except tomllib.TOMLDecodeError as error:
         said = str(error)
         raise ConfigError(f"{file} is not valid TOML: {said[:1].lower()}{said[1:]}.") from None
-    known, sections = keys(), set(_sections())
+    known = set(sections())
     for section, table in data.items():
-        if section not in sections:
+        if section not in known:
             raise ConfigError(
-                f"{place(file, text, section)}: there is no section [{section}]. {nearest(section, sections)}"
+                f"{place(file, text, section)}: there is no section [{section}]. {nearest(section, known)}"
             )
         if not isinstance(table, dict):
             raise ConfigError(
                 f"{place(file, text, section)}: [{section}] must be a table: a line of its own, keys below."
             )
-        for name, value in table.items():
-            where = partial(place, file, text, section, name)
-            if (section, name) not in known:
-                names = {key.name for key in known.values() if key.section == section}
-                raise ConfigError(f"{where()}: [{section}] has no key {name!r}. {nearest(name, names)}")
-            yield (section, name), Given(value, where, file.parent)
+        own = {name: each for name, each in table.items() if section == AGENTS and isinstance(each, dict)}
+        yield from _from_table(file, text, section, {name: each for name, each in table.items() if name not in own})
+        for agent, limits in own.items():
+            yield from _from_table(file, text, f"{section}.{agent}", limits)
+
+
+def _from_table(file: Path, text: str, section: str, table: dict[str, Any]) -> Iterator[tuple[tuple[str, str], Given]]:
+    for name, value in table.items():
+        where = partial(place, file, text, section, name)
+        if name not in keys_of(section):
+            raise ConfigError(f"{where()}: [{section}] has no key {name!r}. {_find_remedy(section, name)}")
+        yield (section, name), Given(value, where, file.parent)
+
+
+def _find_remedy(section: str, name: str) -> str:
+    """Where a setting of an agent stands since each has a table of its own; else the nearest key that there is."""
+    agent, _, key = name.rpartition("_")
+    if section == AGENTS and agent and key in keys_of(f"{AGENTS}.{agent}"):
+        return f"Write `{key}` in a table of its own, [{AGENTS}.{agent}]."
+    return nearest(name, keys_of(section))
 
 
 def _read(file: Path) -> str:
@@ -169,20 +142,28 @@ def _from_environment(environ: Mapping[str, str]) -> Iterator[tuple[tuple[str, s
     for variable in sorted({*environ} - {*service_variables(environ)}):
         if not variable.startswith(PREFIX) or variable == FILE_VARIABLE:
             continue
-        if variable not in known:
+        key = known.get(variable) or _find_agent_key(variable)
+        if key is None:
             near = nearest(variable, {*known, FILE_VARIABLE})
             raise ConfigError(f"The environment variable {variable} sets nothing. {near}")
-        key = known[variable]
         if not encodable(environ[variable]):
             raise ConfigError(f"{_variable(variable)} is not UTF-8 text. Set it anew on a terminal that uses UTF-8.")
-        yield (key.section, key.name), Given(_parsed(key, environ[variable]), partial(_variable, variable))
+        yield (key.section, key.name), Given(_parse(key, environ[variable]), partial(_variable, variable))
+
+
+def _find_agent_key(variable: str) -> Key | None:
+    """The setting of one agent, as `TERMINUS_AGENTS_WORKER_SECONDS` names it."""
+    agent, _, name = variable.removeprefix(f"{PREFIX}{AGENTS.upper()}_").lower().rpartition("_")
+    if not agent or not variable.startswith(f"{PREFIX}{AGENTS.upper()}_"):
+        return None
+    return keys_of(f"{AGENTS}.{agent}").get(name)
 
 
 def _variable(name: str) -> str:
     return f"The environment variable {name}"
 
 
-def _parsed(key: Key, text: str) -> Any:
+def _parse(key: Key, text: str) -> Any:
     """A variable's text as TOML would have given it; what cannot be read stays text and is refused as such."""
     if isinstance(key.type, inspect.VarTupleType):
         return [part.strip() for part in text.split(",") if part.strip()]
@@ -198,18 +179,20 @@ def _parsed(key: Key, text: str) -> Any:
 _NUMBERS: dict[type[inspect.Type], type] = {inspect.IntType: int, inspect.FloatType: float, inspect.BoolType: bool}
 
 
-def _checked(key: Key, given: Given) -> Any:
+def _convert(key: Key, given: Given) -> Any:
     """The value if it may stand there, folders made absolute where the file that names them is known."""
     try:
-        section = msgspec.convert({key.name: given.value}, _sections()[key.section].cls)
+        section = msgspec.convert({key.name: given.value}, type_of(key.section).cls)
     except msgspec.ValidationError:
         _refuse(key, given)
     value = getattr(section, key.name)
     if not key.folder:
         return value
+    if value == "":
+        return value  # none, where there may be none
     if not all(folder.strip() for folder in (value if isinstance(value, tuple) else (value,))):
         _refuse(key, given)  # of a blank name the file system would make the folder that one stands in
-    return [_anchored(each, given.base) for each in value] if isinstance(value, tuple) else _anchored(value, given.base)
+    return [_anchor(each, given.base) for each in value] if isinstance(value, tuple) else _anchor(value, given.base)
 
 
 def _refuse(key: Key, given: Given) -> NoReturn:
@@ -221,26 +204,7 @@ def _refuse(key: Key, given: Given) -> NoReturn:
     raise ConfigError(f"{sentence} {near}".rstrip())
 
 
-def describe_type(kind: inspect.Type) -> str:
-    """What a setting may be, in plain words."""
-    kind = _bare(kind)[0]
-    match kind:
-        case inspect.IntType(ge=low, le=high):
-            return f"a whole number from {low} to {high}"
-        case inspect.FloatType(ge=low, le=high):
-            return f"a number from {low:g} to {high:.15g}"
-        case inspect.BoolType():
-            return "true or false"
-        case inspect.LiteralType(values=values):
-            return "one of " + ", ".join(f'"{value}"' for value in values)
-        case inspect.StrType(min_length=low, max_length=high):
-            return f"a text of {low or 0} to {high} characters"
-        case inspect.VarTupleType(item_type=item):
-            return f"a list, each {describe_type(item)}"
-    raise TypeError(f"a setting has a type that nobody can explain to a user: {kind}")
-
-
-def _anchored(folder: str, base: Path | None) -> str:
+def _anchor(folder: str, base: Path | None) -> str:
     path = Path(folder).expanduser()
     return str(path if base is None else base / path)
 

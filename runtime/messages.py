@@ -4,6 +4,7 @@ import re
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 SHOWN_CHARACTERS = 60
 VALUE_LINES = 200
@@ -52,9 +53,11 @@ def place(file: Path, text: str, section: str, name: str = "") -> str:
             continue
         for last in range(first + 1, min(first + VALUE_LINES, len(lines)) + 1):
             try:
-                table = tomllib.loads("".join(lines[:last])).get(section)
+                table: Any = tomllib.loads("".join(lines[:last]))
             except tomllib.TOMLDecodeError:
                 continue  # the value goes on in the next line
+            for part in section.split("."):
+                table = table.get(part) if isinstance(table, dict) else None
             if table is not None and (not name or (isinstance(table, dict) and name in table)):
                 return f"{file}, line {first + 1}"
             break

@@ -13,14 +13,14 @@ from actors.reporting.report import Report
 from actors.workflow.outcome import Outcome
 from actors.workflow.tables import Case
 from runtime import families
-from runtime.families.limits import configure
+from runtime.agents import load_roster
+from runtime.families.limits import configure_all
 from runtime.knowledge.knowledge_index import KnowledgeIndex
 from runtime.llm.models import Models
 from runtime.memory.ticket_memory import TicketMemory
 from runtime.messages import safe
 from runtime.processes.pool import Workers
 from runtime.program import command
-from runtime.prompts import load
 from runtime.run_handle import Handle, RunHandle
 from runtime.runs import Busy, Runs
 from runtime.service_error import ServiceError
@@ -54,7 +54,8 @@ class Node:
         self.settings = settings
         self.folder = make_storage(Path(settings.storage.folder))
         self.families = {family.name: family for family in families.FAMILIES}
-        self.flows = {name: configure(family, settings) for name, family in self.families.items()}
+        self.roster = load_roster(settings)
+        self.flows = configure_all(self.families.values(), settings, self.roster)
         check_integrity(self.folder / DATABASE, self.folder / OWNERS, settings.storage.check_seconds)
         self.database = Database(self.folder / DATABASE, migrate=migrate)
         sweep(self.database)
@@ -65,7 +66,6 @@ class Node:
         self.knowledge: Knowledge = KnowledgeIndex(self.folder, self.workers, settings.knowledge)
         self.memory = TicketMemory(self.database, self.workers, settings.memory)
         self.models = Models(settings.model, self.knowledge, families.extractive())
-        self.instructions = {name: agent.instructions for name, agent in load().items()}
         self.wiring = Wiring(self, self.families, self.flows)
         self.runs = Runs(
             self.journal, self.owner, self.flows, self.wiring.begin, settings.server.max_runs, self.make_case

@@ -39,33 +39,20 @@ class RunSettings(Section, frozen=True):
     side_by_side: Annotated[int, Meta(ge=1, le=256)] = 8
 
 
-AgentSeconds = Annotated[float, Meta(ge=0.0, le=600.0)]
-"""0: as in [run]."""
-AgentRetries = Annotated[int, Meta(ge=-1, le=10)]
-"""-1: as in [run]."""
+class AgentSettings(Section, frozen=True):
+    """`[agents.NAME]`: the limits of one agent, where they differ from those of its file and in [run]."""
+
+    seconds: Annotated[float, Meta(ge=0.0, le=600.0)] = 0.0
+    """0: not set."""
+    retries: Annotated[int, Meta(ge=-1, le=10)] = -1
+    """-1: not set."""
 
 
 class AgentsSettings(Section, frozen=True):
-    """Limits of one agent, where they differ from those in [run]."""
-
-    memory_seconds: AgentSeconds = 0.0
-    memory_retries: AgentRetries = -1
-    ticketing_seconds: AgentSeconds = 0.0
-    ticketing_retries: AgentRetries = -1
-    worker_seconds: AgentSeconds = 0.0
-    worker_retries: AgentRetries = -1
-    summarization_seconds: AgentSeconds = 0.0
-    summarization_retries: AgentRetries = -1
-    planner_seconds: AgentSeconds = 0.0
-    planner_retries: AgentRetries = 2
-    searcher_seconds: AgentSeconds = 0.0
-    searcher_retries: AgentRetries = -1
-    extractor_seconds: AgentSeconds = 0.0
-    extractor_retries: AgentRetries = -1
-    analyzer_seconds: AgentSeconds = 0.0
-    analyzer_retries: AgentRetries = 2
-    reporter_seconds: AgentSeconds = 0.0
-    reporter_retries: AgentRetries = -1
+    folder: Annotated[str, Meta(max_length=4096, extra={"folder": True})] = ""
+    """Specialists of the user's own; empty: none."""
+    limits: dict[str, AgentSettings] = {}
+    """By name; a table `[agents.NAME]` each."""
 
 
 class ModelSettings(Section, frozen=True):

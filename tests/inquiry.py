@@ -25,7 +25,7 @@ from runtime.families.research_runs import ResearchPorts, research_roles
 from runtime.run import LiveRun
 from runtime.settings import Settings
 from tests.clock import settle
-from tests.fakes import Notebook, Stage, TicketTable, Trusts
+from tests.fakes import ROSTER, Notebook, Stage, TicketTable, Trusts
 
 QUESTION = "How does the Halyard cache decide what to evict?"
 WEB = {
@@ -142,7 +142,7 @@ class Inquiry(Stage):
         self.tickets_ = TicketTable()
         self.rounds: list[LiveRun] = []
         self.notebooks: dict[str, Notebook] = {}
-        self._roles = {**research_roles(self.tickets_, dict.fromkeys(AGENTS, "")), "round": self._round}
+        self._roles = {**research_roles(self.tickets_, ROSTER), "round": self._round}
         self._flow, self._replaced = flow, roles
         children = Children()
         ports = ResearchPorts(self.search, self.fetch, reading or Looks())

@@ -39,7 +39,7 @@ def analyze(task: ModelRequest) -> Completion:
     question = triage.question(asked.ticket)
     return Completion(
         Analysis(
-            intent=triage.intent(question),
+            intent=triage.intent(question, asked.intents),
             urgency=triage.urgency(question),
             question=question,
             language=triage.language(question),
@@ -58,7 +58,7 @@ def _draft(findings: SearchHits) -> Draft:
     """Quotes of the best pages: one of each in the order of the pages, then what else the best page says."""
     if findings.abstain:
         return Draft()
-    chosen = _chosen(findings.passages)
+    chosen = _choose(findings.passages)
     ranks = {source: rank for rank, source in enumerate(dict.fromkeys(each.source for each in findings.passages))}
     firsts = {quote[1].source: quote for quote in reversed(chosen)}
     order = sorted(firsts.values(), key=lambda quote: ranks[quote[1].source])
@@ -69,7 +69,7 @@ def _draft(findings: SearchHits) -> Draft:
 Quote = tuple[int, Passage, Span]
 
 
-def _chosen(passages: tuple[Passage, ...]) -> list[Quote]:
+def _choose(passages: tuple[Passage, ...]) -> list[Quote]:
     """The quotes to show, best first: of the best page two, of two more pages one, none that repeats another."""
     near = CLEAR * max((each.score for each in passages), default=0.0)
     shown = [(n, p) for n, p in enumerate(passages, 1) if p.score >= near]

@@ -4,20 +4,23 @@ from typing import Literal
 
 import msgspec
 
+from actors.agents import Intent
 from actors.evidence.claims import Claim
 
-Intent = Literal["question", "incident", "request", "access", "billing", "feedback", "research", "other"]
 Urgency = Literal["low", "normal", "high", "critical"]
 
 
 class AnalysisRequest(msgspec.Struct, frozen=True, gc=False):
     ticket: str
+    intents: tuple[Intent, ...] = ()
+    """What a ticket may be about, besides something else."""
 
 
 class Analysis(msgspec.Struct, frozen=True, gc=False):
     """What kind of ticket this is."""
 
-    intent: Intent
+    intent: str
+    """The name of one; those that there are differ by installation, so the type cannot say it."""
     urgency: Urgency
     question: str
     """What the person wants, in their own words, without greetings and signatures: what is searched for."""
@@ -32,6 +35,8 @@ class DraftRequest(msgspec.Struct, frozen=True, gc=False):
     """What an agent before this one found out."""
     suggestion: str = ""
     """What answered a ticket like this one."""
+    others: tuple[str, ...] = ()
+    """To whom it may be passed on, each with what they handle."""
 
 
 class HandoverRequest(msgspec.Struct, frozen=True, gc=False):

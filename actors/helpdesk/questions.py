@@ -30,7 +30,7 @@ def questions(text: str) -> tuple[str, ...]:
 
 def merge_hits(found: Sequence[tuple[str, SearchHits]]) -> tuple[SearchHits, tuple[str, ...]]:
     """What was found for each question as one, the best of each first; and the questions that nothing was found for."""
-    answered = [_scaled(each.passages) for _, each in found if not each.abstain]
+    answered = [_scale(each.passages) for _, each in found if not each.abstain]
     unanswered = tuple(question for question, each in found if each.abstain)
     rounds = itertools.chain.from_iterable(itertools.zip_longest(*answered))
     passages: dict[str, Passage] = {}
@@ -42,7 +42,7 @@ def merge_hits(found: Sequence[tuple[str, SearchHits]]) -> tuple[SearchHits, tup
     return SearchHits(tuple(passages.values())[:PASSAGES], "", confidence), unanswered
 
 
-def _scaled(passages: tuple[Passage, ...]) -> list[Passage]:
+def _scale(passages: tuple[Passage, ...]) -> list[Passage]:
     """Scores of two searches cannot be compared: the best page and the best quote of each count 1."""
     best = max((quote.score for each in passages for quote in each.quotes), default=0.0) or 1.0
     top = max((each.score for each in passages), default=0.0) or 1.0

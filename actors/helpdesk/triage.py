@@ -1,8 +1,10 @@
 """Tickets by rules, in English, Chinese and Korean: intent, urgency, language, and the question that is asked. Pure."""
 
 import re
+from collections.abc import Sequence
 
-from actors.helpdesk.output_schemas import Intent, Urgency
+from actors.agents import OTHER, Intent
+from actors.helpdesk.output_schemas import Urgency
 
 CHARACTERS = 20_000
 """So much of a ticket is looked at."""
@@ -64,41 +66,6 @@ def _rule(english: str, others: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{'|'.join(part for part in parts if part)})\b|{'|'.join(others.split())}", re.IGNORECASE)
 
 
-_INTENTS: tuple[tuple[Intent, int, re.Pattern[str]], ...] = (
-    ("billing", 3, _rule(
-        """invoices?; refund(?:s|ed)?; charged?(?! (?:cable|battery)); payments?; billing; billed; pric(?:e|ing);
-        credit card; receipts?""",
-        "发票 退款 账单 扣费 扣款 付款 收费 价格 费用 청구 환불 결제 영수증 요금 가격")),
-    ("access", 2, _rule(
-        """passwords?; log(?:ged|ging)? ?(?:in|on); logins?; sign(?:ed|ing)? in; lock(?:ed)? out; unlock; mfa; 2fa;
-        two-factor; permissions?; access (?:to|denied); accounts?; credentials?""",
-        "密码 登录 登陆 权限 账号 帐号 账户 访问 비밀번호 로그인 권한 계정 접근")),
-    ("incident", 3, _rule(
-        """down; outages?; errors?; fail(?:s|ed|ing|ure)?; crash(?:es|ed|ing)?; broken?; hangs?; freez(?:es|ing); slow;
-        (?:not|stopped|isn't|doesn't) work(?:ing)?; drops?; lost; can ?(?:no|')t; unable to; won't; bug; stuck;
-        disconnect(?:s|ed|ing)?; timed? ?out""",
-        r"""无法 不能用 不工作 报错 错误 故障 崩溃 异常 打不开 连不上 失败 卡住 中断 断开 丢失
-        오류 에러 장애 안\s?됩니다 안\s?돼요 작동하지 실패 끊 느려 느립 멈춰 먹통 다운""")),
-    ("request", 3, _rule(
-        r"""(?:please|could you|can you|kindly) (?:\w+ )?(?:install|create|add|set up|order|send|give|enable|grant);
-        i(?:'d| would) like (?:to (?:request|order|have)|a|an); request(?:ing)? (?:a|an|for|to); need an? new""",
-        r"申请 请(?:帮|给|为) 麻烦(?:帮|给)? 开通 安装一下 신청 요청 설치해 추가해 만들어\s?주")),
-    ("feedback", 3, _rule(
-        """feature request; suggest(?:ion|ions)?; would be (?:nice|great|helpful); feedback; complain(?:t|ts)?;
-        disappointed; great (?:job|work|service)""",
-        "建议 意见 投诉 希望(?:增加|能够|可以) 제안 건의 불만 의견")),
-    ("research", 7, _rule(
-        r"""(?:research|market|competitor|competitive|swot|feasibility) (?:report|analysis|overview|study);
-        (?:write|prepare|compile|draft) (?:me |us )?(?:an? |the )?(?:[\w-]+ ){0,3}(?:report|overview|comparison|study)
-        (?:on|of|about|into|that|comparing);
-        in-depth (?:report|analysis|comparison|research);
-        (?:please |do |some )?research (?:on|into|how|what|whether|why)""",
-        r"""调研 研究报告 (?:对比|竞品|市场)分析 深入(?:分析|研究)
-        (?:시장|경쟁사|비교|심층)\s?(?:조사|분석) 조사\s?보고서""")),
-    ("question", 1, _rule(
-        "how (?:do|can|to|does|should|long|much|many); what; which; where; why; is (?:it|there)",
-        "[?？] 怎么 如何 什么 为什么 哪里 是否 吗 多少 어떻게 무엇 왜 어디 언제 나요 까요 방법")),
-)  # fmt: skip
 _URGENT: tuple[tuple[Urgency, re.Pattern[str]], ...] = (
     ("low", _rule(
         """no (?:rush|hurry); not (?:urgent|critical);
@@ -156,12 +123,12 @@ def language(text: str) -> str:
     return "en" if latin and len(_ENGLISH.findall(sample)) * 12 >= latin else ""
 
 
-def intent(text: str) -> Intent:
+def intent(text: str, intents: Sequence[Intent]) -> str:
     """The kind of ticket that most of its words speak for."""
     text = text[:QUESTION_CHARACTERS]
-    scores = {kind: weight * min(2, len(words.findall(text))) for kind, weight, words in _INTENTS}
-    best = max(scores, key=lambda kind: scores[kind])
-    return best if scores[best] else "other"
+    scores = {each.name: each.weight * min(2, len(each.pattern.findall(text))) for each in intents}
+    best = max(scores, key=lambda name: scores[name], default=OTHER)
+    return best if scores.get(best) else OTHER
 
 
 def urgency(text: str) -> Urgency:

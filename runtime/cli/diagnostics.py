@@ -12,9 +12,11 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from runtime.config import PREFIX, ConfigError, is_loopback
+from runtime.agents import load_roster
+from runtime.config import ConfigError, is_loopback
+from runtime.config_schema import PREFIX
 from runtime.families import FAMILIES
-from runtime.families.limits import configure
+from runtime.families.limits import configure_all
 from runtime.knowledge.knowledge_index import FILE as INDEX
 from runtime.kubernetes import service_variables
 from runtime.llm.models import chosen
@@ -97,7 +99,7 @@ def configuration(file: Path | None) -> Check:
 def workflows(settings: Settings) -> Check:
     """Whether runs can end well under the limits that are set."""
     try:
-        names = [configure(family, settings).name for family in FAMILIES]
+        names = configure_all(FAMILIES, settings, load_roster(settings))
     except ConfigError as error:
         return Check("Workflows", "problem", str(error), "Mend it in config.toml, or in the environment.")
     limits = settings.run

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import msgspec
 
+from actors.agents import Roster
 from actors.ports import Knowledge, Memory, Model, Tickets
 from actors.reporting.report import Report
 from actors.workflow.outcome import Outcome
@@ -52,9 +53,7 @@ class SharedPorts(Protocol):
     @property
     def tickets(self) -> Tickets: ...
     @property
-    def instructions(self) -> Mapping[str, str]:
-        """The system prompt of each agent, by name."""
-        ...
+    def roster(self) -> Roster: ...
 
 
 class FamilyRuns:
@@ -115,8 +114,8 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
     """What it answers without a model: for each output schema the module whose `ANSWERS` does so."""
     children: Mapping[str, ChildRole] = {}
     """Its roles that whole runs play."""
-    limits_as: Mapping[str, str] = {}
-    """Roles that have the limits of another one in the configuration."""
+    staff: Callable[[Workflow, Roster], Workflow] = lambda flow, _: flow
+    """The table with the agents that there are, where these are not the same in every installation."""
     report: Callable[[Any], Report | None] | None = None
     """The report that a case holds; None: its outcome is a resolution."""
     answered_by: Callable[[Any], str] = lambda case: str(case.ticket_id)

@@ -1,15 +1,16 @@
 """The helpdesk as this installation runs it: who plays which role, and who answers a ticket that asks for a report."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
+from actors.agents import Roster
 from actors.helpdesk.memory import Memory
 from actors.helpdesk.messages import NothingFound, ResolutionObtained, ResolveTicket
 from actors.helpdesk.output_schemas import Analysis, Draft, Summary
 from actors.helpdesk.summarization import Summarization
 from actors.helpdesk.ticketing import Ticketing
 from actors.helpdesk.worker import Worker
-from actors.helpdesk.workflow import HELPDESK, RESEARCHER, WORKERS, TicketCase
+from actors.helpdesk.workflow import HELPDESK, RESEARCHER, TicketCase, add_specialists
 from actors.workflow.outcome import Outcome
 from actors.workflow.tables import Case, Run
 from bus import Actor
@@ -23,20 +24,21 @@ class HelpdeskRuns(FamilyRuns):
     """Its runs have no ports of their own."""
 
     def __init__(self, shared: SharedPorts) -> None:
-        super().__init__(helpdesk_roles(shared, shared.instructions))
+        super().__init__(helpdesk_roles(shared, shared.roster))
 
 
-def helpdesk_roles(shared: SharedPorts, instructions: Mapping[str, str]) -> Roles:
+def helpdesk_roles(shared: SharedPorts, roster: Roster) -> Roles:
     """Who plays which role in the runs of the helpdesk workflow; nobody exists before they are asked."""
 
     def worker(role: str) -> Callable[[RunDependencies], Actor[Any]]:
-        return lambda own: Worker(own.model, shared.knowledge, instructions[role])
+        spec, colleagues = roster[role], roster.colleagues_of(role)
+        return lambda own: Worker(own.model, shared.knowledge, spec, colleagues)
 
     return {
         "memory": lambda own: Memory(shared.memory, own.run),
-        "ticketing": lambda own: Ticketing(own.model, shared.tickets, instructions["ticketing"], own.run),
-        "summarization": lambda own: Summarization(own.model, instructions["summarization"]),
-        **{role: worker(role) for role in WORKERS},
+        "ticketing": lambda own: Ticketing(own.model, shared.tickets, roster, own.run),
+        "summarization": lambda own: Summarization(own.model, roster["summarization"].instructions),
+        **{role: worker(role) for role in roster.workers},
     }
 
 
@@ -73,6 +75,6 @@ FAMILY = Family(
     order_of=lambda case: case.text,
     answers=dict.fromkeys((Analysis, Draft, Summary), "actors.helpdesk.extractive_answers"),
     children={RESEARCHER: ChildRole("research", make_research, make_answer, lambda s: s.research.report_seconds)},
-    limits_as=dict.fromkeys(WORKERS - {"worker"}, "worker"),
+    staff=lambda flow, roster: add_specialists(flow, roster.workers),
     answered_by=answered_by,
 )

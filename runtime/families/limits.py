@@ -1,24 +1,46 @@
-"""The limits of the configuration, put into the tables of the families."""
+"""The agents that there are and the limits of the configuration, put into the tables of the families."""
+
+from collections.abc import Iterable
 
 import msgspec
 
-from actors.workflow.tables import MAX_HANDOFFS, Limits, Workflow
+from actors.agents import COMMON_WORKER, AgentSpec, Roster
+from actors.workflow.tables import MAX_HANDOFFS, FanOut, Limits, Workflow
 from actors.workflow.verify import InvalidWorkflow, TooFewHandoffs, verify
+from runtime.agents import load_roster
 from runtime.config import ConfigError
 from runtime.families.family import Family
+from runtime.messages import nearest
 from runtime.settings import Settings
 
 
-def configure(family: Family, settings: Settings) -> Workflow:
+def configure_all(families: Iterable[Family], settings: Settings, roster: Roster) -> dict[str, Workflow]:
     """
-    The table of a family with the limits of the configuration.
+    The tables of all families, by name.
+
+    :raises ConfigError: no run could end well under the limits, or they are for an agent that there is not.
+    """
+    flows = {family.name: configure(family, settings, roster) for family in families}
+    known = {role for flow in flows.values() for role in flow.limits}.difference(*(each.children for each in families))
+    for name in settings.agents.limits:
+        if name not in known:
+            raise ConfigError(f"[agents.{name}] is for an agent that there is not. {nearest(name, known)}")
+    return flows
+
+
+def configure(family: Family, settings: Settings, roster: Roster | None = None) -> Workflow:
+    """
+    The table of a family with the agents that there are and the limits of the configuration.
 
     :raises ConfigError: no run could end well under them, or not at all.
     """
-    run, flow = settings.run, family.flow
+    run, roster = settings.run, roster or load_roster(settings)
+    flow = family.staff(family.flow, roster)
+    limits = {role: limit(role, settings, roster) for role in roles_of(flow)}
+    limits |= dict.fromkeys(family.children, Limits(run.max_seconds, 0))  # a whole run, with limits of its own
     flow = msgspec.structs.replace(
         flow, max_handoffs=run.max_handoffs, max_seconds=run.max_seconds, cancel_seconds=run.cancel_seconds,
-        default_limits=Limits(run.agent_seconds, run.retries), limits=_limits(family, settings),
+        default_limits=Limits(run.agent_seconds, run.retries), limits=limits,
     )  # fmt: skip
     try:
         verify(flow)
@@ -32,12 +54,51 @@ def configure(family: Family, settings: Settings) -> Workflow:
     return flow
 
 
-def _limits(family: Family, settings: Settings) -> dict[str, Limits]:
-    """By role; one that a whole run plays has all the time there is, for it has limits of its own."""
-    run, agents = settings.run, msgspec.structs.asdict(settings.agents)
-    limits = {}
-    for role in {name.rpartition("_")[0] for name in agents}:
-        seconds, retries = agents[f"{role}_seconds"], agents[f"{role}_retries"]
-        limits[role] = Limits(seconds or run.agent_seconds, run.retries if retries < 0 else retries)
-    limits |= {role: limits[other] for role, other in family.limits_as.items()}
-    return limits | dict.fromkeys(family.children, Limits(run.max_seconds, 0))
+class AgentRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """One agent as it works here."""
+
+    name: str
+    workflow: str
+    description: str
+    intents: tuple[str, ...]
+    tools: tuple[str, ...]
+    seconds: float
+    retries: int
+    hands_over_to: tuple[str, ...]
+    file: str
+    """Empty: it is declared in code."""
+
+
+def list_agents(flows: Iterable[Workflow], roster: Roster) -> list[AgentRecord]:
+    """All agents of all tables, in the order in which a table asks them."""
+    return [_record(role, flow, roster) for flow in flows for role in roles_of(flow)]
+
+
+def _record(role: str, flow: Workflow, roster: Roster) -> AgentRecord:
+    limits, spec = (
+        flow.limits.get(role, flow.default_limits),
+        roster.specs.get(role, AgentSpec(name=role, description="")),
+    )
+    return AgentRecord(
+        name=role, workflow=flow.name, description=spec.description, tools=spec.tools, file=spec.file,
+        intents=tuple(each.name for each in spec.intents), seconds=limits.within, retries=limits.retries,
+        hands_over_to=tuple(roster.colleagues_of(role)) if role in roster.workers else (),
+    )  # fmt: skip
+
+
+def roles_of(flow: Workflow) -> list[str]:
+    """All roles of a table, in the order in which it asks them."""
+    roles: dict[str, None] = {}
+    for step in flow.steps.values():
+        its = step.team if isinstance(step, FanOut) else (step.hand_to, *sorted(step.peers))
+        roles |= dict.fromkeys(its)
+    return list(roles)
+
+
+def limit(name: str, settings: Settings, roster: Roster) -> Limits:
+    """The limits of one agent: its own settings, else its file; of one that solves tickets, else the worker's."""
+    names = (name, COMMON_WORKER) if name in roster.workers else (name,)
+    given = [each for one in names for each in (settings.agents.limits.get(one), roster.specs.get(one)) if each]
+    seconds = next((each.seconds for each in given if each.seconds), settings.run.agent_seconds)
+    retries = next((each.retries for each in given if each.retries >= 0), settings.run.retries)
+    return Limits(seconds, retries)

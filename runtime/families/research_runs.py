@@ -1,8 +1,8 @@
 """What the runs of the research family need: who plays which role, and the ports to search and to read pages."""
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
+from actors.agents import Roster
 from actors.ports import Fetch, Reading, Search, Tickets
 from actors.research.analyzer import Analyzer
 from actors.research.extractor import Extractor
@@ -32,14 +32,14 @@ class ResearchPorts(NamedTuple):
     reading: Reading
 
 
-def research_roles(tickets: Tickets, instructions: Mapping[str, str]) -> Roles:
+def research_roles(tickets: Tickets, roster: Roster) -> Roles:
     """Who plays which role; nobody exists before they are asked."""
     return {
-        "planner": lambda own: Planner(own.model, own.ports.search.names, instructions["planner"]),
+        "planner": lambda own: Planner(own.model, own.ports.search.names, roster["planner"].instructions),
         "searcher": lambda own: Searcher(own.ports.search),
         "extractor": lambda own: Extractor(own.ports.fetch),
-        "analyzer": lambda own: Analyzer(own.model, own.ports.reading, instructions["analyzer"]),
-        "reporter": lambda own: Reporter(own.model, tickets, instructions["reporter"], own.run),
+        "analyzer": lambda own: Analyzer(own.model, own.ports.reading, roster["analyzer"].instructions),
+        "reporter": lambda own: Reporter(own.model, tickets, roster["reporter"].instructions, own.run),
     }
 
 
@@ -47,7 +47,7 @@ class ResearchRuns(FamilyRuns):
     """What all researches of a process share."""
 
     def __init__(self, shared: SharedPorts) -> None:
-        super().__init__(research_roles(shared.tickets, shared.instructions))
+        super().__init__(research_roles(shared.tickets, shared.roster))
         settings = shared.settings
         self.money, self.held_back = settings.research.money, settings.research.report_share
         self._limits = settings.research

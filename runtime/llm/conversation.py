@@ -230,7 +230,7 @@ class Conversation:
 
     def _body(self, dialect: Capabilities, *, tools: bool) -> bytes:
         wanted, system = self._contract, self._system
-        body: dict[str, Any] = {"model": self._shared.settings.name}
+        body: dict[str, Any] = {"model": self._task.model or self._shared.settings.name}
         if dialect.format == "json_schema":
             body["response_format"] = wanted.json_schema
         else:

@@ -9,7 +9,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from actors.helpdesk import messages as m
-from actors.helpdesk.workflow import HELPDESK, WORKERS, State
+from actors.helpdesk.workflow import State
 from actors.ports import Recall
 from actors.workflow.advance import advance, begin
 from actors.workflow.outcome import EndReason, HandoffMade, RunBegan
@@ -17,13 +17,15 @@ from actors.workflow.tables import ORCHESTRATOR, Handover, Limits, Run, Step
 from actors.workflow.verdicts import HandOff, Refuse, Terminate
 from actors.workflow.verify import InvalidWorkflow, verify
 from bus import Actor, Context, LocalBus
-from runtime.prompts import FOLDER, load
 from tests.clock import settle
 from tests.fakes import (
     CASE,
+    HELPDESK,
     OBTAINED,
     PLAIN,
     RESOLUTION,
+    ROSTER,
+    WORKERS,
     Hangs,
     PassesOn,
     Remembers,
@@ -400,9 +402,9 @@ RULE = re.compile(r"(?ms)^When you are done, .*\bhand\b.*\b(?:back|over)\b.*\bte
 
 
 @pytest.mark.req("HD-6.1")
-@pytest.mark.parametrize("agent", sorted(path.stem for path in FOLDER.glob("*.md")))
+@pytest.mark.parametrize("agent", sorted(name for name, each in ROSTER.specs.items() if each.instructions))
 def test_hd_6_1_each_agents_prompt_says_when_it_hands_off_and_that_it_does_not_terminate(agent: str) -> None:
-    assert RULE.search(load()[agent].instructions)
+    assert RULE.search(ROSTER[agent].instructions)
 
 
 @pytest.mark.req("HD-6.2")

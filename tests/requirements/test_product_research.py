@@ -25,7 +25,7 @@ from runtime.cli import Exit
 from runtime.cli.view.result import exit_status, research_lines
 from runtime.families import research
 from runtime.families.limits import configure
-from runtime.settings import AgentsSettings, RunSettings, Settings
+from runtime.settings import AgentSettings, AgentsSettings, RunSettings, Settings
 from tests.actors.research.test_extractor import Turn
 from tests.clock import settle
 from tests.fakes import Hangs, Says, targets
@@ -213,7 +213,9 @@ async def test_pr_24_a_research_that_ends_well_or_is_cancelled_in_time_is_no_err
 @pytest.mark.req("PR-23", "PR-26")
 async def test_pr_26_time_and_retries_of_each_agent_can_be_set() -> None:
     assert RESEARCH.default_limits.within == 300.0  # five minutes
-    agents = AgentsSettings(searcher_seconds=7.0, searcher_retries=0, analyzer_retries=3)
+    agents = AgentsSettings(
+        limits={"searcher": AgentSettings(seconds=7.0, retries=0), "analyzer": AgentSettings(retries=3)}
+    )
     flow = configure(research.FAMILY, Settings(agents=agents, run=RunSettings(agent_seconds=50.0)))
 
     assert flow.limits["searcher"] == Limits(7.0, 0)

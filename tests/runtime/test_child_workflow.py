@@ -7,14 +7,14 @@ from typing import Any
 import msgspec
 
 from actors.helpdesk import messages as m
-from actors.helpdesk.workflow import HELPDESK, TicketCase
+from actors.helpdesk.workflow import TicketCase
 from actors.workflow.outcome import EndReason, Outcome
 from actors.workflow.tables import Run, Step, Workflow
 from bus import Cast, Event
 from runtime.child_workflow import ChildRun
 from runtime.run import LiveRun
 from tests.clock import Jumping, settle
-from tests.fakes import CASE, PLAIN, Hangs, PassesOn, helpdesk, obtained, targets
+from tests.fakes import CASE, HELPDESK, PLAIN, Hangs, PassesOn, helpdesk, obtained, targets
 
 
 class Family:

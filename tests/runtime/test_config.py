@@ -7,9 +7,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from runtime.config import ConfigError, describe_type, is_loopback, keys, load
+from runtime.config import ConfigError, is_loopback, load
+from runtime.config_schema import describe_type, keys
 from runtime.kubernetes import service_variables
-from runtime.settings import Settings
+from runtime.settings import AgentSettings, Settings
 from tests import ROOT
 
 SHIPPED = ROOT / "config.toml"
@@ -33,6 +34,7 @@ def refusal(folder: Path, text: str, environ: dict[str, str] | None = None) -> s
 def test_the_shipped_file_names_every_setting_with_the_value_that_holds_anyway() -> None:
     shipped = tomllib.loads(SHIPPED.read_text(encoding="utf-8"))
     defaults = msgspec.to_builtins(Settings())
+    del defaults["agents"]["limits"]  # a table for each agent that has other ones
 
     assert {section: list(table) for section, table in shipped.items()} == {
         section: list(table) for section, table in defaults.items()
@@ -75,6 +77,23 @@ def test_a_value_of_the_file_replaces_the_default_and_a_variable_replaces_both(t
     assert (settings.run.max_handoffs, settings.run.retries, settings.run.max_seconds) == (17, 3, 1.5)
     assert settings.model.base_url == "http://127.0.0.1:2/v1"
     assert (settings.model.api_key, settings.model.fallback) == ("ours", False)
+
+
+@pytest.mark.req("PR-26")
+def test_each_agent_has_a_table_of_its_own_and_variables_name_it(tmp_path: Path) -> None:
+    text = "[agents]\nfolder = 'mine'\n[agents.worker]\nseconds = 9\n[agents.contract_law]\nretries = 3\n"
+    environ = {"TERMINUS_AGENTS_WORKER_SECONDS": "7.5", "TERMINUS_AGENTS_CONTRACT_LAW_SECONDS": "8"}
+
+    agents = load(write(tmp_path, text), environ).agents
+
+    assert agents.folder == str(tmp_path / "mine")
+    assert agents.limits == {
+        "worker": AgentSettings(seconds=7.5), "contract_law": AgentSettings(seconds=8.0, retries=3),
+    }  # fmt: skip
+    assert load(write(tmp_path, text), {"TERMINUS_AGENTS_FOLDER": "here"}).agents.folder == "here"
+    assert load(write(tmp_path, "[agents]\nfolder = ''\n"), {}).agents.folder == ""
+    for variable in ("TERMINUS_AGENTS_WORKER", "TERMINUS_AGENTS_SECONDS", "TERMINUS_AGENTS_WORKER_TRIES"):
+        assert f"{variable} sets nothing" in refusal(tmp_path, "", {variable: "1"})
 
 
 def test_an_empty_usual_variable_is_as_if_it_were_not_set(tmp_path: Path) -> None:
@@ -138,6 +157,13 @@ def test_a_relative_folder_is_meant_from_the_file_and_in_a_variable_from_here(tm
         ("[run]\nretries = \n", ["mine.toml", "line 2"]),
         ("[log]\nlevel = 'loud\x1b[2J'\n".replace("\x1b", "\\u001b").replace("'", '"'), ["line 2", "\\x1b[2J"]),
         ("[run]\nretries = 1\nretries = 2\n", ["not valid TOML", "line 3"]),
+        ("[agents.worker]\nretries = 1\nsecnds = 5\n", ["line 3: [agents.worker]", "Did you mean 'seconds'?"]),
+        ("[agents]\nworker.seconds = -1\n", ["line 2: [agents.worker] seconds", "from 0 to 600, not -1"]),
+        ("[agents]\nworker_seconds = 5.0\n", ["line 2", "Write `seconds` in a table of its own, [agents.worker]."]),
+        ("[agents]\nplanner_retries = 2\n", ["line 2", "Write `retries` in a table of its own, [agents.planner]."]),
+        ("[agents]\nfoldr = ''\n", ["line 2", "Did you mean 'folder'?"]),
+        ("[agents]\nlimits = 3\n", ["line 2: [agents] has no key 'limits'"]),
+        ("[agents]\nfolder = ' '\n", ["line 2", "[agents] folder", "not ' '"]),
     ],
     ids=repr,
 )

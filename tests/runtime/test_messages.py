@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from runtime.cli.ticket_input import parse, read
-from runtime.config import ConfigError, keys, load
+from runtime.config import ConfigError, load
+from runtime.config_schema import keys
 from runtime.messages import as_json, display, nearest, redact, safe, spell_out
 from runtime.service_error import ServiceError
 

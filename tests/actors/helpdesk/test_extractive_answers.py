@@ -1,6 +1,8 @@
 """The model without key and network: rules for tickets, verbatim quotes for answers."""
 
+import functools
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import msgspec
@@ -12,6 +14,7 @@ from actors.helpdesk.extractive_answers import QUOTES, WELL_ABOVE_NOISE
 from actors.helpdesk.output_schemas import Analysis, AnalysisRequest, Draft, DraftRequest, Summary, SummaryRequest
 from actors.ports import ModelFailed, ModelRequest
 from runtime.families import extractive
+from tests.fakes import ROSTER
 
 
 def passage(source: str, text: str, *scores: float) -> Passage:
@@ -24,7 +27,10 @@ def passage(source: str, text: str, *scores: float) -> Passage:
 
 
 async def fill(shape: type[msgspec.Struct], findings: SearchHits | None = None, **said: str) -> msgspec.Struct:
-    request = {Analysis: AnalysisRequest, Summary: SummaryRequest}.get(shape, DraftRequest)
+    requests: dict[object, Callable[..., msgspec.Struct]] = {
+        Analysis: functools.partial(AnalysisRequest, intents=ROSTER.intents), Summary: SummaryRequest,
+    }  # fmt: skip
+    request = requests.get(shape, DraftRequest)
     task = ModelRequest(agent="worker", instructions="", material=request(**said), findings=findings)
     value: msgspec.Struct = (await extractive().fill(shape, task, within=1.0)).value
     return value
@@ -42,7 +48,8 @@ class Case:
     "case",
     [
         Case("I forgot my password and cannot log in any more", "access", "normal", "en"),
-        Case("The whole office can't connect to the network, everything is down", "incident", "critical", "en"),
+        Case("The whole office can't connect to the network, everything is down", "connection", "critical", "en"),
+        Case("The whole office can't open the intranet, everything is down", "incident", "critical", "en"),
         Case("Please send a refund, the invoice of March is wrong. No rush.", "billing", "low", "en"),
         Case("Please install the drawing program on my laptop", "request", "normal", "en"),
         Case("It would be nice to have a dark mode", "feedback", "normal", "en"),
@@ -52,6 +59,8 @@ class Case:
         Case("打印机报错，无法打印", "incident", "normal", "zh"),
         Case("发票金额不对，要求退款，不急", "billing", "low", "zh"),
         Case("怎么预订会议室？", "question", "normal", "zh"),
+        Case("VPN 总是断开，无法工作", "connection", "normal", "zh"),
+        Case("와이파이가 계속 끊어집니다", "connection", "normal", "ko"),
         Case("프린터가 작동하지 않고 오류가 납니다", "incident", "normal", "ko"),
         Case("긴급! 서버가 다운되었습니다", "incident", "critical", "ko"),
         Case("회의실은 어떻게 예약하나요?", "question", "normal", "ko"),

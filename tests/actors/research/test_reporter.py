@@ -16,8 +16,9 @@ from actors.research.models import ResearchOptions, Section
 from actors.research.output_schemas import Overview
 from actors.research.reporter import SUMMARY_CHARACTERS, Reporter
 from actors.workflow.outcome import EndReason
+from runtime.agents import load_roster
 from runtime.families import extractive
-from runtime.prompts import load
+from runtime.settings import Settings
 from tests.actors.research import cases as c
 from tests.fakes import TicketTable
 
@@ -271,7 +272,7 @@ async def test_interrupted_while_a_model_writes_it_closes_without_one() -> None:
 
 
 def test_its_prompt_declares_it() -> None:
-    declared = load()["reporter"]
+    declared = load_roster(Settings())["reporter"]
 
     assert declared.tools == ()
     assert "quote" in declared.instructions

@@ -14,7 +14,7 @@ from actors.extractive import decompose, query_profile, quote_candidates
 from actors.extractive import standalone as reading
 from actors.helpdesk import triage
 from actors.helpdesk.questions import questions
-from actors.helpdesk.summarization import borne_out
+from actors.helpdesk.summarization import is_borne_out
 from actors.reporting import document, links, markdown, mermaid
 from actors.reporting.charts import years
 from actors.reporting.report import ReportSentence
@@ -23,6 +23,7 @@ from actors.research.models import ResearchOptions
 from actors.text import source_text, urls
 from actors.text.markdown_blocks import segments
 from actors.text.normalize import normalize, sanitize_markdown
+from tests.fakes import ROSTER
 
 SIZE = 250_000
 CPU_SECONDS = 2.0
@@ -54,9 +55,9 @@ RULES: dict[str, Callable[[str], object]] = {
     "fold": normalize,
     "shown": sanitize_markdown,
     "questions": questions,
-    "borne_out": lambda text: borne_out(text[1:] + " 7", text),
+    "borne_out": lambda text: is_borne_out(text[1:] + " 7", text),
     "question": triage.question,
-    "intent": triage.intent,
+    "intent": lambda text: triage.intent(text, ROSTER.intents),
     "urgency": triage.urgency,
     "language": triage.language,
 }

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from actors.helpdesk import messages as m
-from actors.helpdesk.workflow import HELPDESK, State
+from actors.helpdesk.workflow import State
 from actors.ports import Recall
 from actors.workflow.advance import advance, begin, next_due, put
 from actors.workflow.outcome import EndReason, Handoff
@@ -27,7 +27,7 @@ from actors.workflow.tables import (
 from actors.workflow.transitions import make_request
 from actors.workflow.verdicts import HandOff, Refuse, Terminate, Wait
 from bus import Failed
-from tests.fakes import CASE, OBTAINED, RESOLUTION
+from tests.fakes import CASE, HELPDESK, OBTAINED, RESOLUTION
 
 CLOSED = m.TicketClosed(status="resolved", resolution=RESOLUTION)
 MISS = m.ResolutionRecalled(recalled=Recall("miss"))

@@ -10,19 +10,21 @@ from structlog.testing import capture_logs
 
 from actors.helpdesk import messages as m
 from actors.helpdesk.output_schemas import Analysis, Draft, HandoverRequest, Summary
-from actors.helpdesk.workflow import HELPDESK, TAKERS, WORKERS
 from actors.ports import Completion, ModelRequest, Recall
 from actors.workflow.outcome import EndReason, Outcome
 from actors.workflow.tables import ORCHESTRATOR, Handover, Limits, Workflow
 from bus import Actor, Context, Event, LocalBus
 from runtime.families import helpdesk as helpdesk_family
 from runtime.families.limits import configure
-from runtime.settings import AgentsSettings, RunSettings, Settings
+from runtime.settings import AgentSettings, AgentsSettings, RunSettings, Settings
 from tests.fakes import (
     CASE,
+    HELPDESK,
     OBTAINED,
     PLAIN,
     RESOLUTION,
+    TAKERS,
+    WORKERS,
     Hangs,
     Remembers,
     Says,
@@ -104,7 +106,8 @@ async def test_the_retries_that_nobody_changed_stay_below_a_loop(kind: str) -> N
 
 @pytest.mark.req("HD-3.1")
 async def test_ten_retries_of_a_worker_are_a_loop_and_not_a_breach_of_the_cap() -> None:
-    flow = configure(helpdesk_family.FAMILY, Settings(agents=AgentsSettings(worker_retries=10)))
+    agents = AgentsSettings(limits={"worker": AgentSettings(retries=10)})
+    flow = configure(helpdesk_family.FAMILY, Settings(agents=agents))
 
     outcome = await Stage({"worker": lambda: Says(OSError("?"))}, flow=flow).end()
 

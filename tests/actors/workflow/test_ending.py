@@ -14,7 +14,6 @@ from actors.evidence.claims import Resolution
 from actors.evidence.passages import SearchHits
 from actors.helpdesk import messages as m
 from actors.helpdesk.output_schemas import Summary
-from actors.helpdesk.workflow import HELPDESK, WORKERS
 from actors.ports import Completion, ModelFailed, Recall
 from actors.workflow.outcome import EndReason, RunEnded
 from actors.workflow.tables import (
@@ -34,10 +33,12 @@ from bus import Actor, Context, Event, Failed, NotConnected
 from tests.clock import settle
 from tests.fakes import (
     CASE,
+    HELPDESK,
     OBTAINED,
     PASSAGE,
     PLAIN,
     RESOLUTION,
+    WORKERS,
     AnswersTwiceAndLate,
     Hangs,
     Knows,

@@ -106,7 +106,7 @@ def test_what_is_no_answer_is_refused_with_the_place(text: str, reason: str) -> 
 
 def test_a_reason_that_quotes_the_model_is_safe_to_print() -> None:
     with pytest.raises(Malformed) as caught:
-        contract(Analysis).decode('{"intent": "\\u001b[2J\\u202e", "urgency": "low", "question": ""}')
+        contract(Analysis).decode('{"urgency": "\\u001b[2J\\u202e", "intent": "other", "question": ""}')
     assert str(caught.value).isprintable()
 
 

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from actors.helpdesk import messages as m
-from actors.helpdesk.workflow import HELPDESK, TicketCase
+from actors.helpdesk.workflow import TicketCase
 from actors.ports import Entry, Recall
 from actors.workflow.outcome import EndReason, Outcome
 from actors.workflow.tables import Handover, InvalidAnswer, NotDelivered, RunResumed, RunStopped, TimeUp
@@ -19,7 +19,7 @@ from runtime.storage.database import Database
 from runtime.storage.journal import SCHEMA, JournalDamaged, SqliteJournal, Ticket, UnknownRun
 from runtime.storage.tickets import asked
 from tests.actors.workflow.survey import SurveyCase, survey
-from tests.fakes import CASE, OBTAINED, PassesOn, Says, helpdesk
+from tests.fakes import CASE, HELPDESK, OBTAINED, PassesOn, Says, helpdesk
 
 TICKET = Ticket(id="T-1", text=CASE.text)
 FLOWS = {"helpdesk": HELPDESK, "survey": survey()}

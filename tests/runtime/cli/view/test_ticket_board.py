@@ -4,9 +4,9 @@ from functools import reduce
 
 import pytest
 
-from actors.helpdesk.workflow import HELPDESK
 from actors.workflow.outcome import AnswerRefused, EndReason, HandoffMade, RunBegan, RunEvent
 from runtime.cli.view.ticket_board import LATEST, Board, board, fold
+from tests.fakes import HELPDESK
 from tests.runtime.cli.view.runs import outcome, progress
 
 

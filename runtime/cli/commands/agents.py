@@ -1,0 +1,72 @@
+"""`agents`: lists all agents of all workflows, or checks the file of one."""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from runtime.cli import Exit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from runtime.cli.view.result import Line
+    from runtime.families.limits import AgentRecord
+    from runtime.settings import Settings
+
+SUMMARY = "list all agents, or check the file of one"
+LOG = "errors"
+EPILOG = """\
+exit status: 0 all is well, 2 a file or a setting cannot be used.
+
+examples:
+  %(prog)s                            (what each does, its tools and limits, to whom it may hand over, its file)
+  %(prog)s check agents/printing.md   (whether a specialist can be added by this file; if not, why, and in which line)
+"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EPILOG
+    parser.add_argument("action", nargs="?", choices=("check",), metavar="check", help="check a file instead")
+    parser.add_argument("file", nargs="?", metavar="FILE", help="the Markdown file to check")
+    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+
+
+def run(arguments: argparse.Namespace, settings: "Settings") -> int:
+    from pathlib import Path
+
+    from runtime.agents import load_roster
+    from runtime.cli.view.run_display import write
+    from runtime.families import FAMILIES
+    from runtime.families.limits import configure_all, list_agents
+    from runtime.messages import as_json
+    from runtime.service_error import ServiceError
+
+    if arguments.action and not arguments.file:
+        raise ServiceError("agents check needs the Markdown file of an agent, such as agents/printing.md.")
+    files = [Path(arguments.file)] if arguments.file else []
+    roster = load_roster(settings, *files)
+    found = list_agents(configure_all(FAMILIES, settings, roster).values(), roster)
+    if files:
+        found = [each for each in found if each.file and files[0].samefile(each.file)]
+    if arguments.json:
+        print(as_json({"agents": found}))
+    else:
+        write(_lines(found), sys.stdout)
+    return Exit.DONE
+
+
+def _lines(found: "list[AgentRecord]") -> "Iterator[Line]":
+    from runtime.cli.view.result import Line
+    from runtime.messages import pluralize
+
+    workflow = None
+    for each in found:
+        if each.workflow != workflow:
+            yield Line(each.workflow, "strong")
+            workflow = each.workflow
+        yield Line(f"{each.name}: {each.description}", "", 2)
+        facts = [f"{each.seconds:g} s a step, asked again {pluralize(each.retries, 'time')}"]
+        facts += [f"tickets on {', '.join(each.intents)}"] if each.intents else []
+        facts += [f"tools: {', '.join(each.tools)}"] if each.tools else []
+        facts += [f"hands over to {', '.join(each.hands_over_to)}"] if each.hands_over_to else []
+        yield Line(" · ".join([*facts, each.file]), "faint", 4)
