@@ -102,7 +102,7 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
     """`module:class` of its `FamilyRuns`, which takes the `SharedPorts`; loaded with its first run."""
     make_case: Callable[[Ticket, Settings], Case]
     """How a ticket becomes its case."""
-    order_of: Callable[[Any], object]
+    order_of: Callable[[Any], object] = lambda case: case.text
     """What of a case came with its ticket: the same ticket again gives an equal value."""
     options: type[msgspec.Struct] | None = None
     """The type of `Ticket.options`; None: it takes none."""

@@ -72,7 +72,6 @@ FAMILY = Family(
     label="ticket of the helpdesk",
     runs=f"{__name__}:{HelpdeskRuns.__name__}",
     make_case=make_case,
-    order_of=lambda case: case.text,
     answers=dict.fromkeys((Analysis, Draft, Summary), "actors.helpdesk.extractive_answers"),
     children={RESEARCHER: ChildRole("research", make_research, make_answer, lambda s: s.research.report_seconds)},
     staff=lambda flow, roster: add_specialists(flow, roster.workers),
