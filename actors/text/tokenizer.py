@@ -41,16 +41,16 @@ EVERYDAY = word_set(
     different difference do documentation during easiest easy else end ended ends enough everybody everyone
     exactly example exist existing exists explain explanation fast faster fastest few fewer find fine first
     five follow forgot four
-    friday gave give gives good great guess guide half handle happen happened happening hello help hi higher
-    hope hour hours however hundreds huge idea immediately important inside instead january itself keep keeps
+    friday gave gb give gives good great guess guide half handle happen happened happening hello help hi higher
+    hope hour hours however hundreds huge idea immediately important inside instead january itself kb keep keeps
     kept kind know large larger largest last lately later least less little long longer look looking lot low
-    lower machine main managed manager many mean means meanwhile million millions minute minutes moment monday
+    lower machine main managed manager many mb mean means meanwhile million millions minute minutes moment monday
     month months morning much nearly never new next nice night nobody noon nothing now office often ok okay old
     once one only otherwise outside overall part people perhaps pick picks possible pretty problem problems
     project properly put question quickly quite rather reason recently recommended remember right safe safely
     same second see seem seems seen several short shorter show simple simply since slow slower slowest slowly
     small smaller smallest sometimes soon sorry sort spring start started step steps strange stuff suddenly
-    summer supposed take takes team ten terrible thank thanks think thousand thousands three times tip tips
+    summer supposed take takes tb team ten terrible thank thanks think thousand thousands three times tip tips
     today together tomorrow tried trick tricks try turn tutorial twelve two understand unless until urgent
     urgently usually week weekend weeks weird well whether while whole winter wish within without wonder
     wondering work working works worried worst wrong year years yesterday

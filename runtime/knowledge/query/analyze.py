@@ -9,15 +9,11 @@ import msgspec
 
 from actors.text.stemmer import stem
 from actors.text.tokenizer import EVERYDAY, STOP, is_cjk, runs, spellings, tokens, word_set
-from runtime.knowledge.query.query_focus import core, focus, sentences
+from runtime.knowledge.query.query_focus import core
 from runtime.knowledge.query.synonyms import SYNONYMS
 
 SYNONYM = 0.9
 """Strength of a word that stands for another one."""
-STORY = 0.2
-"""Weight of what stands outside the focus of a long text."""
-CONTEXT = 0.6
-"""Weight of what stands outside the sentence that asks."""
 EVERYDAY_WEIGHT = 0.6
 DIGITS_WEIGHT = 0.2
 UNKNOWN_PAIR = 0.5
@@ -32,13 +28,6 @@ TERMS = 60
 """So many of its words: the others hardly change what is found."""
 
 _NAME = re.compile(r"(?<![.?!:]\s)(?<!^)\b(?=\w*[A-Z])\w+(?:[._]\w+)*")
-_NO_NAMES = word_set(
-    """
-    kb mb gb tb pb ms sec min hz mhz ghz ok fyi asap pc it id faq am pm
-    monday tuesday wednesday thursday friday saturday sunday january february march april june july august september
-    october november december
-    """
-)
 _CODE_NUMBER = re.compile(
     r"(?:error|code|status|event|fehler|错误|代码|오류|에러)\s*(?:code|no\.?|number|#|:)?\s*#?(\d{2,})", re.IGNORECASE
 )
@@ -88,10 +77,8 @@ class Term(msgspec.Struct, frozen=True, gc=False):
     """A word of the question."""
 
     weight: float
-    asked: float
-    """Its weight for choosing quotes: less when it stands outside the sentence that asks."""
-    focused: float
-    """Its weight for the gate, if it stands in what is asked, else 0."""
+    gated: float
+    """Its weight for the gate: numbers have none."""
     weak: bool
     """A number or an everyday word."""
     variants: dict[str, float]
@@ -111,8 +98,7 @@ class Question(msgspec.Struct, frozen=True, gc=False):
     """Term -> the word as it was written."""
     kind: Literal["how", "what", "much", "other"]
     total: float
-    total_asked: float
-    total_focused: float
+    total_gated: float
 
     def matches(self, have: Iterable[str]) -> dict[str, float]:
         """The terms that are found among these, with their strength."""
@@ -130,25 +116,17 @@ class Question(msgspec.Struct, frozen=True, gc=False):
         return sum(self.terms[term].weight * strength for term, strength in matched.items()) / self.total
 
     def evidence(self, matched: dict[str, float]) -> float:
-        """As `coverage`, but of the focus only, and of a long one nobody expects that one passage says all of it."""
-        said = sum(self.terms[term].focused * strength for term, strength in matched.items())
-        return min(1.0, said / min(self.total_focused, ENOUGH_WEIGHT))
-
-    def asked(self, matched: dict[str, float]) -> float:
-        """How much of what is asked is matched, 0 to 1."""
-        return sum(self.terms[term].asked * strength for term, strength in matched.items()) / self.total_asked
+        """As `coverage`, but of a long question nobody expects that one passage says all of it."""
+        said = sum(self.terms[term].gated * strength for term, strength in matched.items())
+        return min(1.0, said / min(self.total_gated, ENOUGH_WEIGHT))
 
 
 def understand(text: str, statistics: Statistics) -> Question:
     """Take a question apart against an index."""
     text = text[:CHARACTERS].strip()
-    pairs = _content(text, statistics)
-    focal = focus(text)
-    focused = {term for _, term in _content(focal, statistics)}
-    near = _near(pairs, _names(text), statistics)
-    asks = core(focal, lambda term: statistics.frequency(term) > 0 or term in near)
-    central = {term for _, term in _content(asks, statistics)}
-    asking = _asking(text, statistics)
+    pairs, names = _content(text), _names(text)
+    near = _near(pairs, names, statistics)
+    asks = core(text, lambda term: statistics.frequency(term) > 0 or term in near)
     codes = set(_CODE_NUMBER.findall(text))
     terms: dict[str, Term] = {}
     for word, term in pairs:
@@ -157,14 +135,13 @@ def understand(text: str, statistics: Statistics) -> Question:
         digits = term.isdigit() and term not in codes
         weak = digits or word in EVERYDAY or word.split("'")[0] in EVERYDAY
         share = DIGITS_WEIGHT if digits else EVERYDAY_WEIGHT if weak else 1.0
-        weight = min(statistics.rarity(term), 4.5 if weak else 8.5) * share * (1 if term in focused else STORY)
+        weight = min(statistics.rarity(term), 4.5 if weak else 8.5) * share
         meant = near.get(term, term)
         variants = {term: 1.0, meant: SYNONYM if meant != term else 1.0}
         variants |= {v: SYNONYM for v in SYNONYMS.get(meant, ()) if statistics.frequency(v)}
-        asked = weight * (1 if term in asking else CONTEXT)
         torn = not any(statistics.frequency(v) for v in variants)
-        gated = weight * (UNKNOWN_PAIR if torn else 1) if term in central and not digits else 0.0
-        terms.setdefault(term, Term(weight, asked, gated, weak, variants))
+        gated = 0.0 if digits else weight * (UNKNOWN_PAIR if torn else 1)
+        terms.setdefault(term, Term(weight, gated, weak, variants))
     if len(terms) > TERMS:
         terms = dict(sorted(terms.items(), key=lambda item: -item[1].weight)[:TERMS])
     return Question(
@@ -176,12 +153,11 @@ def understand(text: str, statistics: Statistics) -> Question:
         words={term: run for run in reversed(runs(text)) for term in tokens(run)},
         kind=_kind(text.lower()),
         total=sum(each.weight for each in terms.values()) or 1.0,
-        total_focused=sum(each.focused for each in terms.values()) or 1.0,
-        total_asked=sum(each.asked for each in terms.values()) or 1.0,
+        total_gated=sum(each.gated for each in terms.values()) or 1.0,
     )
 
 
-def _content(text: str, statistics: Statistics) -> list[tuple[str, str]]:
+def _content(text: str) -> list[tuple[str, str]]:
     """(word, term) of what carries the question; filler and particles of Chinese and Korean are left out."""
     pairs: list[tuple[str, str]] = []
     for run in runs(text):
@@ -190,27 +166,12 @@ def _content(text: str, statistics: Statistics) -> list[tuple[str, str]]:
         elif "\uac00" <= run[0] <= "\ud7a3":
             word = _PARTICLE.sub("", run) if len(run) > 2 else run
             if run not in _KOREAN_FILLER and word not in _KOREAN_FILLER:
-                pairs += [(word, term) for term in _across(tokens(word), statistics)]
+                pairs += [(word, term) for term in tokens(word)]
         else:
             for word in _CJK_FILLER.split(run):
                 if len(word) > 1 or word == run:
-                    pairs += [(word, term) for term in _across(tokens(word), statistics)]
+                    pairs += [(word, term) for term in tokens(word)]
     return pairs
-
-
-def _across(bigrams: list[str], statistics: Statistics) -> list[str]:
-    """Without the pairs that span two words: unknown ones between known ones."""
-    known = [statistics.frequency(bigram) > 0 for bigram in bigrams]
-    last = len(bigrams) - 1
-    return [b for i, b in enumerate(bigrams) if known[i] or not (0 < i < last and known[i - 1] and known[i + 1])]
-
-
-def _asking(text: str, statistics: Statistics) -> set[str]:
-    """The terms of the sentences with a question mark; of the whole text when there is none, or no other sentence."""
-    parts = sentences(text)
-    asks = [part for part in parts if part.rstrip().endswith(("?", "？"))]
-    chosen = asks if asks and len(asks) < len(parts) else parts
-    return {term for part in chosen for _, term in _content(part, statistics)}
 
 
 def _near(pairs: list[tuple[str, str]], names: list[str], statistics: Statistics) -> dict[str, str]:
@@ -242,7 +203,7 @@ def _names(text: str) -> list[str]:
     for match in _NAME.finditer(text):
         for word in runs(match.group()):
             low = word.lower()
-            if low not in STOP and low not in _NO_NAMES and not is_cjk(low):
+            if low not in STOP and low not in EVERYDAY and not is_cjk(low):
                 found.update(dict.fromkeys(term for term in tokens(low) if len(term) > 1))
     return sorted(found)
 

@@ -41,7 +41,7 @@ def openings(shelf: IndexReader, question: Question, pages: list[Page]) -> list[
         parts = heading.split(" > ")
         named = [part for part in parts if not generic(part)]
         of_leaf = _fit(question, tokens(named[-1] if generic(leaf) and named else leaf))
-        of_path = question.asked(question.matches(tokens(" ".join(parts))))
+        of_path = question.coverage(question.matches(tokens(" ".join(parts))))
         if of_leaf >= (LEAST_OF_ENTRY if is_entry(heading) else LEAST) and of_path >= LEAST_OF_PATH:
             score = of_leaf + PATH * of_path + OPENS * (ordinal == 0) - documents[document] / 100
             found.append(_Named(score, passage))
@@ -54,7 +54,7 @@ def _fit(question: Question, words: list[str]) -> float:
     """How much of the question a heading says; less when it says other things, too."""
     said = question.matches(words)
     known = sum(any(word in question.terms[term].variants for term in said) for word in words)
-    return question.asked(said) * (1 + known / len(words)) / 2 if words else 0.0
+    return question.coverage(said) * (1 + known / len(words)) / 2 if words else 0.0
 
 
 def _opening(stored: Stored, question: Question, score: float) -> Snippet:

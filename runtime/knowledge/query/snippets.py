@@ -182,7 +182,7 @@ def _of(shelf: IndexReader, question: Question, passage: Stored, strength: float
     sentences = _sentences(passage, question)
     # in a fixed order, so that sums are the same in every process
     weights = [[(term, shelf.rarity(term)) for term in sorted(each.terms)] for each in sentences]
-    asked = [question.asked(each.matched) for each in sentences]
+    asked = [question.coverage(each.matched) for each in sentences]
     text, found = passage.text, list[Snippet]()
     for i, first in enumerate(sentences):
         if not fit(text[first.start : first.prose_end], opens=first.opens):
@@ -215,7 +215,7 @@ def _of(shelf: IndexReader, question: Question, passage: Stored, strength: float
 
 def _relevance(question: Question, heading: dict[str, float], matched: dict[str, float]) -> float:
     full = {term: max(matched.get(term, 0.0), heading.get(term, 0.0)) for term in {**matched, **heading}}
-    return ASKED_WITH_HEADING * question.asked(full) + ASKED * question.asked(matched)
+    return ASKED_WITH_HEADING * question.coverage(full) + ASKED * question.coverage(matched)
 
 
 def _cue(question: Question, text: str, *, code: bool) -> float:

@@ -16,7 +16,6 @@ KNOWN = frozenset(tokens(DOCUMENTS))
     [
         ("My vpn disconnects, my colleague Jens has it too. What can we do?", "disconnects", "Jens"),
         ("I was in Oslo last week. How do I connect a printer?", "printer", "Oslo"),
-        ("The session key expires here in Hamburg", "session", "Hamburg"),
         ("How do I connect a printer for Mr. Tanaka?", "printer", "Tanaka"),
         ("Is the printer locked (the one of Acme GmbH)?", "locked", "Acme"),
         ("How do I connect my phone on a trip to Rome?", "phone", "Rome"),
