@@ -4,7 +4,7 @@ import math
 import re
 from itertools import pairwise
 
-from actors.text.tokenizer import EVERYDAY, is_cjk, runs, tokens, word_set
+from actors.text.tokenizer import EVERYDAY, is_cjk, runs, tokens
 from runtime.knowledge.index.index_reader import IndexReader
 from runtime.knowledge.query.analyze import Question
 from runtime.knowledge.query.ranking import Page
@@ -27,10 +27,6 @@ SUBJECT_RARITY = 3.0
 OTHER_PAGE = 0.5
 ENOUGH_EVIDENCE = 18.0
 """So many nats (inverse frequencies, added up) of literally matching words are no coincidence."""
-
-_DETERMINERS = word_set("a an the my our your his her their this that in on with from for to of at by via into")
-_ARTICLES = word_set("a an the my our your his her their this that me us it")
-_VERBS = word_set("is are was were do does did doesn't don't has have had can can't cannot will won't keeps shows says")
 
 
 def abstain(shelf: IndexReader, question: Question, pages: list[Page], chain: list[Page] | None = None) -> str:
@@ -108,29 +104,16 @@ def _telling(shelf: IndexReader, question: Question, top: list[Page]) -> bool:
 
 
 def _strange(shelf: IndexReader, question: Question) -> list[str]:
-    """Nouns and names of the question that the documents (almost) never have."""
-    words = [word.lower() for word in runs(question.core)]
+    """Words of the question, but those of any talk, that the documents (almost) never have, names first."""
     found: list[str] = []
-    for i, word in enumerate(words):
+    for word in map(str.lower, runs(question.core)):
         if word in EVERYDAY or is_cjk(word) or word.isdigit():
             continue
         for term in tokens(word):
             known = question.terms.get(term)
-            if known is None or any(shelf.frequency(v) > shelf.by_chance for v in known.variants):
-                continue
-            if term in question.names or _noun(words, i):
+            if known is not None and not any(shelf.frequency(v) > shelf.by_chance for v in known.variants):
                 found.append(term)
-    return found
-
-
-def _noun(words: list[str], i: int) -> bool:
-    """Whether the place of a word in its sentence is that of a noun."""
-    behind = words[i + 1] if i + 1 < len(words) else ""
-    if behind in _VERBS or (i and words[i - 1] in _DETERMINERS):
-        return True
-    if not behind:
-        return not words[i].endswith("ed")
-    return i > 1 and words[i - 2] in _DETERMINERS and behind not in _ARTICLES  # "the printer ate my" has a verb there
+    return sorted(found, key=lambda term: term not in question.names)
 
 
 def _compounds(question: Question) -> list[tuple[str, str, str]]:

@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Iterable
-from typing import Literal, Protocol
+from typing import Protocol
 
 import msgspec
 
@@ -30,13 +30,6 @@ TERMS = 60
 _NAME = re.compile(r"(?<![.?!:]\s)(?<!^)\b(?=\w*[A-Z])\w+(?:[._]\w+)*")
 _CODE_NUMBER = re.compile(
     r"(?:error|code|status|event|fehler|错误|代码|오류|에러)\s*(?:code|no\.?|number|#|:)?\s*#?(\d{2,})", re.IGNORECASE
-)
-_MUCH = re.compile(r"\bhow (?:much|many|long|often|large|big)\b|多少|多久|多大|几[个次天]|얼마|몇")
-_SEE = re.compile("(?:see|show) how")
-_WHAT = re.compile(r"\bwhat (?:is|are|does .* mean)\b|\bdifference\b|\bmeaning\b|什么是|是什么|区别|무엇|차이")
-_HOW = re.compile(
-    r"\bhow (?:do|can|to|could|should)\b|\bwhich (?:setting|command|parameter|option)\b|\bwhere do i\b|\bi want to\b|"
-    r"怎么|怎样|如何|어떻게|방법"
 )
 _CJK_FILLER = re.compile(
     "请问|多久|多少|多长时间|几天|你好|您好|谢谢|为什么|怎么样|怎么办|怎么|怎样|如何|什么|哪里|哪个|哪些|是否|可以|能否|能不能|需要|应该|我们|你们|他们|"
@@ -96,7 +89,6 @@ class Question(msgspec.Struct, frozen=True, gc=False):
     """Terms of words written like names."""
     words: dict[str, str]
     """Term -> the word as it was written."""
-    kind: Literal["how", "what", "much", "other"]
     total: float
     total_gated: float
 
@@ -151,7 +143,6 @@ def understand(text: str, statistics: Statistics) -> Question:
         order=[term for _, term in pairs if term in terms],
         names=[name for name in _names(asks) if name in terms],
         words={term: run for run in reversed(runs(text)) for term in tokens(run)},
-        kind=_kind(text.lower()),
         total=sum(each.weight for each in terms.values()) or 1.0,
         total_gated=sum(each.gated for each in terms.values()) or 1.0,
     )
@@ -206,14 +197,6 @@ def _names(text: str) -> list[str]:
             if low not in STOP and low not in EVERYDAY and not is_cjk(low):
                 found.update(dict.fromkeys(term for term in tokens(low) if len(term) > 1))
     return sorted(found)
-
-
-def _kind(text: str) -> Literal["how", "what", "much", "other"]:
-    if _MUCH.search(text) and not _SEE.search(text):
-        return "much"
-    if _WHAT.search(text):
-        return "what"
-    return "how" if _HOW.search(text) else "other"
 
 
 def rarity(passages: int, frequency: int) -> float:

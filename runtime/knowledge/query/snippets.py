@@ -31,10 +31,6 @@ EVERY_SENTENCE = -0.04
 ANAPHORIC = -0.2
 LONG = -0.1
 DENSITY = 0.3
-CUE = 0.12
-WITH_CODE = 0.1
-OVERVIEW = 0.12
-"""What something is stands rather in the opening section of its page."""
 PAGE_RANK = 0.6
 UNRANKED_STRENGTH = 0.4
 CLEAR, FIRST = 0.6, 0.3
@@ -51,19 +47,6 @@ _POINTER = re.compile(
     r"^(?:See|Refer to|For (?:more|further|details|additional)|Table \d+|Example \d+|Figure \d+|Prev|Next)\b|"
     r"see Section [\w.]+\.?\)?$"
 )
-_CUES = {
-    "how": re.compile(
-        r"\b(?:use|using|set|setting|run|execute|issue|specify|create|add|enable|configure|"
-        r"can be (?:done|used|set|achieved|changed)|you can|command|parameter|option|"
-        r"to (?:avoid|prevent|do this|allow|force))\b|"
-        r"使用|设置|点击|运行|可以|선택|설정|클릭|사용",
-        re.IGNORECASE,
-    ),
-    "what": re.compile(
-        r"\b(?:is|are) (?:an?|the|used|called|known)\b|\bmeans\b|\brefers? to\b|\bdiffer(?:s|ence)?\b|是|指"
-    ),
-    "much": re.compile(r"\d\s?(?:%|percent|[kMGT]?B\b|ms|s\b|seconds|minutes|元|天|个|원|일|개)|\bdefault\b"),
-}
 _OPENS = re.compile(rf"[A-Z\"'(“`*{CJK}]")
 _ITEM = re.compile(r"\n[ \t]*(?:[-*+•]|\d{1,9}[.)])[ \t]")
 _ROW = re.compile(r" [|—] ")
@@ -204,11 +187,9 @@ def _of(shelf: IndexReader, question: Question, passage: Stored, strength: float
             terms |= sentence.terms
             dense += asked[i + n]
             score = bonus + PASSAGE_STRENGTH * strength + OPENING * (i == 0) + LONG * (prose > LONG_CHARACTERS)
-            score += OVERVIEW * (question.kind == "what" and passage.leaf == passage.title)
             score += ASKED_DENSE * dense / (n + 1) + EVERY_SENTENCE * n
             score += ANAPHORIC * anaphoric
             score += _relevance(question, heading, matched) + DENSITY * math.sqrt(answering / (mass or 1.0))
-            score += _cue(question, text[first.start : sentence.end], code=sentence.end > sentence.prose_end)
             found.append(Snippet(passage, first.start, sentence.end, score, dict(matched), terms))
     return found
 
@@ -216,13 +197,6 @@ def _of(shelf: IndexReader, question: Question, passage: Stored, strength: float
 def _relevance(question: Question, heading: dict[str, float], matched: dict[str, float]) -> float:
     full = {term: max(matched.get(term, 0.0), heading.get(term, 0.0)) for term in {**matched, **heading}}
     return ASKED_WITH_HEADING * question.coverage(full) + ASKED * question.coverage(matched)
-
-
-def _cue(question: Question, text: str, *, code: bool) -> float:
-    cue = _CUES.get(question.kind)
-    if cue is None:
-        return 0.0
-    return CUE * bool(cue.search(text)) + WITH_CODE * (question.kind == "how" and code)
 
 
 def fit(sentence: str, *, opens: bool) -> bool:
