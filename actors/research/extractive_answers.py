@@ -53,7 +53,7 @@ def answer(task: ModelRequest) -> Answer:
     findings, question = task.findings or SearchHits(), request.question
     if findings.abstain or not findings.passages:
         return Answer()
-    asked = asked_by(question, request.task, request.sides, findings.weights)
+    asked = asked_by(question, request.task, findings.weights)
     chosen = chosen_of(candidates(findings, asked), request.learnings, QUOTES)
     claims = tuple(each.claim() for each in readable(chosen, question))
     open_ends = found_in(

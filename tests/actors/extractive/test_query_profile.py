@@ -1,11 +1,11 @@
 """What a question is about, and what each of its words tells."""
 
 from actors.evidence.passages import Passage
-from actors.extractive.query_profile import Asked, asked_by, names_entry, weigh
+from actors.extractive.query_profile import Asked, asked_by, weigh
 
 
-def asked(question: str, *sides: str, **weights: float) -> Asked:
-    return asked_by(question, question, sides, tuple(weights.items()))
+def asked(question: str, **weights: float) -> Asked:
+    return asked_by(question, question, tuple(weights.items()))
 
 
 def under(heading: str, title: str = "Tide mills") -> Passage:
@@ -28,27 +28,8 @@ def test_parts_of_an_identifier_are_no_words_of_prose_unless_the_question_names_
     assert "cost" in asked("What does mill_cost_limit do?").read("Set mill_cost_limit first.")
 
 
-def test_an_aspect_is_told_in_the_words_that_sources_use_for_it() -> None:
-    question = asked("What are the drawbacks of tide mills?")
-    assert question.aspects <= question.read("A tide mill cannot work at high tide.")
-    assert not question.aspects & question.read("A tide mill has a wheel.")
-
-
 def test_headings_that_say_all_of_a_question_answer_it_with_all_that_stands_below_them() -> None:
     question = asked("What are the limitations of tide mills?")
     assert question.is_whole_answer(under("Tide mills > Restrictions"))
     assert not question.is_whole_answer(under("Tide mills > Upkeep"))
     assert not question.is_whole_answer(under("Mills > gate_limit (integer)"))
-
-
-def test_an_entry_is_asked_for_by_its_name_or_by_all_that_begins_like_the_subject() -> None:
-    assert names_entry("Gates > gate_height (number)", asked("What is gate_height?"))
-    assert not names_entry("Gates > wheel_speed (number)", asked("What is gate_height?"))
-    assert names_entry("Gates > gate_height (number)", asked("How do I configure a gate?", gate=5.0))
-    assert not names_entry("Gates > gate_height (number)", asked("Why do mills have a gate of oak?", oak=6.0, gate=2.0))
-
-
-def test_a_side_with_an_identifier_is_spoken_of_by_that_alone() -> None:
-    question = asked("mill_dump vs mill_copy", "mill_dump", "mill_copy")
-    assert all(side("Use mill_copy, not mill_dump.") for side in question.sides)
-    assert not all(side("A dump is a copy of the mill.") for side in question.sides)

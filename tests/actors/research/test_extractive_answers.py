@@ -96,21 +96,6 @@ def test_a_deeper_round_does_not_wander_from_the_subject_of_the_task() -> None:
     assert texts(answer(asked(question, wandering)))
 
 
-def test_an_entry_of_a_reference_answers_for_its_own_name_only() -> None:
-    entry = passage("a", "Functions > mill_open (gate)", "The name of the newly built tide mill of the village.")
-    named = passage("b", "Functions > gate_height (number)", "Sets how far the gate of the mill opens at night.")
-    assert texts(answer(asked("What is a tide mill?", entry))) == []
-    assert texts(answer(asked("What is gate_height?", named)))
-    assert texts(answer(asked("What is wheel_speed?", named))) == []
-
-
-def test_a_question_that_compares_wants_sentences_on_both_sides() -> None:
-    both = "Tide mills rest at low tide while wind mills rest in a calm."
-    found = passage("a", "Mills", both, "A wind mill has four sails of oak and one door.", title="Mills")
-    said = answer(asked("Compare tide mills and wind mills", found, sides=("tide mills", "wind mills")))
-    assert texts(said) == [both]
-
-
 def test_quotes_that_leave_no_word_unsaid_are_taken_for_an_answer() -> None:
     found = passage("a", "Tide mills", STORES, "Each tide mill of the coast can store the water of one night.")
     assert answer(asked("How does a tide mill store water?", found)).answered
@@ -190,13 +175,6 @@ def test_code_is_for_who_asks_how_something_is_done() -> None:
     found = Passage("a#1", "a", "Tide mills", "Tide mills > Gates", code, 0, len(code), score=10.0, quotes=(place,))
     assert texts(answer(asked("How do I open the gate of a tide mill?", found))) == [code]
     assert texts(answer(asked("How does the gate of a tide mill open?", found))) == []
-
-
-def test_what_has_the_words_of_a_thing_apart_does_not_speak_of_it() -> None:
-    very = "A gate lock keeps the children of the village away from the wheel."
-    apart = passage("b", "Tide mills", "To lock a boat in, the miller closes the lower gate at once.")
-    question = "What is a gate lock for?"
-    assert texts(answer(asked(question, passage("a", "Tide mills", very), apart))) == [very]
 
 
 def test_under_a_heading_that_says_all_of_the_question_other_words_answer_it() -> None:

@@ -119,7 +119,7 @@ RESEARCH: dict[str, Callable[[str], object]] = {
     "line": lambda text: markdown._said(ReportSentence(text, (1,), text, text)),
     "parts": reading.parts,
     "fit": lambda text: (reading.fit(text), reading.refers(text), reading.points(text)),
-    "asked": lambda text: query_profile.asked_by(text, text, (text,)),
+    "asked": lambda text: query_profile.asked_by(text, text),
     "defines": lambda text: quote_candidates.defines(text, text),
 }
 
