@@ -72,15 +72,6 @@ _SEVERAL = re.compile(rf"{_NAME}(?:(?:,\s*(?:and\s+|or\s+)?|\s+and\s+|\s+or\s+){
 _NAMES = re.compile(r"\b(?:(?!I\b)\w*[A-Z]\w*|\w+_\w+)\b")
 NAMED_WORDS = 3
 """So many words of the question before it say what such a question is about."""
-_ACTIVITY = re.compile(
-    r"\bhow (?:long|many|much|often)\b|"
-    r"\b(?:tun(?:e|es|ed|ing)|monitor(?:s|ed|ing)?|configur(?:e|es|ed|ing)|set(?:s|ting|tings)?(?:\s+up)?|setup|"
-    r"choos(?:e|es|ing)|cho(?:ice|sen)|find(?:s|ing)?|mak(?:e|es|ing)|work(?:s|ing)?|handl(?:e|es|ing)|decid(?:e|es|ing)|"
-    r"differ(?:s|ences?|ent)?|manag(?:e|es|ing)|improv(?:e|es|ing)|optimi[sz](?:e|es|ing)|do(?:es|ing)?|"
-    r"happen(?:s|ing)?|best|practices?|ways?|kinds?|types?|explain|describe|start(?:ed)?|learn|troubleshoot(?:ing)?|"
-    r"behav(?:e|es|ior|iour)|determin(?:e|es)|need(?:s|ed)?|allow(?:s|ed)?|prevent(?:s|ing)?|avoid(?:s|ing)?)\b",
-    re.IGNORECASE,
-)
 VAGUE = 2
 """With so few words and no name a question does not say what it is about."""
 
@@ -150,12 +141,6 @@ def _subject(question: str) -> str:
     """The same with its article, to stand in a sentence."""
     found = _SUBJECT.match(question.strip())
     return next(each for each in found.groups() if each).strip() if found else ""
-
-
-def essence(question: str) -> str:
-    """What a question is about, without what somebody does with it: "tune" and "choose" are no subjects."""
-    found = " ".join(_ACTIVITY.sub(" ", question).split())
-    return found if terms(found) else question
 
 
 def _asking(text: str) -> frozenset[str]:
@@ -232,7 +217,7 @@ def _clauses(part: str) -> list[str]:
         elif len(terms(piece)) <= VAGUE and not _NAMES.search(piece[1:]):
             about_names = " ".join(_NAMES.findall(pieces[0][1:]))
             if len(terms(piece)) < VAGUE:
-                about_names = about_names or keywords(essence(pieces[0]), NAMED_WORDS)
+                about_names = about_names or keywords(pieces[0], NAMED_WORDS)
             piece = f"{piece.rstrip('?？ ')} ({about_names})" if about_names else piece
         found.append(piece)
     ending = "?" if _ASKS.search(part) else ""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from actors.evidence.heading_types import is_entry, nearest
 from actors.evidence.passages import Passage
-from actors.extractive.decompose import decompose, essence
+from actors.extractive.decompose import decompose
 from actors.text.keywords import in_order, share, terms
 
 OPENS_ON = 0.5
@@ -20,8 +20,6 @@ WHOLE = 0.9
 """Where the headings say so much of a question, all that stands below them answers it."""
 UNKNOWN = 0.2
 """What a word counts that no document has, beside a middling one: whether the others do is judged by the search."""
-ACTIVITY = 0.3
-"""What a word counts that says what is done with the subject, such as "tune"."""
 CODE, FORMULA = 8, 2
 """Lines of code that a quote may end with: of who asks how something is done, and of everybody else."""
 
@@ -88,15 +86,10 @@ def asked_by(question: str, whole: str, weights: Sequence[tuple[str, float]] = (
 
 
 def weigh(question: str, weights: Sequence[tuple[str, float]]) -> dict[str, float]:
-    """The terms of a question with what each tells; what somebody does with the subject tells little."""
+    """The terms of a question with what each tells."""
     known: dict[str, float] = {}
     for word, weight in weights:
         for term in terms(word):
             known[term] = max(known.get(term, 0.0), math.sqrt(max(0.0, weight)))
     middle = sum(known.values()) / len(known) if any(known.values()) else 1.0
-    subjects = terms(essence(question))
-    strange = UNKNOWN * middle
-    return {
-        term: (known.get(term, middle) or strange) * (1.0 if term in subjects else ACTIVITY)
-        for term in in_order(question)
-    }
+    return {term: known.get(term, middle) or UNKNOWN * middle for term in in_order(question)}

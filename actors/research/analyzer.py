@@ -7,7 +7,7 @@ import msgspec
 import structlog
 
 from actors.evidence.passages import SearchHits
-from actors.extractive.decompose import essence, names, subject
+from actors.extractive.decompose import subject
 from actors.ports import BudgetSpent, Completion, Model, ModelRequest, PortFailed, Reading
 from actors.research.analysis_summary import analysis_summary
 from actors.research.landscape import is_choice, lookups, survey, telling
@@ -73,15 +73,8 @@ class Analyzer(Actor[AnalyzeSources]):
         return found[: len(plan.questions)], found[len(plan.questions) :]
 
     async def _found(self, asked: Sequence[str], message: AnalyzeSources, within: float) -> tuple[SearchHits, ...]:
-        """The passages on each question; one that is refused is asked again by what it is about alone."""
-        found = list(await self._reading.passages(asked, message.pages, within=within))
-        about = [names(each) or essence(each) for each in asked]
-        again = {n: about[n] for n, each in enumerate(asked) if found[n].abstain and about[n] != each}
-        if again:
-            second = await self._reading.passages(tuple(again.values()), message.pages, within=within)
-            for place, findings in zip(again, second, strict=True):
-                found[place] = findings
-        return tuple(found)
+        """The passages on each question."""
+        return await self._reading.passages(asked, message.pages, within=within)
 
     async def _answers(
         self, message: AnalyzeSources, plan: Plan, found: Sequence[SearchHits], ctx: Context

@@ -1,9 +1,8 @@
 """A plan by rules: what to ask and what to search for, when no model says it, and within which bounds a model may."""
 
-import re
 from collections.abc import Iterable, Sequence
 
-from actors.extractive.decompose import BESIDES, QUESTIONS, decompose, deduplicate, essence, keywords
+from actors.extractive.decompose import BESIDES, QUESTIONS, decompose, deduplicate, keywords
 from actors.research.leads import build_queries, drop_known
 from actors.research.models import Plan, ResearchOptions
 from actors.research.output_schemas import PlanDraft
@@ -16,15 +15,6 @@ QUESTION_CHARACTERS = 300
 CONTEXT_WORDS = 5
 """So many words of the task go with a direction that shares none with it."""
 BROADER_WORDS = 3
-
-
-_RESTRICTIONS = re.compile(r"\b(?:limitations?|limits|caveats|drawbacks|disadvantages|shortcomings)\b", re.IGNORECASE)
-_ASPECT = re.compile(
-    r"\b(?:the )?(?:main )?(?:(?:dis)?advantages?|pros|cons|benefits?|limitations?|limits|caveats|drawbacks|"
-    r"shortcomings)\b(?:\s+(?:and|or)\b)?(?:\s+of\b)?",
-    re.IGNORECASE,
-)
-"""Where nothing is found on an aspect, the pages on the subject may still have a section on it."""
 
 
 def draft_plan(
@@ -51,8 +41,6 @@ def draft_plan(
     asked = decompose(text)
     queries = [*asked.questions]
     queries += (keywords(text), *asked.sides) if asked.criteria else ()
-    queries += (_RESTRICTIONS.sub("restrictions", each) for each in asked.questions if _RESTRICTIONS.search(each))
-    queries += (_ASPECT.sub("", essence(each)) for each in asked.questions if _ASPECT.search(each))
     if len(asked.questions) > 1 and not asked.sides:
         queries.append(keywords(text))
     return PlanDraft(asked.questions, tuple(queries), asked.sides, asked.criteria)
@@ -61,7 +49,7 @@ def draft_plan(
 def _anew(direction: str, task: str) -> str:
     """The query of a direction; a question that stayed open is searched for by what it is about."""
     if direction.endswith(("?", "？")):
-        return keywords(essence(direction))
+        return keywords(direction)
     return in_context(direction, task)
 
 

@@ -37,12 +37,6 @@ _SHORTEST = 4
 """A stem is at least so long."""
 
 
-_SAME = dict.fromkeys(("restriction", "restrict", "caveat", "drawback", "disadvantag", "shortcom"), "limit") | {
-    "benefit": "advantag"
-}
-"""Words under which sources tell what a task asks for by another one."""
-
-
 def terms(text: str) -> frozenset[str]:
     """The terms of a text that say what it is about."""
     return frozenset(in_order(text))
@@ -72,11 +66,6 @@ def alike(one: frozenset[str], other: frozenset[str]) -> float:
 
 
 def _stem(word: str) -> str:
-    stem = _cut(word)
-    return _SAME.get(stem, stem)
-
-
-def _cut(word: str) -> str:
     if not word.isalpha() or not word.isascii():
         return word
     for ending in _ENDINGS:

@@ -51,7 +51,7 @@ def test_whole_sentences_are(said: str) -> None:
     [
         "This opens the gate at night.", "It opens at night.", "For example, the gate opens at night.",
         "However, the gate stays shut.", "In this case the gate stays shut.", "The latter opens at night.",
-        "When this happens the gate is shut.", "Each gate uses this parameter at night.", "As you see, it opens.",
+        "When this happens the gate is shut.", "As you see, it opens.",
     ],
 )  # fmt: skip
 def test_a_sentence_that_leans_on_the_one_before_it_is_known(said: str) -> None:

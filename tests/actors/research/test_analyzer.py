@@ -124,25 +124,6 @@ async def test_passages_that_cannot_be_searched_are_said() -> None:
     assert [each.note for each in event.sections] == ["The index is damaged."] * 2
 
 
-async def test_a_question_that_is_refused_is_asked_again_by_the_names_in_it() -> None:
-    class Refuses(Finds):
-        async def passages(
-            self, questions: Sequence[str], pages: Sequence[Page], *, within: float
-        ) -> tuple[SearchHits, ...]:
-            found = await super().passages(questions, pages, within=within)
-            return tuple(
-                f if q == "gate_height" else SearchHits(abstain="No.") for q, f in zip(questions, found, strict=True)
-            )
-
-    text = "gate_height sets how far the gate opens at night."
-    entry = Passage("g#1", "g", "Gates", "Gates > gate_height (metres)", text, 0, len(text), score=1.0,
-                    quotes=(Span(0, len(text), 1.0),))  # fmt: skip
-    questions = ("How should gate_height be tuned?", "How is oak grown?")
-    event = await analyze(extractive(), order(text=questions[0], plan=Plan(questions, questions, ())), Refuses(entry))
-    assert said(event) == [text]
-    assert event.sections[1].note == "No."
-
-
 @pytest.mark.req("DR-5")
 async def test_open_ends_lead_to_another_round_while_there_is_room() -> None:
     model = Scripted({Answer: Answer((Claim(OPENS, 1, OPENS),), ("silt in ponds", "eels"))})

@@ -178,7 +178,7 @@ def test_code_is_for_who_asks_how_something_is_done() -> None:
 
 
 def test_under_a_heading_that_says_all_of_the_question_other_words_answer_it() -> None:
-    below = passage("a", "Tide mills > Restrictions", "The wheel does not turn at high water.")
+    below = passage("a", "Tide mills > Limitations", "The wheel does not turn at high water.")
     beside = passage("b", "Tide mills", "Tide mills have been built on this coast since the year 1100.")
     found = texts(answer(asked("What are the limitations of tide mills?", below, beside)))
     assert found == ["The wheel does not turn at high water."]

@@ -118,7 +118,7 @@ RESEARCH: dict[str, Callable[[str], object]] = {
     "escaped": markdown.escape,
     "line": lambda text: markdown._said(ReportSentence(text, (1,), text, text)),
     "parts": reading.parts,
-    "fit": lambda text: (reading.fit(text), reading.refers(text), reading.points(text)),
+    "fit": lambda text: (reading.fit(text), reading.refers(text)),
     "asked": lambda text: query_profile.asked_by(text, text),
     "defines": lambda text: quote_candidates.defines(text, text),
 }
