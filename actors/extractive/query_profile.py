@@ -14,21 +14,11 @@ OPENS_ON = 0.5
 """A section speaks from its first sentence on of what its heading, or that of its page, says of the question so far."""
 TELLING = 0.6
 """A word of the question is what it is about when it tells so much of what the most telling one tells."""
-SHORT = 2
-"""A question of so few terms wants all of them."""
 WHOLE = 0.9
 """Where the headings say so much of a question, all that stands below them answers it."""
 UNKNOWN = 0.2
 """What a word counts that no document has, beside a middling one: whether the others do is judged by the search."""
-CODE, FORMULA = 8, 2
-"""Lines of code that a quote may end with: of who asks how something is done, and of everybody else."""
 
-IDENTIFIER = re.compile(r"\b(?=[\d_]{0,60}[A-Za-z])\w{0,60}_\w{1,60}\b")
-_HOW = re.compile(
-    r"\bhow (?:to|(?:do|can|should|could|would) (?:i|we|you|one|users?))\b|\bexamples?\b|\bsyntax\b|\bcommands?\b|"
-    r"如何|怎么|怎样|어떻게|방법",
-    re.IGNORECASE,
-)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n\n+")
 
 
@@ -40,16 +30,10 @@ class Asked(NamedTuple):
     """Its terms, and what each tells."""
     about: tuple[frozenset[str], ...]
     """The terms of each question of the whole task."""
-    code: int
-    """Lines of code that a quote may end with."""
-
-    def read(self, text: str) -> frozenset[str]:
-        """The terms of a text of prose: parts of identifiers are none, unless the question names one."""
-        return terms(text if IDENTIFIER.search(self.question) else IDENTIFIER.sub(" ", text))
 
     def best(self, text: str) -> float:
         """The share of the question that the best sentence of a text says."""
-        return max(self.share(self.read(each)) for each in _SENTENCE.split(text))
+        return max(self.share(terms(each)) for each in _SENTENCE.split(text))
 
     def share(self, have: frozenset[str]) -> float:
         """How much of the question some terms say, 0 to 1."""
@@ -79,10 +63,7 @@ def asked_by(question: str, whole: str, weights: Sequence[tuple[str, float]] = (
 
     :param weights: its words with what each tells, where the search knows.
     """
-    return Asked(
-        question, weigh(question, weights), tuple(map(terms, decompose(whole).questions)),
-        CODE if _HOW.search(question) else FORMULA,
-    )  # fmt: skip
+    return Asked(question, weigh(question, weights), tuple(map(terms, decompose(whole).questions)))
 
 
 def weigh(question: str, weights: Sequence[tuple[str, float]]) -> dict[str, float]:

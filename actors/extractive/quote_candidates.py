@@ -7,8 +7,7 @@ from typing import NamedTuple
 from actors.evidence.claims import Claim
 from actors.evidence.heading_types import leaf, nearest
 from actors.evidence.passages import Passage, SearchHits, Span
-from actors.extractive.decompose import subject
-from actors.extractive.query_profile import IDENTIFIER, OPENS_ON, SHORT, WHOLE, Asked
+from actors.extractive.query_profile import OPENS_ON, WHOLE, Asked
 from actors.extractive.standalone import standalone_parts
 from actors.text.keywords import share, terms
 
@@ -27,11 +26,6 @@ IN_LEAF, IN_PATH, HEADED, FOUND, PAGE = 0.5, 0.2, 1.0, 0.4, 0.2
 question, the score of the search, and that of the page."""
 UNQUOTED = 0.5
 """What a paragraph counts that the search did not single out, beside one that it did."""
-DEFINES = 0.5
-"""For a sentence that says what the thing asked for is."""
-
-_CLAUSE = re.compile(r"(?:When|If|While|Because|Since|To|In|For|By|With|After|Before|On|At|As|Where|Unless)\b")
-_SAYS_WHAT = re.compile(r"is|are|means?|refers?|provides?|allows?|lets?|enables?|consists?")
 _WHAT = re.compile(r"^(?:what (?:is|are|does)\b|explain\b|define\b|什么是|.{1,40}是什么)", re.IGNORECASE)
 
 
@@ -76,7 +70,7 @@ def candidates(found: SearchHits, asked: Asked) -> list[Quote]:
             continue
         for place in (*passage.quotes, *_paragraphs(passage, UNQUOTED * best)):
             bears = _anything if headed or (opens and place.start == 0) else _bearing(asked.wanted)
-            stands = standalone_parts(passage, place, bears, asked.code)
+            stands = standalone_parts(passage, place, bears)
             if stands is None:
                 continue
             quote = Quote(0.0, number, passage, stands)
@@ -114,7 +108,7 @@ def _on_topic(quote: Quote, asked: Asked, first: bool) -> bool:
         return False
     near = terms(f"{quote.passage.title} {leaf(quote.passage.heading)}")
     says_so = asked.best(quote.text) >= SAYS_SO or (first and asked.share(near) >= OPENS_ON)
-    return says_so and bool(asked.telling & (near | asked.read(quote.text)))
+    return says_so and bool(asked.telling & (near | terms(quote.text)))
 
 
 def _paragraphs(passage: Passage, score: float) -> Iterable[Span]:
@@ -123,16 +117,6 @@ def _paragraphs(passage: Passage, score: float) -> Iterable[Span]:
         if not any(each.start < at + len(paragraph) and each.end > at for each in passage.quotes):
             yield Span(at, at + len(paragraph), score)
         at += len(paragraph) + 2
-
-
-def defines(text: str, question: str) -> float:
-    """A bonus for a sentence that begins with what the question is about, when that is asked: twice if it says so."""
-    about = terms(subject(question) or (question if len(terms(question)) <= SHORT else ""))
-    opening = IDENTIFIER.sub("", text).split()[: len(about) + 2]
-    asked = _WHAT.match(question) or len(terms(question)) <= SHORT
-    if not asked or not about or _CLAUSE.match(text) or not about <= terms(" ".join(opening[: len(about) + 1])):
-        return 0.0
-    return DEFINES * (2 if any(_SAYS_WHAT.fullmatch(word) for word in opening) else 1)
 
 
 def _anything(said: str) -> bool:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from actors.evidence.facts import facts
-from actors.extractive.quote_candidates import NEAR_QUOTE, Quote, defines
+from actors.extractive.quote_candidates import NEAR_QUOTE, Quote
 from actors.text.keywords import alike, terms
 
 QUOTES_OF_A_PAGE = 3
@@ -51,12 +51,7 @@ def _same(text: str, said: frozenset[str], other: str) -> bool:
     return not facts(_ASIDE.sub("", text)).quantities - facts(_ASIDE.sub("", other)).quantities
 
 
-def readable(chosen: list[Quote], question: str) -> list[Quote]:
-    """What says what the thing is first, then page by page, the best page first, each in its own order."""
+def readable(chosen: list[Quote]) -> list[Quote]:
+    """Page by page, the best page first, each in its own order."""
     rank = {each.passage.source: place for place, each in reversed(list(enumerate(chosen)))}
-    return sorted(
-        chosen,
-        key=lambda each: (
-            -defines(each.text, question), rank[each.passage.source], each.passage.start + each.place.start
-        ),
-    )  # fmt: skip
+    return sorted(chosen, key=lambda each: (rank[each.passage.source], each.passage.start + each.place.start))

@@ -11,6 +11,8 @@ from actors.text.sentences import sentences
 LONGEST = 560
 """Characters of one quote."""
 SENTENCES = 4
+CODE_LINES = 8
+"""Of the code at most, that the last sentence may introduce."""
 BACK = 3
 """So many sentences before a quote are looked at for what its "this" means."""
 ASIDE = 90
@@ -76,12 +78,11 @@ class Part(NamedTuple):
     """Parts of one block follow each other within a paragraph or list."""
 
 
-def standalone_parts(passage: Passage, place: Span, bears: Callable[[str], bool], code_lines: int) -> Span | None:
+def standalone_parts(passage: Passage, place: Span, bears: Callable[[str], bool]) -> Span | None:
     """
     The sentences at a place that can stand alone, with the one before them where they point back; None when none can.
 
     :param bears: whether a sentence says something of what is asked.
-    :param code_lines: of the code at most, that its last sentence may introduce.
     """
     text = passage.text
     every = parts(text)
@@ -93,7 +94,7 @@ def standalone_parts(passage: Passage, place: Span, bears: Callable[[str], bool]
         core = core[1:]
     else:
         return None
-    last = _closing(text, every, first, core[-1], bears, code_lines)
+    last = _closing(text, every, first, core[-1], bears)
     if last is None:
         return None
     start = every[first].start
@@ -144,9 +145,7 @@ def _opening(text: str, every: list[Part], at: int) -> int | None:
     return None
 
 
-def _closing(
-    text: str, every: list[Part], first: int, last: int, bears: Callable[[str], bool], code_lines: int
-) -> int | None:
+def _closing(text: str, every: list[Part], first: int, last: int, bears: Callable[[str], bool]) -> int | None:
     """The last part of a quote that begins here; None when nothing of it would bear on what is asked."""
     best: int | None = None
     for count, i in enumerate(range(first, last + 1)):
@@ -155,7 +154,7 @@ def _closing(
         if part.kind == "code" and i > first:
             introduced = text[: part.start].rstrip().endswith((":", "："))
             end = _code_end(every, i)
-            short = text[part.start : every[end].end].count("\n") < code_lines
+            short = text[part.start : every[end].end].count("\n") < CODE_LINES
             return end if introduced and short else best
         alien = part.block != every[first].block or part.kind == "other"
         if alien or count == SENTENCES or (count and part.end - every[first].start > LONGEST) or not fit(said):

@@ -7,8 +7,8 @@ import msgspec
 from actors.evidence.claims import Claim
 from actors.evidence.heading_types import QUADRANTS, alternatives, is_entry, quadrant
 from actors.evidence.passages import SearchHits, Span
-from actors.extractive.query_profile import FORMULA, asked_by
-from actors.extractive.quote_candidates import Quote, candidates, defines
+from actors.extractive.query_profile import asked_by
+from actors.extractive.quote_candidates import Quote, candidates
 from actors.extractive.quote_selection import chosen_of, readable
 from actors.extractive.standalone import standalone_parts
 from actors.ports import Completion, ModelRequest
@@ -55,7 +55,7 @@ def answer(task: ModelRequest) -> Answer:
         return Answer()
     asked = asked_by(question, request.task, findings.weights)
     chosen = chosen_of(candidates(findings, asked), request.learnings, QUOTES)
-    claims = tuple(each.claim() for each in readable(chosen, question))
+    claims = tuple(each.claim() for each in readable(chosen))
     open_ends = found_in(
         findings.passages, request.task, request.explored,
         quoted={each.passage.heading for each in chosen}, pages={each.passage.source for each in chosen},
@@ -70,7 +70,7 @@ def overview(task: ModelRequest) -> Overview:
     findings, whole = task.findings or SearchHits(), request.question
     wanted = terms(whole)
     quotes = [
-        Quote(_weight(place.of(p), p.heading, wanted) + defines(place.of(p), whole), n, p, place)
+        Quote(_weight(place.of(p), p.heading, wanted), n, p, place)
         for n, p in enumerate(findings.passages, 1)
         for place in p.quotes
         if not is_entry(p.heading) and "\n\n" not in place.of(p)  # running text shows neither headings nor code
@@ -81,7 +81,7 @@ def overview(task: ModelRequest) -> Overview:
         if len(each.text) < room and len(chosen) < OVERVIEW_QUOTES:
             chosen.append(each)
             room -= len(each.text) + 1
-    return Overview(tuple(each.claim() for each in readable(chosen, whole)))
+    return Overview(tuple(each.claim() for each in readable(chosen)))
 
 
 def landscape(task: ModelRequest) -> Landscape:
@@ -93,7 +93,7 @@ def landscape(task: ModelRequest) -> Landscape:
     for number, passage in enumerate(findings.passages, 1):
         if not about & terms(f"{passage.title} {passage.heading}"):
             continue
-        place = standalone_parts(passage, Span(0, len(passage.text)), _anything, FORMULA)
+        place = standalone_parts(passage, Span(0, len(passage.text)), _anything)
         if place is None:
             continue
         quote = Quote(0.0, number, passage, place)

@@ -28,7 +28,6 @@ IN_PATH, IN_LEAF = 0.5, 0.65
 ASKED_WITH_HEADING, ASKED, ASKED_DENSE, PASSAGE_STRENGTH = 0.6, 0.4, 0.3, 0.2
 OPENING = 0.12
 EVERY_SENTENCE = -0.04
-ANAPHORIC = -0.2
 LONG = -0.1
 DENSITY = 0.3
 PAGE_RANK = 0.6
@@ -36,13 +35,6 @@ UNRANKED_STRENGTH = 0.4
 CLEAR, FIRST = 0.6, 0.3
 """Where the next passage of a page has less than this share of the first one's score, the first is quoted first."""
 
-_ANAPHOR = re.compile(
-    r"(?!It is (?:possible|recommended|necessary|important|useful|often|also|best|wise|advisable)|"
-    r"This (?:section|chapter|command|function|parameter|option|module|page))"
-    r"(?:This|These|That|Those|It|Its|They|Such|However|Therefore|Also|But|And|Or|So|Then|Additionally|Moreover|"
-    r"Furthermore|Instead|In this case|If so|Likewise|Otherwise|The latter|Both)\b|"
-    r"这|那|它|其|此|但|因此|所以|이것|그것|그러나"
-)
 _POINTER = re.compile(
     r"^(?:See|Refer to|For (?:more|further|details|additional)|Table \d+|Example \d+|Figure \d+|Prev|Next)\b|"
     r"see Section [\w.]+\.?\)?$"
@@ -170,7 +162,6 @@ def _of(shelf: IndexReader, question: Question, passage: Stored, strength: float
     for i, first in enumerate(sentences):
         if not fit(text[first.start : first.prose_end], opens=first.opens):
             continue
-        anaphoric = bool(_ANAPHOR.match(text, first.start))
         prose, matched, terms = 0, dict[str, float](), frozenset[str]()
         dense = mass = answering = 0.0
         for n, sentence in enumerate(sentences[i : i + RUN]):
@@ -188,7 +179,6 @@ def _of(shelf: IndexReader, question: Question, passage: Stored, strength: float
             dense += asked[i + n]
             score = bonus + PASSAGE_STRENGTH * strength + OPENING * (i == 0) + LONG * (prose > LONG_CHARACTERS)
             score += ASKED_DENSE * dense / (n + 1) + EVERY_SENTENCE * n
-            score += ANAPHORIC * anaphoric
             score += _relevance(question, heading, matched) + DENSITY * math.sqrt(answering / (mass or 1.0))
             found.append(Snippet(passage, first.start, sentence.end, score, dict(matched), terms))
     return found

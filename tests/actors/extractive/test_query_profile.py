@@ -22,11 +22,6 @@ def test_a_word_that_no_document_has_tells_little_for_the_search_has_judged_it()
     assert told["mill"] > told["reimburs"] > 0
 
 
-def test_parts_of_an_identifier_are_no_words_of_prose_unless_the_question_names_one() -> None:
-    assert "cost" not in asked("What does a mill cost?").read("Set mill_cost_limit first.")
-    assert "cost" in asked("What does mill_cost_limit do?").read("Set mill_cost_limit first.")
-
-
 def test_headings_that_say_all_of_a_question_answer_it_with_all_that_stands_below_them() -> None:
     question = asked("What are the limitations of tide mills?")
     assert question.is_whole_answer(under("Tide mills > Limitations"))

@@ -12,11 +12,11 @@ def passage(text: str) -> Passage:
     return Passage("p#1", "p", "P", "P > Q", text, 0, len(text))
 
 
-def stands(text: str, words: str, code_lines: int = 8, about: str = "") -> str:
+def stands(text: str, words: str, about: str = "") -> str:
     """What stands of a text at some of its words."""
     at = text.index(words)
     source = passage(text)
-    found = standalone_parts(source, Span(at, at + len(words)), lambda said: about in said, code_lines)
+    found = standalone_parts(source, Span(at, at + len(words)), lambda said: about in said)
     return found.of(source) if found else ""
 
 
@@ -88,14 +88,13 @@ def test_code_comes_with_the_sentence_that_introduces_it_and_never_alone() -> No
 def test_long_code_is_left_to_those_who_read_the_page() -> None:
     text = "Open the gate of the mill so:\n\n" + "\n".join(f"    line {n}" for n in range(9))
     assert stands(text, text) == ""
-    assert stands(text, text, 20).endswith("line 8")
 
 
 @given(st.text(alphabet="ab. \n-|:()T#", max_size=300), st.integers(0, 300), st.integers(0, 300))
 def test_whatever_stands_is_a_slice_of_bounded_length_within_one_paragraph(text: str, one: int, other: int) -> None:
     source = passage(text)
     start, end = sorted((min(one, len(text)), min(other, len(text))))
-    found = standalone_parts(source, Span(start, end), lambda said: bool(said), 0)
+    found = standalone_parts(source, Span(start, end), lambda said: bool(said))
     if found is not None:
         assert 0 <= found.start < found.end <= len(text)
         assert "\n\n" not in found.of(source)

@@ -59,10 +59,6 @@ def test_an_answer_quotes_word_for_word_and_stands_in_its_passage() -> None:
     assert all(verify(claim, (found,)) == "supported" and claim.text == claim.quote for claim in said.claims)
 
 
-def test_what_a_thing_is_comes_first_where_that_is_asked() -> None:
-    assert texts(answer(asked("What is a tide mill?", passage("a", "Tide mills", STORES, DEFINES))))[0] == DEFINES
-
-
 def test_a_search_that_abstains_is_no_answer() -> None:
     said = answer(asked("Who painted the mill?", passage("a", "Tide mills", DEFINES), abstain="Nobody says."))
     assert said == Answer()
@@ -167,14 +163,6 @@ def test_a_plan_is_made_from_what_the_planner_shows() -> None:
         searched_in_vain=(question,),
     )
     assert plan(showing(again)).queries == ("weir",)
-
-
-def test_code_is_for_who_asks_how_something_is_done() -> None:
-    code = "Open the gate of the tide mill like so:\n\n    mill a\n    mill b\n    mill c\n    mill d"
-    place = Span(0, len(code), 2.0)
-    found = Passage("a#1", "a", "Tide mills", "Tide mills > Gates", code, 0, len(code), score=10.0, quotes=(place,))
-    assert texts(answer(asked("How do I open the gate of a tide mill?", found))) == [code]
-    assert texts(answer(asked("How does the gate of a tide mill open?", found))) == []
 
 
 def test_under_a_heading_that_says_all_of_the_question_other_words_answer_it() -> None:

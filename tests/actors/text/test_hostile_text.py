@@ -10,7 +10,7 @@ from actors.evidence.dedup import key_of, sketch_of
 from actors.evidence.entities import entities
 from actors.evidence.facts import facts
 from actors.evidence.sources import SearchResult, Statement
-from actors.extractive import decompose, query_profile, quote_candidates
+from actors.extractive import decompose, query_profile
 from actors.extractive import standalone as reading
 from actors.helpdesk import triage
 from actors.helpdesk.questions import questions
@@ -120,7 +120,6 @@ RESEARCH: dict[str, Callable[[str], object]] = {
     "parts": reading.parts,
     "fit": lambda text: (reading.fit(text), reading.refers(text)),
     "asked": lambda text: query_profile.asked_by(text, text),
-    "defines": lambda text: quote_candidates.defines(text, text),
 }
 
 
