@@ -21,24 +21,18 @@ WHOLE_CHARACTERS = 700
 SHORT_CHARACTERS = 250
 """A quote that is shorter takes in what stands beside it."""
 RUN_CHARACTERS = 650
-LONG_CHARACTERS = 450
 
 IN_PATH, IN_LEAF = 0.5, 0.65
 """How much it counts that a word of the question stands in the headings above, or in the one right above."""
 ASKED_WITH_HEADING, ASKED, ASKED_DENSE, PASSAGE_STRENGTH = 0.6, 0.4, 0.3, 0.2
 OPENING = 0.12
 EVERY_SENTENCE = -0.04
-LONG = -0.1
 DENSITY = 0.3
 PAGE_RANK = 0.6
 UNRANKED_STRENGTH = 0.4
 CLEAR, FIRST = 0.6, 0.3
 """Where the next passage of a page has less than this share of the first one's score, the first is quoted first."""
 
-_POINTER = re.compile(
-    r"^(?:See|Refer to|For (?:more|further|details|additional)|Table \d+|Example \d+|Figure \d+|Prev|Next)\b|"
-    r"see Section [\w.]+\.?\)?$"
-)
 _OPENS = re.compile(rf"[A-Z\"'(“`*{CJK}]")
 _ITEM = re.compile(r"\n[ \t]*(?:[-*+•]|\d{1,9}[.)])[ \t]")
 _ROW = re.compile(r" [|—] ")
@@ -167,7 +161,7 @@ def _of(shelf: IndexReader, question: Question, passage: Stored, strength: float
         for n, sentence in enumerate(sentences[i : i + RUN]):
             words = text[sentence.start : sentence.prose_end]
             prose += len(words)
-            if n and (prose > RUN_CHARACTERS or _POINTER.search(words)):
+            if n and prose > RUN_CHARACTERS:
                 break
             for term, value in sentence.matched.items():
                 matched[term] = max(matched.get(term, 0.0), value)
@@ -177,7 +171,7 @@ def _of(shelf: IndexReader, question: Question, passage: Stored, strength: float
                     answering += weight * (term in variants)
             terms |= sentence.terms
             dense += asked[i + n]
-            score = bonus + PASSAGE_STRENGTH * strength + OPENING * (i == 0) + LONG * (prose > LONG_CHARACTERS)
+            score = bonus + PASSAGE_STRENGTH * strength + OPENING * (i == 0)
             score += ASKED_DENSE * dense / (n + 1) + EVERY_SENTENCE * n
             score += _relevance(question, heading, matched) + DENSITY * math.sqrt(answering / (mass or 1.0))
             found.append(Snippet(passage, first.start, sentence.end, score, dict(matched), terms))
@@ -190,9 +184,9 @@ def _relevance(question: Question, heading: dict[str, float], matched: dict[str,
 
 
 def fit(sentence: str, *, opens: bool) -> bool:
-    """Whether a quote may begin with this sentence: a whole one, not a fragment or a pointer elsewhere."""
+    """Whether a quote may begin with this sentence: a whole one, not a fragment."""
     letters = sum(map(str.isalpha, sentence)) + sentence.count(" ")
-    if letters < 0.7 * len(sentence) or _POINTER.search(sentence) or sentence.count("(") < sentence.count(")"):
+    if letters < 0.7 * len(sentence) or sentence.count("(") < sentence.count(")"):
         return False
     words = sentence.split()
     enough = len(words) >= 5 or len(re.findall(f"[{CJK}]", sentence)) >= 8
