@@ -117,20 +117,6 @@ def dealt(lists: Sequence[Sequence[Statement]]) -> list[tuple[Statement, ...]]:
     return [tuple(each) for each in chosen]
 
 
-def wider(statements: Iterable[Statement], said: Sequence[Statement]) -> tuple[Statement, ...]:
-    """Those that say all of what is said already, word for word, and more."""
-    return tuple(each for each in statements if any(_within(other, each) for other in said))[:1]
-
-
-def without(said: Iterable[Statement], longer: Sequence[Statement]) -> tuple[Statement, ...]:
-    """What is said, without what stands within a longer one."""
-    return tuple(each for each in said if not any(_within(each, other) for other in longer))
-
-
-def _within(one: Statement, other: Statement) -> bool:
-    return one.page == other.page and len(one.text) < len(other.text) and one.text in other.text
-
-
 def merge(known: Sequence[Statement], fresh: Sequence[Statement]) -> tuple[Statement, ...]:
     """The learnings of a round: those known stay, each new one is added once, as long as there is room."""
     return (*known, *drop_repeated(fresh, known))[:LEARNINGS]

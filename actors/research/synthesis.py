@@ -24,8 +24,6 @@ from actors.research.learnings import (
     merge,
     quote_best,
     verify_claims,
-    wider,
-    without,
 )
 from actors.research.messages import AnalysisCompleted, AnalyzeSources, DirectionsFound
 from actors.research.models import Analysis, Plan, Section
@@ -69,10 +67,6 @@ def argue(
         held = checks[n]
         said = drop_repeated(shares[n], (*known, *fresh))
         fresh += said
-        if not said and (longer := wider(held.statements, fresh)):
-            said = longer
-            fresh = [*without(fresh, longer), *longer]
-            sections = [_replaced(each, without(each.statements, longer)) for each in sections]
         again = tuple(each for each in held.statements if each in known or each in fresh)
         # what a report says elsewhere it does not repeat, but in a table
         shown = said or (again if number == 1 or question in cells else ())
@@ -120,10 +114,6 @@ def _directions(message: AnalyzeSources, asked: Sequence[tuple[str, Completion]]
         for line in filled.value.directions
         if not presumes(line, Shown(filled.passages, question, message.text))
     ]
-
-
-def _replaced(section: Section, statements: tuple[Statement, ...]) -> Section:
-    return msgspec.structs.replace(section, statements=statements or section.statements)
 
 
 def _filled(answer: Completion | PortFailed | None, findings: SearchHits) -> Completion:

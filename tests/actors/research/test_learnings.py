@@ -18,8 +18,6 @@ from actors.research.learnings import (
     quote_best,
     same,
     verify_claims,
-    wider,
-    without,
 )
 from actors.research.models import Section
 
@@ -146,13 +144,6 @@ def test_without_any_model_the_best_slices_are_claims() -> None:
 
     passage = Passage("p#1", "p", "P", "", TEXT, 0, len(TEXT), quotes=(Span(0, len(OPENS), 0.9),))
     assert quote_best((passage,)) == (Claim(OPENS, 1, OPENS),)
-
-
-def test_a_statement_that_says_all_of_another_one_and_more_takes_its_place() -> None:
-    longer = said(f"The mill is old. {OPENS}")
-    assert wider([longer, said("The pond holds eels.")], [said(OPENS)]) == (longer,)
-    assert without([said(OPENS), said("The pond holds eels.")], [longer]) == (said("The pond holds eels."),)
-    assert wider([said(OPENS)], [said(OPENS)]) == ()
 
 
 def test_what_two_questions_may_say_is_dealt_out_so_that_none_goes_without() -> None:
