@@ -34,25 +34,19 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     """How long it took, once it has ended."""
 
 
-class EndedRecord(Outcome, frozen=True, kw_only=True, gc=False):
-    """How a run ended, with what it was asked."""
-
-    question: str
-    """The text of the ticket as it came in, without its subject."""
-    subject: str
-    requester: str
-    created: Moment
-    """When the ticket came in for the first time."""
-    started: Moment
-    ended: Moment | None
-    """Nothing while the disk has not taken it."""
+EndedRecord = msgspec.defstruct(
+    "EndedRecord",
+    [(each.name, each.type) for each in msgspec.structs.fields(Record) if each.name not in Outcome.__struct_fields__],
+    bases=(Outcome,), frozen=True, kw_only=True,
+)  # fmt: skip
+"""The shape of `join_records`, for who describes it."""
 
 
 class _Ending(msgspec.Struct):
     seconds: float
 
 
-def record(run: StoredRun, asked: Asked, status: str = "") -> Record:
+def make_record(run: StoredRun, asked: Asked, status: str = "") -> Record:
     """:param status: when the caller knows more than the row says."""
     return Record(
         ticket=run.ticket, run=run.id, workflow=run.workflow, status=status or run.status,
@@ -62,12 +56,11 @@ def record(run: StoredRun, asked: Asked, status: str = "") -> Record:
     )  # fmt: skip
 
 
-def ended(outcome: Outcome, run: StoredRun, asked: Asked) -> EndedRecord:
-    """An outcome with what its run was asked."""
-    known = {name: getattr(outcome, name) for name in outcome.__struct_fields__}
-    said = record(run, asked)
-    more = set(EndedRecord.__struct_fields__) - set(known)
-    return EndedRecord(**known, **{name: getattr(said, name) for name in more})
+def join_records(outcome: Outcome, asked: Record) -> dict[str, object]:
+    """How a run ended, with what it was asked, as plain values."""
+    said: dict[str, object] = msgspec.to_builtins(outcome)
+    more: dict[str, object] = msgspec.to_builtins(asked)
+    return said | more | said
 
 
 def _seconds(run: StoredRun) -> float | None:

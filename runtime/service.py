@@ -5,27 +5,31 @@ import contextlib
 import hashlib
 import sqlite3
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import structlog
 
+from actors.reporting.report import Report
 from actors.workflow.broadcast import list_past
 from actors.workflow.outcome import HandoffMade, Outcome, RunEnded
 from actors.workflow.progress import HEARTBEAT_SECONDS, ProgressEvent
-from runtime.cli.ticket_input import Draft
+from runtime.families import writes_report
+from runtime.memory.ticket_memory import NotRemembered
 from runtime.messages import display, safe
-from runtime.node import Busy, Node
+from runtime.node import Busy, Node, NoReport
 from runtime.program import command
 from runtime.run_handle import Handle, RunHandle
+from runtime.run_record import Record, join_records, make_record
 from runtime.service_error import ServiceError
 from runtime.settings import Settings
+from runtime.storage import tickets as stored_tickets
 from runtime.storage.condition import Looks
 from runtime.storage.damage import REMEDY
 from runtime.storage.database import DatabaseClosed
 from runtime.storage.journal import JournalDamaged, StoredRun, UnknownRun
 from runtime.storage.private import DATABASE
-from runtime.storage.tickets import nearest_ids
+from runtime.storage.tickets import Asked, nearest_ids
 from runtime.tickets import Ticket
 
 log = structlog.get_logger()
@@ -40,41 +44,41 @@ LAST_WORDS_SECONDS = 0.1
 """How long the progress of a run that has ended may take to arrive."""
 
 
+class Ended(NamedTuple):
+    """What came of a run."""
+
+    outcome: Outcome
+    asked: Record
+    report: Report | None
+    """Of a run that writes one, and came so far."""
+
+    def as_json(self) -> dict[str, object]:
+        return join_records(self.outcome, self.asked)
+
+
 @contextlib.asynccontextmanager
-async def open_node(settings: Settings) -> AsyncIterator[Node]:
-    """The node on the configured storage folder."""
+async def open_service(settings: Settings, *, ready: bool = True) -> AsyncIterator["TicketService"]:
+    """
+    The service on the configured storage folder.
+
+    :param ready: it takes tickets from the beginning.
+    :raises ServiceError: also later, for whatever goes wrong with the storage.
+    """
     place = f"{settings.storage.folder}/{DATABASE}"
     try:
         async with Node.open(settings) as node:
-            yield node
+            service = TicketService(node)
+            service.ready = ready
+            yield service
     except UnknownRun as error:
         raise ServiceError(str(error), "not_found") from None
     except Busy as error:
-        raise ServiceError(str(error), "failed") from None
+        raise ServiceError(str(error), "busy") from None
     except JournalDamaged as error:
         raise ServiceError(f"{place}: {safe(str(error))}. {REMEDY}.", "failed") from error
     except sqlite3.Error as error:
         remedy = f"Check the disk; {command('doctor')} says more"
         raise ServiceError(f"The database {place} cannot be used: {error}. {remedy}.", "failed") from error
-
-
-def find(node: Node, some_id: str) -> tuple[StoredRun, Outcome | None]:
-    """
-    A run, or the latest of a ticket, and how it ended if it has.
-
-    :raises ServiceError: there is none; it names the ids that may have been meant.
-    """
-    try:
-        return node.status(some_id)
-    except UnknownRun as error:
-        near = nearest_ids(node.database, some_id)
-        if not near:
-            raise
-        meant = " or ".join(filter(None, (", ".join(near[:-1]), near[-1])))
-        remedy = f"{command('status --search TEXT')} finds a ticket by its words"
-        raise ServiceError(
-            f"There is no ticket or run {display(some_id)}. Did you mean {meant}? {remedy}.", "not_found"
-        ) from error
 
 
 class TicketService:
@@ -100,33 +104,100 @@ class TicketService:
         for each in self._waiting:
             each.cancel()
 
-    async def submit(self, draft: Draft, key: str = "") -> str:
+    async def submit(self, ticket: Ticket, key: str = "", *, again: bool = False) -> StoredRun:
         """
-        Return the id of a ticket's run once the ticket is durable; the same id or key again gives the same run.
+        Return a ticket's run once the ticket is durable; the same id or key again gives the same run.
 
         A key without an id becomes the ticket's id, so that what was accepted and under which key is one record.
+
+        :param again: begin another run of a ticket whose run has ended.
         """
-        ticket = msgspec.structs.replace(draft.ticket(), id=draft.id or (id_for_key(key) if key else ""))
+        by_key = bool(key) and not ticket.id
+        ticket = msgspec.structs.replace(ticket, id=make_id_of_key(key)) if by_key else ticket
         for _ in range(TRIES):
             latest = self.node.journal.latest_of(ticket.id) if ticket.id else None
-            if latest is not None and self._answers(latest, ticket, by_key=not draft.id):
-                await self._attend(latest)
-                return latest.id
+            over = latest is not None and latest.ended is not None
+            if latest is not None and not (again and over) and self._answers(latest, ticket, by_key=by_key):
+                return await self._attend(latest)
             if not self.ready:
                 raise ServiceError(
-                    "The server is stopping or not ready yet; send it again soon.",
-                    "unavailable",
+                    "The server is stopping or not ready yet; send it again soon.", "unavailable",
                     retry_seconds=BUSY_SECONDS,
-                )
+                )  # fmt: skip
             if why := self.looks.loses():
                 raise ServiceError(why, "unavailable", retry_seconds=BUSY_SECONDS)
             seen = latest.seq if latest else 0
             handle = await _wait_until_durable(asyncio.ensure_future(self.node.submit(ticket, seen=seen)))
+            stored = self.node.journal.run(handle.run)
             # Another may have been faster, here or in another process, with the same id and other words.
-            if not ticket.id or self._answers(self.node.journal.run(handle.run), ticket, by_key=not draft.id):
+            if not ticket.id or self._answers(stored, ticket, by_key=by_key):
                 log.info("ticket.accepted", ticket=handle.ticket, run=handle.run)
-                return handle.run
+                return stored
         raise _write_failure()
+
+    def find(self, some_id: str) -> StoredRun:
+        """
+        A run, or the latest of a ticket.
+
+        :raises ServiceError: there is none; it names the ids that may have been meant.
+        """
+        try:
+            return self.node.journal.find(some_id)
+        except UnknownRun as error:
+            near = nearest_ids(self.node.database, some_id)
+            if not near:
+                raise
+            meant = " or ".join(filter(None, (", ".join(near[:-1]), near[-1])))
+            remedy = f"{command('status --search TEXT')} finds a ticket by its words"
+            raise ServiceError(
+                f"There is no ticket or run {display(some_id)}. Did you mean {meant}? {remedy}.", "not_found"
+            ) from error
+
+    def describe(self, stored: StoredRun, asked: Asked | None = None) -> Record:
+        """What is said of a run; one that nobody works on any more is interrupted."""
+        gone = stored.ended is None and not self.node.owner.is_alive(stored.owner)
+        return make_record(stored, asked or self.read_question(stored), "interrupted" if gone else "")
+
+    def read_question(self, stored: StoredRun) -> Asked:
+        """What a run was asked, and by whom."""
+        return stored_tickets.asked(self.node.database, stored)
+
+    def conclude(self, outcome: Outcome) -> Ended:
+        """What came of a run that has ended."""
+        stored, report = self.node.journal.run(outcome.run), None
+        if writes_report(outcome.workflow):
+            with contextlib.suppress(NoReport):
+                report = self.node.report(stored.ref)
+        return Ended(outcome, self.describe(stored), report)
+
+    def report(self, some_id: str) -> Report:
+        """
+        The report of a run, or of the latest of a ticket.
+
+        :raises ServiceError: there is no such run, or it has none.
+        """
+        self.find(some_id)
+        try:
+            return self.node.report(some_id)
+        except NoReport as error:
+            raise ServiceError(str(error), "not_found") from None
+
+    async def feedback(self, stored: StoredRun, *, right: bool) -> tuple[StoredRun, str, int]:
+        """
+        Say whether an answer was right.
+
+        :returns: the run and the ticket whose answer it was (one from memory only repeats another's), and how many
+            remembered answers it touched.
+        :raises ServiceError: memory holds no answer of it.
+        """
+        try:
+            ticket, count = await self.node.feedback(stored.ref, right=right)
+        except NotRemembered as error:
+            raise ServiceError(str(error), "not_remembered") from None
+        if ticket != stored.ticket:
+            with contextlib.suppress(UnknownRun):  # which may have come from elsewhere
+                stored = self.node.journal.find(ticket)
+        return stored, ticket, count
 
     async def ticket(self, ticket_id: str) -> StoredRun:
         """The latest run of a ticket."""
@@ -282,6 +353,6 @@ def _write_failure() -> ServiceError:
     )  # fmt: skip
 
 
-def id_for_key(key: str) -> str:
+def make_id_of_key(key: str) -> str:
     """The id of a ticket that has none but came with a key."""
     return f"K-{hashlib.sha256(key.encode('utf-8', 'surrogateescape')).hexdigest()[:24]}"

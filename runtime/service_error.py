@@ -3,7 +3,8 @@
 from typing import Literal
 
 Kind = Literal[
-    "invalid", "not_found", "conflict", "key_reused", "too_large", "busy", "unavailable", "failed", "cancelled"
+    "invalid", "too_large", "not_found", "not_remembered", "conflict", "key_reused", "busy", "unavailable", "failed",
+    "cancelled",
 ]  # fmt: skip
 
 

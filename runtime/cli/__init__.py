@@ -24,8 +24,8 @@ class Exit(enum.IntEnum):
 
 EXITS: dict[Kind, Exit] = {
     "invalid": Exit.BAD_INPUT, "key_reused": Exit.BAD_INPUT, "too_large": Exit.BAD_INPUT, "not_found": Exit.NOT_FOUND,
-    "conflict": Exit.FAILED, "busy": Exit.FAILED, "unavailable": Exit.FAILED, "failed": Exit.FAILED,
-    "cancelled": Exit.CANCELLED,
+    "not_remembered": Exit.NOT_FOUND, "conflict": Exit.FAILED, "busy": Exit.FAILED, "unavailable": Exit.FAILED,
+    "failed": Exit.FAILED, "cancelled": Exit.CANCELLED,
 }  # fmt: skip
 
 

@@ -2,8 +2,16 @@
 
 from collections.abc import Iterator
 
-from runtime.families import find
+from actors.workflow.tables import Case
+from runtime.families import FAMILIES, find
+from runtime.families.family import Round
 from runtime.storage.journal import SqliteJournal, StoredRun, UnknownRun
+
+
+def round_of(workflow: str, case: Case) -> Round | None:
+    """Which round a run of this case is."""
+    family = next((each for each in FAMILIES if each.name == workflow), None)
+    return family.round_of(case) if family is not None and family.round_of is not None else None
 
 
 def below(journal: SqliteJournal, stored: StoredRun) -> Iterator[StoredRun]:

@@ -203,7 +203,7 @@ def model_server(settings: ModelSettings, *, reach: bool) -> Check:
     state: Literal["ok", "warning", "problem"] = "warning" if settings.fallback else "problem"
     besides = "; until then the extractive model answers" if settings.fallback else ""
     try:
-        status = _asked(f"{url.rstrip('/')}/models", settings.api_key)
+        status = _ask(f"{url.rstrip('/')}/models", settings.api_key)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         return Check(name, state, f"{base} does not answer ({reason})", f"Start it, or mend [model] base_url{besides}.")
@@ -277,7 +277,7 @@ def _read(file: Path, sql: str) -> list[Any] | str:
         connection.close()
 
 
-def _asked(url: str, key: str) -> int:
+def _ask(url: str, key: str) -> int:
     """The status with which a server answers; redirects and proxies are not followed."""
     import http.client
 

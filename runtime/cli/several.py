@@ -1,4 +1,4 @@
-"""`submit` with several files: several tickets side by side, and what came of each in the order of their names."""
+"""Tickets side by side, as `submit` runs them: what came of each is said in the order in which they were named."""
 
 import asyncio
 import sys
@@ -6,20 +6,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from actors.reporting.report import Report
 from actors.workflow.outcome import Outcome
-from runtime.cli import Exit
-from runtime.cli.session import came_of
+from runtime.cli import EXITS, Exit
 from runtime.cli.ticket_input import Read
 from runtime.cli.view.result import exit_status
-from runtime.cli.view.run_display import Watching, watched_together
+from runtime.cli.view.run_display import Display, open_display
+from runtime.families import find
 from runtime.messages import pluralize, safe, spell_out
-from runtime.node import Busy, Node
-from runtime.run_record import EndedRecord
-from runtime.service import open_node
+from runtime.service import Ended, TicketService, open_service
+from runtime.service_error import ServiceError
 from runtime.settings import Settings
 
-Tell = Callable[[EndedRecord, Report | None, str], None]
+Tell = Callable[[Ended, str], None]
 
 
 class NotBegun(NamedTuple):
@@ -33,18 +31,23 @@ async def submit_all(tickets: Sequence[Read], settings: Settings, tell: Tell, *,
     """
     Run tickets side by side, as many at once as configured.
 
-    :param tell: says how one ended, whose file is the last argument.
+    :param tell: says how one ended, before anything is put away; the last argument names its file if they are several.
     """
-    names = [each.place for each in tickets]
-    async with watched_together(settings, names, quiet=quiet) as watching, open_node(settings) as node:
+    several = len(tickets) > 1
+    names = [each.place for each in tickets] if several else [""]
+    flow = find(tickets[0].ticket.workflow).flow
+    async with (
+        open_display(settings.run, flow, names, quiet=quiet) as display,
+        open_service(settings) as service,
+    ):
         turns = asyncio.Semaphore(min(settings.run.side_by_side, settings.server.max_runs))
-        runs = [asyncio.ensure_future(_run(node, watching, turns, n, each)) for n, each in enumerate(tickets)]
+        runs = [asyncio.ensure_future(_run(service, display, turns, n, each)) for n, each in enumerate(tickets)]
         try:
             if sys.stdout.isatty():  # where the board is drawn, too
                 await asyncio.wait(runs)
-                await watching.close()
-            statuses = [_told(node, name, await run, tell) for name, run in zip(names, runs, strict=True)]
-            if not quiet:
+                await display.close()
+            statuses = [_tell(service, name, await run, tell) for name, run in zip(names, runs, strict=True)]
+            if several and not quiet:
                 print(_tally(run.result() for run in runs), file=sys.stderr, flush=True)
             return statuses
         finally:
@@ -53,24 +56,26 @@ async def submit_all(tickets: Sequence[Read], settings: Settings, tell: Tell, *,
             await asyncio.wait(runs)
 
 
-async def _run(node: Node, watching: Watching, turns: asyncio.Semaphore, number: int, read: Read) -> Outcome | NotBegun:
+async def _run(
+    service: TicketService, display: Display, turns: asyncio.Semaphore, number: int, read: Read
+) -> Outcome | NotBegun:
     """How a ticket ended, once it is its turn."""
     async with turns:
-        if watching.cancelled:
+        if display.cancelled and number:
             return NotBegun("it was not begun, for all was cancelled before.", Exit.CANCELLED)
         try:
-            handle = await node.submit(read.draft.ticket())
-        except Busy as error:
-            return NotBegun(str(error), Exit.FAILED)
-        return await watching.watch(number, handle)
+            stored = await service.submit(read.ticket, again=True)
+        except ServiceError as error:
+            return NotBegun(str(error), EXITS[error.kind])
+        return await display.watch(await service.node.attend(stored), number)
 
 
-def _told(node: Node, name: str, came: Outcome | NotBegun, tell: Tell) -> Exit:
+def _tell(service: TicketService, name: str, came: Outcome | NotBegun, tell: Tell) -> Exit:
     """Say what came of one, and return its exit status."""
     if isinstance(came, NotBegun):
-        print(safe(f"{name}: {came.why}"), file=sys.stderr, flush=True)
+        print(safe(f"{name}: {came.why}" if name else came.why), file=sys.stderr, flush=True)
         return came.status
-    tell(*came_of(node, came), name)
+    tell(service.conclude(came), name)
     return exit_status(came)
 
 

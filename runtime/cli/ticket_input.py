@@ -1,6 +1,5 @@
 """Turns what was typed, piped or named into one ticket, or into one sentence that says why not."""
 
-import re
 import sys
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -10,34 +9,13 @@ import msgspec
 from runtime.messages import display, safe
 from runtime.program import command
 from runtime.service_error import ServiceError
-from runtime.tickets import Ticket
+from runtime.tickets import Ticket, too_large, validate
 
 FILE_SUFFIXES = (".md", ".markdown", ".txt", ".json")
 TEXT_KEYS = ("text", "body", "description")
 SUBJECT_KEYS = ("subject", "title")
-ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-SHORT_CHARACTERS = 500
-"""What a subject or a requester may have at most."""
 BINARY_SHARE = 0.05
 """A file with more control characters than this is no text."""
-
-
-class Draft(msgspec.Struct, frozen=True):
-    """A ticket as its requester wrote it."""
-
-    text: str
-    id: str = ""
-    subject: str = ""
-    requester: str = ""
-    brief: msgspec.Struct | None = None
-    """Ordered as a research."""
-
-    def ticket(self) -> Ticket:
-        """As the node takes it."""
-        return Ticket(
-            text=self.text, id=self.id, subject=self.subject, requester=self.requester,
-            workflow="research" if self.brief else "helpdesk", options=self.brief,
-        )  # fmt: skip
 
 
 class Read(NamedTuple):
@@ -45,7 +23,7 @@ class Read(NamedTuple):
 
     place: str
     """A file, `stdin`, or nothing when the text itself was typed."""
-    draft: Draft
+    ticket: Ticket
 
 
 def read_all(words: list[str], kilobytes: int, stdin: BinaryIO | None = None) -> list[Read]:
@@ -67,7 +45,7 @@ def _are_files(words: list[str]) -> bool:
     """Whether several words name files. Words that are none are a text, as long as none of them is one."""
     there = [word for word in words if _is_file(word)]
     missing = next((word for word in words if word not in there), None)
-    if missing is None or all(_looks(word) for word in words):
+    if missing is None or all(_looks_like_file(word) for word in words):
         if missing is not None:
             _file(Path(missing), 0)
         return True
@@ -90,15 +68,15 @@ def _is_file(word: str) -> bool:
 def _refuse_twice(tickets: list[Read]) -> None:
     """Two tickets of the same id would be one run."""
     seen: dict[str, str] = {}
-    for place, draft in tickets:
-        if draft.id and draft.id in seen:
+    for place, ticket in tickets:
+        if ticket.id and ticket.id in seen:
             raise ServiceError(
-                f"{safe(seen[draft.id])} and {safe(place)} have the same id {display(draft.id)}. Give each its own."
+                f"{safe(seen[ticket.id])} and {safe(place)} have the same id {display(ticket.id)}. Give each its own."
             )
-        seen[draft.id] = place
+        seen[ticket.id] = place
 
 
-def read(words: list[str], kilobytes: int, stdin: BinaryIO | None = None) -> Draft:
+def read(words: list[str], kilobytes: int, stdin: BinaryIO | None = None) -> Ticket:
     """
     The ticket that the words on the command line mean: `-`, a file, or the text itself.
 
@@ -111,39 +89,19 @@ def read(words: list[str], kilobytes: int, stdin: BinaryIO | None = None) -> Dra
             'What is the ticket? Give its text in quotes, a Markdown, text or JSON file, or "-" for stdin.'
         )
     if words == ["-"]:
-        return parse(_decoded(_stdin(most, stdin), "stdin", most), "stdin")
+        return parse(_decode(_stdin(most, stdin), "stdin", kilobytes), "stdin")
     if len(words) == 1 and (path := _path(words[0])) is not None:
-        return parse(_decoded(_file(path, most), safe(str(path)), most), safe(str(path)), path.suffix.lower())
-    return validate(Draft(_decoded(_bytes(" ".join(words)), "The ticket", most)), "The ticket")
+        return parse(_decode(_file(path, most), safe(str(path)), kilobytes), safe(str(path)), path.suffix.lower())
+    return validate(Ticket(text=_decode(_bytes(" ".join(words)), "The ticket", kilobytes)), "The ticket")
 
 
-def parse(text: str, place: str, suffix: str = "") -> Draft:
+def parse(text: str, place: str, suffix: str = "") -> Ticket:
     """A ticket from the text of a file: JSON, Markdown with front matter, or plain text."""
     if suffix == ".json" or (not suffix and text.lstrip().startswith("{")):
         return validate(_from_json(text, place), place)
     if suffix != ".txt" and text.startswith("---"):
         return validate(_from_front_matter(text, place), place)
-    return validate(Draft(text), place)
-
-
-def validate(draft: Draft, place: str) -> Draft:
-    """The draft without white space around it, if it says anything and its id and subject can be used."""
-    if not draft.text.strip() and not draft.subject.strip():
-        raise ServiceError(
-            f"{place} is empty: there is nothing to resolve. Write what is wrong, in a sentence or more."
-        )
-    if draft.id and not ID.fullmatch(draft.id):
-        raise ServiceError(
-            f"{place}: the id {display(draft.id)} must be 1 to 100 letters, digits, dots, dashes or underscores."
-        )
-    if "\0" in draft.text + draft.subject + draft.requester:
-        raise ServiceError(f"{place} holds the character U+0000, which is in no text. Remove it.")
-    for name in ("subject", "requester"):
-        if len(getattr(draft, name)) > SHORT_CHARACTERS:
-            raise ServiceError(
-                f"{place}: the {name} is over {SHORT_CHARACTERS} characters. Put the rest into the text."
-            )
-    return msgspec.structs.replace(draft, text=draft.text.strip(), subject=" ".join(draft.subject.split()))
+    return validate(Ticket(text=text), place)
 
 
 def _path(word: str) -> Path | None:
@@ -155,10 +113,10 @@ def _path(word: str) -> Path | None:
         there = path.exists()
     except OSError:  # such as a name longer than the file system takes: then it is a text
         there = False
-    return path if there or _looks(word) else None
+    return path if there or _looks_like_file(word) else None
 
 
-def _looks(word: str) -> bool:
+def _looks_like_file(word: str) -> bool:
     """Whether it looks like the name of a file."""
     return word.lower().endswith(FILE_SUFFIXES) and " " not in word.strip()
 
@@ -189,9 +147,9 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def _decoded(content: bytes, place: str, most: int) -> str:
-    if len(content) > most:
-        raise ServiceError(f"{place} is over {most // 1024} KB. Shorten it, or raise [run] ticket_kilobytes.")
+def _decode(content: bytes, place: str, kilobytes: int) -> str:
+    if len(content) > kilobytes * 1024:
+        raise too_large(place, kilobytes)
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise ServiceError(f"{place} is UTF-16 text. Save it as UTF-8.")
     controls = sum(content.count(bytes([code])) for code in (*range(9), *range(14, 27), *range(28, 32)))
@@ -206,7 +164,7 @@ def _decoded(content: bytes, place: str, most: int) -> str:
         ) from None
 
 
-def _from_json(text: str, place: str) -> Draft:
+def _from_json(text: str, place: str) -> Ticket:
     try:
         data = msgspec.json.decode(text)
     except msgspec.DecodeError as error:
@@ -214,15 +172,15 @@ def _from_json(text: str, place: str) -> Draft:
     except RecursionError:
         raise ServiceError(f"{place} is JSON nested too deeply. Give an object with a text.") from None
     if isinstance(data, str):
-        return Draft(data)
+        return Ticket(text=data)
     if not isinstance(data, dict):
         raise ServiceError(f'{place} must be a JSON object such as {{"subject": "VPN", "text": "My VPN ..."}}.')
     if not any(key in data for key in (*TEXT_KEYS, *SUBJECT_KEYS)):
         raise ServiceError(f'{place} has none of the keys {", ".join(TEXT_KEYS)}. Put what is wrong under "text".')
-    return _draft(data, "", place)
+    return _make_ticket(data, "", place)
 
 
-def _from_front_matter(text: str, place: str) -> Draft:
+def _from_front_matter(text: str, place: str) -> Ticket:
     import yaml  # type: ignore[import-untyped]  # only such a file needs it
     from frontmatter.default_handlers import YAMLHandler
 
@@ -230,7 +188,7 @@ def _from_front_matter(text: str, place: str) -> Draft:
     try:
         head, body = handler.split(text)
     except ValueError:
-        return Draft(text)  # a rule above the text, not front matter
+        return Ticket(text=text)  # a rule above the text, not front matter
     try:
         data = handler.load(head, Loader=yaml.BaseLoader)  # every value as it is written: an id 007 stays one
     except yaml.YAMLError as error:
@@ -240,15 +198,15 @@ def _from_front_matter(text: str, place: str) -> Draft:
     except RecursionError:
         raise ServiceError(f"{place}: the front matter is nested too deeply. Leave it out.") from None
     if data in (None, ""):
-        return Draft(body)
+        return Ticket(text=body)
     if not isinstance(data, dict):
         raise ServiceError(f"{place}: the front matter must be keys with values, such as `subject: VPN`.")
-    return _draft(data, body, place)
+    return _make_ticket(data, body, place)
 
 
-def _draft(data: dict[str, Any], body: str, place: str) -> Draft:
+def _make_ticket(data: dict[str, Any], body: str, place: str) -> Ticket:
     """A ticket from keys; others than ours are not our business."""
-    return Draft(
+    return Ticket(
         text=body or _first(data, TEXT_KEYS, place),
         id=_first(data, ("id",), place),
         subject=_first(data, SUBJECT_KEYS, place),

@@ -51,6 +51,11 @@ def read_options(
         raise ServiceError(f"The options of a {family.label} are {names}: {safe(str(error))}.") from None
 
 
+def writes_report(workflow: str) -> bool:
+    """Whether the outcome of a run is a report; of a workflow that is not known here it is shown as a resolution."""
+    return any(family.name == workflow and family.outcome == "report" for family in FAMILIES)
+
+
 def extractive() -> Extractive:
     """The model without a model, with the answers of every family."""
     return Extractive({schema: module for family in FAMILIES for schema, module in family.answers.items()})

@@ -91,6 +91,16 @@ class ChildRole(NamedTuple):
     """Seconds of its parent's time that the child does not get, for what the parent has yet to do."""
 
 
+class Round(NamedTuple):
+    """A round of a run that goes deeper by runs of its own kind."""
+
+    number: int
+    of: int
+    """At most."""
+    direction: str
+    """What it explores; empty in the first."""
+
+
 class Family(msgspec.Struct, frozen=True, kw_only=True):
     """A family of agents. It is registered in one line, in `runtime.families`."""
 
@@ -118,6 +128,8 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
     """The table with the agents that there are, where these are not the same in every installation."""
     report: Callable[[Any], Report | None] | None = None
     """The report that a case holds; None: its outcome is a resolution."""
+    round_of: Callable[[Any], Round] | None = None
+    """Which round a case is of, where runs of this family play roles in one another."""
     answered_by: Callable[[Any], str] = lambda case: str(case.ticket_id)
     """The ticket whose answer a case gives: what is said of that answer is said of this ticket's."""
 

@@ -67,7 +67,7 @@ def make_answer(where: Run, outcome: Outcome) -> ResolutionObtained | NothingFou
     return NothingFound(outcome.detail or f"The research found nothing on this. {read}", *said)
 
 
-FAMILY = Family(
+FAMILY: Family = Family(
     flow=HELPDESK,
     label="ticket of the helpdesk",
     runs=f"{__name__}:{HelpdeskRuns.__name__}",

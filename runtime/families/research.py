@@ -8,7 +8,7 @@ from actors.research.output_schemas import Answer, Landscape, Overview, PlanDraf
 from actors.research.workflow import RESEARCH, ResearchCase
 from actors.workflow.outcome import Outcome
 from actors.workflow.tables import Run
-from runtime.families.family import ChildRole, Family
+from runtime.families.family import ChildRole, Family, Round
 from runtime.families.research_order import ResearchOrder, make_options
 from runtime.settings import Settings
 from runtime.tickets import Ticket
@@ -50,6 +50,7 @@ FAMILY = Family(
     options=ResearchOptions,
     order=ResearchOrder,
     make_options=make_options,
+    round_of=lambda case: Round(case.brief.round, case.brief.depth, case.brief.direction),
     answers=dict.fromkeys((PlanDraft, Answer, Landscape, Overview), "actors.research.extractive_answers"),
     children={"round": ChildRole(RESEARCH.name, make_round, report_round, lambda s: s.research.report_seconds)},
     report=lambda case: case.report,

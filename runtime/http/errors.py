@@ -11,8 +11,8 @@ AGAIN_SECONDS = 5.0
 """When what fails because of the database may be asked again."""
 
 STATUSES: dict[Kind, int] = {
-    "invalid": 400, "not_found": 404, "conflict": 409, "too_large": 413, "key_reused": 422, "busy": 429,
-    "unavailable": 503, "failed": 500, "cancelled": 409,
+    "invalid": 400, "not_found": 404, "conflict": 409, "not_remembered": 409, "too_large": 413, "key_reused": 422,
+    "busy": 429, "unavailable": 503, "failed": 500, "cancelled": 409,
 }  # fmt: skip
 
 

@@ -16,7 +16,7 @@ FORMATS = {
     "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     "pdf": "application/pdf",
 }
-MADE = "runtime.http.render_job:render"
+RENDER = "runtime.http.render_job:render"
 MAKE_SECONDS = 30.0
 """How long the making of a file may take."""
 COMPLAINT_CHARACTERS = 200
@@ -48,7 +48,7 @@ async def as_file(report: Report, suffix: str, name: str, workers: Workers) -> w
     :param name: what the file is called where it is saved, without its suffix; an id, thus harmless.
     """
     body = (
-        render_markdown(report).encode("utf-8", "replace") if suffix == "md" else await _made(report, suffix, workers)
+        render_markdown(report).encode("utf-8", "replace") if suffix == "md" else await _render(report, suffix, workers)
     )
     place = "attachment" if suffix in DOWNLOADED else "inline"
     headers = {
@@ -59,9 +59,9 @@ async def as_file(report: Report, suffix: str, name: str, workers: Workers) -> w
     return web.Response(body=body, headers=headers, content_type=FORMATS[suffix], charset=charset)
 
 
-async def _made(report: Report, suffix: str, workers: Workers) -> bytes:
+async def _render(report: Report, suffix: str, workers: Workers) -> bytes:
     try:
-        return await workers.call(MADE, msgspec.msgpack.encode(report), suffix, within=MAKE_SECONDS, returns=bytes)
+        return await workers.call(RENDER, msgspec.msgpack.encode(report), suffix, within=MAKE_SECONDS, returns=bytes)
     except WorkError as error:
         raise ApiError(
             503, f"The report could not be made as {suffix}: {_first(str(error))}. Ask for Markdown, or try again.",

@@ -2,20 +2,19 @@
 
 import asyncio
 import math
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from aiohttp import web
 
 from actors.workflow.outcome import Outcome
-from runtime.cli.ticket_input import Draft, validate
-from runtime.families.research_order import ResearchOrder, make_options
+from runtime import families
 from runtime.http.errors import ApiError
 from runtime.messages import display, safe
 from runtime.run_record import Moment, Record
-from runtime.service_error import ServiceError
 from runtime.settings import Settings
 from runtime.storage.journal import StoredRun
+from runtime.tickets import HELPDESK, RESEARCH, Ticket, validate
 
 T = TypeVar("T")
 
@@ -39,8 +38,12 @@ class NewTicket(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     id: str = ""
     """Its id in your helpdesk: letters, digits, dots, dashes, underscores. The same again gives the same run."""
     requester: str = ""
-    research: bool | ResearchOrder = False
-    """The text is a question that is answered by a report: true, or {}, as configured; else what is to be different."""
+    workflow: str = HELPDESK
+    """Who works on it."""
+    options: dict[str, Any] | None = None
+    """How it is to be done, by the names that its workflow knows; null: as configured."""
+    research: bool | dict[str, Any] = False
+    """Short for the workflow `research`: true, or {}, as configured; else its options."""
 
 
 class Feedback(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -58,7 +61,7 @@ class Links(msgspec.Struct, frozen=True):
     cancel: str
     feedback: str
     report: str = ""
-    """Of a research."""
+    """Where its workflow writes one."""
 
 
 class Receipt(msgspec.Struct, frozen=True):
@@ -134,41 +137,40 @@ class Problem(msgspec.Struct, frozen=True):
 
 def links(stored: StoredRun) -> Links:
     at = f"/tickets/{stored.ticket}"
-    report = f"{at}/report" if stored.workflow == "research" else ""
+    report = f"{at}/report" if families.writes_report(stored.workflow) else ""
     return Links(at, f"/runs/{stored.id}", f"{at}/events", f"{at}/cancel", f"{at}/feedback", report)
 
 
-async def ticket(request: web.Request, settings: Settings) -> Draft:
+async def read_ticket(request: web.Request, settings: Settings) -> Ticket:
     """The ticket in a request's body."""
     kind = _kind(request)
     if kind != JSON and kind not in TEXTS:
         raise ApiError(415, f"Send the ticket as {JSON}, or its text as {' or '.join(TEXTS)}, in UTF-8.")
     body = await _body(request)
-    new = _decoded(body, NewTicket) if kind == JSON else NewTicket(text=_text(body))
-    if len(new.text.encode()) > settings.run.ticket_kilobytes * 1024:
-        most = settings.run.ticket_kilobytes
-        raise ApiError(413, f"The text is over {most} KB. Shorten it, or raise [run] ticket_kilobytes.")
-    try:
-        draft = Draft(new.text, id=new.id, subject=new.subject, requester=new.requester, brief=_brief(new, settings))
-        return validate(draft, "The ticket")
-    except ServiceError as error:
-        raise ApiError(400, str(error)) from None
+    new = _decode(body, NewTicket) if kind == JSON else NewTicket(text=_text(body))
+    ticket = Ticket(text=new.text, id=new.id, subject=new.subject, requester=new.requester)
+    return _add_options(validate(ticket, "The ticket", settings.run.ticket_kilobytes), new, settings)
 
 
-def _brief(new: NewTicket, settings: Settings) -> msgspec.Struct | None:
+def _add_options(ticket: Ticket, new: NewTicket, settings: Settings) -> Ticket:
     if new.research is False:
-        return None
-    return make_options(ResearchOrder() if new.research is True else new.research, settings, "research.")
+        options = families.read_options(new.workflow, new.options or {}, settings, "options.")
+        return msgspec.structs.replace(ticket, workflow=new.workflow, options=options)
+    if new.workflow not in {HELPDESK, RESEARCH} or new.options is not None:
+        raise ApiError(400, 'Give either "research", or "workflow" with "options".')
+    given = {} if new.research is True else new.research
+    options = families.read_options(RESEARCH, given, settings, "research.")
+    return msgspec.structs.replace(ticket, workflow=RESEARCH, options=options)
 
 
-async def feedback(request: web.Request) -> Feedback:
+async def read_feedback(request: web.Request) -> Feedback:
     """The feedback in a request's body."""
     if _kind(request) != JSON:
         raise ApiError(415, f'Send {JSON}: {{"right": true}} or {{"right": false}}.')
-    return _decoded(await _body(request), Feedback)
+    return _decode(await _body(request), Feedback)
 
 
-def key(request: web.Request) -> str:
+def read_key(request: web.Request) -> str:
     """The `Idempotency-Key`, or nothing."""
     given = request.headers.get("Idempotency-Key", "")
     if len(given) > KEY_CHARACTERS:
@@ -178,7 +180,7 @@ def key(request: web.Request) -> str:
     return given
 
 
-def wait(request: web.Request) -> float:
+def read_wait(request: web.Request) -> float:
     """How many seconds the client waits for the outcome."""
     given = request.query.get("wait", "0")
     try:
@@ -222,7 +224,7 @@ def _text(body: bytes) -> str:
         raise ApiError(400, f"The body is not UTF-8 text: see byte {error.start}. Send it as UTF-8.") from None
 
 
-def _decoded(body: bytes, shape: type[T]) -> T:
+def _decode(body: bytes, shape: type[T]) -> T:
     try:
         return msgspec.json.decode(body, type=shape)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

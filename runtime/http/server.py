@@ -17,7 +17,7 @@ from runtime.http.acceptor import Acceptor
 from runtime.http.app import application
 from runtime.messages import display
 from runtime.node import Node
-from runtime.service import TicketService, open_node
+from runtime.service import TicketService, open_service
 from runtime.service_error import ServiceError
 from runtime.settings import ServerSettings, Settings
 from runtime.upkeep.daily import run_daily
@@ -100,11 +100,11 @@ async def serve(settings: Settings, sock: socket.socket, announce: Callable[[str
     It listens before it has resumed what was running, which takes seconds when that is thousands: who asks is told.
     """
     with _stopping() as stop:
-        async with open_node(settings) as node:
-            desk = TicketService(node)
+        async with open_service(settings, ready=False) as desk:
+            node = desk.node
             async with listening(desk, sock):
                 _spare_collector()
-                resumed = await _resumed(node, stop.asked)
+                resumed = await _resume(node, stop.asked)
                 if not stop.asked.is_set():
                     desk.ready = True
                     log.info("server.started", address=address(sock), resumed=resumed)
@@ -118,7 +118,7 @@ async def serve(settings: Settings, sock: socket.socket, announce: Callable[[str
         announce("Stopped" + (f"; {_tickets(left)} on at the next start" if left else ""))
 
 
-async def _resumed(node: Node, asked: asyncio.Event) -> int:
+async def _resume(node: Node, asked: asyncio.Event) -> int:
     """How many runs go on that had no end. Told to stop meanwhile, it leaves the others to the next start."""
     resuming, stopping = asyncio.ensure_future(node.resume()), asyncio.ensure_future(asked.wait())
     try:

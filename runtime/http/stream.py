@@ -30,6 +30,19 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
 }  # fmt: skip
 
+EVENTS = {
+    "description": (
+        "Server-sent events: `began`, then `handoff` and `refused` as they happen, those of the past first; of a "
+        "research `round` when a round begins and `worked` when a stage gets on, each with the `percent` of the whole "
+        "(not told of a run that is over); and "
+        "`ended` with the Outcome as the last. The data of each is JSON on one line. A comment now and then shows that "
+        "the line stands. Where what is stored of the run cannot be read, `failed` with a Problem is the last; a "
+        "stream that ends without either was cut off: ask again."
+    ),
+    "content": {"text/event-stream": {"schema": {"type": "string", "contentMediaType": "text/event-stream"}}},
+}
+"""As OpenAPI describes it."""
+
 
 async def stream(request: web.Request, desk: TicketService, run_id: str) -> web.StreamResponse:
     """Write a run's progress to a client until it ends, the client goes away, or it no longer reads."""
@@ -42,7 +55,7 @@ async def stream(request: web.Request, desk: TicketService, run_id: str) -> web.
             await _pass_on(request, response, desk, run_id)
         except Exception as error:  # no other answer can be given any more, so the last event says it
             log.exception("stream.crashed", run=run_id)
-            await _written(request, response, describe_failure(error))
+            await _write(request, response, describe_failure(error))
     return response
 
 
@@ -54,12 +67,12 @@ async def _pass_on(request: web.Request, response: web.StreamResponse, desk: Tic
                 continue  # what agents say besides the progress of the run
             if event is not None:
                 board = fold(board, event, 0.0)
-            if not await _written(request, response, HEARTBEAT if event is None else block(event, board.percent)):
+            if not await _write(request, response, HEARTBEAT if event is None else block(event, board.percent)):
                 log.info("stream.dropped", run=run_id)
                 return
 
 
-async def _written(request: web.Request, response: web.StreamResponse, data: bytes) -> bool:
+async def _write(request: web.Request, response: web.StreamResponse, data: bytes) -> bool:
     try:
         async with asyncio.timeout(WRITE_SECONDS):
             await response.write(data)
@@ -76,9 +89,9 @@ def _drop(request: web.Request) -> None:
 
 def block(event: ProgressEvent, percent: int = 0) -> bytes:
     """One event as it goes over the line: a name, and JSON on a single line; `percent` is of a whole research."""
-    value = event.outcome if isinstance(event, RunEnded) else _untagged(event)
+    value = event.outcome if isinstance(event, RunEnded) else _drop_tag(event)
     if isinstance(event, StageProgress | RoundBegan):
-        value = {**_untagged(event), "percent": percent}
+        value = {**_drop_tag(event), "percent": percent}
     return f"event: {NAMES[type(event)]}\ndata: {as_json(value)}\n\n".encode()
 
 
@@ -87,5 +100,5 @@ def describe_failure(error: Exception) -> bytes:
     return f"event: failed\ndata: {as_json(Problem(str(as_api_error(error))))}\n\n".encode()
 
 
-def _untagged(event: ProgressEvent) -> dict[str, object]:
+def _drop_tag(event: ProgressEvent) -> dict[str, object]:
     return {name: msgspec.to_builtins(getattr(event, name)) for name in event.__struct_fields__}

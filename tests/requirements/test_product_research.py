@@ -22,7 +22,8 @@ from actors.workflow.tables import ORCHESTRATOR, Limits, RetryStage, Step
 from actors.workflow.verify import verify
 from bus import Actor, Context
 from runtime.cli import Exit
-from runtime.cli.view.result import exit_status, research_lines
+from runtime.cli.view.result import exit_status
+from runtime.cli.view.result import lines as describe
 from runtime.families import research
 from runtime.families.limits import configure
 from runtime.settings import AgentSettings, AgentsSettings, RunSettings, Settings
@@ -194,7 +195,7 @@ async def test_pr_24_a_research_whose_time_is_over_is_logged_as_failed_and_its_u
 
     assert (outcome.status, outcome.why) == ("error", EndReason.TIMED_OUT)
     assert failures(lines) == [("R-1", "T-1", "timed_out", "The time for this run was over.")]
-    assert outcome.detail in " ".join(line.text for line in research_lines(outcome))
+    assert outcome.detail in " ".join(line.text for line in describe(outcome))
     assert exit_status(outcome) == Exit.LIMIT
 
 

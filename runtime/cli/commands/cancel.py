@@ -38,26 +38,23 @@ async def _cancel(arguments: argparse.Namespace, settings: "Settings") -> int:
     from runtime.cli.view.run_display import write
     from runtime.cli.view.ticket_lines import question
     from runtime.messages import as_json
-    from runtime.run_record import record
-    from runtime.service import find, open_node
-    from runtime.storage.tickets import asked
+    from runtime.service import open_service
 
-    async with open_node(settings) as node:
-        stored, _ = find(node, arguments.id)
-        said = asked(node.database, stored)
+    async with open_service(settings) as service:
+        stored = service.find(arguments.id)
         if not arguments.json:
-            write([question(record(stored, said))], sys.stdout)
+            write([question(service.describe(stored))], sys.stdout)
             sys.stdout.flush()
-        sentence = await _asked_to_end(node, stored, settings, now=arguments.now, wait=not arguments.no_wait)
+        sentence = await _end(service.node, stored, settings, now=arguments.now, wait=not arguments.no_wait)
         if arguments.json:
-            stands = msgspec.to_builtins(record(node.status(stored.ref)[0], said))
-            print(as_json({**stands, "said": sentence}))
+            now = service.describe(service.node.journal.run(stored.id))
+            print(as_json({**msgspec.to_builtins(now), "said": sentence}))
         else:
             write([Line(sentence)], sys.stdout)
     return Exit.DONE
 
 
-async def _asked_to_end(node: "Node", stored: "StoredRun", settings: "Settings", *, now: bool, wait: bool) -> str:
+async def _end(node: "Node", stored: "StoredRun", settings: "Settings", *, now: bool, wait: bool) -> str:
     """
     What came of asking a run to end, in a sentence.
 

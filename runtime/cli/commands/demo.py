@@ -8,8 +8,9 @@ from runtime import program
 from runtime.cli import Exit
 
 if TYPE_CHECKING:
-    from runtime.node import Node
+    from runtime.service import TicketService
     from runtime.settings import Settings
+    from runtime.tickets import Ticket
 
 SUMMARY = "run tickets and a research over the knowledge base that ships with the project"
 LOG = "errors"
@@ -25,7 +26,7 @@ TICKETS = (
 )
 
 QUESTION = "What are the limits of the VPN and of the web desktop, and what does working from home cost?"
-BREADTH, DEPTH = 3, 2
+ORDER = {"breadth": 3, "depth": 2, "sources": ("knowledge",)}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,37 +46,35 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:  # noqa: AR
 
 
 async def _demo(settings: "Settings") -> None:
-    from runtime.cli.view.result import lines
-    from runtime.cli.view.run_display import open_display, write
-    from runtime.node import Node, Ticket
+    from runtime import families
+    from runtime.cli.view.result import Line
+    from runtime.cli.view.run_display import write
+    from runtime.service import open_service
+    from runtime.tickets import RESEARCH, Ticket
 
-    async with Node.open(settings) as node:
+    async with open_service(settings) as service:
         knowledge = program.shipped_file(KNOWLEDGE)
-        report = await node.index([str(knowledge)], lambda _: None)
+        report = await service.node.index([str(knowledge)], lambda _: None)
         print(f"Read {report.read} documents of {knowledge} in {report.seconds:.1f} s.")
         for title, text in TICKETS:
-            print(f"\n=== {title}: {text}\n", flush=True)
-            async with open_display(settings) as watch:
-                outcome = await watch(await node.submit(Ticket(text=text)))
-            write(lines(outcome), sys.stdout)
-            sys.stdout.flush()
-        await _research(node, settings)
+            await _run_ticket(service, title, Ticket(text=text))
+        options = families.read_options(RESEARCH, ORDER, settings)
+        await _run_ticket(service, "A research", Ticket(text=QUESTION, workflow=RESEARCH, options=options))
+    write([Line(""), Line(_next())], sys.stdout)
 
 
-async def _research(node: "Node", settings: "Settings") -> None:
-    from runtime.cli.view.result import Line, research_lines
-    from runtime.cli.view.run_display import open_display, write
-    from runtime.cli.view.terminal_markdown import show
-    from runtime.families.research import ResearchOptions
-    from runtime.node import Ticket
+async def _run_ticket(service: "TicketService", title: str, ticket: "Ticket") -> None:
+    from runtime import families
+    from runtime.cli.view.run_display import open_display
+    from runtime.cli.view.terminal_markdown import show_end
 
-    print(f"\n=== A research: {QUESTION}\n", flush=True)
-    brief = ResearchOptions(breadth=BREADTH, depth=DEPTH, sources=("knowledge",))
-    async with open_display(settings, research=True) as watch:
-        outcome = await watch(await node.submit(Ticket(text=QUESTION, workflow="research", options=brief)))
-    if outcome.resolution is not None:
-        show(outcome.resolution.text, sys.stdout)
-    write([Line(""), *research_lines(outcome), Line(""), Line(_next())], sys.stdout)
+    print(f"\n=== {title}: {ticket.text}\n", flush=True)
+    flow = families.find(ticket.workflow).flow
+    async with open_display(service.node.settings.run, flow) as display:
+        outcome = await display.watch(await service.node.submit(ticket))
+    ended = service.conclude(outcome)._replace(report=None)  # nothing is left that could be printed again
+    show_end(ended, sys.stdout)
+    sys.stdout.flush()
 
 
 def _next() -> str:

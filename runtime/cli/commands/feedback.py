@@ -5,7 +5,6 @@ import sys
 from typing import TYPE_CHECKING
 
 from runtime.cli import Exit, utf8
-from runtime.service_error import ServiceError
 
 if TYPE_CHECKING:
     from runtime.run_record import Record
@@ -49,21 +48,8 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
 
 async def _feedback(some_id: str, settings: "Settings", *, right: bool) -> "tuple[str, int, Record]":
     """The ticket that memory has the answer of, how many answers it touched, and the run that was asked that."""
-    import contextlib
+    from runtime.service import open_service
 
-    from runtime.memory.ticket_memory import NotRemembered
-    from runtime.run_record import record
-    from runtime.service import find, open_node
-    from runtime.storage.journal import UnknownRun
-    from runtime.storage.tickets import asked
-
-    async with open_node(settings) as node:
-        stored, _ = find(node, some_id)
-        try:
-            ticket, count = await node.feedback(stored.ref, right=right)
-        except NotRemembered as error:
-            raise ServiceError(str(error), "not_found") from None
-        if ticket != stored.ticket:  # an answer from memory only repeats another ticket's
-            with contextlib.suppress(UnknownRun):  # which may have come from elsewhere
-                stored = node.journal.find(ticket)
-        return ticket, count, record(stored, asked(node.database, stored))
+    async with open_service(settings) as service:
+        stored, ticket, count = await service.feedback(service.find(some_id), right=right)
+        return ticket, count, service.describe(stored)

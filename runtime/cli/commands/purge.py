@@ -152,11 +152,11 @@ def _learn_again(settings: "Settings") -> None:
     """The model of memory went with what it was made of; where enough is left, it is made again now."""
     import asyncio
 
-    from runtime.service import open_node
+    from runtime.service import open_service
 
     async def learn() -> None:
-        async with open_node(settings) as node:
-            await node.memory.learnt()
+        async with open_service(settings) as service:
+            await service.node.memory.learnt()
 
     asyncio.run(learn())
 
@@ -193,10 +193,10 @@ def _plan(found: "list[Found]") -> "Iterator[Line]":
             yield question(each)._replace(indent=4)
     if len(going) > SHOWN:
         yield Line(f"and {len(going) - SHOWN:,} more; `--json` lists them all", "faint", 2)
-    yield from _left([each.ticket for each in found if each.running])
+    yield from _name_running([each.ticket for each in found if each.running])
 
 
-def _left(running: list[str]) -> "Iterator[Line]":
+def _name_running(running: list[str]) -> "Iterator[Line]":
     from runtime.cli.view.result import Line
     from runtime.messages import safe
 
@@ -220,7 +220,7 @@ def _lines(purged: "Purged", space: "Compacted") -> "Iterator[Line]":
     ):
         yield Line(f"{count:>9,}  {name}")
     yield from _room(space)
-    yield from _left(purged.running)
+    yield from _name_running(purged.running)
 
 
 def _room(space: "Compacted") -> "Iterator[Line]":

@@ -44,15 +44,10 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
 
 
 async def _report(some_id: str, settings: "Settings") -> "Report":
-    from runtime.node import NoReport
-    from runtime.service import find, open_node
+    from runtime.service import open_service
 
-    async with open_node(settings) as node:
-        find(node, some_id)
-        try:
-            return node.report(some_id)
-        except NoReport as error:
-            raise ServiceError(str(error), "not_found") from None
+    async with open_service(settings) as service:
+        return service.report(some_id)
 
 
 def destination(name: str) -> "Path":

@@ -5,11 +5,10 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from actors.reporting.report import Report
     from actors.workflow.outcome import Outcome
     from runtime.cli.view.plain_lines import View
     from runtime.node import RunHandle
-    from runtime.run_record import EndedRecord
+    from runtime.service import Ended
     from runtime.settings import Settings
 
 
@@ -30,43 +29,41 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     from runtime.messages import as_json
 
     ended = asyncio.run(_resume(settings))
-    outcomes = [outcome for outcome, _ in ended]
     if arguments.json:
-        print(as_json({"outcomes": outcomes}))
-    elif not outcomes:
+        print(as_json({"outcomes": [each.as_json() for each in ended]}))
+    elif not ended:
         print("Nothing to resume: no run was interrupted.")
     else:
-        for outcome, report in ended:
-            _show(outcome, report)
-    return worst(map(exit_status, outcomes))
+        for each in ended:
+            _show(each)
+    return worst(exit_status(each.outcome) for each in ended)
 
 
-async def _resume(settings: "Settings") -> "list[tuple[EndedRecord, Report | None]]":
-    """How all of them ended, with the reports of those that are researches."""
+async def _resume(settings: "Settings") -> "list[Ended]":
+    """How all of them ended."""
     import asyncio
     import contextlib
 
-    from runtime.cli.session import came_of
     from runtime.cli.view.plain_lines import PlainView
-    from runtime.cli.view.run_display import GONE, stopping
+    from runtime.cli.view.run_display import GONE, listen_for_stop
     from runtime.families.research_state.recovery import restore
-    from runtime.service import open_node
+    from runtime.service import open_service
 
     view = PlainView(sys.stderr)
-    async with open_node(settings) as node:
-        with stopping(view, settings.run.cancel_seconds) as stop:
-            handles = await node.resume()
-            restored, told = await restore(node)
+    async with open_service(settings) as service:
+        with listen_for_stop(view, settings.run.cancel_seconds) as stop:
+            handles = await service.node.resume()
+            restored, told = await restore(service.node)
             handles += restored
             with contextlib.suppress(*GONE):
                 for sentence in told:
                     view.note(sentence)
-            stop.gently(lambda: _cancel(handles))
-            outcomes = await asyncio.gather(*(_seen(handle, view) for handle in handles))
-            return [came_of(node, each) for each in outcomes]
+            stop.on_first(lambda: _cancel(handles))
+            outcomes = await asyncio.gather(*(_watch(handle, view) for handle in handles))
+            return [service.conclude(each) for each in outcomes]
 
 
-async def _seen(handle: "RunHandle", view: "View") -> "Outcome":
+async def _watch(handle: "RunHandle", view: "View") -> "Outcome":
     """Wait for a run, saying so. A terminal that went away must not harm it."""
     import contextlib
 
@@ -86,18 +83,14 @@ def _cancel(handles: "list[RunHandle]") -> None:
         handle.cancel()
 
 
-def _show(outcome: "EndedRecord", report: "Report | None") -> None:
-    from runtime.cli.view.result import RESEARCH, Line, lines, research_lines
+def _show(ended: "Ended") -> None:
+    from runtime.cli.view.result import Line
     from runtime.cli.view.run_display import write
-    from runtime.cli.view.terminal_markdown import show
+    from runtime.cli.view.terminal_markdown import show_end
     from runtime.cli.view.ticket_lines import question
     from runtime.messages import safe
 
-    write([Line(f"=== Ticket {safe(outcome.ticket)}", "strong"), question(outcome), Line("")], sys.stdout)
-    if outcome.workflow != RESEARCH:
-        write([*lines(outcome), Line("")], sys.stdout)
-        return
-    if outcome.resolution is not None:
-        sys.stdout.flush()
-        show(outcome.resolution.text, sys.stdout)
-    write([Line(""), *research_lines(outcome, report), Line("")], sys.stdout)
+    title = Line(f"=== Ticket {safe(ended.outcome.ticket)}", "strong")
+    write([title, question(ended.asked), Line("")], sys.stdout)
+    show_end(ended, sys.stdout)
+    write([Line("")], sys.stdout)

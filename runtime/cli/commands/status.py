@@ -11,13 +11,12 @@ from runtime.service_error import ServiceError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from actors.workflow.outcome import Outcome
     from runtime.cli.view.result import Line
-    from runtime.node import Node
     from runtime.run_record import Record
+    from runtime.service import Ended
     from runtime.settings import Settings
-    from runtime.storage.journal import StoredRun
-    from runtime.storage.tickets import Asked, Wanted
+    from runtime.storage.journal import SqliteJournal, StoredRun
+    from runtime.storage.tickets import Wanted
 
 SUMMARY = "show where a ticket stands, or the latest tickets"
 MOST_LISTED = 1_000
@@ -39,7 +38,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--search", type=utf8, metavar="TEXT", help="those in whose question, requester or id it stands"
     )
     parser.add_argument("--failed", action="store_true", help="those that a limit, a failure or a person ended")
-    parser.add_argument("--workflow", choices=("helpdesk", "research"), help="those of one kind")
+    parser.add_argument("--workflow", metavar="NAME", help="those of one kind, such as research")
     parser.add_argument("--since", metavar="TIME", help="those begun since: 30m, 12h, 2d, 1w ago, or 2026-01-31")
     parser.add_argument("--limit", "--count", type=int, metavar="N", help="how many of the latest (default: 20)")
     parser.add_argument("-v", "--verbose", action="store_true", help="of one ticket: its handoffs, too")
@@ -50,14 +49,14 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     import asyncio
 
     if arguments.id is None:
-        return asyncio.run(_list(_wanted(arguments), settings, as_object=arguments.json))
+        return asyncio.run(_list(_make_filter(arguments), settings, as_object=arguments.json))
     for name in PICKING:
         if getattr(arguments, name):
             raise ServiceError(f"--{name} picks from the list of tickets: leave it away, or the id.")
     return asyncio.run(_one(arguments, settings))
 
 
-def _wanted(arguments: argparse.Namespace) -> "Wanted":
+def _make_filter(arguments: argparse.Namespace) -> "Wanted":
     import time
 
     from runtime.messages import display
@@ -79,12 +78,12 @@ def _wanted(arguments: argparse.Namespace) -> "Wanted":
 async def _list(wanted: "Wanted", settings: "Settings", *, as_object: bool) -> int:
     from runtime.cli.view.run_display import write
     from runtime.messages import as_json
-    from runtime.service import open_node
+    from runtime.service import open_service
     from runtime.storage.tickets import list_tickets
 
-    async with open_node(settings) as node:
-        found = list_tickets(node.database, wanted)
-        rows = [(_record(node, run, asked), _progress(node, run)) for run, asked in found.runs]
+    async with open_service(settings) as service:
+        found = list_tickets(service.node.database, wanted)
+        rows = [(service.describe(run, asked), _progress(service.node.journal, run)) for run, asked in found.runs]
     if as_object:
         print(as_json({"runs": [_row(record, progress) for record, progress in rows]}))
     else:
@@ -99,31 +98,23 @@ async def _one(arguments: argparse.Namespace, settings: "Settings") -> int:
     from runtime.cli.view.run_display import write
     from runtime.cli.view.ticket_lines import head
     from runtime.messages import as_json
-    from runtime.service import find, open_node
-    from runtime.storage.tickets import asked
+    from runtime.service import open_service
 
-    async with open_node(settings) as node:
-        stored, outcome = find(node, arguments.id)
-        said = asked(node.database, stored)
-        record, progress = _record(node, stored, said), _progress(node, stored)
+    async with open_service(settings) as service:
+        stored, journal = service.find(arguments.id), service.node.journal
+        asked, outcome = service.read_question(stored), journal.outcome(stored)
+        record, progress = service.describe(stored, asked), _progress(journal, stored)
         if arguments.json:
-            handoffs = node.journal.fold(stored).handoffs
-            print(as_json({**_row(record, progress), "note": said.note, "handoffs": handoffs, "outcome": outcome}))
+            handoffs = journal.fold(stored).handoffs
+            print(as_json({**_row(record, progress), "note": asked.note, "handoffs": handoffs, "outcome": outcome}))
         else:
-            display = [
-                *head(record, time.time(), said.note),
-                Line(""),
-                *_lines(node, stored, record, outcome, verbose=arguments.verbose),
-            ]
-            write(display, sys.stdout)
+            shown = (
+                _going(journal, stored, record, progress, verbose=arguments.verbose)
+                if outcome is None
+                else _describe_end(service.conclude(outcome), verbose=arguments.verbose)
+            )
+            write([*head(record, time.time(), asked.note), Line(""), *shown], sys.stdout)
     return Exit.DONE
-
-
-def _record(node: "Node", stored: "StoredRun", asked: "Asked") -> "Record":
-    from runtime.run_record import record
-
-    gone = stored.ended is None and not node.owner.is_alive(stored.owner)
-    return record(stored, asked, "interrupted" if gone else stored.status)
 
 
 def _row(record: "Record", progress: dict[str, Any]) -> dict[str, Any]:
@@ -133,42 +124,38 @@ def _row(record: "Record", progress: dict[str, Any]) -> dict[str, Any]:
     return {**msgspec.to_builtins(record), **progress}
 
 
-def _progress(node: "Node", stored: "StoredRun") -> dict[str, Any]:
-    """Where a research stands: the stage and the number of its deepest round; nothing of a ticket."""
-    from runtime.cli.child_runs import below
+def _progress(journal: "SqliteJournal", stored: "StoredRun") -> dict[str, Any]:
+    """Where a run stands that goes through rounds: the stage and the number of its deepest; nothing of another."""
+    from runtime.cli.child_runs import below, round_of
     from runtime.storage.journal import JournalDamaged
 
-    if stored.workflow != "research":
-        return {}
     try:
-        rounds = [stored, *below(node.journal, stored)]
-        going = next((each for each in reversed(rounds) if each.ended is None), stored)
-        where = node.journal.fold(going)
+        if round_of(stored.workflow, journal.case(stored)) is None:
+            return {}
+        rounds = [stored, *below(journal, stored)]
+        where = journal.fold(next((each for each in reversed(rounds) if each.ended is None), stored))
+        deepest = round_of(stored.workflow, where.case)
     except JournalDamaged:  # one that cannot be read hides none of the others
         return {}
-    brief = where.case.brief
-    return {"stage": str(where.state), "round": brief.round, "rounds": brief.depth}
+    return {"stage": str(where.state), "round": deepest.number, "rounds": deepest.of} if deepest else {}
 
 
-def _lines(
-    node: "Node", stored: "StoredRun", record: "Record", outcome: "Outcome | None", *, verbose: bool
+def _describe_end(ended: "Ended", *, verbose: bool) -> "Iterator[Line]":
+    from runtime.cli.view.result import Line, lines
+    from runtime.messages import safe
+
+    yield from lines(ended.outcome, ended.report, verbose=verbose, named=False)
+    if ended.report is not None:
+        yield Line(f"{command(f'report {safe(ended.outcome.ticket)}')} prints its report.", "faint")
+
+
+def _going(
+    journal: "SqliteJournal", stored: "StoredRun", record: "Record", progress: dict[str, Any], *, verbose: bool
 ) -> "Iterator[Line]":
-    from runtime.cli.view.result import Line, handoffs, lines, research_lines
-    from runtime.messages import safe, spell_out
+    from runtime.cli.view.result import Line, handoffs
+    from runtime.messages import spell_out
 
-    if outcome is not None and record.workflow == "research":
-        if verbose:
-            yield from handoffs(outcome.handoffs)
-        report = node.journal.fold(stored).case.report
-        yield from research_lines(outcome, report, named=False)
-        if report is not None:
-            yield Line(f"{command(f'report {safe(stored.ticket)}')} prints its report.", "faint")
-        return
-    if outcome is not None:
-        yield from lines(outcome, verbose=verbose, named=False)
-        return
-    where = node.journal.fold(stored)
-    progress = _progress(node, stored)
+    where = journal.fold(stored)
     if verbose:
         yield from handoffs(where.handoffs)
     yield Line(f"So far: {_stage(progress) or spell_out(where.state)}.")

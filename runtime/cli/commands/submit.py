@@ -10,19 +10,14 @@ from runtime.search.sources import names
 from runtime.service_error import ServiceError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
-    import msgspec
-
     from actors.reporting.report import Report
-    from actors.workflow.outcome import Outcome
-    from runtime.cli.ticket_input import Draft, Read
+    from runtime.cli.several import Tell
     from runtime.cli.view.result import Line
-    from runtime.run_record import EndedRecord
+    from runtime.service import Ended
     from runtime.settings import Settings
-
-    Tell = Callable[[EndedRecord, "Report | None", str], None]
+    from runtime.tickets import Ticket
 
 SUMMARY = "run one ticket or research and print what came of it"
 EPILOG = """\
@@ -60,11 +55,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--id", type=utf8, help="the ticket's id in your helpdesk (default: a new one)")
     parser.add_argument("--subject", type=utf8, help="its subject line")
     parser.add_argument("--requester", type=utf8, help="who asks")
+    parser.add_argument("--workflow", metavar="NAME", help="who works on it (default: helpdesk)")
     parser.add_argument("--json", action="store_true", help="print the outcome as one JSON object and nothing else")
     parser.add_argument("-v", "--verbose", action="store_true", help="print the handoffs and the summary, too")
     parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")
     research = parser.add_argument_group("research")
-    research.add_argument("--research", action="store_true", help="the text is a question; its answer is a report")
+    research.add_argument(
+        "--research",
+        action="store_true",
+        help="short for --workflow research: the text is a question, its answer a report",
+    )
     research.add_argument("--breadth", type=int, metavar="N", help="pages a round (default: [research] breadth)")
     research.add_argument(
         "--depth", type=int, metavar="N", help="rounds at most; without --breadth: one pass over N pages"
@@ -81,64 +81,41 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     from runtime.cli.ticket_input import read_all
     from runtime.cli.view.result import worst
 
-    brief = _brief(arguments, settings)
-    out = _out(arguments)
-    tickets = [_ordered(each, arguments, brief) for each in read_all(arguments.ticket, settings.run.ticket_kilobytes)]
-    if len(tickets) == 1:
-        return asyncio.run(_submit(tickets[0].draft, settings, _teller(arguments), out, quiet=arguments.quiet))
-    for name in OF_ONE:
-        if getattr(arguments, name) is not None:
-            raise ServiceError(
-                f"--{name} is for one ticket, and these are {len(tickets)}: leave it away, or submit one."
-            )
-    return worst(asyncio.run(submit_all(tickets, settings, _teller(arguments), quiet=arguments.quiet)))
+    workflow, given = _order(arguments)
+    out = _destination(arguments)
+    read = read_all(arguments.ticket, settings.run.ticket_kilobytes)
+    if len(read) > 1:
+        for name in OF_ONE:
+            if getattr(arguments, name) is not None:
+                what = f"--{name} is for one ticket, and these are {len(read)}"
+                raise ServiceError(f"{what}: leave it away, or submit one.")
+    tickets = [each._replace(ticket=_complete(each.ticket, arguments, workflow, given, settings)) for each in read]
+    return worst(asyncio.run(submit_all(tickets, settings, _teller(arguments, out), quiet=arguments.quiet)))
 
 
-def _teller(arguments: argparse.Namespace) -> "Tell":
+def _teller(arguments: argparse.Namespace, out: "Path | None") -> "Tell":
     """What says how a ticket ended, and of which file it was if there are several."""
 
-    def tell(ended: "EndedRecord", report: "Report | None", file: str) -> None:
-        import msgspec
-
+    def tell(ended: "Ended", file: str) -> None:
         from runtime.cli.view.result import Line
         from runtime.cli.view.run_display import write
+        from runtime.cli.view.terminal_markdown import show_end
         from runtime.messages import as_json
 
         if arguments.json:
-            print(as_json({"file": file, **msgspec.to_builtins(ended)} if file else ended))
-            sys.stdout.flush()
-            return
-        if file:
-            write([Line(f"=== {file}", "strong")], sys.stdout)
-        if not arguments.research:
-            _show(ended, verbose=arguments.verbose)
+            print(as_json({"file": file, **ended.as_json()} if file else ended.as_json()))
         else:
-            _show_report(ended, report, verbose=arguments.verbose)
-        if file:
-            print()
+            if file:
+                write([Line(f"=== {file}", "strong")], sys.stdout)
+            show_end(ended, sys.stdout, sys.stderr, verbose=arguments.verbose)
+            write(_question(ended), sys.stdout)
+            if file:
+                print()
         sys.stdout.flush()
+        if out is not None:
+            _write(ended.report, out)
 
     return tell
-
-
-def _show(outcome: "Outcome", *, verbose: bool) -> None:
-    from runtime.cli.view.result import lines
-    from runtime.cli.view.run_display import write
-
-    write([*lines(outcome, verbose=verbose), *_question(outcome)], sys.stdout)
-
-
-def _show_report(outcome: "Outcome", report: "Report | None", *, verbose: bool) -> None:
-    """The report on stdout, so that it can be piped into a file, and how it ended on stderr."""
-    from runtime.cli.view.result import Line, handoffs, research_lines
-    from runtime.cli.view.run_display import write
-    from runtime.cli.view.terminal_markdown import show
-
-    if outcome.resolution is not None:
-        show(outcome.resolution.text, sys.stdout)
-        sys.stdout.flush()
-    made = handoffs(outcome.handoffs) if verbose else ()
-    write([Line(""), *made, *research_lines(outcome, report)], sys.stderr)
 
 
 def _write(report: "Report | None", out: "Path") -> None:
@@ -149,34 +126,39 @@ def _write(report: "Report | None", out: "Path") -> None:
     write(report, out)
 
 
-def _question(outcome: "Outcome") -> "list[Line]":
+def _question(ended: "Ended") -> "list[Line]":
     """Whoever got an answer is asked for a word on it: what memory may give to others rests on that."""
     from runtime.cli.view.result import Line
+    from runtime.families import writes_report
     from runtime.messages import safe
 
-    if outcome.status not in {"resolved", "suggested"}:
+    outcome = ended.outcome
+    if outcome.status not in {"resolved", "suggested"} or writes_report(outcome.workflow):
         return []
     said = f"Did it help? {command(f'feedback {safe(outcome.ticket)} --right|--wrong')}"
     return [Line(said, "faint")]
 
 
-def _brief(arguments: argparse.Namespace, settings: "Settings") -> "msgspec.Struct | None":
-    """What the research is to be, if it is one."""
-    if not arguments.research:
+def _order(arguments: argparse.Namespace) -> tuple[str, dict[str, object]]:
+    """The workflow that is wanted, and its options by name."""
+    from runtime.tickets import HELPDESK, RESEARCH
+
+    workflow = arguments.workflow or (RESEARCH if arguments.research else HELPDESK)
+    if arguments.research and workflow != RESEARCH:
+        raise ServiceError("--research is short for --workflow research: give one of the two.")
+    if workflow != RESEARCH:
         for name in RESEARCH_ONLY:
             if getattr(arguments, name) is not None:
                 raise ServiceError(f"--{name} is for a research: add --research, or leave it away.")
-        return None
-    from runtime.families import read_options
-
+        return workflow, {}
     sources = tuple((arguments.sources or "").replace(",", " ").split())
     if arguments.sources is not None and not sources:
         raise ServiceError(f"--sources names none: give some of {','.join(names())}, or leave it away.")
-    given = {"breadth": arguments.breadth, "depth": arguments.depth, "sources": sources, "urls": arguments.url}
-    return read_options("research", {name: value for name, value in given.items() if value is not None}, settings)
+    given = {"breadth": arguments.breadth, "depth": arguments.depth, "sources": sources, "urls": arguments.url or ()}
+    return workflow, given
 
 
-def _out(arguments: argparse.Namespace) -> "Path | None":
+def _destination(arguments: argparse.Namespace) -> "Path | None":
     """Where the report is to be written: looked at before the research is begun, not after."""
     if arguments.out is None:
         return None
@@ -185,32 +167,21 @@ def _out(arguments: argparse.Namespace) -> "Path | None":
     return destination(arguments.out)
 
 
-def _ordered(read: "Read", arguments: argparse.Namespace, brief: "msgspec.Struct | None") -> "Read":
+def _complete(
+    ticket: "Ticket",
+    arguments: argparse.Namespace,
+    workflow: str,
+    given: dict[str, object],
+    settings: "Settings",
+) -> "Ticket":
     """The ticket with what the options say of it."""
     import msgspec
 
-    from runtime.cli.ticket_input import validate
+    from runtime import families
+    from runtime.tickets import validate
 
-    given = {name: getattr(arguments, name) for name in ("id", "subject", "requester")}
-    named = {name: value for name, value in given.items() if value is not None}
-    draft = msgspec.structs.replace(read.draft, **named, brief=brief)
-    return read._replace(draft=validate(draft, "The command line") if named else draft)
-
-
-async def _submit(draft: "Draft", settings: "Settings", tell: "Tell", out: "Path | None", *, quiet: bool) -> int:
-    """The exit status. How it ended is told before anything is put away, which may take a second."""
-    from runtime.cli.session import came_of
-    from runtime.cli.view.result import exit_status
-    from runtime.cli.view.run_display import open_display
-    from runtime.service import open_node
-
-    async with (
-        open_display(settings, quiet=quiet, research=draft.brief is not None) as watch,
-        open_node(settings) as node,
-    ):
-        outcome = await watch(await node.submit(draft.ticket()))
-        ended, report = came_of(node, outcome)
-        tell(ended, report, "")
-        if out is not None:
-            _write(report, out)
-        return exit_status(outcome)
+    said = {name: getattr(arguments, name) for name in ("id", "subject", "requester")}
+    if said := {name: value for name, value in said.items() if value is not None}:
+        ticket = validate(msgspec.structs.replace(ticket, **said), "The command line")
+    options = families.read_options(workflow, given, settings)
+    return msgspec.structs.replace(ticket, workflow=workflow, options=options)

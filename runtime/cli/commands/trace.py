@@ -10,11 +10,9 @@ from runtime.messages import spell_out
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from actors.workflow.outcome import Outcome
     from runtime.cli.view.result import Line
-    from runtime.node import Node
     from runtime.settings import Settings
-    from runtime.storage.journal import StoredRun
+    from runtime.storage.journal import SqliteJournal, StoredRun
 
 SUMMARY = "show what happened on a ticket, step by step"
 VALUE_CHARACTERS = 160
@@ -46,30 +44,29 @@ async def _trace(arguments: argparse.Namespace, settings: "Settings") -> int:
     from runtime.cli.view.run_display import write
     from runtime.cli.view.ticket_lines import head
     from runtime.messages import as_json
-    from runtime.run_record import record
-    from runtime.service import find, open_node
-    from runtime.storage.tickets import asked
+    from runtime.service import open_service
 
-    async with open_node(settings) as node:
-        stored, outcome = find(node, arguments.id)
-        said = asked(node.database, stored)
-        found = _found(node, stored, outcome)
-        rounds = [_found(node, each, node.journal.outcome(each)) for each in below(node.journal, stored)]
-    named = record(stored, said)
+    async with open_service(settings) as service:
+        stored, journal = service.find(arguments.id), service.node.journal
+        asked = service.read_question(stored)
+        record = service.describe(stored, asked)
+        course = _course(journal, stored)
+        rounds = [_course(journal, each) for each in below(journal, stored)]
     if arguments.json:
-        whole = {**msgspec.to_builtins(named), **found}
+        whole = {**msgspec.to_builtins(record), **course}
         print(as_json({**whole, "rounds": rounds} if rounds else whole))
     else:
-        write([*head(named, time.time(), said.note), Line(""), *_all(found, rounds)], sys.stdout)
+        write([*head(record, time.time(), asked.note), Line(""), *_all(course, rounds)], sys.stdout)
     return Exit.DONE
 
 
-def _found(node: "Node", stored: "StoredRun", outcome: "Outcome | None") -> dict[str, Any]:
-    """A run, under the names that `--json` prints; what was asked is the same for all rounds."""
+def _course(journal: "SqliteJournal", stored: "StoredRun") -> dict[str, Any]:
+    """The course of a run, under the names that `--json` prints; what was asked is the same for all rounds."""
+    from runtime.cli.child_runs import round_of
     from runtime.times import iso
 
-    brief = getattr(node.journal.case(stored), "brief", None)
-    explored = {"round": brief.round, "direction": brief.direction} if brief is not None else {}
+    round_ = round_of(stored.workflow, journal.case(stored))
+    explored = {"round": round_.number, "direction": round_.direction} if round_ is not None else {}
     return {
         **explored,
         "run": stored.id,
@@ -78,9 +75,9 @@ def _found(node: "Node", stored: "StoredRun", outcome: "Outcome | None") -> dict
         "status": stored.status,
         "started": iso(stored.started),
         "ended": None if stored.ended is None else iso(stored.ended),
-        "events": [_event(entry) for entry in node.journal.entries(stored)],
-        "handoffs": node.journal.fold(stored).handoffs,
-        "outcome": outcome,
+        "events": [_event(entry) for entry in journal.entries(stored)],
+        "handoffs": journal.fold(stored).handoffs,
+        "outcome": journal.outcome(stored),
     }
 
 
@@ -102,13 +99,13 @@ def _event(entry: Any) -> dict[str, Any]:
     }
 
 
-def _said(name: str, value: Any) -> "Iterator[str]":
+def _unfold(name: str, value: Any) -> "Iterator[str]":
     """What an event says, a line for each value that is not empty."""
     import json
 
     if isinstance(value, dict):
         for key, each in value.items():
-            yield from _said(f"{name} {key}", each)
+            yield from _unfold(f"{name} {key}", each)
     elif value not in (None, "", [], ()):
         text = " ".join(value.split()) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         cut = text if len(text) <= VALUE_CHARACTERS else text[:VALUE_CHARACTERS] + " …"
@@ -141,7 +138,7 @@ def _lines(found: dict[str, Any]) -> "Iterator[Line]":
         marked = f", {event['marker']}" if event["marker"] else ""
         yield Line(f"{event['n']:>3}  {event['at']:8.3f} s  {sender}: {spell_out(event['event'])}{marked}", indent=1)
         for name, value in event["said"].items():
-            yield from (Line(text, "faint", 22) for text in _said(name, value))
+            yield from (Line(text, "faint", 22) for text in _unfold(name, value))
     yield Line("")
     yield from handoffs(found["handoffs"])
     if outcome is None:

@@ -2,7 +2,7 @@
 
 import abc
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 from rich.console import Console, Group
@@ -14,32 +14,36 @@ from rich.text import Text
 from actors.workflow import progress
 from actors.workflow.outcome import RunBegan, RunEnded
 from actors.workflow.progress import ProgressEvent
-from runtime.cli.view import round_lines
+from actors.workflow.tables import Workflow
+from runtime.cli.view import round_lines, several_tickets
 from runtime.cli.view.result import Line
-from runtime.cli.view.ticket_board import Board, Mark, Stage, fold
+from runtime.cli.view.several_tickets import Row, room_for, short, tally
+from runtime.cli.view.ticket_board import Board, Stage, board, fold
+from runtime.cli.view.width import fit
 from runtime.messages import pluralize, safe, spell_out
+from runtime.times import format_duration
 
 FRAME_SECONDS = 0.04
 """Events that come closer together are drawn together, by the next tick: drawing takes the loop a few ms."""
+NAME_COLUMNS = 30
+BESIDES = 4
+"""Rows of the screen that are not for tickets, where there are several."""
 
-ICONS: dict[Mark, tuple[str, str]] = {
-    "pending": ("○", "dim"),
-    "running": ("●", "bold cyan"),
-    "completed": ("✔", "green"),
-    "failed": ("✘", "bold red"),
+ICONS = {
+    "pending": ("○", "dim"), "running": ("●", "bold cyan"), "completed": ("✔", "green"), "failed": ("✘", "bold red"),
     "skipped": ("·", "dim"),
-}
+}  # fmt: skip
 STYLES = {
     "good": "bold green", "unsure": "yellow", "poor": "bold yellow", "bad": "bold red", "strong": "bold",
     "faint": "dim", "quote": "italic", "going": "cyan",
 }  # fmt: skip
 
 
-class Redrawn(abc.ABC):
+class LiveView(abc.ABC):
     """Something that is redrawn in place and removed when it closes; the result takes its place."""
 
     def __init__(self, stream: TextIO) -> None:
-        self.notes: list[str] = []
+        self._notes: list[str] = []
         self._console = console(stream)
         self._began = time.monotonic()
         self._drawn = 0.0
@@ -47,139 +51,122 @@ class Redrawn(abc.ABC):
             console=self._console,
             auto_refresh=False,  # that would be a thread; `tick` does
             transient=True,
-            get_renderable=self._picture,
+            get_renderable=self._draw,
             redirect_stdout=False,
             redirect_stderr=False,
         )
         self._live.start()
 
+    def show(self, event: ProgressEvent, number: int = 0) -> None:
+        """Draw what an event changes, if it is not drawn by the next tick anyway."""
+        self._fold(event, number)
+        if time.monotonic() - self._drawn >= FRAME_SECONDS:
+            self.tick()
+
     def tick(self) -> None:
         self._drawn = time.monotonic()
         self._live.refresh()
 
-    def soon(self) -> None:
-        """Draw what has changed, if it is not drawn by the next tick anyway."""
-        if time.monotonic() - self._drawn >= FRAME_SECONDS:
-            self.tick()
-
     def note(self, sentence: str) -> None:
-        self.notes.append(sentence)
+        self._notes.append(sentence)
         self.tick()
 
     def close(self) -> None:
         self._live.stop()
 
-    def height(self) -> int:
-        """Rows of the terminal."""
-        return self._console.height
-
-    def seconds(self) -> float:
+    def _seconds(self) -> float:
         """Since it began."""
         return time.monotonic() - self._began
 
-    def begin(self) -> None:
-        self._began = time.monotonic()
-
-    def above(self, picture: Group) -> None:
-        """Draw something that stays."""
-        self._console.print(picture)
+    @abc.abstractmethod
+    def _fold(self, event: ProgressEvent, number: int) -> None: ...
 
     @abc.abstractmethod
-    def _picture(self) -> Group: ...
+    def _draw(self) -> Group: ...
 
 
-class Drawn(Redrawn):
-    """What is drawn of one run."""
+class BoardView(LiveView):
+    """The stages of one run; rounds that were begun stay above them."""
 
-    def __init__(self, stream: TextIO, max_seconds: float) -> None:
-        self._max_seconds = max_seconds
+    def __init__(self, flow: Workflow, stream: TextIO, max_seconds: float, max_handoffs: int) -> None:
+        self._board, self._limits = board(flow), (max_seconds, max_handoffs)
         super().__init__(stream)
 
-    def show(self, event: ProgressEvent) -> None:
+    def _fold(self, event: ProgressEvent, number: int) -> None:  # noqa: ARG002 - there is one run
         if isinstance(event, RunBegan):
-            self.begin()
-        self._fold(event)
+            self._began = time.monotonic()
+        before, self._board = self._board, fold(self._board, event, self._seconds())
+        if self._board.staged and (began := round_lines.new_round(before.rounds, event)):
+            explored, known = round_lines.opening(began)
+            self._console.print(Group(Text(safe(explored), "bold"), Text(safe(known), "dim")))
         if isinstance(event, RunEnded):
             self.close()
-        else:
-            self.soon()
 
-    @abc.abstractmethod
-    def _fold(self, event: ProgressEvent) -> None: ...
+    def _draw(self) -> Group:
+        return picture(self._board, self._seconds(), *self._limits, self._notes)
 
 
-class LiveView(Drawn):
-    """The board of a ticket."""
+class SeveralView(LiveView):
+    """Several tickets, a line each."""
 
-    def __init__(self, board: Board, stream: TextIO, max_seconds: float, max_handoffs: int) -> None:
-        self._board, self._max_handoffs = board, max_handoffs
-        super().__init__(stream, max_seconds)
+    def __init__(self, names: Sequence[str], stream: TextIO) -> None:
+        self._rows = [Row(name) for name in short(names)]
+        super().__init__(stream)
 
-    def _fold(self, event: ProgressEvent) -> None:
-        self._board = fold(self._board, event)
+    def _fold(self, event: ProgressEvent, number: int) -> None:
+        self._rows[number] = several_tickets.fold(self._rows[number], event, self._seconds())
 
-    def _picture(self) -> Group:
-        return picture(self._board, self.seconds(), self._max_seconds, self._max_handoffs, self.notes)
-
-
-class RoundsView(Drawn):
-    """The stages of a research, below the rounds that were begun, which stay."""
-
-    def __init__(self, stream: TextIO, max_seconds: float) -> None:
-        self._board = progress.Progress()
-        super().__init__(stream, max_seconds)
-
-    def _fold(self, event: ProgressEvent) -> None:
-        before, self._board = self._board, progress.fold(self._board, event, self.seconds())
-        if began := round_lines.new_round(before, event):
-            explored, known = round_lines.opening(began)
-            self.above(Group(Text(safe(explored), "bold"), Text(safe(known), "dim")))
-
-    def _picture(self) -> Group:
-        return research(self._board, self.seconds(), self._max_seconds, self.notes)
+    def _draw(self) -> Group:
+        room = max(1, self._console.height - BESIDES - len(self._notes))
+        return picture_several(self._rows, self._seconds(), room, self._notes)
 
 
 def picture(board: Board, elapsed: float, max_seconds: float, max_handoffs: int, notes: Iterable[str] = ()) -> Group:
     """The board as it looks after so many seconds."""
-    left = max(0.0, max_seconds - elapsed)
-    head = Text.assemble(
-        (safe(f"Ticket {board.ticket}" if board.ticket else "Ticket"), "bold"),
-        (f"   {elapsed:.1f} s, at most {left:.0f} s left   handoff {board.handoffs} of at most {max_handoffs}", "dim"),
-        overflow="ellipsis",
-        no_wrap=True,
-    )
-    return Group(
-        head,
-        _stages(board.stages, elapsed),
-        *(faint(f"{each.at:9.3f} s  {each.source} → {each.target}  {spell_out(each.reason)}") for each in board.latest),
-        *([faint(pluralize(board.refused, "message") + " refused")] if board.refused else []),
-        *(Text(safe(note), "yellow") for note in notes),
-    )
-
-
-def research(board: progress.Progress, elapsed: float, max_seconds: float, notes: Iterable[str] = ()) -> Group:
-    """How far a research is after so many seconds."""
-    known = board.seconds_left(elapsed)
-    about = "" if known is None else f", about {known:.0f} s to go"
-    head = Text.assemble(
-        (safe(f"Research {board.ticket}".strip()), "bold"),
-        (f"   {board.percent} %{about}   round {max(board.round, 1)} of at most {board.of}", ""),
-        (f"   {elapsed:.1f} s, at most {max(0.0, max_seconds - elapsed):.0f} s left", "dim"),
-        overflow="ellipsis",
-        no_wrap=True,
-    )
+    left = f"{elapsed:.1f} s, at most {max(0.0, max_seconds - elapsed):.0f} s left"
+    if board.staged and board.rounds.round:
+        return Group(*_draw_rounds(board, elapsed, left), *_draw_notes(notes))
     table = Table.grid(padding=(0, 2))
     for stage in board.stages:
+        table.add_row(*_draw_stage(stage, elapsed))
+    return Group(
+        _headline(f"Ticket {board.ticket}", f"   {left}   handoff {board.handoffs} of at most {max_handoffs}"),
+        table,
+        *(faint(f"{each.at:9.3f} s  {each.source} → {each.target}  {spell_out(each.reason)}") for each in board.latest),
+        *([faint(pluralize(board.refused, "message") + " refused")] if board.refused else []),
+        *_draw_notes(notes),
+    )
+
+
+def _draw_stage(stage: Stage, elapsed: float) -> list[Text]:
+    icon, style = ICONS[stage.mark]
+    seconds = elapsed - (stage.began or 0.0) if stage.mark == "running" else stage.seconds
+    took = f"{max(0.0, seconds):.1f} s" if stage.mark in {"running", "completed", "failed"} else ""
+    return [
+        Text(icon, style), Text(safe(stage.label), style), faint(stage.agent), Text(took, style),
+        Text(round_lines.items(*stage.count).strip(), style), faint(round_lines.cut(stage.item)),
+    ]  # fmt: skip
+
+
+def _draw_rounds(board: Board, elapsed: float, left: str) -> Iterable[Text | Table]:
+    """How far a run that goes through rounds is after so many seconds."""
+    rounds = board.rounds
+    known = rounds.seconds_left(elapsed)
+    about = "" if known is None else f", about {known:.0f} s to go"
+    done = f"   {rounds.percent} %{about}   round {rounds.round} of at most {rounds.of}"
+    yield _headline(f"{board.workflow.capitalize()} {board.ticket}", f"   {left}", done)
+    table = Table.grid(padding=(0, 2))
+    for stage in rounds.stages:
         icon, style = ICONS[stage.mark]
         table.add_row(
             Text(icon, style), Text(stage.name.capitalize(), style), Text(f"{stage.percent:>3} %", style),
-            Text(round_lines.items(stage.done, stage.total).strip(), style), Text(_took(stage, elapsed), style),
+            Text(round_lines.items(stage.done, stage.total).strip(), style), Text(_format_time(stage, elapsed), style),
             faint(round_lines.cut(stage.item or stage.step)),
         )  # fmt: skip
-    return Group(head, table, *(Text(safe(note), "yellow") for note in notes))
+    yield table
 
 
-def _took(stage: progress.Stage, elapsed: float) -> str:
+def _format_time(stage: progress.Stage, elapsed: float) -> str:
     """The seconds that a stage took, or has yet to take if that can be known, or takes by now."""
     if stage.mark == "pending":
         return ""
@@ -189,14 +176,24 @@ def _took(stage: progress.Stage, elapsed: float) -> str:
     return f"{max(0.0, elapsed - stage.began):.1f} s" if left is None else f"about {left:.0f} s left"
 
 
-def _stages(stages: Iterable[Stage], elapsed: float) -> Table:
+def picture_several(rows: Sequence[Row], elapsed: float, room: int, notes: Iterable[str] = ()) -> Group:
+    """Several tickets as they look after so many seconds, with room for so many of them."""
     table = Table.grid(padding=(0, 2))
-    for stage in stages:
-        icon, style = ICONS[stage.mark]
-        seconds = elapsed - (stage.began or 0.0) if stage.mark == "running" else stage.seconds
-        time_ = f"{max(0.0, seconds):.1f} s" if stage.mark in {"running", "completed", "failed"} else ""
-        table.add_row(Text(icon, style), Text(safe(stage.label), style), faint(stage.agent), Text(time_, style))
-    return table
+    for row in room_for(rows, room):
+        icon, style = ICONS[row.mark]
+        seconds = elapsed - row.began if row.mark == "running" else row.seconds
+        took = "" if row.mark == "pending" else format_duration(seconds)
+        name = Text(fit(row.name, NAME_COLUMNS), style, no_wrap=True, overflow="ellipsis")
+        table.add_row(Text(icon, style), name, faint(row.ticket), faint(row.doing), Text(took, style))
+    return Group(_headline(tally(rows), f"   {format_duration(elapsed)}"), table, *_draw_notes(notes))
+
+
+def _headline(title: str, more: str, plain: str = "") -> Text:
+    return Text.assemble((safe(title.strip()), "bold"), plain, (more, "dim"), overflow="ellipsis", no_wrap=True)
+
+
+def _draw_notes(notes: Iterable[str]) -> Iterable[Text]:
+    return (Text(safe(note), "yellow") for note in notes)
 
 
 def faint(text: str) -> Text:

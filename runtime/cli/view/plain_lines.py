@@ -7,8 +7,8 @@ from typing import Protocol, TextIO, assert_never
 
 from actors.workflow.outcome import AnswerRefused, HandoffMade, RunBegan, RunEnded, RunEvent
 from actors.workflow.progress import HEARTBEAT_SECONDS, Progress, ProgressEvent, RoundBegan, StageProgress, fold
-from runtime.cli.view.result import RESEARCH, Line
-from runtime.cli.view.round_lines import describe_changes, standing
+from runtime.cli.view.result import Line
+from runtime.cli.view.round_lines import describe_changes, enters_stage, standing
 from runtime.messages import safe, spell_out
 
 ITEM_SECONDS = 0.1
@@ -16,9 +16,10 @@ ITEM_SECONDS = 0.1
 
 
 class View(Protocol):
-    """Shows a run on its way. Every method returns at once."""
+    """Shows runs on their way. Every method returns at once."""
 
-    def show(self, event: ProgressEvent) -> None: ...
+    def show(self, event: ProgressEvent, number: int = 0) -> None:
+        """Something happened on the ticket of this number, from 0."""
 
     def tick(self) -> None:
         """Some time passed."""
@@ -33,7 +34,7 @@ class View(Protocol):
 class Silent:
     """Shows nothing but what the user must know."""
 
-    def show(self, event: ProgressEvent) -> None:
+    def show(self, event: ProgressEvent, number: int = 0) -> None:
         """Not wanted."""
 
     def tick(self) -> None:
@@ -54,20 +55,22 @@ class PlainView:
         self._began = self._said = clock()
         self._agent = ""
         self._board = Progress()
-        self._research = False
+        self._staged = False
+        """It is told by its stages instead of its handoffs."""
         self._held = ""
         """An item that was completed too soon after another to be a line of its own."""
 
-    def show(self, event: ProgressEvent) -> None:
+    def show(self, event: ProgressEvent, number: int = 0) -> None:  # noqa: ARG002 - there is one run
         if isinstance(event, RunBegan):
             self._began = self._clock()
-            self._research = event.workflow == RESEARCH
         if isinstance(event, HandoffMade):
             self._agent = event.target
-        if not isinstance(event, StageProgress | RoundBegan) and (text := sentence(event)) and not self._stage(event):
-            self.note(text)
+        self._staged = self._staged or enters_stage(event)
         at = self._clock() - self._began
         before, self._board = self._board, fold(self._board, event, at)
+        told = self._staged and isinstance(event, HandoffMade)
+        if not isinstance(event, StageProgress | RoundBegan) and not told and (text := sentence(event)):
+            self.note(text)
         for line, now in describe_changes(before, self._board, event, at):
             if now or self._clock() - self._said >= ITEM_SECONDS:
                 self.note(line)
@@ -75,10 +78,6 @@ class PlainView:
                 self._held = line
         if isinstance(event, RunEnded):
             self._release()
-
-    def _stage(self, event: ProgressEvent) -> bool:
-        """Whether it is a handoff of a research, which is told as the stage that it leads to."""
-        return self._research and isinstance(event, HandoffMade)
 
     def tick(self) -> None:
         silent = self._clock() - self._said

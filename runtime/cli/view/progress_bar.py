@@ -21,7 +21,7 @@ def bar(stream: TextIO) -> Iterator[Show]:
     with _bar(stream) if can_redraw(stream) else contextlib.nullcontext(_lines(stream)) as show:
         broken = False
 
-        def shown(progress: IndexProgress) -> None:
+        def show_if_there(progress: IndexProgress) -> None:
             nonlocal broken
             if broken:
                 return
@@ -30,7 +30,7 @@ def bar(stream: TextIO) -> Iterator[Show]:
             except OSError:
                 broken = True
 
-        yield shown
+        yield show_if_there
 
 
 def _lines(stream: TextIO) -> Show:

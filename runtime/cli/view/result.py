@@ -9,6 +9,7 @@ from actors.reporting.report import Report
 from actors.text.normalize import sanitize_markdown
 from actors.workflow.outcome import SENTENCES, EndReason, Handoff, Outcome
 from runtime.cli import Exit
+from runtime.families import writes_report
 from runtime.messages import pluralize, safe, spell_out
 from runtime.program import command
 
@@ -21,9 +22,8 @@ HEADLINES = {
     "error": ("Stopped before it was finished", "bad"),
     "cancelled": ("Cancelled", "poor"),
 }
-RESEARCH = "research"
 SUMMARIZER = "summarization"
-RESEARCH_HEADLINES = {
+REPORT_HEADLINES = {
     "resolved": ("The report answers the question", "good"),
     "suggested": ("The report quotes what was found; nobody has judged that it is complete", "unsure"),
     "cancelled": ("Cancelled: the report holds what was found so far", "poor"),
@@ -71,14 +71,20 @@ def worst(statuses: Iterable[Exit]) -> Exit:
     return max(statuses, key=BEST_FIRST.index, default=Exit.DONE)
 
 
-def lines(outcome: Outcome, *, verbose: bool = False, named: bool = True) -> Iterator[Line]:
+def lines(
+    outcome: Outcome, report: Report | None = None, *, verbose: bool = False, named: bool = True
+) -> Iterator[Line]:
     """
-    How it stands, the resolution, its sources, and why it ended.
+    How it stands, the resolution, its sources, and why it ended; of a run that writes a report, all but that.
 
     :param verbose: how it came to that before it, for the answer stands last: the handoffs and the summary.
     """
     if verbose:
         yield from handoffs(outcome.handoffs)
+    if writes_report(outcome.workflow):
+        yield from _describe_report(outcome, report, named=named)
+        return
+    if verbose:
         yield from _summary(outcome.summary)
     headline, style = HEADLINES[outcome.status]
     yield Line(headline, style)
@@ -90,8 +96,7 @@ def lines(outcome: Outcome, *, verbose: bool = False, named: bool = True) -> Ite
         if outcome.status not in {"resolved", "suggested"}:
             yield Line("What was found so far", "strong")
         yield from (Line(paragraph) for paragraph in outcome.resolution.text.splitlines())
-        if outcome.workflow != RESEARCH:  # a report lists its sources itself
-            yield from _sources(outcome.resolution)
+        yield from _sources(outcome.resolution)
     yield Line("")
     yield from ending(outcome, named=named)
 
@@ -103,9 +108,9 @@ def _summary(summary: str) -> Iterator[Line]:
         yield Line("")
 
 
-def research_lines(outcome: Outcome, report: Report | None = None, *, named: bool = True) -> Iterator[Line]:
-    """How a research ended, and where to look next; what it found is its report."""
-    known = RESEARCH_HEADLINES if outcome.resolution is not None else {}
+def _describe_report(outcome: Outcome, report: Report | None, *, named: bool) -> Iterator[Line]:
+    """How it ended, and where to look next; what was found is the report."""
+    known = REPORT_HEADLINES if outcome.resolution is not None else {}
     headline, style = known.get(outcome.status) or HEADLINES[outcome.status]
     yield Line(headline, style)
     failed = {each.place: each.detail for each in report.missed if each.reason == "source_failed"} if report else {}

@@ -2,16 +2,23 @@
 
 from collections.abc import Iterator
 
+from actors.workflow.outcome import HandoffMade
 from actors.workflow.progress import Progress, ProgressEvent, RoundBegan, StageProgress
 
 DIRECTION_CHARACTERS = 300
 ITEM_CHARACTERS = 120
+STAGES = frozenset(stage.name for stage in Progress().stages)
 
 
 def opening(event: RoundBegan) -> tuple[str, str]:
     """What stays on the screen of a round."""
     known = "1 learning so far" if event.learnings == 1 else f"{event.learnings} learnings so far"
     return f"[Depth {event.number}/{event.of}] Exploring: {cut(event.direction, DIRECTION_CHARACTERS)}", f"  {known}"
+
+
+def enters_stage(event: ProgressEvent) -> bool:
+    """Whether a run enters a stage itself; what a run within it says of its stages does not count."""
+    return isinstance(event, HandoffMade) and event.state in STAGES
 
 
 def new_round(before: Progress, event: ProgressEvent) -> RoundBegan | None:

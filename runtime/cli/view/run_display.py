@@ -1,23 +1,23 @@
-"""Sees a run through in a terminal or a pipe: shows it while it goes on, and turns Ctrl-C into a gentle end."""
+"""Sees runs through in a terminal or a pipe: shows them while they go on, and turns Ctrl-C into a gentle end."""
 
 import asyncio
 import contextlib
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from typing import Protocol, TextIO
 
-from actors.helpdesk.workflow import HELPDESK
 from actors.workflow.outcome import Outcome
 from actors.workflow.progress import ProgressEvent
+from actors.workflow.tables import Workflow
 from runtime.cli import Exit
 from runtime.cli.view.plain_lines import PlainView, Silent, View
 from runtime.cli.view.result import Line
-from runtime.cli.view.several_tickets import PlainTogether, SilentTogether, Together
+from runtime.cli.view.several_tickets import PlainSeveral
 from runtime.program import command
-from runtime.settings import RunSettings, Settings
+from runtime.settings import RunSettings
 
 TICK_SECONDS = 0.1
 PIPE_COLUMNS = 120
@@ -26,16 +26,19 @@ GONE = (OSError, ValueError)
 """What writing raises when the terminal went away, or the stream was closed."""
 
 
-def view_for(limits: RunSettings, stream: TextIO, *, research: bool = False) -> View:
-    """The live view on a terminal, plain lines otherwise."""
-    if not can_redraw(stream):
-        return PlainView(stream)
-    from runtime.cli.view.live import LiveView, RoundsView
-    from runtime.cli.view.ticket_board import board
+def view_for(flow: Workflow, names: Sequence[str], limits: RunSettings, stream: TextIO) -> View:
+    """
+    The live view on a terminal, plain lines otherwise.
 
-    if research:
-        return RoundsView(stream, limits.max_seconds)
-    return LiveView(board(HELPDESK), stream, limits.max_seconds, limits.max_handoffs)
+    :param flow: the table that runs go by.
+    :param names: of the tickets, where they are several.
+    """
+    several = len(names) > 1
+    if not can_redraw(stream):
+        return PlainSeveral(names, stream) if several else PlainView(stream)
+    from runtime.cli.view.live import BoardView, SeveralView
+
+    return SeveralView(names, stream) if several else BoardView(flow, stream, limits.max_seconds, limits.max_handoffs)
 
 
 def write(lines: Iterable[Line], stream: TextIO) -> None:
@@ -65,29 +68,6 @@ def width(stream: TextIO) -> int:
     return shutil.get_terminal_size((PIPE_COLUMNS, 24)).columns
 
 
-async def follow(events: AsyncIterator[ProgressEvent], view: View) -> None:
-    """Show events until they end. A terminal that went away must not harm the run: then nothing is shown any more."""
-    ticking = asyncio.ensure_future(_tick(view))
-    try:
-        async for event in events:
-            view.show(event)
-    except GONE:
-        return
-    finally:
-        ticking.cancel()
-        with contextlib.suppress(asyncio.CancelledError, *GONE):
-            await ticking
-        with contextlib.suppress(*GONE):
-            view.close()
-
-
-async def _tick(view: "Ticking") -> None:
-    while True:
-        await asyncio.sleep(TICK_SECONDS)
-        with contextlib.suppress(*GONE):
-            view.tick()
-
-
 class WatchableRun(Protocol):
     """A run in progress."""
 
@@ -100,67 +80,43 @@ class WatchableRun(Protocol):
 
 @contextlib.asynccontextmanager
 async def open_display(
-    settings: Settings, *, quiet: bool = False, research: bool = False
-) -> AsyncIterator[Callable[[WatchableRun], Awaitable[Outcome]]]:
-    """Listen to Ctrl-C, and give a function that shows a run through to its outcome."""
-    view: View = Silent() if quiet else view_for(settings.run, sys.stderr, research=research)
+    limits: RunSettings, flow: Workflow, names: Sequence[str] = (), *, quiet: bool = False
+) -> AsyncIterator["Display"]:
+    """Listen to Ctrl-C, and give what shows runs through to their outcomes."""
+    view: View = Silent() if quiet else view_for(flow, names, limits, sys.stderr)
+    display = Display(view)
     try:
-        with stopping(view, settings.run.cancel_seconds) as stop:
-
-            async def watch(run: WatchableRun) -> Outcome:
-                stop.gently(run.cancel)
-                await follow(run.watch(), view)
-                return await run.outcome()
-
-            yield watch
+        with listen_for_stop(view, limits.cancel_seconds) as stop:
+            stop.on_first(display.cancel)
+            yield display
     finally:
-        with contextlib.suppress(*GONE):
-            view.close()
+        await display.close()
 
 
-@contextlib.asynccontextmanager
-async def watched_together(
-    settings: Settings, names: Sequence[str], *, quiet: bool = False
-) -> AsyncIterator["Watching"]:
-    """Listen to Ctrl-C, and give what shows several runs through to their outcomes."""
-    view = _together_for(names, sys.stderr, quiet=quiet)
-    watching = Watching(view)
-    try:
-        with stopping(view, settings.run.cancel_seconds) as stop:
-            stop.gently(watching.cancel)
-            yield watching
-    finally:
-        await watching.close()
+class Display:
+    """Shows one or several runs in progress."""
 
-
-class Watching:
-    """Several runs in progress."""
-
-    def __init__(self, view: Together) -> None:
+    def __init__(self, view: View) -> None:
         self.cancelled = False
         """Nothing more is to be begun."""
         self._view = view
         self._runs: list[WatchableRun] = []
-        self._ticking = asyncio.ensure_future(_tick(view))
+        self._ticking = asyncio.ensure_future(self._tick())
 
-    async def watch(self, number: int, run: WatchableRun) -> Outcome:
-        """Show a run through to its outcome. A terminal that went away must not harm it."""
+    async def watch(self, run: WatchableRun, number: int = 0) -> Outcome:
+        """Show a run through to its outcome. A terminal that went away must not harm it: then nothing is shown."""
         self._runs.append(run)
         if self.cancelled:
             run.cancel()
         with contextlib.suppress(*GONE):
             async for event in run.watch():
-                self._view.show(number, event)
+                self._view.show(event, number)
         return await run.outcome()
 
     def cancel(self) -> None:
         self.cancelled = True
         for run in self._runs:
             run.cancel()
-
-    def note(self, sentence: str) -> None:
-        with contextlib.suppress(*GONE):
-            self._view.note(sentence)
 
     async def close(self) -> None:
         """Take away what was drawn, so that results can take its place. May be called twice."""
@@ -169,41 +125,23 @@ class Watching:
         with contextlib.suppress(*GONE):
             self._view.close()
 
-
-def _together_for(names: Sequence[str], stream: TextIO, *, quiet: bool) -> Together:
-    if quiet:
-        return SilentTogether()
-    if not can_redraw(stream):
-        return PlainTogether(names, stream)
-    from runtime.cli.view.live_several import LiveTogether
-
-    return LiveTogether(names, stream)
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(TICK_SECONDS)
+            with contextlib.suppress(*GONE):
+                self._view.tick()
 
 
-class Noting(Protocol):
-    """What can tell the user something besides."""
-
-    def note(self, sentence: str) -> None: ...
-
-    def close(self) -> None: ...
-
-
-class Ticking(Protocol):
-    """What changes when time passes."""
-
-    def tick(self) -> None: ...
-
-
-class Stopping:
+class Stop:
     """What Ctrl-C does: nothing to lose yet, a gentle end, an end at once."""
 
-    def __init__(self, view: Noting, grace: float) -> None:
+    def __init__(self, view: View, grace: float) -> None:
         self._view, self._grace = view, grace
         self._cancel: Callable[[], object] | None = None
         self._asked = False
 
-    def gently(self, cancel: Callable[[], object]) -> None:
-        """From now on there is a run that can be asked to end."""
+    def on_first(self, cancel: Callable[[], object]) -> None:
+        """From now on there is something that can be asked to end."""
         self._cancel = cancel
         if self._asked:
             cancel()
@@ -212,11 +150,8 @@ class Stopping:
         if self._asked:
             with contextlib.suppress(*GONE):
                 self._view.close()
-                print(
-                    f"Stopped at once. What had not ended goes on with {command('resume')}.",
-                    file=sys.stderr,
-                    flush=True,
-                )
+                what = f"Stopped at once. What had not ended goes on with {command('resume')}."
+                print(what, file=sys.stderr, flush=True)
             os._exit(Exit.CANCELLED)  # what is on disk is enough for `resume`; worker processes die with this one
         self._asked = True
         if self._cancel is not None:
@@ -229,9 +164,9 @@ class Stopping:
 
 
 @contextlib.contextmanager
-def stopping(view: Noting, grace: float) -> Iterator[Stopping]:
+def listen_for_stop(view: View, grace: float) -> Iterator[Stop]:
     """Listen to Ctrl-C and SIGTERM for as long as this is open."""
-    loop, stop = asyncio.get_running_loop(), Stopping(view, grace)
+    loop, stop = asyncio.get_running_loop(), Stop(view, grace)
     for each in SIGNALS:
         loop.add_signal_handler(each, stop.on_signal)
     try:

@@ -1,11 +1,10 @@
 """Several tickets that are worked on side by side: a row for each, as a fold of their progress, and as plain lines."""
 
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Protocol, TextIO
+from typing import TextIO
 
 import msgspec
 
@@ -30,22 +29,6 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     """Seconds since the first was begun."""
     seconds: float = 0.0
     """How long it took, as soon as it is over."""
-
-
-class Together(Protocol):
-    """Shows several runs on their way. Every method returns at once."""
-
-    def show(self, number: int, event: ProgressEvent) -> None:
-        """Something happened on the ticket of this number, from 0."""
-
-    def tick(self) -> None:
-        """Some time passed."""
-
-    def note(self, sentence: str) -> None:
-        """Tell the user something besides."""
-
-    def close(self) -> None:
-        """Leave the terminal as it was. May be called twice."""
 
 
 def fold(row: Row, event: ProgressEvent, at: float) -> Row:
@@ -86,7 +69,7 @@ def room_for(rows: Sequence[Row], most: int) -> list[Row]:
     return [rows[n] for n in sorted(order[:most])]
 
 
-class PlainTogether:
+class PlainSeveral:
     """A line when a ticket is begun and when it has ended, and one now and then while nothing happens."""
 
     def __init__(self, names: Sequence[str], stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
@@ -94,7 +77,7 @@ class PlainTogether:
         self._began = self._said = clock()
         self._rows = [Row(name) for name in names]
 
-    def show(self, number: int, event: ProgressEvent) -> None:
+    def show(self, event: ProgressEvent, number: int = 0) -> None:
         row = self._rows[number] = fold(self._rows[number], event, self._clock() - self._began)
         if isinstance(event, RunBegan):
             self.note(f"{row.name}: ticket {row.ticket} begins")
@@ -108,22 +91,6 @@ class PlainTogether:
     def note(self, sentence: str) -> None:
         self._said = self._clock()
         print(safe(sentence), file=self._stream, flush=True)
-
-    def close(self) -> None:
-        """Nothing to put back."""
-
-
-class SilentTogether:
-    """Shows nothing but what the user must know."""
-
-    def show(self, number: int, event: ProgressEvent) -> None:
-        """Not wanted."""
-
-    def tick(self) -> None:
-        """Nothing to refresh."""
-
-    def note(self, sentence: str) -> None:
-        print(safe(sentence), file=sys.stderr, flush=True)
 
     def close(self) -> None:
         """Nothing to put back."""

@@ -1,11 +1,14 @@
-"""Shows a report: rendered on a terminal, as it is otherwise. Nothing in it can command a terminal."""
+"""Shows what came of a run, and a report: rendered on a terminal, else as it is. Nothing in it commands a terminal."""
 
 from collections.abc import Iterator
 from typing import TextIO
 
-from runtime.cli.view.run_display import can_redraw
+from runtime.cli.view.result import Line, lines
+from runtime.cli.view.run_display import can_redraw, write
+from runtime.families import writes_report
 from runtime.messages import safe
 from runtime.program import command
+from runtime.service import Ended
 
 INSTEAD = f"_A chart stands here; {command('report ID --out report.html')} draws it._"
 
@@ -22,6 +25,23 @@ def show(text: str, stream: TextIO) -> None:
 
     # A link is shown with where it leads: what it is called says nothing of that.
     console(stream).print(Markdown("\n".join(_readable(text.split("\n"))), hyperlinks=False))
+
+
+def show_end(ended: Ended, stream: TextIO, ending: TextIO | None = None, *, verbose: bool = False) -> None:
+    """
+    Print what came of a run: its report, if it writes one, and how it ended.
+
+    :param ending: where to say how a run ended that writes a report, which can be piped into a file then.
+    """
+    outcome = ended.outcome
+    found = lines(outcome, ended.report, verbose=verbose)
+    if not writes_report(outcome.workflow):
+        write(found, stream)
+        return
+    if outcome.resolution is not None:
+        show(outcome.resolution.text, stream)
+        stream.flush()
+    write([Line(""), *found], ending or stream)
 
 
 def _readable(lines: list[str]) -> Iterator[str]:

@@ -1,12 +1,14 @@
-"""Where a run stands, as stages for people: a fold of its progress. Pure."""
+"""Where a run stands, as stages for people: a fold of its progress over the table that it goes by. Pure."""
 
 from typing import Literal
 
 import msgspec
 
+from actors.workflow import progress
 from actors.workflow.outcome import AnswerRefused, Handoff, HandoffMade, RunBegan, RunEnded
-from actors.workflow.progress import ProgressEvent
-from actors.workflow.tables import ORCHESTRATOR, FanOut, Step, Workflow
+from actors.workflow.progress import Progress, ProgressEvent, StageProgress
+from actors.workflow.tables import ORCHESTRATOR, FanOut, Workflow
+from runtime.cli.view.round_lines import enters_stage
 from runtime.messages import spell_out
 
 Mark = Literal["pending", "running", "completed", "failed", "skipped"]
@@ -20,11 +22,26 @@ class Stage(msgspec.Struct, frozen=True, gc=False):
     states: tuple[str, ...]
     label: str
     agent: str
+    team: tuple[str, ...] = ()
+    """Those who may be asked at once."""
+    asked: frozenset[str] = frozenset()
+    """Those of the team who were."""
+    answered: frozenset[str] = frozenset()
     mark: Mark = "pending"
     began: float | None = None
     """Seconds since the run began."""
     seconds: float = 0.0
     """How long it took, as soon as it is over."""
+    done: int = 0
+    total: int = 0
+    """0: not known."""
+    item: str = ""
+    """What its agent completed last, or what it does."""
+
+    @property
+    def count(self) -> tuple[int, int]:
+        """How much is done, and of how much; of a team, who has answered."""
+        return (len(self.answered), len(self.asked)) if self.team else (self.done, self.total)
 
 
 class Board(msgspec.Struct, frozen=True, gc=False):
@@ -37,29 +54,45 @@ class Board(msgspec.Struct, frozen=True, gc=False):
     latest: tuple[Handoff, ...] = ()
     handoffs: int = 0
     refused: int = 0
+    rounds: Progress = Progress()
+    staged: bool = False
+    """It goes through rounds of stages itself, and is shown by them."""
 
 
 def board(flow: Workflow) -> Board:
     """The board of a run that has not begun."""
-    states: dict[tuple[str, str], list[str]] = {}
+    stages: dict[tuple[str, str], Stage] = {}
     for state, step in flow.steps.items():
-        states.setdefault((_label(step), _agent(step)), []).append(str(state))
-    return Board(tuple(Stage(tuple(names), *key) for key, names in states.items()))
+        team = step.team if isinstance(step, FanOut) else ()
+        agent = ", ".join(team) if isinstance(step, FanOut) else step.hand_to
+        label = spell_out(step.ask.__name__).capitalize()  # `ResolveTicket` → `Resolve ticket`
+        before = stages.get((label, agent))
+        stages[label, agent] = Stage((*(before.states if before else ()), str(state)), label, agent, team)
+    return Board(tuple(stages.values()))
 
 
-def fold(board: Board, event: ProgressEvent) -> Board:
-    """The board after one more event."""
+def fold(board: Board, event: ProgressEvent, at: float = 0.0) -> Board:
+    """
+    The board after one more event.
+
+    :param at: seconds since the run began.
+    """
     replace = msgspec.structs.replace
+    board = replace(
+        board, rounds=progress.fold(board.rounds, event, at), staged=board.staged or enters_stage(event)
+    )  # fmt: skip
     match event:
         case RunBegan(run=run, ticket=ticket, workflow=workflow):
             return replace(board, run=run, ticket=ticket, workflow=workflow)
         case HandoffMade(number=number):
             handoff = Handoff(event.source, event.target, event.reason, event.seconds)
             latest = (*board.latest, handoff)[-LATEST:]
-            return replace(board, stages=_moved(board.stages, event), latest=latest, handoffs=number)
+            return replace(board, stages=_pass_on(board.stages, event), latest=latest, handoffs=number)
+        case StageProgress():
+            return replace(board, stages=tuple(_get_on(stage, event) for stage in board.stages))
         case RunEnded(outcome=outcome):
             last: Mark = "failed" if outcome.status in {"error", "cancelled"} else "completed"
-            stages = tuple(_finished(stage, last, outcome.seconds) for stage in board.stages)
+            stages = tuple(_pass_by(_finish(stage, last, outcome.seconds), outcome.seconds) for stage in board.stages)
             return replace(board, stages=stages, handoffs=len(outcome.handoffs), refused=outcome.refused)
         case AnswerRefused():
             return replace(board, refused=board.refused + 1)
@@ -67,35 +100,56 @@ def fold(board: Board, event: ProgressEvent) -> Board:
             return board
 
 
-def _moved(stages: tuple[Stage, ...], event: HandoffMade) -> tuple[Stage, ...]:
+def _pass_on(stages: tuple[Stage, ...], event: HandoffMade) -> tuple[Stage, ...]:
     """The handoff's state is the one that runs; what ran before it is done, and what it jumped over was not needed."""
+    if event.target == ORCHESTRATOR:
+        return tuple(_answer(stage, event.source) for stage in stages)
     at = next((n for n, stage in enumerate(stages) if event.state in stage.states), None)
-    if at is None or event.target == ORCHESTRATOR:
+    if at is None:
         return stages
-    moved = []
-    for n, stage in enumerate(stages):
-        if n == at:
-            began = stage.began if stage.mark == "running" else event.seconds
-            moved.append(msgspec.structs.replace(stage, mark="running", began=began, agent=event.target))
-        elif stage.mark == "running":
-            moved.append(_finished(stage, "completed", event.seconds))
-        elif n < at and stage.mark == "pending":
-            moved.append(msgspec.structs.replace(stage, mark="skipped"))
-        else:
-            moved.append(stage)
-    return tuple(moved)
+    repeats = any(stage.mark == "running" for stage in stages[at + 1 :])
+    before = tuple(_pass_by(stage, event.seconds) for stage in stages[:at])
+    after = tuple(
+        _reset(stage) if repeats else _finish(stage, "completed", event.seconds) for stage in stages[at + 1 :]
+    )
+    return (*before, _enter(stages[at], event), *after)
 
 
-def _finished(stage: Stage, mark: Mark, at: float) -> Stage:
-    if stage.mark == "running":
-        return msgspec.structs.replace(stage, mark=mark, seconds=max(0.0, at - (stage.began or 0.0)))
-    return msgspec.structs.replace(stage, mark="skipped") if stage.mark == "pending" else stage
+def _enter(stage: Stage, event: HandoffMade) -> Stage:
+    replace = msgspec.structs.replace
+    if stage.mark != "running":
+        stage = replace(_reset(stage), mark="running", began=event.seconds)
+    if event.target not in stage.team:
+        return replace(stage, agent=event.target)
+    target = frozenset({event.target})
+    return replace(stage, asked=stage.asked | target, answered=stage.answered - target)
 
 
-def _label(step: Step | FanOut) -> str:
-    """`ResolveTicket` → `Resolve ticket`."""
-    return spell_out(step.ask.__name__).capitalize()
+def _reset(stage: Stage) -> Stage:
+    return Stage(stage.states, stage.label, stage.agent, stage.team)
 
 
-def _agent(step: Step | FanOut) -> str:
-    return step.hand_to if isinstance(step, Step) else ", ".join(step.team)
+def _answer(stage: Stage, source: str) -> Stage:
+    """A member of a team has answered."""
+    if stage.mark != "running" or source not in stage.asked:
+        return stage
+    return msgspec.structs.replace(stage, answered=stage.answered | {source}, item=source)
+
+
+def _get_on(stage: Stage, event: StageProgress) -> Stage:
+    if event.stage not in stage.states:
+        return stage
+    return msgspec.structs.replace(stage, done=event.done, total=event.total, item=event.item or event.step)
+
+
+def _finish(stage: Stage, mark: Mark, at: float) -> Stage:
+    if stage.mark != "running":
+        return stage
+    return msgspec.structs.replace(stage, mark=mark, seconds=max(0.0, at - (stage.began or 0.0)))
+
+
+def _pass_by(stage: Stage, at: float) -> Stage:
+    """What was not begun is not needed any more."""
+    return (
+        msgspec.structs.replace(stage, mark="skipped") if stage.mark == "pending" else _finish(stage, "completed", at)
+    )

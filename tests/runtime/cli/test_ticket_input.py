@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from runtime.cli.ticket_input import Draft, read, read_all
+from runtime.cli import EXITS, Exit
+from runtime.cli.ticket_input import read, read_all
 from runtime.service_error import ServiceError
+from runtime.tickets import Ticket
 
 KILOBYTES = 4
 
@@ -21,7 +23,7 @@ def file(folder: Path, name: str, content: str | bytes) -> list[str]:
 def refusal(words: list[str], stdin: bytes = b"", *, several: bool = False) -> str:
     with pytest.raises(ServiceError) as caught:
         (read_all if several else read)(words, KILOBYTES, io.BytesIO(stdin))
-    assert caught.value.kind == "invalid"
+    assert EXITS[caught.value.kind] is Exit.BAD_INPUT
     sentence = str(caught.value)
     assert "\n" not in sentence
     assert "\x1b" not in sentence
@@ -31,11 +33,11 @@ def refusal(words: list[str], stdin: bytes = b"", *, several: bool = False) -> s
 @pytest.mark.req("SY-5")
 @pytest.mark.parametrize("words", [["My VPN is down."], ["My", "VPN", "is", "down."], ["  My VPN is down.\n"]])
 def test_words_are_the_ticket(words: list[str]) -> None:
-    assert read(words, KILOBYTES) == Draft("My VPN is down.")
+    assert read(words, KILOBYTES) == Ticket(text="My VPN is down.")
 
 
 def names(words: list[str]) -> list[tuple[str, str]]:
-    return [(Path(place).name, draft.text) for place, draft in read_all(words, KILOBYTES)]
+    return [(Path(place).name, ticket.text) for place, ticket in read_all(words, KILOBYTES)]
 
 
 def test_several_files_are_several_tickets(tmp_path: Path) -> None:
@@ -62,24 +64,24 @@ def test_files_among_words_and_files_that_are_not_there_are_a_sentence(tmp_path:
 
 
 def test_a_dash_is_stdin_whatever_its_form() -> None:
-    assert read(["-"], KILOBYTES, io.BytesIO(b"down\n")) == Draft("down")
-    assert read(["-"], KILOBYTES, io.BytesIO(b'{"text": "down", "id": 7}')) == Draft("down", id="7")
-    assert read(["-"], KILOBYTES, io.BytesIO(b"---\nsubject: VPN\n---\ndown")) == Draft("down", subject="VPN")
+    assert read(["-"], KILOBYTES, io.BytesIO(b"down\n")) == Ticket(text="down")
+    assert read(["-"], KILOBYTES, io.BytesIO(b'{"text": "down", "id": 7}')) == Ticket(text="down", id="7")
+    assert read(["-"], KILOBYTES, io.BytesIO(b"---\nsubject: VPN\n---\ndown")) == Ticket(text="down", subject="VPN")
 
 
 def test_a_markdown_file_may_have_front_matter_whose_values_stay_as_written(tmp_path: Path) -> None:
     text = "---\nid: 007\nsubject: VPN: no, off\nrequester: 2024-01-02\ntags: [a, b]\n---\n\n# Help\n\nIt is down.\n"
     quoted = text.replace("VPN: no, off", '"VPN: no, off"')
 
-    assert read(file(tmp_path, "t.md", quoted), KILOBYTES) == Draft(
-        "# Help\n\nIt is down.", id="007", subject="VPN: no, off", requester="2024-01-02"
+    assert read(file(tmp_path, "t.md", quoted), KILOBYTES) == Ticket(
+        text="# Help\n\nIt is down.", id="007", subject="VPN: no, off", requester="2024-01-02"
     )
     assert "line 3: the front matter is not valid YAML" in refusal(file(tmp_path, "t.md", text))
 
 
 @pytest.mark.parametrize("text", ["--- not front matter", "---\na rule above\n", "down"])
 def test_a_markdown_file_may_have_none(tmp_path: Path, text: str) -> None:
-    assert read(file(tmp_path, "t.md", text), KILOBYTES) == Draft(text.strip())
+    assert read(file(tmp_path, "t.md", text), KILOBYTES) == Ticket(text=text.strip())
 
 
 def test_a_text_file_is_taken_as_it_is(tmp_path: Path) -> None:
@@ -87,14 +89,14 @@ def test_a_text_file_is_taken_as_it_is(tmp_path: Path) -> None:
 
 
 def test_a_json_file_is_an_object_or_a_text(tmp_path: Path) -> None:
-    assert read(file(tmp_path, "t.json", '{"title": "VPN", "body": "장애 접속 불가", "x": [1]}'), KILOBYTES) == Draft(
-        "장애 접속 불가", subject="VPN"
+    assert read(file(tmp_path, "t.json", '{"title": "VPN", "body": "장애 접속 불가", "x": [1]}'), KILOBYTES) == Ticket(
+        text="장애 접속 불가", subject="VPN"
     )
-    assert read(file(tmp_path, "t.json", '"just a text"'), KILOBYTES) == Draft("just a text")
+    assert read(file(tmp_path, "t.json", '"just a text"'), KILOBYTES) == Ticket(text="just a text")
 
 
 def test_a_file_without_a_known_ending_is_read_too(tmp_path: Path) -> None:
-    assert read(file(tmp_path, "mail", "\ufeffdown"), KILOBYTES) == Draft("down")
+    assert read(file(tmp_path, "mail", "\ufeffdown"), KILOBYTES) == Ticket(text="down")
 
 
 def test_a_subject_alone_is_a_ticket(tmp_path: Path) -> None:

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from runtime.http.app import ROUTES
+from runtime.http.routes import ROUTES
 from tests.runtime.http.kit import TEXT, TOKEN, interface, sentence
 
-PATHS = [(method, path.replace("{id}", "T-1")) for method, path, _ in ROUTES if path != "/health"]
+PATHS = [(method, path.replace("{id}", "T-1")) for method, path, *_ in ROUTES if path != "/health"]
 
 
 class TestWithAToken:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from runtime.http import app, schemas, server
+from runtime.http import openapi, schemas, server
 from tests.runtime.http.kit import TEXT, Held, interface, sentence, until
 
 JSON = "application/json"
@@ -151,7 +151,7 @@ class TestSlow:
     @pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="this system cannot drop such clients")
     async def test_readers_of_a_long_answer_are_dropped(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(server, "UNREAD_SECONDS", 0.2)
-        monkeypatch.setattr(app, "document", lambda: {"long": "a" * 20_000_000})
+        monkeypatch.setattr(openapi, "document", lambda: {"long": "a" * 20_000_000})
         async with interface(tmp_path) as web:
             before = len(asyncio.all_tasks())  # each connection has one
             with socket.create_connection(("127.0.0.1", web.port)) as deaf:

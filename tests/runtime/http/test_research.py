@@ -93,8 +93,8 @@ async def test_the_order_is_read_as_on_the_command_line(tmp_path: Path, order: A
         ({"sources": ["tavliy"]}, "Did you mean 'tavily'?"),
         ({"sources": ["rss"]}, "name feeds in [feeds] urls"),
         ({"urls": ["file:///etc/passwd"]}, "is no address of a web page"),
-        ({"deep": 3}, "The body must be a JSON object"),
-        ({"breadth": "3"}, "The body must be a JSON object"),
+        ({"deep": 3}, "The options of a research are breadth, depth, sources, urls: Object contains unknown field"),
+        ({"breadth": "3"}, "The options of a research are breadth, depth, sources, urls: Expected `int | null`"),
         ("yes", "The body must be a JSON object"),
         (None, "The body must be a JSON object"),
     ],
@@ -197,7 +197,7 @@ async def test_a_report_that_is_not_there_is_refused_with_what_to_do(tmp_path: P
 
 
 async def test_a_report_that_cannot_be_made_is_said_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("runtime.http.files.MADE", "runtime.http.render_job:gone")
+    monkeypatch.setattr("runtime.http.files.RENDER", "runtime.http.render_job:gone")
     async with knowing(tmp_path) as web:
         await web.submit(QUESTION, research=ONE_ROUND, id="RS-1", wait=20)
 

@@ -126,7 +126,7 @@ async def test_told_to_stop_while_it_resumes_it_does_not_go_on(tmp_path: Path, m
 
     async with interface(tmp_path) as web:
         monkeypatch.setattr(web.node, "resume", resume)
-        resuming = asyncio.ensure_future(server._resumed(web.node, asked))
+        resuming = asyncio.ensure_future(server._resume(web.node, asked))
         await begun.wait()
         asked.set()
         assert await asyncio.wait_for(resuming, HANGS_SECONDS) == 0

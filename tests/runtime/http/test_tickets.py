@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from runtime.messages import as_json
-from runtime.run_record import ended as told
-from runtime.service import id_for_key
+from runtime.run_record import join_records, make_record
+from runtime.service import make_id_of_key
 from runtime.storage.tickets import asked
 from tests.fakes import ANSWER
 from tests.patience import promised
@@ -90,7 +90,9 @@ async def test_an_outcome_has_the_same_form_as_that_of_the_command_line(tmp_path
 
         ended = await outcome.outcome()
         stored, _ = web.node.status(ended.run)
-        assert await waiting == json.loads(as_json(told(ended, stored, asked(web.node.database, stored))))
+        assert await waiting == json.loads(
+            as_json(join_records(ended, make_record(stored, asked(web.node.database, stored))))
+        )
 
 
 async def test_every_answer_says_what_was_asked_by_whom_and_when(tmp_path: Path) -> None:
@@ -196,7 +198,7 @@ class TestTheSameAgain:
 
             assert status == 422
             assert "new key" in why
-            assert web.node.journal.find(id_for_key("a4f0")).ended is not None
+            assert web.node.journal.find(make_id_of_key("a4f0")).ended is not None
 
     async def test_id_with_another_text_waits_for_the_first_and_then_is_a_new_run(self, tmp_path: Path) -> None:
         model = Held()

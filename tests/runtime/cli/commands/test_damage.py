@@ -7,7 +7,7 @@ from tests.runtime.http.test_damage import DAMAGES, harm
 
 WORDS = (
     ("status", "T-1"), ("status", "T-1", "--json"), ("status", "{run}"), ("trace", "T-1"), ("report", "T-1"),
-    ("feedback", "T-1", "--wrong"), ("cancel", "T-1"),
+    ("feedback", "T-1", "--wrong"),
 )  # fmt: skip
 
 
@@ -24,5 +24,6 @@ def test_the_command_line_says_a_sentence_and_lists_the_others(place: Place, wha
         assert run in done.err
         assert "submit the ticket again under a new id" in done.err
         assert len(done.err.splitlines()) == 1
+    assert "has ended already" in place.run("cancel", "T-1").out, "how it ended stands beside what is damaged"
     rows = place.run("status", "--json").json["runs"]
     assert [row["ticket"] for row in rows] == ["T-2", "T-1"]

@@ -200,8 +200,9 @@ def test_ctrl_c_on_a_terminal_cancels_gently(place: Place) -> None:
 
 STUBBORN = """
 import asyncio
+from actors.helpdesk.workflow import HELPDESK
 from actors.workflow.outcome import RunBegan
-from runtime.settings import Settings
+from runtime.settings import RunSettings
 from runtime.cli.view.run_display import open_display
 
 class Stubborn:
@@ -212,8 +213,8 @@ class Stubborn:
     def cancel(self): ...
 
 async def main():
-    async with open_display(Settings()) as watch:
-        await watch(Stubborn())
+    async with open_display(RunSettings(), HELPDESK) as display:
+        await display.watch(Stubborn())
 
 asyncio.run(main())
 """

@@ -7,7 +7,7 @@ import pytest
 
 from actors.helpdesk.workflow import HELPDESK
 from actors.workflow.outcome import HandoffMade
-from runtime.cli.view.live import LiveView, console, picture, write
+from runtime.cli.view.live import BoardView, console, picture, write
 from runtime.cli.view.result import Line
 from runtime.cli.view.ticket_board import board, fold
 from tests.runtime.cli.view.runs import HOSTILE, outcome, progress
@@ -47,7 +47,7 @@ def test_it_never_shows_less_than_no_seconds_left() -> None:
 
 def test_it_gives_the_terminal_back_as_it_was() -> None:
     stream = Tty()
-    view = LiveView(board(HELPDESK), stream, 600.0, 20)
+    view = BoardView(HELPDESK, stream, 600.0, 20)
     for event in progress(outcome()):
         view.show(event)
     view.close()
@@ -58,7 +58,7 @@ def test_it_gives_the_terminal_back_as_it_was() -> None:
 
 def test_a_note_stays_in_view() -> None:
     stream = Tty()
-    view = LiveView(board(HELPDESK), stream, 600.0, 20)
+    view = BoardView(HELPDESK, stream, 600.0, 20)
     view.note("Cancelling: wait.")
     view.tick()
     view.close()
@@ -68,7 +68,7 @@ def test_a_note_stays_in_view() -> None:
 
 def test_text_from_outside_cannot_break_out() -> None:
     stream = Tty()
-    view = LiveView(board(HELPDESK), stream, 600.0, 20)
+    view = BoardView(HELPDESK, stream, 600.0, 20)
     view.show(HandoffMade(number=1, source=HOSTILE, target=HOSTILE, reason=HOSTILE, state="memory_checked", seconds=0))
     view.note(HOSTILE)
     view.close()

@@ -12,7 +12,7 @@ from actors.workflow.outcome import EndReason, Handoff
 from runtime.cli import Exit
 from runtime.cli.view.live import STYLES
 from runtime.cli.view.plain_lines import PlainView, write
-from runtime.cli.view.result import HEADLINES, RESEARCH, RESEARCH_HEADLINES, exit_status, lines, research_lines, worst
+from runtime.cli.view.result import HEADLINES, REPORT_HEADLINES, exit_status, lines, worst
 from runtime.messages import as_json
 from tests.runtime.cli.view.runs import HOSTILE, outcome, progress
 
@@ -61,7 +61,7 @@ def test_how_an_answer_from_memory_was_found_is_said_where_nobody_summed_up() ->
 
 
 def test_suggested_is_not_green_and_says_that_nobody_confirmed_it() -> None:
-    for known in (HEADLINES, RESEARCH_HEADLINES):
+    for known in (HEADLINES, REPORT_HEADLINES):
         words, style = known["suggested"]
         assert style == "unsure"
         assert "nobody" in words
@@ -169,11 +169,11 @@ def test_a_research_tells_what_is_missing_with_the_remedy_and_where_its_report_i
         FailedSource("web", "source_failed", "Mend the key."),
         FailedSource("https://a.example/", "dead", "Not there."),
     )
-    ended = outcome(workflow=RESEARCH, status="suggested", unavailable=("web", "rss"))
+    ended = outcome(workflow="research", status="suggested", unavailable=("web", "rss"))
 
-    said = [line.text for line in research_lines(ended, Report(title="Q", question="Q", missed=missed))]
+    said = [line.text for line in lines(ended, Report(title="Q", question="Q", missed=missed))]
 
     assert said[1:3] == ["Mend the key.", "Unavailable: rss"]
     assert said[-1].startswith("As a page: `python -m runtime report T-1 --out report.html`")
-    nothing = outcome(workflow=RESEARCH, status="not_found", resolution=None)
-    assert [line.text for line in research_lines(nothing)][-1].startswith("`python -m runtime doctor` shows")
+    nothing = outcome(workflow="research", status="not_found", resolution=None)
+    assert [line.text for line in lines(nothing)][-1].startswith("`python -m runtime doctor` shows")

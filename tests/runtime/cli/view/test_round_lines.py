@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 
+from actors.research.workflow import RESEARCH
 from actors.workflow.outcome import HandoffMade, RunBegan, RunEnded
-from actors.workflow.progress import HEARTBEAT_SECONDS, Progress, ProgressEvent, RoundBegan, StageProgress, fold
-from runtime.cli.view.live import RoundsView, console, research
+from actors.workflow.progress import HEARTBEAT_SECONDS, ProgressEvent, RoundBegan, StageProgress
+from runtime.cli.view.live import BoardView, console, picture
 from runtime.cli.view.plain_lines import PlainView
 from runtime.cli.view.round_lines import DIRECTION_CHARACTERS
 from runtime.cli.view.run_display import view_for
+from runtime.cli.view.ticket_board import board, fold
 from runtime.settings import RunSettings
 from tests.runtime.cli.view.runs import HOSTILE, outcome
 from tests.runtime.cli.view.terminal import HIDE, SHOW, plain
@@ -153,11 +155,11 @@ def tty(monkeypatch: pytest.MonkeyPatch) -> Tty:
 
 def drawn(events: Iterable[ProgressEvent], at: float, **more: Any) -> list[str]:
     """What is on the screen after these, of which one came each second."""
-    board = Progress()
+    shown = board(RESEARCH)
     for second, event in enumerate(events):
-        board = fold(board, event, float(second))
+        shown = fold(shown, event, float(second))
     stream = io.StringIO()
-    console(stream).print(research(board, at, 600.0, **more))
+    console(stream).print(picture(shown, at, 600.0, 20, **more))
     return [line.rstrip() for line in stream.getvalue().splitlines()]
 
 
@@ -192,8 +194,8 @@ def test_the_stage_that_was_stopped_is_marked_as_failed(tty: Tty) -> None:
 
 @pytest.mark.req("DR-11")
 def test_rounds_stay_above_what_is_redrawn(tty: Tty) -> None:
-    view = view_for(RunSettings(), tty, research=True)
-    assert isinstance(view, RoundsView)
+    view = view_for(RESEARCH, (), RunSettings(), tty)
+    assert isinstance(view, BoardView)
     for event in (*NEWS, RoundBegan(2, 3, "depots", 2), RunEnded(outcome=outcome())):
         view.show(event)
     view.note("Cancelling: wait.")
@@ -207,9 +209,14 @@ def test_rounds_stay_above_what_is_redrawn(tty: Tty) -> None:
 
 def test_text_from_outside_cannot_break_out(tty: Tty) -> None:
     pipe = Plain()
-    hostile = (BEGAN, RoundBegan(1, 3, HOSTILE, 0), StageProgress("extracting", HOSTILE, 1, 2, HOSTILE))
+    hostile = (
+        BEGAN,
+        entered(1, "planning"),
+        RoundBegan(1, 3, HOSTILE, 0),
+        StageProgress("extracting", HOSTILE, 1, 2, HOSTILE),
+    )
     pipe.show(hostile)
-    view = RoundsView(tty, 600.0)
+    view = BoardView(RESEARCH, tty, 600.0, 20)
     for event in hostile:
         view.show(event)
     view.tick()

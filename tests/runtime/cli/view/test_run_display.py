@@ -4,14 +4,15 @@ import asyncio
 import io
 import os
 import signal
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 
 import pytest
 
+from actors.helpdesk.workflow import HELPDESK
 from actors.workflow.outcome import Outcome, RunEvent
-from runtime.cli.view.plain_lines import PlainView
-from runtime.cli.view.run_display import can_redraw, follow, open_display, stopping, view_for
-from runtime.settings import RunSettings, Settings
+from runtime.cli.view.plain_lines import PlainView, View
+from runtime.cli.view.run_display import Display, can_redraw, listen_for_stop, open_display, view_for
+from runtime.settings import RunSettings
 from tests.patience import HANGS_SECONDS
 from tests.runtime.cli.view.runs import outcome, progress
 
@@ -36,15 +37,32 @@ class Going:
         self.cancelled.set()
 
 
-async def stream_of(events: Iterable[RunEvent]) -> AsyncIterator[RunEvent]:
-    for event in events:
-        yield event
+class Over:
+    """A run that has ended."""
+
+    async def watch(self) -> AsyncIterator[RunEvent]:
+        for event in progress(outcome()):
+            yield event
+
+    async def outcome(self) -> Outcome:
+        return outcome()
+
+    def cancel(self) -> None:
+        """Too late."""
+
+
+async def show(view: View) -> Outcome:
+    display = Display(view)
+    try:
+        return await display.watch(Over())
+    finally:
+        await display.close()
 
 
 async def test_a_pipe_gets_one_line_for_each_handoff() -> None:
     stream = io.StringIO()
 
-    await follow(stream_of(progress(outcome())), PlainView(stream))
+    await show(PlainView(stream))
 
     shown = stream.getvalue().splitlines()
     assert shown[0] == "Ticket T-1: helpdesk run R-1 begins with memory"
@@ -74,14 +92,14 @@ async def test_a_terminal_that_went_away_does_not_harm_the_run() -> None:
         def write(self, text: str, /) -> int:
             raise BrokenPipeError
 
-    await follow(stream_of(progress(outcome())), PlainView(Gone()))
+    assert (await show(PlainView(Gone()))).status == "resolved"
 
 
 async def test_the_first_ctrl_c_cancels_gently_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     run = Going()
     async with asyncio.timeout(HANGS_SECONDS):
-        async with open_display(Settings(run=RunSettings(cancel_seconds=7)), quiet=True) as watch:
-            seeing = asyncio.ensure_future(watch(run))
+        async with open_display(RunSettings(cancel_seconds=7), HELPDESK, quiet=True) as display:
+            seeing = asyncio.ensure_future(display.watch(run))
             asyncio.get_running_loop().call_soon(os.kill, os.getpid(), signal.SIGINT)
             ended = await seeing
 
@@ -92,9 +110,9 @@ async def test_the_first_ctrl_c_cancels_gently_and_says_so(capsys: pytest.Captur
 
 async def test_a_ctrl_c_before_there_is_a_run_cancels_it_as_soon_as_there_is() -> None:
     run = Going()
-    with stopping(PlainView(io.StringIO()), 1.0) as stop:
+    with listen_for_stop(PlainView(io.StringIO()), 1.0) as stop:
         stop.on_signal()
-        stop.gently(run.cancel)
+        stop.on_first(run.cancel)
 
     assert run.cancelled.is_set()
 
@@ -107,7 +125,7 @@ def test_a_terminal_that_cannot_redraw_gets_lines(term: str, monkeypatch: pytest
 
     monkeypatch.setenv("TERM", term or "dumb")
 
-    assert isinstance(view_for(RunSettings(), Tty()), PlainView)
+    assert isinstance(view_for(HELPDESK, (), RunSettings(), Tty()), PlainView)
     monkeypatch.setenv("TERM", "xterm")
     assert can_redraw(Tty())
     assert not can_redraw(io.StringIO())

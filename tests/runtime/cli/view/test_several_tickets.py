@@ -6,8 +6,8 @@ from rich.console import Console
 
 from actors.workflow.outcome import EndReason
 from actors.workflow.progress import HEARTBEAT_SECONDS, StageProgress
-from runtime.cli.view.live_several import picture
-from runtime.cli.view.several_tickets import PlainTogether, Row, fold, room_for, short, tally
+from runtime.cli.view.live import picture_several
+from runtime.cli.view.several_tickets import PlainSeveral, Row, fold, room_for, short, tally
 from tests.runtime.cli.view.runs import HOSTILE, outcome, progress
 
 
@@ -51,7 +51,9 @@ def test_a_board_is_a_line_each_and_harmless() -> None:
         Row("打印机.md", "completed", "T-2", "resolved", seconds=0.4),
     ]
     stream = io.StringIO()
-    Console(file=stream, width=80, markup=False, highlight=False, emoji=False).print(picture(rows, 3.0, 10, [HOSTILE]))
+    Console(file=stream, width=80, markup=False, highlight=False, emoji=False).print(
+        picture_several(rows, 3.0, 10, [HOSTILE])
+    )
     lines = stream.getvalue().split("\n")
 
     assert lines[0].startswith("2 tickets: 1 done, 1 going on, 0 waiting   3.0 s")
@@ -63,9 +65,9 @@ def test_a_board_is_a_line_each_and_harmless() -> None:
 def test_a_pipe_gets_a_line_when_one_begins_and_ends_and_one_while_nothing_happens() -> None:
     now = 0.0
     stream = io.StringIO()
-    view = PlainTogether(["a.md", "b.md"], stream, lambda: now)
+    view = PlainSeveral(["a.md", "b.md"], stream, lambda: now)
     for event in progress(outcome()):
-        view.show(1, event)
+        view.show(event, 1)
     view.tick()
     now = HEARTBEAT_SECONDS
     view.tick()

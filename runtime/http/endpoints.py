@@ -1,0 +1,180 @@
+"""What may be asked over HTTP: a function each, with its route. A new one needs no more."""
+
+from aiohttp import web
+
+from bus.supervision import counters
+from runtime.families import find, writes_report
+from runtime.http import schemas
+from runtime.http.errors import ApiError
+from runtime.http.files import FORMATS, as_file, requested_format
+from runtime.http.middleware import answer, authorise
+from runtime.http.routes import BODY, Document, as_json, refer_to, route
+from runtime.http.schemas import (
+    JSON,
+    KEY_CHARACTERS,
+    TEXTS,
+    WAIT_SECONDS,
+    Feedback,
+    FeedbackReceipt,
+    Health,
+    NewTicket,
+    Receipt,
+    RunStatus,
+    links,
+)  # fmt: skip
+from runtime.http.stream import EVENTS, stream
+from runtime.node import NoReport
+from runtime.run_record import EndedRecord, join_records, make_record
+from runtime.service import TicketService
+from runtime.storage.journal import StoredRun
+from runtime.tickets import ID
+from runtime.times import iso
+
+DESK = web.AppKey("desk", TicketService)
+
+WAIT: Document = {
+    "name": "wait", "in": "query", "schema": {"type": "number", "minimum": 0, "default": 0},
+    "description": f"Seconds to wait for the outcome; at most {WAIT_SECONDS:g}, longer ones are shortened.",
+}  # fmt: skip
+KEY: Document = {
+    "name": "Idempotency-Key", "in": "header", "schema": {"type": "string", "maxLength": KEY_CHARACTERS},
+    "description": "The same again gives the same run. A ticket with an id needs none: its id is the key.",
+}  # fmt: skip
+FORMAT: Document = {
+    "name": "format", "in": "query", "schema": {"type": "string", "enum": list(FORMATS)},
+    "description": "Default: HTML if the Accept header asks for it, else Markdown.",
+}  # fmt: skip
+STRING: Document = {"schema": {"type": "string"}}
+TICKET_TEXT: Document = {"schema": {"type": "string", "description": "The ticket's text"}}
+
+
+@route(
+    "POST", "/tickets", "Submit a ticket",
+    {
+        202: as_json("The ticket is durable and its run goes on", Receipt),
+        200: as_json("It has ended within the time waited", EndedRecord),
+    },
+    refusals=(*BODY, 409, 422, 429), parameters=(WAIT, KEY),
+    body={JSON: {"schema": refer_to(NewTicket)}, **dict.fromkeys(TEXTS, TICKET_TEXT)},
+)  # fmt: skip
+async def submit(request: web.Request) -> web.StreamResponse:
+    desk = request.app[DESK]
+    seconds, key = schemas.read_wait(request), schemas.read_key(request)
+    stored = await desk.submit(await schemas.read_ticket(request, desk.node.settings), key)
+    if seconds and (outcome := await desk.outcome(stored.id, seconds)) is not None:
+        stored = await desk.run(stored.id)
+        return answer(join_records(outcome, make_record(stored, desk.read_question(stored))))
+    return _receipt(desk, await desk.run(stored.id))
+
+
+@route(
+    "GET", "/tickets/{id}", "Where a ticket stands: its latest run", {200: as_json("Where it stands", RunStatus)},
+    refusals=(404,),
+)  # fmt: skip
+async def read_ticket(request: web.Request) -> web.StreamResponse:
+    desk = request.app[DESK]
+    return answer(_status(desk, await desk.ticket(_id(request))))
+
+
+@route("GET", "/runs/{id}", "Where a run stands", {200: as_json("Where it stands", RunStatus)}, refusals=(404,))
+async def read_run(request: web.Request) -> web.StreamResponse:
+    desk = request.app[DESK]
+    return answer(_status(desk, await desk.run(_id(request))))
+
+
+@route(
+    "POST", "/tickets/{id}/cancel", "End a ticket's run gently; a second time, at once",
+    {202: as_json("It was asked to end", Receipt), 200: as_json("It had ended already", Receipt)}, refusals=(404,),
+)  # fmt: skip
+async def cancel(request: web.Request) -> web.StreamResponse:
+    desk = request.app[DESK]
+    stored = await desk.ticket(_id(request))
+    if not await desk.node.cancel(stored.ref):
+        return _receipt(desk, await desk.run(stored.id), 200)
+    return _receipt(desk, stored)
+
+
+@route("GET", "/tickets/{id}/events", "Watch a ticket's latest run", {200: EVENTS}, refusals=(404,))
+async def events(request: web.Request) -> web.StreamResponse:
+    desk = request.app[DESK]
+    return await stream(request, desk, (await desk.ticket(_id(request))).id)
+
+
+@route(
+    "GET", "/tickets/{id}/report", "The report of a research",
+    {200: {"description": "The report", "content": dict.fromkeys(FORMATS.values(), STRING)}},
+    refusals=(400, 404, 409), parameters=(FORMAT,),
+)  # fmt: skip
+async def report(request: web.Request) -> web.StreamResponse:
+    node, stored = request.app[DESK].node, await request.app[DESK].ticket(_id(request))
+    suffix = requested_format(request)
+    if not writes_report(stored.workflow):
+        kind = find(stored.workflow).label
+        raise ApiError(404, f"{stored.ticket} is a {kind}; GET {links(stored).ticket} shows it.")
+    try:
+        found = node.report(stored.ref)
+    except NoReport:
+        why = "yet; ask again when it has ended" if stored.ended is None else "because it ended before there was one"
+        raise ApiError(409, f"There is no report of {stored.ticket} {why}.") from None
+    return await as_file(found, suffix, stored.ticket, node.workers)
+
+
+@route(
+    "POST", "/tickets/{id}/feedback",
+    "Say whether a ticket's resolution was right; memory never repeats one that was wrong",
+    {200: as_json("It is noted", FeedbackReceipt)}, refusals=(404, 409, *BODY),
+    body={JSON: {"schema": refer_to(Feedback)}},
+)  # fmt: skip
+async def feedback(request: web.Request) -> web.StreamResponse:
+    desk = request.app[DESK]
+    stored, given = await desk.ticket(_id(request)), await schemas.read_feedback(request)
+    _, _, answers = await desk.feedback(stored, right=given.right)
+    said = desk.read_question(stored)
+    return answer(FeedbackReceipt(stored.ticket, given.right, answers, said.question, said.subject, said.requester))
+
+
+@route(
+    "GET", "/health", "Whether the server lives and takes tickets; counts only with the token, if there is one",
+    {200: as_json("It takes tickets", Health), 503: as_json("It does not take tickets now", Health)},
+)  # fmt: skip
+async def health(request: web.Request) -> web.StreamResponse:
+    desk = request.app[DESK]
+    seen = desk.looks.now()
+    ready = desk.ready and not seen.why
+    status = 200 if ready else 503
+    if not authorise(request, desk.node.settings.server.token):
+        return answer(Health(live=True, ready=ready), status)
+    node = desk.node
+    why = seen.why if desk.ready or seen.why else "It is stopping, or goes on with what was running; ask again soon."
+    since = None if seen.commit_seconds is None else round(seen.commit_seconds, 1)
+    counts = Health(
+        live=True, ready=ready, why=why, runs=node.live, unattended=seen.unattended,
+        dead_letters=counters.dead_letters, abandoned=counters.abandoned, workers_killed=node.workers.killed,
+        commits=node.database.commits, last_commit_seconds=since, last_write_failed=seen.write_failed,
+        free_megabytes=seen.free_megabytes, streams=desk.streams,
+    )  # fmt: skip
+    return answer(counts, status)
+
+
+def _id(request: web.Request) -> str:
+    """The id in the path, which is never more than letters, digits, dots, dashes and underscores."""
+    given = request.match_info["id"]
+    if not ID.fullmatch(given):
+        raise ApiError(404, "There is no such id: ids are 1 to 100 letters, digits, dots, dashes or underscores.")
+    return given
+
+
+def _receipt(desk: TicketService, stored: StoredRun, status: int = 202) -> web.Response:
+    where, said = links(stored), desk.read_question(stored)
+    receipt = Receipt(
+        stored.ticket, stored.id, stored.status, said.question, said.subject, said.requester, iso(said.created), where
+    )
+    return answer(receipt, status, {"Location": where.run})
+
+
+def _status(desk: TicketService, stored: StoredRun) -> RunStatus:
+    known = make_record(stored, desk.read_question(stored))
+    return RunStatus(
+        **{name: getattr(known, name) for name in known.__struct_fields__},
+        outcome=desk.node.journal.outcome(stored), links=links(stored),
+    )  # fmt: skip

@@ -1,0 +1,78 @@
+"""A route is one record: where it is, what it does, and what it says of itself to programs."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, NamedTuple
+
+from aiohttp import web
+
+from runtime.http.schemas import JSON, Problem
+from runtime.tickets import ID
+
+Document = dict[str, Any]
+"""JSON, as deep as it is."""
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+REFUSALS = {
+    400: "What was sent cannot be used",
+    401: "The token is missing or wrong",
+    403: "A page of another site, or another machine than this one",
+    404: "There is no such ticket or run",
+    408: "The body did not arrive in time",
+    409: "It does not fit to what is known of the ticket",
+    413: "Too large",
+    415: "Another media type or encoding than those listed",
+    422: "The Idempotency-Key came with another ticket before",
+    429: "As many tickets as are allowed are being worked on; see Retry-After",
+    500: "What the database holds of it cannot be read, or the server failed; the sentence says which",
+    503: "Stopping, not ready, or unable to do it now; see Retry-After",
+}
+BODY = (400, 408, 413, 415)
+"""How a route may refuse that takes a body."""
+EVERYWHERE = (401, 403, 500, 503)
+ID_PARAMETER = {
+    "name": "id", "in": "path", "required": True, "schema": {"type": "string", "pattern": f"^{ID.pattern}$"},
+}  # fmt: skip
+
+
+class Route(NamedTuple):
+    """One method at one path."""
+
+    method: str
+    path: str
+    handler: Handler
+    operation: Document
+    """As OpenAPI describes it."""
+
+
+ROUTES: list[Route] = []
+
+
+def route(
+    method: str, path: str, summary: str, answers: Mapping[int, Document], *, refusals: tuple[int, ...] = (),
+    parameters: tuple[Document, ...] = (), body: Document | None = None,
+) -> Callable[[Handler], Handler]:  # fmt: skip
+    """Register a handler as a route; `{id}` in its path is one of a ticket or a run."""
+    ids = (ID_PARAMETER,) if "{id}" in path else ()
+    operation: Document = {
+        "summary": summary,
+        "parameters": [*ids, *parameters],
+        "responses": {str(status): as_json(REFUSALS[status], Problem) for status in sorted({*refusals, *EVERYWHERE})}
+        | {str(status): answer for status, answer in answers.items()},
+    }
+    if body is not None:
+        operation["requestBody"] = {"required": True, "content": body}
+
+    def register(handler: Handler) -> Handler:
+        ROUTES.append(Route(method, path, handler, operation))
+        return handler
+
+    return register
+
+
+def as_json(description: str, shape: type) -> Document:
+    """An answer that is JSON of this shape."""
+    return {"description": description, "content": {JSON: {"schema": refer_to(shape)}}}
+
+
+def refer_to(shape: type) -> Document:
+    return {"$ref": f"#/components/schemas/{shape.__name__}"}
