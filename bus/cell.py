@@ -84,10 +84,6 @@ class Envelope(msgspec.Struct, eq=False):
         if not self.over and not self.cell.bus.sealed:
             self.cell.bus.publish(self.cell.address, message)
 
-    def on_done(self, task: "asyncio.Task[Answer]") -> None:
-        """Called by the loop when the task of this turn has ended."""
-        self.cell.bus.finish(self, task)
-
 
 class ActorCell(Mailbox[Envelope], eq=False, kw_only=True):
     """One address: its mailbox, its actor once somebody wrote to it, and the turn that it is in."""

@@ -6,23 +6,10 @@ from typing import Any
 
 import msgspec
 
-from actors.workflow.tables import (
-    FanOut,
-    Handover,
-    InvalidAnswer,
-    NotDelivered,
-    RunResumed,
-    RunStopped,
-    TimeUp,
-    Workflow,
-)
+from actors.workflow.tables import SYSTEM_EVENTS, FanOut, Handover, InvalidAnswer, Workflow
 from bus import Event, Failed
 
 _encode = msgspec.msgpack.Encoder().encode
-
-
-SYSTEM_EVENTS: frozenset[type[Event]] = frozenset({RunResumed, RunStopped, TimeUp, NotDelivered})
-"""Those that are journalled."""
 
 
 @functools.lru_cache(maxsize=256)

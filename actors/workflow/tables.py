@@ -69,6 +69,10 @@ class NotDelivered(SystemEvent, frozen=True):
     error: str
 
 
+SYSTEM_EVENTS: frozenset[type[Event]] = frozenset({RunStarted, RunResumed, RunStopped, TimeUp, NotDelivered})
+"""Those that move a run."""
+
+
 class Case(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """What every family's case holds; requests read it and events write it, by field name."""
 

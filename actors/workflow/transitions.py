@@ -104,7 +104,7 @@ def hand(
         return close(flow, replace(run, state=state), EndReason.MAX_HANDOFFS_EXCEEDED, handoff.at)
     if again is None and handoff.source == ORCHESTRATOR:
         warnings += _warn_twice(run.handoffs, target)
-    due = due_of(flow, step, target, handoff.at)
+    due = min(handoff.at + flow.limits_of(step, target).within, flow.max_seconds)
     opened = PendingHandoff(number, target, due) if again is None else replace(again, number=number, due=due)
     run = replace(run, state=state, handoffs=(*run.handoffs, handoff), open=(opened,))
     return run, HandOff((number,), warnings)
@@ -256,4 +256,4 @@ def _fields_of(request: type[Request[Any]]) -> Callable[[Case], tuple[Any, ...]]
     names = tuple(name for name in request.__struct_fields__ if name != REFUSED)
     if len(names) > 1:
         return operator.attrgetter(*names)
-    return lambda case: tuple(getattr(case, name) for name in names)
+    return lambda case: tuple([getattr(case, name) for name in names])
