@@ -85,11 +85,30 @@ def next_due(flow: Workflow, run: Run) -> float:
 
 
 def replay(flow: Workflow, case: Case, entries: Iterable[tuple[Event, str, int, float]]) -> Transition:
-    """Rebuild a run from its journalled (event, sender, number, elapsed)."""
+    """
+    Rebuild a run from its journalled (event, sender, number, elapsed).
+
+    Whoever answered was a peer at that time: an agent that is gone since does not change what has happened.
+    """
+    entries = list(entries)
+    flow = _with_peers(flow, {sender for _, sender, _, _ in entries} - {"", ORCHESTRATOR})
     run, verdict = begin(flow, case)
     for event, sender, number, elapsed in entries:
         run, verdict = advance(flow, run, event, sender=sender, number=number, elapsed=elapsed)
     return run, verdict
+
+
+def _with_peers(flow: Workflow, names: set[str]) -> Workflow:
+    """The table in which these agents, too, may be handed what can be handed over."""
+    for step in flow.steps.values():
+        names -= set(step.team) if isinstance(step, FanOut) else {step.hand_to, *step.peers}
+    if not names:
+        return flow
+    steps = {
+        state: replace(step, peers=step.peers | names) if isinstance(step, Step) and step.peers else step
+        for state, step in flow.steps.items()
+    }
+    return replace(flow, steps=steps)
 
 
 def _hear(flow: Workflow, run: Run, opened: PendingHandoff, event: Event, elapsed: float) -> Transition:
