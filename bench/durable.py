@@ -26,7 +26,7 @@ async def counted(folder: Path) -> Figures:
     runner = await ours.open(llm=model, store="sqlite", path=str(path))
     assert runner.database is not None
     await work(runner, 1)(ALONE)
-    runner.database.read("PRAGMA wal_checkpoint(TRUNCATE)")
+    runner.database.rows("PRAGMA wal_checkpoint(TRUNCATE)")
     commits, size = runner.database.commits, path.stat().st_size
     await work(runner, 1)(ALONE * 10)
     more = runner.database.commits - commits

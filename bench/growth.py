@@ -23,9 +23,9 @@ from runtime.knowledge.readers.document import Unreadable
 from runtime.knowledge.readers.reader import read
 from runtime.node import Node
 from runtime.settings import Settings, StorageSettings
-from runtime.storage.database import Database
 from runtime.storage.journal import Ticket
 from runtime.storage.private import DATABASE
+from runtime.storage.sqlite.database import Database
 
 DOCUMENTS = Path(__file__).resolve().parent.parent / "examples" / "knowledge"
 AT_ONCE = 8
@@ -73,9 +73,9 @@ async def tickets(node: Node, count: int, documents: Path) -> dict[str, int]:
 
 def sizes(database: Database) -> dict[str, tuple[int, int]]:
     """Bytes of pages, and of what stands in them, by table, with those of its indexes."""
-    tables = dict(database.read("SELECT name, tbl_name FROM sqlite_schema"))
+    tables = dict(database.rows("SELECT name, tbl_name FROM sqlite_schema"))
     found: dict[str, tuple[int, int]] = {}
-    for name, pages, payload in database.read(SIZES):
+    for name, pages, payload in database.rows(SIZES):
         owner = tables.get(name, name)
         before = found.get(owner, (0, 0))
         found[owner] = (before[0] + pages, before[1] + payload)
@@ -91,8 +91,8 @@ async def measure(options: argparse.Namespace) -> Figures:
             empty = sizes(node.database)
             ended = await tickets(node, options.tickets, options.documents)
             await node.database.run()
-            node.database.read("PRAGMA wal_checkpoint(TRUNCATE)")
-            full, events = sizes(node.database), node.database.read(EVENTS)[0]
+            node.database.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+            full, events = sizes(node.database), node.database.rows(EVENTS)[0]
             grown = _folder(Path(name)) - before
         count = options.tickets
         by_table = {

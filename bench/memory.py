@@ -16,7 +16,7 @@ from actors.evidence.claims import Resolution
 from runtime.memory.ticket_memory import SCHEMA, Ticket, TicketMemory
 from runtime.processes.pool import Workers
 from runtime.settings import MemorySettings
-from runtime.storage.database import Database
+from runtime.storage.sqlite.database import Database
 
 SETS = ("banking77", "clinc150")
 WITHIN = 60.0

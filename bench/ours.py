@@ -27,8 +27,10 @@ from actors.ports import Completion, ModelRequest, Recall, Tickets
 from actors.workflow.tables import ORCHESTRATOR
 from bus import Actor, ActorFactories
 from runtime.run import LiveRun
-from runtime.storage.database import Database
-from runtime.storage.journal import SCHEMA, SqliteJournal, Ticket
+from runtime.storage.journal import RunJournal, Ticket
+from runtime.storage.sqlite.database import Database
+from runtime.storage.sqlite.runs import SqliteRuns
+from runtime.storage.sqlite.tables import SCHEMA
 
 DISTS = ("msgspec", "structlog")
 LLM = Callable[[str, str], Awaitable[str]]
@@ -112,7 +114,7 @@ class Runner:
 
     def __init__(self, llm: LLM, path: str | None, passage: str = "") -> None:
         self.database = Database(path, SCHEMA) if path else None
-        self.journal = SqliteJournal(self.database, {HELPDESK.name: HELPDESK}) if self.database else None
+        self.journal = RunJournal(SqliteRuns(self.database), {HELPDESK.name: HELPDESK}) if self.database else None
         self._memory = Remembers(llm)
         self._model = Thinks(llm)
         self._knowledge = Knows(passage)

@@ -29,8 +29,8 @@ from runtime.resilience.budget import ResearchBudget
 from runtime.search.registry import Sources
 from runtime.search.source import SourcePorts
 from runtime.settings import FeedsSettings, FetchSettings, Settings, StorageSettings
-from runtime.storage.database import Database
 from runtime.storage.effects import SCHEMA, Effects
+from runtime.storage.sqlite.database import Database
 
 ROOT = Path(__file__).resolve().parent.parent
 HOSTS = ("127.0.0.1", "127.0.0.2", "127.0.0.3")

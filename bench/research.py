@@ -95,7 +95,7 @@ def _children() -> float:
 def _stored(node: Node) -> float:
     """KiB of events and effects in the database."""
     tables = (("event", "event"), ("effect", "value"))
-    sums = (node.database.read(f"SELECT coalesce(sum(length({column})), 0) FROM {name}", ()) for name, column in tables)
+    sums = (node.database.rows(f"SELECT coalesce(sum(length({column})), 0) FROM {name}", ()) for name, column in tables)
     return sum(float(rows[0][0]) for rows in sums) / 1024
 
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from runtime.node import Busy, Handle, Node, NoReport, Ticket
     from runtime.reports import write as write_report
     from runtime.settings import Settings
-    from runtime.storage.journal import UnknownRun
+    from runtime.storage.errors import UnknownRun
 else:
     _HOMES = {
         "actors.workflow.outcome": ("AnswerRefused", "HandoffMade", "Outcome", "RunBegan", "RunEnded"),
@@ -52,7 +52,7 @@ else:
         "runtime.node": ("Busy", "Handle", "NoReport", "Node", "Ticket"),
         "runtime.reports": ("write_report",),
         "runtime.settings": ("Settings",),
-        "runtime.storage.journal": ("UnknownRun",),
+        "runtime.storage.errors": ("UnknownRun",),
     }
     _SHORTER = {"load_settings": "load", "write_report": "write"}
     """What has another name in its own module, where the module says the rest."""

@@ -25,13 +25,14 @@ from runtime.run_handle import Handle, RunHandle
 from runtime.runs import Busy, Runs
 from runtime.service_error import ServiceError
 from runtime.settings import Settings, check
-from runtime.storage.database import Database
 from runtime.storage.effects import sweep
-from runtime.storage.integrity import check as check_integrity
-from runtime.storage.journal import SqliteJournal, StoredRun
-from runtime.storage.owner import ProcessLock
+from runtime.storage.journal import RunJournal, StoredRun
 from runtime.storage.private import DATABASE, OWNERS, make_storage
-from runtime.storage.schema import migrate
+from runtime.storage.sqlite.database import Database
+from runtime.storage.sqlite.integrity import check as check_integrity
+from runtime.storage.sqlite.process_lock import ProcessLock
+from runtime.storage.sqlite.runs import SqliteRuns
+from runtime.storage.sqlite.schema import migrate
 from runtime.tickets import Ticket
 from runtime.wiring import Wiring
 
@@ -60,7 +61,7 @@ class Node:
         self.database = Database(self.folder / DATABASE, migrate=migrate)
         sweep(self.database)
         self.owner = ProcessLock(self.folder / OWNERS)
-        self.journal = SqliteJournal(self.database, self.flows, self.owner.slots)
+        self.journal = RunJournal(SqliteRuns(self.database), self.flows, self.owner.slots)
         self.workers = Workers(settings.workers.processes)
         self.tickets: Tickets = self.journal
         self.knowledge: Knowledge = KnowledgeIndex(self.folder, self.workers, settings.knowledge)
@@ -156,19 +157,19 @@ class Node:
         """A run, wherever it goes on. One that nobody runs goes on here."""
         return await self.runs.attend(stored)
 
-    def status(self, some_id: str) -> tuple[StoredRun, Outcome | None]:
+    async def status(self, some_id: str) -> tuple[StoredRun, Outcome | None]:
         """A run, or the latest of a ticket, and how it ended if it has."""
-        stored = self.journal.find(some_id)
-        return stored, self.journal.outcome(stored)
+        stored = await self.journal.find(some_id)
+        return stored, await self.journal.outcome(stored)
 
-    def report(self, some_id: str) -> Report:
+    async def report(self, some_id: str) -> Report:
         """
         The report of a run that has ended, if its family writes reports.
 
         :raises NoReport: it has none, or none yet.
         """
-        stored = self.journal.find(some_id)
-        case, family = self.journal.fold(stored).case, self.families[stored.workflow]
+        stored = await self.journal.find(some_id)
+        case, family = (await self.journal.fold(stored)).case, self.families[stored.workflow]
         if family.report is None:
             raise NoReport(f"{some_id} is a {family.label}; {command(f'status {some_id}')} shows it.")
         if (report := family.report(case)) is None:
@@ -186,8 +187,8 @@ class Node:
 
         :returns: the ticket whose answer it was (one from memory only repeats another's), and how many it touched.
         """
-        stored = self.journal.find(some_id)
-        case = self.journal.fold(stored).case
+        stored = await self.journal.find(some_id)
+        case = (await self.journal.fold(stored)).case
         ticket = self.families[stored.workflow].answered_by(case)
         return ticket, await self.memory.feedback(ticket, right)
 

@@ -7,7 +7,7 @@ import msgspec
 
 from actors.workflow.outcome import Outcome
 from runtime.storage.journal import StoredRun
-from runtime.storage.tickets import Asked
+from runtime.storage.records import Asked
 from runtime.times import iso
 
 Moment = Annotated[datetime.datetime, msgspec.Meta(tz=True)]

@@ -1,13 +1,13 @@
 """The runs that go on in this process: found by their id or their ticket's, and cancelled when another process asks."""
 
 import asyncio
-import sqlite3
 
 import structlog
 
 from actors.workflow.outcome import Outcome
 from runtime.run import LiveRun
-from runtime.storage.journal import SqliteJournal
+from runtime.storage.errors import StorageError
+from runtime.storage.journal import RunJournal
 
 log = structlog.get_logger()
 
@@ -18,7 +18,7 @@ CANCEL_POLL_SECONDS = 0.5
 class RunRegistry:
     """A run is in here from its beginning until its end is recorded."""
 
-    def __init__(self, journal: SqliteJournal, owner: str) -> None:
+    def __init__(self, journal: RunJournal, owner: str) -> None:
         """:param owner: the token under which the journal knows this process."""
         self._journal = journal
         self._owner = owner
@@ -28,7 +28,7 @@ class RunRegistry:
         self._told: set[str] = set()
         """Runs that have ended, and whose end is not recorded yet."""
         self._cancelled: dict[str, int] = {}
-        self._poll: asyncio.TimerHandle | None = None
+        self._poll: asyncio.Task[None] | None = None
         journal.pending.when_recorded = self._recorded
 
     def __len__(self) -> int:
@@ -51,8 +51,8 @@ class RunRegistry:
         self._runs[live.id] = live
         self._run_of[live.ticket] = live.id
         live.on_end(self._ended)
-        if self._poll is None:
-            self._listen()
+        if self._poll is None or self._poll.done():
+            self._poll = asyncio.get_running_loop().create_task(self._listen(), name="cancel requests")
 
     def abandon(self) -> None:
         """Stop all at once, without an end."""
@@ -82,17 +82,16 @@ class RunRegistry:
         if self._run_of.get(live.ticket) == live.id:
             del self._run_of[live.ticket]
 
-    def _listen(self) -> None:
-        """Hear what other processes asked of the runs of this one."""
-        self._poll = None
-        try:
-            asked = self._journal.to_cancel(self._owner)
-        except sqlite3.Error as error:  # the runs go on; whoever asked is heard when the database can be read again
-            log.warning("journal.failed", error=repr(error))
-            asked = {}
-        for run_id, times in asked.items():
-            if (live := self._runs.get(run_id)) and times > self._cancelled.get(run_id, 0):
-                self._cancelled[run_id] = times
-                live.cancel()
-        if self._runs:
-            self._poll = asyncio.get_running_loop().call_later(CANCEL_POLL_SECONDS, self._listen)
+    async def _listen(self) -> None:
+        """Hear what other processes ask of the runs of this one."""
+        while self._runs:
+            try:
+                requests = await self._journal.store.cancel_requests(self._owner)
+            except StorageError as error:  # the runs go on; whoever asks is heard when it can be read again
+                log.warning("journal.failed", error=repr(error))
+                requests = {}
+            for run_id, times in requests.items():
+                if (live := self._runs.get(run_id)) and times > self._cancelled.get(run_id, 0):
+                    self._cancelled[run_id] = times
+                    live.cancel()
+            await asyncio.sleep(CANCEL_POLL_SECONDS)

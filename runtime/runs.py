@@ -2,7 +2,6 @@
 
 import asyncio
 import secrets
-import sqlite3
 from collections.abc import Callable, Mapping
 from functools import partial
 
@@ -16,8 +15,9 @@ from actors.workflow.tables import Case, Workflow
 from runtime.run import LiveRun, ResumeState
 from runtime.run_handle import FollowedRun, Handle, RunHandle
 from runtime.run_registry import RunRegistry
-from runtime.storage.journal import JournalDamaged, SqliteJournal, StoredRun
-from runtime.storage.owner import ProcessLock
+from runtime.storage.errors import Conflict, StorageError
+from runtime.storage.journal import JournalDamaged, RunJournal, StoredRun
+from runtime.storage.sqlite.process_lock import ProcessLock
 from runtime.tickets import Ticket
 
 log = structlog.get_logger()
@@ -43,7 +43,7 @@ class Runs:
     """The runs of one process, and through them those of all that share its database."""
 
     def __init__(
-        self, journal: SqliteJournal, owner: ProcessLock, flows: Mapping[str, Workflow], begin: Begin, most: int,
+        self, journal: RunJournal, owner: ProcessLock, flows: Mapping[str, Workflow], begin: Begin, most: int,
         make_case: Callable[[Ticket], Case],
     ) -> None:  # fmt: skip
         """
@@ -57,8 +57,9 @@ class Runs:
         self._begin = begin
         self._most = most
         self._make_case = make_case
-        self._accepting: dict[str, asyncio.Task[LiveRun]] = {}
+        self._accepting: dict[str, asyncio.Task[LiveRun | StoredRun]] = {}
         """By ticket: those that are being made durable."""
+        self._resuming: set[str] = set()
         self.live = RunRegistry(journal, owner.token)
 
     def handle(self, some_id: str) -> RunHandle | None:
@@ -83,45 +84,49 @@ class Runs:
         name = ticket.id or make_id("T")
         accepting = self._accepting.get(name)
         if accepting is None:
-            latest = self._journal.latest_of(name)
-            if latest is not None and (latest.ended is None or (seen is not None and latest.seq > seen)):
-                return await self.attend(latest)
-            seen = latest.seq if latest else 0
-            if len(self.live) + len(self._accepting) >= self._most:
-                raise Busy(f"{len(self.live)} tickets are being worked on; try again when one has ended.")
-            accepting = self._accepting[name] = asyncio.create_task(self._accept(ticket, name, seen))
+            full = len(self.live) + len(self._accepting) >= self._most
+            accepting = self._accepting[name] = asyncio.create_task(self._accept(ticket, name, seen, full=full))
             accepting.add_done_callback(lambda _: self._accepting.pop(name, None))
         try:
             # Shielded: who submits may go away, but what is durable must not be left without a run.
-            return RunHandle(await asyncio.shield(accepting))
-        except sqlite3.IntegrityError:
-            winner = self._journal.latest_of(name)
+            begun = await asyncio.shield(accepting)
+        except Conflict:
+            winner = await self._journal.latest_of(name)
             if winner is None or winner.seq <= (seen or 0):
                 raise
             return await self.attend(winner)  # another process was faster
+        return RunHandle(begun) if isinstance(begun, LiveRun) else await self.attend(begun)
 
-    async def _accept(self, ticket: Ticket, name: str, seen: int | None) -> LiveRun:
+    async def _accept(self, ticket: Ticket, name: str, seen: int | None, *, full: bool) -> LiveRun | StoredRun:
+        """Begin the run of a ticket; of one that has a run which goes on, or is later than was seen, that run."""
+        latest = await self._journal.latest_of(name) if ticket.id else None
+        if latest is not None and (latest.ended is None or (seen is not None and latest.seq > seen)):
+            return latest
+        if full:
+            raise Busy(f"{len(self.live)} tickets are being worked on; try again when one has ended.")
         await self._reserve()
         for left in reversed(range(TRIES)):
             named, run_id = msgspec.structs.replace(ticket, id=name), make_id("R")
             case = self._make_case(named)
             flow = self._flows[ticket.workflow]
             try:
-                await self._journal.accept(named, run_id, flow, case, self._owner.token, seen=seen, new=not ticket.id)
-            except sqlite3.IntegrityError:
+                await self._journal.accept(
+                    named, run_id, flow, case, self._owner.token, seen=latest.seq if latest else 0, new=not ticket.id
+                )
+            except Conflict:
                 if ticket.id or not left:
                     raise
                 name = make_id("T")
             else:
                 break
-        return self._work(run_id, flow, case, None)
+        return await self._work(run_id, flow, case, None)
 
-    def _work(self, run_id: str, flow: Workflow, case: Case, replayed: ResumeState | None) -> LiveRun:
+    async def _work(self, run_id: str, flow: Workflow, case: Case, replayed: ResumeState | None) -> LiveRun:
         """Put a run to work that is durable; what cannot be put to work ends, for somebody waits for it."""
         try:
             live = self._begin(run_id, flow, case, replayed)
         except Exception:
-            self._give_up(self._journal.run(run_id))
+            self._give_up(await self._journal.run(run_id))
             raise
         self.live.add(live)
         return live
@@ -135,14 +140,14 @@ class Runs:
         await self._reserve()
         try:
             await self._journal.accept(ticket, run_id, flow, case, self._owner.token, seen=0)
-        except sqlite3.IntegrityError:
+        except Conflict:
             return None
-        return RunHandle(self._work(run_id, flow, case, None))
+        return RunHandle(await self._work(run_id, flow, case, None))
 
     async def resume(self) -> list[RunHandle]:
         """Go on with every run whose process is gone."""
         await self.settle_dead()
-        orphans = [stored for stored in self._journal.unfinished() if self._is_orphan(stored)]
+        orphans = [stored for stored in await self._journal.unfinished() if self._is_orphan(stored)]
         # All at once, so that one commit takes over many.
         handles = await asyncio.gather(*(self._go_on(stored) for stored in orphans))
         return [handle for handle in handles if handle is not None]
@@ -156,38 +161,45 @@ class Runs:
 
     def follow(self, stored: StoredRun) -> FollowedRun:
         """A run of another process, or one that is over."""
-        look, ask = partial(self._look, stored.id), partial(self._journal.ask_to_cancel, stored)
+        look, ask = partial(self._look, stored.id), partial(self._journal.store.ask_to_cancel, stored.id)
         return FollowedRun(stored.id, stored.ticket, look, ask)
 
     async def _look(self, run_id: str) -> Outcome | RunHandle | None:
-        stored = self._journal.run(run_id)
+        stored = await self._journal.run(run_id)
         if stored.ended is not None:
-            return self._journal.outcome(stored)
+            return await self._journal.outcome(stored)
         handle = await self.attend(stored)
         return handle if isinstance(handle, RunHandle) else None
 
     def _is_orphan(self, stored: StoredRun) -> bool:
         """It has not ended, and nobody runs it."""
-        if stored.ended is not None or stored.id in self.live:
+        if stored.ended is not None or stored.id in self.live or stored.id in self._resuming:
             return False
         return stored.owner == self._owner.token or not self._owner.is_alive(stored.owner)
 
     async def _go_on(self, stored: StoredRun) -> RunHandle | None:
         """Take over a run that nobody runs; nothing when somebody does, or when it cannot be read any more."""
-        if stored.id in self.live or stored.ticket in self._accepting:
+        if stored.id in self.live or stored.ticket in self._accepting or stored.id in self._resuming:
             return None
+        self._resuming.add(stored.id)
+        try:
+            return await self._take_over(stored)
+        finally:
+            self._resuming.discard(stored.id)
+
+    async def _take_over(self, stored: StoredRun) -> RunHandle | None:
         if stored.owner != self._owner.token and not await self._settle_one(stored.owner):
             return None
-        if not await self._journal.take_over(stored, self._owner.token) or stored.id in self.live:
+        if not await self._journal.store.claim(stored, self._owner.token):
             return None
         try:
-            case, replayed = self._journal.case(stored), self._journal.replayed(stored)
+            case, replayed = self._journal.case(stored), await self._journal.resume_state(stored)
         except JournalDamaged as error:
             log.error("run.lost", run=stored.id, error=str(error))  # noqa: TRY400 - a sentence says it all
             self._give_up(stored)
             return None
         log.info("run.resumed", run=stored.id, ticket=stored.ticket, seconds=round(replayed.elapsed, 1))
-        return RunHandle(self._work(stored.id, self._journal.flow(stored), case, replayed))
+        return RunHandle(await self._work(stored.id, self._journal.flow(stored), case, replayed))
 
     def _give_up(self, stored: StoredRun) -> None:
         outcome = self._journal.give_up(stored)
@@ -198,7 +210,7 @@ class Runs:
         for token in self._owner.others():
             try:
                 await self._settle_one(token)
-            except (sqlite3.Error, OSError) as error:
+            except (StorageError, OSError) as error:
                 log.warning("end.not_recorded", owner=token, error=repr(error))
 
     async def _settle_one(self, token: str) -> bool:
@@ -216,14 +228,14 @@ class Runs:
 
     async def cancel(self, some_id: str) -> bool:
         """Cancel a run, wherever it goes on; false when it has ended already."""
-        stored = self._journal.find(some_id)
+        stored = await self._journal.find(some_id)
         if stored.ended is not None:
             return False
         handle = await self.attend(stored)
         if isinstance(handle, RunHandle):
             handle.cancel()
         else:
-            await self._journal.ask_to_cancel(stored)
+            await self._journal.store.ask_to_cancel(stored.id)
         return True
 
     async def close(self) -> None:
@@ -237,5 +249,5 @@ class Runs:
         await self._journal.pending.settle(RELEASE_SECONDS)
         try:
             await asyncio.wait_for(self._journal.release(self._owner.token), RELEASE_SECONDS)
-        except (sqlite3.Error, TimeoutError) as error:
+        except (StorageError, TimeoutError) as error:
             log.warning("run.not_released", error=repr(error))

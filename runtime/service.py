@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import hashlib
-import sqlite3
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from typing import Any, NamedTuple
 
@@ -23,13 +22,13 @@ from runtime.run_handle import Handle, RunHandle
 from runtime.run_record import Record, join_records, make_record
 from runtime.service_error import ServiceError
 from runtime.settings import Settings
-from runtime.storage import tickets as stored_tickets
 from runtime.storage.condition import Looks
 from runtime.storage.damage import REMEDY
-from runtime.storage.database import DatabaseClosed
-from runtime.storage.journal import JournalDamaged, StoredRun, UnknownRun
+from runtime.storage.errors import StorageError, UnknownRun
+from runtime.storage.journal import JournalDamaged, StoredRun
 from runtime.storage.private import DATABASE
-from runtime.storage.tickets import Asked, nearest_ids
+from runtime.storage.records import Asked
+from runtime.storage.tickets import nearest_ids
 from runtime.tickets import Ticket
 
 log = structlog.get_logger()
@@ -76,7 +75,7 @@ async def open_service(settings: Settings, *, ready: bool = True) -> AsyncIterat
         raise ServiceError(str(error), "busy") from None
     except JournalDamaged as error:
         raise ServiceError(f"{place}: {safe(str(error))}. {REMEDY}.", "failed") from error
-    except sqlite3.Error as error:
+    except StorageError as error:
         remedy = f"Check the disk; {command('doctor')} says more"
         raise ServiceError(f"The database {place} cannot be used: {error}. {remedy}.", "failed") from error
 
@@ -115,7 +114,7 @@ class TicketService:
         by_key = bool(key) and not ticket.id
         ticket = msgspec.structs.replace(ticket, id=make_id_of_key(key)) if by_key else ticket
         for _ in range(TRIES):
-            latest = self.node.journal.latest_of(ticket.id) if ticket.id else None
+            latest = await self.node.journal.latest_of(ticket.id) if ticket.id else None
             over = latest is not None and latest.ended is not None
             if latest is not None and not (again and over) and self._answers(latest, ticket, by_key=by_key):
                 return await self._attend(latest)
@@ -128,23 +127,23 @@ class TicketService:
                 raise ServiceError(why, "unavailable", retry_seconds=BUSY_SECONDS)
             seen = latest.seq if latest else 0
             handle = await _wait_until_durable(asyncio.ensure_future(self.node.submit(ticket, seen=seen)))
-            stored = self.node.journal.run(handle.run)
+            stored = await self.node.journal.run(handle.run)
             # Another may have been faster, here or in another process, with the same id and other words.
             if not ticket.id or self._answers(stored, ticket, by_key=by_key):
                 log.info("ticket.accepted", ticket=handle.ticket, run=handle.run)
                 return stored
         raise _write_failure()
 
-    def find(self, some_id: str) -> StoredRun:
+    async def find(self, some_id: str) -> StoredRun:
         """
         A run, or the latest of a ticket.
 
         :raises ServiceError: there is none; it names the ids that may have been meant.
         """
         try:
-            return self.node.journal.find(some_id)
+            return await self.node.journal.find(some_id)
         except UnknownRun as error:
-            near = nearest_ids(self.node.database, some_id)
+            near = await nearest_ids(self.node.journal.store, some_id)
             if not near:
                 raise
             meant = " or ".join(filter(None, (", ".join(near[:-1]), near[-1])))
@@ -153,32 +152,32 @@ class TicketService:
                 f"There is no ticket or run {display(some_id)}. Did you mean {meant}? {remedy}.", "not_found"
             ) from error
 
-    def describe(self, stored: StoredRun, asked: Asked | None = None) -> Record:
+    async def describe(self, stored: StoredRun, asked: Asked | None = None) -> Record:
         """What is said of a run; one that nobody works on any more is interrupted."""
         gone = stored.ended is None and not self.node.owner.is_alive(stored.owner)
-        return make_record(stored, asked or self.read_question(stored), "interrupted" if gone else "")
+        return make_record(stored, asked or await self.read_question(stored), "interrupted" if gone else "")
 
-    def read_question(self, stored: StoredRun) -> Asked:
+    async def read_question(self, stored: StoredRun) -> Asked:
         """What a run was asked, and by whom."""
-        return stored_tickets.asked(self.node.database, stored)
+        return await self.node.journal.store.asked(stored)
 
-    def conclude(self, outcome: Outcome) -> Ended:
+    async def conclude(self, outcome: Outcome) -> Ended:
         """What came of a run that has ended."""
-        stored, report = self.node.journal.run(outcome.run), None
+        stored, report = await self.node.journal.run(outcome.run), None
         if writes_report(outcome.workflow):
-            with contextlib.suppress(NoReport):
-                report = self.node.report(stored.ref)
-        return Ended(outcome, self.describe(stored), report)
+            with contextlib.suppress(NoReport, JournalDamaged):  # the outcome stands by itself
+                report = await self.node.report(stored.ref)
+        return Ended(outcome, await self.describe(stored), report)
 
-    def report(self, some_id: str) -> Report:
+    async def report(self, some_id: str) -> Report:
         """
         The report of a run, or of the latest of a ticket.
 
         :raises ServiceError: there is no such run, or it has none.
         """
-        self.find(some_id)
+        await self.find(some_id)
         try:
-            return self.node.report(some_id)
+            return await self.node.report(some_id)
         except NoReport as error:
             raise ServiceError(str(error), "not_found") from None
 
@@ -196,19 +195,19 @@ class TicketService:
             raise ServiceError(str(error), "not_remembered") from None
         if ticket != stored.ticket:
             with contextlib.suppress(UnknownRun):  # which may have come from elsewhere
-                stored = self.node.journal.find(ticket)
+                stored = await self.node.journal.find(ticket)
         return stored, ticket, count
 
     async def ticket(self, ticket_id: str) -> StoredRun:
         """The latest run of a ticket."""
-        stored = self.node.journal.latest_of(ticket_id)
+        stored = await self.node.journal.latest_of(ticket_id)
         if stored is None:
             raise ServiceError(f"There is no ticket {ticket_id}.", "not_found")
         return await self._attend(stored)
 
     async def run(self, run_id: str) -> StoredRun:
         try:
-            stored = self.node.journal.run(run_id)
+            stored = await self.node.journal.run(run_id)
         except UnknownRun:
             raise ServiceError(f"There is no run {run_id}.", "not_found") from None
         return await self._attend(stored)
@@ -221,14 +220,14 @@ class TicketService:
 
     async def outcome(self, run_id: str, seconds: float) -> Outcome | None:
         """How a run ended; nothing when it has not within some seconds, or this process ends before."""
-        with self._waits(run_id) as waiting:
+        async with self._waits(run_id) as waiting:
             await asyncio.wait([waiting], timeout=seconds)
             return None if not waiting.done() or waiting.cancelled() else waiting.result()
 
     async def progress(self, run_id: str) -> AsyncGenerator[ProgressEvent | None, None]:
         """What happened and happens on a run until it ends; nothing now and then, to show that the line stands."""
         handle = self.node.runs.here(run_id)
-        with self._waits(run_id) as ending:
+        async with self._waits(run_id) as ending:
             if handle is not None:
                 async with contextlib.aclosing(_live(handle, ending)) as events:
                     async for event in events:
@@ -260,10 +259,10 @@ class TicketService:
         finally:
             self.streams -= 1
 
-    @contextlib.contextmanager
-    def _waits(self, run_id: str) -> Iterator["asyncio.Future[Outcome]"]:
+    @contextlib.asynccontextmanager
+    async def _waits(self, run_id: str) -> AsyncIterator["asyncio.Future[Outcome]"]:
         """A run's end, for as long as somebody waits for it; cancelled when this process ends before."""
-        handle = self.node.runs.here(run_id) or self.node.runs.follow(self.node.journal.run(run_id))
+        handle = self.node.runs.here(run_id) or self.node.runs.follow(await self.node.journal.run(run_id))
         waiting = asyncio.ensure_future(handle.outcome())
         self._waiting.add(waiting)
         if self._closed:
@@ -340,7 +339,7 @@ async def _wait_until_durable(task: "asyncio.Task[Handle]") -> Handle:
         error: Exception = TimeoutError(f"no commit in {ACCEPT_SECONDS:g} s")
     except Busy as busy:
         raise ServiceError(str(busy), "busy", retry_seconds=BUSY_SECONDS) from None
-    except (sqlite3.Error, OSError, DatabaseClosed) as failure:
+    except (StorageError, OSError) as failure:
         error = failure
     log.error("ticket.not_written", error=repr(error))
     raise _write_failure() from error

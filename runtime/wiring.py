@@ -14,7 +14,7 @@ from runtime.child_workflow import Children, ChildRun
 from runtime.families.family import ChildRole, Family, FamilyRuns, RunDependencies
 from runtime.run import LiveRun, ResumeState
 from runtime.storage.effects import Effects, ModelAccount
-from runtime.storage.journal import UnknownRun
+from runtime.storage.errors import UnknownRun
 
 if TYPE_CHECKING:
     from runtime.node import Node
@@ -46,7 +46,7 @@ class Wiring:
         model, spent = self._node.models.for_run(
             run_id, ModelAccount(effects), money=runs.money, held_back=runs.held_back
         )
-        children = Children(self._node.journal.children(run_id) if replayed else ())
+        children = Children(replayed.children if replayed else ())
         ports = runs.make_ports(run_id, case.ticket_id, effects)
         own = RunDependencies(run_id, case.ticket_id, model, children, effects, ports)
         live = LiveRun(
@@ -75,17 +75,18 @@ class Wiring:
         journal, owner = self._node.journal, self._node.owner.token
         replayed = None
         try:
-            stored = journal.run(run_id)
+            stored = await journal.run(run_id)
         except UnknownRun:
             case = role.make_case(request, run_id, self._node.settings)
             case = msgspec.structs.replace(case, max_seconds=flow.max_seconds)
             await journal.accept_child(run_id, flow, case, owner)
         else:
-            if (outcome := journal.outcome(stored)) is not None:
-                return journal.fold(stored), outcome
-            await journal.take_over(stored, owner)
-            flow, case, replayed = journal.flow(stored), journal.case(stored), journal.replayed(stored)
-        runs, own = self.runs_of(flow.name), above._replace(run=run_id, children=Children(journal.children(run_id)))
+            if (outcome := await journal.outcome(stored)) is not None:
+                return await journal.fold(stored), outcome
+            await journal.store.claim(stored, owner)
+            flow, case, replayed = journal.flow(stored), journal.case(stored), await journal.resume_state(stored)
+        children = Children(replayed.children if replayed else ())
+        runs, own = self.runs_of(flow.name), above._replace(run=run_id, children=children)
         if flow.name != workflow:  # one of the same family goes on with what the run above it has got
             effects = Effects(self._node.database, run_id)
             own = own._replace(effects=effects, ports=runs.make_ports(run_id, own.ticket, effects))

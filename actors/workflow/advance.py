@@ -84,17 +84,24 @@ def next_due(flow: Workflow, run: Run) -> float:
     return due
 
 
-def replay(flow: Workflow, case: Case, entries: Iterable[tuple[Event, str, int, float]]) -> Transition:
+def replay(
+    flow: Workflow, case: Case, entries: Iterable[tuple[Event, str, int, float]], *, strict: bool = False
+) -> Transition:
     """
     Rebuild a run from its journalled (event, sender, number, elapsed).
 
     Whoever answered was a peer at that time: an agent that is gone since does not change what has happened.
+
+    :param strict: the table may have changed since.
+    :raises ValueError: then, this table would not have accepted one of these events.
     """
     entries = list(entries)
     flow = _with_peers(flow, {sender for _, sender, _, _ in entries} - {"", ORCHESTRATOR})
     run, verdict = begin(flow, case)
     for event, sender, number, elapsed in entries:
         run, verdict = advance(flow, run, event, sender=sender, number=number, elapsed=elapsed)
+        if strict and type(verdict) is Refuse:
+            raise ValueError(verdict.reason)
     return run, verdict
 
 

@@ -34,6 +34,8 @@ class EndReason(enum.StrEnum):
     """Cancelled, and an agent did not hand in what it had in time."""
     CRASHED_REPEATEDLY = "crashed_repeatedly"
     """The process died with this run too often."""
+    WORKFLOW_CHANGED = "workflow_changed"
+    """It was begun by another version of its table, which does not know what to do with it."""
     STORAGE_FAILED = "storage_failed"
     ORCHESTRATOR_FAILED = "orchestrator_failed"
 
@@ -49,6 +51,7 @@ SENTENCES: dict[EndReason, str] = {
     EndReason.CANCELLED: "It was cancelled.",
     EndReason.CANCEL_FORCED: "It was cancelled, and an agent did not stop in time.",
     EndReason.CRASHED_REPEATEDLY: "The process died with this run several times.",
+    EndReason.WORKFLOW_CHANGED: "Terminus works another way now and cannot go on with it; submit it again.",
     EndReason.STORAGE_FAILED: "The database could not record it; check the disk and submit it again.",
     EndReason.ORCHESTRATOR_FAILED: "An internal error ended it; the log says more.",
 }

@@ -1,11 +1,9 @@
 """The runs within a run, as the journal holds them: the rounds of a research, or the research of a ticket."""
 
-from collections.abc import Iterator
-
 from actors.workflow.tables import Case
 from runtime.families import FAMILIES, find
 from runtime.families.family import Round
-from runtime.storage.journal import SqliteJournal, StoredRun, UnknownRun
+from runtime.storage.journal import RunJournal, StoredRun, UnknownRun
 
 
 def round_of(workflow: str, case: Case) -> Round | None:
@@ -14,15 +12,15 @@ def round_of(workflow: str, case: Case) -> Round | None:
     return family.round_of(case) if family is not None and family.round_of is not None else None
 
 
-def below(journal: SqliteJournal, stored: StoredRun) -> Iterator[StoredRun]:
+async def below(journal: RunJournal, stored: StoredRun) -> list[StoredRun]:
     """The runs that a run handed on to, each followed by those below it."""
-    roles = find(stored.workflow).children
-    for number, handoff in enumerate(journal.fold(stored).handoffs, 1):
+    found, roles = list[StoredRun](), find(stored.workflow).children
+    for number, handoff in enumerate((await journal.fold(stored)).handoffs, 1):
         if handoff.target not in roles:
             continue
         try:
-            deeper = journal.run(f"{stored.id}.{number}")
+            deeper = await journal.run(f"{stored.id}.{number}")
         except UnknownRun:
             continue  # the process died before it was begun
-        yield deeper
-        yield from below(journal, deeper)
+        found += [deeper, *await below(journal, deeper)]
+    return found

@@ -26,8 +26,8 @@ from runtime.program import command, shipped_file
 from runtime.search.registry import load_sources
 from runtime.settings import ModelSettings, Settings
 from runtime.storage.condition import free_megabytes
-from runtime.storage.integrity import REMEDY, examine, version
 from runtime.storage.private import DATABASE
+from runtime.storage.sqlite.integrity import REMEDY, examine, version
 
 REACH_SECONDS = 2.0
 BUSY_SECONDS = 1.0

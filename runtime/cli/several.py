@@ -46,7 +46,7 @@ async def submit_all(tickets: Sequence[Read], settings: Settings, tell: Tell, *,
             if sys.stdout.isatty():  # where the board is drawn, too
                 await asyncio.wait(runs)
                 await display.close()
-            statuses = [_tell(service, name, await run, tell) for name, run in zip(names, runs, strict=True)]
+            statuses = [await _tell(service, name, await run, tell) for name, run in zip(names, runs, strict=True)]
             if several and not quiet:
                 print(_tally(run.result() for run in runs), file=sys.stderr, flush=True)
             return statuses
@@ -70,12 +70,12 @@ async def _run(
         return await display.watch(await service.node.attend(stored), number)
 
 
-def _tell(service: TicketService, name: str, came: Outcome | NotBegun, tell: Tell) -> Exit:
+async def _tell(service: TicketService, name: str, came: Outcome | NotBegun, tell: Tell) -> Exit:
     """Say what came of one, and return its exit status."""
     if isinstance(came, NotBegun):
         print(safe(f"{name}: {came.why}" if name else came.why), file=sys.stderr, flush=True)
         return came.status
-    tell(service.conclude(came), name)
+    tell(await service.conclude(came), name)
     return exit_status(came)
 
 

@@ -63,8 +63,8 @@ async def submit(request: web.Request) -> web.StreamResponse:
     stored = await desk.submit(await schemas.read_ticket(request, desk.node.settings), key)
     if seconds and (outcome := await desk.outcome(stored.id, seconds)) is not None:
         stored = await desk.run(stored.id)
-        return answer(join_records(outcome, make_record(stored, desk.read_question(stored))))
-    return _receipt(desk, await desk.run(stored.id))
+        return answer(join_records(outcome, make_record(stored, await desk.read_question(stored))))
+    return await _receipt(desk, await desk.run(stored.id))
 
 
 @route(
@@ -73,13 +73,13 @@ async def submit(request: web.Request) -> web.StreamResponse:
 )  # fmt: skip
 async def read_ticket(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]
-    return answer(_status(desk, await desk.ticket(_id(request))))
+    return answer(await _status(desk, await desk.ticket(_id(request))))
 
 
 @route("GET", "/runs/{id}", "Where a run stands", {200: as_json("Where it stands", RunStatus)}, refusals=(404,))
 async def read_run(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]
-    return answer(_status(desk, await desk.run(_id(request))))
+    return answer(await _status(desk, await desk.run(_id(request))))
 
 
 @route(
@@ -90,8 +90,8 @@ async def cancel(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]
     stored = await desk.ticket(_id(request))
     if not await desk.node.cancel(stored.ref):
-        return _receipt(desk, await desk.run(stored.id), 200)
-    return _receipt(desk, stored)
+        return await _receipt(desk, await desk.run(stored.id), 200)
+    return await _receipt(desk, stored)
 
 
 @route("GET", "/tickets/{id}/events", "Watch a ticket's latest run", {200: EVENTS}, refusals=(404,))
@@ -112,7 +112,7 @@ async def report(request: web.Request) -> web.StreamResponse:
         kind = find(stored.workflow).label
         raise ApiError(404, f"{stored.ticket} is a {kind}; GET {links(stored).ticket} shows it.")
     try:
-        found = node.report(stored.ref)
+        found = await node.report(stored.ref)
     except NoReport:
         why = "yet; ask again when it has ended" if stored.ended is None else "because it ended before there was one"
         raise ApiError(409, f"There is no report of {stored.ticket} {why}.") from None
@@ -129,7 +129,7 @@ async def feedback(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]
     stored, given = await desk.ticket(_id(request)), await schemas.read_feedback(request)
     _, _, answers = await desk.feedback(stored, right=given.right)
-    said = desk.read_question(stored)
+    said = await desk.read_question(stored)
     return answer(FeedbackReceipt(stored.ticket, given.right, answers, said.question, said.subject, said.requester))
 
 
@@ -139,7 +139,7 @@ async def feedback(request: web.Request) -> web.StreamResponse:
 )  # fmt: skip
 async def health(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]
-    seen = desk.looks.now()
+    seen = await desk.looks.now()
     ready = desk.ready and not seen.why
     status = 200 if ready else 503
     if not authorise(request, desk.node.settings.server.token):
@@ -164,17 +164,17 @@ def _id(request: web.Request) -> str:
     return given
 
 
-def _receipt(desk: TicketService, stored: StoredRun, status: int = 202) -> web.Response:
-    where, said = links(stored), desk.read_question(stored)
+async def _receipt(desk: TicketService, stored: StoredRun, status: int = 202) -> web.Response:
+    where, said = links(stored), await desk.read_question(stored)
     receipt = Receipt(
         stored.ticket, stored.id, stored.status, said.question, said.subject, said.requester, iso(said.created), where
     )
     return answer(receipt, status, {"Location": where.run})
 
 
-def _status(desk: TicketService, stored: StoredRun) -> RunStatus:
-    known = make_record(stored, desk.read_question(stored))
+async def _status(desk: TicketService, stored: StoredRun) -> RunStatus:
+    known = make_record(stored, await desk.read_question(stored))
     return RunStatus(
         **{name: getattr(known, name) for name in known.__struct_fields__},
-        outcome=desk.node.journal.outcome(stored), links=links(stored),
+        outcome=await desk.node.journal.outcome(stored), links=links(stored),
     )  # fmt: skip

@@ -1,11 +1,11 @@
 """Why a request is not carried out: a status and one sentence for who sent it."""
 
 import math
-import sqlite3
 from collections.abc import Mapping
 
 from runtime.service_error import Kind, ServiceError
 from runtime.storage.damage import REMEDY, JournalDamaged
+from runtime.storage.errors import StorageError
 
 AGAIN_SECONDS = 5.0
 """When what fails because of the database may be asked again."""
@@ -35,7 +35,7 @@ def as_api_error(error: Exception) -> ApiError:
         return ApiError(STATUSES[error.kind], str(error), retry_seconds=error.retry_seconds)
     if isinstance(error, JournalDamaged):
         return ApiError(500, f"What is stored of this run is damaged: {error.what}. {REMEDY}.")
-    if isinstance(error, sqlite3.Error):
+    if isinstance(error, StorageError):
         sentence = "The database cannot be read now; ask again soon, and look at the disk if that lasts."
         return ApiError(503, sentence, retry_seconds=AGAIN_SECONDS)
     return ApiError(500, "The server failed at this; its log says more.")

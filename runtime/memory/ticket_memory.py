@@ -15,7 +15,7 @@ from runtime.memory.job_results import Candidate, Learnt, Looked
 from runtime.memory.ticket_text import READ_CHARACTERS, digest, fold, whole
 from runtime.processes.pool import WorkError, Workers
 from runtime.settings import MemorySettings
-from runtime.storage.database import Database, Statement
+from runtime.storage.sqlite.database import Database, Statement
 
 log = structlog.get_logger()
 S = TypeVar("S", bound=msgspec.Struct)
@@ -94,12 +94,12 @@ class TicketMemory:
         self._database = database
         self._workers = workers
         self._settings = settings
-        self._path = Path(database.read("PRAGMA database_list")[0][2])
+        self._path = Path(database.rows("PRAGMA database_list")[0][2])
         self.model = self._path.with_name(f"{self._path.name}.memory")
         self._learning: asyncio.Task[None] | None = None
         self._closed = False
         self._counts = self._count()
-        rows = database.read("SELECT tickets, judged FROM memory_learnt")
+        rows = database.rows("SELECT tickets, judged FROM memory_learnt")
         self._learnt: tuple[int, int] = rows[0] if rows and self.model.exists() else (0, 0)
         self.learn_if_due()
 
@@ -108,14 +108,14 @@ class TicketMemory:
         if not fold(text):
             return Recall(verdict="miss", why="The ticket has no text.")
         recalled = self._same(text) or await self._similar(text, min(within, self._settings.lookup_seconds))
-        rows = self._database.read(_REJECTED, (digest(text), MOST_REJECTED))
+        rows = self._database.rows(_REJECTED, (digest(text), MOST_REJECTED))
         rejected = tuple(msgspec.msgpack.decode(row[0], type=Resolution).text for row in rows)
         return msgspec.structs.replace(recalled, rejected=rejected) if rejected else recalled
 
     async def first(self, text: str, *, within: float) -> Resolution | None:
         """The resolution that ranks first among those of similar texts, whatever its score: to measure ranking by."""
         looked = await self._look_up(text, within)
-        rows = self._database.read(_ROW, looked.first) if looked.first is not None else []
+        rows = self._database.rows(_ROW, looked.first) if looked.first is not None else []
         return msgspec.msgpack.decode(rows[0][1], type=Resolution) if rows else None
 
     async def store(self, key: str, ticket_id: str, text: str, resolution: Resolution) -> None:
@@ -131,7 +131,7 @@ class TicketMemory:
         :raises NotRemembered: memory holds no answer for this ticket.
         """
         ticket_id = whole(ticket_id)
-        rows = self._database.read("SELECT count(*) FROM remembered WHERE ticket_id = ?", (ticket_id,))
+        rows = self._database.rows("SELECT count(*) FROM remembered WHERE ticket_id = ?", (ticket_id,))
         if not rows[0][0]:
             raise NotRemembered(
                 f"Memory holds no answer for the ticket {ticket_id!r}: "
@@ -225,7 +225,7 @@ class TicketMemory:
 
     def _same(self, text: str) -> Recall | None:
         """An answer to the very same text: no model is needed for it."""
-        rows = self._database.read(_SAME, (digest(text),))
+        rows = self._database.rows(_SAME, (digest(text),))
         return self._answer(rows[0], "hit", "has the same text", never="never") if rows else None
 
     async def _similar(self, text: str, within: float) -> Recall:
@@ -247,7 +247,7 @@ class TicketMemory:
 
     def _confirm(self, candidate: Candidate) -> Recall | None:
         """What was learnt is older than the truth: only what still stands is said."""
-        rows = self._database.read(_ROW, (candidate.row, candidate.answer))
+        rows = self._database.rows(_ROW, (candidate.row, candidate.answer))
         if not rows:
             return None
         return self._answer(rows[0], candidate.verdict, f"is alike ({candidate.why})", never="same_text")
@@ -263,7 +263,7 @@ class TicketMemory:
         return Recall(verdict, resolution, ticket_id, f"Ticket {ticket_id} {how}; its answer is {state}.")
 
     def _count(self) -> tuple[int, int]:
-        tickets, judged = self._database.read(_COUNTS)[0]
+        tickets, judged = self._database.rows(_COUNTS)[0]
         return int(tickets), int(judged)
 
 

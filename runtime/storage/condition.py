@@ -1,7 +1,6 @@
 """Whether a process can keep its word: that what it accepts is written down, and that what is open is worked on."""
 
 import shutil
-import sqlite3
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -10,9 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import structlog
 
 from runtime.program import command
-from runtime.storage.database import Pulse
-from runtime.storage.effects import try_to_write
-from runtime.storage.journal import OUTERMOST
+from runtime.storage.errors import StorageError
+from runtime.storage.records import Pulse
 
 if TYPE_CHECKING:
     from runtime.node import Node
@@ -23,7 +21,6 @@ STUCK_SECONDS = 10.0
 """A write that waits longer than this will hardly be written at all."""
 KEPT_SECONDS = 1.0
 """How long what was seen is told again: whoever asks a hundred times a second costs no more."""
-_OPEN = f"SELECT owner, count(*) FROM run WHERE ended IS NULL AND {OUTERMOST} GROUP BY owner"
 
 
 class Condition(NamedTuple):
@@ -48,20 +45,21 @@ class Looks:
         self._identity = identity(file)
         self._seen: tuple[float, Condition] | None = None
 
-    def now(self) -> Condition:
+    async def now(self) -> Condition:
         """How it stands, as seen a second ago at most."""
         if self._seen is None or self._clock() - self._seen[0] >= KEPT_SECONDS:
             before = self._seen[1].why if self._seen else ""
-            self._seen = self._clock(), self._look()
+            self._seen = self._clock(), await self._look()
             if self._seen[1].why != before:
                 log.warning("condition.changed", why=self._seen[1].why or "all is well again")
         return self._seen[1]
 
-    def _look(self) -> Condition:
-        pulse, free = self._node.database.pulse(), free_megabytes(self._file.parent)
+    async def _look(self) -> Condition:
+        store = self._node.journal.store
+        pulse, free = store.pulse(), free_megabytes(self._file.parent)
         if pulse.failure and not pulse.waited:
-            try_to_write(self._node.database)  # where nobody sends anything any more, nobody else finds out
-        unattended = self._unattended()
+            store.try_to_write()  # where nobody sends anything any more, nobody else finds out
+        unattended = await self._unattended()
         why = self._why(pulse, free, readable=unattended is not None)  # as it was before that try
         return Condition(why, unattended, pulse.commit_seconds, bool(pulse.failure), free)
 
@@ -90,16 +88,15 @@ class Looks:
             return f"The disk has {free} MB left, under the {floor} of [server] free_megabytes: make room."
         return ""
 
-    def _unattended(self) -> int | None:
+    async def _unattended(self) -> int | None:
         node = self._node
         try:
-            rows = node.database.read(_OPEN)
-            here = sum(count for owner, count in rows if owner == node.owner.token)
-            gone = sum(count for owner, count in rows if not node.owner.is_alive(str(owner)))
-        except (sqlite3.Error, OSError, ValueError) as error:
+            runs = await node.journal.store.open_runs()
+            gone = sum(count for owner, count in runs.items() if not node.owner.is_alive(owner))
+        except (StorageError, OSError, ValueError) as error:
             log.warning("condition.unread", error=repr(error))
             return None
-        return int(gone) + max(0, int(here) - node.live)
+        return gone + max(0, runs.get(node.owner.token, 0) - node.live)
 
 
 def identity(file: Path) -> tuple[int, int] | None:

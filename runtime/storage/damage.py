@@ -44,7 +44,7 @@ def reading(what: str) -> Iterator[None]:
         raise JournalDamaged(f"{what} cannot be read", f"{type(error).__name__}: {error}".splitlines()[0]) from error
 
 
-def complete(numbers: Sequence[object], run_id: str) -> None:
+def check_complete(numbers: Sequence[object], run_id: str) -> None:
     """:raises JournalDamaged: the numbers of a run's events are not 1, 2, 3 and so on."""
     for n, number in enumerate(numbers, 1):
         if number != n:

@@ -8,8 +8,8 @@ import msgspec
 import structlog
 
 from actors.workflow.outcome import Spent
-from runtime.storage.database import Database, DatabaseClosed
-from runtime.storage.rows import with_those_within
+from runtime.storage.sqlite.database import Database
+from runtime.storage.sqlite.tables import with_those_within
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS effect (
@@ -88,14 +88,14 @@ class Effects:
 
     def _rows(self, where: str, *key: str) -> list[Any]:
         sql = f"SELECT value FROM effect WHERE run = ? AND kind = ? AND {where}"
-        rows = self._database.read(sql, (self._run, *key))
+        rows = self._database.rows(sql, (self._run, *key))
         self._any = self._any or bool(rows)
         return rows
 
 
 def sweep(database: Database) -> None:
     """Let go of what a process left that died between the end of a run and its last word: a bounded part, lazily."""
-    if database.read(_LEFT, (1,)):
+    if database.rows(_LEFT, (1,)):
         database.write(((SWEEP, (SWEPT,)),), _logged, lazily=True)
 
 
@@ -115,18 +115,6 @@ class ModelAccount:
         for name, amount in zip(CALLS, msgspec.structs.astuple(spent), strict=True):
             if amount:
                 self._effects.spend(name, float(amount))
-
-
-def try_to_write(database: Database) -> None:
-    """Write something and take it back, at once: it only shows whether the disk takes it."""
-    probe = ("", "probe", uuid.uuid4().hex, b"\0")
-    try:
-        database.write(
-            (("INSERT INTO effect VALUES (?, ?, ?, ?)", probe), ("DELETE FROM effect WHERE run = ''", ())),
-            lambda _: None,
-        )
-    except DatabaseClosed:
-        return
 
 
 def _logged(error: Exception | None) -> None:

@@ -8,11 +8,9 @@ of its process, in room that was made before the run was accepted: so that whoev
 import asyncio
 import contextlib
 import os
-import queue
 import struct
-import threading
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import msgspec
@@ -20,7 +18,7 @@ import structlog
 
 from actors.workflow.outcome import Outcome
 from actors.workflow.run_end import RunEnd
-from runtime.storage.database import Database, Statement
+from runtime.storage.background import Background, Then
 
 log = structlog.get_logger()
 
@@ -91,12 +89,12 @@ def read_pending(file: int) -> Iterator[PendingEnd]:
 
 
 class _Pending:
-    __slots__ = ("outcome", "slot", "statements", "then", "told", "writing")
+    __slots__ = ("outcome", "slot", "then", "told", "write", "writing")
 
     def __init__(
-        self, told: PendingEnd, outcome: Outcome, statements: Sequence[Statement], then: Callable[[], None]
+        self, told: PendingEnd, outcome: Outcome, write: Callable[[Then], None], then: Callable[[], None]
     ) -> None:
-        self.told, self.outcome, self.statements, self.then = told, outcome, statements, then
+        self.told, self.outcome, self.write, self.then = told, outcome, write, then
         self.slot: int | None = None
         self.writing = False
 
@@ -104,15 +102,14 @@ class _Pending:
 class PendingEnds:
     """Those of this process."""
 
-    def __init__(self, database: Database, slots: Slots | None = None) -> None:
+    def __init__(self, slots: Slots | None = None) -> None:
         """:param slots: without them, nobody hears of what is pending when this process dies."""
-        self._database = database
         self._slots = slots
         self._free: list[int] = []
         self._known = 0
         """Slots that are free or in use."""
         self._pending: dict[str, _Pending] = {}
-        self._aside = _Aside()
+        self._aside = Background("ends")
         self._retry: asyncio.TimerHandle | None = None
         self._pause = FIRST_PAUSE_SECONDS
         self._none = asyncio.Event()
@@ -154,17 +151,16 @@ class PendingEnds:
         self._aside.call(partial(slots.grow, count), then)
         await done
 
-    def keep(
-        self, told: PendingEnd, outcome: Outcome, statements: Sequence[Statement], then: Callable[[], None]
-    ) -> None:
+    def keep(self, told: PendingEnd, outcome: Outcome, write: Callable[[Then], None], then: Callable[[], None]) -> None:
         """
         Try to record an end until it is; the first one of a run is the one that was told.
 
+        :param write: tries it once.
         :param then: is called when it is recorded, or at least noted.
         """
         if told.run in self._pending:
             return
-        pending = self._pending[told.run] = _Pending(told, outcome, statements, then)
+        pending = self._pending[told.run] = _Pending(told, outcome, write, then)
         self._none.clear()
         self._write(pending)
         self._note(pending)
@@ -179,12 +175,12 @@ class PendingEnds:
     def close(self) -> None:
         if self._retry is not None:
             self._retry.cancel()
-        self._aside.close()
+        self._aside.close(CLOSING_SECONDS)
 
     def _write(self, pending: _Pending) -> None:
         pending.writing = True
         try:
-            self._database.write(pending.statements, partial(self._heard, pending))
+            pending.write(partial(self._heard, pending))
         except Exception as error:
             self._heard(pending, error)
 
@@ -240,37 +236,3 @@ class PendingEnds:
                 self._free.append(slot)
 
         self._aside.call(partial(slots.clear, slot), then)
-
-
-class _Aside:
-    """A thread for what may hang with the disk; nobody waits for it when the process ends."""
-
-    def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._jobs: queue.SimpleQueue[tuple[Callable[[], None], Callable[[Exception | None], None]] | None] = (
-            queue.SimpleQueue()
-        )
-        self._thread: threading.Thread | None = None
-
-    def call(self, job: Callable[[], None], then: Callable[[Exception | None], None]) -> None:
-        """Have something done, in the order of the calls, and say on the loop how it went."""
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._work, name="ends", daemon=True)
-            self._thread.start()
-        self._jobs.put((job, then))
-
-    def close(self) -> None:
-        if self._thread is not None:
-            self._jobs.put(None)
-            self._thread.join(CLOSING_SECONDS)
-
-    def _work(self) -> None:
-        while (each := self._jobs.get()) is not None:
-            job, then = each
-            failure: Exception | None = None
-            try:
-                job()
-            except Exception as error:
-                failure = error
-            with contextlib.suppress(RuntimeError):  # the loop is closed, nobody listens any more
-                self._loop.call_soon_threadsafe(then, failure)

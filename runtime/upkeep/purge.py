@@ -17,10 +17,11 @@ import msgspec
 
 from runtime.settings import DAY
 from runtime.storage.damage import text
-from runtime.storage.database import connect
 from runtime.storage.private import DATABASE
-from runtime.storage.rows import OUTERMOST, RUN_PREFIX, with_those_within
-from runtime.storage.schema import migrate
+from runtime.storage.records import RUN_PREFIX
+from runtime.storage.sqlite.connection import connect
+from runtime.storage.sqlite.schema import migrate
+from runtime.storage.sqlite.tables import OUTERMOST, with_those_within
 from runtime.upkeep.belongings import forget_files, forget_lines, model_files
 
 PAUSE_SHARE = 1.0
@@ -76,7 +77,7 @@ def opened(folder: Path) -> Iterator[sqlite3.Connection]:
     """
     The database of a storage folder.
 
-    :raises runtime.storage.schema.DatabaseTooNew: a newer version wrote it.
+    :raises runtime.storage.sqlite.schema.DatabaseTooNew: a newer version wrote it.
     """
     with contextlib.closing(connect(folder / DATABASE)) as db:
         migrate(db)
@@ -192,7 +193,7 @@ def _delete(db: sqlite3.Connection, ticket: str, *, judged: bool) -> tuple[int, 
             db.execute("ROLLBACK")
             return None
         for run, _ in runs:
-            for table in ("event", "effect"):
+            for table in ("event", "effect", "record"):
                 db.execute(f"DELETE FROM {table} WHERE {_OF_RUN}", {"run": run})
             db.execute(f"DELETE FROM run WHERE {_RUN}", {"run": run})
         which = "" if judged else f" AND NOT {_JUDGED}"

@@ -21,10 +21,10 @@ import msgspec
 from actors.ports import PortFailed
 from runtime.messages import display
 from runtime.processes.atomic_files import sync
-from runtime.storage.integrity import examine, version
-from runtime.storage.owner import anybody
 from runtime.storage.private import DATABASE, is_ours, make_folder, make_storage, open_new
-from runtime.storage.schema import NEWEST
+from runtime.storage.sqlite.integrity import examine, version
+from runtime.storage.sqlite.process_lock import anybody
+from runtime.storage.sqlite.schema import NEWEST
 from runtime.upkeep.backup import CHUNK, DATABASES, FOLDERS, FORMAT, MANIFEST, Manifest, copy, verify
 
 DRAFT = ".restoring"

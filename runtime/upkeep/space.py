@@ -7,9 +7,9 @@ from pathlib import Path
 
 import msgspec
 
-from runtime.storage.database import connect
-from runtime.storage.owner import anybody
 from runtime.storage.private import DATABASE
+from runtime.storage.sqlite.connection import connect
+from runtime.storage.sqlite.process_lock import anybody
 
 PAGES = 200
 """That move in one transaction: some milliseconds."""

@@ -68,15 +68,15 @@ async def resumed(folder: Path, scenario: str = "plain") -> Outcome | None:
         assert len(handles) <= 1
         for handle in handles:
             await handle.outcome()
-        assert node.journal.unfinished() == []
+        assert await node.journal.unfinished() == []
         try:
-            return node.status("T-1")[1]
+            return (await node.status("T-1"))[1]
         except UnknownRun:
             return None
 
 
 def rows(node: Node, sql: str) -> list[Any]:
-    return node.database.read(sql)
+    return node.database.rows(sql)
 
 
 def untimed(outcome: Outcome) -> Outcome:
@@ -170,7 +170,7 @@ async def test_a_run_that_ends_its_process_does_so_a_few_times_only(
         assert deaths <= MAX_RESUMES + 1
 
     async with opened(tmp_path) as node:
-        _, outcome = node.status("T-1")
+        _, outcome = await node.status("T-1")
         assert outcome is not None
         assert (outcome.by, outcome.status) == ("ticketing", "error")
         assert rows(node, "SELECT status FROM ticket") == [("error",)]
@@ -212,7 +212,7 @@ async def test_a_run_that_is_open_although_its_journal_holds_the_end_is_ended_an
     async with opened(tmp_path) as node, asyncio.timeout(20):
         for handle in await node.resume():
             await handle.outcome()
-        _, found = node.status("T-1")
+        _, found = await node.status("T-1")
         assert found is not None
         assert (found.why, found.status) == (EndReason.ORCHESTRATOR_FAILED, "error")
 

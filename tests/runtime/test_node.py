@@ -27,6 +27,7 @@ from runtime.families import helpdesk as helpdesk_family
 from runtime.families.limits import configure
 from runtime.node import Busy, Node, RunHandle
 from runtime.settings import RunSettings, ServerSettings, Settings, StorageSettings
+from runtime.storage.errors import StorageError
 from runtime.storage.journal import Ticket
 from tests.clock import settle
 from tests.fakes import PLAIN, Knows, Thinks, targets
@@ -143,11 +144,11 @@ async def test_a_thousand_tickets_at_once_never_see_each_others_words(
             ends = await asyncio.gather(*(ticket(node, n) for n in range(TICKETS)))
             run_of = {outcome.run: f"canary-{n}-" for n, (outcome, _) in enumerate(ends)}
             assert node.live == 0
-            rows = node.database.read("SELECT id, text, note FROM ticket")
-            events = node.database.read("SELECT run, event FROM event")
-            remembered = node.database.read("SELECT ticket_id, text, resolution FROM remembered")
+            rows = node.database.rows("SELECT id, text, note FROM ticket")
+            events = node.database.rows("SELECT run, event FROM event")
+            remembered = node.database.rows("SELECT ticket_id, text, resolution FROM remembered")
             for n in range(0, TICKETS, 97):
-                assert node.status(f"T-{n}")[1] is not None
+                assert (await node.status(f"T-{n}"))[1] is not None
 
     for n, (outcome, heard) in enumerate(ends):
         word = f"canary-{n}-"
@@ -234,7 +235,7 @@ async def test_who_goes_away_while_submitting_leaves_the_run_behind(tmp_path: Pa
         outcome = await (await node.submit(VPN)).outcome()
 
         assert outcome.why is EndReason.COMPLETED
-        assert node.database.read("SELECT count(*) FROM run") == [(1,)]
+        assert node.database.rows("SELECT count(*) FROM run") == [(1,)]
 
 
 async def test_more_runs_than_allowed_are_refused_also_at_once(tmp_path: Path) -> None:
@@ -339,7 +340,7 @@ async def test_a_run_is_cancelled_by_its_ticket(tmp_path: Path) -> None:
         outcome = await handle.outcome()
 
         assert (outcome.why, outcome.status) == (EndReason.CANCELLED, "cancelled")
-        assert node.database.read("SELECT status FROM ticket") == [("cancelled",)]
+        assert node.database.rows("SELECT status FROM ticket") == [("cancelled",)]
         assert node.handle("T-1") is None
 
 
@@ -401,7 +402,7 @@ async def test_a_ticket_that_comes_again_goes_on_with_the_run_that_a_crash_left(
 
         assert again.run == handle.run
         assert outcome.status in {"not_found", "suggested", "resolved"}
-        assert len(second.journal.latest(10)) == 1
+        assert len(await second.journal.latest(10)) == 1
 
 
 async def test_a_ticket_that_another_process_works_on_is_followed_there(
@@ -475,7 +476,7 @@ async def test_only_deaths_count_as_crashes_however_often_it_is_stopped(tmp_path
     async with opened(tmp_path) as node:
         for handle in await node.resume():
             await handle.outcome()
-        outcome = node.status("T-1")[1]
+        outcome = (await node.status("T-1"))[1]
         assert outcome is not None
         assert outcome.why is (EndReason.CRASHED_REPEATEDLY if kills else EndReason.COMPLETED)
 
@@ -488,7 +489,7 @@ async def test_two_processes_that_get_a_ticket_at_once_have_one_run(tmp_path: Pa
             assert one.run == other.run
             assert await one.outcome() == await other.outcome()
 
-        assert len(first.journal.latest(99)) == 30
+        assert len(await first.journal.latest(99)) == 30
 
 
 async def test_an_older_run_that_was_seen_is_not_begun_again_when_another_has_ended_meanwhile(tmp_path: Path) -> None:
@@ -497,7 +498,7 @@ async def test_an_older_run_that_was_seen_is_not_begun_again_when_another_has_en
         outcome = await (await first.submit(VPN, seen=0)).outcome()
         late = await second.submit(VPN, seen=0)
         assert (late.run, await late.outcome()) == (outcome.run, outcome)
-        again = await second.submit(VPN, seen=first.journal.run(outcome.run).seq)
+        again = await second.submit(VPN, seen=(await first.journal.run(outcome.run)).seq)
         assert again.run != outcome.run
         await again.outcome()
 
@@ -513,7 +514,7 @@ async def test_a_made_up_id_overwrites_no_ticket(tmp_path: Path, monkeypatch: py
         await second.outcome()
 
         assert (first.ticket, second.ticket) == ("T-7", "T-8")
-        assert node.database.read("SELECT text FROM ticket WHERE id = 'T-7'") == [("VPN, first",)]
+        assert node.database.rows("SELECT text FROM ticket WHERE id = 'T-7'") == [("VPN, first",)]
 
 
 async def test_a_run_that_cannot_be_put_to_work_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -522,10 +523,10 @@ async def test_a_run_that_cannot_be_put_to_work_ends(tmp_path: Path, monkeypatch
         with pytest.raises(OSError, match="Too many"):
             await node.submit(VPN)
 
-        outcome = node.status("T-1")[1]
+        outcome = (await node.status("T-1"))[1]
         assert outcome is not None
         assert outcome.why is EndReason.ORCHESTRATOR_FAILED
-        assert node.journal.unfinished() == []
+        assert await node.journal.unfinished() == []
 
 
 async def test_an_end_that_is_not_recorded_is_all_that_this_process_says_and_the_next_records_it(
@@ -541,20 +542,20 @@ async def test_an_end_that_is_not_recorded_is_all_that_this_process_says_and_the
         told = await handle.outcome()
 
         assert told.why is EndReason.STORAGE_FAILED
-        assert node.status("T-1") == (node.journal.find("T-1"), told)
-        assert node.journal.find("T-1").status == "error"
+        assert await node.status("T-1") == (await node.journal.find("T-1"), told)
+        assert (await node.journal.find("T-1")).status == "error"
         again = await node.submit(VPN)
         assert (again.run, await again.outcome()) == (handle.run, told)
         assert (await _all_of(again))[-1] == RunEnded(outcome=told)
         assert not await node.cancel("T-1")
         assert await node.resume() == []
         assert node.live == 0
-        with pytest.raises(sqlite3.Error):
+        with pytest.raises(StorageError):
             await node.submit(Ticket(text="another"))
 
     async with opened(tmp_path) as node:
         assert await node.resume() == []
-        assert node.status("T-1")[1] == told
+        assert (await node.status("T-1"))[1] == told
         assert node.owner.others() == []
 
 

@@ -201,7 +201,7 @@ async def resume(folder: Path) -> Outcome:
     async with opened(folder) as node, asyncio.timeout(HANGS_SECONDS):
         (handle,) = await node.resume()
         outcome = await handle.outcome()
-        assert node.status(TONER.id)[1] == outcome
+        assert (await node.status(TONER.id))[1] == outcome
         return outcome
 
 
@@ -227,7 +227,7 @@ async def test_what_a_specialist_answered_stays_when_it_is_gone(tmp_path: Path) 
     async with opened(tmp_path, Passes("printing"), agents=settings(tmp_path, PRINTING)) as node:
         outcome = await run(node)
     async with opened(tmp_path) as node:
-        assert node.status(TONER.id)[1] == outcome
+        assert (await node.status(TONER.id))[1] == outcome
         assert "printing" in targets(outcome)
 
 

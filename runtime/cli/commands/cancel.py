@@ -41,13 +41,13 @@ async def _cancel(arguments: argparse.Namespace, settings: "Settings") -> int:
     from runtime.service import open_service
 
     async with open_service(settings) as service:
-        stored = service.find(arguments.id)
+        stored = await service.find(arguments.id)
         if not arguments.json:
-            write([question(service.describe(stored))], sys.stdout)
+            write([question(await service.describe(stored))], sys.stdout)
             sys.stdout.flush()
         sentence = await _end(service.node, stored, settings, now=arguments.now, wait=not arguments.no_wait)
         if arguments.json:
-            now = service.describe(service.node.journal.run(stored.id))
+            now = await service.describe(await service.node.journal.run(stored.id))
             print(as_json({**msgspec.to_builtins(now), "said": sentence}))
         else:
             write([Line(sentence)], sys.stdout)
@@ -67,8 +67,8 @@ async def _end(node: "Node", stored: "StoredRun", settings: "Settings", *, now: 
     name = safe(f"{stored.id} of the ticket {stored.ticket}")
     for _ in range(1 + now):
         if not await node.cancel(stored.ref):
-            return f"The run {name} has ended already: {spell_out(node.journal.run(stored.id).status)}."
-    handle = await node.attend(node.journal.run(stored.id))
+            return f"The run {name} has ended already: {spell_out((await node.journal.run(stored.id)).status)}."
+    handle = await node.attend(await node.journal.run(stored.id))
     if not wait and node.runs.here(stored.id) is None:  # else this process has it, and it ends with it
         return f"The run {name} was asked to end."
     try:

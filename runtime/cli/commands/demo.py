@@ -72,7 +72,7 @@ async def _run_ticket(service: "TicketService", title: str, ticket: "Ticket") ->
     flow = families.find(ticket.workflow).flow
     async with open_display(service.node.settings.run, flow) as display:
         outcome = await display.watch(await service.node.submit(ticket))
-    ended = service.conclude(outcome)._replace(report=None)  # nothing is left that could be printed again
+    ended = (await service.conclude(outcome))._replace(report=None)  # nothing is left that could be printed again
     show_end(ended, sys.stdout)
     sys.stdout.flush()
 

@@ -51,5 +51,5 @@ async def _feedback(some_id: str, settings: "Settings", *, right: bool) -> "tupl
     from runtime.service import open_service
 
     async with open_service(settings) as service:
-        stored, ticket, count = await service.feedback(service.find(some_id), right=right)
-        return ticket, count, service.describe(stored)
+        stored, ticket, count = await service.feedback(await service.find(some_id), right=right)
+        return ticket, count, await service.describe(stored)

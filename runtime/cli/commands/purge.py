@@ -48,8 +48,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     import sqlite3
 
-    from runtime.storage.integrity import check
     from runtime.storage.private import DATABASE, OWNERS
+    from runtime.storage.sqlite.integrity import check
 
     _check_one_choice(arguments)
     days = None if arguments.older_than is None else _days(arguments.older_than)

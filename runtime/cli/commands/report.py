@@ -47,7 +47,7 @@ async def _report(some_id: str, settings: "Settings") -> "Report":
     from runtime.service import open_service
 
     async with open_service(settings) as service:
-        return service.report(some_id)
+        return await service.report(some_id)
 
 
 def destination(name: str) -> "Path":

@@ -60,7 +60,7 @@ async def _resume(settings: "Settings") -> "list[Ended]":
                     view.note(sentence)
             stop.on_first(lambda: _cancel(handles))
             outcomes = await asyncio.gather(*(_watch(handle, view) for handle in handles))
-            return [service.conclude(each) for each in outcomes]
+            return [await service.conclude(each) for each in outcomes]
 
 
 async def _watch(handle: "RunHandle", view: "View") -> "Outcome":

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from runtime.run_record import Record
     from runtime.service import Ended
     from runtime.settings import Settings
-    from runtime.storage.journal import SqliteJournal, StoredRun
-    from runtime.storage.tickets import Wanted
+    from runtime.storage.journal import RunJournal, StoredRun
+    from runtime.storage.records import Wanted
 
 SUMMARY = "show where a ticket stands, or the latest tickets"
 MOST_LISTED = 1_000
@@ -60,7 +60,7 @@ def _make_filter(arguments: argparse.Namespace) -> "Wanted":
     import time
 
     from runtime.messages import display
-    from runtime.storage.tickets import Wanted
+    from runtime.storage.records import Wanted
     from runtime.times import since
 
     count = 20 if arguments.limit is None else arguments.limit
@@ -79,11 +79,13 @@ async def _list(wanted: "Wanted", settings: "Settings", *, as_object: bool) -> i
     from runtime.cli.view.run_display import write
     from runtime.messages import as_json
     from runtime.service import open_service
-    from runtime.storage.tickets import list_tickets
 
     async with open_service(settings) as service:
-        found = list_tickets(service.node.database, wanted)
-        rows = [(service.describe(run, asked), _progress(service.node.journal, run)) for run, asked in found.runs]
+        found = await service.node.journal.store.search(wanted)
+        rows = [
+            (await service.describe(run, asked), await _progress(service.node.journal, run))
+            for run, asked in found.runs
+        ]
     if as_object:
         print(as_json({"runs": [_row(record, progress) for record, progress in rows]}))
     else:
@@ -101,17 +103,17 @@ async def _one(arguments: argparse.Namespace, settings: "Settings") -> int:
     from runtime.service import open_service
 
     async with open_service(settings) as service:
-        stored, journal = service.find(arguments.id), service.node.journal
-        asked, outcome = service.read_question(stored), journal.outcome(stored)
-        record, progress = service.describe(stored, asked), _progress(journal, stored)
+        stored, journal = await service.find(arguments.id), service.node.journal
+        asked, outcome = await service.read_question(stored), await journal.outcome(stored)
+        record, progress = await service.describe(stored, asked), await _progress(journal, stored)
         if arguments.json:
-            handoffs = journal.fold(stored).handoffs
+            handoffs = outcome.handoffs if outcome else (await journal.fold(stored)).handoffs
             print(as_json({**_row(record, progress), "note": asked.note, "handoffs": handoffs, "outcome": outcome}))
         else:
             shown = (
-                _going(journal, stored, record, progress, verbose=arguments.verbose)
+                await _going(journal, stored, record, progress, verbose=arguments.verbose)
                 if outcome is None
-                else _describe_end(service.conclude(outcome), verbose=arguments.verbose)
+                else _describe_end(await service.conclude(outcome), verbose=arguments.verbose)
             )
             write([*head(record, time.time(), asked.note), Line(""), *shown], sys.stdout)
     return Exit.DONE
@@ -124,7 +126,7 @@ def _row(record: "Record", progress: dict[str, Any]) -> dict[str, Any]:
     return {**msgspec.to_builtins(record), **progress}
 
 
-def _progress(journal: "SqliteJournal", stored: "StoredRun") -> dict[str, Any]:
+async def _progress(journal: "RunJournal", stored: "StoredRun") -> dict[str, Any]:
     """Where a run stands that goes through rounds: the stage and the number of its deepest; nothing of another."""
     from runtime.cli.child_runs import below, round_of
     from runtime.storage.journal import JournalDamaged
@@ -132,8 +134,8 @@ def _progress(journal: "SqliteJournal", stored: "StoredRun") -> dict[str, Any]:
     try:
         if round_of(stored.workflow, journal.case(stored)) is None:
             return {}
-        rounds = [stored, *below(journal, stored)]
-        where = journal.fold(next((each for each in reversed(rounds) if each.ended is None), stored))
+        rounds = [stored, *await below(journal, stored)]
+        where = await journal.fold(next((each for each in reversed(rounds) if each.ended is None), stored))
         deepest = round_of(stored.workflow, where.case)
     except JournalDamaged:  # one that cannot be read hides none of the others
         return {}
@@ -149,18 +151,20 @@ def _describe_end(ended: "Ended", *, verbose: bool) -> "Iterator[Line]":
         yield Line(f"{command(f'report {safe(ended.outcome.ticket)}')} prints its report.", "faint")
 
 
-def _going(
-    journal: "SqliteJournal", stored: "StoredRun", record: "Record", progress: dict[str, Any], *, verbose: bool
-) -> "Iterator[Line]":
+async def _going(
+    journal: "RunJournal", stored: "StoredRun", record: "Record", progress: dict[str, Any], *, verbose: bool
+) -> "list[Line]":
     from runtime.cli.view.result import Line, handoffs
     from runtime.messages import spell_out
 
-    where = journal.fold(stored)
-    if verbose:
-        yield from handoffs(where.handoffs)
-    yield Line(f"So far: {_stage(progress) or spell_out(where.state)}.")
+    where = await journal.fold(stored)
+    going = [
+        *(handoffs(where.handoffs) if verbose else ()),
+        Line(f"So far: {_stage(progress) or spell_out(where.state)}."),
+    ]
     if record.status == "interrupted":
-        yield Line(f"Its process is gone; {command('resume')} goes on with it.", "poor")
+        going.append(Line(f"Its process is gone; {command('resume')} goes on with it.", "poor"))
+    return going
 
 
 def _table(rows: "list[tuple[Record, dict[str, Any]]]", wanted: "Wanted", *, stopped: bool) -> "Iterator[Line]":
@@ -171,7 +175,8 @@ def _table(rows: "list[tuple[Record, dict[str, Any]]]", wanted: "Wanted", *, sto
     from runtime.cli.view.result import Line
     from runtime.cli.view.run_display import width
     from runtime.cli.view.ticket_lines import table
-    from runtime.storage.tickets import MOST_LOOKED_THROUGH, Wanted
+    from runtime.storage.records import Wanted
+    from runtime.storage.sqlite.listing import MOST_LOOKED_THROUGH
 
     if rows:
         display = [(each, _stage(progress) if each.ended is None else "") for each, progress in rows]

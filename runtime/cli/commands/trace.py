@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from runtime.cli.view.result import Line
     from runtime.settings import Settings
-    from runtime.storage.journal import SqliteJournal, StoredRun
+    from runtime.storage.journal import RunJournal, StoredRun
 
 SUMMARY = "show what happened on a ticket, step by step"
 VALUE_CHARACTERS = 160
@@ -47,11 +47,11 @@ async def _trace(arguments: argparse.Namespace, settings: "Settings") -> int:
     from runtime.service import open_service
 
     async with open_service(settings) as service:
-        stored, journal = service.find(arguments.id), service.node.journal
-        asked = service.read_question(stored)
-        record = service.describe(stored, asked)
-        course = _course(journal, stored)
-        rounds = [_course(journal, each) for each in below(journal, stored)]
+        stored, journal = await service.find(arguments.id), service.node.journal
+        asked = await service.read_question(stored)
+        record = await service.describe(stored, asked)
+        course = await _course(journal, stored)
+        rounds = [await _course(journal, each) for each in await below(journal, stored)]
     if arguments.json:
         whole = {**msgspec.to_builtins(record), **course}
         print(as_json({**whole, "rounds": rounds} if rounds else whole))
@@ -60,7 +60,7 @@ async def _trace(arguments: argparse.Namespace, settings: "Settings") -> int:
     return Exit.DONE
 
 
-def _course(journal: "SqliteJournal", stored: "StoredRun") -> dict[str, Any]:
+async def _course(journal: "RunJournal", stored: "StoredRun") -> dict[str, Any]:
     """The course of a run, under the names that `--json` prints; what was asked is the same for all rounds."""
     from runtime.cli.child_runs import round_of
     from runtime.times import iso
@@ -75,9 +75,9 @@ def _course(journal: "SqliteJournal", stored: "StoredRun") -> dict[str, Any]:
         "status": stored.status,
         "started": iso(stored.started),
         "ended": None if stored.ended is None else iso(stored.ended),
-        "events": [_event(entry) for entry in journal.entries(stored)],
-        "handoffs": journal.fold(stored).handoffs,
-        "outcome": journal.outcome(stored),
+        "events": [_event(entry) for entry in await journal.entries(stored)],
+        "handoffs": (await journal.fold(stored)).handoffs,
+        "outcome": await journal.outcome(stored),
     }
 
 

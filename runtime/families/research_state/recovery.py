@@ -25,7 +25,7 @@ from runtime.processes.pool import WorkError
 from runtime.state_files import backups
 from runtime.state_files.file_names import name_of, other_name_of
 from runtime.state_files.parser import Unreadable
-from runtime.storage.journal import UnknownRun
+from runtime.storage.errors import UnknownRun
 from runtime.tickets import Ticket
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ async def restore(node: "Node") -> "tuple[list[RunHandle], list[str]]":
     except WorkError as error:
         return handles, [_unread(folder, error)]
     for name in names:
-        if _is_known(node, unquote(name)):
+        if await _is_known(node, unquote(name)):
             continue
         left = min(READ_SECONDS, until - clock())
         try:
@@ -85,7 +85,7 @@ async def restore(node: "Node") -> "tuple[list[RunHandle], list[str]]":
             continue
         if (project := found.project) is None:
             told += filter(None, (found.told,))
-        elif not _is_known(node, project.id) and (handle := await _begin(node, project)):
+        elif not await _is_known(node, project.id) and (handle := await _begin(node, project)):
             log.info("project.restored", project=project.id, run=handle.run, source=found.told)
             handles.append(handle)
             told.append(f"Ticket {project.id}: restored from {found.told}, {_summarize(project)}")
@@ -200,9 +200,9 @@ def _time(path: Path) -> float:
         return 0.0
 
 
-def _is_known(node: "Node", project_id: str) -> bool:
+async def _is_known(node: "Node", project_id: str) -> bool:
     try:
-        node.journal.find(project_id)
+        await node.journal.find(project_id)
     except UnknownRun:
         return False
     return True

@@ -7,8 +7,8 @@ import pytest
 
 from runtime.crawl.http_client import Client
 from runtime.crawl.pages import Pages
-from runtime.storage.database import Database
 from runtime.storage.effects import SCHEMA, Effects
+from runtime.storage.sqlite.database import Database
 from tests.runtime.crawl.kit import LOOPBACK, SOON, Here, make_pages, settings
 from tests.site import Site, site
 

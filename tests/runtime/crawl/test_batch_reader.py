@@ -13,8 +13,8 @@ from runtime.crawl.duplicates import Fetched
 from runtime.crawl.http_client import Client
 from runtime.crawl.pages import Pages
 from runtime.settings import FetchSettings
-from runtime.storage.database import Database
 from runtime.storage.effects import SCHEMA, Effects
+from runtime.storage.sqlite.database import Database
 from tests.clock import settle
 from tests.patience import HANGS_SECONDS
 from tests.runtime.crawl.kit import SOON, Heard, Here, make_pages, purse, read, settings

@@ -17,8 +17,8 @@ from runtime.knowledge.index.indexing import index
 from runtime.processes.pool import Workers
 from runtime.resilience.budget import ResearchBudget
 from runtime.settings import FetchSettings
-from runtime.storage.database import Database
 from runtime.storage.effects import SCHEMA, Effects
+from runtime.storage.sqlite.database import Database
 from tests.clock import hurried
 from tests.runtime.crawl.kit import SOON, Here, Noted, make_pages, read, settings
 from tests.runtime.knowledge.kit import VPN, library

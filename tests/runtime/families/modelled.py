@@ -37,7 +37,7 @@ async def researched(node: Node, question: str = QUESTION, **brief: Any) -> tupl
     handle = await node.submit(Ticket(text=question, workflow="research", options=ResearchOptions(**brief)))
     async with asyncio.timeout(60):
         outcome = await handle.outcome()
-    return outcome, node.report(outcome.run)
+    return outcome, await node.report(outcome.run)
 
 
 async def research(folder: Path, step: Step, **model: Any) -> tuple[Outcome, Report]:
@@ -46,8 +46,8 @@ async def research(folder: Path, step: Step, **model: Any) -> tuple[Outcome, Rep
         return await researched(node)
 
 
-def case_of(node: Node, outcome: Outcome) -> ResearchCase:
-    case = node.journal.fold(node.journal.find(outcome.run)).case
+async def case_of(node: Node, outcome: Outcome) -> ResearchCase:
+    case = (await node.journal.fold(await node.journal.find(outcome.run))).case
     assert isinstance(case, ResearchCase)
     return case
 

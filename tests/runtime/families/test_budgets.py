@@ -43,7 +43,7 @@ async def test_a_research_at_its_budget_of_tokens_is_partial_and_says_so(
         assert outcome.resolution is not None
         assert LRU in outcome.resolution.text
         assert said in report.partial
-        assert said in case_of(node, outcome).partial
+        assert said in (await case_of(node, outcome)).partial
         assert f"This report is partial. {said}" in outcome.resolution.text
         assert outcome.spent.tokens_in + outcome.spent.tokens_out <= tokens
         assert outcome.status == "suggested"
@@ -76,7 +76,7 @@ async def test_a_research_at_its_budget_of_pages_is_partial_and_says_so(tmp_path
         outcome, report = await researched(node)
 
         assert "pages" in report.partial
-        assert len(case_of(node, outcome).pages) == 1
+        assert len((await case_of(node, outcome)).pages) == 1
         assert honest(outcome, report)
 
 
@@ -100,7 +100,7 @@ async def test_what_was_spent_before_a_crash_counts_after_it(tmp_path: Path) -> 
         node.runs.live.abandon()
         await server.until(lambda: server.hung_up == 1)
         await node.database.run()
-        known = node.database.read("SELECT count(*) FROM effect WHERE kind = 'spent'")
+        known = node.database.rows("SELECT count(*) FROM effect WHERE kind = 'spent'")
         assert known[0][0] > 0
         model = node.settings.model
 

@@ -116,7 +116,7 @@ async def test_what_failed_in_the_first_round_is_told_after_a_second_one_that_we
     async with FakeOpenAI(thinks(PlanDraft=first, Answer=then)) as server, thinking(tmp_path, server) as node:
         outcome, report = await researched(node)
 
-        assert case_of(node, outcome).rounds == 2
+        assert (await case_of(node, outcome)).rounds == 2
         assert "refused" in outcome.degraded
         assert outcome.status == "suggested"
         assert any("refused" in note for note in report.notes)
@@ -130,7 +130,7 @@ async def test_a_server_that_goes_away_in_the_middle_leaves_a_whole_report(tmp_p
         outcome = await handle.outcome()
 
         assert outcome.why is EndReason.COMPLETED
-        assert honest(outcome, node.report(outcome.run))
+        assert honest(outcome, await node.report(outcome.run))
         assert "without the configured model" in outcome.degraded
 
 
@@ -152,7 +152,7 @@ async def test_cancelled_while_the_model_is_silent_it_ends_with_what_it_has(shap
 
         assert time.monotonic() - began < promised(2.0)
         assert (outcome.status, outcome.why) == ("cancelled", EndReason.CANCELLED)
-        report = node.report(outcome.run)
+        report = await node.report(outcome.run)
         assert report.partial.startswith("It was cancelled.")
         assert honest(outcome, report)
         assert outcome.resolution is not None

@@ -69,15 +69,15 @@ async def resumed(folder: Path, feed: str) -> Outcome | None:
     async with opened(folder, feed) as node:
         for handle in await node.resume():
             await handle.outcome()
-        assert node.journal.unfinished() == []
-        rows = node.journal.latest(2)
-        return node.journal.outcome(rows[0]) if rows else None
+        assert await node.journal.unfinished() == []
+        rows = await node.journal.latest(2)
+        return await node.journal.outcome(rows[0]) if rows else None
 
 
 async def done(folder: Path, feed: str) -> set[str]:
     """The paths of the pages that are durable by now."""
     async with opened(folder, feed) as node:
-        rows = node.database.read("SELECT value FROM effect WHERE kind = 'page'")
+        rows = node.database.rows("SELECT value FROM effect WHERE kind = 'page'")
         read: list[Page | FailedSource] = [msgspec.msgpack.decode(value, type=Page | FailedSource) for (value,) in rows]
         return {urlsplit(each.url if isinstance(each, Page) else each.place).path for each in read}
 

@@ -92,10 +92,12 @@ async def test_a_question_becomes_a_report_over_the_own_documents(tmp_path: Path
         assert isinstance(heard[-1], RunEnded)
         assert any(isinstance(each, RoundBegan) for each in heard)
         assert any(isinstance(each, StageProgress) for each in heard)
-        assert node.status("T-1")[1] == outcome
-        assert [run.id for run in node.journal.latest(10)] == [outcome.run], "rounds below are not runs of their own"
+        assert (await node.status("T-1"))[1] == outcome
+        assert [run.id for run in await node.journal.latest(10)] == [outcome.run], (
+            "rounds below are not runs of their own"
+        )
         await node.database.run()  # what nobody waits for is written by now
-        assert node.database.read("SELECT count(*) FROM effect") == [(0,)], "nothing is kept twice"
+        assert node.database.rows("SELECT count(*) FROM effect") == [(0,)], "nothing is kept twice"
 
 
 async def test_what_the_documents_do_not_say_is_an_honest_not_found(tmp_path: Path) -> None:
@@ -119,9 +121,9 @@ async def test_a_ticket_that_asks_for_a_report_gets_a_research_for_its_worker(tm
         assert (outcome.workflow, outcome.by, outcome.status) == ("helpdesk", "ticketing", "suggested")
         assert RESEARCHER in targets(outcome)
         assert cited(outcome)
-        child = node.journal.find(f"{outcome.run}.5")
+        child = await node.journal.find(f"{outcome.run}.5")
         assert (child.workflow, child.status) == ("research", "suggested")
-        assert [run.ticket for run in node.journal.latest(10)] == ["T-7"]
+        assert [run.ticket for run in await node.journal.latest(10)] == ["T-7"]
 
 
 async def test_an_ordinary_ticket_has_its_ordinary_worker(tmp_path: Path) -> None:
@@ -146,9 +148,11 @@ async def test_a_research_whose_deeper_round_was_interrupted_goes_on_with_it(tmp
                 break
         node.runs.live.abandon()
         below = f"{handle.run}.9"
-        rounds = node.database.read("SELECT id, ended FROM run WHERE id = ?", (below,))
+        rounds = node.database.rows("SELECT id, ended FROM run WHERE id = ?", (below,))
         assert rounds == [(below, None)]
-        assert [run.id for run in node.journal.unfinished()] == [handle.run], "a round is resumed by the one above it"
+        assert [run.id for run in await node.journal.unfinished()] == [handle.run], (
+            "a round is resumed by the one above it"
+        )
 
         # when
         (again,) = await node.resume()
@@ -156,8 +160,8 @@ async def test_a_research_whose_deeper_round_was_interrupted_goes_on_with_it(tmp
 
         # then
         assert (outcome.run, outcome.why) == (handle.run, EndReason.COMPLETED)
-        assert node.database.read("SELECT count(*) FROM run WHERE id = ?", (below,)) == [(1,)]
-        assert node.database.read("SELECT count(*) FROM run WHERE ended IS NULL") == [(0,)]
+        assert node.database.rows("SELECT count(*) FROM run WHERE id = ?", (below,)) == [(1,)]
+        assert node.database.rows("SELECT count(*) FROM run WHERE ended IS NULL") == [(0,)]
 
 
 async def test_a_round_that_ended_while_nobody_heard_of_it_is_not_run_again(tmp_path: Path) -> None:
@@ -168,13 +172,13 @@ async def test_a_round_that_ended_while_nobody_heard_of_it_is_not_run_again(tmp_
             Ticket(id="T-1", text=QUESTION, workflow="research", options=ResearchOptions(breadth=1, depth=2))
         )
         whole = await handle.outcome()
-        child = node.journal.outcome(node.journal.find(f"{handle.run}.9"))
+        child = await node.journal.outcome(await node.journal.find(f"{handle.run}.9"))
         assert child is not None
         await node.database.run(
             ("DELETE FROM event WHERE run = ? AND n > 4", (handle.run,)),
             ("UPDATE run SET ended = NULL, ending = NULL, status = 'running', owner = '' WHERE id = ?", (handle.run,)),
         )
-        events = node.database.read("SELECT count(*) FROM event WHERE run = ?", (f"{handle.run}.9",))
+        events = node.database.rows("SELECT count(*) FROM event WHERE run = ?", (f"{handle.run}.9",))
 
         # when
         (again,) = await node.resume()
@@ -182,4 +186,4 @@ async def test_a_round_that_ended_while_nobody_heard_of_it_is_not_run_again(tmp_
 
         # then
         assert outcome.resolution == whole.resolution
-        assert node.database.read("SELECT count(*) FROM event WHERE run = ?", (f"{handle.run}.9",)) == events
+        assert node.database.rows("SELECT count(*) FROM event WHERE run = ?", (f"{handle.run}.9",)) == events

@@ -32,9 +32,9 @@ async def test_a_node_runs_it_with_its_own_case_agents_options_and_answers(tmp_p
         assert outcome.resolution is not None
         assert outcome.resolution.text == f"{ASKED}\nlaw: 26 characters\nstyle: 26 characters"
         assert [each.target for each in outcome.handoffs][:2] == ["writer", "orchestrator"]
-        assert node.status("L-1")[1] == outcome
+        assert (await node.status("L-1"))[1] == outcome
         with pytest.raises(NoReport, match=r"^L-1 is a letter; "):
-            node.report("L-1")
+            await node.report("L-1")
 
 
 async def test_without_options_it_is_as_the_family_has_it(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ async def test_after_a_crash_another_process_goes_on_where_it_stood(tmp_path: Pa
 
     async with opened(tmp_path) as again:
         (resumed,) = await again.resume()
-        case = again.journal.fold(again.journal.find("L-1")).case
+        case = (await again.journal.fold(await again.journal.find("L-1"))).case
         assert isinstance(case, LetterCase)
         assert case.letter == ASKED
         outcome = await resumed.outcome()
@@ -67,7 +67,7 @@ async def test_after_a_crash_another_process_goes_on_where_it_stood(tmp_path: Pa
 async def test_the_same_ticket_is_one_of_the_same_workflow_text_and_options(tmp_path: Path) -> None:
     async with opened(tmp_path) as node:
         await (await node.submit(TICKET)).outcome()
-        stored = node.journal.find("L-1")
+        stored = await node.journal.find("L-1")
 
         assert node.is_same(stored, TICKET)
         for other in (
@@ -84,7 +84,7 @@ async def test_what_it_does_not_know_is_refused_in_one_sentence(tmp_path: Path) 
             await node.submit(Ticket(text=ASKED, workflow="leters"))
         with pytest.raises(ServiceError, match=r"^A ticket of the helpdesk takes no options, not LetterOptions\.$"):
             await node.submit(Ticket(text=ASKED, options=LetterOptions()))
-        assert node.journal.latest(1) == []
+        assert await node.journal.latest(1) == []
 
 
 def test_options_are_read_by_name_and_checked() -> None:

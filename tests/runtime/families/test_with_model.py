@@ -200,7 +200,7 @@ async def test_a_complete_answer_ends_the_rounds_and_an_open_one_does_not(tmp_pa
     async with FakeOpenAI(thinks(Answer=answer)) as server, thinking(tmp_path, server) as node:
         outcome, _ = await researched(node, depth=4)
 
-        assert case_of(node, outcome).rounds == 2, "the second one was judged complete or added nothing"
+        assert (await case_of(node, outcome)).rounds == 2, "the second one was judged complete or added nothing"
         assert shapes(server).count("Answer") == 2
 
 

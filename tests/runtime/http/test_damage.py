@@ -14,7 +14,7 @@ from runtime.http.openapi import document
 from runtime.node import Node
 from runtime.storage.journal import Ticket
 from runtime.storage.private import DATABASE
-from runtime.storage.tickets import Wanted, list_tickets
+from runtime.storage.records import Wanted
 from tests.fakes import Knows, Thinks
 from tests.runtime.http.kit import Held, Interface, OneModel, interface, sentence, settings, until
 
@@ -35,9 +35,11 @@ DAMAGES: dict[str, list[tuple[str, tuple[Any, ...]]]] = {
     "the first event is missing": [("DELETE FROM event WHERE n = 1", ())],
     "an event is missing": [("DELETE FROM event WHERE n = 3", ())],
 }
-ENDINGS: dict[str, list[tuple[str, tuple[Any, ...]]]] = {
+LOST: dict[str, list[tuple[str, tuple[Any, ...]]]] = {
     "the last event is missing": [("DELETE FROM event WHERE n = (SELECT max(n) FROM event)", ())],
     "all events are missing": [("DELETE FROM event", ())],
+}
+ENDINGS: dict[str, list[tuple[str, tuple[Any, ...]]]] = {
     "the end is no MessagePack": [("UPDATE run SET ending = ? WHERE ticket = 'T-1'", (UNREADABLE,))],
     "the end is a text": [("UPDATE run SET ending = 'good' WHERE ticket = 'T-1'", ())],
     "the end is missing": [("UPDATE run SET ending = NULL WHERE ticket = 'T-1'", ())],
@@ -91,12 +93,29 @@ async def doors(web: Interface, run: str) -> dict[str, tuple[int, Any]]:
     return said
 
 
-@pytest.mark.parametrize("what", [*DAMAGES, *ENDINGS])
+@pytest.mark.parametrize("what", [*DAMAGES, *LOST])
+async def test_a_run_that_is_over_is_shown_from_its_outcome_whatever_became_of_the_rest(
+    what: str, tmp_path: Path
+) -> None:
+    async with interface(tmp_path) as web:
+        receipt = await web.submit(id="T-1", wait=20)
+        harm(web.node.folder, (DAMAGES | LOST)[what])
+
+        said = await doors(web, receipt["run"])
+
+        for path in ("/tickets/T-1", f"/runs/{receipt['run']}"):
+            status, body = said[path]
+            assert (status, body["outcome"]["status"], body["outcome"]["why"]) == (200, "resolved", "completed")
+        assert said["events"][1].startswith("event: ended")
+        assert said["/tickets/T-1/cancel"][0] == 200, "it has ended"
+
+
+@pytest.mark.parametrize("what", ENDINGS)
 async def test_a_damaged_run_that_is_over_is_a_documented_problem(what: str, tmp_path: Path) -> None:
     async with interface(tmp_path) as web:
         receipt = await web.submit(id="T-1", wait=20)
         await web.submit(id="T-2", wait=20)
-        harm(web.node.folder, (DAMAGES | ENDINGS)[what])
+        harm(web.node.folder, ENDINGS[what])
 
         said = await doors(web, receipt["run"])
 
@@ -111,7 +130,7 @@ async def test_a_damaged_run_that_is_over_is_a_documented_problem(what: str, tmp
         assert said["/tickets/T-1/cancel"][0] == 200, "it has ended, whatever else is known"
         # and all else goes on
         assert (await web.ask("GET", "/tickets/T-2"))[1]["outcome"]["status"] == "resolved"
-        assert [run.ticket for run, _ in list_tickets(web.node.database, Wanted()).runs] == ["T-2", "T-1"]
+        assert [run.ticket for run, _ in (await web.node.journal.store.search(Wanted())).runs] == ["T-2", "T-1"]
         again = await web.submit("Another question.", id="T-1", wait=20)
         assert (again["why"], again["run"] != receipt["run"]) == ("completed", True)
 
@@ -127,8 +146,8 @@ async def test_a_row_of_other_kinds_hides_nothing(what: str, tmp_path: Path) -> 
             status, body = await web.ask("GET", path)
             assert status == 200
             assert body["outcome"]["status"] == "resolved"
-        assert {run.ticket for run, _ in list_tickets(web.node.database, Wanted()).runs} == {"T-1", "T-2"}
-        assert [each.ticket for each in web.node.journal.unfinished()] == []
+        assert {run.ticket for run, _ in (await web.node.journal.store.search(Wanted())).runs} == {"T-1", "T-2"}
+        assert [each.ticket for each in await web.node.journal.unfinished()] == []
 
 
 @pytest.mark.parametrize("what", [each for each in DAMAGES if each != "an event is missing"])
@@ -139,7 +158,7 @@ async def test_resume_goes_on_with_the_others(what: str, tmp_path: Path) -> None
         for n in (1, 2, 3):
             await web.submit(id=f"T-{n}")
         events = "SELECT count(*) FROM event WHERE n = 2"
-        await until(lambda: web.node.database.read(events)[0][0] == 3)
+        await until(lambda: web.node.database.rows(events)[0][0] == 3)
     before = Path(chosen.storage.folder)
     harm(before, DAMAGES[what])
 
@@ -152,8 +171,8 @@ async def test_resume_goes_on_with_the_others(what: str, tmp_path: Path) -> None
         assert {name: ended[name] for name in ("T-2", "T-3")} == {"T-2": "resolved", "T-3": "resolved"}
         # then the damaged one is over, and is not tried at each start
         assert await node.resume() == []
-        await until(lambda: node.journal.find("T-1").ended is not None)
-        assert node.journal.find("T-1").status != "running"
+        await until(lambda: bool(node.database.rows("SELECT 1 FROM run WHERE ticket = 'T-1' AND ended IS NOT NULL")))
+        assert (await node.journal.find("T-1")).status != "running"
 
 
 def test_every_door_documents_the_problem() -> None:
@@ -174,6 +193,6 @@ async def test_a_damaged_research_that_nobody_runs_is_given_up(tmp_path: Path) -
         harm(node.folder, DAMAGES["the beginning is no MessagePack"])
 
         assert await node.resume() == []
-        await until(lambda: node.journal.find("T-1").ended is not None)
-        assert node.journal.find("T-1").status == "error"
-        assert node.journal.unfinished() == []
+        await until(lambda: bool(node.database.rows("SELECT 1 FROM run WHERE ticket = 'T-1' AND ended IS NOT NULL")))
+        assert (await node.journal.find("T-1")).status == "error"
+        assert await node.journal.unfinished() == []

@@ -13,7 +13,7 @@ from actors.helpdesk.workflow import TicketCase
 from runtime.http.openapi import document
 from runtime.storage import condition
 from runtime.storage.condition import Condition
-from runtime.storage.database import Database
+from runtime.storage.errors import Conflict
 from runtime.storage.journal import Ticket
 from runtime.storage.private import DATABASE
 from tests.runtime.http.kit import TOKEN, Held, Interface, interface, until
@@ -45,8 +45,8 @@ async def test_what_it_sees_is_kept_for_a_moment_however_often_it_is_asked(
         looks, seen = web.desk.looks, list[Condition]()
         look = looks._look
 
-        def counted() -> Condition:
-            seen.append(look())
+        async def counted() -> Condition:
+            seen.append(await look())
             return seen[-1]
 
         monkeypatch.setattr(looks, "_look", counted)
@@ -111,7 +111,7 @@ async def test_after_a_write_that_failed_it_is_not_ready_until_one_is_written(tm
         async with asyncio.timeout(20):
             while (await health(web))[0] != 200:
                 continue
-        assert web.node.database.read("SELECT count(*) FROM effect") == [(0,)]
+        assert web.node.database.rows("SELECT count(*) FROM effect") == [(0,)]
 
 
 async def test_a_try_that_succeeds_at_once_does_not_contradict_what_was_seen(
@@ -120,10 +120,10 @@ async def test_a_try_that_succeeds_at_once_does_not_contradict_what_was_seen(
     async with interface(tmp_path) as web:
         web.node.database._failure = "disk I/O error"
 
-        def succeed(database: Database) -> None:
-            database._failure = ""
+        def succeed() -> None:
+            web.node.database._failure = ""
 
-        monkeypatch.setattr(condition, "try_to_write", succeed)
+        monkeypatch.setattr(web.node.journal.store, "try_to_write", succeed)
         _, said = await health(web)
 
     assert (said["ready"], said["last_write_failed"], "disk I/O error" in said["why"]) == (False, True, True)
@@ -131,7 +131,7 @@ async def test_a_try_that_succeeds_at_once_does_not_contradict_what_was_seen(
 
 async def test_a_statement_that_is_refused_says_nothing_of_the_disk(tmp_path: Path) -> None:
     async with interface(tmp_path) as web:
-        with pytest.raises(sqlite3.IntegrityError):
+        with pytest.raises(Conflict):
             await web.node.database.run(("INSERT INTO ticket (id) VALUES ('T-1')", ()))
         assert (await health(web))[1]["ready"] is True
 

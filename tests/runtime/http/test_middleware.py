@@ -90,7 +90,7 @@ async def test_pages_of_other_sites_neither_file_nor_read_tickets(
         ]
         for method, path, more in attempts:
             assert (await web.refusal(method, path, **more))[0] == 403
-        assert len(web.node.journal.latest(9)) == 1
+        assert len(await web.node.journal.latest(9)) == 1
 
 
 async def test_a_page_of_this_server_may(tmp_path: Path) -> None:

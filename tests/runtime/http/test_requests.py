@@ -66,7 +66,7 @@ async def test_what_is_no_ticket_is_refused_in_a_sentence_that_says_why(
         assert found == status
         assert [word for word in words if word not in why] == []
         assert len(why) < 500
-        assert web.node.journal.latest(9) == []
+        assert await web.node.journal.latest(9) == []
 
 
 @pytest.mark.parametrize("wait", ["-1", "nan", "soon", "", "1e", "0x10", "1,5"])
@@ -75,7 +75,7 @@ async def test_a_wait_that_is_no_time_is_refused(tmp_path: Path, wait: str) -> N
         status, why = await web.refusal("POST", f"/tickets?wait={wait}", json={"text": TEXT})
 
         assert (status, "wait" in why) == (400, True)
-        assert web.node.journal.latest(9) == []
+        assert await web.node.journal.latest(9) == []
 
 
 @pytest.mark.parametrize("wait", ["inf", "1e300"])
@@ -140,7 +140,7 @@ class TestSlow:
 
             assert answer.startswith(b"HTTP/1.1 408 ")
             assert "body" in _error(answer)
-            assert web.node.journal.latest(9) == []
+            assert await web.node.journal.latest(9) == []
 
     @pytest.mark.parametrize("sent", [b"", b"GET /hea", b"GET /health HTTP/1.1\r\nHost: local"])
     async def test_headers_are_given_up(self, tmp_path: Path, sent: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,7 +170,7 @@ class TestSlow:
             await writer.wait_closed()
 
             assert (await web.ask("GET", "/health"))[1]["runs"] == 0
-            assert web.node.journal.latest(9) == []
+            assert await web.node.journal.latest(9) == []
 
 
 class TestPaths:
@@ -254,7 +254,7 @@ async def test_broken_http_is_refused_and_the_server_goes_on(tmp_path: Path, req
         assert b"Traceback" not in answer
         assert b".py" not in answer
         assert (await web.submit(wait=20))["status"] == "resolved"
-        assert len(web.node.journal.latest(9)) == 1
+        assert len(await web.node.journal.latest(9)) == 1
 
 
 PIECES = (

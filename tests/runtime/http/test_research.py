@@ -82,7 +82,7 @@ async def test_the_order_is_read_as_on_the_command_line(tmp_path: Path, order: A
     async with interface(tmp_path, model=Waits()) as web:
         receipt = await web.submit(QUESTION, research=order)
 
-        brief: Any = web.node.journal.case(web.node.journal.find(receipt["run"])).brief  # type: ignore[attr-defined]
+        brief: Any = web.node.journal.case(await web.node.journal.find(receipt["run"])).brief  # type: ignore[attr-defined]
         assert (brief.breadth, brief.depth) == size
 
 

@@ -13,7 +13,6 @@ import pytest
 from runtime.messages import as_json
 from runtime.run_record import join_records, make_record
 from runtime.service import make_id_of_key
-from runtime.storage.tickets import asked
 from tests.fakes import ANSWER
 from tests.patience import promised
 from tests.runtime.http.kit import TEXT, Held, interface, until
@@ -35,7 +34,7 @@ async def test_a_ticket_is_accepted_with_where_to_go_on(tmp_path: Path) -> None:
         status, receipt = await web.ask("POST", "/tickets", json={"text": TEXT, "subject": "VPN", "requester": "ann"})
 
         assert (status, receipt["status"]) == (202, "running")
-        stored = web.node.journal.find(receipt["run"])
+        stored = await web.node.journal.find(receipt["run"])
         assert (stored.ticket, stored.ended) == (receipt["ticket"], None)
         for link in ("ticket", "run"):
             status, standing = await web.ask("GET", receipt["links"][link])
@@ -89,9 +88,9 @@ async def test_an_outcome_has_the_same_form_as_that_of_the_command_line(tmp_path
         model.free.set()
 
         ended = await outcome.outcome()
-        stored, _ = web.node.status(ended.run)
+        stored, _ = await web.node.status(ended.run)
         assert await waiting == json.loads(
-            as_json(join_records(ended, make_record(stored, asked(web.node.database, stored))))
+            as_json(join_records(ended, make_record(stored, await web.node.journal.store.asked(stored))))
         )
 
 
@@ -152,7 +151,7 @@ async def test_a_text_is_taken_as_it_is(tmp_path: Path, media: str) -> None:
         status, receipt = await web.ask("POST", "/tickets", data=text.encode(), headers={"Content-Type": media})
 
         assert status == 202
-        assert web.node.journal.case(web.node.journal.find(receipt["run"])).text == text  # type: ignore[attr-defined]
+        assert web.node.journal.case(await web.node.journal.find(receipt["run"])).text == text  # type: ignore[attr-defined]
 
 
 class TestTheSameAgain:
@@ -188,7 +187,7 @@ class TestTheSameAgain:
 
             assert {status for status, _ in answers} == {202}
             assert len({receipt["run"] for _, receipt in answers}) == 1
-            assert web.node.live == len(web.node.journal.latest(99)) == 1
+            assert web.node.live == len(await web.node.journal.latest(99)) == 1
 
     async def test_key_with_another_ticket_is_refused(self, tmp_path: Path) -> None:
         key = {"Idempotency-Key": "a4f0"}
@@ -198,7 +197,7 @@ class TestTheSameAgain:
 
             assert status == 422
             assert "new key" in why
-            assert web.node.journal.find(make_id_of_key("a4f0")).ended is not None
+            assert (await web.node.journal.find(make_id_of_key("a4f0"))).ended is not None
 
     async def test_id_with_another_text_waits_for_the_first_and_then_is_a_new_run(self, tmp_path: Path) -> None:
         model = Held()
@@ -321,7 +320,7 @@ class TestARunThatNobodyRuns:
                 else:
                     async with web.client.get(receipt["links"]["events"]) as response:
                         assert b"event: ended" in await response.read()
-                await until(lambda: web.node.journal.unfinished() == [])
+                await until(lambda: not web.node.database.rows("SELECT 1 FROM run WHERE ended IS NULL"))
                 stood = (await web.ask("GET", f"/runs/{receipt['run']}"))[1]
                 assert stood["status"] in {"resolved", "cancelled"}
 

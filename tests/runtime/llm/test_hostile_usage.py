@@ -69,11 +69,11 @@ def test_numbers_that_nobody_needs_spoil_nothing(name: str, number: bytes) -> No
 async def test_a_run_with_such_a_server_ends_once_and_can_be_read(what: str, tmp_path: Path) -> None:
     async with FakeOpenAI(thinks(HOSTILE[what])) as server, thinking(tmp_path, server) as node:
         outcome, _ = await researched(node)
-        stored, read_again = node.status(outcome.ticket)
+        stored, read_again = await node.status(outcome.ticket)
 
         assert outcome.why is EndReason.COMPLETED
         assert outcome.spent.estimated
         assert 0 < outcome.spent.tokens_in < 200_000
         assert read_again == outcome
         assert stored.ended is not None
-        assert node.journal.unfinished() == []
+        assert await node.journal.unfinished() == []

@@ -11,7 +11,7 @@ import pytest
 from runtime.memory.ticket_memory import SCHEMA, TicketMemory
 from runtime.processes.pool import Workers
 from runtime.settings import MemorySettings
-from runtime.storage.database import Database
+from runtime.storage.sqlite.database import Database
 from tests.runtime.memory.kit import solved
 
 Open = Callable[..., TicketMemory]

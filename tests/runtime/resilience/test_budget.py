@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from actors.workflow.outcome import Spent
 from runtime.resilience.budget import BudgetExceeded, ResearchBudget
-from runtime.storage.database import Database
 from runtime.storage.effects import SCHEMA, Effects, ModelAccount
+from runtime.storage.sqlite.database import Database
 
 
 @given(st.integers(1, 20), st.lists(st.integers(1, 5), max_size=40))

@@ -67,7 +67,7 @@ async def research(node: Node, **brief: Any) -> Report:
     handle = await node.submit(Ticket(id="T-1", text=QUESTION, workflow="research", options=ResearchOptions(**known)))
     outcome = await asyncio.wait_for(handle.outcome(), 60)
     assert outcome.why is EndReason.COMPLETED
-    return node.report("T-1")
+    return await node.report("T-1")
 
 
 def read(report: Report) -> set[tuple[str, str]]:

@@ -88,7 +88,7 @@ async def test_it_is_searched_read_and_cited_and_a_stored_order_of_an_unknown_on
         order = ResearchOptions(breadth=2, depth=1, sources=("almanac", "almanak"))
         handle = await node.submit(Ticket(id="T-1", text=QUESTION, workflow="research", options=order))
         outcome = await asyncio.wait_for(handle.outcome(), 60)
-        report = node.report("T-1")
+        report = await node.report("T-1")
     finally:
         await node.close()
 

@@ -19,8 +19,8 @@ from runtime.resilience.budget import ResearchBudget
 from runtime.search.registry import RunSources, Sources
 from runtime.search.source import SourcePorts
 from runtime.settings import DuckduckgoSettings, FeedsSettings, FetchSettings, Settings, TavilySettings
-from runtime.storage.database import Database
 from runtime.storage.effects import SCHEMA, Effects
+from runtime.storage.sqlite.database import Database
 from tests.fake_tavily import KEY, FakeTavily, fails, finds, hit
 from tests.fakes import Knows
 

@@ -48,7 +48,7 @@ async def opened(folder: Path) -> AsyncIterator[tuple[Node, Costly]]:
 async def rows(node: Node) -> list[tuple[str, int]]:
     """Runs with what is kept of them, when all is written."""
     await node.database.run()
-    return node.database.read("SELECT run, count(*) FROM effect GROUP BY run ORDER BY run")
+    return node.database.rows("SELECT run, count(*) FROM effect GROUP BY run ORDER BY run")
 
 
 async def test_after_tickets_have_ended_nothing_is_kept_of_what_they_spent(tmp_path: Path) -> None:

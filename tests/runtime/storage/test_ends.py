@@ -17,13 +17,13 @@ from actors.workflow.outcome import EndReason, Outcome, Spent
 from actors.workflow.run_end import RunEnd
 from runtime.run import LiveRun
 from runtime.storage import ends as module
-from runtime.storage.database import Database
 from runtime.storage.ends import CHUNK_SLOTS, SLOT_BYTES, PendingEnd, Slots, read_pending
-from runtime.storage.journal import SqliteJournal, Ticket
-from runtime.storage.owner import ProcessLock
-from runtime.storage.schema import migrate
+from runtime.storage.journal import RunJournal, Ticket
+from runtime.storage.sqlite.database import Database
+from runtime.storage.sqlite.process_lock import ProcessLock
 from tests.fakes import CASE, helpdesk
 from tests.patience import HANGS_SECONDS
+from tests.runtime.storage.kit import database_of, open_journal
 
 TICKET = Ticket(id="T-1", text=CASE.text)
 TOLD = PendingEnd(
@@ -65,24 +65,23 @@ def owner(tmp_path: Path) -> Any:
 
 
 @pytest.fixture
-async def journal(tmp_path: Path, owner: ProcessLock, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SqliteJournal]:
+async def journal(tmp_path: Path, owner: ProcessLock, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[RunJournal]:
     monkeypatch.setattr(module, "LONGEST_PAUSE_SECONDS", 0.1)
-    database = Database(tmp_path / "terminus.db", migrate=migrate)
-    journal = SqliteJournal(database, {HELPDESK.name: HELPDESK}, owner.slots)
+    journal = open_journal(tmp_path / "terminus.db", {HELPDESK.name: HELPDESK}, owner.slots)
     await journal.pending.reserve(1)
     yield journal
-    database.close()
+    database_of(journal).close()
     journal.pending.close()
 
 
-def stored(journal: SqliteJournal) -> tuple[Outcome | None, Any]:
+async def stored(journal: RunJournal) -> tuple[Outcome | None, Any]:
     """How the run ended and its ticket stands, as another process reads it."""
-    other = SqliteJournal(journal._database, {HELPDESK.name: HELPDESK})
-    (ticket,) = journal._database.read("SELECT status, note FROM ticket WHERE id = 'T-1'")
-    return other.outcome(other.run("R-1")), ticket
+    other = RunJournal(journal.store, {HELPDESK.name: HELPDESK})
+    (ticket,) = database_of(journal).rows("SELECT status, note FROM ticket WHERE id = 'T-1'")
+    return await other.outcome(await other.run("R-1")), ticket
 
 
-async def begun(journal: SqliteJournal) -> LiveRun:
+async def begun(journal: RunJournal) -> LiveRun:
     case = TicketCase(ticket_id="T-1", text=CASE.text)
     await journal.accept(TICKET, "R-1", HELPDESK, case, "me")
     return LiveRun("R-1", HELPDESK, case, helpdesk(tickets=journal), journal=journal)  # type: ignore[arg-type]
@@ -91,14 +90,14 @@ async def begun(journal: SqliteJournal) -> LiveRun:
 @pytest.mark.parametrize("after", range(6))
 @pytest.mark.parametrize("fault", ["full", "hangs"])
 async def test_what_was_told_while_the_disk_was_ill_is_what_stands_there_when_it_is_well(
-    journal: SqliteJournal, fault: str, after: int, monkeypatch: pytest.MonkeyPatch
+    journal: RunJournal, fault: str, after: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if fault == "hangs" and after < 5:
         fast = msgspec.structs.replace(HELPDESK, max_seconds=0.2)
         monkeypatch.setattr("tests.runtime.storage.test_ends.HELPDESK", fast)
         for grace in ("transitions.CLOSING_SECONDS", "advance.CLOSING_SECONDS"):
             monkeypatch.setattr(f"actors.workflow.{grace}", 0.05)
-    disk = Disk(journal._database)
+    disk = Disk(database_of(journal))
     live = await begun(journal)
     disk.after, disk.fault = after, fault
 
@@ -107,25 +106,25 @@ async def test_what_was_told_while_the_disk_was_ill_is_what_stands_there_when_it
     assert (told.status, told.by) == ("error", "")
     if fault == "full" or after == 5:
         assert told.why is EndReason.STORAGE_FAILED
-    assert stored(journal)[0] is None, "the disk has not taken it"
-    assert journal.outcome(journal.run("R-1")) == told
-    seen = journal.find("T-1")
-    assert (seen.status, seen.ended is None, journal.unfinished()) == ("error", False, [])
-    assert len(journal.entries(seen)) <= after
+    assert (await stored(journal))[0] is None, "the disk has not taken it"
+    assert await journal.outcome(await journal.run("R-1")) == told
+    seen = await journal.find("T-1")
+    assert (seen.status, seen.ended is None, await journal.unfinished()) == ("error", False, [])
+    assert len(await journal.entries(seen)) <= after
 
     disk.recover()
     await asyncio.wait_for(
         journal.pending._none.wait(), HANGS_SECONDS
     )  # nobody asks for it: it is tried again by itself
 
-    outcome, ticket = stored(journal)
+    outcome, ticket = await stored(journal)
     assert outcome == told
     assert ticket == (told.status, told.detail)
 
 
-async def test_an_end_that_commits_late_is_not_the_end_when_another_was_told(journal: SqliteJournal) -> None:
+async def test_an_end_that_commits_late_is_not_the_end_when_another_was_told(journal: RunJournal) -> None:
     """The disk hangs in the middle of the commit: nobody can take back what it is about to do."""
-    disk = Disk(journal._database)
+    disk = Disk(database_of(journal))
     live = await begun(journal)
     disk.after, disk.fault = 5, "hangs"
     told = await asyncio.wait_for(live.outcome(), HANGS_SECONDS)
@@ -135,15 +134,15 @@ async def test_an_end_that_commits_late_is_not_the_end_when_another_was_told(jou
     disk.recover()
     assert await journal.pending.settle(10)
 
-    assert stored(journal)[0] == told
-    assert journal._database.read("SELECT count(*) FROM event") == [(5,)], "the terminator's came late"
+    assert (await stored(journal))[0] == told
+    assert database_of(journal).rows("SELECT count(*) FROM event") == [(5,)], "the terminator's came late"
 
 
-async def test_what_a_dead_process_had_told_is_recorded_by_the_next(journal: SqliteJournal, tmp_path: Path) -> None:
+async def test_what_a_dead_process_had_told_is_recorded_by_the_next(journal: RunJournal, tmp_path: Path) -> None:
     first, second = ProcessLock(tmp_path / "owners"), ProcessLock(tmp_path / "owners")
     journal.pending._slots, journal.pending._free, journal.pending._known = first.slots, [], 0
     await journal.pending.reserve(1)
-    disk = Disk(journal._database)
+    disk = Disk(database_of(journal))
     live = await begun(journal)
     disk.after, disk.fault = 3, "full"
     told = await live.outcome()
@@ -157,31 +156,31 @@ async def test_what_a_dead_process_had_told_is_recorded_by_the_next(journal: Sql
         assert noted is not None
         assert [each.run for each in noted] == ["R-1"]
         assert second.is_alive(first.token), "nobody else records it meanwhile"
-        other = SqliteJournal(journal._database, {HELPDESK.name: HELPDESK})
+        other = RunJournal(journal.store, {HELPDESK.name: HELPDESK})
         await other.record_pending(noted[0])
         await other.record_pending(noted[0])
 
-    assert stored(journal)[0] == told
+    assert (await stored(journal))[0] == told
     assert first.token in second.others()
     second.forget(first.token)
     assert first.token not in second.others()
     second.close()
 
 
-async def test_an_end_of_a_run_that_was_deleted_is_no_matter(journal: SqliteJournal) -> None:
+async def test_an_end_of_a_run_that_was_deleted_is_no_matter(journal: RunJournal) -> None:
     await journal.record_pending(TOLD)
 
-    assert journal._database.read("SELECT count(*) FROM run") == [(0,)]
+    assert database_of(journal).rows("SELECT count(*) FROM run") == [(0,)]
 
 
-async def test_an_older_run_says_nothing_on_its_ticket_any_more(journal: SqliteJournal) -> None:
+async def test_an_older_run_says_nothing_on_its_ticket_any_more(journal: RunJournal) -> None:
     live = await begun(journal)
     await live.outcome()
     await journal.accept(TICKET, "R-2", HELPDESK, CASE, "me")
 
     await journal.record_pending(TOLD)
 
-    outcome, ticket = stored(journal)
+    outcome, ticket = await stored(journal)
     assert outcome is not None
     assert (outcome.why, ticket) == (EndReason.STORAGE_FAILED, ("open", ""))
 
@@ -203,7 +202,7 @@ def test_an_end_fits_into_a_slot_and_comes_back_whole(owner: ProcessLock) -> Non
 
 
 async def test_room_is_made_before_a_run_is_begun_or_it_is_not(
-    journal: SqliteJournal, monkeypatch: pytest.MonkeyPatch
+    journal: RunJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pending = journal.pending
     assert os.fstat(pending._slots._file).st_blocks * 512 >= CHUNK_SLOTS * SLOT_BYTES  # type: ignore[union-attr]

@@ -64,10 +64,12 @@ async def opened(folder: Path) -> AsyncIterator[tuple[Node, Slow]]:
         yield node, model
 
 
-def stored(node: Node) -> dict[str, Any]:
+async def stored(node: Node) -> dict[str, Any]:
     """All ended tickets as they read, by id."""
-    runs = [each for each in node.journal.latest(1_000) if each.ended is not None]
-    return {each.ticket: (each.ended, node.journal.outcome(each), node.journal.entries(each)) for each in runs}
+    runs = [each for each in await node.journal.latest(1_000) if each.ended is not None]
+    return {
+        each.ticket: (each.ended, await node.journal.outcome(each), await node.journal.entries(each)) for each in runs
+    }
 
 
 def tree(folder: Path) -> dict[str, bytes]:
@@ -96,7 +98,7 @@ async def test_what_was_kept_while_tickets_ran_reads_the_same_and_the_rest_goes_
         waits = await node.submit(Ticket(id="T-waits", text="wait for it: my VPN drops"))
         before = [await node.submit(Ticket(id=f"T-{n}", text=f"My VPN number {n} drops.")) for n in range(TICKETS)]
         await asyncio.gather(*(each.outcome() for each in before))
-        surely = stored(node)
+        surely = await stored(node)
 
         async def more() -> None:
             for number in range(TICKETS, 2 * TICKETS):
@@ -106,14 +108,14 @@ async def test_what_was_kept_while_tickets_ran_reads_the_same_and_the_rest_goes_
         manifest = await asyncio.to_thread(back_up, node.folder, tmp_path / name)
         model.go.set()
         await asyncio.gather(meanwhile, waits.outcome())
-        in_the_end = stored(node)
+        in_the_end = await stored(node)
 
     restored = await asyncio.to_thread(restore, tmp_path / name, tmp_path / "new", tmp_path / "new" / "owners")
 
     assert restored.manifest == manifest
     assert restored.aside == ""
     async with opened(tmp_path / "new") as (node, model):
-        found = stored(node)
+        found = await stored(node)
         assert found.keys() >= surely.keys()
         assert found.items() <= in_the_end.items()
         assert "T-waits" not in found
@@ -121,7 +123,7 @@ async def test_what_was_kept_while_tickets_ran_reads_the_same_and_the_rest_goes_
         resumed = await node.resume()
         assert "T-waits" in {each.ticket for each in resumed}
         assert {(await each.outcome()).status for each in resumed} == {"resolved"}
-        assert node.journal.unfinished() == []
+        assert await node.journal.unfinished() == []
 
 
 def test_a_backup_is_private_and_whole_and_the_same_comes_back(filled: Path, tmp_path: Path) -> None:
@@ -278,7 +280,7 @@ async def test_what_was_there_is_kept_aside_and_other_peoples_files_stay(filled:
     assert mode(aside) == 0o700
     assert (filled / "thesis.tex").exists()
     async with opened(filled) as (node, _):
-        assert {each.ticket for each in node.journal.latest(10)} == {"T-1", "T-2"}
+        assert {each.ticket for each in await node.journal.latest(10)} == {"T-1", "T-2"}
 
 
 def test_what_a_person_wrote_since_into_a_file_of_the_backup_is_not_lost(filled: Path, tmp_path: Path) -> None:

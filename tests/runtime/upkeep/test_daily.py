@@ -35,7 +35,7 @@ async def old_ticket(node: Node, ticket_id: str) -> None:
 
 async def gone(node: Node, ticket_id: str) -> None:
     async with asyncio.timeout(SECONDS):
-        while node.database.read("SELECT 1 FROM ticket WHERE id = ?", (ticket_id,)):  # noqa: ASYNC110 - by another process
+        while node.database.rows("SELECT 1 FROM ticket WHERE id = ?", (ticket_id,)):  # noqa: ASYNC110 - by another process
             await asyncio.sleep(0.01)
 
 
@@ -47,7 +47,7 @@ async def test_old_tickets_go_at_once_and_again_the_next_day(node: Node, monkeyp
         await gone(node, "T-1")
         await old_ticket(node, "T-2")
         await gone(node, "T-2")
-    assert node.database.read("SELECT count(*) FROM effect") == [(0,)]
+    assert node.database.rows("SELECT count(*) FROM effect") == [(0,)]
 
 
 async def test_without_an_age_everything_stays(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,7 +74,7 @@ async def test_tickets_go_on_while_old_ones_go(node: Node) -> None:
         await keeping
 
     assert outcome.status == "not_found"
-    assert node.database.read("SELECT id FROM ticket") == [("T-new",)]
+    assert node.database.rows("SELECT id FROM ticket") == [("T-new",)]
     assert [each["tickets"] for each in logs if each["event"] == "retention.done"] == [30]
 
 

@@ -65,7 +65,7 @@ def counts(node: Node, ticket: str) -> dict[str, int]:
         "event": "SELECT count(*) FROM event WHERE run IN (SELECT id FROM run WHERE ticket = ?)",
         "remembered": "SELECT count(*) FROM remembered WHERE ticket_id = ?",
     }
-    return {table: node.database.read(each, (ticket,))[0][0] for table, each in sql.items()}
+    return {table: node.database.rows(each, (ticket,))[0][0] for table, each in sql.items()}
 
 
 def test_after_a_purge_no_word_of_a_ticket_is_in_the_storage_folder(place: Place) -> None:
@@ -160,8 +160,8 @@ async def test_retention_takes_what_ended_long_ago_and_leaves_the_rest(node: Nod
     assert counts(node, "T-again")["run"] == 2
     assert counts(node, "T-new")["event"] > 0
     assert [counts(node, f"T-{state}")["remembered"] for state in ("unconfirmed", "confirmed", "rejected")] == [0, 1, 1]
-    assert node.database.read("SELECT count(*) FROM effect") == [(0,)]
-    assert node.database.read("SELECT count(*) FROM run WHERE id = 'R-1'") == [(1,)]
+    assert node.database.rows("SELECT count(*) FROM effect") == [(0,)]
+    assert node.database.rows("SELECT count(*) FROM run WHERE id = 'R-1'") == [(1,)]
 
 
 async def test_what_is_being_worked_on_stays(node: Node) -> None:

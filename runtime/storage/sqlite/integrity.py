@@ -10,7 +10,7 @@ import structlog
 
 from actors.ports import PortFailed
 from runtime.program import command
-from runtime.storage.owner import anybody
+from runtime.storage.sqlite.process_lock import anybody
 
 log = structlog.get_logger()
 

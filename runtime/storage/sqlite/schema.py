@@ -9,9 +9,9 @@ import msgspec
 from actors.ports import PortFailed
 from runtime.memory.ticket_memory import SCHEMA as MEMORY
 from runtime.storage.effects import SCHEMA as EFFECTS
-from runtime.storage.journal import SCHEMA as JOURNAL
+from runtime.storage.sqlite.tables import SCHEMA as RUNS
 
-TABLES = (JOURNAL, MEMORY, EFFECTS)
+TABLES = (RUNS, MEMORY, EFFECTS)
 """Of the newest version. Each store keeps the text of its own."""
 MIGRATION_SECONDS = 60.0
 """How long a process waits while another one migrates."""
@@ -114,6 +114,11 @@ def order_runs(db: sqlite3.Connection) -> None:
         )
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (order_runs,)
+def add_version(db: sqlite3.Connection) -> None:
+    """To version 3: a run bears the version of its table. That of an earlier one is not known."""
+    db.execute("ALTER TABLE run ADD COLUMN version TEXT NOT NULL DEFAULT ''")
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (order_runs, add_version)
 """In order: the first leads from version 1, which had no number, to version 2."""
 NEWEST = 1 + len(MIGRATIONS)

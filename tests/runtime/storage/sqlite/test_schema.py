@@ -13,9 +13,11 @@ from actors.helpdesk.workflow import HELPDESK, TicketCase
 from actors.workflow.outcome import EndReason
 from actors.workflow.tables import TimeUp
 from runtime.processes.pool import ROOT
-from runtime.storage.database import Database
-from runtime.storage.journal import SqliteJournal
-from runtime.storage.schema import MIGRATIONS, NEWEST, DatabaseTooNew, migrate
+from runtime.storage.errors import Conflict, StorageError
+from runtime.storage.journal import RunJournal
+from runtime.storage.sqlite.database import Database
+from runtime.storage.sqlite.schema import MIGRATIONS, NEWEST, DatabaseTooNew, migrate
+from tests.runtime.storage.kit import database_of, open_journal
 
 VERSION_1 = """
 CREATE TABLE IF NOT EXISTS ticket (
@@ -78,39 +80,39 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def journal(path: Path) -> AsyncIterator[SqliteJournal]:
-    database = Database(path, migrate=migrate)
-    yield SqliteJournal(database, {HELPDESK.name: HELPDESK})
-    database.close()
+async def journal(path: Path) -> AsyncIterator[RunJournal]:
+    journal = open_journal(path, {HELPDESK.name: HELPDESK})
+    yield journal
+    database_of(journal).close()
 
 
-async def test_a_database_of_version_1_is_readable_in_its_order(journal: SqliteJournal) -> None:
-    assert [run.id for run in journal.latest(10)] == ["R-5", "R-4", "R-3", "R-2", "R-1"]
-    assert [run.id for run in journal.unfinished()] == ["R-3", "R-5"]
-    ended = journal.outcome(journal.find("R-1"))
+async def test_a_database_of_version_1_is_readable_in_its_order(journal: RunJournal) -> None:
+    assert [run.id for run in await journal.latest(10)] == ["R-5", "R-4", "R-3", "R-2", "R-1"]
+    assert [run.id for run in await journal.unfinished()] == ["R-3", "R-5"]
+    ended = await journal.outcome(await journal.find("R-1"))
     assert ended is not None
     assert (ended.why, ended.seconds, ended.refused, ended.ticket) == (EndReason.TIMED_OUT, 600.5, 2, "T-1")
-    assert [entry.event for entry in journal.entries(journal.find("R-3"))] == [TimeUp()]
-    assert journal.find("R-3").started == 300.0
-    columns = journal._database.read("SELECT subject, text, requester FROM ticket WHERE id = 'T-2'")
+    assert [entry.event for entry in await journal.entries(await journal.find("R-3"))] == [TimeUp()]
+    assert (await journal.find("R-3")).started == 300.0
+    columns = database_of(journal).rows("SELECT subject, text, requester FROM ticket WHERE id = 'T-2'")
     assert columns == [("VPN", "The text of T-2", "ann@example.org")]
-    assert journal._database.read("SELECT * FROM effect") == [("R-2", "page", "a", b"\1")]
+    assert database_of(journal).rows("SELECT * FROM effect") == [("R-2", "page", "a", b"\1")]
 
 
-async def test_of_several_open_runs_of_a_ticket_the_newest_goes_on(journal: SqliteJournal) -> None:
-    assert journal.find("T-2").id == "R-5"
+async def test_of_several_open_runs_of_a_ticket_the_newest_goes_on(journal: RunJournal) -> None:
+    assert (await journal.find("T-2")).id == "R-5"
     for twice in ("R-2", "R-4"):
-        outcome = journal.outcome(journal.find(twice))
+        outcome = await journal.outcome(await journal.find(twice))
         assert outcome is not None
         assert (outcome.status, outcome.detail, outcome.seconds) == ("cancelled", "It was cancelled.", 20.5)
-    assert journal.find("R-2.5").ended is None, "a run within a run has its parent's end"
+    assert (await journal.find("R-2.5")).ended is None, "a run within a run has its parent's end"
 
 
-async def test_a_ticket_has_one_open_run(journal: SqliteJournal) -> None:
+async def test_a_ticket_has_one_open_run(journal: RunJournal) -> None:
     insert = "INSERT INTO run (id, ticket, workflow, initial, started, owner) VALUES (?, 'T-1', '', '', 0, '')"
-    with pytest.raises(sqlite3.IntegrityError, match="UNIQUE"):
-        await journal._database.run((insert, ("R-9",)))
-    await journal._database.run((insert, ("R-3.1",)))
+    with pytest.raises(Conflict, match="UNIQUE"):
+        await database_of(journal).run((insert, ("R-9",)))
+    await database_of(journal).run((insert, ("R-3.1",)))
 
 
 async def test_an_empty_database_gets_the_newest_version_at_once(tmp_path: Path, path: Path) -> None:
@@ -147,8 +149,8 @@ async def test_a_migration_that_fails_leaves_everything_as_it_was(path: Path, mo
     def fails(db: sqlite3.Connection) -> None:
         raise sqlite3.OperationalError("database or disk is full")
 
-    monkeypatch.setattr("runtime.storage.schema.MIGRATIONS", (*MIGRATIONS, fails))
-    with pytest.raises(sqlite3.OperationalError, match="full"):
+    monkeypatch.setattr("runtime.storage.sqlite.schema.MIGRATIONS", (*MIGRATIONS, fails))
+    with pytest.raises(StorageError, match="full"):
         Database(path, migrate=migrate)
     monkeypatch.undo()
 
@@ -162,8 +164,8 @@ async def test_a_migration_that_fails_leaves_everything_as_it_was(path: Path, mo
 
 OPENS = """
 import asyncio, sys
-from runtime.storage.database import Database
-from runtime.storage.schema import migrate
+from runtime.storage.sqlite.database import Database
+from runtime.storage.sqlite.schema import migrate
 async def main():
     print("ready", flush=True)
     sys.stdin.readline()

@@ -1,55 +1,41 @@
 """
-The one SQLite file: a writer thread that commits together whatever waits, and reads for everybody.
+The one SQLite file: a thread that commits together whatever waits, and threads that read.
 
 Survives power loss (WAL with `synchronous=FULL`): what `run` returned from, or `then(None)` was called for, is on disk.
 """
 
 import asyncio
+import queue
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, TypeVar
 
 import structlog
 
-from runtime.storage.private import make_database
+from runtime.storage.background import Background, Then, wait_until
+from runtime.storage.errors import StorageClosed
+from runtime.storage.records import Pulse
+from runtime.storage.sqlite.connection import connect, translate, translating
 
 log = structlog.get_logger()
 
 Statement = tuple[str, Sequence[Any]]
 """SQL and its parameters."""
-Then = Callable[[Exception | None], None]
+T = TypeVar("T")
 
 CLOSING_SECONDS = 5.0
 """How long closing waits for the last commit before it leaves the thread behind."""
-BUSY_SECONDS = 5.0
-"""How long another process is waited for."""
-BUSY_PAUSE_SECONDS = 0.01
+READERS = 2
+"""One goes on with short look-ups while the other is at a long list."""
 LAZY_SECONDS = 0.05
 """How long something that nobody waits for may wait for a commit that it can join."""
 
 
-class DatabaseClosed(Exception):
-    """Something was written after the database was closed."""
-
-
-class Pulse(NamedTuple):
-    """How writing goes."""
-
-    alive: bool
-    """The thread that writes is there."""
-    commit_seconds: float | None
-    """Seconds since the last commit."""
-    failure: str
-    """What SQLite said when the last write failed; empty when it did not."""
-    waited: float
-    """Seconds that the oldest write which is not finished has waited."""
-
-
 class Database:
-    """One writer thread with group commit; one connection for reading, on the loop, for small look-ups."""
+    """One writer thread with group commit, and readers beside it that keep the loop free."""
 
     def __init__(
         self, path: str | Path, *schemas: str, migrate: Callable[[sqlite3.Connection], None] | None = None
@@ -61,17 +47,21 @@ class Database:
         :param migrate: brings what is there to the tables that this version knows.
         """
         self._loop = asyncio.get_running_loop()
-        self._writing = connect(path)
-        try:
-            if migrate is not None:
-                migrate(self._writing)
-            for schema in schemas:
-                self._writing.executescript(schema)
-            self._reading = connect(path)
-            self._reading.text_factory = _text
-        except BaseException:
-            self._writing.close()
-            raise
+        with translating():
+            self._writing = connect(path)
+            try:
+                if migrate is not None:
+                    migrate(self._writing)
+                for schema in schemas:
+                    self._writing.executescript(schema)
+                self._readers = [_reader(path) for _ in range(READERS)]
+            except BaseException:
+                self._writing.close()
+                raise
+        self._idle: queue.SimpleQueue[sqlite3.Connection] = queue.SimpleQueue()
+        for reader in self._readers:
+            self._idle.put(reader)
+        self._reading = Background("database reads", READERS)
         self._waiting: list[tuple[Sequence[Statement], Then]] = []
         self._arrived = threading.Condition()
         self._closing = False
@@ -93,7 +83,7 @@ class Database:
         """
         with self._arrived:
             if self._closing:
-                raise DatabaseClosed("the database is closed")
+                raise StorageClosed("the database is closed")
             self._oldest = self._oldest or time.monotonic()
             self._waiting.append((statements, then))
             if not lazily:
@@ -103,23 +93,31 @@ class Database:
             self._loop.call_later(LAZY_SECONDS, self._remind)
 
     async def run(self, *statements: Statement) -> None:
-        """Return when the statements are durable, all or none; raise what SQLite raised otherwise."""
-        done: asyncio.Future[None] = self._loop.create_future()
+        """Return when the statements are durable, all or none; raise what the writer said otherwise."""
+        await wait_until(lambda then: self.write(statements, then))
 
-        def settle(error: Exception | None) -> None:
-            if done.done():
-                return
-            if error is None:
-                done.set_result(None)
-            else:
-                done.set_exception(error)
+    async def read(self, look: Callable[[sqlite3.Connection], T]) -> T:
+        """
+        What a function reads, which is called in another thread: the loop never waits for the disk.
 
-        self.write(statements, settle)
-        await done
+        :raises StorageError: it cannot be read.
+        """
+        if self._closing:
+            raise StorageClosed("the database is closed")
+        return await self._reading.run(lambda: self.read_now(look))
 
-    def read(self, sql: str, parameters: Sequence[Any] = ()) -> list[Any]:
-        """All rows of a small query. It runs on the loop: for look-ups by key, not for scans."""
-        return self._reading.execute(sql, parameters).fetchall()
+    def read_now(self, look: Callable[[sqlite3.Connection], T]) -> T:
+        """The same, blocking: while a process starts."""
+        with translating():
+            connection = self._idle.get()
+            try:
+                return look(connection)
+            finally:
+                self._idle.put(connection)
+
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Any]:
+        """All rows of a query, blocking: for tests and measuring."""
+        return self.read_now(lambda db: db.execute(sql, parameters).fetchall())
 
     def pulse(self) -> Pulse:
         """How writing goes at the moment."""
@@ -133,7 +131,9 @@ class Database:
             self._closing = True
             self._arrived.notify()
         self._writer.join(CLOSING_SECONDS)
-        self._reading.close()
+        if self._reading.close(CLOSING_SECONDS):
+            for reader in self._readers:
+                reader.close()
         if not self._writer.is_alive():
             self._writing.close()
 
@@ -147,7 +147,7 @@ class Database:
             try:
                 outcomes = self._commit(batch)
             except Exception as error:  # a thread that died silently would hang every run
-                outcomes = [(then, error) for _, then in batch]
+                outcomes = [(then, translate(error)) for _, then in batch]
             self._oldest_in_work = None
             try:
                 self._loop.call_soon_threadsafe(_tell, outcomes)
@@ -162,7 +162,7 @@ class Database:
             if len(batch) == 1:
                 if isinstance(error, sqlite3.OperationalError):  # the disk's fault, not the statement's
                     self._failure = str(error)
-                return [(batch[0][1], error)]
+                return [(batch[0][1], translate(error))]
             return [outcome for item in batch for outcome in self._commit([item])]
         return [(then, None) for _, then in batch]
 
@@ -189,34 +189,10 @@ class Database:
         return batch
 
 
-def connect(path: str | Path) -> sqlite3.Connection:
-    """A connection as every process has them: durable, private, and with nothing left of what is deleted."""
-    connection = sqlite3.connect(
-        make_database(Path(path)), isolation_level=None, check_same_thread=False, timeout=BUSY_SECONDS
-    )
-    try:
-        connection.execute("PRAGMA auto_vacuum=INCREMENTAL")  # of a new file; an older one gets it with its next VACUUM
-        connection.execute("PRAGMA secure_delete=ON")  # what was deleted is not to be found in the file
-        _use_wal(connection)
-        connection.execute("PRAGMA synchronous=FULL")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def _use_wal(connection: sqlite3.Connection) -> None:
-    """SQLite waits for nobody while it changes this mode, which two processes may do at once to a new file."""
-    until = time.monotonic() + BUSY_SECONDS
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode=WAL")
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
-                raise
-            time.sleep(BUSY_PAUSE_SECONDS)
-        else:
-            return
+def _reader(path: str | Path) -> sqlite3.Connection:
+    reader = connect(path)
+    reader.text_factory = _text
+    return reader
 
 
 def _text(stored: bytes) -> str:

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from runtime.storage import integrity
-from runtime.storage.integrity import DatabaseUnusable, check, examine
-from runtime.storage.owner import ProcessLock
-from runtime.storage.schema import NEWEST
+from runtime.storage.sqlite import integrity
+from runtime.storage.sqlite.integrity import DatabaseUnusable, check, examine
+from runtime.storage.sqlite.process_lock import ProcessLock
+from runtime.storage.sqlite.schema import NEWEST
 from tests.runtime.cli.commands.program import QUESTION, Place
 
 ROWS = 2_000

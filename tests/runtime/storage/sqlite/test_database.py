@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from runtime.storage import database as module
-from runtime.storage.database import Database, DatabaseClosed
-from runtime.storage.owner import ProcessLock
+from runtime.storage.errors import Conflict, StorageClosed
+from runtime.storage.sqlite import database as module
+from runtime.storage.sqlite.database import Database
+from runtime.storage.sqlite.process_lock import ProcessLock
 from tests.patience import HANGS_SECONDS
 
 SCHEMA = "CREATE TABLE IF NOT EXISTS word (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE)"
@@ -26,7 +27,7 @@ async def database(tmp_path: Path) -> Any:
 
 
 def words(database: Database) -> list[str]:
-    return [text for (text,) in database.read("SELECT text FROM word ORDER BY id")]
+    return [text for (text,) in database.rows("SELECT text FROM word ORDER BY id")]
 
 
 async def test_what_returned_is_durable_for_any_other_reader(database: Database, tmp_path: Path) -> None:
@@ -40,7 +41,7 @@ async def test_what_returned_is_durable_for_any_other_reader(database: Database,
 
 
 async def test_statements_of_one_call_are_all_or_none(database: Database) -> None:
-    with pytest.raises(sqlite3.IntegrityError):
+    with pytest.raises(Conflict):
         await database.run((INSERT, ("one",)), (INSERT, ("two",)), (INSERT, ("one",)))
 
     assert words(database) == []
@@ -115,7 +116,7 @@ async def test_closing_commits_what_waits(tmp_path: Path) -> None:
         database.write(((INSERT, (str(n),)),), lambda _: None)
     database.close()
 
-    with pytest.raises(DatabaseClosed):
+    with pytest.raises(StorageClosed):
         database.write((), lambda _: None)
     again = Database(tmp_path / "some.db", SCHEMA)
     assert len(words(again)) == 20

@@ -1,0 +1,157 @@
+"""
+The port to what is stored: operations on tickets, runs, memory and effects. `runtime.storage.sqlite` implements it.
+
+All of it is awaited, but for what a run writes at each step: those calls return at once, are carried out in their
+order, and say `then` on the loop how it went. Every error is one of `runtime.storage.errors`.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, Protocol
+
+from runtime.storage.background import Then
+from runtime.storage.records import (
+    Asked,
+    Listed,
+    NewRun,
+    Pulse,
+    Record,
+    RecordKey,
+    RunEnding,
+    StoredEvent,
+    StoredRun,
+    Wanted,
+)
+from runtime.tickets import Ticket
+
+Judged = Literal["unconfirmed", "confirmed", "rejected"]
+
+
+class RunStore(Protocol):
+    """Tickets, their runs, the events of those, and records beside them."""
+
+    async def accept(
+        self, run: NewRun, ticket: Ticket | None = None, *, seen: int | None = None, new: bool = False,
+        besides: Sequence[Record] = (),
+    ) -> None:  # fmt: skip
+        """
+        Return when a run is durable, with its ticket and with what belongs to it: all or none.
+
+        :param ticket: nothing for a run within a run.
+        :param seen: the latest run of the ticket that the caller knows of, by `seq`; None: whatever there is.
+        :param new: the ticket's id was made up, and must be nobody's.
+        :raises Conflict: it has an open run, or a later one than was seen; an id is taken; a record is there already.
+        """
+
+    def record(self, run: str, event: StoredEvent, then: Then) -> None:
+        """Keep one event of a run; the same number again is a `Conflict`."""
+
+    def finish(self, event: StoredEvent, ending: RunEnding, then: Then, besides: Sequence[Record] = ()) -> None:
+        """Keep the last event with the end that it led to, unless the run has one. `besides` replace what is there."""
+
+    def overrule(self, ending: RunEnding, events: int, then: Then, besides: Sequence[Record] = ()) -> None:
+        """End a run after so many events, whatever came later or is written of its end."""
+
+    def close_ticket(self, run: str, key: str, ticket: str, status: str, note: str) -> None:
+        """Mark a ticket, once for each key, unless the run has ended; with the next write of the run at the latest."""
+
+    async def find(self, some_id: str) -> StoredRun | None:
+        """The latest run of the ticket of this id, or else the run of this id; `run:ID` is a run in any case."""
+
+    async def run(self, run_id: str) -> StoredRun | None: ...
+    async def latest_of(self, ticket: str) -> StoredRun | None:
+        """The latest run of a ticket."""
+
+    async def latest(self, count: int) -> list[StoredRun]: ...
+    async def unfinished(self, ticket: str = "") -> list[StoredRun]:
+        """Runs without an end, of one ticket or of all, the oldest first, whoever owns them."""
+
+    async def within(self, run: str) -> list[StoredRun]:
+        """The runs within a run, and those within them."""
+
+    async def events(self, run: str, most: int | None = None) -> list[StoredEvent]:
+        """
+        The events of a run in their order.
+
+        :raises JournalDamaged: one is missing.
+        """
+
+    async def claim(self, run: StoredRun, owner: str) -> bool:
+        """Become the owner of a run whose owner is dead; false when another process was faster."""
+
+    async def release(self, owner: str, but: Sequence[str] = ()) -> None:
+        """Let go of all that a process has not ended."""
+
+    async def ask_to_cancel(self, run: str) -> None:
+        """Leave word for the process that owns a run."""
+
+    async def cancel_requests(self, owner: str) -> dict[str, int]:
+        """Runs of this owner that somebody asked to cancel, and how often."""
+
+    async def open_runs(self) -> dict[str, int]:
+        """How many runs without an end each owner has."""
+
+    async def asked(self, run: StoredRun) -> Asked:
+        """What a run was asked. A ticket that came in again with another text changes nothing of its older runs."""
+
+    async def search(self, wanted: Wanted) -> Listed:
+        """Runs as wanted; their notes are those of their tickets."""
+
+    async def latest_ids(self, most: int) -> list[str]:
+        """The ids of the latest tickets and runs, the newest first."""
+
+    async def put(self, *records: Record, remove: Sequence[RecordKey] = ()) -> None:
+        """
+        Return when all these records are kept and those are gone, all or none.
+
+        :raises Conflict: one is there already that was not to be replaced.
+        """
+
+    async def records(self, kind: str, *, run: str = "", after: str = "", most: int = 100) -> list[Record]:
+        """Records of a kind by their ids, those of one run or of all."""
+
+    def pulse(self) -> Pulse:
+        """How writing goes at the moment."""
+
+    def try_to_write(self) -> None:
+        """Write something and take it back, at once: it only shows whether the disk takes it."""
+
+
+class EffectStore(Protocol):
+    """What runs did to the world and got from it, by run, kind and key."""
+
+    async def get(self, run: str, kind: str, key: str) -> bytes | None: ...
+    async def all(self, run: str, kind: str) -> list[bytes]:
+        """Those of a kind, in the order of the keys."""
+
+    async def put(self, run: str, kind: str, key: str, value: bytes) -> None:
+        """Return when it is durable; the same key again changes nothing."""
+
+    def put_lazily(self, run: str, kind: str, key: str, value: bytes, then: Then) -> None: ...
+    def forget(self, run: str, then: Then) -> None:
+        """Let go of those of a run that has ended, and of the runs within it, with the next commit."""
+
+    async def sweep(self, most: int) -> None:
+        """Let go of what a process left that died between the end of a run and its last word: so many, lazily."""
+
+
+class Remembered(Protocol):
+    """One answer that memory holds."""
+
+    ticket: str
+    resolution: bytes
+    state: Judged
+
+
+class Storage(Protocol):
+    """All that is stored."""
+
+    @property
+    def runs(self) -> RunStore: ...
+    @property
+    def effects(self) -> EffectStore: ...
+    @property
+    def memory(self) -> Any: ...
+    def close(self) -> None: ...
+
+
+Recorded = Callable[[str], None]

@@ -1,0 +1,145 @@
+"""What storage keeps, as it hands it out: runs, events, what was asked, and records of whoever needs one more."""
+
+from typing import NamedTuple
+
+import msgspec
+
+RUN_PREFIX = "run:"
+"""Where a ticket and a run have the same id, this before it means the run."""
+
+
+class NewRun(msgspec.Struct, frozen=True, kw_only=True):
+    """A run that begins."""
+
+    id: str
+    ticket: str
+    workflow: str
+    version: str
+    """Of its table, as `actors.workflow.fingerprint` says."""
+    initial: bytes
+    """Its case, encoded."""
+    started: float
+    """Seconds since 1970."""
+    boot: str
+    uptime: float
+    """When it begins, as `boot_clock.since_boot` tells."""
+    owner: str
+    """The process that works on it."""
+
+
+class StoredRun(msgspec.Struct, frozen=True, kw_only=True):
+    """A run, as it was begun and as it stands."""
+
+    id: str
+    ticket: str
+    workflow: str
+    version: str
+    """Empty where an earlier version of this program began it."""
+    initial: bytes
+    started: float
+    boot: str
+    uptime: float
+    owner: str
+    cancel: int
+    """How often somebody asked to cancel it."""
+    ended: float | None
+    status: str
+    ending: bytes | None
+    """The encoded outcome; of an earlier version of this program, a `RunEnd`, which has some of its fields."""
+    seq: int
+    """The order of runs."""
+
+    @property
+    def ref(self) -> str:
+        """Means this run, whatever tickets are called."""
+        return f"{RUN_PREFIX}{self.id}"
+
+
+class StoredEvent(NamedTuple):
+    """One accepted input of a run, encoded; what stands there may be damaged."""
+
+    n: int
+    at: float
+    sender: str
+    number: int
+    body: bytes
+
+
+class RunEnding(msgspec.Struct, frozen=True, kw_only=True):
+    """How a run ends, as it is written."""
+
+    run: str
+    ticket: str
+    at: float
+    """Seconds since 1970."""
+    status: str
+    note: str
+    """For the ticket; empty: its note stays."""
+    outcome: bytes
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that is kept in one transaction with a ticket or an end: an origin, a delivery, a message."""
+
+    kind: str
+    id: str
+    """Among those of its kind."""
+    body: bytes
+    run: str = ""
+    """It goes when this run is purged."""
+    replaces: bool = False
+    """One of the same kind and id may be there; otherwise that is a `Conflict`."""
+
+
+class RecordKey(NamedTuple):
+    """Names a record."""
+
+    kind: str
+    id: str
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """What a run was asked, and by whom."""
+
+    question: str
+    """The text as it came in, without the subject."""
+    subject: str
+    requester: str
+    created: float
+    """Seconds since 1970 when the ticket came in for the first time."""
+    note: str = ""
+    """What was noted on the ticket when its latest run ended."""
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """Which runs are listed: all of this must hold."""
+
+    search: str = ""
+    """Stands in the question, the subject, the requester or an id, whatever its case."""
+    failed: bool = False
+    """It was ended by a limit, a failure or a person."""
+    workflow: str = ""
+    since: float = 0.0
+    """It began no earlier than these seconds since 1970."""
+    count: int = 20
+
+
+class Listed(NamedTuple):
+    """The latest runs that are as wanted, the newest first."""
+
+    runs: list[tuple[StoredRun, Asked]]
+    stopped: bool
+    """There are older runs that nobody looked at."""
+
+
+class Pulse(NamedTuple):
+    """How writing goes."""
+
+    alive: bool
+    """The thread that writes is there."""
+    commit_seconds: float | None
+    """Seconds since the last commit."""
+    failure: str
+    """What the store said when the last write failed; empty when it did not."""
+    waited: float
+    """Seconds that the oldest write which is not finished has waited."""
