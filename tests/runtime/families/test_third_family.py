@@ -1,18 +1,25 @@
 """A family from outside of the product: one registration, and every part of the program runs it."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from actors.workflow.outcome import EndReason
 from runtime import families
+from runtime.cli.view.ticket_board import board, fold
 from runtime.families import find, read_options
 from runtime.node import NoReport
 from runtime.service_error import ServiceError
 from runtime.settings import Settings
 from runtime.tickets import Ticket
+from tests import ROOT
 from tests.runtime.families.letters import LETTERS, LetterCase, LetterOptions
 from tests.runtime.families.test_research_runs import opened
+from tests.runtime.http.kit import interface
 
 ASKED = "The door of room 7 sticks."
 TICKET = Ticket(id="L-1", text=ASKED, workflow="letters", options=LetterOptions("curt"))
@@ -103,3 +110,68 @@ def test_every_family_says_how_it_is_shown_and_loads_what_it_needs() -> None:
     }  # fmt: skip
     for family in families.FAMILIES:
         assert callable(family.load())
+
+
+async def test_http_takes_its_tickets_and_compares_workflow_and_options_of_the_same_id(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"id": "L-1", "workflow": "letters", "options": {"tone": "curt"}}
+    async with interface(tmp_path, model=families.extractive()) as web:
+        first, again = [await web.submit(ASKED, wait=60, **given) for _ in range(2)]
+        assert (first["workflow"], first["status"], first["run"]) == ("letters", "resolved", again["run"])
+        assert first["resolution"]["text"].startswith(ASKED)
+        _, stands = await web.ask("GET", "/tickets/L-1")
+        assert stands["links"]["report"] == ""
+
+        other = await web.submit(ASKED, wait=60, **{**given, "options": {"tone": "kind"}})
+        assert other["run"] != first["run"]
+        assert other["resolution"]["text"].startswith("Dear you")
+        for wrong, sentence in (
+            ({"workflow": "leters"}, "There is no workflow 'leters'. Did you mean 'letters'?"),
+            ({"workflow": "letters", "options": {"tune": "kind"}}, "The options of a letter are tone: "),
+        ):
+            status, said = await web.refusal("POST", "/tickets", json={"text": ASKED, **wrong})
+            assert (status, said.startswith(sentence)) == (400, True), said
+
+
+PROGRAM = """
+import sys
+from runtime import families
+from tests import ROOT
+from tests.runtime.families.letters import LETTERS
+families.FAMILIES += (LETTERS,)
+from runtime.__main__ import main
+sys.exit(main(sys.argv[1:]))
+"""
+"""The command line with one more line in `runtime.families`."""
+
+
+def terminus(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    environ = {**os.environ, "TERMINUS_STORAGE_FOLDER": str(folder / "data"), "PYTHONPATH": str(ROOT)}
+    return subprocess.run(  # noqa: S603 - our own interpreter
+        [sys.executable, "-c", PROGRAM, *words],
+        cwd=folder, env=environ, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+
+def test_the_command_line_runs_lists_and_shows_it(tmp_path: Path) -> None:
+    done = terminus(tmp_path, "submit", "--workflow", "letters", "--id", "L-1", ASKED)
+
+    assert (done.returncode, done.stderr.count("reviewed")) == (0, 2), done.stderr
+    assert "Dear you, The door of room 7 sticks." in done.stdout
+    assert terminus(tmp_path, "status", "--workflow", "letters", "--json").stdout.count('"workflow": "letters"') == 1
+    assert "L-1 is a letter" in terminus(tmp_path, "report", "L-1").stderr
+    refused = terminus(tmp_path, "submit", "--workflow", "leters", ASKED)
+    assert (refused.returncode, refused.stderr) == (2, "There is no workflow 'leters'. Did you mean 'letters'?\n")
+
+
+async def test_the_board_shows_its_stages_with_those_who_are_asked_at_once(tmp_path: Path) -> None:
+    async with opened(tmp_path) as node:
+        handle = await node.submit(TICKET)
+        shown = board(LETTERS.flow)
+        boards = [shown := fold(shown, event) async for event in handle.watch()]
+
+    assert [(each.label, each.agent) for each in shown.stages] == [
+        ("Write letter", "writer"), ("Review letter", "law, style"), ("Close letter", "clerk"),
+    ]  # fmt: skip
+    assert {each.mark for each in shown.stages} == {"completed"}
+    assert (0, 2) in {each.stages[1].count for each in boards}
+    assert shown.stages[1].count == (2, 2)
