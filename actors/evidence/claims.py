@@ -14,6 +14,7 @@ import msgspec
 from actors.evidence.facts import Facts, facts, negated_terms, supplies
 from actors.evidence.passages import Passage, Span
 from actors.text.normalize import casefold, find_span, normalize, sanitize_markdown
+from actors.text.tokenizer import CJK
 
 
 class Claim(msgspec.Struct, frozen=True, gc=False):
@@ -144,7 +145,7 @@ def _citation(passage: Passage, place: Span, number: int) -> Citation:
 
 
 _LATIN = re.compile(r"[a-z\u00df-\u024f]{4,}")
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
+_CJK = re.compile(f"[{CJK}]")
 _CJK_PAIR = re.compile(rf"(?=({_CJK.pattern}{{2}}))")
 
 

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator
 
 from actors.evidence.sources import Entities
-from actors.text.markdown_blocks import Segment, prose, segments, words
+from actors.text.markdown_blocks import Segment, prose, segments
+from actors.text.stop_words import CONNECTING, word_set
 
 MOST = 20
 """Names of one kind."""
@@ -50,7 +51,7 @@ _BUILT = re.compile(
     rf" (?P<by>(?:entirely |mostly |completely )?(?:with|in|on(?: top of)?|using|by|atop)) (?:the )?(?P<names>{_NAMES})"
 )
 _SAFE = re.compile(r"with|top of|using|atop")
-_TECHNIQUES = words(
+_TECHNIQUES = word_set(
     """
     python django flask fastapi java kotlin scala spring javascript typescript node.js node react angular vue vue.js
     svelte next.js nuxt php laravel symfony ruby rails go golang rust c c++ c# .net swift objective-c dart flutter
@@ -60,13 +61,11 @@ _TECHNIQUES = words(
     webassembly wordpress drupal
     """
 )
-_COMMON = words(
+_COMMON = (CONNECTING - {"go"}) | word_set(
     """
-    the a an it this that these those they we you i he she there here our your their its all any some many most other
-    others both each every no not if when while where what which who why how but and or so as at by for from in on to of
-    with read see learn more click get new best top free home about contact pricing login sign english french german
-    spanish chinese japanese korean latin january february march april may june july august september october november
-    december monday tuesday wednesday thursday friday saturday sunday however also
+    read see learn click best top free new many home contact pricing login sign english french german spanish chinese
+    japanese korean latin january february march april june july august september october november december monday
+    tuesday wednesday thursday friday saturday sunday
     """
 )
 

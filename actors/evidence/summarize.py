@@ -1,13 +1,13 @@
 """What is essential of much: results, long texts and an analysis, cut down to whole sentences and paragraphs. Pure."""
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from actors.evidence.sources import PAGE_CHARACTERS
-from actors.text.markdown_blocks import Segment, prose, segments, sentences, words
-from actors.text.normalize import casefold
+from actors.text.markdown_blocks import Segment, prose, segments, sentences
+from actors.text.tokenizer import tokens
+from actors.text.truncate import cut_at_paragraph, shorten
 
 SUMMARY_CHARACTERS = 199
 KEY_POINTS = 4
@@ -16,16 +16,6 @@ POINT_CHARACTERS = 300
 _POINTS_FROM = 2_000
 """Sentences of a text that are weighed for its key points."""
 _LEAD = 0.3
-_WORD = re.compile(r"[a-z0-9\u00c0-\u024f\u0370-\u052f]{2,}")
-_CJK = re.compile(r"(?=([\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]{2}))")
-_STEM = 6
-_LIGHT = words(
-    """
-    about after also and any are because been before but can could did does for from had has have how into its may
-    more most not only other our over should some such than that the their them then there these they this those
-    through under use used uses using was were what when where which while who why will with would you your
-    """
-)
 
 
 def essential(text: str, question: str, limit: int = PAGE_CHARACTERS) -> str:
@@ -49,32 +39,20 @@ def essential(text: str, question: str, limit: int = PAGE_CHARACTERS) -> str:
     return "\n\n".join(parts[n].of(text) for n in sorted(kept)) or cut_at_paragraph(text, limit)
 
 
-def cut_at_paragraph(text: str, limit: int = PAGE_CHARACTERS) -> str:
-    """The beginning of a text, up to the last whole paragraph, else sentence, else character that fits."""
-    if len(text) <= limit:
-        return text
-    head = text[:limit]
-    for mark, keep in (("\n\n", 0), ("\n", 0), (". ", 1), ("。", 1)):
-        at = head.rfind(mark)
-        if at > limit // 2:
-            return head[: at + keep].rstrip()
-    return head.rstrip()
-
-
 def summary(text: str, question: str = "") -> str:
     """What a text says first, or first on the question: less than 200 characters of plain text."""
     for said in key_points(text, question, 1) if question else ():
-        return cut(said, SUMMARY_CHARACTERS)
+        return shorten(said, SUMMARY_CHARACTERS)
     first = next(_said(text), "")
-    return cut(first, SUMMARY_CHARACTERS)
+    return shorten(first, SUMMARY_CHARACTERS)
 
 
 def key_points(text: str, question: str = "", most: int = KEY_POINTS) -> tuple[str, ...]:
     """The sentences that bear most on a question, or on what the whole text is about: verbatim, in their order."""
     found = list(dict.fromkeys(_said(text)))
-    bags = [frozenset(_terms(each)) for each in found]
+    bags = [frozenset(tokens(each)) for each in found]
     spread = Counter(term for bag in bags for term in bag)
-    asked = frozenset(_terms(question)) & spread.keys()
+    asked = frozenset(tokens(question)) & spread.keys()
 
     def weight(number: int) -> float:
         bag = bags[number]
@@ -91,21 +69,11 @@ def key_points(text: str, question: str = "", most: int = KEY_POINTS) -> tuple[s
     return tuple(found[number] for number in sorted(best))
 
 
-def cut(text: str, most: int) -> str:
-    """A text on one line, not longer than this, cut between two words."""
-    line = " ".join(text.split())
-    if len(line) <= most:
-        return line
-    head = line[: most - 1]
-    at = head.rfind(" ")
-    return (head[:at] if at > most // 2 else head).rstrip(" ,;:") + "…"
-
-
 def _ranks(parts: Sequence[Segment], question: str) -> dict[int, float]:
     """How much each paragraph bears on the question; headings are no paragraphs, but speak for those below them."""
-    bags = [Counter(_terms(part.text)) for part in parts]
+    bags = [Counter(tokens(part.text)) for part in parts]
     spread = Counter(term for bag in bags for term in bag)
-    asked = {term: _rarity(len(bags), spread[term]) for term in set(_terms(question)) if term in spread}
+    asked = {term: _rarity(len(bags), spread[term]) for term in set(tokens(question)) if term in spread}
     ranks: dict[int, float] = {}
     for number, part in enumerate(parts):
         if part.heading:
@@ -134,11 +102,3 @@ def _said(text: str) -> Iterator[str]:
                 return
             if 30 <= len(said) <= POINT_CHARACTERS:
                 yield said
-
-
-def _terms(text: str) -> Iterator[str]:
-    folded = casefold(text)
-    for word in _WORD.findall(folded):
-        if word not in _LIGHT:
-            yield word[:_STEM]
-    yield from _CJK.findall(folded)

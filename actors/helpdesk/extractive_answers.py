@@ -7,6 +7,7 @@ from actors.evidence.passages import Passage, SearchHits, Span
 from actors.helpdesk import triage
 from actors.helpdesk.output_schemas import Analysis, AnalysisRequest, Draft, Summary, SummaryRequest
 from actors.ports import Completion, ModelRequest
+from actors.text.truncate import shorten
 
 WELL_ABOVE_NOISE = 0.85
 """
@@ -114,10 +115,7 @@ def _first(text: str) -> str:
     said = [part for part in parts if not part.endswith((":", "："))] or parts
     if len(said) > 1 and _ROW.search(said[0]) and _ROW.search(said[1]):
         said = said[1:]  # a table's first row names its columns
-    sentence = said[0] if said else ""
-    if len(sentence) <= SUMMARY_CHARACTERS:
-        return sentence
-    return sentence[:SUMMARY_CHARACTERS].rsplit(" ", 1)[0].rstrip(",;:") + " …"
+    return shorten(said[0], SUMMARY_CHARACTERS) if said else ""
 
 
 ANSWERS = {Analysis: analyze, Draft: draft, Summary: summarize}

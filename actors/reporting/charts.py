@@ -13,7 +13,8 @@ from actors.reporting.failed_sources import REASONS
 from actors.reporting.links import publisher
 from actors.reporting.measures import Cited, Series, comparison_series, series
 from actors.reporting.report import Chart, ReportSentence, SourceEntry, Table
-from actors.text.source_text import flat, neat
+from actors.text.source_text import flat
+from actors.text.truncate import shorten
 
 SIGNS = {"%": "percent", "$": "dollars"}
 SUBJECTS = 3
@@ -135,10 +136,10 @@ def _moments(line: ReportSentence, latest: int) -> Iterator[tuple[str, int]]:
 
 def _around(sentence: str, place: int) -> str:
     """What a sentence says where a year stands in it, cut between words."""
-    if len(neat(sentence, len(sentence))) <= LABEL_CHARACTERS or place < LABEL_CHARACTERS - YEAR_CHARACTERS:
-        return neat(sentence, LABEL_CHARACTERS)
+    if len(shorten(sentence, len(sentence))) <= LABEL_CHARACTERS or place < LABEL_CHARACTERS - YEAR_CHARACTERS:
+        return shorten(sentence, LABEL_CHARACTERS)
     start = sentence.find(" ", max(0, place - LABEL_CHARACTERS * 2 // 3)) + 1
-    return f"…{neat(sentence[start:], LABEL_CHARACTERS - 1)}"
+    return f"…{shorten(sentence[start:], LABEL_CHARACTERS - 1)}"
 
 
 def _few(items: Sequence[tuple[str, int]], most: int) -> tuple[tuple[str, int], ...]:

@@ -11,7 +11,8 @@ from actors.reporting.failed_sources import group_failures
 from actors.reporting.links import display_url
 from actors.reporting.report import IN_PART, Chart, Report, ReportSection, ReportSentence, SourceEntry, Table, body
 from actors.text.comparison_targets import question_on
-from actors.text.source_text import flat, neat
+from actors.text.source_text import flat
+from actors.text.truncate import shorten
 
 FURTHER = "Further exploration needed"
 UNCITED = 20
@@ -235,7 +236,7 @@ def _grounds(report: Report) -> Iterator[Part]:
 def reading(listed: SourceEntry) -> str:
     """How a source was read, in a sentence for those who check it."""
     whole, part = listed.full_length, listed.characters
-    said = [f"Published {neat(listed.published, 40)}"] if listed.published else []
+    said = [f"Published {shorten(listed.published, 40)}"] if listed.published else []
     said.append(f"read {when(listed.read_at)}")
     if part < whole:
         said.append(f"first {part:,} of {whole:,} characters")
@@ -246,7 +247,7 @@ def reading(listed: SourceEntry) -> str:
 
 def when(moment: str) -> str:
     """An ISO time in UTC as people write it; what is none stays as it is."""
-    day, _, time = neat(moment, 40).partition("T")
+    day, _, time = shorten(moment, 40).partition("T")
     return f"{day} {time[:5]} UTC" if time else day
 
 

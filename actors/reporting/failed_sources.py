@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from actors.evidence.sources import FailedSource, Reason
-from actors.text.source_text import neat
+from actors.text.truncate import shorten
 
 SHOWN = 10
 PLACE_CHARACTERS = 200
@@ -42,8 +42,8 @@ def group_failures(missed: Sequence[FailedSource]) -> tuple[Group, ...]:
     """Reasons in the order in which they first came up."""
     of: dict[Reason, dict[str, str]] = {}
     for each in missed:
-        place = neat(each.place, PLACE_CHARACTERS)
-        of.setdefault(each.reason, {}).setdefault(place, neat(each.detail, DETAIL_CHARACTERS))
+        place = shorten(each.place, PLACE_CHARACTERS)
+        of.setdefault(each.reason, {}).setdefault(place, shorten(each.detail, DETAIL_CHARACTERS))
     return tuple(
         Group(REASONS[reason], tuple(map(_item, list(places.items())[:SHOWN])), max(0, len(places) - SHOWN))
         for reason, places in of.items()

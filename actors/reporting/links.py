@@ -3,7 +3,7 @@
 import re
 from urllib.parse import quote, urlsplit
 
-from actors.text.source_text import neat
+from actors.text.truncate import shorten
 
 OWN_DOCUMENTS = "own documents"
 ELSEWHERE = "a place that cannot be linked"
@@ -41,7 +41,7 @@ def link(url: str) -> str:
 
 def display_url(url: str) -> str:
     """The address for reading: on one line, and of an own document its path."""
-    return neat(url.removeprefix("knowledge:"), LINK_CHARACTERS)
+    return shorten(url.removeprefix("knowledge:"), LINK_CHARACTERS)
 
 
 def publisher(url: str) -> str:
@@ -52,7 +52,7 @@ def publisher(url: str) -> str:
         host = urlsplit(link(url) or url).hostname or ""
     except ValueError:
         host = ""
-    said = neat(host, HOST_CHARACTERS).removeprefix("www.")
+    said = shorten(host, HOST_CHARACTERS).removeprefix("www.")
     return said if said and " " not in said else ELSEWHERE
 
 

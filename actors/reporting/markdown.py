@@ -12,7 +12,8 @@ from actors.reporting import document as o
 from actors.reporting.links import display_url, link, publisher
 from actors.reporting.mermaid import mermaid
 from actors.reporting.report import Report, ReportSentence, SourceEntry
-from actors.text.source_text import Piece, Span, clean, flat, pieces
+from actors.text.normalize import remove_controls
+from actors.text.source_text import Piece, Span, flat, pieces
 
 _INLINE = re.compile(
     r"\\(?=[!-/:-@\[-`{-~]|$)"  # before what it would escape
@@ -41,7 +42,7 @@ def render_markdown(report: Report) -> str:
 
 def escape(text: str) -> str:
     """Text on one line that means nothing but itself."""
-    line = _INLINE.sub(_escape, " ".join(clean(text).split()))
+    line = _INLINE.sub(_escape, " ".join(remove_controls(text).split()))
     line = _NUMBERED.sub(r"\1\\\2", line, count=1) if _NUMBERED.match(line) else line
     return f"\\{line}" if _START.match(line) else line
 

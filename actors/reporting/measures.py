@@ -9,7 +9,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from actors.text.source_text import flat, neat
+from actors.text.source_text import flat
+from actors.text.stop_words import CONNECTING
+from actors.text.truncate import shorten
 
 LEAST, MOST = 3, 20
 """Values of a series. Fewer are read faster than drawn, and more have no room."""
@@ -26,15 +28,7 @@ _TAIL = re.compile(
 )
 _ODD = re.compile(r"[:/-]?\d|[:/]|-\w|[.,]\d|\s?(?:am|pm|a\.m|p\.m|o'clock|st|nd|rd|th)\b|\s?[–x×]\s?\d", re.IGNORECASE)
 _ATTACHED = re.compile(r"(?:[kKMGT]i?B|ms|s|min|h|km|m|cm|mm|kg|g|mg|W|kW|MW|GW|kWh|MWh|V|Hz|[kMG]Hz|px|fps|hp|mph)$")
-_NO_UNIT = frozenset(
-    """
-    a about after again against all also although an and are as at be because been before both but by can compared did
-    do does down each either for from had has have he her his however i if in including into is it its less more most
-    next no not of off on only or other our out over per respectively she since so some still than that the their them
-    then there they this those through to too under until up versus vs was we were when where which while who whom whose
-    will with within without would yet you your
-    """.split()  # noqa: SIM905
-)
+_NO_UNIT = CONNECTING - {"s", "t"}
 _BESIDE_YEAR = re.compile(r"\s*(?:\w+\s+){0,3}?(?:in|by|during|for)\s+(?:early\s+|late\s+|the\s+)?$", re.IGNORECASE)
 _NAME = r"[A-Z][\w+.#&'’-]*(?: (?:[A-Z0-9][\w+.#&'’-]*|of|and|the)){0,3}"
 _LABELLED = re.compile(
@@ -128,7 +122,7 @@ def comparison_series(attribute: str, cells: Iterable[tuple[str, Cited]]) -> Ser
         if len(found) != 1:
             return None
         units.add(found[0].unit)
-        items.append((neat(side, LABEL_CHARACTERS), found[0].value, numbers))
+        items.append((shorten(side, LABEL_CHARACTERS), found[0].value, numbers))
     return make_series(attribute, units.pop(), items) if len(units) == 1 else None
 
 
@@ -140,7 +134,7 @@ def make_series(title: str, unit: str, items: Sequence[tuple[str, float, tuple[i
         return None
     if all(value in _YEARS for value in values):
         return None
-    return Series(neat(title, TITLE_CHARACTERS), unit, tuple(items))
+    return Series(shorten(title, TITLE_CHARACTERS), unit, tuple(items))
 
 
 def _by_year(text: str, numbers: tuple[int, ...], years: Sequence[tuple[int, int]]) -> Series | None:
@@ -165,7 +159,7 @@ def _listed(text: str, numbers: tuple[int, ...]) -> Series | None:
         label = _LABELLED.search(text[last : each.start])
         if label is None:
             return None
-        items.append((neat(label["label"], LABEL_CHARACTERS), each.value, numbers))
+        items.append((shorten(label["label"], LABEL_CHARACTERS), each.value, numbers))
         last = each.end
     units = {each.unit for each in found}
     return make_series(text, units.pop(), items) if len(units) == 1 and "" not in units else None
@@ -191,7 +185,7 @@ def _alike(sentences: Sequence[Cited]) -> Iterator[Series]:
                 groups.setdefault(key, {}).setdefault(label, (value.value, numbers))
     best: dict[frozenset[tuple[float, tuple[int, ...]]], tuple[tuple[str, ...], Series]] = {}
     for key, of in groups.items():
-        items = [(neat(label, LABEL_CHARACTERS), value, numbers) for label, (value, numbers) in of.items()]
+        items = [(shorten(label, LABEL_CHARACTERS), value, numbers) for label, (value, numbers) in of.items()]
         items.sort(key=lambda each: (each[0] if each[0].isdecimal() else "", 0))
         title = " ".join("…" if each == "\0" else each for each in key[1:])
         if (made := make_series(title, key[0], items)) is not None:
@@ -224,7 +218,7 @@ def _columns(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: tuple[
         whole = all(len(cell) == 1 and _is_all(cell[0], row[column]) for cell, row in zip(cells, rows, strict=True))
         units = {cell[0].unit for cell in cells if cell}
         if whole and len(units) == 1:
-            labels = (neat(row[named], LABEL_CHARACTERS) for row in rows)
+            labels = (shorten(row[named], LABEL_CHARACTERS) for row in rows)
             items = [(label, cell[0].value, numbers) for label, cell in zip(labels, cells, strict=True)]
             by = f" by {head[named].strip()}" if head[named].strip() else ""
             if (made := make_series(f"{title}{by}", units.pop(), items)) is not None:

@@ -3,7 +3,7 @@
 import re
 
 from actors.reporting.report import Chart
-from actors.text.source_text import neat
+from actors.text.truncate import shorten
 
 LABEL_CHARACTERS = 90
 
@@ -12,7 +12,7 @@ _UNSAFE = re.compile(r"[^\w .,()/+…€£¥-]")
 
 def label(text: str) -> str:
     """Letters, figures and a few marks: nothing that has a meaning in any diagram."""
-    return " ".join(_UNSAFE.sub(" ", neat(text, LABEL_CHARACTERS)).split()) or "unnamed"
+    return " ".join(_UNSAFE.sub(" ", shorten(text, LABEL_CHARACTERS)).split()) or "unnamed"
 
 
 def figures(amount: float) -> str:

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 from actors.evidence.sources import Statement
-from actors.evidence.summarize import cut
 from actors.research.models import Analysis, SwotItem
 from actors.text.normalize import sanitize_markdown
+from actors.text.truncate import shorten
 
 OVERVIEW_CHARACTERS = 499
 
@@ -44,7 +44,7 @@ def _overview(said: Sequence[Statement]) -> str:
         longer = f"{text} {_line(each.text)}".strip()
         if len(longer) <= OVERVIEW_CHARACTERS:
             text = longer
-    return text or (cut(_line(said[0].text), OVERVIEW_CHARACTERS) if said else NOT_FOUND)
+    return text or (shorten(_line(said[0].text), OVERVIEW_CHARACTERS) if said else NOT_FOUND)
 
 
 def _line(text: str) -> str:

@@ -15,7 +15,8 @@ from actors.evidence.sources import Page, Statement
 from actors.reporting.report import ReportSentence
 from actors.research.models import Analysis, Section, SwotItem
 from actors.text.normalize import find_span, normalize
-from actors.text.source_text import flat, neat
+from actors.text.source_text import flat
+from actors.text.truncate import shorten
 
 PLACES = 5
 """Sources that one sentence names at most."""
@@ -125,13 +126,13 @@ class CitationIndex:
         :param heading: the one that it must be read under; by default its passage's, unless it says it itself.
         """
         numbers = [self._cite(each) for each in self._places[_key(said.text)]]
-        under = neat(flat(heading), HEADING_CHARACTERS) if heading else self._under(said)
+        under = shorten(flat(heading), HEADING_CHARACTERS) if heading else self._under(said)
         return ReportSentence(said.text, tuple(dict.fromkeys(numbers)), "" if verbatim(said) else said.quote, under)
 
     def _under(self, said: Statement) -> str:
         """A sentence that is reworded stands by itself; a quote may need the heading that it stood under."""
         passage = self._passages[said.passage]
-        heading = neat(flat(nearest(passage)), HEADING_CHARACTERS)
+        heading = shorten(flat(nearest(passage)), HEADING_CHARACTERS)
         known = (_key(each) for each in (said.text, self._pages[said.page].title))
         return "" if not verbatim(said) or any(_key(heading) in each for each in known) else heading
 

@@ -14,7 +14,7 @@ from actors.research.messages import CloseResearch
 from actors.research.methodology import ended_early, is_product_question, notes, still_open
 from actors.research.models import Analysis, Comparison, SwotItem
 from actors.text.normalize import normalize
-from actors.text.source_text import neat
+from actors.text.truncate import shorten
 
 TITLE_CHARACTERS = 100
 QUESTION_CHARACTERS = 2000
@@ -55,7 +55,7 @@ def render_report(
     chosen = Arrangement(case.text, case.sections, analysis, overview or analysis.overview, register)
     report = Report(  # numbers are given on the way: the order of these is the order of reading
         title=_title(case.text),
-        question=neat(case.text, QUESTION_CHARACTERS),
+        question=shorten(case.text, QUESTION_CHARACTERS),
         overview=tuple(map(register.line, chosen.overview)),
         key_points=tuple(map(register.line, chosen.key_points)),
         sections=tuple(_block(each.question, each.statements, register, each.note) for each in chosen.sections),
@@ -77,12 +77,12 @@ def render_report(
 
 def _title(text: str) -> str:
     first = next((line for line in text.splitlines() if line.strip()), "Research")
-    title = neat(first, TITLE_CHARACTERS).rstrip(" .,;:-") or "Research"
+    title = shorten(first, TITLE_CHARACTERS).rstrip(" .,;:-") or "Research"
     return title[0].upper() + title[1:]
 
 
 def _block(title: str, found: Sequence[Statement], register: CitationIndex, note: str = "") -> ReportSection:
-    return ReportSection(neat(title, HEADING_CHARACTERS), _below(title, map(register.line, found)), note)
+    return ReportSection(shorten(title, HEADING_CHARACTERS), _below(title, map(register.line, found)), note)
 
 
 def _below(title: str, lines: Iterable[ReportSentence]) -> tuple[ReportSentence, ...]:
@@ -97,12 +97,12 @@ def _below(title: str, lines: Iterable[ReportSentence]) -> tuple[ReportSentence,
 
 
 def _table(comparison: Comparison, register: CitationIndex) -> Table:
-    head = ("", *(neat(side, HEADING_CHARACTERS) for side in comparison.sides))
+    head = ("", *(shorten(side, HEADING_CHARACTERS) for side in comparison.sides))
     rows = []
     for row in comparison.rows:
         absent = ReportSentence(NOT_FOUND if comparison.asked else ABSENT)
         cells = (register.line(cell) if cell else absent for cell in row.cells)
-        rows.append((ReportSentence(neat(row.attribute, HEADING_CHARACTERS)), *cells))
+        rows.append((ReportSentence(shorten(row.attribute, HEADING_CHARACTERS)), *cells))
     return Table(head, tuple(rows), comparison.asked)
 
 
@@ -138,7 +138,7 @@ def _unanswered(case: CloseResearch, chosen: Arrangement) -> tuple[str, ...]:
     come_to = {each.question for each in case.sections}
     found += [(each, "") for each in (case.plan.questions if case.plan else ()) if each not in come_to]
     said = (question if note == NOT_FOUND or not case.pages else _noted(question, note) for question, note in found)
-    return tuple(dict.fromkeys(neat(each, HEADING_CHARACTERS * 2) for each in said))
+    return tuple(dict.fromkeys(shorten(each, HEADING_CHARACTERS * 2) for each in said))
 
 
 def _noted(question: str, note: str) -> str:
@@ -155,10 +155,9 @@ def _sources(
     unique = {page.key: page for page in pages}.values()
     return tuple(
         SourceEntry(
-            register.numbers.get(page.key, 0), neat(page.title or page.url, HEADING_CHARACTERS), page.url, page.source,
-            page.sha256, page.read_at, page.full_length if page.source == OWN else len(page.text), page.full_length,
-            page.published,
-            cited.count(register.numbers.get(page.key, -1)),
+            register.numbers.get(page.key, 0), shorten(page.title or page.url, HEADING_CHARACTERS), page.url,
+            page.source, page.sha256, page.read_at, page.full_length if page.source == OWN else len(page.text),
+            page.full_length, page.published, cited.count(register.numbers.get(page.key, -1)),
         )
         for page in sorted(unique, key=lambda page: order.get(page.key, len(order)))
     )  # fmt: skip

@@ -4,7 +4,7 @@ import re
 
 from actors.research.citations import CitationIndex
 from actors.research.messages import CloseResearch
-from actors.text.source_text import neat
+from actors.text.truncate import shorten
 from actors.workflow.outcome import SENTENCES, EndReason
 
 SENTENCE_CHARACTERS = 400
@@ -42,7 +42,7 @@ def still_open(case: CloseResearch) -> tuple[str, ...]:
     answered = {each.question for each in case.sections if each.statements}
     asked = (*(each.question for each in case.sections), *(case.plan.questions if case.plan else ()))
     left = case.directions or tuple(each for each in asked if each not in answered)
-    said = dict.fromkeys(neat(each, SENTENCE_CHARACTERS) for each in left)
+    said = dict.fromkeys(shorten(each, SENTENCE_CHARACTERS) for each in left)
     return tuple(each for each in said if each)[:OPEN] or (AS_A_WHOLE,)
 
 
@@ -76,5 +76,5 @@ def _counted(number: int, thing: str) -> str:
 
 
 def _sentence(text: str) -> str:
-    line = neat(text, SENTENCE_CHARACTERS)
+    line = shorten(text, SENTENCE_CHARACTERS)
     return line if line.endswith((".", "!", "?", "…", "。")) else f"{line}."

@@ -18,7 +18,8 @@ from actors.research.learnings import CLAIMS, borne_out
 from actors.research.messages import CloseResearch, ResearchClosed
 from actors.research.models import Analysis
 from actors.research.output_schemas import Overview, OverviewRequest
-from actors.text.source_text import flat, neat
+from actors.text.source_text import flat
+from actors.text.truncate import shorten
 from actors.workflow.outcome import Status
 from bus import Actor, Context
 
@@ -139,8 +140,8 @@ def summary(report: Report) -> str:
     """What a report says in a few sentences, for those who do not read it."""
     said = report.overview or report.key_points or tuple(body(report))[:3]
     if not said:
-        return neat(report.partial or "Nothing in what was read answers the question.", SUMMARY_CHARACTERS)
-    return neat(" ".join(flat(line.text) for line in said), SUMMARY_CHARACTERS)
+        return shorten(report.partial or "Nothing in what was read answers the question.", SUMMARY_CHARACTERS)
+    return shorten(" ".join(flat(line.text) for line in said), SUMMARY_CHARACTERS)
 
 
 def _resolution(report: Report, citations: Sequence[Citation], status: Status) -> Resolution:

@@ -10,10 +10,11 @@ import structlog
 from actors.evidence.dedup import hash_of, key_of
 from actors.evidence.result_scoring import reading_order, score_results
 from actors.evidence.sources import FailedSource, SearchResult
-from actors.evidence.summarize import KEY_POINTS, SUMMARY_CHARACTERS, cut
+from actors.evidence.summarize import KEY_POINTS, SUMMARY_CHARACTERS
 from actors.ports import PortFailed, Search
 from actors.research.messages import RunSearches, SearchCompleted, SearchFellShort
 from actors.research.models import Plan, ResearchOptions
+from actors.text.truncate import shorten
 from actors.text.urls import web_address
 from actors.workflow.cancellation import run_until_stopped
 from actors.workflow.progress import StageProgress
@@ -197,7 +198,7 @@ def results(found: Sequence[SearchResult]) -> tuple[SearchResult, ...]:
         return tuple(found)
     small = (
         SearchResult(
-            source=each.source, title=each.title, url=each.url, summary=cut(each.summary, SUMMARY_CHARACTERS),
+            source=each.source, title=each.title, url=each.url, summary=shorten(each.summary, SUMMARY_CHARACTERS),
             key_points=each.key_points[:KEY_POINTS], quality=each.quality,
         )
         for each in found

@@ -24,11 +24,6 @@ ABBREVIATION_CHARACTERS = 10
 """None is longer: what stands before it need not be looked at."""
 
 
-def words(text: str) -> frozenset[str]:
-    """A set of words written as one text."""
-    return frozenset(text.split())
-
-
 class Segment(msgspec.Struct, frozen=True, gc=False):
     """`text[start:end]` of a document: one paragraph, list, table, heading or piece of code."""
 

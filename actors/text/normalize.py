@@ -9,7 +9,8 @@ _SIGNS = str.maketrans(
     dict.fromkeys("‘’‚‛`´′＇", "'") | dict.fromkeys("“”„‟«»″＂", '"') | dict.fromkeys("‐‑‒–—―−﹣－", "-")
 )
 _CONTROL = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff\U000e0000-\U000e007f]"
 )
 _IMAGE = re.compile(r"!\[([^\[\]\n]{0,300})\]\([^()\s]{0,2000}[^()\n]{0,300}\)")
 _LINK = re.compile(r"\[([^\[\]\n]{0,300})\](?:\([^()\s]{0,2000}[^()\n]{0,300}\)|\[[^\[\]\n]{0,200}\])")
@@ -27,6 +28,11 @@ _QUOTED = re.compile(r"^\s*>\s?")
 def casefold(text: str) -> str:
     """Compatibility forms, case and invisible characters folded, in composed characters: for finding words."""
     return "".join(c for c in unicodedata.normalize("NFKC", text) if c not in _INVISIBLE).casefold()
+
+
+def remove_controls(text: str) -> str:
+    """A text without control characters, marks that turn its direction, and what cannot be encoded."""
+    return _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n").expandtabs(4))
 
 
 @functools.lru_cache(4096)
@@ -90,7 +96,7 @@ def sanitize_markdown(text: str) -> str:
     prose: list[str] = []
     fenced = code = False
     blank, listed = True, False
-    for raw in _CONTROL.sub("", text.replace("\r\n", "\n").expandtabs(4)).split("\n"):
+    for raw in remove_controls(text).split("\n"):
         line = raw.rstrip()
         if _FENCE.match(line):
             fenced, blank = not fenced, True

@@ -7,10 +7,8 @@ Each output format escapes what it gets; this makes sure that nothing is left th
 import re
 from typing import Literal, NamedTuple
 
-_DROPPED = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    "\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff\U000e0000-\U000e007f]"
-)
+from actors.text.normalize import remove_controls
+
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[^`]{0,200}$")
 _HEADING = re.compile(r"#{1,6}\s+(?=\S)")
 _QUOTED = re.compile(r"(?:>\s?)+")
@@ -45,24 +43,9 @@ class Piece(NamedTuple):
         return "".join(span.text for span in self.spans)
 
 
-def clean(text: str) -> str:
-    """A text without control characters, marks that turn its direction, and what cannot be encoded."""
-    return _DROPPED.sub("", text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n").expandtabs(4))
-
-
-def neat(text: str, characters: int) -> str:
-    """A text on one line, cut between words when it is longer."""
-    line = " ".join(clean(text).split())
-    if len(line) <= characters:
-        return line
-    cut = line[: characters - 1]
-    head, _, tail = (cut, "", "") if line[characters - 1] == " " else cut.rpartition(" ")
-    return (head if head and len(tail) < characters // 3 else cut).rstrip(" ,;:.-–—") + "…"
-
-
 def pieces(text: str) -> tuple[Piece, ...]:
     """What a text of a source consists of, in order."""
-    found = [piece for piece in _pieces(clean(text)) if piece.text.strip()]
+    found = [piece for piece in _pieces(remove_controls(text)) if piece.text.strip()]
     if len(found) == 1 and found[0].kind == "item":
         return (Piece("prose", _numbered(found[0])),)  # one item by itself is no list
     return tuple(found)

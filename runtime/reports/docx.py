@@ -14,7 +14,8 @@ from actors.reporting import document as o
 from actors.reporting.links import display_url, link, publisher
 from actors.reporting.mermaid import figures
 from actors.reporting.report import Chart, Report, ReportSentence, SourceEntry, Table
-from actors.text.source_text import Piece, clean, flat, pieces
+from actors.text.normalize import remove_controls
+from actors.text.source_text import Piece, flat, pieces
 
 MONOSPACED = "Courier New"
 FAINT = RGBColor(0x5D, 0x66, 0x70)
@@ -145,7 +146,7 @@ class _Writer:
             said = (figures(count), label) if chart.kind == "timeline" else (label, figures(count), bar)
             for cell, text, width in zip(cells, said, widths, strict=True):
                 cell.width = Cm(width)
-                run = cell.paragraphs[0].add_run(clean(text))
+                run = cell.paragraphs[0].add_run(remove_controls(text))
                 run.font.color.rgb = BAR if text is bar else None
         for column, width in zip(grid.columns, widths, strict=True):
             column.width = Cm(width)  # each program reads one or the other

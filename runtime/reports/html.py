@@ -11,7 +11,8 @@ from typing import assert_never
 from actors.reporting import document as o
 from actors.reporting.links import display_url, link, publisher
 from actors.reporting.report import Report, ReportSentence, SourceEntry, Table
-from actors.text.source_text import Piece, clean, flat, pieces
+from actors.text.normalize import remove_controls
+from actors.text.source_text import Piece, flat, pieces
 from runtime.reports.figure import figure
 from runtime.reports.style import CSS
 from runtime.reports.svg import draw
@@ -127,7 +128,7 @@ class Page:
         return (
             f'<li id="s{listed.number}" value="{listed.number}"><strong>{escape(flat(listed.title))}</strong> — '
             f"{escape(publisher(listed.url))}<br>{_place(listed.url)}<br><small>{escape(o.reading(listed))}. {leads}"
-            f'</small><br><code class="hash">SHA-256 {escape(clean(listed.sha256))}</code></li>'
+            f'</small><br><code class="hash">SHA-256 {escape(remove_controls(listed.sha256))}</code></li>'
         )
 
 

@@ -20,7 +20,9 @@ from actors.reporting import document as o
 from actors.reporting.links import display_url, link, publisher
 from actors.reporting.report import Chart, Report, ReportSentence, SourceEntry
 from actors.reporting.report import Table as ReportTable
-from actors.text.source_text import Piece, Span, clean, flat, neat, pieces
+from actors.text.normalize import remove_controls
+from actors.text.source_text import Piece, Span, flat, pieces
+from actors.text.truncate import shorten
 from runtime.reports.figure import Bar, Dot, Shape, Text, Wedge, figure
 from runtime.reports.fonts import Fonts
 
@@ -99,7 +101,7 @@ class _Writer:
         return Paragraph(markup, chosen, bulletText=bullet or None)
 
     def _markup(self, span: Span, *, bold: bool = False) -> str:
-        runs = self._fonts.runs(Span(" ".join(clean(span.text).split("\n")), span.code), bold=bold)
+        runs = self._fonts.runs(Span(" ".join(remove_controls(span.text).split("\n")), span.code), bold=bold)
         return "".join(f'<font face="{run.font}">{escape(run.text)}</font>' for run in runs)
 
     def _spans(self, piece: Piece) -> str:
@@ -131,7 +133,7 @@ class _Writer:
                 assert_never(piece.kind)
 
     def _code(self, text: str) -> Flowable:
-        lines = (broken for line in clean(text).split("\n") for broken in _broken(line))
+        lines = (broken for line in remove_controls(text).split("\n") for broken in _broken(line))
         kept = (self._markup(Span(line.replace(" ", "\u00a0"), code=True)) for line in lines)
         return Paragraph("<br/>".join(kept), self._styles["code"])
 
@@ -162,7 +164,7 @@ class _Writer:
 
     def _head(self, text: str) -> Flowable:
         """Bounded, for it stands on each page."""
-        return self.paragraph([Span(neat(flat(text), HEAD_CHARACTERS))], "head")
+        return self.paragraph([Span(shorten(flat(text), HEAD_CHARACTERS))], "head")
 
     def _picture(self, chart: Chart) -> Flowable:
         drawn = figure(chart)

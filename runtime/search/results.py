@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from actors.evidence.sources import SearchResult
+from actors.text.truncate import shorten
 from actors.text.urls import web_address
 
 TITLE_CHARACTERS = 300
@@ -57,14 +58,6 @@ def line(text: object, most: int) -> str:
 
 def _seen(word: str) -> str:
     return "".join(c for c in word if unicodedata.category(c) not in _UNSEEN)
-
-
-def shorten(text: str, most: int) -> str:
-    """A text of at most so many characters, cut between words where there are any."""
-    if len(text) <= most:
-        return text
-    head = text[: most - 1]
-    return f"{head.rsplit(' ', 1)[0] if ' ' in head[most // 2 :] else head}…"
 
 
 def day(text: object) -> str:

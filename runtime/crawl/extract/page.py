@@ -6,7 +6,9 @@ from urllib.parse import unquote, urlsplit
 
 from actors.evidence.dedup import hash_of, sketch_of
 from actors.evidence.entities import entities
-from actors.evidence.summarize import cut_at_paragraph, essential, key_points, summary
+from actors.evidence.sources import PAGE_CHARACTERS
+from actors.evidence.summarize import essential, key_points, summary
+from actors.text.truncate import cut_at_paragraph
 from runtime.crawl.extract.blocked_pages import gate, thin, wall
 from runtime.crawl.extract.cleaning import clean, without_programs
 from runtime.crawl.extract.decoding import NoText, decode
@@ -103,7 +105,8 @@ def _describe(title: str, text: str, question: str, *, shown: int, **known: Any)
     """What is kept of a whole text, and what is known of it."""
     large = len(text) * 4 > COMPRESSED_BYTES and len(text.encode("utf-8", "replace")) > COMPRESSED_BYTES
     return Extracted(
-        title=title, text=essential(text, question) if large else cut_at_paragraph(text), full_length=len(text),
+        title=title, text=essential(text, question) if large else cut_at_paragraph(text, PAGE_CHARACTERS),
+        full_length=len(text),
         sha256=hash_of(text), sketch=sketch_of(text), summary=summary(text), key_points=key_points(text, question),
         entities=entities(text), compressed=large, thin=thin(text, shown), **known,
     )  # fmt: skip

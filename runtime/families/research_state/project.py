@@ -5,6 +5,7 @@ from typing import Literal, get_args
 import msgspec
 
 from actors.research.workflow import ResearchCase
+from actors.text.truncate import shorten
 from actors.workflow.outcome import EndReason, Outcome
 
 Status = Literal[
@@ -43,8 +44,7 @@ class Project(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 def title_of(question: str) -> str:
     """The first line of a question that says anything, shortened."""
-    line = next((" ".join(each.split()) for each in question.splitlines() if each.strip()), "")
-    return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1].rstrip() + "…"
+    return shorten(next((each for each in question.splitlines() if each.strip()), ""), TITLE_CHARACTERS)
 
 
 def status_of(state: str, outcome: Outcome | None) -> Status:

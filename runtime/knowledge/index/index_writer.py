@@ -12,7 +12,7 @@ from actors.text.tokenizer import tokens
 from runtime.knowledge.readers.document import Document, Piece, pieces
 from runtime.storage.private import make_database, make_storage
 
-VERSION = 3
+VERSION = 4
 """Of the schema and of the readers: an index of another version is made anew."""
 
 SCHEMA = f"""

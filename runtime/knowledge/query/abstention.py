@@ -4,7 +4,8 @@ import math
 import re
 from itertools import pairwise
 
-from actors.text.tokenizer import EVERYDAY, is_cjk, runs, tokens
+from actors.text.stop_words import EVERYDAY
+from actors.text.tokenizer import is_cjk, runs, tokens
 from runtime.knowledge.index.index_reader import IndexReader
 from runtime.knowledge.query.analyze import Question
 from runtime.knowledge.query.ranking import Page

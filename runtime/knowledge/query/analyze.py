@@ -7,8 +7,8 @@ from typing import Protocol
 
 import msgspec
 
-from actors.text.stemmer import stem
-from actors.text.tokenizer import EVERYDAY, STOP, is_cjk, runs, spellings, tokens, word_set
+from actors.text.stop_words import EVERYDAY, STOP, word_set
+from actors.text.tokenizer import is_cjk, runs, spellings, stem, tokens
 from runtime.knowledge.query.query_focus import core
 from runtime.knowledge.query.synonyms import SYNONYMS
 

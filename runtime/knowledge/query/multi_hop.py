@@ -7,7 +7,8 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
-from actors.text.tokenizer import EVERYDAY, STOP, is_cjk, runs, tokens
+from actors.text.stop_words import EVERYDAY, STOP
+from actors.text.tokenizer import is_cjk, runs, tokens
 from runtime.knowledge.index.index_reader import IndexReader, Stored
 from runtime.knowledge.index.index_writer import StoredUnit
 from runtime.knowledge.query.analyze import Question

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Callable
 
-from actors.text.tokenizer import EVERYDAY, spellings
+from actors.text.stop_words import EVERYDAY
+from actors.text.tokenizer import spellings
 
 EVERYDAY_WORD = 0.5
 """Of a word of any talk; a clause with one whole word that the documents know may stand for the whole text."""

@@ -1,6 +1,6 @@
 """What users say and what manuals write: general words of computing, with what a manual may call the same."""
 
-from actors.text.stemmer import stem
+from actors.text.tokenizer import stem
 
 _WORDS = """
 login: log authenticate connect connection authentication record write logging; password: credential authentication

@@ -7,7 +7,7 @@ from lxml import html as parser
 from lxml.etree import LxmlError
 from lxml.html import HtmlElement
 
-from actors.text.tokenizer import word_set
+from actors.text.stop_words import word_set
 from runtime.knowledge.readers.document import Document, Outline, TextUnit, Unreadable, fold, heading
 
 TAGS_LIMIT = 400_000

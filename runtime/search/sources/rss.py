@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from actors.evidence.result_scoring import match, weights
 from actors.evidence.sources import FailedSource, SearchResult
 from actors.ports import PortFailed
+from actors.text.truncate import shorten
 from actors.text.urls import web_address
 from bus import Clock
 from runtime.messages import redact
 from runtime.processes.pool import Workers, WorkFailed, WorkTimedOut
 from runtime.resilience.budget import ResearchBudget
 from runtime.search.feed_parser import Entry
-from runtime.search.results import line, shorten, validate
+from runtime.search.results import line, validate
 from runtime.search.source import Search, Source, SourcePorts
 from runtime.search.source_client import Kind, SourceClient, SourceFailed
 from runtime.settings import FeedsSettings, Settings

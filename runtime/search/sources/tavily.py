@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from actors.evidence.sources import SearchResult
 from actors.ports import PortFailed
+from actors.text.truncate import shorten
 from bus import Clock
 from runtime.resilience.budget import ResearchBudget
 from runtime.resilience.retry_after import retry_after
-from runtime.search.results import line, shorten, validate
+from runtime.search.results import line, validate
 from runtime.search.source import Search, Source, SourcePorts
 from runtime.search.source_client import Kind, SourceClient, SourceFailed
 from runtime.settings import Settings, TavilySettings

@@ -10,10 +10,11 @@ from typing import Any, Literal
 import msgspec
 
 from actors.evidence.sources import SearchResult
+from actors.text.truncate import shorten
 from bus import Clock
 from runtime.processes.pool import Workers, WorkFailed, WorkTimedOut
 from runtime.resilience.budget import ResearchBudget
-from runtime.search.results import line, shorten, validate
+from runtime.search.results import line, validate
 from runtime.search.source import Search, Source
 from runtime.search.source_client import SourceClient, SourceFailed
 from runtime.settings import DuckduckgoSettings

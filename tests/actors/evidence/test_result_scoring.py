@@ -79,7 +79,7 @@ def test_it_says_what_a_quality_rests_on() -> None:
     said = score(result(url="https://a.example/tag/x", quality=0.5, summary=""), QUESTION).why
 
     assert said == (
-        "has some of the words that were searched for", "rated 0.50 by its source", "no summary",
+        "has most of the words that were searched for", "rated 0.50 by its source", "no summary",
         "a list, a form or a log-in page",
     )  # fmt: skip
 

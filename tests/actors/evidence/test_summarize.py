@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 
 from actors.evidence.entities import entities
 from actors.evidence.sources import PAGE_CHARACTERS, SearchResult, Statement
-from actors.evidence.summarize import cut_at_paragraph, essential, key_points, summary
+from actors.evidence.summarize import essential, key_points, summary
 from actors.research import searcher
 from actors.research.analysis_summary import analysis_summary
 from actors.research.models import Analysis, Competitor, Swot, SwotItem
 from actors.research.searcher import RESULTS
 from actors.text.markdown_blocks import segments
+from actors.text.truncate import cut_at_paragraph
 
 WORDS = st.text(alphabet="abcdefgh 德한é.!?#*`|[]()<>-\n", max_size=400)
 TEXTS = st.lists(WORDS, max_size=12).map("\n\n".join)

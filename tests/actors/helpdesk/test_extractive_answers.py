@@ -198,7 +198,7 @@ async def test_beside_a_clear_best_page_others_are_not_quoted() -> None:
 async def test_a_long_summary_is_cut_at_a_word() -> None:
     summary = await fill(Summary, ticket="word " * 500, resolution="")
     assert isinstance(summary, Summary)
-    assert summary.summary.endswith("word …")
+    assert summary.summary.endswith("word…")
     assert len(summary.summary) < 210
 
 

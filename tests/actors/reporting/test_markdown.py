@@ -16,7 +16,8 @@ from actors.reporting.failed_sources import SHOWN
 from actors.reporting.markdown import escape, render_markdown
 from actors.reporting.report import Chart, Report, ReportSection, ReportSentence, SourceEntry, Table
 from actors.research.compose import compose
-from actors.text.source_text import clean, flat, pieces
+from actors.text.normalize import remove_controls
+from actors.text.source_text import flat, pieces
 from tests.actors.research import cases as c
 
 VIEWER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
@@ -160,7 +161,7 @@ def test_lines_side_by_side_do_not_become_structure_together(said: list[str]) ->
 
 @given(TEXTS)
 def test_the_reader_sees_the_words_of_the_source(said: str) -> None:
-    plain = " ".join(clean(said).split())
+    plain = " ".join(remove_controls(said).split())
 
     assert "".join(shown(escape(plain)).split()) == "".join(plain.split())
 

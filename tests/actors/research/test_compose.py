@@ -10,8 +10,7 @@ from actors.reporting.markdown import render_markdown
 from actors.reporting.report import Report, body
 from actors.research.compose import NOT_FOUND, TITLE_CHARACTERS, compose, render_report
 from actors.research.models import Analysis, Competitor, Contradiction, Plan, Section, Swot, SwotItem
-from actors.text.normalize import normalize
-from actors.text.source_text import clean
+from actors.text.normalize import normalize, remove_controls
 from tests.actors.research import cases as c
 
 
@@ -260,7 +259,7 @@ def test_a_title_is_short_and_one_line_whatever_is_asked(text: str) -> None:
 
     assert 0 < len(title) <= TITLE_CHARACTERS
     assert len(title.splitlines()) == 1
-    assert title == clean(title)
+    assert title == remove_controls(title)
 
 
 def test_a_case_of_nothing_makes_a_report_of_nothing() -> None:

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.reporting.links import OWN_DOCUMENTS, link, publisher
-from actors.text.source_text import clean, flat, neat, pieces, spans
+from actors.text.normalize import remove_controls
+from actors.text.source_text import flat, pieces, spans
 
 
 def kinds(text: str) -> list[tuple[str, str]]:
@@ -79,21 +80,7 @@ def test_a_number_in_brackets_cannot_pass_for_a_citation() -> None:
 
 
 def test_characters_that_command_or_turn_the_text_are_gone() -> None:
-    assert clean("a\x1b[31mb\u202ec\u200bd\ufffe\ud800e\r\nf\tg") == "a[31mbcde\nf   g"
-
-
-def test_a_long_text_is_cut_between_words() -> None:
-    assert neat("one two  three\nfour", 14) == "one two three…"
-    assert neat("short", 14) == "short"
-    assert neat("设定" * 20, 10) == "设定设定设定设定设…"
-
-
-@given(st.text(max_size=200), st.integers(min_value=10, max_value=60))
-def test_a_neat_text_is_one_line_within_its_bound(text: str, characters: int) -> None:
-    said = neat(text, characters)
-
-    assert len(said) <= characters
-    assert "\n" not in said
+    assert remove_controls("a\x1b[31mb\u202ec\u200bd\ufffe\ud800e\r\nf\tg") == "a[31mbcde\nf   g"
 
 
 @given(st.text(alphabet=st.sampled_from("ab `~#>-*|.\n\t[]()1\x00\u202e"), max_size=120))

@@ -2,8 +2,7 @@
 
 import pytest
 
-from actors.text.stemmer import stem
-from actors.text.tokenizer import tokens
+from actors.text.tokenizer import stem, tokens
 
 
 @pytest.mark.parametrize(

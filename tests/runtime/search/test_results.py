@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.search.results import day, shorten, validate
+from runtime.search.results import day, validate
 
 anything: st.SearchStrategy[Any] = st.one_of(
     st.text(max_size=600),
@@ -40,19 +40,6 @@ def test_whatever_comes_the_result_is_within_its_bounds_or_there_is_none(**given
     assert 0 <= result.quality <= 1
     shown = "".join((result.url, result.title, result.summary, *result.key_points, result.published))
     assert not any(unicodedata.category(c) in {"Cc", "Cf", "Cs"} for c in shown)
-
-
-@given(st.text(max_size=500), st.integers(min_value=2, max_value=300))
-def test_a_shortened_text_begins_as_the_whole_and_fits(text: str, most: int) -> None:
-    short = shorten(text, most)
-
-    assert len(short) <= most
-    assert text.startswith(short.removesuffix("…"))
-    assert short == text or short.endswith("…")
-
-
-def test_a_text_is_cut_between_words() -> None:
-    assert shorten("several words and more of them", 20) == "several words and…"
 
 
 def test_dates_are_taken_only_when_they_are_dates() -> None:
