@@ -81,16 +81,16 @@ async def measure(folder: str) -> Figures:
         result[program] = run(program, *(("--folder", folder) if program == "durable" else ()))
     result["goals"] = [
         {
-            "title": goal.title, "figure": ".".join(goal.figure), "value": taken(result, goal.figure),
-            "raw": taken(result, goal.raw) if goal.raw else None, "unit": goal.unit, "reach": goal.reach,
-            "stretch": goal.stretch, "reached": taken(result, goal.figure) <= goal.reach,
+            "title": goal.title, "figure": ".".join(goal.figure), "value": pick(result, goal.figure),
+            "raw": pick(result, goal.raw) if goal.raw else None, "unit": goal.unit, "reach": goal.reach,
+            "stretch": goal.stretch, "reached": pick(result, goal.figure) <= goal.reach,
         }
         for goal in GOALS
     ]  # fmt: skip
     return result
 
 
-def taken(result: Mapping[str, Any], path: tuple[str, ...]) -> float:
+def pick(result: Mapping[str, Any], path: tuple[str, ...]) -> float:
     found: Any = result
     for key in path:
         found = found[key]

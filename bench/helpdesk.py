@@ -62,7 +62,7 @@ def figures(compared: Compared) -> Figures:
 
 
 @contextlib.contextmanager
-def lines_written() -> Iterator[None]:
+def write_lines() -> Iterator[None]:
     """Log as the product does when nothing is configured: INFO lines into a file, as JSON."""
     before = structlog.get_config()
     with tempfile.TemporaryDirectory(prefix="terminus-bench-") as folder:
@@ -85,7 +85,7 @@ async def measure(rounds: int) -> Figures:
     result[f"cited_at_{most}"] = figures(
         await compare(work(cited, most), work(limit, most), rounds=max(1, rounds // 3), least=most)
     )
-    with lines_written():
+    with write_lines():
         told = ours.Runner(model, None)
         result[f"log_at_{most}"] = figures(
             await compare(work(told, most), work(limit, most), rounds=max(1, rounds // 3), least=most)

@@ -108,10 +108,10 @@ class GroupCommit:
             self._database.executemany("INSERT INTO handoff VALUES (?, ?, ?, ?)", [row for row, _ in batch])
             self._database.execute("COMMIT")
             self.commits += 1
-            self._loop.call_soon_threadsafe(_kept, [kept for _, kept in batch])
+            self._loop.call_soon_threadsafe(_answer, [kept for _, kept in batch])
 
 
-def _kept(waiting: "list[asyncio.Future[None]]") -> None:
+def _answer(waiting: "list[asyncio.Future[None]]") -> None:
     for each in waiting:
         each.set_result(None)
 

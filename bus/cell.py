@@ -35,6 +35,10 @@ class Envelope(msgspec.Struct, eq=False):
     over: bool = False
     """Its turn was interrupted."""
 
+    def __repr__(self) -> str:
+        """Without the message, which may hold what nobody else should read: a task's description shows this."""
+        return f"<{type(self.message).__name__} to {self.cell.address}>"
+
     @property
     def address(self) -> str:
         return self.cell.address
@@ -94,6 +98,9 @@ class ActorCell(Mailbox[Envelope], eq=False, kw_only=True):
     turn: Envelope | None = None
     task: "asyncio.Task[Answer] | None" = None
     busy: bool = False
+
+    def __repr__(self) -> str:
+        return f"<cell of {self.address}>"
 
     def tell_self(self, message: Message) -> None:
         """Have the actor told something by itself."""

@@ -15,7 +15,7 @@ from actors.research.messages import AnalysisCompleted, AnalyzeSources, Directio
 from actors.research.models import Analysis, Plan
 from actors.research.output_schemas import Answer, AnswerRequest, Landscape, LandscapeRequest
 from actors.research.synthesis import STOPPED, RoundFindings, argue, conclude, distinct, goes_on, report_round
-from actors.workflow.cancellation import run_until_stopped
+from actors.workflow.cancellation import run_until_stop
 from actors.workflow.progress import StageProgress
 from bus import Actor, Context
 
@@ -68,7 +68,7 @@ class Analyzer(Actor[AnalyzeSources]):
             except PortFailed as error:
                 held.append(tuple(SearchHits(abstain=str(error)) for _ in asked))
 
-        await run_until_stopped(look(), ctx, within=ctx.remaining_seconds())
+        await run_until_stop(look(), ctx, within=ctx.remaining_seconds())
         found = held[0] if held else tuple(SearchHits(abstain=STOPPED) for _ in asked)
         return found[: len(plan.questions)], found[len(plan.questions) :]
 
@@ -97,7 +97,7 @@ class Analyzer(Actor[AnalyzeSources]):
                     group.create_task(one(place))
 
         ctx.publish(StageProgress("analyzing", "Analysing", 0, len(found)))
-        await run_until_stopped(every(), ctx, within=ctx.remaining_seconds() * ANSWERING_SHARE)
+        await run_until_stop(every(), ctx, within=ctx.remaining_seconds() * ANSWERING_SHARE)
         return answers
 
     async def _answer(
@@ -149,7 +149,7 @@ class Analyzer(Actor[AnalyzeSources]):
                 spent = str(error) if isinstance(error, BudgetSpent) else ""
                 log.warning("landscape.failed", reason=str(error))
 
-        await run_until_stopped(fill(), ctx, within=ctx.remaining_seconds() * LANDSCAPE_SHARE)
+        await run_until_stop(fill(), ctx, within=ctx.remaining_seconds() * LANDSCAPE_SHARE)
         argued = argued._replace(partial=argued.partial or spent or (held[0].partial if held else ""))
         if not held:
             return analysis, argued

@@ -7,7 +7,7 @@ from actors.evidence.sources import FailedSource, Page, SearchResult
 from actors.ports import Fetch
 from actors.research.messages import ExtractionCompleted, ExtractionFellShort, ReadSources
 from actors.research.models import Plan
-from actors.workflow.cancellation import run_until_stopped
+from actors.workflow.cancellation import run_until_stop
 from actors.workflow.progress import StageProgress
 from bus import Actor, Context
 
@@ -54,7 +54,7 @@ class Extractor(Actor[ReadSources]):
         ctx.publish(StageProgress("extracting", "Reading pages", 0, wanted))
         seconds, question = ctx.remaining_seconds() * SHARE, brief.direction or message.text
         reading = self._fetch.read(chosen, wanted=wanted, query=question, within=seconds, done=done, arrived=show)
-        await run_until_stopped(reading, ctx, within=seconds + 1.0)
+        await run_until_stop(reading, ctx, within=seconds + 1.0)
         pages[before:] = sorted(pages[before:], key=lambda page: _place(page, chosen))
         missed[len(message.missed) :] = sorted(missed[len(message.missed) :], key=lambda each: each.place)
         said = (tuple(pages), tuple(missed), message.partial or _partial(missed))

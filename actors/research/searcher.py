@@ -16,7 +16,7 @@ from actors.research.messages import RunSearches, SearchCompleted, SearchFellSho
 from actors.research.models import Plan, ResearchOptions
 from actors.text.truncate import shorten
 from actors.text.urls import web_address
-from actors.workflow.cancellation import run_until_stopped
+from actors.workflow.cancellation import run_until_stop
 from actors.workflow.progress import StageProgress
 from bus import Actor, Context
 
@@ -90,7 +90,7 @@ class Searcher(Actor[RunSearches]):
             await asyncio.gather(*map(carry_out, tasks))
 
         ctx.publish(StageProgress("searching", "Searching", 0, len(tasks)))
-        await run_until_stopped(carry_out_all(), ctx, within=seconds)
+        await run_until_stop(carry_out_all(), ctx, within=seconds)
         if not ctx.stopping:
             for task in tasks:
                 if task.status in {"waiting", "asked"}:

@@ -149,9 +149,7 @@ def _hear(flow: Workflow, run: Run, opened: PendingHandoff, event: Event, elapse
 
 def _is_let_off(flow: Workflow, run: Run, opened: PendingHandoff) -> bool:
     """Whether this attempt to end the run costs the agent that made it nothing."""
-    if opened.role == flow.terminator or run.cancelling:
-        return False
-    return opened.overreaches < MOST_OVERREACHES
+    return opened.role != flow.terminator and not run.cancelling and opened.overreaches < MOST_OVERREACHES
 
 
 def _name_of(event: Event) -> str:

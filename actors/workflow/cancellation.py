@@ -10,7 +10,7 @@ LETTING_GO_SECONDS = 0.5
 """What a cancelled work may take to let go; then it is left behind."""
 
 
-async def run_until_stopped(work: Coroutine[Any, Any, object], ctx: Context, *, within: float) -> bool:
+async def run_until_stop(work: Coroutine[Any, Any, object], ctx: Context, *, within: float) -> bool:
     """
     Do some work that notes down itself what it gets done.
 

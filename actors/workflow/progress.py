@@ -71,11 +71,11 @@ class Stage(msgspec.Struct, frozen=True, gc=False):
             return 100
         return min(99, 100 * self.done // self.total) if self.total else 0
 
-    def seconds_left(self, at: float) -> float | None:
+    def remaining_seconds(self, at: float) -> float | None:
         """By what its items took so far; nothing when that cannot be known. At `at` seconds since the run began."""
         if self.mark != "running" or not 0 < self.done < self.total:
             return None
-        return _left((self.latest - self.began) / self.done * (self.total - self.done), at - self.latest)
+        return _subtract((self.latest - self.began) / self.done * (self.total - self.done), at - self.latest)
 
 
 FRESH = tuple(Stage(name) for name in (*SHARES, "reporting"))
@@ -104,14 +104,14 @@ class Progress(msgspec.Struct, frozen=True, gc=False):
         """The stage that is worked on."""
         return next((stage for stage in self.stages if stage.mark == "running"), None)
 
-    def seconds_left(self, at: float) -> float | None:
+    def remaining_seconds(self, at: float) -> float | None:
         """By how long all took so far; nothing when that cannot be known. At `at` seconds since the run began."""
         if self.over or self.percent < KNOWN_PERCENT:
             return None
-        return _left(self.moved * (100 - self.percent) / self.percent, at - self.moved)
+        return _subtract(self.moved * (100 - self.percent) / self.percent, at - self.moved)
 
 
-def _left(estimated: float, since: float) -> float | None:
+def _subtract(estimated: float, since: float) -> float | None:
     """What is left of an estimate; once that has passed, it was wrong, and nothing is known."""
     return estimated - since if estimated > since else None
 
@@ -128,57 +128,56 @@ def fold(board: Progress, event: ProgressEvent, at: float) -> Progress:
             board = replace(board, run=run, ticket=ticket)
         case HandoffMade(state="deepening"):
             board = replace(
-                board, stages=tuple(_over(stage, "completed", at) for stage in board.stages[:-1]) + FRESH[-1:]
+                board, stages=tuple(_finish(stage, "completed", at) for stage in board.stages[:-1]) + FRESH[-1:]
             )
         case HandoffMade(state=state, source=source) if source == "orchestrator":
-            board = replace(board, stages=_entered(board.stages, state, at))
+            board = replace(board, stages=_enter(board.stages, state, at))
         case RoundBegan(number=number) if number >= board.round:
             stages = FRESH if number > max(board.round, 1) else board.stages
             board = replace(
-                board, stages=_entered(stages, "planning", at), round=number, of=max(event.of, number),
+                board, stages=_enter(stages, "planning", at), round=number, of=max(event.of, number),
                 direction=event.direction, learnings=event.learnings,
             )  # fmt: skip
         case StageProgress(stage=name):
-            board = replace(board, stages=_worked(_entered(board.stages, name, at), event, at))
+            stages = _enter(board.stages, name, at)
+            stages = tuple(_update(stage, event, at) if stage.name == name else stage for stage in stages)
+            board = replace(board, stages=stages)
         case RunEnded(outcome=outcome):
-            return _ended(board, well=outcome.status in WELL, at=at)
+            return _end(board, well=outcome.status in WELL, at=at)
         case _:
             return board
     percent = _percent(board)
     return replace(board, percent=percent, moved=at) if percent > board.percent else board
 
 
-def _entered(stages: tuple[Stage, ...], name: str, at: float) -> tuple[Stage, ...]:
+def _enter(stages: tuple[Stage, ...], name: str, at: float) -> tuple[Stage, ...]:
     """A stage runs: those before it are over, and those behind it, when it is repeated, come once more."""
     place = next((n for n, stage in enumerate(stages) if stage.name == name), None)
     if place is None or stages[place].mark == "running":
         return stages
-    before = tuple(_over(stage, "completed", at) for stage in stages[:place])
+    before = tuple(_finish(stage, "completed", at) for stage in stages[:place])
     return (*before, Stage(name, "running", began=at), *FRESH[place + 1 :])
 
 
-def _worked(stages: tuple[Stage, ...], event: StageProgress, at: float) -> tuple[Stage, ...]:
-    def told(stage: Stage) -> Stage:
-        total = max(0, event.total)
-        done = min(max(0, event.done), total) if total else max(0, event.done)
-        latest = at if done > stage.done else stage.latest
-        return msgspec.structs.replace(stage, step=event.step, done=done, total=total, item=event.item, latest=latest)
-
-    return tuple(told(stage) if stage.name == event.stage else stage for stage in stages)
+def _update(stage: Stage, event: StageProgress, at: float) -> Stage:
+    total = max(0, event.total)
+    done = min(max(0, event.done), total) if total else max(0, event.done)
+    latest = at if done > stage.done else stage.latest
+    return msgspec.structs.replace(stage, step=event.step, done=done, total=total, item=event.item, latest=latest)
 
 
-def _over(stage: Stage, mark: StageStatus, at: float) -> Stage:
+def _finish(stage: Stage, mark: StageStatus, at: float) -> Stage:
     if stage.mark in {"completed", "failed"}:
         return stage
     seconds = max(0.0, at - stage.began) if stage.mark == "running" else 0.0
     return msgspec.structs.replace(stage, mark=mark, seconds=seconds)
 
 
-def _ended(board: Progress, *, well: bool, at: float) -> Progress:
+def _end(board: Progress, *, well: bool, at: float) -> Progress:
     if well:
-        stages = tuple(_over(stage, "completed", at) for stage in board.stages)
+        stages = tuple(_finish(stage, "completed", at) for stage in board.stages)
         return msgspec.structs.replace(board, stages=stages, percent=100, over=True)
-    stages = tuple(_over(stage, "failed", at) if stage.mark == "running" else stage for stage in board.stages)
+    stages = tuple(_finish(stage, "failed", at) if stage.mark == "running" else stage for stage in board.stages)
     return msgspec.structs.replace(board, stages=stages, over=True)
 
 

@@ -86,7 +86,7 @@ def enter(flow: Workflow, run: Run, state: str, elapsed: float) -> Transition:
     if picked in step.peers:
         role = picked
     elif picked and picked != role:
-        warnings = _warn_unknown(picked, f"{state} cannot begin with it, so {role} is asked")
+        warnings = _warn_about_name(picked, f"{state} cannot begin with it, so {role} is asked")
     return hand(flow, run, step, Handoff(ORCHESTRATOR, role, state, elapsed), state=state, warnings=warnings)
 
 
@@ -125,7 +125,7 @@ def _warn_twice(handoffs: tuple[Handoff, ...], target: str) -> tuple[HandoffWarn
     return ()
 
 
-def _warn_unknown(name: str, what: str) -> tuple[HandoffWarning, ...]:
+def _warn_about_name(name: str, what: str) -> tuple[HandoffWarning, ...]:
     return (HandoffWarning("pick.unknown", brief(name), what),)
 
 
@@ -166,8 +166,11 @@ def ask_member_again(
     back = Handoff(opened.role, ORCHESTRATOR, why, elapsed)
     handoffs = (*run.handoffs, back, Handoff(ORCHESTRATOR, opened.role, run.state, elapsed))
     again = replace(_again(opened, why, what), number=len(handoffs))
-    run = replace(run, handoffs=handoffs, open=tuple(again if each is opened else each for each in run.open))
-    return run, HandOff((again.number,), _warn_again(opened, what))
+    return _swap(replace(run, handoffs=handoffs), opened, again), HandOff((again.number,), _warn_again(opened, what))
+
+
+def _swap(run: Run, opened: PendingHandoff, again: PendingHandoff) -> Run:
+    return replace(run, open=tuple([again if each is opened else each for each in run.open]))
 
 
 def _asking_loop(flow: Workflow, run: Run, role: str) -> tuple[tuple[str, str], ...] | None:
@@ -195,17 +198,15 @@ def keep_on(flow: Workflow, run: Run, opened: PendingHandoff) -> Transition:
     """
     what = f"{opened.role} tried to end the run, which only {flow.terminator} may"
     again = replace(opened, overreaches=opened.overreaches + 1, refused=(*opened.refused, what))
-    run = replace(run, open=tuple(again if each is opened else each for each in run.open))
-    return run, HandOff(
-        (opened.number,), (HandoffWarning("termination.refused", opened.role, f"{what}; it is asked again"),)
-    )
+    warning = HandoffWarning("termination.refused", opened.role, f"{what}; it is asked again")
+    return _swap(run, opened, again), HandOff((opened.number,), (warning,))
 
 
 def _fan_out(flow: Workflow, run: Run, state: str, step: FanOut, elapsed: float) -> Transition:
     picked = getattr(run.case, step.pick) if step.pick else ()
     team = tuple(role for role in step.team if role in picked) if picked else step.team
     strangers = [str(name) for name in picked if name not in step.team]
-    warnings = _warn_unknown(", ".join(strangers), f"not in the team of {state}, so not asked") if strangers else ()
+    warnings = _warn_about_name(", ".join(strangers), f"not in the team of {state}, so not asked") if strangers else ()
     if team and len(run.handoffs) + len(team) > flow.max_handoffs:
         return close(flow, replace(run, state=state), EndReason.MAX_HANDOFFS_EXCEEDED, elapsed)
     run = replace(run, case=replace(run.case, **{step.into: ()}))

@@ -151,7 +151,7 @@ def _draw_stage(stage: Stage, elapsed: float) -> list[Text]:
 def _draw_rounds(board: Board, elapsed: float, left: str) -> Iterable[Text | Table]:
     """How far a run that goes through rounds is after so many seconds."""
     rounds = board.rounds
-    known = rounds.seconds_left(elapsed)
+    known = rounds.remaining_seconds(elapsed)
     about = "" if known is None else f", about {known:.0f} s to go"
     done = f"   {rounds.percent} %{about}   round {rounds.round} of at most {rounds.of}"
     yield _headline(f"{board.workflow.capitalize()} {board.ticket}", f"   {left}", done)
@@ -172,7 +172,7 @@ def _format_time(stage: progress.Stage, elapsed: float) -> str:
         return ""
     if stage.mark != "running":
         return f"{stage.seconds:.1f} s"
-    left = stage.seconds_left(elapsed)
+    left = stage.remaining_seconds(elapsed)
     return f"{max(0.0, elapsed - stage.began):.1f} s" if left is None else f"about {left:.0f} s left"
 
 

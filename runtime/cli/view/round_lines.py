@@ -42,7 +42,7 @@ def standing(board: Progress, at: float) -> str:
     running = board.running
     if running is None:
         return ""
-    left = running.seconds_left(at)
+    left = running.remaining_seconds(at)
     about = "" if left is None else f", about {left:.0f} s left for it"
     return f"{_when(board, at)}  {running.name}{items(running.done, running.total)} goes on{about}"
 

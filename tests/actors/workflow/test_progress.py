@@ -121,7 +121,7 @@ def test_the_stage_at_which_it_was_stopped_is_failed(status: str) -> None:
 
     assert marks(board) == ["completed", "failed", "pending", "pending", "pending"]
     assert board.percent < 100
-    assert board.seconds_left(10.0) is None
+    assert board.remaining_seconds(10.0) is None
 
 
 @pytest.mark.parametrize("status", ["resolved", "suggested", "not_found"])
@@ -137,14 +137,14 @@ def test_the_time_left_is_said_only_when_it_can_be_known() -> None:
     half = after(*FIRST, entered("deepening"))
     reading = Stage("extracting", "running", done=2, total=5, began=10.0, latest=14.0)
 
-    assert begun.seconds_left(3.0) is None, "nearly nothing is done yet"
+    assert begun.remaining_seconds(3.0) is None, "nearly nothing is done yet"
     assert (half.percent, half.moved) == (45, 7.0)
-    assert half.seconds_left(8.0) == pytest.approx(7 * 55 / 45 - 1)
-    assert reading.seconds_left(14.0) == pytest.approx(6.0), "two in four seconds, three to go"
-    assert reading.seconds_left(16.0) == pytest.approx(4.0)
-    assert reading.seconds_left(21.0) is None, "an estimate that has passed was wrong"
+    assert half.remaining_seconds(8.0) == pytest.approx(7 * 55 / 45 - 1)
+    assert reading.remaining_seconds(14.0) == pytest.approx(6.0), "two in four seconds, three to go"
+    assert reading.remaining_seconds(16.0) == pytest.approx(4.0)
+    assert reading.remaining_seconds(21.0) is None, "an estimate that has passed was wrong"
     for unknown in (Stage("x", "running", done=2), Stage("x", "running", total=5), Stage("x", "pending", total=5)):
-        assert unknown.seconds_left(14.0) is None
+        assert unknown.remaining_seconds(14.0) is None
 
 
 def test_how_long_a_stage_took_is_kept() -> None:
@@ -178,6 +178,6 @@ def test_whatever_is_said_the_percentage_is_one_and_never_goes_back(said: list[P
         assert [stage.name for stage in after_it.stages] == NAMES
         assert sum(stage.mark == "running" for stage in after_it.stages) <= 1
         assert all(0 <= stage.percent <= 100 and stage.seconds >= 0 for stage in after_it.stages)
-        left_of_it = after_it.seconds_left(at)
+        left_of_it = after_it.remaining_seconds(at)
         assert left_of_it is None or left_of_it >= 0
         board = after_it
