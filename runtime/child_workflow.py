@@ -83,5 +83,5 @@ class ChildRun(Actor[Request[Any]]):
             return self._report(child.where, outcome)
         finally:
             stop()
-            if not child.ended:
+            if not child.is_over:
                 child.abandon()

@@ -145,9 +145,14 @@ class Node:
         """Go on with every run whose process is gone."""
         return await self.runs.resume()
 
-    async def restore(self, ticket: Ticket, case: Case, run_id: str) -> RunHandle | None:
-        """Begin a run with what a state file knew of it; nothing when another process has done so."""
-        return await self.runs.restore(ticket, case, run_id)
+    async def restore(self) -> tuple[list[RunHandle], list[str]]:
+        """Go on with what families keep of runs that the database does not know, and say so in a sentence on each."""
+        handles, sentences = list[RunHandle](), list[str]()
+        for family in self.families.values():
+            if family.restore:
+                begun, told = await family.restore(self)
+                handles, sentences = handles + begun, sentences + told
+        return handles, sentences
 
     def handle(self, some_id: str) -> RunHandle | None:
         """A run in progress in this process, by its ticket's id or its own."""

@@ -124,9 +124,9 @@ class FollowedRun:
         """Leave word for the process that works on it; a second time, it is not gentle."""
         asking: asyncio.Future[object] = asyncio.ensure_future(self._ask_to_cancel())
         self._asking.add(asking)
-        asking.add_done_callback(self._asked)
+        asking.add_done_callback(self._log_failure)
 
-    def _asked(self, asking: "asyncio.Future[object]") -> None:
+    def _log_failure(self, asking: "asyncio.Future[object]") -> None:
         self._asking.discard(asking)
         if not asking.cancelled() and (error := asking.exception()) is not None:
             log.error("run.not_cancelled", run=self.run, error=repr(error))

@@ -25,11 +25,11 @@ class RunRegistry:
         self._runs: dict[str, LiveRun] = {}
         self._run_of: dict[str, str] = {}
         """Ticket to run."""
-        self._told: set[str] = set()
+        self._unrecorded: set[str] = set()
         """Runs that have ended, and whose end is not recorded yet."""
         self._cancelled: dict[str, int] = {}
         self._poll: asyncio.Task[None] | None = None
-        journal.pending.when_recorded = self._recorded
+        journal.pending.when_recorded = self._on_recorded
 
     def __len__(self) -> int:
         return len(self._runs)
@@ -39,7 +39,7 @@ class RunRegistry:
 
     @property
     def count_open(self) -> int:
-        return len(self._runs) - len(self._told)
+        return len(self._runs) - len(self._unrecorded)
 
     def run(self, run_id: str) -> LiveRun | None:
         return self._runs.get(run_id)
@@ -50,7 +50,7 @@ class RunRegistry:
     def add(self, live: LiveRun) -> None:
         self._runs[live.id] = live
         self._run_of[live.ticket] = live.id
-        live.on_end(self._ended)
+        live.on_end(self._on_end)
         if self._poll is None or self._poll.done():
             self._poll = asyncio.get_running_loop().create_task(self._listen(), name="cancel requests")
 
@@ -61,19 +61,19 @@ class RunRegistry:
         for live in list(self._runs.values()):
             live.abandon()
         self._runs.clear()
-        self._told.clear()
+        self._unrecorded.clear()
 
-    def _ended(self, outcome: Outcome) -> None:
+    def _on_end(self, outcome: Outcome) -> None:
         if outcome.run not in self._runs:
             return
         if outcome.run in self._journal.pending:
-            self._told.add(outcome.run)
+            self._unrecorded.add(outcome.run)
         else:
             self._forget(self._runs[outcome.run])
 
-    def _recorded(self, run_id: str) -> None:
-        if run_id in self._told:
-            self._told.discard(run_id)
+    def _on_recorded(self, run_id: str) -> None:
+        if run_id in self._unrecorded:
+            self._unrecorded.discard(run_id)
             self._forget(self._runs[run_id])
 
     def _forget(self, live: LiveRun) -> None:

@@ -135,7 +135,7 @@ class Runs:
         await self._journal.pending.reserve(len(self.live) + len(self._accepting) + 1)
 
     async def restore(self, ticket: Ticket, case: Case, run_id: str) -> RunHandle | None:
-        """Begin a run with what a state file knew of it; nothing when another process has done so."""
+        """Begin a run with what its family kept of it; nothing when another process has done so."""
         flow = self._flows[ticket.workflow]
         await self._reserve()
         try:
@@ -193,13 +193,13 @@ class Runs:
         if not await self._journal.store.claim(stored, self._owner.token):
             return None
         try:
-            case, replayed = self._journal.case(stored), await self._journal.resume_state(stored)
+            replayed = await self._journal.resume_state(stored)
         except JournalDamaged as error:
             log.error("run.lost", run=stored.id, error=str(error))  # noqa: TRY400 - a sentence says it all
             self._give_up(stored)
             return None
         log.info("run.resumed", run=stored.id, ticket=stored.ticket, seconds=round(replayed.elapsed, 1))
-        return RunHandle(await self._work(stored.id, self._journal.flow(stored), case, replayed))
+        return RunHandle(await self._work(stored.id, replayed.flow, replayed.run.case, replayed))
 
     def _give_up(self, stored: StoredRun) -> None:
         outcome = self._journal.give_up(stored)

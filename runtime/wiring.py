@@ -84,7 +84,8 @@ class Wiring:
             if (outcome := await journal.outcome(stored)) is not None:
                 return await journal.fold(stored), outcome
             await journal.store.claim(stored, owner)
-            flow, case, replayed = journal.flow(stored), journal.case(stored), await journal.resume_state(stored)
+            replayed = await journal.resume_state(stored)
+            flow, case = replayed.flow, replayed.run.case
         children = Children(replayed.children if replayed else ())
         runs, own = self.runs_of(flow.name), above._replace(run=run_id, children=children)
         if flow.name != workflow:  # one of the same family goes on with what the run above it has got

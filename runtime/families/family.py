@@ -1,9 +1,9 @@
 """What a family of agents is to this program: one record, and what its runs share in a process."""
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import msgspec
 
@@ -16,9 +16,13 @@ from bus import Actor, Event
 from runtime.child_workflow import Children
 from runtime.processes.pool import Workers
 from runtime.run import LiveRun
+from runtime.run_handle import RunHandle
 from runtime.settings import Settings
 from runtime.storage.effects import Effects
 from runtime.tickets import Ticket
+
+if TYPE_CHECKING:
+    from runtime.node import Node
 
 
 class RunDependencies(NamedTuple):
@@ -130,6 +134,8 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
     """The report that a case holds; None: its outcome is a resolution."""
     round_of: Callable[[Any], Round] | None = None
     """Which round a case is of, where runs of this family play roles in one another."""
+    restore: Callable[["Node"], Awaitable[tuple[list[RunHandle], list[str]]]] | None = None
+    """Go on with runs that the database does not know, from what the family keeps besides; a sentence on each."""
     answered_by: Callable[[Any], str] = lambda case: str(case.ticket_id)
     """The ticket whose answer a case gives: what is said of that answer is said of this ticket's."""
 

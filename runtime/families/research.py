@@ -1,5 +1,7 @@
 """The research as a family: how a ticket becomes one, and how a round deeper is begun and ends."""
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
 from actors.research import messages as m
@@ -10,8 +12,12 @@ from actors.workflow.outcome import Outcome
 from actors.workflow.tables import Run
 from runtime.families.family import ChildRole, Family, Round
 from runtime.families.research_order import ResearchOrder, make_options
+from runtime.run_handle import RunHandle
 from runtime.settings import Settings
 from runtime.tickets import Ticket
+
+if TYPE_CHECKING:
+    from runtime.node import Node
 
 __all__ = ["FAMILY", "ResearchOptions"]
 
@@ -41,6 +47,13 @@ def report_round(where: Run, outcome: Outcome) -> m.RoundCompleted:
     return m.RoundCompleted(**(known | {"partial": partial}))
 
 
+async def restore(node: "Node") -> tuple[list[RunHandle], list[str]]:
+    """Go on with the researches of the state files."""
+    from runtime.families.research_state import recovery  # only `resume` needs it
+
+    return await recovery.restore(node)
+
+
 FAMILY = Family(
     flow=RESEARCH,
     label="research",
@@ -54,4 +67,5 @@ FAMILY = Family(
     answers=dict.fromkeys((PlanDraft, Answer, Landscape, Overview), "actors.research.extractive_answers"),
     children={"round": ChildRole(RESEARCH.name, make_round, report_round, lambda s: s.research.report_seconds)},
     report=lambda case: case.report,
+    restore=restore,
 )

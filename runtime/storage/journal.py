@@ -173,13 +173,15 @@ class RunJournal:
 
     async def fold(self, run: StoredRun, events: int | None = None) -> Run:
         """Where a run stands, rebuilt from its events with all its limits."""
-        return self._fold(run, await self.entries(run, events))
+        return self._fold(run, await self.entries(run, events))[1]
 
-    def _fold(self, run: StoredRun, entries: Sequence[Entry]) -> Run:
+    def _fold(self, run: StoredRun, entries: Sequence[Entry]) -> tuple[Workflow, Run]:
+        """The table that a run goes by, and where it stands in it."""
         known = ((each.event, each.sender, each.number, each.at) for each in entries)
-        flow, case = self.flow(run), self.case(run)
+        case = self.case(run)
+        flow = _with_time(self._flow(run), case)
         with reading(f"the course of {run.id}"):
-            return replay(flow, case, known, strict=not self._is_current(run))[0]
+            return flow, replay(flow, case, known, strict=not self._is_current(run))[0]
 
     async def resume_state(self, run: StoredRun) -> ResumeState:
         """For going on. The time in which nobody ran it counts; a clock that was set back does not give time."""
@@ -187,11 +189,11 @@ class RunJournal:
         last = entries[-1].at if entries else 0.0
         boot, uptime = since_boot()
         gone = uptime - run.uptime if boot and boot == run.boot else time.time() - run.started
-        where = self._fold(run, entries)
-        if where.state == self._flow(run).final:  # nothing would move it any more: it would be open for ever
+        flow, where = self._fold(run, entries)
+        if where.state == flow.final:  # nothing would move it any more: it would be open for ever
             raise JournalDamaged(f"the journal of {run.id} holds an end that the run does not have")
         children = await self.children(run.id)
-        return ResumeState(where, max(gone, last), len(entries), orderly=not run.owner, children=children)
+        return ResumeState(flow, where, max(gone, last), len(entries), orderly=not run.owner, children=children)
 
     async def outcome(self, run: StoredRun) -> Outcome | None:
         """How a run ended, or nothing when it has not."""
@@ -213,9 +215,9 @@ class RunJournal:
         entries = await self.entries(run)
         if end.by and (not entries or entries[-1].sender != end.by):
             raise JournalDamaged(f"the last event of {run.id} is missing")
-        where, children = self._fold(run, entries), await self.children(run.id)
+        (flow, where), children = self._fold(run, entries), await self.children(run.id)
         with reading(f"the end of {run.id}"):
-            return conclude(run.id, self.flow(run), where, end, children)
+            return conclude(run.id, flow, where, end, children)
 
     async def children(self, run_id: str) -> tuple[Child, ...]:
         """The runs within a run, each with those within it."""
@@ -238,8 +240,7 @@ class RunJournal:
 
     def flow(self, run: StoredRun) -> Workflow:
         """The workflow that a run goes by, with the time that it has."""
-        flow, most = self._flow(run), self.case(run).max_seconds
-        return msgspec.structs.replace(flow, max_seconds=most) if most else flow
+        return _with_time(self._flow(run), self.case(run))
 
     def _flow(self, run: StoredRun) -> Workflow:
         if run.workflow not in self._flows:
@@ -255,3 +256,7 @@ class RunJournal:
 
     def _event(self, entry: Entry) -> StoredEvent:
         return StoredEvent(entry.n, entry.at, entry.sender, entry.number, self._encode(entry.event))
+
+
+def _with_time(flow: Workflow, case: Case) -> Workflow:
+    return msgspec.structs.replace(flow, max_seconds=case.max_seconds) if case.max_seconds else flow

@@ -427,7 +427,7 @@ async def test_cancelling_a_research_ends_its_deeper_rounds_too() -> None:
     # then
     outcome = await inquiry.end()
     assert (outcome.status, outcome.seconds) == ("cancelled", 0.0)
-    assert all(live.ended for live in inquiry.rounds)
+    assert all(live.is_over for live in inquiry.rounds)
     assert len(inquiry.known.pages) == 3, "two of the first round, one of the second"
 
 

@@ -292,7 +292,7 @@ async def test_pr_31_a_cancelled_research_hands_in_what_it_has_and_starts_nothin
     await settle()
 
     # then
-    assert inquiry.live.ended
+    assert inquiry.live.is_over
     outcome = await inquiry.end()
     assert (outcome.status, outcome.why, outcome.seconds) == ("cancelled", EndReason.CANCELLED, 0.0)
     assert len(inquiry.known.pages) == 2
@@ -358,7 +358,7 @@ async def test_pr_31_at_each_stage_a_cancelled_research_ends_at_once_with_a_part
     await settle()
 
     # then it is over without any further wait, and nothing new was begun
-    assert inquiry.live.ended
+    assert inquiry.live.is_over
     outcome = await inquiry.end()
     assert (outcome.status, outcome.why, outcome.by, outcome.seconds) == (
         "cancelled",

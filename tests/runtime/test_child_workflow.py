@@ -72,13 +72,13 @@ async def test_a_child_run_never_outlives_its_parent() -> None:
     parent = family.begin()
     await settle()
     await clock.jump(299)  # the parent's worker has 300 s, the child's own worker too
-    assert not family.children[0].ended
+    assert not family.children[0].is_over
 
     await clock.jump(302)
 
     outcome = await parent.outcome()
     assert outcome.why is EndReason.TIMED_OUT
-    assert all(child.ended for child in family.children)
+    assert all(child.is_over for child in family.children)
     assert outcome.seconds <= HELPDESK.max_seconds + 2
 
 
@@ -92,7 +92,7 @@ async def test_a_cancelled_parent_takes_its_child_with_it() -> None:
     await settle()
 
     assert (await parent.outcome()).status == "cancelled"
-    assert family.children[0].ended
+    assert family.children[0].is_over
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 

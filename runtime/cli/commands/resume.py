@@ -46,14 +46,13 @@ async def _resume(settings: "Settings") -> "list[Ended]":
 
     from runtime.cli.view.plain_lines import PlainView
     from runtime.cli.view.run_display import GONE, listen_for_stop
-    from runtime.families.research_state.recovery import restore
     from runtime.service import open_service
 
     view = PlainView(sys.stderr)
     async with open_service(settings) as service:
         with listen_for_stop(view, settings.run.cancel_seconds) as stop:
             handles = await service.node.resume()
-            restored, told = await restore(service.node)
+            restored, told = await service.node.restore()
             handles += restored
             with contextlib.suppress(*GONE):
                 for sentence in told:

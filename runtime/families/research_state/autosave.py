@@ -69,7 +69,7 @@ class Autosave:
         try:
             over = False
             while not over:
-                over = kept.live.ended
+                over = kept.live.is_over
                 for project in kept.take():
                     await self._save(kept, project)
                 if not over:
@@ -149,7 +149,7 @@ class _Kept:
             below = deepest.where.case
             known = {name: getattr(below, name) for name in (*KNOWN, "brief", "plan")}
             case = msgspec.structs.replace(case, **known)
-            state = State.DEEPENING if deepest.ended else deepest.where.state
+            state = State.DEEPENING if deepest.is_over else deepest.where.state
         status = status_of(state, outcome)
         return Project(
             case=case, title=title_of(case.text), status=status, created=self._created, updated=_now(),

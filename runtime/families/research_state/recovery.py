@@ -95,7 +95,7 @@ async def restore(node: "Node") -> "tuple[list[RunHandle], list[str]]":
 async def _begin(node: "Node", project: Project) -> "RunHandle | None":
     case = goes_on(project)
     ticket = Ticket(id=case.ticket_id, text=case.text, workflow=RESEARCH.name, options=case.brief)
-    return await node.restore(ticket, case, _run_of(project))
+    return await node.runs.restore(ticket, case, _run_of(project))
 
 
 def _unread(what: str, error: WorkError) -> str:

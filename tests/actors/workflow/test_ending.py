@@ -366,7 +366,7 @@ async def test_a_late_answer_of_the_first_try_is_refused_when_the_second_is_aske
 
     first.tell(ORCHESTRATOR, obtained("late"), number=first.number)
     await settle()
-    assert not stage.live.ended
+    assert not stage.live.is_over
     second.tell(ORCHESTRATOR, OBTAINED, number=second.number)
     outcome = await stage.end()
 
@@ -457,7 +457,7 @@ async def test_a_deadline_that_falls_while_the_case_is_closing_leaves_it_resolve
     gated = Gated()
     stage = Stage(flow=SHORT, tickets=gated)
     await stage.until(100.5)
-    assert not stage.live.ended
+    assert not stage.live.is_over
 
     gated.go.set()
     outcome = await stage.end()

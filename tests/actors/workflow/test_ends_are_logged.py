@@ -25,7 +25,7 @@ async def logged(stage: Stage, *, before: Callable[[], object] = lambda: None) -
     with capture_logs() as lines:
         before()
         await settle()
-        outcome = await (stage.live.outcome() if stage.live.ended else stage.end())
+        outcome = await (stage.live.outcome() if stage.live.is_over else stage.end())
     return outcome, list(lines)
 
 

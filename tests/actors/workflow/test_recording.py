@@ -178,7 +178,7 @@ async def test_an_event_that_is_lost_takes_with_it_what_was_recorded_after_it() 
 async def test_an_end_that_cannot_be_recorded_is_told_when_it_is_noted() -> None:
     stage, noted = _full()
     await settle()
-    assert not stage.live.ended
+    assert not stage.live.is_over
 
     noted[0]()
     await settle()
@@ -284,7 +284,7 @@ async def test_the_end_is_not_told_before_the_journal_holds_it() -> None:
 
     stage = Stage(journal=Holds())
     await settle()
-    assert not stage.live.ended
+    assert not stage.live.is_over
     assert stage.tickets.closed
 
     held[0](None)

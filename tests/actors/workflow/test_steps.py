@@ -355,7 +355,7 @@ async def test_a_second_cancel_does_not_wait() -> None:
 
     stage.live.cancel()
     await stage.until(12)
-    assert not stage.live.ended
+    assert not stage.live.is_over
     stage.live.cancel()
     outcome = await stage.end()
 

@@ -250,7 +250,7 @@ async def test_of_two_who_restore_the_same_only_one_does(tmp_path: Path) -> None
     case = goes_on(a_project())
     ticket = Ticket(id=case.ticket_id, text=case.text, workflow="research", options=case.brief)
     async with node_on(tmp_path) as (one, _), node_on(tmp_path) as (other, _):
-        first, second = await one.restore(ticket, case, "R-1"), await other.restore(ticket, case, "R-1")
+        first, second = await one.runs.restore(ticket, case, "R-1"), await other.runs.restore(ticket, case, "R-1")
 
         assert first is not None
         assert second is None
