@@ -62,16 +62,16 @@ def site(latency: float) -> Iterator[int]:
 
 async def query(text: str, sources: Sources, pages: Pages, effects: Effects) -> tuple[float, list[Page]]:
     """Seconds from the question to its pages, and the pages."""
-    purse, began, got = ResearchBudget({"pages": 0, "credits": 0}), time.perf_counter(), list[Page]()
+    budget, began, got = ResearchBudget({"pages": 0, "credits": 0}), time.perf_counter(), list[Page]()
 
     def done(read: Page | FailedSource) -> None:
         if isinstance(read, Page):
             got.append(read)
 
-    found = await sources.for_run(effects, purse).search("rss", text, limit=4 * WANTED, within=15.0)
+    found = await sources.for_run(effects, budget).search("rss", text, limit=4 * WANTED, within=15.0)
     results = [each for each in found if isinstance(each, SearchResult)]
     results.sort(key=lambda each: -each.quality)
-    await pages.for_run(effects, purse).read(
+    await pages.for_run(effects, budget).read(
         results, wanted=WANTED, query=text, within=60.0, done=done, arrived=lambda _: None
     )
     return time.perf_counter() - began, got

@@ -19,7 +19,7 @@ log = structlog.get_logger()
 
 
 class Extractor(Protocol):
-    async def extract(self, urls: Sequence[str], *, within: float, purse: ResearchBudget) -> dict[str, str]:
+    async def extract(self, urls: Sequence[str], *, within: float, budget: ResearchBudget) -> dict[str, str]:
         """
         Get the texts of pages, as Markdown or plain text, by URL. What could not be got is left out.
 
@@ -31,11 +31,11 @@ class Extractor(Protocol):
 class Batch:
     """One call for the likeliest candidates, made when the first of them is read."""
 
-    def __init__(self, extractor: Extractor | None, urls: Sequence[str], within: float, purse: ResearchBudget) -> None:
+    def __init__(self, extractor: Extractor | None, urls: Sequence[str], within: float, budget: ResearchBudget) -> None:
         self._extractor = extractor
         self._urls = tuple(urls[:MOST_URLS]) if extractor is not None else ()
         self._within = within * SHARE
-        self._purse = purse
+        self._budget = budget
         self._call: asyncio.Task[dict[str, str]] | None = None
 
     async def text(self, url: str) -> str | None:
@@ -55,7 +55,7 @@ class Batch:
         assert self._extractor is not None  # noqa: S101 - without one there are no URLs
         try:
             async with asyncio.timeout(self._within):
-                return await self._extractor.extract(self._urls, within=self._within, purse=self._purse)
+                return await self._extractor.extract(self._urls, within=self._within, budget=self._budget)
         except (PortFailed, TimeoutError) as error:
             log.warning("extraction.failed", why=str(error) or "it took too long", pages=len(self._urls))
         except Exception:  # our own crawler reads them all the same

@@ -8,7 +8,7 @@ import structlog
 from actors.evidence.dedup import key_of
 from actors.evidence.sources import FailedSource, Page, SearchResult
 from runtime.crawl.candidate_queue import CandidateQueue, Settled
-from runtime.crawl.duplicates import Fetched, Seen
+from runtime.crawl.duplicates import Fetched, ReadPages
 from runtime.resilience.budget import BudgetExceeded, ResearchBudget
 from runtime.storage.effects import Effects
 
@@ -26,7 +26,7 @@ class BatchReader:
     """Reads until enough are good or the time is up."""
 
     def __init__(
-        self, results: Sequence[SearchResult], wanted: int, effects: Effects, purse: ResearchBudget, seen: Seen,
+        self, results: Sequence[SearchResult], wanted: int, effects: Effects, budget: ResearchBudget, seen: ReadPages,
         begin: Callable[[SearchResult], asyncio.Task[Fetched]], done: Callable[[Page | FailedSource], None],
         arrived: Callable[[Page | FailedSource], None],
     ) -> None:  # fmt: skip
@@ -37,7 +37,7 @@ class BatchReader:
         """
         self._results = results
         self._effects = effects
-        self._purse = purse
+        self._budget = budget
         self._seen = seen
         self._begin = begin
         self._done = done
@@ -87,7 +87,7 @@ class BatchReader:
             self._settle(rank, known)
             return
         try:
-            self._purse.reserve("pages")
+            self._budget.reserve("pages")
         except BudgetExceeded as error:
             order.settled[rank] = Fetched(FailedSource(result.url, "budget", str(error)))
             order.candidates = order.started  # one such line in a report is enough
@@ -147,6 +147,6 @@ class BatchReader:
         """End what is still under way: spares that nobody needs, or everything when the reader was cancelled."""
         for task in self._tasks.values():
             if task.cancel():
-                self._purse.give_back("pages")
+                self._budget.give_back("pages")
         if ending := [*self._tasks.values(), *self._late]:
             await asyncio.wait(ending, timeout=ENDING_SECONDS)

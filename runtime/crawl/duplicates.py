@@ -18,7 +18,7 @@ class Fetched(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     sketch: tuple[int, ...] = ()
 
 
-class Seen:
+class ReadPages:
     """The pages that one research has read."""
 
     def __init__(self) -> None:

@@ -11,7 +11,7 @@ import structlog
 
 from actors.evidence.sources import Reason
 from runtime.crawl.address_policy import Forbidden, guard_sockets, networks, objection
-from runtime.crawl.responses import HEAD, KINDS, FetchError, Kind, is_binary, trouble_of_headers, trouble_of_status
+from runtime.crawl.responses import HEAD, KINDS, FetchError, Kind, error_of_headers, error_of_status, is_binary
 from runtime.resilience.host_limiter import HostLimiter
 from runtime.resilience.retry_after import retry_after
 from runtime.settings import FetchSettings
@@ -137,7 +137,7 @@ class Client:
             try:
                 return await self._request(url, kind)
             except Exception as error:  # what a server can do to a client has no end
-                trouble = _trouble_of(error)
+                trouble = _error_of(error)
                 log.debug("request.failed", url=url, error=f"{type(error).__name__}: {error}"[:ERROR_CHARACTERS])
                 return _Answer(_fail(url, trouble), again=trouble.again)
 
@@ -148,7 +148,7 @@ class Client:
             if status in REDIRECTS and location:
                 return _Answer(FetchResult(url, status), location=location)
             wait = retry_after(response.headers, time.time())
-            if (trouble := trouble_of_status(status, wait)) is not None:
+            if (trouble := error_of_status(status, wait)) is not None:
                 return _Answer(_fail(url, trouble, status, wait or 0.0), again=trouble.again)
             return _Answer(await self._receive(url, kind, response))
 
@@ -156,7 +156,7 @@ class Client:
         most = kind.most_bytes or int(self.settings.page_megabytes * 1e6)
         type_ = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
         disposition = response.headers.get("Content-Disposition", "")
-        trouble = trouble_of_headers(kind, type_, disposition, response.content_length or 0, most)
+        trouble = error_of_headers(kind, type_, disposition, response.content_length or 0, most)
         if trouble is None:
             body = await self._body(response, most)
             if isinstance(body, bytes):
@@ -203,7 +203,7 @@ def _fail(url: str, trouble: FetchError | None, status: int = 0, wait: float = 0
     return FetchResult(url, status, reason=trouble.reason, detail=trouble.detail, retry_after=wait)
 
 
-def _trouble_of(error: Exception) -> FetchError:
+def _error_of(error: Exception) -> FetchError:
     """What a failed request means."""
     import aiohttp
 

@@ -15,9 +15,6 @@ import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from actors.evidence.sources import Page
-from runtime.crawl.extract.extracted import Extracted
-from runtime.crawl.extract.page import extract
 from runtime.processes.atomic_files import folder_for, read_bytes, write_bytes
 from runtime.processes.file_lock import LOOK_SECONDS, take
 from runtime.state_files.file_names import name_of
@@ -67,15 +64,6 @@ def read(folder: Path, sha256: str) -> bytes | None:
     except zlib.error:
         return None
     return body if hashlib.sha256(body).hexdigest() == sha256 else None
-
-
-def extract_again(folder: Path, page: Page, question: str) -> Extracted | None:
-    """The text of a page from what was sent then, without asking its server; nothing when that is not there."""
-    original = page.original
-    body = read(folder, original.sha256) if original is not None else None
-    if original is None or body is None:
-        return None
-    return extract(body, original.charset, original.content_type, page.url, question)
 
 
 def forget(folder: Path, project_ids: Iterable[str]) -> int:

@@ -12,7 +12,7 @@ from runtime.crawl.batch import Batch
 from runtime.crawl.batch_reader import BatchReader
 from runtime.crawl.candidate_queue import SPARES
 from runtime.crawl.crawler import Crawler, is_web
-from runtime.crawl.duplicates import Fetched, Seen
+from runtime.crawl.duplicates import Fetched, ReadPages
 from runtime.search.registry import Sources
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ class Pages:
         """The source that gets texts of pages: it knows the addresses that it found itself."""
         self.extractor = extractor[1] if extractor else None
 
-    def for_run(self, effects: "Effects", purse: "ResearchBudget", project: str = "") -> "RunPages":
+    def for_run(self, effects: "Effects", budget: "ResearchBudget", project: str = "") -> "RunPages":
         """:param project: the research for which what servers send is kept; none: it is not."""
-        return RunPages(self, effects, purse, project)
+        return RunPages(self, effects, budget, project)
 
     async def close(self) -> None:
         """Nothing stays open between two calls; the connections are the client's."""
@@ -46,12 +46,12 @@ class Pages:
 class RunPages:
     """`actors.ports.Fetch` for one research, its deeper rounds included."""
 
-    def __init__(self, shared: Pages, effects: "Effects", purse: "ResearchBudget", project: str = "") -> None:
+    def __init__(self, shared: Pages, effects: "Effects", budget: "ResearchBudget", project: str = "") -> None:
         self._shared = shared
         self._project = project
         self._effects = effects
-        self._purse = purse
-        self._seen: Seen | None = None
+        self._budget = budget
+        self._seen: ReadPages | None = None
 
     async def read(
         self, results: Sequence[SearchResult], *, wanted: int, query: str, within: float,
@@ -72,12 +72,12 @@ class RunPages:
         for each in results:
             first.setdefault(key_of(each.url), each)
         candidates = tuple(first.values())
-        batch = Batch(self._shared.extractor, self._new(candidates[: wanted + SPARES]), within, self._purse)
+        batch = Batch(self._shared.extractor, self._new(candidates[: wanted + SPARES]), within, self._budget)
 
         def begin(result: SearchResult) -> asyncio.Task[Fetched]:
             return asyncio.create_task(self._fetch(result, query, end, batch))
 
-        round_ = BatchReader(candidates, wanted, self._effects, self._purse, self._seen_before(), begin, done, arrived)
+        round_ = BatchReader(candidates, wanted, self._effects, self._budget, self._seen_before(), begin, done, arrived)
         try:
             await round_.run(within)
         except asyncio.CancelledError:
@@ -108,10 +108,10 @@ class RunPages:
             and self._effects.get("fetched", key_of(each.url), Fetched) is None
         ]
 
-    def _seen_before(self) -> Seen:
+    def _seen_before(self) -> ReadPages:
         """The pages that this research has read, also before a crash."""
         if self._seen is None:
-            self._seen = Seen()
+            self._seen = ReadPages()
             taken = {each.key for each in self._effects.all("page", Page | FailedSource) if isinstance(each, Page)}
             for fetched in self._effects.all("fetched", Fetched) if taken else ():
                 if isinstance(fetched.read, Page) and fetched.read.key in taken:

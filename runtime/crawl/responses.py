@@ -56,7 +56,7 @@ _CONTROLS = 0.02
 """Share of control characters above which something is no text."""
 
 
-def trouble_of_status(status: int, wait: float | None) -> FetchError | None:
+def error_of_status(status: int, wait: float | None) -> FetchError | None:
     """
     What a status says against the answer.
 
@@ -78,7 +78,7 @@ def trouble_of_status(status: int, wait: float | None) -> FetchError | None:
     return FetchError("blocked", f"The server refuses to send the page ({status}).")
 
 
-def trouble_of_headers(kind: Kind, content_type: str, disposition: str, size: int, most: int) -> FetchError | None:
+def error_of_headers(kind: Kind, content_type: str, disposition: str, size: int, most: int) -> FetchError | None:
     """What the headers say against the body. `size` is what they declare, in bytes."""
     if content_type and kind.types is not None and not kind.types.fullmatch(content_type):
         return FetchError("binary", f"This is no text to read but {_plain(content_type)}.")

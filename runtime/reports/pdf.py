@@ -70,7 +70,7 @@ class _Writer:
             case o.Remark(text, warns):
                 yield self.paragraph([Span(flat(text))], "warning" if warns else "note")
             case o.Passages(lines, running=True):
-                yield self._styled(" ".join(map(self._running, lines)))
+                yield self._flow(" ".join(map(self._running, lines)))
             case o.Passages(lines):
                 yield from (each for line in lines for each in self._sentence(line))
             case o.Disagreements(pairs):
@@ -92,9 +92,9 @@ class _Writer:
 
     def paragraph(self, spans: Sequence[Span], style: str, *, bullet: str = "") -> Flowable:
         bold = style in {"title", "h2", "h3", "warning", "head"}
-        return self._styled("".join(self._markup(span, bold=bold) for span in spans), style, bullet=bullet)
+        return self._flow("".join(self._markup(span, bold=bold) for span in spans), style, bullet=bullet)
 
-    def _styled(self, markup: str, style: str = "text", *, bullet: str = "") -> Flowable:
+    def _flow(self, markup: str, style: str = "text", *, bullet: str = "") -> Flowable:
         chosen = self._styles[style]
         if len(WIDE.findall(markup)) > 8:  # a script without spaces is broken anywhere
             chosen = ParagraphStyle(f"{style}-wide", parent=chosen, wordWrap="CJK")
@@ -118,7 +118,7 @@ class _Writer:
         said = pieces(line.text)
         first, rest = (self._spans(said[0]), said[1:]) if said and said[0].kind != "code" else ("", said)
         label = self._markup(Span(f"{flat(line.under)}: "), bold=True) if line.under else ""
-        yield self._styled(f"{label}{first} {self._marks(line)}", "item", bullet=bullet)
+        yield self._flow(f"{label}{first} {self._marks(line)}", "item", bullet=bullet)
         yield from (self._piece(piece) for piece in rest)
 
     def _piece(self, piece: Piece) -> Flowable:
@@ -126,9 +126,9 @@ class _Writer:
             case "code":
                 return self._code(piece.text)
             case "item":
-                return self._styled(self._spans(piece), "inner", bullet=piece.mark or "–")
+                return self._flow(self._spans(piece), "inner", bullet=piece.mark or "–")
             case "prose":
-                return self._styled(self._spans(piece), "under")
+                return self._flow(self._spans(piece), "under")
             case _:
                 assert_never(piece.kind)
 
@@ -140,12 +140,12 @@ class _Writer:
     def _pair(self, one: ReportSentence, other: ReportSentence) -> Iterator[Flowable]:
         yield from self._sentence(one)
         yield self.paragraph([Span("against that:")], "against")
-        yield self._styled(self._running(other), "under")
+        yield self._flow(self._running(other), "under")
 
     def _quote(self, line: ReportSentence) -> Iterator[Flowable]:
-        yield self._styled(self._running(line))
+        yield self._flow(self._running(line))
         for piece in pieces(line.quote):
-            yield self._code(piece.text) if piece.kind == "code" else self._styled(self._spans(piece), "quote")
+            yield self._code(piece.text) if piece.kind == "code" else self._flow(self._spans(piece), "quote")
 
     def _grid(self, table: ReportTable) -> Flowable:
         rows = [[self._head(each) for each in table.head]]
@@ -153,7 +153,7 @@ class _Writer:
             rows.append(
                 [
                     self._head(first.text),
-                    *(self._styled(self._running(c), "cell") for c in cells),
+                    *(self._flow(self._running(c), "cell") for c in cells),
                 ]
             )
         share = self._width / (len(table.head) - 0.5)
@@ -204,7 +204,7 @@ class _Writer:
         title = self._markup(Span(flat(listed.title)), bold=True)
         read = self._markup(Span(f"{o.reading(listed)}."))
         digest = self._markup(Span(f"SHA-256 {re.sub(r'[^0-9a-zA-Z]', '', listed.sha256)}"))
-        return self._styled(
+        return self._flow(
             f'<a name="s{listed.number}"/>{title} {self._markup(Span(f"— {publisher(listed.url)}"))}<br/>{place}<br/>'
             f'<font size="8" color="#5d6670">{read}<br/>{digest}</font>',
             "work",

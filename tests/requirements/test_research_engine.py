@@ -22,7 +22,7 @@ from tests.actors.research.test_extractor import Turn
 from tests.clock import hurried
 from tests.fakes import Trusts
 from tests.inquiry import WEB, Inquiry, Reads
-from tests.runtime.crawl.kit import Here, Noted, make_pages, purse, settings
+from tests.runtime.crawl.kit import Here, Noted, budget, make_pages, settings
 from tests.site import Site, site
 
 WORD = re.compile(r"\w+")
@@ -137,7 +137,7 @@ async def top_five(web: Site, folder: Path, here: Here, searching: float, readin
     )  # fmt: skip
     client = Client(FetchSettings(allow=("127.0.0.0/8",)))
     try:
-        pages = make_pages(settings(folder, client.settings), here, client).for_run(Noted(), purse())
+        pages = make_pages(settings(folder, client.settings), here, client).for_run(Noted(), budget())
         known: dict[str, Any] = {
             "text": text, "brief": brief, "plan": plan, "results": found.results, "partial": "",
         }  # fmt: skip

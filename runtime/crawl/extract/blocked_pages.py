@@ -21,7 +21,7 @@ _WALL = any_of(WALLS)
 _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？\n]*")
 
 
-def gate(title: str, shown: str, html: str) -> str:
+def find_bot_challenge(title: str, shown: str, html: str) -> str:
     """
     Why a page is one against robots, in a sentence; empty when it is none.
 
@@ -35,7 +35,7 @@ def gate(title: str, shown: str, html: str) -> str:
     return ""
 
 
-def wall(text: str, shown: str, *, paid: bool) -> str:
+def find_paywall(text: str, shown: str, *, paid: bool) -> str:
     """
     Why a page is a sign to log in or to pay, in a sentence; empty when it is the text.
 
@@ -51,7 +51,7 @@ def wall(text: str, shown: str, *, paid: bool) -> str:
     return ""
 
 
-def thin(text: str, shown: int) -> str:
+def find_shortage(text: str, shown: int) -> str:
     """
     Why a text is too little to count as a page, in a sentence; empty when it counts.
 

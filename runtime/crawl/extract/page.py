@@ -9,7 +9,7 @@ from actors.evidence.entities import entities
 from actors.evidence.sources import PAGE_CHARACTERS
 from actors.evidence.summarize import essential, key_points, summary
 from actors.text.truncate import cut_at_paragraph
-from runtime.crawl.extract.blocked_pages import gate, thin, wall
+from runtime.crawl.extract.blocked_pages import find_bot_challenge, find_paywall, find_shortage
 from runtime.crawl.extract.cleaning import clean, without_programs
 from runtime.crawl.extract.decoding import NoText, decode
 from runtime.crawl.extract.extracted import Extracted
@@ -85,8 +85,8 @@ def _html(html: str, url: str, question: str) -> Extracted:
     if read is None:
         return _describe(_title_of(url), "", question, shown=0)
     about = read.about
-    blocked = gate(about.title, f"{read.shown} {read.notices[:_NOTICES]}", html[:_GATE_MARKUP])
-    walled = "" if blocked else wall(read.text, read.shown, paid=about.paid)
+    blocked = find_bot_challenge(about.title, f"{read.shown} {read.notices[:_NOTICES]}", html[:_GATE_MARKUP])
+    walled = "" if blocked else find_paywall(read.text, read.shown, paid=about.paid)
     return _describe(
         about.title or _title_of(url), read.text, question, shown=len(read.shown), blocked=blocked or walled,
         paywall=bool(walled), canonical=about.canonical, published=about.published, language=about.language,
@@ -96,8 +96,8 @@ def _html(html: str, url: str, question: str) -> Extracted:
 def _plain(text: str, url: str, question: str) -> Extracted:
     found = _MARKDOWN_TITLE.search(text[:4_000])
     title = found.group(1).strip(" #") if found else _title_of(url)
-    blocked = gate(title, text, "")
-    walled = "" if blocked else wall(text, text, paid=False)
+    blocked = find_bot_challenge(title, text, "")
+    walled = "" if blocked else find_paywall(text, text, paid=False)
     return _describe(title, text, question, shown=len(text), blocked=blocked or walled, paywall=bool(walled))
 
 
@@ -108,7 +108,7 @@ def _describe(title: str, text: str, question: str, *, shown: int, **known: Any)
         title=title, text=essential(text, question) if large else cut_at_paragraph(text, PAGE_CHARACTERS),
         full_length=len(text),
         sha256=hash_of(text), sketch=sketch_of(text), summary=summary(text), key_points=key_points(text, question),
-        entities=entities(text), compressed=large, thin=thin(text, shown), **known,
+        entities=entities(text), compressed=large, thin=find_shortage(text, shown), **known,
     )  # fmt: skip
 
 

@@ -47,7 +47,7 @@ class Feeds:
         self.seconds = settings.seconds
         self._client = client
         self._workers = workers
-        self._lines = {
+        self._clients = {
             url: SourceClient(NAME, clock, seconds=settings.seconds, concurrency=2, tries=1) for url in self.urls
         }
         self._places = asyncio.Semaphore(AT_ONCE)
@@ -61,7 +61,7 @@ class Feeds:
 
         :raises PortFailed: with a sentence for the user.
         """
-        return await self._lines[url].ask(lambda left: self._read(url, left), within=within)
+        return await self._clients[url].ask(lambda left: self._read(url, left), within=within)
 
     async def _read(self, url: str, within: float) -> tuple[Entry, ...]:
         if not web_address(url):
@@ -85,7 +85,7 @@ class Feeds:
             raise SourceFailed("broken", f"{NAME} is none that can be understood ({said}).") from error
 
     async def close(self) -> None:
-        for each in self._lines.values():
+        for each in self._clients.values():
             each.close()
 
 

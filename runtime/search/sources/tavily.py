@@ -59,16 +59,18 @@ class Tavily:
 
     def __init__(self, settings: TavilySettings, clock: Clock) -> None:
         self._settings = settings
-        self._line = SourceClient(
+        self._client = SourceClient(
             NAME, clock, seconds=settings.seconds, concurrency=settings.concurrency,
             requests_per_minute=settings.requests_per_minute,
         )  # fmt: skip
         self._loading: asyncio.Future[httpx.AsyncClient] | None = None
 
     def for_run(self, effects: Effects, budget: ResearchBudget) -> Search:  # noqa: ARG002 - its answers are kept for it
-        return functools.partial(self.search, purse=budget)
+        return functools.partial(self.search, budget=budget)
 
-    async def search(self, query: str, *, limit: int, within: float, purse: ResearchBudget) -> tuple[SearchResult, ...]:
+    async def search(
+        self, query: str, *, limit: int, within: float, budget: ResearchBudget
+    ) -> tuple[SearchResult, ...]:
         """
         The hits for a query, best first.
 
@@ -78,7 +80,7 @@ class Tavily:
         asked = shorten(" ".join(query.split()), QUERY_CHARACTERS)
 
         body: Json = {"query": asked, "search_depth": depth, "max_results": min(limit, RESULTS), "include_usage": True}
-        answer = await self._pay("/search", body, CREDITS[depth], purse, within=within)
+        answer = await self._pay("/search", body, CREDITS[depth], budget, within=within)
         hits = [
             validate(
                 "tavily", query, title=each.get("title"), url=each.get("url"), text=each.get("content"),
@@ -88,7 +90,7 @@ class Tavily:
         ]  # fmt: skip
         return tuple(each for each in hits if each is not None)[:limit]
 
-    async def extract(self, urls: Sequence[str], *, within: float, purse: ResearchBudget) -> dict[str, str]:
+    async def extract(self, urls: Sequence[str], *, within: float, budget: ResearchBudget) -> dict[str, str]:
         """
         The text of pages by URL, in Markdown. What Tavily could not read is missing; so is what was not asked for.
 
@@ -97,7 +99,7 @@ class Tavily:
         unique = list(dict.fromkeys(urls))
         batches = [unique[n : n + URLS_A_CALL] for n in range(0, len(unique), URLS_A_CALL)]
         answers = await asyncio.gather(
-            *(self._extract_batch(batch, within, purse) for batch in batches), return_exceptions=True
+            *(self._extract_batch(batch, within, budget) for batch in batches), return_exceptions=True
         )
         failures = [each for each in answers if isinstance(each, BaseException)]
         for failure in failures:
@@ -105,9 +107,9 @@ class Tavily:
                 raise failure
         return {url: text for each in answers if not isinstance(each, BaseException) for url, text in each.items()}
 
-    async def _extract_batch(self, urls: list[str], within: float, purse: ResearchBudget) -> dict[str, str]:
+    async def _extract_batch(self, urls: list[str], within: float, budget: ResearchBudget) -> dict[str, str]:
         body: Json = {"urls": urls, "extract_depth": "basic", "format": "markdown", "include_usage": True}
-        answer = await self._pay(EXTRACT, body, math.ceil(len(urls) / URLS_A_CREDIT), purse, within=within)
+        answer = await self._pay(EXTRACT, body, math.ceil(len(urls) / URLS_A_CREDIT), budget, within=within)
         got: dict[str, str] = {}
         for each in _list_of(answer, "results"):
             url, text = each.get("url"), each.get("raw_content")
@@ -116,27 +118,27 @@ class Tavily:
         return got
 
     async def _pay(
-        self, path: str, body: Json, credits_: int, purse: ResearchBudget, *, within: float
+        self, path: str, body: Json, credits_: int, budget: ResearchBudget, *, within: float
     ) -> Json:  # fmt: skip
         """Make a call whose price is put aside before; what turns out not to be charged is given back."""
 
         async def attempt(seconds: float) -> Json:
             client = await self._load()
-            purse.reserve("credits", credits_)
+            budget.reserve("credits", credits_)
             try:
                 timed = {"timeout": min(60.0, max(1.0, seconds))} if path == EXTRACT else {}
                 answer = await self._post(client, path, {**body, **timed}, seconds)
             except Exception as error:  # what a server can do to a client has no end
                 failure, charged = classify(error)
                 if not charged:
-                    purse.give_back("credits", credits_)
+                    budget.give_back("credits", credits_)
                 raise failure from error
             if not isinstance(answer, dict) or not isinstance(answer.get("results"), list):
                 raise SourceFailed("broken", f"{NAME} sent an answer without results.")
-            purse.give_back("credits", credits_ - _charge_of(answer, credits_))
+            budget.give_back("credits", credits_ - _charge_of(answer, credits_))
             return cast("Json", answer)
 
-        return await self._line.ask(attempt, within=within)
+        return await self._client.ask(attempt, within=within)
 
     async def _post(self, client: "httpx.AsyncClient", path: str, body: Json, seconds: float) -> object:
         """What it answers, read within bounds."""
@@ -164,7 +166,7 @@ class Tavily:
             raise SourceFailed("refused", f"{what}: install again, or check SSL_CERT_FILE.") from error
 
     async def close(self) -> None:
-        self._line.close()
+        self._client.close()
         if self._loading is not None:
             await asyncio.wait([self._loading])
             if self._loading.exception() is None:

@@ -95,7 +95,7 @@ class DuckDuckGo:
 
     def __init__(self, settings: DuckduckgoSettings, clock: Clock) -> None:
         self._workers = Workers(AT_ONCE)
-        self._line = SourceClient(
+        self._client = SourceClient(
             NAME, clock, seconds=settings.seconds, concurrency=AT_ONCE,
             requests_per_minute=settings.requests_per_minute, tries=1,
         )  # fmt: skip
@@ -121,12 +121,12 @@ class DuckDuckGo:
                 raise _failure(answer)
             return answer
 
-        answer = await self._line.ask(call, within=within)
+        answer = await self._client.ask(call, within=within)
         hits = [validate("web", query, title=title, url=url, text=text) for title, url, text in answer.hits]
         return tuple(each for each in hits if each is not None)
 
     async def close(self) -> None:
-        self._line.close()
+        self._client.close()
         self._workers.close()
 
 

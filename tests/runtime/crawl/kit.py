@@ -4,12 +4,16 @@ import asyncio
 import socket
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from actors.evidence.sources import FailedSource, Page, SearchResult
+from runtime.crawl import originals
+from runtime.crawl.extract.extracted import Extracted
+from runtime.crawl.extract.page import extract
 from runtime.crawl.http_client import Bounds, Client
 from runtime.crawl.pages import Pages
 from runtime.processes.pool import Workers
@@ -87,6 +91,15 @@ def settings(folder: Any, fetch: FetchSettings = LOOPBACK, **research: Any) -> S
     )  # fmt: skip
 
 
+def extract_again(folder: Path, page: Page, question: str) -> Extracted | None:
+    """The text of a page from what was sent then, without asking its server; nothing when that is not there."""
+    original = page.original
+    body = originals.read(folder, original.sha256) if original is not None else None
+    if original is None or body is None:
+        return None
+    return extract(body, original.charset, original.content_type, page.url, question)
+
+
 def make_pages(
     settings: Settings, workers: Workers, client: Client, now: Callable[[], float] = time.time
 ) -> Pages:  # fmt: skip
@@ -94,7 +107,7 @@ def make_pages(
     return Pages(Sources(SourcePorts(settings, Knows(), workers, client)), now)
 
 
-def purse(pages: float = 0) -> ResearchBudget:
+def budget(pages: float = 0) -> ResearchBudget:
     return ResearchBudget({"pages": pages, "credits": 0})
 
 
@@ -140,7 +153,7 @@ async def read(
         if then is not None:
             then(each)
 
-    run = pages.for_run(effects, money or purse())
+    run = pages.for_run(effects, money or budget())
     await run.read(
         results(*urls, source=source), wanted=wanted, query="the tidal barrage", within=within, done=done,
         arrived=arrived or (lambda _: None),

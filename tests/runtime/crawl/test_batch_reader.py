@@ -17,7 +17,7 @@ from runtime.storage.effects import SCHEMA, Effects
 from runtime.storage.sqlite.database import Database
 from tests.clock import settle
 from tests.patience import HANGS_SECONDS
-from tests.runtime.crawl.kit import SOON, Heard, Here, make_pages, purse, read, settings
+from tests.runtime.crawl.kit import SOON, Heard, Here, budget, make_pages, read, settings
 from tests.site import Site, site
 from tests.site_pages import ARTICLES
 
@@ -144,7 +144,7 @@ async def test_a_page_that_is_there_shows_at_once_whatever_page_is_slow(
 async def test_whoever_stops_reading_leaves_nothing_behind_and_gets_back_what_was_reserved(
     web: Site, effects: Effects, pages: Pages
 ) -> None:
-    money = purse(10)
+    money = budget(10)
     urls = [web.url(path) for path in ("/silent", "/drip", "/endless-chunks")]
     task = asyncio.create_task(read(pages, effects, urls, money=money))
     async with asyncio.timeout(HANGS_SECONDS):
@@ -184,7 +184,7 @@ async def test_whoever_stops_reading_still_hears_of_what_had_arrived(
 
 
 async def test_at_the_end_of_its_budget_a_reading_has_what_it_has(web: Site, effects: Effects, pages: Pages) -> None:
-    money = purse(3)
+    money = budget(3)
     urls = [web.url(path) for path in TOPICS]
     heard = await read(pages, effects, urls, wanted=6, money=money)
 

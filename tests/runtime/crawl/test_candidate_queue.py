@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from actors.evidence.sources import FailedSource, Page
 from runtime.crawl.candidate_queue import SPARES, CandidateQueue
-from runtime.crawl.duplicates import Fetched, Seen
+from runtime.crawl.duplicates import Fetched, ReadPages
 
 PAGE = Fetched(Page("k", "u", "t", "urls", "text", 4, "hash", "2026-01-01"))
 GONE = Fetched(FailedSource("u", "dead", "Gone."))
@@ -75,7 +75,7 @@ def page(key: str, text: str, url: str = "", canonical: str = "", sketch: tuple[
 
 
 def test_what_is_seen_again_is_named_with_what_it_repeats() -> None:
-    seen, sketch = Seen(), tuple(range(100))
+    seen, sketch = ReadPages(), tuple(range(100))
     seen.add(page("http://a.example/1", "one", canonical="http://a.example/one", sketch=sketch))
 
     again = [
@@ -92,7 +92,7 @@ def test_what_is_seen_again_is_named_with_what_it_repeats() -> None:
 
 
 def test_what_is_new_is_kept_and_what_was_missed_stays_missed() -> None:
-    seen = Seen()
+    seen = ReadPages()
     seen.add(page("http://a.example/1", "one", canonical="http://a.example/"))
     new = page("http://a.example/2", "two", canonical="http://a.example/", sketch=(1, 2, 3))
 

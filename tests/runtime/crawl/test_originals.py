@@ -11,13 +11,13 @@ from structlog.testing import capture_logs
 from actors.evidence.sources import Original, Page
 from runtime.crawl import originals
 from runtime.crawl.http_client import Client
-from runtime.crawl.originals import extract_again, forget, keep
+from runtime.crawl.originals import forget, keep
 from runtime.crawl.pages import Pages
 from runtime.processes.pool import Workers
 from runtime.settings import FetchSettings
 from runtime.storage.effects import Effects
 from tests.research import a_page
-from tests.runtime.crawl.kit import Heard, Here, make_pages, purse, results, settings
+from tests.runtime.crawl.kit import Heard, Here, budget, extract_again, make_pages, results, settings
 from tests.runtime.crawl.test_pages import Service
 from tests.site import Site
 
@@ -31,7 +31,7 @@ def kept(folder: Path) -> list[str]:
 
 async def crawled(pages: Pages, effects: Effects, *urls: str, source: str = "urls", project: str = "T-1") -> list[Page]:
     heard = Heard()
-    run = pages.for_run(effects, purse(), project)
+    run = pages.for_run(effects, budget(), project)
     await run.read(
         results(*urls, source=source), wanted=len(urls), query="the tide", within=30.0, done=heard,
         arrived=lambda _: None,

@@ -208,7 +208,7 @@ class Service:
         self.texts, self.error = texts, error
         self.calls: list[tuple[str, ...]] = []
 
-    async def extract(self, urls: Sequence[str], *, within: float, purse: ResearchBudget) -> dict[str, str]:
+    async def extract(self, urls: Sequence[str], *, within: float, budget: ResearchBudget) -> dict[str, str]:
         self.calls.append(tuple(urls))
         await asyncio.sleep(0)
         if self.error is not None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.crawl.responses import KINDS, is_binary, trouble_of_headers, trouble_of_status
+from runtime.crawl.responses import KINDS, error_of_headers, error_of_status, is_binary
 
 TEXT = KINDS["text"]
 
@@ -12,7 +12,7 @@ TEXT = KINDS["text"]
 @pytest.mark.req("RE-4")
 @given(st.integers(100, 999), st.none() | st.floats(0, 1e6))
 def test_every_status_but_success_has_a_reason_and_a_sentence(status: int, wait: float | None) -> None:
-    trouble = trouble_of_status(status, wait)
+    trouble = error_of_status(status, wait)
 
     assert (trouble is None) == (200 <= status < 300)
     if trouble is not None:
@@ -33,7 +33,7 @@ def test_every_status_but_success_has_a_reason_and_a_sentence(status: int, wait:
 def test_a_status_tells_why_and_whether_a_second_try_may_help(
     status: int, wait: float | None, reason: str, again: bool
 ) -> None:
-    trouble = trouble_of_status(status, wait)
+    trouble = error_of_status(status, wait)
 
     assert trouble is not None
     assert (trouble.reason, trouble.again) == (reason, again)
@@ -46,7 +46,7 @@ def test_a_status_tells_why_and_whether_a_second_try_may_help(
      "application/octet-stream", "text/css", "text/javascript", "multipart/form-data", "nonsense", "a/b\x1b[31m"],
 )  # fmt: skip
 def test_types_that_are_no_text_are_skipped(type_: str) -> None:
-    trouble = trouble_of_headers(TEXT, type_, "", 0, 1000)
+    trouble = error_of_headers(TEXT, type_, "", 0, 1000)
 
     assert trouble is not None
     assert trouble.reason == "binary"
@@ -58,22 +58,22 @@ def test_types_that_are_no_text_are_skipped(type_: str) -> None:
     ["", "text/html", "text/plain", "text/markdown", "application/xhtml+xml", "application/xml", "application/json"],
 )
 def test_types_that_are_text_are_read(type_: str) -> None:
-    assert trouble_of_headers(TEXT, type_, "inline", 1000, 1000) is None
+    assert error_of_headers(TEXT, type_, "inline", 1000, 1000) is None
 
 
 @pytest.mark.parametrize(
     "type_", ["application/rss+xml", "application/atom+xml", "text/xml", "text/html", "text/plain"]
 )
 def test_a_feed_may_call_itself_what_feeds_do(type_: str) -> None:
-    assert trouble_of_headers(KINDS["feed"], type_, "", 0, 1000) is None
+    assert error_of_headers(KINDS["feed"], type_, "", 0, 1000) is None
 
 
 def test_a_download_and_a_monster_are_no_pages() -> None:
-    download = trouble_of_headers(TEXT, "text/html", ' Attachment; filename="x"', 0, 1000)
-    monster = trouble_of_headers(TEXT, "text/html", "", 4001, 1000)
+    download = error_of_headers(TEXT, "text/html", ' Attachment; filename="x"', 0, 1000)
+    monster = error_of_headers(TEXT, "text/html", "", 4001, 1000)
 
     assert [each.reason for each in (download, monster) if each] == ["binary", "too_large"]
-    assert trouble_of_headers(TEXT, "text/html", "", 4000, 1000) is None
+    assert error_of_headers(TEXT, "text/html", "", 4000, 1000) is None
 
 
 @pytest.mark.req("RE-7")

@@ -15,33 +15,33 @@ from runtime.storage.sqlite.database import Database
 
 @given(st.integers(1, 20), st.lists(st.integers(1, 5), max_size=40))
 def test_never_more_is_reserved_than_there_is(limit: int, amounts: list[int]) -> None:
-    purse = ResearchBudget({"pages": limit, "credits": 0})
+    budget = ResearchBudget({"pages": limit, "credits": 0})
     for amount in amounts:
         with contextlib.suppress(BudgetExceeded):
-            purse.reserve("pages", amount)
-        purse.reserve("credits", amount)  # no limit
-    assert purse.spent("pages") <= limit
-    assert purse.spent("credits") == sum(amounts)
+            budget.reserve("pages", amount)
+        budget.reserve("credits", amount)  # no limit
+    assert budget.spent("pages") <= limit
+    assert budget.spent("credits") == sum(amounts)
 
 
 def test_what_was_not_needed_can_be_used_again() -> None:
-    purse = ResearchBudget({"pages": 1})
-    purse.reserve("pages")
-    purse.give_back("pages")
-    purse.give_back("pages")
-    purse.reserve("pages")
+    budget = ResearchBudget({"pages": 1})
+    budget.reserve("pages")
+    budget.give_back("pages")
+    budget.give_back("pages")
+    budget.reserve("pages")
     with pytest.raises(BudgetExceeded, match=r"raise \[research\] pages"):
-        purse.reserve("pages")
+        budget.reserve("pages")
 
 
 async def test_a_research_that_is_resumed_goes_on_with_what_is_left(tmp_path: Path) -> None:
     # given
     database = Database(tmp_path / "t.db", SCHEMA)
-    purse = ResearchBudget({"pages": 3, "credits": 10}, Effects(database, "R-1"))
-    purse.reserve("pages")
-    purse.reserve("pages")
-    purse.give_back("pages")
-    purse.reserve("credits", 10)
+    budget = ResearchBudget({"pages": 3, "credits": 10}, Effects(database, "R-1"))
+    budget.reserve("pages")
+    budget.reserve("pages")
+    budget.give_back("pages")
+    budget.reserve("credits", 10)
     ModelAccount(Effects(database, "R-1")).note(Spent(1, 120, 30, estimated=True))
     ModelAccount(Effects(database, "R-1")).note(Spent(1, 80, 10))
     database.close()

@@ -38,7 +38,7 @@ LONG = 6000.0
 """Seconds of the hasty clock: a minute of ours."""
 
 
-def purse(credits_: float = 0) -> ResearchBudget:
+def budget(credits_: float = 0) -> ResearchBudget:
     return ResearchBudget({"pages": 0, "credits": credits_})
 
 
@@ -54,7 +54,7 @@ async def tavily(*script: Step, **settings: Any) -> AsyncIterator[tuple[Tavily, 
 
 
 async def search(client: Tavily, query: str = "tea", spent: ResearchBudget | None = None) -> tuple[SearchResult, ...]:
-    return await client.search(query, limit=5, within=LONG, purse=spent or purse())
+    return await client.search(query, limit=5, within=LONG, budget=spent or budget())
 
 
 @pytest.mark.req("PR-11", "PR-4")
@@ -85,7 +85,7 @@ async def test_what_comes_is_data_and_only_what_can_be_shown_and_read_is_kept() 
     odd = [None, 7, "text", {}, {"url": 5}, {"url": ["https://a.example/"]}]
     good = hit(PAGE, "T\x1b[31mi\u202et\nle" + "e" * 9000, "a\x00b " * 90_000, score="1e9", published_date={"a": 1})
     async with tavily(finds(*bad, *odd, good)) as (client, _):
-        results = await client.search("tea", limit=20, within=LONG, purse=purse())
+        results = await client.search("tea", limit=20, within=LONG, budget=budget())
 
     (only,) = results
     assert only.url == PAGE
@@ -144,7 +144,7 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
 async def test_every_failure_is_one_sentence_and_only_what_may_have_been_charged_is_counted(fault: Any) -> None:
     step, kind, said, charged = fault
-    spent = purse()
+    spent = budget()
     async with tavily(step) as (client, server):
         with pytest.raises(SourceFailed) as caught:
             await search(client, spent=spent)
@@ -162,7 +162,7 @@ async def test_every_failure_is_one_sentence_and_only_what_may_have_been_charged
 
 
 async def test_one_failure_is_made_good_by_a_second_try() -> None:
-    spent = purse()
+    spent = budget()
     async with tavily(fails(500), finds(hit(PAGE))) as (client, server):
         results = await search(client, spent=spent)
 
@@ -230,7 +230,7 @@ async def test_after_three_equal_failures_tavily_is_left_alone() -> None:
 
 async def test_an_empty_purse_keeps_the_question_at_home() -> None:
     async with tavily(finds(hit(PAGE), credits_=1), search_depth="advanced") as (client, server):
-        spent = purse(2)
+        spent = budget(2)
         await search(client, spent=spent)
         with pytest.raises(BudgetExceeded, match="raise \\[research\\] credits"):
             await search(client, "more", spent)
@@ -244,7 +244,7 @@ async def test_an_empty_purse_keeps_the_question_at_home() -> None:
     [(0, 0), (1, 1), (None, 1), (99, 1), (-5, 1), ("1", 1), (10**30, 1), (0.5, 1), (True, 1), (float("nan"), 1)],
 )
 async def test_what_tavily_says_that_it_charged_is_believed_within_reason(said: Any, counted: int) -> None:
-    spent = purse()
+    spent = budget()
     async with tavily(finds(hit(PAGE), credits_=said)) as (client, _):
         await search(client, spent=spent)
 
@@ -255,9 +255,9 @@ async def test_what_tavily_says_that_it_charged_is_believed_within_reason(said: 
 async def test_pages_are_read_twenty_at_a_call_and_what_failed_is_missing() -> None:
     urls = [f"https://a.example/{n}" for n in range(45)]
     texts = {url: f"# Page {url}" for url in urls[1:]}
-    spent = purse()
+    spent = budget()
     async with tavily(extracts(texts, besides=["https://evil.example/"])) as (client, server):
-        got = await client.extract([*urls, urls[3]], within=LONG, purse=spent)
+        got = await client.extract([*urls, urls[3]], within=LONG, budget=spent)
 
     assert got == texts
     assert sorted(len(body["urls"]) for _, body in server.asked) == [5, 20, 20]
@@ -268,7 +268,7 @@ async def test_pages_are_read_twenty_at_a_call_and_what_failed_is_missing() -> N
 async def test_a_call_that_fails_takes_no_other_with_it() -> None:
     urls = [f"https://a.example/{n}" for n in range(40)]
     async with tavily(fails(401), extracts(dict.fromkeys(urls, "Text."))) as (client, _):
-        got = await client.extract(urls, within=LONG, purse=purse())
+        got = await client.extract(urls, within=LONG, budget=budget())
 
     assert len(got) == 20
 
@@ -276,13 +276,13 @@ async def test_a_call_that_fails_takes_no_other_with_it() -> None:
 async def test_when_no_call_comes_to_anything_it_says_why() -> None:
     async with tavily(fails(432)) as (client, _):
         with pytest.raises(PortFailed, match="credits"):
-            await client.extract([f"https://a.example/{n}" for n in range(40)], within=LONG, purse=purse())
+            await client.extract([f"https://a.example/{n}" for n in range(40)], within=LONG, budget=budget())
 
 
 @pytest.mark.parametrize("raw", [None, "", "  \n ", 7, ["text"]])
 async def test_a_page_without_text_was_not_read(raw: Any) -> None:
     async with tavily(answers({"results": [{"url": PAGE, "raw_content": raw}], "failed_results": []})) as (client, _):
-        assert await client.extract([PAGE], within=LONG, purse=purse()) == {}
+        assert await client.extract([PAGE], within=LONG, budget=budget()) == {}
 
 
 async def test_whoever_gives_up_waiting_ends_the_call() -> None:
@@ -307,7 +307,7 @@ async def test_whoever_gives_up_waiting_ends_the_call() -> None:
     ],
 )
 async def test_what_the_network_does_is_told_apart(error: Exception, said: str, charged: int) -> None:
-    spent = purse()
+    spent = budget()
     client = Tavily(TavilySettings(api_key=KEY, base_url="http://tavily.example", seconds=600.0), Hasty())
     with respx.mock(base_url="http://tavily.example") as routes:
         route = routes.post("/search").mock(side_effect=error)
