@@ -12,6 +12,7 @@ from actors.text.urls import web_address
 TITLE_CHARACTERS = 300
 SUMMARY_CHARACTERS = 199
 KEY_POINTS = 4
+DETAIL_CHARACTERS = 200
 TEXT_CHARACTERS = 20_000
 """Longer texts are not even looked at beyond this."""
 
@@ -58,6 +59,12 @@ def line(text: object, most: int) -> str:
 
 def _seen(word: str) -> str:
     return "".join(c for c in word if unicodedata.category(c) not in _UNSEEN)
+
+
+def quote_error(said: object, secret: str = "") -> str:
+    """What a service says of an error, as a short piece of a sentence that never shows the secret."""
+    text = line(said, 10 * DETAIL_CHARACTERS)
+    return shorten(text.replace(secret, "***") if secret else text, DETAIL_CHARACTERS).rstrip(".")
 
 
 def day(text: object) -> str:

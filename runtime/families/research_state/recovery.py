@@ -20,6 +20,7 @@ from actors.research.models import ResearchOptions
 from actors.research.workflow import RESEARCH, ResearchCase
 from runtime.families.research_state.project import OVER, Project
 from runtime.families.research_state.state_file import parse_beginning, parse_state
+from runtime.messages import pluralize
 from runtime.processes.atomic_files import read_start, read_whole
 from runtime.processes.pool import WorkError
 from runtime.state_files import backups
@@ -216,11 +217,7 @@ def _run_of(project: Project) -> str:
 
 def _summarize(project: Project) -> str:
     case = project.case
-    return f"with {_count(len(case.pages), 'page')} and {_count(len(case.learnings), 'learning')}"
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+    return f"with {pluralize(len(case.pages), 'page')} and {pluralize(len(case.learnings), 'learning')}"
 
 
 UNFINISHED = f"{__name__}:{find_unfinished.__name__}"

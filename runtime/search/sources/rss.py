@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 from actors.evidence.result_scoring import match, weights
 from actors.evidence.sources import FailedSource, SearchResult
 from actors.ports import PortFailed
-from actors.text.truncate import shorten
 from actors.text.urls import web_address
 from bus import Clock
 from runtime.messages import redact
 from runtime.processes.pool import Workers, WorkFailed, WorkTimedOut
 from runtime.resilience.budget import ResearchBudget
 from runtime.search.feed_parser import Entry
-from runtime.search.results import line, validate
+from runtime.search.results import quote_error, validate
 from runtime.search.source import Search, Source, SourcePorts
 from runtime.search.source_client import Kind, SourceClient, SourceFailed
 from runtime.settings import FeedsSettings, Settings
@@ -33,7 +32,6 @@ READ_SECONDS = 5.0
 """A feed of 2 MB takes a tenth of a second."""
 LEAST_MATCH = 0.3
 """Of the question's words, by weight: entries that have less of them are on something else."""
-DETAIL_CHARACTERS = 200
 
 
 NONE_READ = "None of the feeds could be read: look at the reasons, and at [feeds] urls."
@@ -81,8 +79,9 @@ class Feeds:
         except WorkTimedOut:
             raise SourceFailed("broken", f"{NAME} takes too long to understand.") from None
         except WorkFailed as error:
-            said = shorten(line(str(error), 10 * DETAIL_CHARACTERS), DETAIL_CHARACTERS).rstrip(".")
-            raise SourceFailed("broken", f"{NAME} is none that can be understood ({said}).") from error
+            raise SourceFailed(
+                "broken", f"{NAME} is none that can be understood ({quote_error(str(error))})."
+            ) from error
 
     async def close(self) -> None:
         for each in self._clients.values():

@@ -14,7 +14,7 @@ from actors.text.truncate import shorten
 from bus import Clock
 from runtime.resilience.budget import ResearchBudget
 from runtime.resilience.retry_after import retry_after
-from runtime.search.results import line, validate
+from runtime.search.results import quote_error, validate
 from runtime.search.source import Search, Source, SourcePorts
 from runtime.search.source_client import Kind, SourceClient, SourceFailed
 from runtime.settings import Settings, TavilySettings
@@ -34,7 +34,6 @@ URLS_A_CALL = 20
 URLS_A_CREDIT = 5
 CREDITS = {"basic": 1, "advanced": 2}
 ANSWER_BYTES = 8_000_000
-DETAIL_CHARACTERS = 200
 
 Json = Mapping[str, Any]
 """As it came: everything in it is checked before it is used."""
@@ -228,8 +227,7 @@ def _detail(content: bytearray, key: str) -> str:
         said = said.get("message") if isinstance(said, dict) else said
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return ""
-    text = line(said, 10 * DETAIL_CHARACTERS)
-    return shorten(text.replace(key, "***") if key else text, DETAIL_CHARACTERS).rstrip(".")
+    return quote_error(said, key)
 
 
 def _list_of(answer: Json, name: str) -> list[Json]:

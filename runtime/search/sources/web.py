@@ -10,11 +10,10 @@ from typing import Any, Literal
 import msgspec
 
 from actors.evidence.sources import SearchResult
-from actors.text.truncate import shorten
 from bus import Clock
 from runtime.processes.pool import Workers, WorkFailed, WorkTimedOut
 from runtime.resilience.budget import ResearchBudget
-from runtime.search.results import line, validate
+from runtime.search.results import quote_error, validate
 from runtime.search.source import Search, Source
 from runtime.search.source_client import SourceClient, SourceFailed
 from runtime.settings import DuckduckgoSettings
@@ -29,7 +28,6 @@ OTHERS_SECONDS = 3.0
 LAST_SHARE = 0.05
 """Of the time: for the answer's way back, before the process is killed."""
 AT_ONCE = 2
-DETAIL_CHARACTERS = 200
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -139,12 +137,8 @@ def _failure(answer: Answer) -> SourceFailed:
         case "timed_out":
             return SourceFailed("timed_out", f"{NAME} did not answer in time.")
         case "broken":
-            return SourceFailed("broken", f"The search with {NAME} broke down ({_short(answer.detail)}).")
-    return SourceFailed("unreachable", f"{NAME} cannot be searched ({_short(answer.detail)}): check the network.")
-
-
-def _short(said: object) -> str:
-    return shorten(line(str(said), 10 * DETAIL_CHARACTERS), DETAIL_CHARACTERS).rstrip(".")
+            return SourceFailed("broken", f"The search with {NAME} broke down ({quote_error(answer.detail)}).")
+    return SourceFailed("unreachable", f"{NAME} cannot be searched ({quote_error(answer.detail)}): check the network.")
 
 
 SOURCE = Source(
