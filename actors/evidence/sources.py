@@ -32,7 +32,7 @@ class SearchResult(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     key_points: tuple[str, ...] = ()
     """At most 4."""
     quality: float = 0.0
-    """0 to 1, as `quality.py` scores it."""
+    """0 to 1, as `result_scoring.py` scores it."""
     query: str = ""
     """The query that found it first."""
     published: str = ""
@@ -72,7 +72,7 @@ class Page(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag=True):
     """A source that was really read: its cleaned text and what is known of it."""
 
     key: str
-    """Its identity, which passages carry as their `source`: see `identity.key_of`."""
+    """Its identity, which passages carry as their `source`: see `dedup.key_of`."""
     url: str
     """Where it was read, redirects followed."""
     title: str

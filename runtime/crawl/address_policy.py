@@ -73,11 +73,11 @@ def objection(url: str, allow: tuple[Network, ...]) -> str:
         parts = urlsplit(url)
         host, _ = (parts.hostname or "").rstrip(".").lower(), parts.port
     except ValueError:
-        return "This is no address of the web."
+        return "This is not a web address."
     if parts.scheme not in {"http", "https"}:
         return "Only addresses that begin with http:// or https:// are read."
     if not host or any(each.isspace() or not each.isprintable() for each in url):
-        return "This is no address of the web."
+        return "This is not a web address."
     if parts.username is not None or parts.password is not None:
         return "Addresses with a user name or password in them are not read."
     if len(url) > URL_CHARACTERS:

@@ -1,4 +1,4 @@
-"""A client for addresses that strangers name: safe by construction, for pages, feeds and robots.txt alike."""
+"""The HTTP client for addresses from outside, safe against what they may lead to: pages, feeds and robots.txt alike."""
 
 import asyncio
 import time
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 ERROR_CHARACTERS = 300
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
-BINARY = FetchError("binary", "This is no text to read, whatever the server calls it.")
+BINARY = FetchError("binary", "This is not text, whatever the server says.")
 Hop = Callable[[str], Awaitable[str]]
 """Says of a URL why it must not be asked for, in a sentence; empty when it may."""
 
@@ -116,9 +116,9 @@ class Client:
             if said := objection(url, self._allow):
                 return _Answer(_fail(url, FetchError("refused", said)))
             if url in asked:
-                return _Answer(_fail(url, FetchError("unreachable", "The page sends its reader round in a circle.")))
+                return _Answer(_fail(url, FetchError("unreachable", "The page redirects in a circle.")))
             if len(asked) > self.settings.redirects:
-                return _Answer(_fail(url, FetchError("unreachable", "The page sends its reader on too many times.")))
+                return _Answer(_fail(url, FetchError("unreachable", "Too many redirects.")))
             if hop is not None and (said := await hop(url)):
                 return _Answer(_fail(url, FetchError("robots", said)))
             asked.add(url)
@@ -128,7 +128,9 @@ class Client:
             try:
                 url = urljoin(url, answer.location.strip().replace(" ", "%20")).partition("#")[0]
             except ValueError:
-                return _Answer(_fail(url, FetchError("refused", "The page sends its reader to no address of the web.")))
+                return _Answer(
+                    _fail(url, FetchError("refused", "The page redirects to something that is not a web address."))
+                )
 
     async def _ask(self, url: str, kind: Kind) -> _Answer:
         """One request, within its host's limits."""
@@ -208,15 +210,15 @@ def _error_of(error: Exception) -> FetchError:
     import aiohttp
 
     kinds: dict[type[Exception], FetchError] = {
-        TimeoutError: FetchError("timed_out", "The server is silent for too long."),
-        aiohttp.ClientSSLError: FetchError("unreachable", "The server's certificate or encryption is not in order."),
+        TimeoutError: FetchError("timed_out", "The server did not answer in time."),
+        aiohttp.ClientSSLError: FetchError("unreachable", "The server's certificate or encryption is not valid."),
         aiohttp.ClientConnectorDNSError: FetchError("unreachable", "No server has this name.", again=True),
         aiohttp.ClientConnectorError: FetchError("unreachable", "The server cannot be reached.", again=True),
-        aiohttp.ServerConnectionError: FetchError("unreachable", "The server hung up.", again=True),
-        aiohttp.ClientPayloadError: FetchError("unreachable", "The page arrived damaged or not as a whole."),
-        aiohttp.InvalidURL: FetchError("refused", "This is no address of the web."),
-        ValueError: FetchError("refused", "This is no address of the web."),
-        OSError: FetchError("unreachable", "The connection to the server broke.", again=True),
+        aiohttp.ServerConnectionError: FetchError("unreachable", "The server closed the connection.", again=True),
+        aiohttp.ClientPayloadError: FetchError("unreachable", "The page arrived damaged or incomplete."),
+        aiohttp.InvalidURL: FetchError("refused", "This is not a web address."),
+        ValueError: FetchError("refused", "This is not a web address."),
+        OSError: FetchError("unreachable", "The connection to the server was lost.", again=True),
     }
     if Forbidden.MARK in str(getattr(error, "os_error", error)):  # of several addresses it is one text
         return FetchError("refused", "The address leads into a network that is not public: see [fetch] allow.")

@@ -81,7 +81,7 @@ def error_of_status(status: int, wait: float | None) -> FetchError | None:
 def error_of_headers(kind: Kind, content_type: str, disposition: str, size: int, most: int) -> FetchError | None:
     """What the headers say against the body. `size` is what they declare, in bytes."""
     if content_type and kind.types is not None and not kind.types.fullmatch(content_type):
-        return FetchError("binary", f"This is no text to read but {_plain(content_type)}.")
+        return FetchError("binary", f"This is {_plain(content_type)}, not text.")
     if disposition.strip().lower().startswith("attachment"):
         return FetchError("binary", "This is a file to download, not a page.")
     if size > most * DECLARED:

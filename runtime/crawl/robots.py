@@ -74,6 +74,6 @@ class Robots:
         got = await self._client.get(f"{origin}/robots.txt", within=within, types="robots")
         fault = got.status >= 500 or got.reason == "timed_out"
         # Without a robots.txt all may be read; a site that cannot be reached says so itself when its page is asked for.
-        site.said = "The site could not say what may be read: its robots.txt is out of order." if fault else ""
+        site.said = "The site's robots.txt could not be fetched, so nothing of the site is read." if fault else ""
         site.body = b"" if got.reason else got.body
         site.until = asyncio.get_running_loop().time() + (FAULT_SECONDS if got.reason else KEPT_SECONDS)

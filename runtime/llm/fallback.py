@@ -1,4 +1,4 @@
-"""An answer in any case: when the configured model fails, a lesser one answers in the time left, and says so."""
+"""When the configured model fails, a lesser one answers in the time that is left, and says so."""
 
 from typing import TypeVar
 

@@ -1,4 +1,4 @@
-"""Fails at once what is bound to fail, so that a service which is gone holds nobody up."""
+"""Refuses calls that are bound to fail, so that nobody waits for a service which is gone."""
 
 from actors.ports import PortFailed
 from bus import Clock

@@ -1,4 +1,4 @@
-"""What a source returned, made fit for use: it comes from strangers, whatever it says."""
+"""Cleans what a source returned: it comes from strangers, whatever it says."""
 
 import re
 import unicodedata
@@ -24,7 +24,7 @@ def validate(
     source: str, query: str, *, title: object, url: object, text: object = "", quality: object = 0.0,
     published: object = "",
 ) -> SearchResult | None:  # fmt: skip
-    """One hit as a result, cleaned and cut; None when its URL is none that may be shown or read."""
+    """One hit as a result, cleaned and cut; None when its URL may not be shown or read."""
     address = web_address(url)
     if not address:
         return None

@@ -1,4 +1,4 @@
-"""The line to one source: its places, its rate, its deadline, and rest for a source that keeps failing."""
+"""A client for one source: how many calls at once, its rate, its deadline, and a rest when it keeps failing."""
 
 from collections.abc import Awaitable, Callable
 from typing import Literal, TypeVar

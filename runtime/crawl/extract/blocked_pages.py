@@ -1,11 +1,11 @@
-"""Pages that stand in the place of the text: robots' gates and paywalls, known by structure, words and length."""
+"""Bot checks, paywalls and pages with too little text, told by their structure, words and length."""
 
 import re
 
 from runtime.crawl.extract.patterns import CHALLENGES, GATE_TITLES, GATES, WALLS, any_of
 
 GATE_CHARACTERS = 1_500
-"""What shows more text than this is no gate against robots: it may well be an article about them."""
+"""A page that shows more text than this is no bot check: it may well be an article about them."""
 WALLED_CHARACTERS = 2_500
 """A page that says it is not free, and of which less than this could be read, shows its beginning only."""
 THIN_CHARACTERS = 250
@@ -23,7 +23,7 @@ _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？\n]*")
 
 def find_bot_challenge(title: str, shown: str, html: str) -> str:
     """
-    Why a page is one against robots, in a sentence; empty when it is none.
+    Why a page is a bot check, in a sentence; empty when it is not.
 
     :param shown: all text that it shows, and what it tells browsers without JavaScript.
     """
@@ -31,13 +31,13 @@ def find_bot_challenge(title: str, shown: str, html: str) -> str:
         return ""
     titled, words, marked = _GATE_TITLE.match(title), _GATE.search(shown), _CHALLENGE.search(html)
     if (titled and (words or marked or len(shown) < THIN_CHARACTERS)) or (words and (marked or _mostly(_GATE, shown))):
-        return "The site shows a page against robots instead of the text."
+        return "The site shows a bot check instead of the text."
     return ""
 
 
 def find_paywall(text: str, shown: str, *, paid: bool) -> str:
     """
-    Why a page is a sign to log in or to pay, in a sentence; empty when it is the text.
+    Why a page is a paywall or a log-in, in a sentence; empty when it is the text.
 
     :param text: the main text; :param shown: all text of the page; :param paid: the page says that it is not free.
     """

@@ -1,4 +1,4 @@
-"""Extracted text is held to be free of scripts, styles, navigation and advertisements (RE-3), whoever extracted it."""
+"""Takes scripts, styles, navigation and advertisements out of extracted text (RE-3), whoever extracted it."""
 
 import re
 import unicodedata

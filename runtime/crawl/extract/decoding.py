@@ -35,7 +35,7 @@ def decode(body: bytes, charset: str) -> str:
     """
     wide = _find_wide(body)
     if not wide and is_binary(body):
-        raise NoText("The file is no text, although its server calls it one.")
+        raise NoText("The file is not text, although its server says so.")
     if encoding := wide or next((encoding for mark, encoding in _MARKS if body.startswith(mark)), ""):
         return body.decode(encoding, "replace")
     for encoding in _declared_encodings(body, charset):

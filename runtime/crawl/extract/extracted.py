@@ -14,9 +14,9 @@ class Extracted(msgspec.Struct, frozen=True, omit_defaults=True):
     full_length: int
     """Characters before that."""
     sha256: str
-    """`identity.hash_of` the whole text."""
+    """`dedup.hash_of` the whole text."""
     sketch: tuple[int, ...] = ()
-    """`identity.sketch_of` the whole text, for near duplicates."""
+    """`dedup.sketch_of` the whole text, for near duplicates."""
     summary: str = ""
     key_points: tuple[str, ...] = ()
     entities: Entities = Entities()

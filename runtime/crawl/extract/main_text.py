@@ -17,7 +17,7 @@ def main_text(html: str, url: str, *, shown: int, forum: bool) -> str:
     """
     Markdown without scripts, styles and what surrounds the text; empty when there is none.
 
-    :param html: tamed before (`guard.tamed`).
+    :param html: from `sanitize_html`.
     :param shown: characters that the page shows in all.
     :param forum: it is a thread, whose comments are the text.
     """

@@ -40,7 +40,7 @@ class PageMetadata(NamedTuple):
 
 
 def parse(html: str) -> HtmlElement | None:
-    """The tree of a page that was tamed before; None when there is nothing in it."""
+    """The tree of a page that `sanitize_html` has seen; None when there is nothing in it."""
     try:
         text = re.sub(r"^\s*<\?xml[^>]{0,200}\?>", "", html)
         return parser.document_fromstring(text) if text.strip() else None

@@ -1,4 +1,4 @@
-"""Hostile HTML is tamed before any parser sees it: parsers are quadratic in attributes and depth, and hold the GIL."""
+"""Cuts hostile HTML down before a parser sees it: parsers are quadratic in attributes and depth, and hold the GIL."""
 
 import re
 from collections import Counter

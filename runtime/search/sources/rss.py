@@ -63,7 +63,7 @@ class Feeds:
 
     async def _read(self, url: str, within: float) -> tuple[Entry, ...]:
         if not web_address(url):
-            raise SourceFailed("refused", f"{NAME} has no address of the web: mend [feeds] urls.", reason="refused")
+            raise SourceFailed("refused", f"{NAME} has no web address: correct [feeds] urls.", reason="refused")
         async with self._places:
             got = await self._client.get(url, within=within, types="feed")
         if got.reason is not None:
@@ -77,11 +77,9 @@ class Feeds:
                 READ, got.body, got.charset, got.url, within=min(within, READ_SECONDS), returns=tuple[Entry, ...]
             )
         except WorkTimedOut:
-            raise SourceFailed("broken", f"{NAME} takes too long to understand.") from None
+            raise SourceFailed("broken", f"{NAME} takes too long to parse.") from None
         except WorkFailed as error:
-            raise SourceFailed(
-                "broken", f"{NAME} is none that can be understood ({quote_error(str(error))})."
-            ) from error
+            raise SourceFailed("broken", f"{NAME} cannot be parsed ({quote_error(str(error))}).") from error
 
     async def close(self) -> None:
         for each in self._clients.values():

@@ -227,7 +227,7 @@ async def test_encryption_that_fails_is_told(client: Client) -> None:
     async with server:
         got = await client.get(f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/", within=WITHIN)
 
-    assert (got.reason, got.detail) == ("unreachable", "The server's certificate or encryption is not in order.")
+    assert (got.reason, got.detail) == ("unreachable", "The server's certificate or encryption is not valid.")
 
 
 async def test_a_server_that_is_not_there_is_told(web: Site, client: Client) -> None:

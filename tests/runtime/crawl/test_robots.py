@@ -44,7 +44,7 @@ async def test_without_one_all_may_be_read(web: Site, client: Client, here: Here
 async def test_a_site_that_cannot_say_its_rules_is_not_read(web: Site, client: Client, here: Here) -> None:
     ruled(web, "", "500 Oops")
 
-    assert "out of order" in await Robots(client, here).objection(web.url("/article"))
+    assert "could not be fetched" in await Robots(client, here).objection(web.url("/article"))
 
 
 async def test_a_site_that_cannot_be_reached_says_so_itself(client: Client, here: Here) -> None:

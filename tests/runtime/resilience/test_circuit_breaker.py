@@ -1,4 +1,4 @@
-"""What is bound to fail fails at once, until somebody has looked again."""
+"""Calls that are bound to fail are refused, until one call has shown that the service is back."""
 
 import pytest
 

@@ -28,7 +28,7 @@ GATES = [
 def test_gates_against_robots_are_known(html: str) -> None:
     found = read(f"<html><body>{html}</body></html>")
 
-    assert found.blocked == "The site shows a page against robots instead of the text."
+    assert found.blocked == "The site shows a bot check instead of the text."
     assert not found.paywall
 
 

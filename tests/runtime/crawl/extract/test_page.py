@@ -189,7 +189,7 @@ def test_what_is_no_text_is_refused_under_whatever_name(body: bytes) -> None:
     found = read(body)
 
     assert found.text == ""
-    assert found.thin == "The file is no text, although its server calls it one."
+    assert found.thin == "The file is not text, although its server says so."
 
 
 @pytest.mark.req("RE-6")

@@ -137,7 +137,7 @@ async def test_each_feed_that_fails_is_named_and_the_others_are_searched() -> No
     assert len(results) == 2
     said = {each.place: (each.reason, each.detail) for each in missed}
     assert said["https://gone.example/"] == ("dead", "It is not there.")
-    assert said["https://html.example/"][1].startswith("The feed is none that can be understood (ValueError: ")
+    assert said["https://html.example/"][1].startswith("The feed cannot be parsed (ValueError: ")
     assert said["https://large.example/"] == ("too_large", "The feed has more than 2 MB.")
     assert said["https://cut.example/"][0] == "too_large"
     assert said["file:///etc/passwd"][0] == "refused"
