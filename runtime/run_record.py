@@ -1,10 +1,11 @@
 """What is said of a run wherever it is named: what it was asked, by whom, how it stands, since when."""
 
 import datetime
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import msgspec
 
+from actors.reporting.report import Report
 from actors.workflow.outcome import Outcome
 from runtime.storage.journal import StoredRun
 from runtime.storage.records import Asked
@@ -61,6 +62,20 @@ def join_records(outcome: Outcome, asked: Record) -> dict[str, object]:
     said: dict[str, object] = msgspec.to_builtins(outcome)
     more: dict[str, object] = msgspec.to_builtins(asked)
     return said | more | said
+
+
+class Ended(NamedTuple):
+    """What came of a run."""
+
+    outcome: Outcome
+    asked: Record
+    report: Report | None = None
+    """Of a run that writes one, and came so far."""
+    judgement: str = ""
+    """What a person said of the answer: `confirmed`, `rejected` or nothing."""
+
+    def as_json(self) -> dict[str, object]:
+        return join_records(self.outcome, self.asked)
 
 
 def _seconds(run: StoredRun) -> float | None:

@@ -3,23 +3,23 @@
 import asyncio
 import contextlib
 import hashlib
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
-from typing import Any, NamedTuple
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Iterator
+from typing import Any, TypeVar
 
 import msgspec
 import structlog
 
 from actors.reporting.report import Report
-from actors.workflow.broadcast import list_past
-from actors.workflow.outcome import HandoffMade, Outcome, RunEnded
+from actors.workflow.outcome import HandoffMade, Outcome
 from actors.workflow.progress import HEARTBEAT_SECONDS, ProgressEvent
+from runtime.durable_submit import BUSY_SECONDS, submit_durably, write_failure
 from runtime.families import writes_report
 from runtime.memory.ticket_memory import NotRemembered
 from runtime.messages import display, safe
 from runtime.node import Busy, Node, NoReport
 from runtime.program import command
-from runtime.run_handle import Handle, RunHandle
-from runtime.run_record import Record, join_records, make_record
+from runtime.run_handle import Handle
+from runtime.run_record import Ended, Record, make_record
 from runtime.service_error import ServiceError
 from runtime.settings import Settings
 from runtime.storage.condition import Looks
@@ -33,26 +33,10 @@ from runtime.tickets import Ticket
 
 log = structlog.get_logger()
 
+T = TypeVar("T")
+
 TRIES = 3
 """How often a ticket is begun that others begin at the same time with other words."""
-BUSY_SECONDS = 5.0
-"""When a client may try again."""
-ACCEPT_SECONDS = 30.0
-"""How long a client waits for the disk."""
-LAST_WORDS_SECONDS = 0.1
-"""How long the progress of a run that has ended may take to arrive."""
-
-
-class Ended(NamedTuple):
-    """What came of a run."""
-
-    outcome: Outcome
-    asked: Record
-    report: Report | None
-    """Of a run that writes one, and came so far."""
-
-    def as_json(self) -> dict[str, object]:
-        return join_records(self.outcome, self.asked)
 
 
 @contextlib.asynccontextmanager
@@ -89,7 +73,7 @@ class TicketService:
         self.ready = False
         self.streams = 0
         """Clients that listen."""
-        self._waiting: set[asyncio.Future[Outcome]] = set()
+        self._waiting: set[asyncio.Future[Any]] = set()
         self._closed = False
 
     def stop(self) -> None:
@@ -100,7 +84,7 @@ class TicketService:
         """Let go of everybody who waits or watches."""
         self.ready = False
         self._closed = True
-        for each in self._waiting:
+        for each in list(self._waiting):
             each.cancel()
 
     async def submit(self, ticket: Ticket, key: str = "", *, again: bool = False) -> StoredRun:
@@ -126,13 +110,13 @@ class TicketService:
             if why := self.looks.loses():
                 raise ServiceError(why, "unavailable", retry_seconds=BUSY_SECONDS)
             seen = latest.seq if latest else 0
-            handle = await _wait_until_durable(asyncio.ensure_future(self.node.submit(ticket, seen=seen)))
+            handle = await submit_durably(self.node, ticket, seen)
             stored = await self.node.journal.run(handle.run)
             # Another may have been faster, here or in another process, with the same id and other words.
             if not ticket.id or self._answers(stored, ticket, by_key=by_key):
                 log.info("ticket.accepted", ticket=handle.ticket, run=handle.run)
                 return stored
-        raise _write_failure()
+        raise write_failure()
 
     async def find(self, some_id: str) -> StoredRun:
         """
@@ -168,6 +152,13 @@ class TicketService:
             with contextlib.suppress(NoReport, JournalDamaged):  # the outcome stands by itself
                 report = await self.node.report(stored.ref)
         return Ended(outcome, await self.describe(stored), report)
+
+    async def judgement(self, stored: StoredRun) -> str:
+        """What a person said of the answer of a run: `confirmed`, `rejected` or nothing."""
+        with contextlib.suppress(JournalDamaged):  # nobody can tell whose answer it was
+            case = (await self.node.journal.fold(stored)).case
+            return await self.node.memory.judgement(self.node.families[stored.workflow].answered_by(case))
+        return ""
 
     async def report(self, some_id: str) -> Report:
         """
@@ -220,30 +211,37 @@ class TicketService:
 
     async def outcome(self, run_id: str, seconds: float) -> Outcome | None:
         """How a run ended; nothing when it has not within some seconds, or this process ends before."""
-        async with self._waits(run_id) as waiting:
+        waiting = self._wait_for((await self._handle(run_id)).outcome())
+        try:
             await asyncio.wait([waiting], timeout=seconds)
             return None if not waiting.done() or waiting.cancelled() else waiting.result()
+        finally:
+            waiting.cancel()
 
     async def progress(self, run_id: str) -> AsyncGenerator[ProgressEvent | None, None]:
         """What happened and happens on a run until it ends; nothing now and then, to show that the line stands."""
-        handle = self.node.runs.here(run_id)
-        async with self._waits(run_id) as ending:
-            if handle is not None:
-                async with contextlib.aclosing(_live(handle, ending)) as events:
-                    async for event in events:
-                        yield event
-                        if isinstance(event, RunEnded):
-                            return
-            while not ending.done():
-                await asyncio.wait([ending], timeout=HEARTBEAT_SECONDS)
-                if not ending.done():
+        events, last = (await self._handle(run_id)).watch(), 0
+        upcoming: asyncio.Future[ProgressEvent | None] | None = None
+        try:
+            while not self._closed:
+                upcoming = upcoming or self._wait_for(anext(events, None))
+                await asyncio.wait([upcoming], timeout=HEARTBEAT_SECONDS)
+                if not upcoming.done():
                     yield None
-            if ending.cancelled():
-                return
-            if handle is None:
-                for event in list_past(ending.result()):
-                    yield event
-            yield RunEnded(outcome=ending.result())
+                    continue
+                if upcoming.cancelled() or (event := upcoming.result()) is None:
+                    return
+                upcoming = None
+                if isinstance(event, HandoffMade):
+                    if event.number <= last:
+                        continue  # it was being written down when the past was asked for
+                    last = event.number
+                yield event
+        finally:
+            if upcoming is not None:
+                upcoming.cancel()
+                await asyncio.wait([upcoming])
+            await events.aclose()  # the subscription ends with it
 
     @contextlib.contextmanager
     def listening(self) -> Iterator[None]:
@@ -259,19 +257,17 @@ class TicketService:
         finally:
             self.streams -= 1
 
-    @contextlib.asynccontextmanager
-    async def _waits(self, run_id: str) -> AsyncIterator["asyncio.Future[Outcome]"]:
-        """A run's end, for as long as somebody waits for it; cancelled when this process ends before."""
-        handle = self.node.runs.here(run_id) or self.node.runs.follow(await self.node.journal.run(run_id))
-        waiting = asyncio.ensure_future(handle.outcome())
+    async def _handle(self, run_id: str) -> Handle:
+        return self.node.runs.here(run_id) or self.node.runs.follow(await self.node.journal.run(run_id))
+
+    def _wait_for(self, what: Awaitable[T]) -> "asyncio.Future[T]":
+        """A wait that is cancelled when this process ends before."""
+        waiting = asyncio.ensure_future(what)
         self._waiting.add(waiting)
+        waiting.add_done_callback(self._waiting.discard)
         if self._closed:
             waiting.cancel()
-        try:
-            yield waiting
-        finally:
-            self._waiting.discard(waiting)
-            waiting.cancel()
+        return waiting
 
     def _answers(self, stored: StoredRun, ticket: Ticket, *, by_key: bool) -> bool:
         """Whether this run is of this very ticket; one that has ended and is not gives way to another."""
@@ -292,64 +288,6 @@ class TicketService:
                 "conflict",
             )
         return False
-
-
-async def _live(handle: RunHandle, ending: "asyncio.Future[Outcome]") -> AsyncGenerator[ProgressEvent | None, None]:
-    """A run's progress as it happens, until its end is known."""
-    events, told = handle.watch(), 0
-    upcoming: asyncio.Future[ProgressEvent | None] | None = None
-    try:
-        while True:
-            upcoming = upcoming or asyncio.ensure_future(anext(events, None))
-            await _either(upcoming, ending)
-            if upcoming.done():
-                event, upcoming = upcoming.result(), None
-                if event is None:
-                    return
-                number = event.number if isinstance(event, HandoffMade) else 0
-                if number and number <= told:
-                    continue  # it was being written down when the past was asked for
-                told = number or told
-                yield event
-            elif ending.done():
-                return
-            else:
-                yield None
-    finally:
-        if upcoming is not None:
-            upcoming.cancel()
-            await asyncio.wait([upcoming])
-        await events.aclose()  # the subscription ends with it
-
-
-async def _either(upcoming: "asyncio.Future[ProgressEvent | None]", ending: "asyncio.Future[Outcome]") -> None:
-    """Wait for one of the two, or a heartbeat; progress that was made before the end is given time to arrive."""
-    both: list[asyncio.Future[Any]] = [upcoming, ending]
-    await asyncio.wait(both, timeout=HEARTBEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-    if ending.done() and not upcoming.done():
-        await asyncio.wait([upcoming], timeout=LAST_WORDS_SECONDS)
-
-
-async def _wait_until_durable(task: "asyncio.Task[Handle]") -> Handle:
-    """Wait until a ticket is durable. A client that goes away meanwhile changes nothing."""
-    await asyncio.wait([task], timeout=ACCEPT_SECONDS)
-    try:
-        if task.done():
-            return task.result()
-        error: Exception = TimeoutError(f"no commit in {ACCEPT_SECONDS:g} s")
-    except Busy as busy:
-        raise ServiceError(str(busy), "busy", retry_seconds=BUSY_SECONDS) from None
-    except (StorageError, OSError) as failure:
-        error = failure
-    log.error("ticket.not_written", error=repr(error))
-    raise _write_failure() from error
-
-
-def _write_failure() -> ServiceError:
-    return ServiceError(
-        "The ticket could not be written down; send it again, under the same id or Idempotency-Key.", "unavailable",
-        retry_seconds=BUSY_SECONDS,
-    )  # fmt: skip
 
 
 def make_id_of_key(key: str) -> str:

@@ -13,7 +13,8 @@ from runtime.cli.view.result import exit_status
 from runtime.cli.view.run_display import Display, open_display
 from runtime.families import find
 from runtime.messages import pluralize, safe, spell_out
-from runtime.service import Ended, TicketService, open_service
+from runtime.run_record import Ended
+from runtime.service import TicketService, open_service
 from runtime.service_error import ServiceError
 from runtime.settings import Settings
 

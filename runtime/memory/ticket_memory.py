@@ -142,6 +142,12 @@ class TicketMemory:
         self._add_counts(0, 1)
         return int(rows[0][0])
 
+    async def judgement(self, ticket_id: str) -> str:
+        """What a person said of the answer to a ticket: `confirmed` or `rejected`; empty: nothing, or there is none."""
+        sql = "SELECT state FROM remembered WHERE ticket_id = ? AND state != 'unconfirmed' LIMIT 1"
+        rows = self._database.rows(sql, (whole(ticket_id),))
+        return str(rows[0][0]) if rows else ""
+
     async def import_tickets(self, tickets: Iterable[Ticket]) -> int:
         """Remember solved tickets from elsewhere; returns how many were new."""
         before, batch = self._count(), list[Statement]()

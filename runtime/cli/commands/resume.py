@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from actors.workflow.outcome import Outcome
     from runtime.cli.view.plain_lines import View
     from runtime.node import RunHandle
-    from runtime.service import Ended
+    from runtime.run_record import Ended
     from runtime.settings import Settings
 
 

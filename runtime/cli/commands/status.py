@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from runtime.cli.view.result import Line
-    from runtime.run_record import Record
-    from runtime.service import Ended
+    from runtime.run_record import Ended, Record
     from runtime.settings import Settings
     from runtime.storage.journal import RunJournal, StoredRun
     from runtime.storage.records import Wanted
@@ -110,10 +109,13 @@ async def _one(arguments: argparse.Namespace, settings: "Settings") -> int:
             handoffs = outcome.handoffs if outcome else (await journal.fold(stored)).handoffs
             print(as_json({**_row(record, progress), "note": asked.note, "handoffs": handoffs, "outcome": outcome}))
         else:
+            judgement = await service.judgement(stored) if outcome is not None else ""
             shown = (
                 await _going(journal, stored, record, progress, verbose=arguments.verbose)
                 if outcome is None
-                else _describe_end(await service.conclude(outcome), verbose=arguments.verbose)
+                else _describe_end(
+                    (await service.conclude(outcome))._replace(judgement=judgement), verbose=arguments.verbose
+                )
             )
             write([*head(record, time.time(), asked.note), Line(""), *shown], sys.stdout)
     return Exit.DONE
@@ -146,7 +148,7 @@ def _describe_end(ended: "Ended", *, verbose: bool) -> "Iterator[Line]":
     from runtime.cli.view.result import Line, lines
     from runtime.messages import safe
 
-    yield from lines(ended.outcome, ended.report, verbose=verbose, named=False)
+    yield from lines(ended.outcome, ended.report, ended.judgement, verbose=verbose, named=False)
     if ended.report is not None:
         yield Line(f"{command(f'report {safe(ended.outcome.ticket)}')} prints its report.", "faint")
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from actors.reporting.report import Report
     from runtime.cli.several import Tell
     from runtime.cli.view.result import Line
-    from runtime.service import Ended
+    from runtime.run_record import Ended
     from runtime.settings import Settings
     from runtime.tickets import Ticket
 

@@ -22,6 +22,10 @@ HEADLINES = {
     "error": ("Stopped before it was finished", "bad"),
     "cancelled": ("Cancelled", "poor"),
 }
+JUDGEMENTS = {
+    "confirmed": ("and a person confirmed that it helped", "good"),
+    "rejected": ("but a person said that it did not help", "poor"),
+}
 SUMMARIZER = "summarization"
 REPORT_HEADLINES = {
     "resolved": ("The report answers the question", "good"),
@@ -72,11 +76,12 @@ def worst(statuses: Iterable[Exit]) -> Exit:
 
 
 def lines(
-    outcome: Outcome, report: Report | None = None, *, verbose: bool = False, named: bool = True
+    outcome: Outcome, report: Report | None = None, judgement: str = "", *, verbose: bool = False, named: bool = True
 ) -> Iterator[Line]:
     """
     How it stands, the resolution, its sources, and why it ended; of a run that writes a report, all but that.
 
+    :param judgement: what a person said of the answer since, `confirmed` or `rejected`.
     :param verbose: how it came to that before it, for the answer stands last: the handoffs and the summary.
     """
     if verbose:
@@ -87,6 +92,9 @@ def lines(
     if verbose:
         yield from _summary(outcome.summary)
     headline, style = HEADLINES[outcome.status]
+    if judgement and outcome.status in {"resolved", "suggested"}:
+        said, style = JUDGEMENTS[judgement]
+        headline = f"{spell_out(outcome.status).capitalize()}, {said}"
     yield Line(headline, style)
     if outcome.summary and not verbose and SUMMARIZER not in {each.source for each in outcome.handoffs}:
         yield Line(outcome.summary)  # nobody summed up: it says how it came to an answer that others had before

@@ -8,7 +8,7 @@ from runtime.cli.view.run_display import can_redraw, write
 from runtime.families import writes_report
 from runtime.messages import safe
 from runtime.program import command
-from runtime.service import Ended
+from runtime.run_record import Ended
 
 INSTEAD = f"_A chart stands here; {command('report ID --out report.html')} draws it._"
 
@@ -34,7 +34,7 @@ def show_end(ended: Ended, stream: TextIO, ending: TextIO | None = None, *, verb
     :param ending: where to say how a run ended that writes a report, which can be piped into a file then.
     """
     outcome = ended.outcome
-    found = lines(outcome, ended.report, verbose=verbose)
+    found = lines(outcome, ended.report, ended.judgement, verbose=verbose)
     if not writes_report(outcome.workflow):
         write(found, stream)
         return

@@ -248,7 +248,7 @@ async def test_a_stream_that_breaks_says_so_in_its_last_event_and_nothing_of_the
 
     async with interface(tmp_path, model=Held()) as web:
         receipt = await web.submit()
-        monkeypatch.setattr(desk_module, "_live", broken)
+        monkeypatch.setattr(desk_module.TicketService, "_handle", broken)
         events = receipt["links"]["events"]
         asked = f"GET {events} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
         answer = await web.raw(asked.encode())

@@ -193,6 +193,11 @@ def test_feedback_on_an_answer_from_memory_is_about_the_ticket_it_came_from(plac
 
     assert noted.out.startswith("Noted as right: 1 remembered answer of HD-1.")
     assert after["status"] == "resolved"
+    for ticket in ("HD-1", "HD-2"):
+        assert "and a person confirmed that it helped" in place.run("status", ticket).out
+        assert "nobody has confirmed" not in place.run("status", ticket).out
+    place.run("feedback", "HD-1", "--wrong")
+    assert "but a person said that it did not help" in place.run("status", "HD-2").out
 
 
 def test_feedback_on_a_ticket_without_an_answer_is_three(place: Place) -> None:
