@@ -8,12 +8,13 @@ from typing import Any, cast
 
 import msgspec
 
-from actors.evidence.dedup import hash_of, key_of
+from actors.evidence.dedup import hash_of
 from actors.evidence.passages import Passage, SearchHits, Span
 from actors.evidence.sources import FailedSource, Page, SearchResult
 from actors.ports import Completion, ModelRequest, PortFailed
 from actors.research.models import ResearchOptions
 from actors.research.workflow import RESEARCH, ResearchCase
+from actors.text.urls import key_of
 from actors.workflow.outcome import Outcome
 from actors.workflow.tables import Run, Workflow
 from bus import Actor, ActorFactories, Cast, Clock

@@ -68,7 +68,7 @@ def verify(claim: Claim, passages: Sequence[Passage]) -> Verdict:
     passage, quote = passages[claim.passage - 1], found.of(passages[claim.passage - 1])
     if normalize(claim.text)[0] == normalize(quote)[0]:
         return "supported"
-    if _length(quote) < QUOTE_CHARACTERS or not _related(claim.text, quote):
+    if _length(quote) < QUOTE_CHARACTERS or not _shares_word(claim.text, quote):
         return "unverified"
     said, quoted = facts(claim.text), facts(quote)
     read = facts("\n".join((passage.title, passage.heading, passage.text)))
@@ -105,10 +105,10 @@ def cite(claims: Sequence[Claim], passages: Sequence[Passage]) -> tuple[str, tup
             numbers = statements.setdefault(key, (text, []))[1]
             numbers += [] if citation.number in numbers else [citation.number]
             headings[key] = sanitize_markdown(passage.heading or passage.title) if excerpt else ""
-    return _rendered(statements, headings), tuple(citations.values())
+    return _render(statements, headings), tuple(citations.values())
 
 
-def _rendered(statements: dict[str, tuple[str, list[int]]], headings: dict[str, str]) -> str:
+def _render(statements: dict[str, tuple[str, list[int]]], headings: dict[str, str]) -> str:
     parts: list[str] = []
     last = ""
     for key, (text, numbers) in statements.items():
@@ -155,7 +155,7 @@ def _length(quote: str) -> int:
     return len(said) + len(_CJK.findall(said))
 
 
-def _related(text: str, quote: str) -> bool:
+def _shares_word(text: str, quote: str) -> bool:
     """Whether a claim shares a word with its quote, where both have words of one script."""
     said, quoted = casefold(text), casefold(quote)
     compared = False

@@ -132,8 +132,8 @@ def _competing(said: str) -> Iterator[str]:
 
 def _versus(said: str) -> Iterator[str]:
     for found in _VERSUS.finditer(said):
-        yield from _named(found["a"])
-        yield from _named(found["b"])
+        yield from _strip_common(found["a"])
+        yield from _strip_common(found["b"])
 
 
 def _built(said: str) -> Iterator[str]:
@@ -144,10 +144,10 @@ def _built(said: str) -> Iterator[str]:
 
 def _each(names: str) -> Iterator[str]:
     for name in re.split(r", (?:and |or )?| and | or | & ", names):
-        yield from _named(name)
+        yield from _strip_common(name)
 
 
-def _named(name: str) -> Iterator[str]:
+def _strip_common(name: str) -> Iterator[str]:
     """A name without the words before it that only begin the sentence."""
     parts = name.split()
     while parts and parts[0].casefold() in _COMMON:

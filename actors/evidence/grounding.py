@@ -62,7 +62,7 @@ def adds(claim: Claim, passages: Sequence[Passage], shown: Shown) -> bool:
     if _MARKUP.search(claim.text):
         return True
     text = passages[claim.passage - 1].text if 1 <= claim.passage <= len(passages) else ""
-    if any(find_span(words, text) is None for words in _quoted(claim.text)):
+    if any(find_span(words, text) is None for words in _quotations(claim.text)):
         return True
     return not all(shown.has(each) for each in (*_put_in(claim.text), *_names(claim)))
 
@@ -70,7 +70,7 @@ def adds(claim: Claim, passages: Sequence[Passage], shown: Shown) -> bool:
 def presumes(text: str, shown: Shown) -> bool:
     """Whether a question, or a direction, takes for granted what nobody said."""
     text = text[:LOOKED_AT]  # what is kept of one is shorter
-    return not all(shown.has(each) for each in (*_quoted(text), *_FIGURE.findall(text), *_put_in(text)))
+    return not all(shown.has(each) for each in (*_quotations(text), *_FIGURE.findall(text), *_put_in(text)))
 
 
 def _quotes(claim: Claim) -> bool:
@@ -78,7 +78,7 @@ def _quotes(claim: Claim) -> bool:
     return normalize(claim.text)[0] == normalize(claim.quote)[0]
 
 
-def _quoted(text: str) -> Iterator[str]:
+def _quotations(text: str) -> Iterator[str]:
     return (next(filter(None, found)).strip(" .,;:!?") for found in _QUOTED.findall(text))
 
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from actors.evidence.sources import PAGE_CHARACTERS
-from actors.text.markdown_blocks import Segment, prose, segments, sentences
+from actors.text.markdown_blocks import Segment, prose, segments, whole_sentences
 from actors.text.tokenizer import tokens
 from actors.text.truncate import cut_at_paragraph, shorten
 
@@ -43,13 +43,13 @@ def summary(text: str, question: str = "") -> str:
     """What a text says first, or first on the question: less than 200 characters of plain text."""
     for said in key_points(text, question, 1) if question else ():
         return shorten(said, SUMMARY_CHARACTERS)
-    first = next(_said(text), "")
+    first = next(_prose_sentences(text), "")
     return shorten(first, SUMMARY_CHARACTERS)
 
 
 def key_points(text: str, question: str = "", most: int = KEY_POINTS) -> tuple[str, ...]:
     """The sentences that bear most on a question, or on what the whole text is about: verbatim, in their order."""
-    found = list(dict.fromkeys(_said(text)))
+    found = list(dict.fromkeys(_prose_sentences(text)))
     bags = [frozenset(tokens(each)) for each in found]
     spread = Counter(term for bag in bags for term in bag)
     asked = frozenset(tokens(question)) & spread.keys()
@@ -90,13 +90,13 @@ def _rarity(count: int, having: int) -> float:
     return math.log(1 + count / having)
 
 
-def _said(text: str) -> Iterator[str]:
+def _prose_sentences(text: str) -> Iterator[str]:
     """The whole sentences of a text's prose, without marks."""
     count = 0
     for part in segments(text):
         if part.heading or part.code:
             continue
-        for said in sentences(prose(part.text)):
+        for said in whole_sentences(prose(part.text)):
             count += 1
             if count > _POINTS_FROM:
                 return

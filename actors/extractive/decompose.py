@@ -6,6 +6,7 @@ from typing import NamedTuple
 from actors.text.comparison_forms import criteria_after
 from actors.text.comparison_targets import LEADING, Compared, compared_in, question_on
 from actors.text.keywords import in_order, terms
+from actors.text.sentences import split_requests
 
 QUESTIONS = 8
 """A task has at most so many."""
@@ -17,7 +18,6 @@ REPEATS = 0.8
 """A question that shares more of its terms with an earlier one only repeats it."""
 
 _FLAGS = re.IGNORECASE | re.VERBOSE
-_SENTENCE = re.compile(r"(?<=[?？;；。])\s*|(?<=[.!])(?<![Vv]s\.)\s+(?=[A-Z\"'(])|\n+")
 _MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)]|\#{1,6})\s+")
 _ASKS = re.compile(r"[?？]\s*$")
 _COURTESY = re.compile(
@@ -94,7 +94,7 @@ def decompose(task: str) -> Asked:
     if not compared.sides:
         compared = compared_in([text, *parts])
     if compared.sides:
-        found = _compared(compared, chosen)
+        found = _list_cells(compared, chosen)
     else:
         clauses = [clause for part in chosen for each in _clauses(part) for clause in _each_name(each)]
         found = [aspect for clause in clauses for aspect in _aspects(clause)]
@@ -102,14 +102,14 @@ def decompose(task: str) -> Asked:
     return Asked(deduplicate(found)[:most] or ((text,) if text else ()), *compared)
 
 
-def _compared(compared: Compared, parts: list[str]) -> list[str]:
+def _list_cells(compared: Compared, parts: list[str]) -> list[str]:
     """A question a cell of the table that is asked for, which is then the whole; else a topic a side beside it."""
     others = [each for each in parts if not criteria_after(each)]
     if compared.criteria:
         named = frozenset[str]().union(*map(terms, compared.sides))
         others = [each for each in others if not named <= terms(each)]
         return [*others[:BESIDES], *(question_on(*cell) for cell in compared.cells)]
-    return [*(others or parts)[: QUESTIONS - len(compared.sides)], *map(_opened, compared.sides)]
+    return [*(others or parts)[: QUESTIONS - len(compared.sides)], *map(_strip_opening, compared.sides)]
 
 
 def deduplicate(texts: list[str] | tuple[str, ...]) -> tuple[str, ...]:
@@ -160,7 +160,7 @@ def _repeats(said: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def _parts(text: str) -> list[str]:
-    parts = [_MARK.sub("", part).strip() for part in _SENTENCE.split(text)]
+    parts = [_MARK.sub("", part).strip() for part in split_requests(text)]
     return [part for part in parts if len(part) > 1]
 
 
@@ -172,7 +172,7 @@ def _topic(part: str) -> str:
             break
         part = shorter
     part = _BRIEF_END.sub("", part).strip() or part
-    return _opened(part if _ASKS.search(part) else part.rstrip(".。!！:：;；, "))
+    return _strip_opening(part if _ASKS.search(part) else part.rstrip(".。!！:：;；, "))
 
 
 def _understood(parts: list[str]) -> list[str]:
@@ -182,7 +182,7 @@ def _understood(parts: list[str]) -> list[str]:
     for part in parts:
         asks, refers = _ASKS.search(part), _REFERS.search(part)
         if found and asks and refers and about:
-            found.append(_named(part, _REFERS, _inner(about)))
+            found.append(_replace_pronoun(part, _REFERS, _inner(about)))
         elif found and asks and refers:
             found[-1] = f"{found[-1]} {part}"
         else:
@@ -191,7 +191,7 @@ def _understood(parts: list[str]) -> list[str]:
     return found
 
 
-def _named(text: str, pronoun: re.Pattern[str], name: str) -> str:
+def _replace_pronoun(text: str, pronoun: re.Pattern[str], name: str) -> str:
     return pronoun.sub(lambda said: f"{name}'s" if said.group().lower() in {"its", "their"} else name, text, count=1)
 
 
@@ -213,7 +213,7 @@ def _clauses(part: str) -> list[str]:
             about_names = " ".join(_NAMES.findall(pieces[0][1:]))
             if not (about or about_names):
                 return [part]
-            piece = _named(piece, _PRONOUN, about or about_names)
+            piece = _replace_pronoun(piece, _PRONOUN, about or about_names)
         elif len(terms(piece)) <= VAGUE and not _NAMES.search(piece[1:]):
             about_names = " ".join(_NAMES.findall(pieces[0][1:]))
             if len(terms(piece)) < VAGUE:
@@ -221,10 +221,10 @@ def _clauses(part: str) -> list[str]:
             piece = f"{piece.rstrip('?？ ')} ({about_names})" if about_names else piece
         found.append(piece)
     ending = "?" if _ASKS.search(part) else ""
-    return [_opened(each.rstrip("?？ ") + ending) for each in found]
+    return [_strip_opening(each.rstrip("?？ ") + ending) for each in found]
 
 
-def _opened(text: str) -> str:
+def _strip_opening(text: str) -> str:
     """With a capital letter, unless it begins with an identifier."""
     head = text.split()[0] if text else ""
     return text[:1].upper() + text[1:] if re.fullmatch(r"[a-z-]+", head) else text
@@ -249,4 +249,4 @@ def _aspects(part: str) -> list[str]:
     if len(listed) < 2:
         return [part]
     about = subject(whole) or _topic(whole)
-    return [whole, *(f"{_opened(about)}: {each}" for each in listed)]
+    return [whole, *(f"{_strip_opening(about)}: {each}" for each in listed)]

@@ -1,7 +1,6 @@
 """A question in the terms that quotes are measured by: what it is about, what each of its words tells. Pure."""
 
 import math
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -9,6 +8,7 @@ from actors.evidence.heading_types import is_entry, nearest
 from actors.evidence.passages import Passage
 from actors.extractive.decompose import decompose
 from actors.text.keywords import in_order, share, terms
+from actors.text.sentences import split_sentences
 
 OPENS_ON = 0.5
 """A section speaks from its first sentence on of what its heading, or that of its page, says of the question so far."""
@@ -18,8 +18,6 @@ WHOLE = 0.9
 """Where the headings say so much of a question, all that stands below them answers it."""
 UNKNOWN = 0.2
 """What a word counts that no document has, beside a middling one: whether the others do is judged by the search."""
-
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n\n+")
 
 
 class Asked(NamedTuple):
@@ -33,7 +31,7 @@ class Asked(NamedTuple):
 
     def best(self, text: str) -> float:
         """The share of the question that the best sentence of a text says."""
-        return max(self.share(terms(each)) for each in _SENTENCE.split(text))
+        return max((self.share(terms(each)) for each in split_sentences(text)), default=0.0)
 
     def share(self, have: frozenset[str]) -> float:
         """How much of the question some terms say, 0 to 1."""

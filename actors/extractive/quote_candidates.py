@@ -82,10 +82,10 @@ def candidates(found: SearchHits, asked: Asked) -> list[Quote]:
             key = (number, stands.start)
             if _on_topic(quote, asked, first) and (key not in held or held[key].score < quote.score):
                 held[key] = quote
-    return _kept(list(held.values()), asked)
+    return _keep(list(held.values()), asked)
 
 
-def _kept(quotes: list[Quote], asked: Asked) -> list[Quote]:
+def _keep(quotes: list[Quote], asked: Asked) -> list[Quote]:
     """Where headings say all of the question, only what stands below them, and what says all of it by itself."""
     best = max((each.score for each in quotes), default=0.0)
     above = {each.passage.id for each in quotes if asked.is_whole_answer(each.passage)}

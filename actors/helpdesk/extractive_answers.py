@@ -7,6 +7,7 @@ from actors.evidence.passages import Passage, SearchHits, Span
 from actors.helpdesk import triage
 from actors.helpdesk.output_schemas import Analysis, AnalysisRequest, Draft, Summary, SummaryRequest
 from actors.ports import Completion, ModelRequest
+from actors.text.sentences import split_sentences
 from actors.text.truncate import shorten
 
 WELL_ABOVE_NOISE = 0.85
@@ -31,7 +32,6 @@ _WORD = re.compile(r"\w+")
 _CITED = re.compile(r"\s*\[\d+\]")
 _MARK = re.compile(r"^[ \t]*(?:\d{1,2}[.)]|[-*•])[ \t]+", re.MULTILINE)
 _ROW = re.compile(r"\S \| \S")
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 
 
 def analyze(task: ModelRequest) -> Completion:
@@ -111,7 +111,7 @@ def summarize(task: ModelRequest) -> Completion:
 
 def _first(text: str) -> str:
     """The first sentence that is neither heading nor mark, shortened at a word if it is long."""
-    parts = [part.strip() for part in _SENTENCE_END.split(_MARK.sub("", text)) if part.strip()]
+    parts = split_sentences(_MARK.sub("", text), lines=True)
     said = [part for part in parts if not part.endswith((":", "："))] or parts
     if len(said) > 1 and _ROW.search(said[0]) and _ROW.search(said[1]):
         said = said[1:]  # a table's first row names its columns

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from actors.evidence.passages import Passage, SearchHits, Span
+from actors.text.sentences import split_requests
 
 CHARACTERS = 20_000
 """So much of a ticket is looked at."""
@@ -15,7 +16,6 @@ QUESTIONS = 3
 PASSAGES = 12
 """So many passages are kept of all of them."""
 
-_SENTENCE = re.compile(r"(?<=[?？])\s*|(?<=[.!。！])\s+|\n+")
 _NUMBER = re.compile(r"^\s*(?:\(?\d{1,2}[.)、](?!\d)|[-*•](?=\s))\s*")
 _SAYS = re.compile(r"(?:\w+\W+){2}\w|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]{4}")
 """Three words, or four characters of a script without many spaces: less is no question of its own."""
@@ -23,7 +23,7 @@ _SAYS = re.compile(r"(?:\w+\W+){2}\w|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]{4
 
 def questions(text: str) -> tuple[str, ...]:
     """The questions of a text that has more than one; else none."""
-    sentences = (_NUMBER.sub("", part, count=1).strip() for part in _SENTENCE.split(text[:CHARACTERS]))
+    sentences = (_NUMBER.sub("", part, count=1).strip() for part in split_requests(text[:CHARACTERS]))
     asked = tuple(dict.fromkeys(each for each in sentences if each.endswith(("?", "？")) and _SAYS.search(each)))
     return asked[:QUESTIONS] if len(asked) > 1 else ()
 

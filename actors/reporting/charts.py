@@ -13,6 +13,7 @@ from actors.reporting.failed_sources import REASONS
 from actors.reporting.links import publisher
 from actors.reporting.measures import Cited, Series, comparison_series, series
 from actors.reporting.report import Chart, ReportSentence, SourceEntry, Table
+from actors.text.sentences import split_sentences
 from actors.text.source_text import flat
 from actors.text.truncate import shorten
 
@@ -31,7 +32,6 @@ LATER_YEARS = 10
 """A year so far beyond the reading is taken for a number."""
 
 _MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec"  # noqa: E501
-_SENTENCE = re.compile(r"(?<=[.!?。])\s+")
 _YEAR = re.compile(
     rf"\b(?:{_MONTHS})\.?(?:\s+\d{{1,2}}(?:st|nd|rd|th)?,?)?\s+(?P<month>(?:1[5-9]|20)\d\d)\b"
     r"|\b(?:in|since|until|from|during|before|after|by|year)\s+(?:early\s+|late\s+)?(?P<word>(?:1[5-9]|20)\d\d)"
@@ -59,7 +59,7 @@ def subject(
     :param passages: those that the report cites.
     """
     found = [made for row in (comparison.rows if comparison else ()) if (made := _row(comparison, row)) is not None]
-    found += series(((line.text, line.numbers) for line in lines), passages, _named)
+    found += series(((line.text, line.numbers) for line in lines), passages, _find_years)
     return tuple(map(_drawn, dict.fromkeys(found)))[:SUBJECTS]
 
 
@@ -73,7 +73,7 @@ def _row(comparison: Table | None, row: Sequence[ReportSentence]) -> Series | No
 def _drawn(made: Series) -> Chart:
     """Bars; where all amounts are of one source, the title names it, else each label its own."""
     places = {numbers for _, _, numbers in made.items}
-    unit = _spelled(made.unit)
+    unit = _spell_unit(made.unit)
     if len(places) == 1:
         title = f"{made.title} ({', '.join(filter(None, (unit, _marks(places.pop()))))})"
         return Chart("bar", title, tuple((label, value) for label, value, _ in made.items), unit or "Amount")
@@ -81,7 +81,7 @@ def _drawn(made: Series) -> Chart:
     return Chart("bar", f"{made.title} ({unit})" if unit else made.title, items, unit or "Amount")
 
 
-def _spelled(unit: str) -> str:
+def _spell_unit(unit: str) -> str:
     """A unit in words: its sign may mean something in a diagram."""
     sign, _, more = unit.partition(" ")
     return f"{more} {SIGNS[sign]}".strip() if sign in SIGNS else unit
@@ -93,10 +93,10 @@ def _marks(numbers: Sequence[int]) -> str:
 
 def years(text: str) -> list[int]:
     """The years that a sentence names as years, each once."""
-    return list(dict.fromkeys(year for year, _ in _named(text)))
+    return list(dict.fromkeys(year for year, _ in _find_years(text)))
 
 
-def _named(text: str) -> Iterator[tuple[int, int]]:
+def _find_years(text: str) -> Iterator[tuple[int, int]]:
     """Each year with the place where it stands."""
     for match in _YEAR.finditer(text):
         for name, year in match.groupdict().items():
@@ -127,8 +127,8 @@ def _charts(
 def _moments(line: ReportSentence, latest: int) -> Iterator[tuple[str, int]]:
     marks = f"({_marks(line.numbers)})" if line.numbers else ""
     seen: set[int] = set()
-    for sentence in _SENTENCE.split(flat(line.text)):
-        for year, place in _named(sentence):
+    for sentence in split_sentences(flat(line.text)):
+        for year, place in _find_years(sentence):
             if year not in seen and (not latest or year <= latest + LATER_YEARS):
                 seen.add(year)
                 yield f"{_around(sentence, place)} {marks}".strip(), year

@@ -110,10 +110,10 @@ def _findings(report: Report) -> Iterator[Part]:
         yield from _block(block)
     if not any(body(report)):
         yield Heading("Findings", 2)
-        yield Remark(_nothing_found(report))
+        yield Remark(_explain_nothing(report))
 
 
-def _nothing_found(report: Report) -> str:
+def _explain_nothing(report: Report) -> str:
     if report.sources:
         so_far = "has been found to answer the question so far" if report.partial else "answers the question"
         return f"Nothing in what was read {so_far}."
@@ -124,27 +124,19 @@ def _nothing_found(report: Report) -> str:
 
 def in_short(report: Report) -> str:
     """What the report comes to, in one sentence of facts."""
-    asked, sentences = len(_found(report)) + len(report.unanswered), sum(1 for _ in body(report))
+    asked, sentences = len(_questions_with_answers(report)) + len(report.unanswered), sum(1 for _ in body(report))
     read, cited = len(report.sources), sum(1 for each in report.sources if each.number)
     said = f"{sentences} cited {'sentence' if sentences == 1 else 'sentences'}"
-    of = (
-        "the one page"
-        if read == 1
-        else f"{cited} of {read} pages"
-        if cited < read
-        else "both pages"
-        if read == 2
-        else f"all {read} pages"
-    )
+    whole = {1: "the one page", 2: "both pages"}.get(read, f"all {read} pages")
+    of = whole if cited >= read or read == 1 else f"{cited} of {read} pages"
     found = f"{said}, from {of} that {'was' if read == 1 else 'were'} read."
     if any(line.quote for line in body(report)):
-        return f"{_answered(report, asked)}: {found}"
-    return (
-        f"{_quoted_on(report, asked)}: {found} Nobody has judged how far they answer {'it' if asked <= 1 else 'them'}."
-    )
+        return f"{_count_answers(report, asked)}: {found}"
+    them = "it" if asked <= 1 else "them"
+    return f"{_count_quotes(report, asked)}: {found} Nobody has judged how far they answer {them}."
 
 
-def _found(report: Report) -> tuple[str, ...]:
+def _questions_with_answers(report: Report) -> tuple[str, ...]:
     """The questions on which something was found: the sections' and, of a table that was asked for, the cells'."""
     titles = tuple(each.title for each in report.sections)
     table = report.comparison if report.comparison and report.comparison.asked else Table((), ())
@@ -157,18 +149,18 @@ def _found(report: Report) -> tuple[str, ...]:
     return (*titles, *(each for each in cells if each not in titles))
 
 
-def _quoted_on(report: Report, asked: int) -> str:
+def _count_quotes(report: Report, asked: int) -> str:
     """On how many questions something was found, where nobody judged what it is worth."""
-    found = len(_found(report))
+    found = len(_questions_with_answers(report))
     if asked <= 1:
         return "Quotes on the question were found"
     every = "both questions" if asked == 2 else f"all {asked} questions"
     return f"Quotes on {every if found == asked else f'{found} of {asked} questions'} were found"
 
 
-def _answered(report: Report, asked: int) -> str:
+def _count_answers(report: Report, asked: int) -> str:
     """How many questions are answered, and of how many that is said with a reserve."""
-    answered, in_part = len(_found(report)), sum(1 for each in report.sections if each.note == IN_PART)
+    answered, in_part = len(_questions_with_answers(report)), sum(1 for each in report.sections if each.note == IN_PART)
     if asked <= 1:
         return f"The question is answered{' in part' if in_part else '' if answered else ' nowhere'}"
     every = "Both questions" if asked == 2 else f"All {asked} questions"

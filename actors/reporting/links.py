@@ -1,9 +1,10 @@
 """Addresses as a report shows them: which of them may be a link, and whose page it is. Pure."""
 
 import re
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from actors.text.truncate import shorten
+from actors.text.urls import host_of, split
 
 OWN_DOCUMENTS = "own documents"
 ELSEWHERE = "a place that cannot be linked"
@@ -17,11 +18,10 @@ _HOST = re.compile(r"[\w.-]{1,253}$|\[[0-9a-f:.]{2,45}\]$", re.IGNORECASE)
 
 def link(url: str) -> str:
     """The address as a link that cannot leave its place in a document; empty when it should be none."""
-    try:
-        parts = urlsplit(url.strip())
-        host, port = parts.hostname or "", parts.port
-    except ValueError:
+    parts = split(url.strip())
+    if parts is None:
         return ""
+    host, port = parts.hostname or "", parts.port
     named = f"[{host}]" if ":" in host else host
     if (
         parts.scheme not in {"http", "https"}
@@ -48,11 +48,7 @@ def publisher(url: str) -> str:
     """The host whose page it is, or that it is a document of one's own: no page of the web passes for one."""
     if url.startswith("knowledge:"):
         return OWN_DOCUMENTS
-    try:
-        host = urlsplit(link(url) or url).hostname or ""
-    except ValueError:
-        host = ""
-    said = shorten(host, HOST_CHARACTERS).removeprefix("www.")
+    said = shorten(host_of(link(url) or url), HOST_CHARACTERS)
     return said if said and " " not in said else ELSEWHERE
 
 

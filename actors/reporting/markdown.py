@@ -56,12 +56,12 @@ def _part(part: o.Part) -> Iterator[str]:
         case o.Passages(lines, running=True):
             yield " ".join(_running(line) for line in lines)
         case o.Passages(lines):
-            yield _listed([_said(line) for line in lines])
+            yield _list([_sentence_blocks(line) for line in lines])
         case o.Disagreements(pairs):
-            yield _listed([[*_said(one), f"_Against that:_ {_running(other)}"] for one, other in pairs])
+            yield _list([[*_sentence_blocks(one), f"_Against that:_ {_running(other)}"] for one, other in pairs])
         case o.Points(items, more):
             said = [escape(item) for item in items] + ([o.more_items(more)] if more else [])
-            yield _listed([[each] for each in said])
+            yield _list([[each] for each in said])
         case o.Grid(table):
             rows = [
                 " | ".join(_cell(ReportSentence(each)) for each in table.head),
@@ -70,12 +70,12 @@ def _part(part: o.Part) -> Iterator[str]:
             rows += [" | ".join(_cell(cell) for cell in row) for row in table.rows]
             yield "\n".join(f"| {row} |" for row in rows)
         case o.Picture(chart):
-            yield _fenced(mermaid(chart), "mermaid")
+            yield _fence(mermaid(chart), "mermaid")
         case o.Works(listed):
             yield "\n".join(_work(each) for each in listed)
         case o.Quotes(title, lines):
             yield _heading(title, 2)
-            yield "\n\n".join(_quoted(line) for line in lines)
+            yield "\n\n".join(_quotation(line) for line in lines)
         case _:
             assert_never(part)
 
@@ -85,7 +85,7 @@ def _heading(text: str, level: int) -> str:
     return f"{'#' * level} {line}"
 
 
-def _listed(items: list[list[str]]) -> str:
+def _list(items: list[list[str]]) -> str:
     """A list, each item of which has one block or several."""
     apart = any(len(blocks) > 1 for blocks in items)
     said = ("- " + "\n\n".join(blocks).replace("\n", "\n  ").replace("\n  \n", "\n\n") for blocks in items)
@@ -96,7 +96,7 @@ def _running(line: ReportSentence) -> str:
     return f"{_spans(tuple(span for piece in pieces(line.text) for span in piece.spans))} {_marks(line)}".strip()
 
 
-def _said(line: ReportSentence) -> list[str]:
+def _sentence_blocks(line: ReportSentence) -> list[str]:
     """A sentence with its numbers, as blocks: prose, the lists and the code that belong to it."""
     label, tail = f"**{escape(line.under)}:** " if line.under else "", _marks(line)
     blocks: list[str] = []
@@ -149,11 +149,11 @@ def _code(text: str) -> str:
 def _block(text: str) -> str:
     """Code as a block. What may be live stands a line at a time: a viewer that knows no fences would run it."""
     if not _LIVE.search(text):
-        return _fenced(text)
+        return _fence(text)
     return BREAK.join(_code(line) for line in text.split("\n") if line.strip())
 
 
-def _fenced(text: str, language: str = "") -> str:
+def _fence(text: str, language: str = "") -> str:
     mark = "`" * max(3, max((len(run) for run in re.findall(r"`+", text)), default=0) + 1)
     return f"{mark}{language}\n{text}\n{mark}"
 
@@ -173,6 +173,6 @@ def _work(listed: SourceEntry) -> str:
     )
 
 
-def _quoted(line: ReportSentence) -> str:
+def _quotation(line: ReportSentence) -> str:
     quote = " ".join(_prose(piece) if piece.kind != "code" else _code(flat(piece.text)) for piece in pieces(line.quote))
     return f"{_running(line)}\n\n> “{quote}”"

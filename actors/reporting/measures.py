@@ -106,7 +106,7 @@ def series(
     for text, numbers in passages:
         yield from _tables(text, numbers)
     for text, numbers in known:
-        yield from filter(None, (_by_year(text, numbers, tuple(years(text))) or _listed(text, numbers),))
+        yield from filter(None, (_by_year(text, numbers, tuple(years(text))) or _by_list(text, numbers),))
     yield from _alike(known)
 
 
@@ -152,7 +152,7 @@ def _by_year(text: str, numbers: tuple[int, ...], years: Sequence[tuple[int, int
     return make_series(text, next(iter(units), ""), items) if len(units) <= 1 else None
 
 
-def _listed(text: str, numbers: tuple[int, ...]) -> Series | None:
+def _by_list(text: str, numbers: tuple[int, ...]) -> Series | None:
     """Names with amounts of one unit: "Oak (41 %), Ash (32 %) and Elm (7 %)"."""
     found, last, items = amounts(text.replace("(", " ")), 0, []
     for each in found:

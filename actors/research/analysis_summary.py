@@ -24,12 +24,12 @@ def analysis_summary(analysis: Analysis) -> str:
     quadrants = ("Strengths", swot.strengths), ("Weaknesses", swot.weaknesses), \
                 ("Opportunities", swot.opportunities), ("Threats", swot.threats)  # fmt: skip
     parts = ["## Overview", _overview(analysis.overview), "## Features"]
-    parts.append(_listed(_line(each.text) for each in analysis.features))
+    parts.append(_list(_line(each.text) for each in analysis.features))
     parts.append("## Competitors")
-    parts.append(_listed(_rival(each.name, each.statements) for each in analysis.competitors))
+    parts.append(_list(_rival(each.name, each.statements) for each in analysis.competitors))
     parts.append("## SWOT")
     for name, rated in quadrants:
-        parts += [f"### {name}", _listed(_rated(each) for each in rated)]
+        parts += [f"### {name}", _list(_rating(each) for each in rated)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -56,10 +56,10 @@ def _rival(name: str, said: Sequence[Statement]) -> str:
     return f"{head}: {' '.join(_line(each.text) for each in said)}" if said else head
 
 
-def _rated(each: SwotItem) -> str:
+def _rating(each: SwotItem) -> str:
     return f"{_line(each.statement.text)} (under “{_line(each.heading)}”)"
 
 
-def _listed(lines: Iterable[str]) -> str:
+def _list(lines: Iterable[str]) -> str:
     kept = [f"- {line}" for line in lines if line][:_SUMMARIZED]
     return "\n".join(kept) or NOT_FOUND

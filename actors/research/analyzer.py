@@ -48,7 +48,7 @@ class Analyzer(Actor[AnalyzeSources]):
         deeper = goes_on(message, argued) and not ctx.stopping
         analysis = conclude(message, plan, argued, (*found, *extra))
         if not deeper and not ctx.stopping:
-            analysis, argued = await self._surveyed(message, argued, analysis, (*found, *extra), ctx)
+            analysis, argued = await self._survey(message, argued, analysis, (*found, *extra), ctx)
         passages = tuple(p for findings in (*found, *extra) for p in findings.passages)
         if deeper:
             return report_round(message, argued, analysis, passages, DirectionsFound)
@@ -64,7 +64,7 @@ class Analyzer(Actor[AnalyzeSources]):
 
         async def look() -> None:
             try:
-                held.append(await self._found(asked, message, ctx.remaining_seconds() * READING_SHARE))
+                held.append(await self._find(asked, message, ctx.remaining_seconds() * READING_SHARE))
             except PortFailed as error:
                 held.append(tuple(SearchHits(abstain=str(error)) for _ in asked))
 
@@ -72,7 +72,7 @@ class Analyzer(Actor[AnalyzeSources]):
         found = held[0] if held else tuple(SearchHits(abstain=STOPPED) for _ in asked)
         return found[: len(plan.questions)], found[len(plan.questions) :]
 
-    async def _found(self, asked: Sequence[str], message: AnalyzeSources, within: float) -> tuple[SearchHits, ...]:
+    async def _find(self, asked: Sequence[str], message: AnalyzeSources, within: float) -> tuple[SearchHits, ...]:
         """The passages on each question."""
         return await self._reading.passages(asked, message.pages, within=within)
 
@@ -121,7 +121,7 @@ class Analyzer(Actor[AnalyzeSources]):
         )  # fmt: skip
         return ModelRequest(agent=ctx.address, instructions=self._instructions, material=asked, findings=findings)
 
-    async def _surveyed(
+    async def _survey(
         self,
         message: AnalyzeSources,
         argued: RoundFindings,

@@ -88,7 +88,7 @@ def speaking_of(
     side, criterion = cell
     for each in statements:
         above = headings.get(each.passage, "")
-        names = side in _named(sides, each.text) or side in _named(sides, above)
+        names = side in _sides_in(sides, each.text) or side in _sides_in(sides, above)
         if names and (_touches(criterion, each.text) or _touches(criterion, above)):
             yield each
 
@@ -100,7 +100,7 @@ def _answer(
     fitting = list(speaking_of(cell, sides, answers, headings))
 
     def worse(place: int) -> tuple[bool, int, int]:
-        return len(fitting[place].text) > CELL_CHARACTERS, len(_named(sides, fitting[place].text)), place
+        return len(fitting[place].text) > CELL_CHARACTERS, len(_sides_in(sides, fitting[place].text)), place
 
     return fitting[min(range(len(fitting)), key=worse)] if fitting else None
 
@@ -129,13 +129,13 @@ def _by_side(
     """The statements that speak of one side only: its own terms are in them or above them, no other's."""
     found: dict[str, list[Statement]] = {side: [] for side in sides}
     for each in statements:
-        named = _named(sides, each.text) or _named(sides, headings.get(each.passage, ""))
+        named = _sides_in(sides, each.text) or _sides_in(sides, headings.get(each.passage, ""))
         if len(named) == 1 and len(each.text) <= CELL_CHARACTERS:
             found[named[0]].append(each)
     return found
 
 
-def _named(sides: Sequence[str], text: str) -> list[str]:
+def _sides_in(sides: Sequence[str], text: str) -> list[str]:
     """Which sides a text names: by the terms that the others do not share, or, like `C`, by nothing but the name."""
     wanted, said = {side: terms(side) for side in sides}, terms(text)
     shared = frozenset.intersection(*wanted.values()) if wanted else frozenset()

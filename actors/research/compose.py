@@ -69,7 +69,7 @@ def render_report(
     sources = _sources(case.pages, register, lines)
     drawn = (*subject(lines, register.cited_passages, report.comparison), *charts(lines, sources, case.missed))
     report = msgspec.structs.replace(
-        report, unanswered=_unanswered(case, chosen), further=still_open(case), missed=case.missed, sources=sources,
+        report, unanswered=_open_questions(case, chosen), further=still_open(case), missed=case.missed, sources=sources,
         charts=drawn, partial=ended_early(case), notes=(*notes(case, register), *remarks),
     )  # fmt: skip
     return report, register.citations
@@ -132,16 +132,16 @@ def _absent(case: CloseResearch) -> tuple[ReportSection, ...]:
     return (ReportSection("", note=NOT_FOUND),) if is_product_question(case.text) else ()
 
 
-def _unanswered(case: CloseResearch, chosen: Arrangement) -> tuple[str, ...]:
+def _open_questions(case: CloseResearch, chosen: Arrangement) -> tuple[str, ...]:
     """Questions without a sentence, with the reason where it says more than that; those never come to, too."""
     found = [(each.question, each.note) for each in chosen.unanswered]
     come_to = {each.question for each in case.sections}
     found += [(each, "") for each in (case.plan.questions if case.plan else ()) if each not in come_to]
-    said = (question if note == NOT_FOUND or not case.pages else _noted(question, note) for question, note in found)
+    said = (question if note == NOT_FOUND or not case.pages else _with_note(question, note) for question, note in found)
     return tuple(dict.fromkeys(shorten(each, HEADING_CHARACTERS * 2) for each in said))
 
 
-def _noted(question: str, note: str) -> str:
+def _with_note(question: str, note: str) -> str:
     """A question and a sentence on it."""
     return f"{question}{'' if not note or question.endswith(('?', '.', '!', '？', '。')) else ':'} {note}"
 

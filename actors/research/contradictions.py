@@ -11,6 +11,7 @@ from actors.evidence.sources import Statement
 from actors.research.models import Contradiction
 from actors.text.keywords import terms
 from actors.text.normalize import casefold
+from actors.text.sentences import sentences
 
 CONTRADICTIONS = 10
 SENTENCES = 200
@@ -21,7 +22,6 @@ ALIKE = 0.75
 SUBJECT_TERMS = 3
 """With fewer words in common they may speak of anything."""
 
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"'(`])|(?<=[。！？])|\n+")
 _FIGURE = re.compile(r"[\d.,:%$€£¥+-]*\d[\d.,:%]*\w*")
 _HEDGED = re.compile(
     r"\b(?:for example|e\.g\.|such as|up to|at least|at most|more than|less than|about|around|between)\b", re.IGNORECASE
@@ -44,9 +44,9 @@ def contradictions(
 
     :param passages: what was found on the questions; the slices that bear on them are compared, too.
     """
-    sentences = _sentences(statements, passages, number)
+    stated = _read_sentences(statements, passages, number)
     found: dict[frozenset[str], Contradiction] = {}
-    for one, other in combinations(sentences, 2):
+    for one, other in combinations(stated, 2):
         if one.statement.page != other.statement.page and _differ(one, other):
             pair = frozenset((one.statement.text, other.statement.text))
             found.setdefault(pair, Contradiction(_subject(one, other), one.statement, other.statement))
@@ -55,13 +55,12 @@ def contradictions(
     return tuple(found.values())
 
 
-def _sentences(statements: Iterable[Statement], passages: Iterable[Passage], number: int) -> Sequence[Said]:
+def _read_sentences(statements: Iterable[Statement], passages: Iterable[Passage], number: int) -> Sequence[Said]:
     texts = [(each.quote, each.passage, each.page) for each in statements]
     texts += [(place.of(p), p.id, p.source) for p in passages for place in p.quotes]
     found: dict[tuple[str, str], Said] = {}
     for text, passage, page in texts:
-        for sentence in _SENTENCE.split(text):
-            line = sentence.strip()
+        for line in (row[a:b] for row in text.split("\n") for a, b in sentences(row, 0, len(row))):
             if len(line) > SENTENCE_CHARACTERS or (page, line) in found or not any(c.isdigit() for c in line):
                 continue
             stated = facts(line)

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from actors.evidence.dedup import key_of
 from actors.evidence.sources import FailedSource, Page, SearchResult
 from actors.ports import Fetch
 from actors.research.messages import ExtractionCompleted, ExtractionFellShort, ReadSources
 from actors.research.models import Plan
+from actors.text.urls import key_of
 from actors.workflow.cancellation import run_until_stop
 from actors.workflow.progress import StageProgress
 from bus import Actor, Context
@@ -40,7 +40,7 @@ class Extractor(Actor[ReadSources]):
             if shown.get(key) != read:
                 shown[key] = read
                 good = sum(isinstance(each, Page) for each in shown.values())
-                ctx.publish(StageProgress("extracting", "Reading pages", min(good, wanted), wanted, _named(read)))
+                ctx.publish(StageProgress("extracting", "Reading pages", min(good, wanted), wanted, _name_host(read)))
 
         def done(read: Page | FailedSource) -> None:
             nonlocal tried
@@ -77,7 +77,7 @@ def candidates(results: Iterable[SearchResult], plan: Plan, known: set[str]) -> 
     return sorted(fresh, key=rank)
 
 
-def _named(read: Page | FailedSource) -> str:
+def _name_host(read: Page | FailedSource) -> str:
     """What came of a page, in a few words."""
     return read.title or read.url if isinstance(read, Page) else f"{read.place} ({read.reason.replace('_', ' ')})"
 

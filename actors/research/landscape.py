@@ -8,7 +8,7 @@ from actors.evidence.heading_types import QUADRANTS, alternatives, leaf, quadran
 from actors.evidence.passages import Passage
 from actors.evidence.sources import Statement
 from actors.extractive.decompose import CHARACTERS
-from actors.research.learnings import drop_repeated, verify_claims
+from actors.research.learnings import remove_repeats, verify_claims
 from actors.research.models import Analysis, Competitor, Swot, SwotItem
 from actors.research.output_schemas import Landscape
 
@@ -54,7 +54,7 @@ def survey(draft: Landscape, passages: Sequence[Passage], number: int, task: str
         nonlocal dropped
         found = verify_claims(claims, passages, number, task)
         dropped += found.dropped
-        fresh = drop_repeated(found.statements, taken)[:most]
+        fresh = remove_repeats(found.statements, taken)[:most]
         taken.extend(fresh)
         return fresh
 
@@ -64,7 +64,7 @@ def survey(draft: Landscape, passages: Sequence[Passage], number: int, task: str
     }
     swot = Swot(**rated) if sum(map(bool, rated.values())) >= LEAST_QUADRANTS else Swot()
     rivals = ((_name(each.name), stands(each.claims, RATED)) for each in draft.competitors[:COMPETITORS])
-    competitors = tuple(Competitor(name, said) for name, said in rivals if name and _named(name, said, of))
+    competitors = tuple(Competitor(name, said) for name, said in rivals if name and _is_name_shown(name, said, of))
     return Analysis(competitors=competitors, features=stands(draft.features, FEATURES), swot=swot), dropped
 
 
@@ -72,7 +72,7 @@ def _name(name: str) -> str:
     return " ".join(name.split())[:NAME_CHARACTERS]
 
 
-def _named(name: str, said: Sequence[Statement], of: dict[str, Passage]) -> bool:
+def _is_name_shown(name: str, said: Sequence[Statement], of: dict[str, Passage]) -> bool:
     """Whether the name stands where the statements were read: a competitor is not invented either."""
     wanted = name.casefold()
     return any(wanted in f"{of[s.passage].title} {of[s.passage].heading} {of[s.passage].text}".casefold() for s in said)

@@ -148,7 +148,7 @@ def _comparison(comparison: Comparison | None, register: CitationIndex, said: Us
     if comparison is None:
         return None
     if comparison.asked:
-        return _asked(comparison, register, said)
+        return _asked_table(comparison, register, said)
     rows = []
     for row in comparison.rows:
         cells = tuple(next(register.fresh([cell] if cell else [], said), None) for cell in row.cells)
@@ -157,7 +157,7 @@ def _comparison(comparison: Comparison | None, register: CitationIndex, said: Us
     return Comparison(comparison.sides, tuple(rows)) if rows else None
 
 
-def _asked(comparison: Comparison, register: CitationIndex, said: UsedTexts) -> Comparison | None:
+def _asked_table(comparison: Comparison, register: CitationIndex, said: UsedTexts) -> Comparison | None:
     """
     The table that the task asks for, with what was not found in it; none where nothing was found at all.
 

@@ -31,15 +31,15 @@ def build_queries(directions: Sequence[str], task: str, learnings: Sequence[str]
     return tuple(dict.fromkeys(found))[:QUERIES]
 
 
-def drop_known(directions: Sequence[str], learnings: Sequence[str]) -> tuple[str, ...]:
+def open_topics(directions: Sequence[str], learnings: Sequence[str]) -> tuple[str, ...]:
     """Without topics of which a learning says every word; questions, which a learning need not answer, stay."""
     held = [terms(each) for each in learnings]
 
-    def known(direction: str) -> bool:
+    def is_known(direction: str) -> bool:
         wanted = terms(direction)
         return len(wanted) >= SEVERAL and not direction.endswith(_ASKS) and any(wanted <= each for each in held)
 
-    return tuple(each for each in directions if not known(each))
+    return tuple(each for each in directions if not is_known(each))
 
 
 def _nearest(direction: str, learnings: Sequence[str]) -> str:

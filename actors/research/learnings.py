@@ -1,7 +1,6 @@
 """What was learnt: verified statements, none of which says what another one says already. Pure."""
 
 import functools
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -16,6 +15,7 @@ from actors.evidence.sources import Statement
 from actors.research.models import Section
 from actors.text.keywords import alike, share, terms
 from actors.text.normalize import find_span, normalize
+from actors.text.sentences import split_sentences
 
 LEARNINGS = 20
 """So many are kept (DR-6)."""
@@ -35,8 +35,6 @@ SENTENCE_CHARACTERS = 450
 
 
 WHOLE_SENTENCE = 40
-
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n\n+")
 
 
 class VerifiedClaims(NamedTuple):
@@ -62,7 +60,7 @@ def verify_claims(claims: Sequence[Claim], passages: Sequence[Passage], number: 
             continue
         passage = passages[claim.passage - 1]
         found.append(Statement(text, _exact(claim.quote, passage), passage.id, passage.source, number))
-    return VerifiedClaims(drop_repeated(found, ())[:STATEMENTS], dropped)
+    return VerifiedClaims(remove_repeats(found, ())[:STATEMENTS], dropped)
 
 
 def borne_out(claim: Claim, passages: Sequence[Passage], shown: Shown) -> bool:
@@ -91,7 +89,7 @@ def same(one: str, other: str) -> bool:
     return alike(terms(one), terms(other)) > SAME
 
 
-def drop_repeated(statements: Iterable[Statement], said: Iterable[Statement]) -> tuple[Statement, ...]:
+def remove_repeats(statements: Iterable[Statement], said: Iterable[Statement]) -> tuple[Statement, ...]:
     """Those that say something that neither another one nor what is known says."""
     known = [each.text for each in said]
     found: list[Statement] = []
@@ -110,7 +108,7 @@ def dealt(lists: Sequence[Sequence[Statement]]) -> list[tuple[Statement, ...]]:
         for queue, mine in zip(queues, chosen, strict=True):
             while queue:
                 each = queue.pop(0)
-                if drop_repeated((each,), taken):
+                if remove_repeats((each,), taken):
                     taken.append(each)
                     mine.append(each)
                     break
@@ -119,7 +117,7 @@ def dealt(lists: Sequence[Sequence[Statement]]) -> list[tuple[Statement, ...]]:
 
 def merge(known: Sequence[Statement], fresh: Sequence[Statement]) -> tuple[Statement, ...]:
     """The learnings of a round: those known stay, each new one is added once, as long as there is room."""
-    return (*known, *drop_repeated(fresh, known))[:LEARNINGS]
+    return (*known, *remove_repeats(fresh, known))[:LEARNINGS]
 
 
 def foremost(sections: Sequence[Section], task: str, headings: Mapping[str, str]) -> tuple[Statement, ...]:
@@ -173,8 +171,7 @@ _facts = functools.lru_cache(1024)(facts)
 
 def _share_a_sentence(one: str, other: str) -> bool:
     """Whether a sentence of one stands in the other: overlapping quotes of one passage."""
-    sentences = (each.strip() for each in _SENTENCE.split(one))
-    return any(len(each) >= WHOLE_SENTENCE and each in other for each in sentences)
+    return any(len(each) >= WHOLE_SENTENCE and each in other for each in split_sentences(one))
 
 
 def _exact(quote: str, passage: Passage) -> str:

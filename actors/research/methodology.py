@@ -52,7 +52,7 @@ def notes(case: CloseResearch, register: CitationIndex) -> tuple[str, ...]:
 
 
 def _notes(case: CloseResearch, register: CitationIndex) -> list[str]:
-    rounds = f"{_counted(case.rounds, 'round')} of at most {max(case.rounds, case.brief.depth)}"
+    rounds = f"{_count(case.rounds, 'round')} of at most {max(case.rounds, case.brief.depth)}"
     missed = len({each.place for each in case.missed if each.reason != "source_failed"})
     told = {each.place for each in case.missed}
     made = (
@@ -62,16 +62,16 @@ def _notes(case: CloseResearch, register: CitationIndex) -> list[str]:
     )
     out = register.left_out
     return [
-        f"{rounds}; {_counted(len(case.pages), 'page')} read, {missed} not obtained.",
+        f"{rounds}; {_count(len(case.pages), 'page')} read, {missed} not obtained.",
         made if register.citations else "",
-        f"{_counted(out, 'statement')} {'was' if out == 1 else 'were'} left out, because no source bears "
+        f"{_count(out, 'statement')} {'was' if out == 1 else 'were'} left out, because no source bears "
         f"{'it' if out == 1 else 'them'} out." if out else "",
         _sentence(f"A lesser model answered: {case.degraded}") if case.degraded else "",
         *(_sentence(f"Unavailable: {each}") for each in case.unavailable if each not in told),
     ]  # fmt: skip
 
 
-def _counted(number: int, thing: str) -> str:
+def _count(number: int, thing: str) -> str:
     return f"{number} {thing}{'' if number == 1 else 's'}"
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from actors.extractive.decompose import BESIDES, QUESTIONS, decompose, deduplicate, keywords
-from actors.research.leads import build_queries, drop_known
+from actors.research.leads import build_queries, open_topics
 from actors.research.models import Plan, ResearchOptions
 from actors.research.output_schemas import PlanDraft
 from actors.text.comparison_targets import CELLS, CRITERIA, SIDES
@@ -34,7 +34,7 @@ def draft_plan(
     if before is not None and shortfall:
         return PlanDraft(before.questions, broader(before), before.sides, before.criteria)
     if brief.direction:
-        others = drop_known([each for each in directions if each != brief.direction], learnings)
+        others = open_topics([each for each in directions if each != brief.direction], learnings)
         questions = deduplicate((brief.direction, *others))[: brief.breadth]
         anew = tuple(_anew(each, text) for each in questions)
         return PlanDraft(questions, (*anew, *build_queries(questions, text, learnings)), *decompose(text)[1:])
@@ -66,8 +66,8 @@ def broader(before: Plan) -> tuple[str, ...]:
     for question in before.questions:
         words = keywords(question).split()
         found += [" ".join(words), " ".join(words[:BROADER_WORDS]), " ".join(words[-BROADER_WORDS:])]
-    tried = {_folded(each) for each in before.queries}
-    return tuple(dict.fromkeys(each for each in (*found, *before.sides) if each and _folded(each) not in tried))
+    tried = {_fold(each) for each in before.queries}
+    return tuple(dict.fromkeys(each for each in (*found, *before.sides) if each and _fold(each) not in tried))
 
 
 def limit_plan(draft: PlanDraft, text: str, brief: ResearchOptions, sources: tuple[str, ...]) -> Plan:
@@ -106,9 +106,9 @@ def _cut(texts: Iterable[str], most: int) -> tuple[str, ...]:
         if len(line) > most:
             line = line[:most].rpartition(" ")[0] or line[:most]
         if line:
-            found.setdefault(_folded(line), line)
+            found.setdefault(_fold(line), line)
     return tuple(found.values())
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     return " ".join(text.casefold().split())

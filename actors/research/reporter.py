@@ -73,7 +73,7 @@ class Reporter(Actor[CloseResearch]):
                 remark = "" if filled.degraded == message.degraded else filled.degraded
                 spent = filled.partial
         message = msgspec.structs.replace(message, partial=message.partial or spent)
-        register = await _checked(message)
+        register = await _check(message)
         report, citations = render_report(
             message, overview, (remark,) if remark and register.has_paraphrase else (), register
         )
@@ -108,7 +108,7 @@ class Reporter(Actor[CloseResearch]):
         )
 
 
-async def _checked(message: CloseResearch) -> CitationIndex:
+async def _check(message: CloseResearch) -> CitationIndex:
     """What stands of all that the case holds: checked one by one, so that other runs go on meanwhile."""
     register = CitationIndex(message.pages, message.passages)
     for each in statements(message.sections, message.learnings, message.analysis or Analysis()):

@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 import structlog
 
-from actors.evidence.dedup import hash_of, key_of
+from actors.evidence.dedup import hash_of
 from actors.evidence.result_scoring import reading_order, score_results
 from actors.evidence.sources import FailedSource, SearchResult
 from actors.evidence.summarize import KEY_POINTS, SUMMARY_CHARACTERS
@@ -15,7 +15,7 @@ from actors.ports import PortFailed, Search
 from actors.research.messages import RunSearches, SearchCompleted, SearchFellShort
 from actors.research.models import Plan, ResearchOptions
 from actors.text.truncate import shorten
-from actors.text.urls import web_address
+from actors.text.urls import key_of, web_address
 from actors.workflow.cancellation import run_until_stop
 from actors.workflow.progress import StageProgress
 from bus import Actor, Context
@@ -151,10 +151,10 @@ def collect(
         elif key not in keys and content not in contents:
             contents |= {content} - {""}
             fresh[key] = each
-    return _arranged(message, tuple(fresh.values())), tuple(missed.values())
+    return _arrange(message, tuple(fresh.values())), tuple(missed.values())
 
 
-def _arranged(message: RunSearches, fresh: Sequence[SearchResult]) -> tuple[SearchResult, ...]:
+def _arrange(message: RunSearches, fresh: Sequence[SearchResult]) -> tuple[SearchResult, ...]:
     """Known ones first, then the new ones as they should be read; over 50 only the essential of each (PR-17)."""
     every = (*message.results, *reading_order(fresh, message.brief.breadth))
     if len(every) <= RESULTS:

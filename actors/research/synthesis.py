@@ -18,11 +18,11 @@ from actors.research.follow_ups import DIRECTIONS, limit
 from actors.research.learnings import (
     VerifiedClaims,
     dealt,
-    drop_repeated,
     foremost,
     holding,
     merge,
     quote_best,
+    remove_repeats,
     verify_claims,
 )
 from actors.research.messages import AnalysisCompleted, AnalyzeSources, DirectionsFound
@@ -58,14 +58,14 @@ def argue(
     """What the answers of a round add: verified statements, each said once. Pure."""
     number = message.brief.round
     sections, fresh, known = list[Section](), list[Statement](), all_statements(message.sections)
-    filled = [_filled(answer, findings) for answer, findings in zip(answers, found, strict=True)]
+    filled = [_fill(answer, findings) for answer, findings in zip(answers, found, strict=True)]
     asked = list(zip(plan.questions, filled, strict=True))
     cells = {question_on(*cell): cell for cell in Compared(plan.sides, plan.criteria).cells}
-    checks = [_checked(question, each, message, plan.sides, cells.get(question)) for question, each in asked]
+    checks = [_check(question, each, message, plan.sides, cells.get(question)) for question, each in asked]
     shares = dealt([each.statements for each in checks])
     for n, (question, each) in enumerate(asked):
         held = checks[n]
-        said = drop_repeated(shares[n], (*known, *fresh))
+        said = remove_repeats(shares[n], (*known, *fresh))
         fresh += said
         again = tuple(each for each in held.statements if each in known or each in fresh)
         # what a report says elsewhere it does not repeat, but in a table
@@ -91,7 +91,7 @@ def argue(
     )
 
 
-def _checked(
+def _check(
     question: str, each: Completion, message: AnalyzeSources, sides: Sequence[str], cell: tuple[str, str] | None
 ) -> VerifiedClaims:
     """
@@ -116,7 +116,7 @@ def _directions(message: AnalyzeSources, asked: Sequence[tuple[str, Completion]]
     ]
 
 
-def _filled(answer: Completion | PortFailed | None, findings: SearchHits) -> Completion:
+def _fill(answer: Completion | PortFailed | None, findings: SearchHits) -> Completion:
     if isinstance(answer, Completion):
         return answer
     if findings.abstain:

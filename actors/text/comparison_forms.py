@@ -118,9 +118,9 @@ def forms_in(part: str) -> Iterator[Form]:
         return
     if _HANGUL.search(part):
         if not _KO_NOT.search(part):
-            yield from _found(_KOREAN, part)
+            yield from _match(_KOREAN, part)
     elif cjk:
-        for form in _found(_CHINESE, part):
+        for form in _match(_CHINESE, part):
             yield form._replace(criteria=_ZH_ENDS.sub("", form.criteria))
     else:
         yield from _english(part)
@@ -132,7 +132,7 @@ def criteria_after(part: str) -> str:
     return found["on"] if found else ""
 
 
-def _found(patterns: tuple[re.Pattern[str], ...], part: str) -> Iterator[Form]:
+def _match(patterns: tuple[re.Pattern[str], ...], part: str) -> Iterator[Form]:
     for pattern in patterns:
         if found := pattern.search(part):
             said = found.groupdict()

@@ -86,7 +86,7 @@ def _sides(text: str) -> tuple[str, ...]:
     if len(found) < 2 or not all(map(_is_name, found)):
         return ()
     own = any(_ARTICLE.match(each) for each in items[1:])  # `the VPN and the web desktop` are two things by themselves
-    headed = tuple(found[:SIDES]) if own else _headed(found[:SIDES])
+    headed = tuple(found[:SIDES]) if own else _add_head(found[:SIDES])
     if len({each.casefold() for each in headed}) < len(headed):
         return ()
     words = [terms(each) for each in headed]
@@ -103,7 +103,7 @@ def _is_name(text: str) -> bool:
     return bool(terms(text)) or bool(re.fullmatch(r"[A-Z][\w+#.]{0,3}", text))
 
 
-def _headed(sides: list[str]) -> tuple[str, ...]:
+def _add_head(sides: list[str]) -> tuple[str, ...]:
     """`streaming vs logical replication`: the first one is short of its noun."""
     last = sides[-1].split()
     single = [each for each in sides[:-1] if len(each.split()) == 1 and each not in last]

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 
 import msgspec
 
+from actors.text.sentences import sentences
+
 LONGEST = 2_000
 """A paragraph of more characters is cut into several, at a sentence where there is one."""
 
@@ -15,13 +17,6 @@ _EMPHASIS = re.compile(r"(\*{1,3}|`|~~)(?=\S)([^*`~\n]{1,500}?)(?<=\S)\1")
 _LINK = re.compile(r"!?\[([^\[\]\n]{0,300})\]\([^()\s]{0,2000}\)")
 _TAG = re.compile(r"</?[a-z]{1,10}>")
 _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+.!|<>~-])")
-_END = re.compile(
-    r"(?<=[.!?])[\"')\]”’]*\s+(?=[\"'(\[“‘]?[A-Z0-9\u00c0-\u00de\u0400-\u042f])|(?<=[。！？])[”’」』）\"]*"
-)
-_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|Dr|Mr|Mrs|Ms|Inc|Ltd|No|Fig|approx|cf|St|Jr|U\.S)|\b[A-Z])\.$")
-_NUMBER = re.compile(r"\s*\d{1,3}\.$")
-ABBREVIATION_CHARACTERS = 10
-"""None is longer: what stands before it need not be looked at."""
 
 
 class Segment(msgspec.Struct, frozen=True, gc=False):
@@ -58,22 +53,11 @@ def segments(text: str, longest: int = LONGEST) -> Iterator[Segment]:
             number += 1
 
 
-def sentences(line: str) -> Iterator[str]:
+def whole_sentences(line: str) -> Iterator[str]:
     """The sentences of one paragraph of prose that end as sentences do."""
-    begin = 0
-    for found in _END.finditer(line):
-        stop = found.start() if found.group().isspace() else found.end()
-        if _ABBREVIATION.search(line, max(begin, stop - ABBREVIATION_CHARACTERS), stop) or _NUMBER.match(
-            line, begin, stop
-        ):
-            continue
-        said = line[begin : found.end()].strip()
-        begin = found.end()
-        if said:
-            yield said
-    rest = line[begin:].strip()
-    if rest and rest.rstrip("\"')]”’」』）")[-1:] in ".!?。！？":
-        yield rest
+    for start, end in sentences(line, 0, len(line)):
+        if line[start:end].rstrip("\"')]”’」』）")[-1:] in ".!?。！？":
+            yield line[start:end]
 
 
 def prose(text: str) -> str:

@@ -36,7 +36,7 @@ def remove_controls(text: str) -> str:
 
 
 @functools.lru_cache(4096)
-def _folded(character: str) -> str:
+def _fold(character: str) -> str:
     return unicodedata.normalize("NFKD", character.translate(_SIGNS)).casefold()
 
 
@@ -53,7 +53,7 @@ def normalize(text: str) -> tuple[str, tuple[int, ...]]:
     for i, character in enumerate(text):
         if character in _INVISIBLE:
             continue
-        for c in _folded(character):
+        for c in _fold(character):
             if c.isspace():
                 if space:
                     continue
@@ -117,7 +117,7 @@ def sanitize_markdown(text: str) -> str:
             _end(prose, blocks)
         blank = not line.strip()
     _end(prose, blocks)
-    return _joined(blocks)
+    return _join_blocks(blocks)
 
 
 def _dead(line: str) -> str:
@@ -132,7 +132,7 @@ def _end(prose: list[str], blocks: list[str]) -> None:
         prose.clear()
 
 
-def _joined(blocks: list[str]) -> str:
+def _join_blocks(blocks: list[str]) -> str:
     """Code stands apart from prose by an empty line, or Markdown would take it for prose."""
     parts: list[str] = []
     for i, block in enumerate(blocks):

@@ -47,11 +47,11 @@ def pieces(text: str) -> tuple[Piece, ...]:
     """What a text of a source consists of, in order."""
     found = [piece for piece in _pieces(remove_controls(text)) if piece.text.strip()]
     if len(found) == 1 and found[0].kind == "item":
-        return (Piece("prose", _numbered(found[0])),)  # one item by itself is no list
+        return (Piece("prose", _with_number(found[0])),)  # one item by itself is no list
     return tuple(found)
 
 
-def _numbered(item: Piece) -> tuple[Span, ...]:
+def _with_number(item: Piece) -> tuple[Span, ...]:
     return (Span(f"{item.mark} "), *item.spans) if item.mark else item.spans
 
 

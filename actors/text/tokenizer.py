@@ -35,14 +35,14 @@ def stem(word: str) -> str:
 
 def runs(text: str) -> list[str]:
     """The words and unbroken CJK runs of a text, as written (widths folded)."""
-    return _RUN.findall(_joined(unicodedata.normalize("NFKC", text)))
+    return _RUN.findall(_join_compounds(unicodedata.normalize("NFKC", text)))
 
 
 def tokens(text: str) -> list[str]:
     """The index terms of a text, in order."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
-    return list(itertools.chain.from_iterable(map(_terms, _RUN.findall(_joined(text.lower())))))
+    return list(itertools.chain.from_iterable(map(_terms, _RUN.findall(_join_compounds(text.lower())))))
 
 
 def spellings(text: str) -> list[tuple[str, str]]:
@@ -50,7 +50,7 @@ def spellings(text: str) -> list[tuple[str, str]]:
     return [(run.lower(), term) for run in runs(text) for term in _terms(run.lower())]
 
 
-def _joined(text: str) -> str:
+def _join_compounds(text: str) -> str:
     """With `Wi-Fi` as `WiFi` and `e-mail` as `email mail`: people write short compounds in either way."""
     return _COMPOUND.sub(_join, text) if "-" in text else text
 

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 
 import structlog
 
-from actors.evidence.dedup import key_of
 from actors.evidence.sources import FailedSource, Page, SearchResult
+from actors.text.urls import key_of
 from runtime.crawl.candidate_queue import CandidateQueue, Settled
 from runtime.crawl.duplicates import Fetched, ReadPages
 from runtime.resilience.budget import BudgetExceeded, ResearchBudget

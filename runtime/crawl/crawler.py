@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 import msgspec
 import structlog
 
-from actors.evidence.dedup import key_of, sketch_of
+from actors.evidence.dedup import sketch_of
 from actors.evidence.result_scoring import reasons
 from actors.evidence.sources import PAGE_CHARACTERS, FailedSource, Original, Page, Reason, SearchResult
+from actors.text.urls import key_of
 from runtime.crawl.duplicates import Fetched
 from runtime.crawl.extract.extracted import Extracted
 from runtime.crawl.http_client import FetchResult

@@ -5,8 +5,9 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from actors.evidence.dedup import alike, key_of
+from actors.evidence.dedup import alike
 from actors.evidence.sources import FailedSource, Page
+from actors.text.urls import key_of
 
 
 class Fetched(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):

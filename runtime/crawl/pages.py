@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from actors.evidence.dedup import key_of
 from actors.evidence.sources import FailedSource, Page, SearchResult
+from actors.text.urls import key_of
 from runtime.crawl.address_policy import is_public
 from runtime.crawl.batch import Batch
 from runtime.crawl.batch_reader import BatchReader

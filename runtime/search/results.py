@@ -1,11 +1,11 @@
 """Cleans what a source returned: it comes from strangers, whatever it says."""
 
-import re
 import unicodedata
 from collections.abc import Sequence
 from datetime import date
 
 from actors.evidence.sources import SearchResult
+from actors.text.sentences import split_sentences
 from actors.text.truncate import shorten
 from actors.text.urls import web_address
 
@@ -16,7 +16,6 @@ DETAIL_CHARACTERS = 200
 TEXT_CHARACTERS = 20_000
 """Longer texts are not even looked at beyond this."""
 
-_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])")
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 
 
@@ -40,7 +39,7 @@ def validate(
 def points(text: str) -> Sequence[str]:
     """A text as its sentences, short ones joined while they fit into a summary; at most those that are shown."""
     joined: list[str] = []
-    for sentence in filter(None, _SENTENCE_END.split(text)):
+    for sentence in split_sentences(text):
         if joined and len(joined[-1]) + len(sentence) < SUMMARY_CHARACTERS:
             joined[-1] += f" {sentence}"
         elif len(joined) > KEY_POINTS:

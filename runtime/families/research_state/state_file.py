@@ -10,13 +10,13 @@ from typing import Any, get_args, get_origin
 
 import msgspec
 
-from actors.evidence.dedup import key_of
 from actors.evidence.passages import Passage
 from actors.evidence.sources import FailedSource, Page, SearchResult
 from actors.reporting.document import FURTHER
 from actors.reporting.markdown import render_markdown
 from actors.research.models import Analysis, Contradiction
 from actors.research.workflow import ResearchCase
+from actors.text.urls import key_of
 from runtime.families.research_state.head import Head, head_of, options_of, split
 from runtime.families.research_state.project import Project
 from runtime.state_files import frontmatter

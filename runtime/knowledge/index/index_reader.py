@@ -108,7 +108,7 @@ class IndexReader:
         rows = self._db.execute("SELECT term, doc FROM vocabulary LIMIT ?", (KNOWN_TERMS,))
         self._frequencies.update(rows)
 
-    def known(self, terms: Iterable[str]) -> list[str]:
+    def find_known(self, terms: Iterable[str]) -> list[str]:
         """Those of some terms that the documents speak of."""
         wanted = sorted(terms)[:KNOWN_AT_ONCE]
         rows = self._db.execute(
@@ -177,7 +177,7 @@ class IndexReader:
         rows = self._db.execute("SELECT id, title FROM documents WHERE reason = '' ORDER BY id LIMIT ?", (limit,))
         return [(row[0], row[1]) for row in rows]
 
-    def stored(self, ids: list[int]) -> list[Stored]:
+    def load(self, ids: list[int]) -> list[Stored]:
         """Passages by number, in order of their numbers."""
         rows = self._db.execute(
             f"""SELECT p.id, p.document, p.ordinal, f.name || '/' || d.path, d.title, p.heading, p.leaf, p.entry,

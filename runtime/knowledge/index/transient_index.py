@@ -44,19 +44,19 @@ def find(pages: list[Text], questions: list[str], limit: int) -> list[SearchHits
     index = _index(sorted(pages, key=lambda page: (page.key, page.text))[:PAGES])
     index.shelf.begin()
     try:
-        return [_found(index, question, limit) for question in questions]
+        return [_find(index, question, limit) for question in questions]
     finally:
         index.shelf.end()
 
 
-def _found(index: _Index, question: str, limit: int) -> SearchHits:
+def _find(index: _Index, question: str, limit: int) -> SearchHits:
     if not index.shelf.passages:
         return SearchHits(abstain=NOTHING)
     found = search(index.shelf, question, limit, hops=True, reads=True)
-    return msgspec.structs.replace(found, passages=tuple(_named(index, passage) for passage in found.passages))
+    return msgspec.structs.replace(found, passages=tuple(_name(index, passage) for passage in found.passages))
 
 
-def _named(index: _Index, passage: Passage) -> Passage:
+def _name(index: _Index, passage: Passage) -> Passage:
     """A passage with its page's key instead of the number that the index knows the page by."""
     key = index.keys[int(passage.source.removeprefix(f"{FOLDER}/"))]
     return msgspec.structs.replace(passage, source=key, id=f"{key}#{passage.id.rpartition('#')[2]}")
@@ -67,13 +67,13 @@ def _index(pages: list[Text]) -> _Index:
     if digest in _kept:
         _kept.move_to_end(digest)
         return _kept[digest]
-    _kept[digest] = index = _made(pages)
+    _kept[digest] = index = _make(pages)
     while len(_kept) > KEPT:
         _kept.popitem(last=False)[1].shelf.close()
     return index
 
 
-def _made(pages: list[Text]) -> _Index:
+def _make(pages: list[Text]) -> _Index:
     db = sqlite3.connect(":memory:", isolation_level=None)
     index_writer.create(db)
     folder = index_writer.add_folder(db, FOLDER)

@@ -1,9 +1,9 @@
 """Whether the passages found speak of what is asked at all, and how far above the noise they stand."""
 
 import math
-import re
 from itertools import pairwise
 
+from actors.text.sentences import split_sentences
 from actors.text.stop_words import EVERYDAY
 from actors.text.tokenizer import is_cjk, runs, tokens
 from runtime.knowledge.index.index_reader import IndexReader
@@ -130,7 +130,7 @@ def _compounds(question: Question) -> list[tuple[str, str, str]]:
 
 
 def _together(window: Snippet, first: str, second: str) -> bool:
-    for part in (window.passage.heading, *re.split(r"(?<=[.!?])\s|\n", window.passage.text)):
+    for part in (window.passage.heading, *split_sentences(window.passage.text, lines=True)):
         words = tokens(part)
         ones = [i for i, word in enumerate(words) if word == first]
         twos = [i for i, word in enumerate(words) if word == second]

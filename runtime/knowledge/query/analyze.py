@@ -53,7 +53,7 @@ _PARTICLE = re.compile(
 class Statistics(Protocol):
     """What a question needs to know of the index."""
 
-    def known(self, terms: Iterable[str]) -> list[str]:
+    def find_known(self, terms: Iterable[str]) -> list[str]:
         """Those of some terms that the documents speak of."""
         ...
 
@@ -171,7 +171,7 @@ def _near(pairs: list[tuple[str, str]], names: list[str], statistics: Statistics
     words = [(word, term) for word, term in dict.fromkeys(pairs) if len(word) >= TYPO_LETTERS and term not in names]
     words = [each for each in words if each[0].isascii() and each[0].isalpha() and not statistics.frequency(each[1])]
     for word, term in words[:TYPOS]:
-        known = statistics.known({stem(edit) for edit in _edits(word)})
+        known = statistics.find_known({stem(edit) for edit in _edits(word)})
         known = [each for each in known if abs(len(each) - len(term)) <= 1]  # one slip may make another ending, too
         if len(known) == 1:
             found[term] = known[0]

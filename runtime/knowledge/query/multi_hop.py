@@ -106,7 +106,7 @@ class Titles:
             return None
         return written, Name(low, len(self._documents.get(" ".join(low), ())) or 1)
 
-    def named(self, text: str) -> dict[int, "Name"]:
+    def find_names(self, text: str) -> dict[int, "Name"]:
         """The documents whose names stand in a text, with the name; the longest name counts."""
         words = _words(text)[:READ_WORDS]
         low = [word.lower() for word in words]
@@ -170,7 +170,7 @@ def follow(
 ) -> Trail:
     """Follow the names in a question, and in the best pages that were found for it."""
     titles = titles_of(shelf)
-    named = _allowed(titles.named(question.text), documents)
+    named = _restrict(titles.find_names(question.text), documents)
     found = {page.document: page for page in pages}
     _fetch(shelf, question, named, found)
     if not found:
@@ -184,8 +184,8 @@ def follow(
     chained = set(named)
     for n, seed in enumerate(sorted(scores, key=lambda each: (-scores[each], each))[:SEEDS]):
         hits = found[seed].hits[:SEED_PASSAGES]
-        text = "\n".join(passage.text for passage in shelf.stored([hit.id for hit in hits]))
-        links = _allowed(titles.named(text), documents)
+        text = "\n".join(passage.text for passage in shelf.load([hit.id for hit in hits]))
+        links = _restrict(titles.find_names(text), documents)
         chained.update(links if seed in named else ())
         led = {each: LINKED * name.telling(shelf) for each, name in links.items()}
         for each, share in _naming(shelf, titles, found[seed], documents).items():
@@ -211,7 +211,7 @@ def _naming(shelf: IndexReader, titles: Titles, page: Page, documents: Collectio
     return {each: NAMING * called[1].telling(shelf) / math.sqrt(len(by)) for each in by}
 
 
-def _allowed(named: dict[int, Name], documents: Collection[int] | None) -> dict[int, Name]:
+def _restrict(named: dict[int, Name], documents: Collection[int] | None) -> dict[int, Name]:
     return named if documents is None else {each: name for each, name in named.items() if each in documents}
 
 
@@ -235,7 +235,7 @@ def sentences(shelf: IndexReader, question: Question, pages: list[Page]) -> list
     top = {page.document: page.score / best for page in pages[:DOCUMENTS]}
     found: list[tuple[float, int, Quoted]] = []
     for n, page in enumerate(pages[:DOCUMENTS]):
-        for passage in shelf.stored([hit.id for hit in page.hits[:PASSAGES]]):
+        for passage in shelf.load([hit.id for hit in page.hits[:PASSAGES]]):
             heading = question.matches(tokens(passage.title))
             words, at = passage.body_terms.split(), 0
             for i, unit in enumerate(passage.units):
@@ -244,7 +244,7 @@ def sentences(shelf: IndexReader, question: Question, pages: list[Page]) -> list
                 if unit.code:
                     continue
                 full = {term: IN_TITLE * strength for term, strength in heading.items()} | have
-                names = titles.named(passage.text[unit.start : unit.end])
+                names = titles.find_names(passage.text[unit.start : unit.end])
                 others = [top[each] for each in names if each != page.document and each in top]
                 score = question.coverage(full) + OPENING * (i == 0 and passage.ordinal == 0)
                 score += OF_DOCUMENT * top[page.document] + NAMES * max(others, default=0.0)

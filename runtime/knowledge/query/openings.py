@@ -46,7 +46,7 @@ def openings(shelf: IndexReader, question: Question, pages: list[Page]) -> list[
             score = of_leaf + PATH * of_path + OPENS * (ordinal == 0) - documents[document] / 100
             found.append(_Named(score, passage))
     found.sort(key=lambda each: (-each.score, each.passage))
-    of = {stored.id: stored for stored in shelf.stored([each.passage for each in found[:SECTIONS]])}
+    of = {stored.id: stored for stored in shelf.load([each.passage for each in found[:SECTIONS]])}
     return [_opening(of[each.passage], question, each.score) for each in found[:SECTIONS]]
 
 

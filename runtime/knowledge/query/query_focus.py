@@ -3,13 +3,13 @@
 import re
 from collections.abc import Callable
 
+from actors.text.sentences import split_sentences
 from actors.text.stop_words import EVERYDAY
 from actors.text.tokenizer import spellings
 
 EVERYDAY_WORD = 0.5
 """Of a word of any talk; a clause with one whole word that the documents know may stand for the whole text."""
 
-_SENTENCE = re.compile(r"(?<=[.?!;])\s+|(?<=[。！？])|\n+")
 _CLAUSE = re.compile(
     r"[,;:]\s+|\s[-–—]+\s|[，；]|"
     r"\s+(?:and|but|so|because|since|after|before|while|when|although)\s+"
@@ -34,30 +34,26 @@ _PERSON = re.compile(
 Known = Callable[[str], bool]
 
 
-def _sentences(text: str) -> list[str]:
-    return [part for part in _SENTENCE.split(text) if part.strip()]
-
-
 def core(text: str, known: Known) -> str:
     """
     The clauses of a text that say what is asked, without persons.
 
     The clauses that ask, if the documents know a word of theirs; else the one of which they know most, or all.
     """
-    parts = _sentences(text)
+    parts = split_sentences(text, lines=True)
     asks = [part for part in parts if part.rstrip().endswith(("?", "？"))]
-    if sum(_known(part, known) for part in asks) >= 1:
+    if sum(_known_words(part, known) for part in asks) >= 1:
         parts = asks
     clauses = [clause for part in parts for clause in _CLAUSE.split(part) if clause.strip()]
     asking = [clause for clause in clauses if _ASKS.match(clause)]
-    if sum(_known(clause, known) for clause in asking) >= 1:
+    if sum(_known_words(clause, known) for clause in asking) >= 1:
         return "\n".join(_PERSON.sub(" ", clause) for clause in asking)
-    best = max((each for each in clauses if each not in asking), key=lambda each: _known(each, known), default="")
-    if _known(best, known) >= 1:
+    best = max((each for each in clauses if each not in asking), key=lambda each: _known_words(each, known), default="")
+    if _known_words(best, known) >= 1:
         clauses = [best, *asking]
     return "\n".join(_PERSON.sub(" ", clause) for clause in clauses)
 
 
-def _known(clause: str, known: Known) -> float:
+def _known_words(clause: str, known: Known) -> float:
     terms = {term: EVERYDAY_WORD if word in EVERYDAY else 1.0 for word, term in spellings(clause)}
     return sum(share for term, share in terms.items() if not term.isdigit() and known(term))

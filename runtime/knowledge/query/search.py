@@ -99,7 +99,7 @@ def _chosen(
     share = max(1, -(-limit // (SHARES_WITH_HOPS if telling else SHARES)))
     chosen: list[Stored] = []
     for page in pages[:limit]:
-        chosen += list(quoted.get(page.document, {}).values())[:share] or shelf.stored([page.hits[0].id])
+        chosen += list(quoted.get(page.document, {}).values())[:share] or shelf.load([page.hits[0].id])
     if telling:  # of a few pages all that is quoted
         chosen += [passage for each in quoted.values() for passage in list(each.values())[share:]]
     return chosen[:limit]

@@ -55,10 +55,10 @@ def snippets(shelf: IndexReader, question: Question, pages: list[Page]) -> list[
     for page in pages[:PAGES]:
         strengths = {hit.id: hit.score / page.hits[0].score for hit in page.hits[:PAGE_PASSAGES]}
         clear = len(page.hits) > 1 and page.hits[1].score < CLEAR * page.hits[0].score
-        top = shelf.stored([page.hits[0].id])[0]
+        top = shelf.load([page.hits[0].id])[0]
         ids = set(strengths) | set(shelf.neighbours(page.document, top.heading, top.id))
         bonus = PAGE_RANK * page.score / pages[0].score
-        for passage in shelf.stored(sorted(ids)):
+        for passage in shelf.load(sorted(ids)):
             more = FIRST * (clear and passage.id == top.id)
             found += _of(shelf, question, passage, strengths.get(passage.id, UNRANKED_STRENGTH), bonus + more)
     found.sort(key=lambda w: (-w.score, w.passage.id, w.start, w.end))

@@ -69,7 +69,7 @@ def read_html(text: str) -> Document:
     main = _main(root, text)
     for each in main.iter("br"):
         each.tail = "\n" + (each.tail or "")
-    if _linked(main) > LINKS_SHARE:
+    if _link_share(main) > LINKS_SHARE:
         raise Unreadable("nothing but links")
     walker = _Walker()
     walker.walk(main, 0)
@@ -101,7 +101,7 @@ def _above(root: HtmlElement) -> str:
     return heading(text)
 
 
-def _linked(main: HtmlElement) -> float:
+def _link_share(main: HtmlElement) -> float:
     total = len(fold(main.text_content())) or 1
     return sum(len(fold(a.text_content())) for a in main.iter("a") if a.get("href")) / total
 
@@ -119,7 +119,7 @@ class _Walker:
 
     def walk(self, e: HtmlElement, depth: int) -> None:
         tag = e.tag
-        if not isinstance(tag, str) or tag in _SKIP or _skipped(e):
+        if not isinstance(tag, str) or tag in _SKIP or _skip(e):
             return
         if tag == "sup" and _FOOTNOTE_MARK.fullmatch(e.text_content()):
             return
@@ -204,13 +204,13 @@ class _Walker:
 
     def _row(self, e: HtmlElement, depth: int) -> None:
         self.flush()
-        cells = [child for child in e if child.tag in ("td", "th") and not _skipped(child)]
+        cells = [child for child in e if child.tag in ("td", "th") and not _skip(child)]
         if not any(child.tag == "td" for child in cells):
             return
         if next(e.iter("table", "dl", "pre"), None) is not None:  # a table for the layout
             self._block(e, depth)
             return
-        texts = [text for text in (fold(_spaced(cell)) for cell in cells) if text]
+        texts = [text for text in (fold(_space(cell)) for cell in cells) if text]
         row = " — ".join(texts)
         blocks = len(cells) == 1 and any(child.tag in _BLOCK for child in cells[0])
         if len(row) < ENTRY_CHARACTERS and not blocks:
@@ -239,7 +239,7 @@ def _anchor(e: HtmlElement) -> str:
     return ""
 
 
-def _skipped(e: HtmlElement) -> bool:
+def _skip(e: HtmlElement) -> bool:
     if e.get("role") in ("navigation", "search", "contentinfo") or e.get("hidden") is not None:
         return True
     name = e.get("class")
@@ -248,11 +248,11 @@ def _skipped(e: HtmlElement) -> bool:
 
 def _visible(e: HtmlElement) -> str:
     """The text without the signs that themes add for linking to a heading."""
-    text = _spaced(e)
+    text = _space(e)
     return text.replace("¶", "") if e.tag == "dt" else text.rstrip("¶# \n\uf0c1")
 
 
-def _spaced(e: HtmlElement) -> str:
+def _space(e: HtmlElement) -> str:
     """The text of a cell, with spaces between its paragraphs."""
     parts = [e.text or ""]
     for child in e:

@@ -50,7 +50,7 @@ class _Reader:
     def line(self, line: str, start: int, end: int) -> None:
         if line[0].isalpha() and not self._fence and not self._comment:
             self._prose(line, start, plain=True)  # most lines by far: no structure begins with a letter
-        elif self._fence or self._fenced(line, start, end):
+        elif self._fence or self._begin_fence(line, start, end):
             self._inside_fence(line, start)
         elif self._comment or line.lstrip().startswith("<!--"):
             self.flush()
@@ -73,7 +73,7 @@ class _Reader:
         if self._code_start < 0:
             self.flush()
 
-    def _fenced(self, line: str, start: int, end: int) -> bool:
+    def _begin_fence(self, line: str, start: int, end: int) -> bool:
         match = _FENCE.match(line)
         if match is None or (match.group(1)[0] == "`" and "`" in line[match.end() :]):
             return False

@@ -56,7 +56,7 @@ def decode(data: bytes, *, html: bool = False) -> str:
     """
     for mark, encoding in ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be")):
         if data.startswith(mark):
-            return _checked(data[len(mark) :].decode(encoding, "replace"))
+            return _check(data[len(mark) :].decode(encoding, "replace"))
     if b"\0" in data[:65_536]:
         raise Unreadable("binary content")
     declared = _DECLARED.search(data[:2048]) if html else None
@@ -65,7 +65,7 @@ def decode(data: bytes, *, html: bool = False) -> str:
         text = _strictly(data, declared.group(1).decode("ascii"))
     if text is None:
         text = _legacy(data) or data.decode("cp1252", "replace")
-    return _checked(text)
+    return _check(text)
 
 
 def _strictly(data: bytes, encoding: str) -> str | None:
@@ -84,7 +84,7 @@ def _legacy(data: bytes) -> str | None:
     return None
 
 
-def _checked(text: str) -> str:
+def _check(text: str) -> str:
     if len(_CONTROL.findall(text)) > _CONTROL_SHARE * len(text):
         raise Unreadable("binary content")
     return text

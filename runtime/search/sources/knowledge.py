@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from actors.evidence.dedup import key_of
 from actors.evidence.passages import Passage
 from actors.evidence.sources import SearchResult
 from actors.ports import PortFailed
 from actors.text.truncate import shorten
+from actors.text.urls import key_of
 from runtime.crawl.extract.extracted import Extracted
 from runtime.knowledge import no_index_message
 from runtime.knowledge.knowledge_index import FILE

@@ -2,7 +2,7 @@
 
 import pytest
 
-from actors.research.leads import QUERIES, build_queries, drop_known
+from actors.research.leads import QUERIES, build_queries, open_topics
 from actors.research.models import ResearchOptions
 from actors.research.planning import draft_plan
 
@@ -53,7 +53,7 @@ def test_dr_4_one_direction_with_other_learnings_is_another_plan() -> None:
 def test_dr_4_what_a_learning_says_already_is_not_looked_for_again() -> None:
     others = ("Oak flaps of gates", "What are oak flaps?", "Eels of the pond")
 
-    assert drop_known(others, (FLAPS,)) == others[1:]
+    assert open_topics(others, (FLAPS,)) == others[1:]
     brief = ResearchOptions(breadth=3, round=2, direction="Tide mill silt")
     assert draft_plan(TASK, brief, others, None, "", (FLAPS,)).questions == ("Tide mill silt", *others[1:])
     first = ResearchOptions(breadth=3, round=2, direction=others[0])
@@ -61,7 +61,7 @@ def test_dr_4_what_a_learning_says_already_is_not_looked_for_again() -> None:
 
 
 def test_a_word_alone_is_never_known() -> None:
-    assert drop_known(("Mill",), (FLAPS,)) == ("Mill",)
+    assert open_topics(("Mill",), (FLAPS,)) == ("Mill",)
 
 
 def test_few_queries_are_led_and_none_without_learnings() -> None:

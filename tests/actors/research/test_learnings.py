@@ -11,11 +11,11 @@ from actors.research.learnings import (
     LEARNINGS,
     STATEMENTS,
     dealt,
-    drop_repeated,
     foremost,
     holding,
     merge,
     quote_best,
+    remove_repeats,
     same,
     verify_claims,
 )
@@ -85,8 +85,8 @@ def test_two_texts_say_the_same_unless_a_figure_or_a_negation_differs(one: str, 
 
 def test_a_quote_that_repeats_a_sentence_of_another_one_is_not_said_again() -> None:
     longer = said(f"{OPENS} The miller closes them by hand.")
-    assert drop_repeated([longer, said(OPENS)], ()) == (longer,)
-    assert drop_repeated([longer], [said(OPENS)]) == ()
+    assert remove_repeats([longer, said(OPENS)], ()) == (longer,)
+    assert remove_repeats([longer], [said(OPENS)]) == ()
 
 
 statements = st.lists(
@@ -104,7 +104,7 @@ def test_learnings_are_at_most_twenty_none_twice_and_those_known_stay(
     learnt = merge(known, second)
     assert len(learnt) <= LEARNINGS
     assert learnt[: len(known)] == known
-    assert drop_repeated(learnt, ()) == learnt
+    assert remove_repeats(learnt, ()) == learnt
     assert merge(learnt, second) == learnt
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from actors.evidence import heading_types, result_scoring, summarize
-from actors.evidence.dedup import key_of, sketch_of
+from actors.evidence.dedup import sketch_of
 from actors.evidence.entities import entities
 from actors.evidence.facts import facts
 from actors.evidence.sources import SearchResult, Statement
@@ -23,6 +23,7 @@ from actors.research.models import ResearchOptions
 from actors.text import source_text, urls
 from actors.text.markdown_blocks import segments
 from actors.text.normalize import normalize, sanitize_markdown
+from actors.text.urls import key_of
 from tests.fakes import ROSTER
 
 SIZE = 250_000
@@ -110,13 +111,13 @@ RESEARCH: dict[str, Callable[[str], object]] = {
     ),
     "direction": lambda text: follow_ups.phrase(text, frozenset({"a"})),
     "tasks": lambda text: (landscape.is_choice(text), methodology.is_product_question(text)),
-    "learnings": lambda text: learnings.drop_repeated((said(text), said(f"{text}y")), (said(f"{text}x"),)),
+    "learnings": lambda text: learnings.remove_repeats((said(text), said(f"{text}y")), (said(f"{text}x"),)),
     "years": years,
     "label": mermaid.label,
     "moment": document.when,
     "prose": source_text.pieces,
     "escaped": markdown.escape,
-    "line": lambda text: markdown._said(ReportSentence(text, (1,), text, text)),
+    "line": lambda text: markdown._sentence_blocks(ReportSentence(text, (1,), text, text)),
     "parts": reading.parts,
     "fit": lambda text: (reading.fit(text), reading.refers(text)),
     "asked": lambda text: query_profile.asked_by(text, text),

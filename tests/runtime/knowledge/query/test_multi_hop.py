@@ -172,7 +172,7 @@ def test_quotes_and_sentences_stand_in_their_passages(database: str) -> None:
     ],
 )
 def test_a_name_is_known_in_a_text(title: str, text: str) -> None:
-    assert set(Titles([(1, title)]).named(text)) == {1}
+    assert set(Titles([(1, title)]).find_names(text)) == {1}
 
 
 @pytest.mark.parametrize(
@@ -187,26 +187,26 @@ def test_a_name_is_known_in_a_text(title: str, text: str) -> None:
     ],
 )
 def test_what_is_no_name_is_not_taken_for_one(title: str, text: str) -> None:
-    assert Titles([(1, title)]).named(text) == {}
+    assert Titles([(1, title)]).find_names(text) == {}
 
 
 def test_the_longest_name_counts() -> None:
     titles = Titles([(1, "Glass"), (2, "Glass Ferry"), (3, "The Glass Ferry")])
-    assert set(titles.named("We saw The Glass Ferry.")) == {3}
+    assert set(titles.find_names("We saw The Glass Ferry.")) == {3}
 
 
 def test_a_name_that_several_bear_tells_less() -> None:
     titles = Titles([(n, f"Ilka Varnholt ({n})") for n in range(4)])
-    assert [name.bearers for name in titles.named("Ilka Varnholt").values()] == [4, 4, 4, 4]
+    assert [name.bearers for name in titles.find_names("Ilka Varnholt").values()] == [4, 4, 4, 4]
 
 
 def test_of_a_text_full_of_names_only_so_many_are_taken() -> None:
     names = [f"Tower {n}" for n in range(500)]
-    assert len(Titles(enumerate(names)).named(", ".join(names))) == NAMED_IN_A_TEXT
+    assert len(Titles(enumerate(names)).find_names(", ".join(names))) == NAMED_IN_A_TEXT
     assert TITLES >= 100_000
 
 
 @given(st.lists(st.text(max_size=30), max_size=8), st.text(max_size=200))
 def test_no_title_and_no_text_is_too_strange(titles: list[str], text: str) -> None:
     known = Titles(enumerate(titles))
-    assert all(0 <= number < len(titles) for number in known.named(text + " ".join(titles)))
+    assert all(0 <= number < len(titles) for number in known.find_names(text + " ".join(titles)))
