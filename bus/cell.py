@@ -36,7 +36,7 @@ class Envelope(msgspec.Struct, eq=False):
     """Its turn was interrupted."""
 
     def __repr__(self) -> str:
-        """Without the message, which may hold what nobody else should read: a task's description shows this."""
+        """Without the message, which may hold what no log should show."""
         return f"<{type(self.message).__name__} to {self.cell.address}>"
 
     @property
@@ -59,7 +59,10 @@ class Envelope(msgspec.Struct, eq=False):
         self.cell.bus.request_stop()
 
     def remaining_seconds(self) -> float:
-        return math.inf if self.until is None else max(0.0, self.until - self.cell.bus.clock.time())
+        if self.until is None:
+            return math.inf
+        left = self.until - self.cell.bus.clock.time()
+        return left if left > 0 else 0.0
 
     def tell(
         self, to: str, message: Message, *, number: int = 0, urgent: bool = False, until: float | None = None
@@ -87,6 +90,10 @@ class Envelope(msgspec.Struct, eq=False):
     def publish(self, message: Message) -> None:
         if not self.over and not self.cell.bus.sealed:
             self.cell.bus.publish(self.cell.address, message)
+
+    def on_done(self, task: "asyncio.Task[Answer]") -> None:
+        """Called by the loop when the task of this turn has ended."""
+        self.cell.bus.finish(self, task)
 
 
 class ActorCell(Mailbox[Envelope], eq=False, kw_only=True):

@@ -20,13 +20,13 @@ class Drainable(Protocol):
 
 
 class Dispatcher:
-    """Of one event loop."""
+    """Gives the buses of one event loop their turns."""
 
     __slots__ = ("_scheduled", "_waiting", "left")
 
     def __init__(self) -> None:
         self.left = BURST
-        """Turns that may be taken at once. Who has used them up queues."""
+        """Turns that may still be taken at once; after that a bus queues."""
         self._waiting: deque[Drainable] = deque()
         self._scheduled = False
 

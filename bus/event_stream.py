@@ -1,4 +1,4 @@
-"""What is said to all at once: progress, to those who watch a bus, and the wish to wind down, to its actors."""
+"""What goes to everybody at once: progress, to those who watch a bus, and the request to stop, to its actors."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Who plays which role, told once for many runs."""
+"""Who plays which role, shared by many runs."""
 
 import functools
 from collections.abc import Callable, Iterator, Mapping
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 class ActorFactories(Mapping[str, Callable[[], Actor[Any]]], Generic[T]):
     """
-    The cast of one run out of factories that all runs share: each is called with what is this run's own.
+    The cast of one run, from factories that all runs share: each is called with what belongs to this run.
 
     A dictionary of factories for every run would be a tenth of what a run takes, in time and in memory.
     """

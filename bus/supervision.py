@@ -6,7 +6,7 @@ RESTARTS, RESTART_SECONDS = 5, 60.0
 """Restart intensity: an actor that fails more often than this in that time is stopped."""
 
 ERROR_CHARACTERS = 500
-"""Of an error's text, which may hold a whole document, this much is told."""
+"""How much of an error's text is passed on; it may hold a whole document."""
 
 
 def describe(error: BaseException) -> str:
@@ -18,7 +18,7 @@ def describe(error: BaseException) -> str:
 
 
 def explain_to_sender(error: BaseException) -> str:
-    """An error as those hear of it who asked: a sentence that was meant for them, or no more than its kind."""
+    """An error as the sender sees it: its sentence if that was written for users, else only its kind."""
     if isinstance(error, UserFacingError | BusError):
         return describe(error)
     return f"An internal error ({type(error).__name__}); the log says more."

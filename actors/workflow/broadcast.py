@@ -31,7 +31,7 @@ class Broadcast:
         """
         :param ticket: as logs name it.
         :param made: handoffs that the process before published, of a run that is resumed.
-        :param log: a bound one, which spares each of many runs the making of it.
+        :param log: a bound logger, so that not every run makes its own.
         """
         self.run = run
         self._ticket = ticket

@@ -1,4 +1,4 @@
-"""Work that is given up when the run is cancelled or its time is over, and keeps what it has."""
+"""Work that stops when the run is cancelled or its time is over, and keeps what it has done so far."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -6,16 +6,16 @@ from typing import Any
 
 from bus import Context
 
-LETTING_GO_SECONDS = 0.5
-"""What a cancelled work may take to let go; then it is left behind."""
+GRACE_SECONDS = 0.5
+"""How long cancelled work may take to stop; then it is left behind."""
 
 
 async def run_until_stop(work: Coroutine[Any, Any, object], ctx: Context, *, within: float) -> bool:
     """
-    Do some work that notes down itself what it gets done.
+    Do some work that notes down its own results.
 
     :param within: seconds.
-    :returns: whether it came to its end; false when the run is winding down or the time is over.
+    :returns: whether it finished; false when the run is stopping or the time is over.
     :raises Exception: what the work raised.
     """
     if ctx.stopping:  # nothing new is begun
@@ -34,4 +34,4 @@ async def run_until_stop(work: Coroutine[Any, Any, object], ctx: Context, *, wit
     finally:
         if not task.done():
             task.cancel()
-            await asyncio.wait([task], timeout=LETTING_GO_SECONDS)
+            await asyncio.wait([task], timeout=GRACE_SECONDS)

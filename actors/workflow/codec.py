@@ -1,4 +1,4 @@
-"""Which events a workflow knows, and that one is what its type says before it may change anything."""
+"""Which events a workflow knows. An agent's event is checked against its type before it may change anything."""
 
 import functools
 import operator

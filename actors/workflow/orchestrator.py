@@ -42,9 +42,9 @@ T = TypeVar("T")
 Ended = Callable[[Outcome], None]
 
 RECORDING_SECONDS = 0.4
-"""What the end may take to be recorded beyond the time that the terminator has: with it, less than 2 s."""
+"""How long recording the end may take beyond the terminator's time; together they are less than 2 s."""
 NOTING_SECONDS = 0.05
-"""What is waited for once it cannot be recorded, until it is at least noted where no crash loses it."""
+"""How long an end that cannot be recorded waits until it is at least noted where no crash loses it."""
 
 
 class Orchestrator(Actor[Event]):
@@ -66,7 +66,7 @@ class Orchestrator(Actor[Event]):
         :param ticket: as logs name it; of a run within a run its case has another id
         :param elapsed: seconds since the run began, when it is resumed
         :param inputs: entries of it that the journal holds
-        :param log: a bound one, which spares each of many runs the making of it
+        :param log: a bound logger, so that not every run makes its own
         """
         self.id = run_id
         self._flow = flow
@@ -80,9 +80,9 @@ class Orchestrator(Actor[Event]):
         self._refused = 0
         self._over = False
         self._sealed = False
-        """Its end is decided, and is told without waiting for the disk any more."""
+        """Its end is decided and announced without waiting for the disk any more."""
         self._final: Outcome | None = None
-        """The one end: what is told is what is recorded."""
+        """The one outcome: what the caller gets is what is recorded."""
         self._alarm: Timer | None = None
         self._alarm_due = 0.0
         self._broadcast = Broadcast(

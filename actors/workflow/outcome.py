@@ -1,4 +1,4 @@
-"""What a run tells those who wait for it and those who watch it. Outcomes are data; exceptions are for cables."""
+"""What callers and watchers of a run get. Outcomes are data; exceptions are for broken connections."""
 
 import enum
 from typing import Literal

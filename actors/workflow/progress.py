@@ -1,4 +1,4 @@
-"""What is done at the moment, for those who watch, and how far a research is by it. Nothing of it is journalled."""
+"""What agents do at the moment, and how far a research is. Nothing of it is journalled."""
 
 from typing import Literal
 
@@ -44,7 +44,7 @@ REPORT_SHARE = 10
 KNOWN_PERCENT = 20
 """An estimate from less would be a guess."""
 HEARTBEAT_SECONDS = 5.0
-"""After so long without news whoever watches, in a terminal or a stream of events, is shown that a run goes on."""
+"""After so long without news, whoever watches in a terminal or a stream is shown that the run goes on."""
 WELL = frozenset({"resolved", "suggested", "not_found"})
 
 

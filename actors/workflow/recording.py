@@ -1,4 +1,4 @@
-"""What of a run is durable by now: the one end that is told rests on that, and on nothing that may be lost."""
+"""What of a run is durable by now. Its outcome rests on that, and on nothing that may be lost."""
 
 from collections.abc import Callable
 

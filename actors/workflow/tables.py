@@ -1,5 +1,5 @@
 """
-Workflows as data: the tables, where a run stands in one, and what may be decided about it.
+Workflows as data: the tables, and where a run stands in one.
 
 The rules that move a run are in `advance.py`; `verify.py` refuses a table that might not end.
 """
@@ -19,7 +19,7 @@ MAX_SECONDS = 600.0
 CLOSING_SECONDS = 1.5
 """How long the terminator has to close a case after a breach; the caller has the outcome within 2 s of it."""
 FAN_OUT_SECONDS = 30.0
-"""What a member of a fan-out has at most, where its table says nothing else; what is configured may be less."""
+"""What a member of a fan-out has, unless its table says otherwise; the configuration may give it less."""
 MAX_RESUMES = 5
 """How often a run is picked up again after the process died with it."""
 
@@ -34,13 +34,13 @@ class Handover(Event, frozen=True):
 
 
 class InvalidAnswer(Event, frozen=True):
-    """What an agent sent instead of an answer: nothing that its workflow knows, or not of the type that it claims."""
+    """What an agent sent instead of an answer: an event that its workflow does not know, or one with wrong types."""
 
     what: str
 
 
 class SystemEvent(Event, frozen=True):
-    """What no agent may say."""
+    """An event that no agent may send."""
 
 
 class RunStarted(SystemEvent, frozen=True):
@@ -51,11 +51,11 @@ class RunResumed(SystemEvent, frozen=True):
     """The process died with this run and another one picked it up."""
 
     orderly: bool = False
-    """It did not die but was stopped, and let go of the run: that is no crash."""
+    """That process was stopped in order and let go of the run, so this is no crash."""
 
 
 class RunStopped(SystemEvent, frozen=True):
-    """Somebody cancelled. A second time: at once."""
+    """Somebody cancelled the run. The second time, nobody waits for agents to hand in."""
 
 
 class TimeUp(SystemEvent, frozen=True):
@@ -70,7 +70,7 @@ class NotDelivered(SystemEvent, frozen=True):
 
 
 SYSTEM_EVENTS: frozenset[type[Event]] = frozenset({RunStarted, RunResumed, RunStopped, TimeUp, NotDelivered})
-"""Those that move a run."""
+"""The events that move a run without an agent."""
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
@@ -80,7 +80,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=Tr
     status: str = "open"
     """As in `outcome.Status`, once the terminator has said so."""
     reason: str = "completed"
-    """Why the terminator is told to close: "completed", or an `outcome.Why`."""
+    """Why the terminator is told to close: "completed", or an `EndReason`."""
     detail: str = ""
     """One sentence on that, for the ticket."""
     context: str = ""
@@ -92,7 +92,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=Tr
     degraded: str = ""
     """Why a lesser model answered than the configured one."""
     max_seconds: float = 0.0
-    """What this run has, where that is less than its workflow says: a child has no more than its parent. 0: as that."""
+    """What this run has, if less than its workflow allows: a child gets no more than its parent has. 0: the same."""
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -105,7 +105,7 @@ class Limits(msgspec.Struct, frozen=True):
 
 @final
 class RetryStage(msgspec.Struct, frozen=True):
-    """A declared repetition: back to an earlier state, so often and no more, and only while it adds to the case."""
+    """Go back to an earlier state, a limited number of times, and only while that adds something to the case."""
 
     to: str
     at_most: int
@@ -130,7 +130,7 @@ class Step(msgspec.Struct, frozen=True):
     """
     When the run is cancelled, its agent is given time to hand in what it has.
 
-    Of the step that closes the case: it takes so long that it may be cancelled, and then closes at once.
+    On the step that closes the case: closing takes long, so it can be cancelled, and then closes at once.
     """
 
 
@@ -173,7 +173,7 @@ E = TypeVar("E", bound=Event)
 
 
 class MemberResult(msgspec.Struct, Generic[E], frozen=True, gc=False):
-    """What became of one member of a fan-out. Who holds it names its answer, `MemberResult[Seen]`: so it is stored."""
+    """What became of one member of a fan-out. A field names the answer, `MemberResult[Seen]`, so it can be stored."""
 
     role: str
     answer: E | None
@@ -181,7 +181,7 @@ class MemberResult(msgspec.Struct, Generic[E], frozen=True, gc=False):
 
 
 class Workflow(msgspec.Struct, frozen=True, eq=False):
-    """A table of steps by state. A run starts in the first. Two are the same only if they are one object."""
+    """A table of steps by state. A run starts in the first state. Compared by identity."""
 
     name: str
     case: type[Case]
@@ -197,7 +197,7 @@ class Workflow(msgspec.Struct, frozen=True, eq=False):
     """By role, from the configuration."""
     default_limits: Limits = Limits()
     asking_loops: bool = False
-    """The Orchestrator's own handoffs count for loops, too: asking the same agent a third time in a row is one."""
+    """The Orchestrator's own handoffs count for loops, too: asking the same agent three times in a row is one."""
 
     @property
     def first(self) -> str:
@@ -212,7 +212,7 @@ class Workflow(msgspec.Struct, frozen=True, eq=False):
 
 
 REFUSED = "refused"
-"""The field of a request that says why its agent's earlier answers were refused, so that it thinks anew."""
+"""The field of a request that says why earlier answers were refused, so that the agent thinks again."""
 
 
 class PendingHandoff(msgspec.Struct, frozen=True, gc=False):
@@ -231,7 +231,7 @@ class PendingHandoff(msgspec.Struct, frozen=True, gc=False):
 
 
 class StageRetry(msgspec.Struct, frozen=True, gc=False):
-    """A declared repetition that was taken, and the case at that moment."""
+    """A retry of a stage that was taken, and the case at that moment."""
 
     source: str
     target: str
@@ -239,7 +239,7 @@ class StageRetry(msgspec.Struct, frozen=True, gc=False):
 
 
 class Run(msgspec.Struct, frozen=True, gc=False):
-    """Where one workflow stands. Replaced, never changed; the fold of its accepted events."""
+    """Where a run stands in its workflow: the fold of its accepted events. Replaced, never changed."""
 
     state: str
     case: Any

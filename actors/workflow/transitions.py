@@ -77,6 +77,7 @@ def proceed(flow: Workflow, run: Run, to: str | RetryStage, elapsed: float) -> T
 
 
 def enter(flow: Workflow, run: Run, state: str, elapsed: float) -> Transition:
+    """Go to a state and ask whoever works on it."""
     step = flow.steps[state]
     if type(step) is FanOut:
         return _fan_out(flow, run, state, step, elapsed)
@@ -203,6 +204,7 @@ def keep_on(flow: Workflow, run: Run, opened: PendingHandoff) -> Transition:
 
 
 def _fan_out(flow: Workflow, run: Run, state: str, step: FanOut, elapsed: float) -> Transition:
+    """Ask all members of the team that the case picks."""
     picked = getattr(run.case, step.pick) if step.pick else ()
     team = tuple(role for role in step.team if role in picked) if picked else step.team
     strangers = [str(name) for name in picked if name not in step.team]

@@ -17,7 +17,7 @@ class HandoffWarning(msgspec.Struct, frozen=True, gc=False):
 
 
 class HandOff(msgspec.Struct, frozen=True, gc=False):
-    """Give control to agents and ask them: the same again, where a number was handed out before."""
+    """Ask the agents of these pending handoffs. A number that was handed out before asks its agent again."""
 
     numbers: tuple[int, ...]
     """Of the run's pending handoffs."""
@@ -36,13 +36,13 @@ class RequestPartial(msgspec.Struct, frozen=True, gc=False):
 
 
 class Refuse(msgspec.Struct, frozen=True, gc=False):
-    """Nothing changes; it is logged once."""
+    """The event is not accepted: nothing changes, and it is logged once."""
 
     reason: str
 
 
 class Terminate(msgspec.Struct, frozen=True, gc=False):
-    """The one end. `by` is empty when the run is sealed without its terminator."""
+    """The end of the run. `by` is empty when it is sealed without its terminator."""
 
     why: EndReason
     by: str

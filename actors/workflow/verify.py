@@ -1,4 +1,4 @@
-"""Whether a workflow must end: run over every table when it is imported."""
+"""Checks that every run of a table must end; each table is checked when it is imported."""
 
 import functools
 import math

@@ -192,3 +192,13 @@ async def test_what_is_told_of_an_error_is_bounded_and_never_fails_itself() -> N
     assert len(told[0].error) == ERROR_CHARACTERS
     assert told[1].error == "Mute"
     assert told[2].error == "An internal error (ValueError); the log says more."
+
+
+async def test_a_context_that_is_logged_does_not_show_the_message() -> None:
+    shown: list[str] = []
+    bus = LocalBus({"worker": lambda: Does(lambda _, ctx: shown.append(repr(ctx)))})
+
+    bus.post("worker", Start(what="a secret"))
+    await settle()
+
+    assert shown == ["<Start to worker>"]
