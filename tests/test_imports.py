@@ -12,7 +12,7 @@ import pytest
 from tests import ROOT
 
 LAYERS = ("bus", "actors", "runtime")
-HEAVY = frozenset({"openai", "numpy", "lxml", "trafilatura", "rich", "aiohttp", "httpx"})
+HEAVY = frozenset({"openai", "numpy", "lxml", "trafilatura", "rich", "aiohttp", "httpx", "tavily"})
 NOT_FOR_HELP = HEAVY | {"asyncio", "structlog", "msgspec", "yaml", "frontmatter", "sqlite3"}
 
 

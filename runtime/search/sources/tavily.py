@@ -1,12 +1,11 @@
-"""Tavily: web search and extraction, when it is configured. Its client is made when it is first asked."""
+"""Tavily: web search and extraction, when it is configured. Its SDK is loaded when it is first asked."""
 
 import asyncio
 import functools
-import json
 import math
 import time
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from actors.evidence.sources import SearchResult
 from actors.ports import PortFailed
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 
 NAME = "Tavily"
 URL = "https://api.tavily.com"
-EXTRACT = "/extract"
-"""It takes a time of its own, after which it sends what it has."""
 QUERY_CHARACTERS = 400
 RESULTS = 20
 """More it does not give to one query."""
@@ -37,6 +34,14 @@ ANSWER_BYTES = 8_000_000
 
 Json = Mapping[str, Any]
 """As it came: everything in it is checked before it is used."""
+
+
+class Sdk(Protocol):
+    """What is used of `tavily.AsyncTavilyClient`."""
+
+    async def search(self, query: str, **options: object) -> object: ...
+
+    async def extract(self, urls: list[str], **options: object) -> object: ...
 
 
 class Answered(Exception):
@@ -62,7 +67,7 @@ class Tavily:
             NAME, clock, seconds=settings.seconds, concurrency=settings.concurrency,
             requests_per_minute=settings.requests_per_minute,
         )  # fmt: skip
-        self._loading: asyncio.Future[httpx.AsyncClient] | None = None
+        self._loading: asyncio.Future[tuple[Sdk, httpx.AsyncClient]] | None = None
 
     def for_run(self, effects: Effects, budget: ResearchBudget) -> Search:  # noqa: ARG002 - its answers are kept for it
         return functools.partial(self.search, budget=budget)
@@ -78,8 +83,12 @@ class Tavily:
         depth = self._settings.search_depth
         asked = shorten(" ".join(query.split()), QUERY_CHARACTERS)
 
-        body: Json = {"query": asked, "search_depth": depth, "max_results": min(limit, RESULTS), "include_usage": True}
-        answer = await self._pay("/search", body, CREDITS[depth], budget, within=within)
+        async def call(sdk: Sdk, seconds: float) -> object:
+            return await sdk.search(
+                asked, search_depth=depth, max_results=min(limit, RESULTS), include_usage=True, timeout=seconds
+            )
+
+        answer = await self._pay(call, CREDITS[depth], budget, within=within)
         hits = [
             validate(
                 "tavily", query, title=each.get("title"), url=each.get("url"), text=each.get("content"),
@@ -107,8 +116,12 @@ class Tavily:
         return {url: text for each in answers if not isinstance(each, BaseException) for url, text in each.items()}
 
     async def _extract_batch(self, urls: list[str], within: float, budget: ResearchBudget) -> dict[str, str]:
-        body: Json = {"urls": urls, "extract_depth": "basic", "format": "markdown", "include_usage": True}
-        answer = await self._pay(EXTRACT, body, math.ceil(len(urls) / URLS_A_CREDIT), budget, within=within)
+        async def call(sdk: Sdk, seconds: float) -> object:
+            return await sdk.extract(
+                urls, extract_depth="basic", format="markdown", include_usage=True, timeout=min(60.0, max(1.0, seconds))
+            )
+
+        answer = await self._pay(call, math.ceil(len(urls) / URLS_A_CREDIT), budget, within=within)
         got: dict[str, str] = {}
         for each in _list_of(answer, "results"):
             url, text = each.get("url"), each.get("raw_content")
@@ -117,17 +130,16 @@ class Tavily:
         return got
 
     async def _pay(
-        self, path: str, body: Json, credits_: int, budget: ResearchBudget, *, within: float
-    ) -> Json:  # fmt: skip
+        self, call: Callable[[Sdk, float], Awaitable[object]], credits_: int, budget: ResearchBudget, *, within: float
+    ) -> Json:
         """Make a call whose price is put aside before; what turns out not to be charged is given back."""
 
         async def attempt(seconds: float) -> Json:
-            client = await self._load()
+            sdk, _ = await self._load()
             budget.reserve("credits", credits_)
             try:
-                timed = {"timeout": min(60.0, max(1.0, seconds))} if path == EXTRACT else {}
-                answer = await self._post(client, path, {**body, **timed}, seconds)
-            except Exception as error:  # what a server can do to a client has no end
+                answer = await call(sdk, seconds)
+            except Exception as error:  # the SDK has no common base class, and raises what it should not
                 failure, charged = classify(error)
                 if not charged:
                     budget.give_back("credits", credits_)
@@ -139,25 +151,10 @@ class Tavily:
 
         return await self._client.ask(attempt, within=within)
 
-    async def _post(self, client: "httpx.AsyncClient", path: str, body: Json, seconds: float) -> object:
-        """What it answers, read within bounds."""
-        async with client.stream("POST", path, content=json.dumps(body), timeout=seconds) as response:
-            if response.headers.get("Content-Encoding", "identity") != "identity":
-                raise TooMuch
-            content = bytearray()
-            async for chunk in response.aiter_raw():
-                content += chunk
-                if len(content) > ANSWER_BYTES:
-                    raise TooMuch
-        if response.status_code != 200:
-            after = retry_after(response.headers, time.time())
-            raise Answered(response.status_code, _detail(content, self._settings.api_key), after)
-        return json.loads(content)
-
-    async def _load(self) -> "httpx.AsyncClient":
-        """The client, imported and made once, off the loop."""
+    async def _load(self) -> "tuple[Sdk, httpx.AsyncClient]":
+        """The SDK, imported and made once, off the loop."""
         if self._loading is None:
-            self._loading = asyncio.get_running_loop().run_in_executor(None, _make_client, self._settings)
+            self._loading = asyncio.get_running_loop().run_in_executor(None, _make_sdk, self._settings)
         try:
             return await asyncio.shield(self._loading)
         except Exception as error:  # whatever it is, the other sources can be asked
@@ -169,20 +166,54 @@ class Tavily:
         if self._loading is not None:
             await asyncio.wait([self._loading])
             if self._loading.exception() is None:
-                await self._loading.result().aclose()
+                await self._loading.result()[1].aclose()
 
 
-def _make_client(settings: TavilySettings) -> "httpx.AsyncClient":
+def _make_sdk(settings: TavilySettings) -> "tuple[Sdk, httpx.AsyncClient]":
+    import httpx
+    from tavily import AsyncTavilyClient  # type: ignore[import-untyped]
+
+    async def look(response: httpx.Response) -> None:
+        """The SDK drops Retry-After, stumbles over statuses that it does not know, and reads without end."""
+        assert isinstance(response.stream, httpx.AsyncByteStream)  # noqa: S101 - the client is async
+        if response.headers.get("Content-Encoding", "identity") != "identity":
+            raise TooMuch
+        response.stream = _bound(response.stream)
+        if response.status_code != 200:
+            await response.aread()
+            after = retry_after(response.headers, time.time())
+            raise Answered(response.status_code, _detail(response, settings.api_key), after)
+
+    headers = {"Accept-Encoding": "identity"}
+    if not settings.api_key:
+        headers["X-Tavily-Access-Mode"] = "keyless"  # the SDK only says so through a client of its own
+    base = settings.base_url or URL
+    client = httpx.AsyncClient(base_url=base, headers=headers, event_hooks={"response": [look]})
+    return AsyncTavilyClient(api_key=settings.api_key, api_base_url=base, client=client), client
+
+
+def _bound(stream: "httpx.AsyncByteStream") -> "httpx.AsyncByteStream":
     import httpx
 
-    key = {"Authorization": f"Bearer {settings.api_key}"} if settings.api_key else {"X-Tavily-Access-Mode": "keyless"}
-    headers = {"Accept-Encoding": "identity", "Content-Type": "application/json", **key}
-    return httpx.AsyncClient(base_url=settings.base_url or URL, headers=headers)
+    class Bounded(httpx.AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            size = 0
+            async for chunk in stream:
+                size += len(chunk)
+                if size > ANSWER_BYTES:
+                    raise TooMuch
+                yield chunk
+
+        async def aclose(self) -> None:
+            await stream.aclose()
+
+    return Bounded()
 
 
 def classify(error: Exception) -> tuple[SourceFailed, bool]:
     """What an exception means to the user, and whether the call may have been charged."""
     import httpx
+    from tavily.errors import TimeoutError as TavilyTimedOut  # type: ignore[import-untyped]
 
     match error:
         case Answered():
@@ -191,7 +222,7 @@ def classify(error: Exception) -> tuple[SourceFailed, bool]:
             return SourceFailed(
                 "unreachable", f"{NAME} cannot be reached: check the network or [tavily] base_url."
             ), False
-        case httpx.TimeoutException():
+        case TavilyTimedOut() | httpx.TimeoutException():
             return SourceFailed("timed_out", f"{NAME} did not answer in time."), True
         case httpx.HTTPError() | httpx.StreamError():
             return SourceFailed("unreachable", f"{NAME} broke the connection off."), True
@@ -219,10 +250,10 @@ def _explain_status(error: Answered) -> SourceFailed:
     return SourceFailed(kind, f"{sentence}{said}.", retry_after=error.retry_after)
 
 
-def _detail(content: bytearray, key: str) -> str:
+def _detail(response: "httpx.Response", key: str) -> str:
     """What an error says of itself, as one short line without the key."""
     try:
-        body = json.loads(content)
+        body = response.json()
         said = body.get("detail", body)["error"]  # without a key it leaves the outer one out
         said = said.get("message") if isinstance(said, dict) else said
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
@@ -250,6 +281,8 @@ def _describe(settings: Settings) -> str:
 
 
 SOURCE = Source(
-    NAME, 0.8, _open, extracts=True, found=_describe, remedy="set TAVILY_API_KEY",
+    NAME, 0.8, _open, extracts=True, found=_describe, remedy="set TAVILY_API_KEY", module="tavily",
+    install="pip install tavily-python",
+    # Its SDK would send queries without a key, and say nothing: it is never opened without being configured.
     configured=lambda settings: bool(settings.tavily.api_key or settings.tavily.keyless),
 )  # fmt: skip

@@ -147,7 +147,7 @@ async def test_limits_hold_for_all_researches_of_a_process(tmp_path: Path) -> No
 
 
 def test_the_sources_cost_nothing_before_they_are_asked() -> None:
-    heavy = {"httpx", "ddgs", "fastfeedparser", "lxml"}
+    heavy = {"tavily", "httpx", "ddgs", "fastfeedparser", "lxml"}
     program = f"import runtime.search.registry as r, sys; r.load_sources(); print(sorted({heavy} & {{*sys.modules}}))"
 
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)  # noqa: S603

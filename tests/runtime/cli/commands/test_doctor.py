@@ -214,6 +214,7 @@ def test_it_says_where_research_may_search(sections: Any, state: str, found: str
 @pytest.mark.parametrize(
     ("module", "sections", "remedy"),
     [
+        ("tavily", {"tavily": TavilySettings(api_key="tvly-secret")}, "tavily-python"),
         ("ddgs", {"duckduckgo": DuckduckgoSettings(enabled=True)}, ".[duckduckgo]"),
         ("fastfeedparser", {"feeds": FEED}, ".[research]"),
     ],
