@@ -39,9 +39,6 @@ class Pages:
         """:param project: the research for which what servers send is kept; none: it is not."""
         return RunPages(self, effects, budget, project)
 
-    async def close(self) -> None:
-        """Nothing stays open between two calls; the connections are the client's."""
-
 
 class RunPages:
     """`actors.ports.Fetch` for one research, its deeper rounds included."""

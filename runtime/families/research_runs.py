@@ -76,7 +76,6 @@ class ResearchRuns(FamilyRuns):
     async def close(self) -> None:
         await self.keeper.close()
         await self.sources.close()
-        await self.pages.close()
         await self.client.close()
 
 

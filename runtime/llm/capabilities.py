@@ -25,26 +25,26 @@ _LIMIT = re.compile(r"max_(?:completion_)?tokens|in the completion", re.IGNORECA
 _TOOLS = re.compile(r"\btool|\bfunction", re.IGNORECASE)
 
 
-def simpler(dialect: Capabilities, detail: str, *, tools: bool) -> Capabilities | None:
+def simpler(capabilities: Capabilities, detail: str, *, tools: bool) -> Capabilities | None:
     """
     The next form to try after a server refused one; None when no other form would help.
 
     :param detail: what the server said. When that names nothing known, less is asked of it step by step.
     :param tools: whether the refused request offered tools.
     """
-    if _LIMIT.search(detail) and dialect.limit:
-        return _less_limit(dialect)
+    if _LIMIT.search(detail) and capabilities.limit:
+        return _less_limit(capabilities)
     if too_long(detail):
         return None
-    if tools and dialect.tools and _TOOLS.search(detail) and not _FORMAT.search(detail):
-        return msgspec.structs.replace(dialect, tools=False)
-    if dialect.format != "plain":
-        return _less_format(dialect)
+    if tools and capabilities.tools and _TOOLS.search(detail) and not _FORMAT.search(detail):
+        return msgspec.structs.replace(capabilities, tools=False)
+    if capabilities.format != "plain":
+        return _less_format(capabilities)
     if _FORMAT.search(detail):
         return None
-    if tools and dialect.tools:
-        return msgspec.structs.replace(dialect, tools=False)
-    return _less_limit(dialect) if dialect.limit else None
+    if tools and capabilities.tools:
+        return msgspec.structs.replace(capabilities, tools=False)
+    return _less_limit(capabilities) if capabilities.limit else None
 
 
 def too_long(detail: str) -> bool:
@@ -57,9 +57,13 @@ def minds_form(detail: str) -> bool:
     return bool(_FORMAT.search(detail))
 
 
-def _less_limit(dialect: Capabilities) -> Capabilities:
-    return msgspec.structs.replace(dialect, limit="max_tokens" if dialect.limit == "max_completion_tokens" else "")
+def _less_limit(capabilities: Capabilities) -> Capabilities:
+    return msgspec.structs.replace(
+        capabilities, limit="max_tokens" if capabilities.limit == "max_completion_tokens" else ""
+    )
 
 
-def _less_format(dialect: Capabilities) -> Capabilities:
-    return msgspec.structs.replace(dialect, format="json_object" if dialect.format == "json_schema" else "plain")
+def _less_format(capabilities: Capabilities) -> Capabilities:
+    return msgspec.structs.replace(
+        capabilities, format="json_object" if capabilities.format == "json_schema" else "plain"
+    )

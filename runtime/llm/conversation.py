@@ -62,20 +62,31 @@ class Shared(Protocol):
     server: ChatClient
     knowledge: Knowledge | None
     fence: Callable[[], str]
-    dialect: Capabilities
+    capabilities: Capabilities
 
 
 class Conversation:
     """One answer in the making."""
 
-    __slots__ = ("_contract", "_fence", "_ledger", "_passages", "_repaired", "_said", "_searches", "_shared", "_system",
-                 "_task", "_until")  # fmt: skip
+    __slots__ = (
+        "_fence",
+        "_ledger",
+        "_passages",
+        "_repaired",
+        "_said",
+        "_schema",
+        "_searches",
+        "_shared",
+        "_system",
+        "_task",
+        "_until",
+    )  # fmt: skip
 
     def __init__(
         self, shared: Shared, ledger: Ledger, wanted: OutputSchema[Any], task: ModelRequest, within: float
     ) -> None:
         self._shared, self._ledger = shared, ledger
-        self._contract, self._task = wanted, task
+        self._schema, self._task = wanted, task
         self._until = shared.server.clock.time() + within
         self._fence = shared.fence()
         self._passages: list[Passage] = list(task.findings.passages) if task.findings is not None else []
@@ -113,7 +124,7 @@ class Conversation:
         if ending:
             reason = "a model cannot end a run"
             log.warning("termination.refused", run=run_id, agent=self._task.agent, reason=reason)
-        value = self._contract.decode(text)
+        value = self._schema.decode(text)
         if ending and says_nothing(value):
             raise Malformed(NOT_YOURS)
         return value
@@ -132,7 +143,7 @@ class Conversation:
         return msgspec.convert(plain, type(value))
 
     def _repair(self, message: Message, problem: Malformed) -> None:
-        name = self._contract.name
+        name = self._schema.name
         if self._repaired:
             model = self._shared.settings.name
             raise ModelFailed(f"{model} does not answer in the form of {name} ({problem}): try another [model] name.")
@@ -188,32 +199,34 @@ class Conversation:
 
     async def _ask(self) -> Message:
         """One message of the model, in the fullest form of request that its server takes."""
-        shared, dialect = self._shared, self._shared.dialect
+        shared, capabilities = self._shared, self._shared.capabilities
         while True:
-            tools = dialect.tools and self._searches > 0
+            tools = capabilities.tools and self._searches > 0
             try:
-                reply = await self._paid(dialect, tools=tools)
+                reply = await self._paid(capabilities, tools=tools)
                 break
             except Rejected as rejected:
-                form = simpler(dialect, rejected.detail, tools=tools)
+                form = simpler(capabilities, rejected.detail, tools=tools)
                 if form is None:
                     raise ModelFailed(str(rejected)) from None
-                dialect = form
-        if dialect != shared.dialect:
-            log.warning("model.dialect_changed", server=shared.server.where, **msgspec.structs.asdict(dialect))
-            shared.dialect = dialect
-        if not dialect.tools:
+                capabilities = form
+        if capabilities != shared.capabilities:
+            log.warning(
+                "model.capabilities_changed", server=shared.server.where, **msgspec.structs.asdict(capabilities)
+            )
+            shared.capabilities = capabilities
+        if not capabilities.tools:
             self._searches = 0
         return _message_of(reply, shared.settings.name)
 
-    async def _paid(self, dialect: Capabilities, *, tools: bool) -> Reply:
+    async def _paid(self, capabilities: Capabilities, *, tools: bool) -> Reply:
         """One request: reserved before, settled after, in whatever way it ends."""
         settings, server = self._shared.settings, self._shared.server
-        body = self._body(dialect, tools=tools)
+        body = self._body(capabilities, tools=tools)
         asked = estimate(body)
         charge = self._ledger.reserve(asked, settings.answer_tokens, last=self._task.last)
-        if dialect.limit:
-            body = b'%s,"%s":%d}' % (body[:-1], dialect.limit.encode(), charge.tokens_out)
+        if capabilities.limit:
+            body = b'%s,"%s":%d}' % (body[:-1], capabilities.limit.encode(), charge.tokens_out)
         try:
             reply = await server.complete(body, charge, within=self._remaining())
         except BaseException:
@@ -228,14 +241,14 @@ class Conversation:
             raise BudgetSpent("The ticket's budget left no room for a whole answer: raise [model] ticket_tokens.")
         return reply
 
-    def _body(self, dialect: Capabilities, *, tools: bool) -> bytes:
-        wanted, system = self._contract, self._system
+    def _body(self, capabilities: Capabilities, *, tools: bool) -> bytes:
+        wanted, system = self._schema, self._system
         body: dict[str, Any] = {"model": self._task.model or self._shared.settings.name}
-        if dialect.format == "json_schema":
+        if capabilities.format == "json_schema":
             body["response_format"] = wanted.json_schema
         else:
             system += prompt.SCHEMA + wanted.text
-            if dialect.format == "json_object":
+            if capabilities.format == "json_object":
                 body["response_format"] = wanted.json_object
         if tools:
             body["tools"] = TOOLS

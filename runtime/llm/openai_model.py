@@ -17,7 +17,7 @@ from bus import Clock
 from runtime.llm.capabilities import FIRST
 from runtime.llm.client import ChatClient, HttpClient
 from runtime.llm.conversation import Conversation
-from runtime.llm.output_schema import contract
+from runtime.llm.output_schema import schema_of
 from runtime.llm.usage import Ledger
 from runtime.settings import ModelSettings
 
@@ -47,7 +47,7 @@ class OpenAIModel:
         self.knowledge = knowledge
         self.server = ChatClient(settings, http_client=http_client, clock=clock, dice=dice)
         self.fence = fence
-        self.dialect = FIRST
+        self.capabilities = FIRST
         self.total = Ledger()
         """What all runs spent."""
 
@@ -81,4 +81,4 @@ class RunModel:
 
     async def fill(self, shape: type[T], task: ModelRequest, *, within: float) -> Completion:
         """As `ports.Model`."""
-        return await Conversation(self.shared, self.ledger, contract(shape), task, within).run_to_answer(self.run_id)
+        return await Conversation(self.shared, self.ledger, schema_of(shape), task, within).run_to_answer(self.run_id)

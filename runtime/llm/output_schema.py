@@ -81,8 +81,8 @@ def says_nothing(value: msgspec.Struct) -> bool:
 
 
 @functools.lru_cache(maxsize=256)
-def contract(shape: type[T]) -> OutputSchema[T]:
-    """The contract of a shape, made once."""
+def schema_of(shape: type[T]) -> OutputSchema[T]:
+    """The output schema of a shape, made once."""
     return OutputSchema(shape)
 
 

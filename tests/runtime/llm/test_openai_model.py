@@ -447,7 +447,7 @@ async def test_a_prompt_that_is_too_long_is_not_sent_in_all_forms() -> None:
         with pytest.raises(ModelFailed, match=r"too long for fake-model .*8192.*: lower \[model\] material_characters"):
             await model.fill(Summary, task(), within=100)
     assert len(server.bodies) == 1
-    assert model.dialect.format == "json_schema"
+    assert model.capabilities.format == "json_schema"
 
 
 async def test_a_redirect_takes_neither_the_key_nor_the_ticket_elsewhere() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from actors.evidence.claims import Claim
 from actors.helpdesk.output_schemas import Analysis, Draft, HandoverRequest, Summary
-from runtime.llm.output_schema import Malformed, contract, strict_schema
+from runtime.llm.output_schema import Malformed, schema_of, strict_schema
 
 
 class Free(msgspec.Struct):
@@ -82,7 +82,7 @@ DRAFT = Draft(claims=(Claim(text="Restart it.", passage=1, quote="restart"),), p
     ],
 )
 def test_an_answer_is_found_in_its_wrapping(text: str) -> None:
-    assert contract(Draft).decode(text) == DRAFT
+    assert schema_of(Draft).decode(text) == DRAFT
 
 
 @pytest.mark.parametrize(
@@ -99,16 +99,16 @@ def test_an_answer_is_found_in_its_wrapping(text: str) -> None:
 )
 def test_what_is_no_answer_is_refused_with_the_place(text: str, reason: str) -> None:
     with pytest.raises(Malformed) as caught:
-        contract(Draft).decode(text)
+        schema_of(Draft).decode(text)
     assert reason in str(caught.value)
     assert len(str(caught.value)) <= 300
 
 
 def test_a_reason_that_quotes_the_model_is_safe_to_print() -> None:
     with pytest.raises(Malformed) as caught:
-        contract(Analysis).decode('{"urgency": "\\u001b[2J\\u202e", "intent": "other", "question": ""}')
+        schema_of(Analysis).decode('{"urgency": "\\u001b[2J\\u202e", "intent": "other", "question": ""}')
     assert str(caught.value).isprintable()
 
 
 def test_the_contract_of_a_shape_is_made_once() -> None:
-    assert contract(HandoverRequest) is contract(HandoverRequest)
+    assert schema_of(HandoverRequest) is schema_of(HandoverRequest)

@@ -1,14 +1,11 @@
 """Backups: numbered, checked, few; and nothing outside their folder is read or written."""
 
 import hashlib
-import os
-import stat
 from pathlib import Path
 
 import pytest
 
 from runtime.families.research_state.state_file import render_state
-from runtime.processes.atomic_files import MOST_BYTES, read_start, read_whole, write_whole
 from runtime.state_files.backups import add, valid
 from runtime.state_files.file_names import name_of
 from tests.runtime.families.research_state.kit import a_project, files, latest_valid
@@ -158,42 +155,3 @@ def test_no_id_leaves_the_folder_and_no_two_share_a_name(tmp_path: Path, project
 
 def test_an_id_as_the_program_gives_it_is_the_name_of_its_file() -> None:
     assert [name_of(each) for each in ("T-1", "HD-1.2_3", "inc~7")] == ["T-1", "HD-1.2_3", "inc~7"]
-
-
-def test_a_file_is_replaced_as_a_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "T-1.md"
-    write_whole(path, "old")
-
-    def full(descriptor: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="No space"):
-        write_whole(path, "new")
-
-    assert files(tmp_path) == ["T-1.md"]
-    assert path.read_text() == "old"
-
-
-def test_a_link_in_the_place_of_the_file_is_replaced_and_not_followed(tmp_path: Path) -> None:
-    (tmp_path / "target").write_text("mine")
-    for name in ("T-1.md", ".T-1.md.new"):
-        (tmp_path / name).symlink_to(tmp_path / "target")
-
-    assert read_whole(tmp_path / "T-1.md") is None
-    write_whole(tmp_path / "T-1.md", "theirs")
-
-    assert (tmp_path / "target").read_text() == "mine"
-    assert not (tmp_path / "T-1.md").is_symlink()
-
-
-def test_what_is_no_file_of_text_is_not_read(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "binary").write_bytes(b"\xff\xfe")
-    with (tmp_path / "huge").open("wb") as huge:
-        huge.truncate(MOST_BYTES + 1)
-
-    assert [read_whole(tmp_path / name) for name in ("pipe", "folder", "binary", "huge", "none")] == [None] * 5
-    assert read_start(tmp_path / "huge", 10) is None
-    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
