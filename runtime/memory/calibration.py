@@ -26,6 +26,7 @@ _NEAR_SHARE = 0.875
 _FOLDS = 5
 _RIDGE = 10.0
 _FOCUS = 1.5
+"""In log-odds around the threshold. Without this focus recall on clinc150 falls from .80 to .79 (bench.memory)."""
 _BAND = 200
 Doubles = NDArray[np.float64]
 

@@ -13,6 +13,7 @@ LANDMARKS = 4096
 PENALTY = 0.2
 """Of squared weights, against the squared hinge losses."""
 STEPS = 12
+"""Without them recall falls from .51 to .35 on banking77 and from .80 to .72 on clinc150 (bench.memory, a third)."""
 SHARPEN = 0.8
 """Length of the last step, which also uses the terms that the dense space has lost."""
 BLOCK = 256

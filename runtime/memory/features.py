@@ -28,7 +28,11 @@ STRANGE = 2.0
 COMPARED = 512
 """Texts of the first answer that a ticket is compared with."""
 CROWD = 3.0
-"""How fast an answer counts less in the crowd around the first, by what its linear score is lower."""
+"""
+How fast an answer counts less in the crowd around the first, by what its linear score is lower.
+
+Without the crowd and the worst word recall falls from .51 to .50 and from .80 to .79 (bench.memory, a third).
+"""
 _HALF = np.float32(0.5)
 
 

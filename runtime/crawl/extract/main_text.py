@@ -8,7 +8,11 @@ from runtime.knowledge.readers.html import read_html
 SHORT_SHARE = 0.5
 """A text that is less than this share of what the page shows is read again in favour of recall,"""
 LONGER = 1.2
-"""and replaced when the second one is so many times as long."""
+"""
+and replaced when the second one is so many times as long.
+
+Without the second reading F1 over wcxb's 221 pages falls from .872 to .866 (bench.extraction).
+"""
 TWICE_CHARACTERS = 500_000
 """Markup of more characters is not read twice."""
 
