@@ -1,10 +1,10 @@
 """Cleans what a source returned: it comes from strangers, whatever it says."""
 
-import unicodedata
 from collections.abc import Sequence
 from datetime import date
 
 from actors.evidence.sources import SearchResult
+from actors.text.normalize import remove_controls
 from actors.text.sentences import split_sentences
 from actors.text.truncate import shorten
 from actors.text.urls import web_address
@@ -16,8 +16,6 @@ DETAIL_CHARACTERS = 200
 TEXT_CHARACTERS = 20_000
 """Longer texts are not even looked at beyond this."""
 
-_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
-
 
 def validate(
     source: str, query: str, *, title: object, url: object, text: object = "", quality: object = 0.0,
@@ -27,11 +25,11 @@ def validate(
     address = web_address(url)
     if not address:
         return None
-    sentences = points(line(text, TEXT_CHARACTERS))
-    summary = shorten(sentences[0], SUMMARY_CHARACTERS) if sentences else ""
+    said = points(line(text, TEXT_CHARACTERS))
+    summary = shorten(said[0], SUMMARY_CHARACTERS) if said else ""
     return SearchResult(
         source, shorten(line(title, 4 * TITLE_CHARACTERS), TITLE_CHARACTERS) or address, address, summary,
-        tuple(shorten(each, SUMMARY_CHARACTERS) for each in sentences[1 : KEY_POINTS + 1]),
+        tuple(shorten(each, SUMMARY_CHARACTERS) for each in said[1 : KEY_POINTS + 1]),
         quality=_share(quality), query=query, published=day(published),
     )  # fmt: skip
 
@@ -53,11 +51,7 @@ def line(text: object, most: int) -> str:
     """One line without characters that cannot be seen; empty when it is no text."""
     if not isinstance(text, str):
         return ""
-    return " ".join(filter(None, (word if word.isprintable() else _seen(word) for word in text[:most].split())))
-
-
-def _seen(word: str) -> str:
-    return "".join(c for c in word if unicodedata.category(c) not in _UNSEEN)
+    return " ".join(remove_controls(text[:most]).split())
 
 
 def quote_error(said: object, secret: str = "") -> str:

@@ -40,7 +40,6 @@ _CODE = any_of(
         r"<!\[CDATA\[",
     )
 )
-_CRUMBS = re.compile(r"[^.!?\n»›>|/]{1,40}(?:\s*[»›>|]\s*[^.!?\n»›>|/]{1,60}){2,12}")
 _NOISE_LINE = any_of(NOISE_LINES)
 _CALL = any_of(CALLS, r"(?:👉|➡|→|>>|▶)?\s{0,3}")
 _CALL_CHARACTERS = 400
@@ -119,8 +118,6 @@ def _noise(block: Segment, number: int, count: int, title: str) -> bool:
     if not said or _residue(text) or all(_NOISE_LINE.fullmatch(line.strip(" .:|•·")) for line in lines):
         return True
     if len(said) <= _TEASER_CHARACTERS and len(lines) == 1 and _TEASER.match(said):
-        return True
-    if number < _OPENING and len(lines) == 1 and len(said) < _TEASER_CHARACTERS and _CRUMBS.fullmatch(said):
         return True
     return len(said) <= _CALL_CHARACTERS and number > count // 3 and bool(_CALL.match(said))
 
