@@ -9,6 +9,7 @@ from runtime.agent_files import BODY_CHARACTERS, AgentFile
 from runtime.agents import FOLDER, load_roster
 from runtime.config import ConfigError
 from runtime.settings import AgentsSettings, Settings
+from tests import ROOT
 
 PRINTING = """\
 ---
@@ -159,6 +160,16 @@ def test_the_three_that_ship_differ_only_in_what_is_theirs() -> None:
     specialists = [roster[name] for name in sorted(roster.workers - {COMMON_WORKER})]
     for field in ("tools", "model", "seconds", "retries", "hands_over_to"):
         assert len({getattr(each, field) for each in specialists}) == 1, field
+
+
+def test_the_example_of_the_manual_is_one(tmp_path: Path) -> None:
+    manual = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
+    example = manual.partition("```markdown\n")[2].partition("```")[0]
+
+    write(tmp_path, example)
+    roster = load_roster(Settings(agents=AgentsSettings(folder=str(tmp_path))))
+
+    assert (roster["printing"].seconds, list(roster.colleagues_of("printing"))) == (60.0, ["worker"])
 
 
 def test_no_key_word_that_ships_is_a_mistake() -> None:

@@ -2,10 +2,12 @@
 
 import asyncio
 import contextlib
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from actors.evidence.passages import SearchHits
 from actors.helpdesk.output_schemas import Analysis, AnalysisRequest, Draft, DraftRequest, HandoverRequest, Summary
@@ -15,12 +17,14 @@ from actors.workflow.tables import MAX_HANDOFFS
 from actors.workflow.verify import verify
 from runtime.families import extractive
 from runtime.node import Node, Ticket
-from runtime.settings import AgentSettings, AgentsSettings
-from tests.fakes import PASSAGE, Knows, targets
+from runtime.settings import AgentSettings, AgentsSettings, ModelSettings, Settings, StorageSettings
+from tests.fake_openai import FakeOpenAI, says
+from tests.fakes import ANSWER, PASSAGE, Knows, targets
 from tests.patience import HANGS_SECONDS
 from tests.runtime.test_agent_files import PRINTING, write
 from tests.runtime.test_node import Model
 from tests.runtime.test_node import opened as open_node
+from tests.thinking import asked
 
 TONER = Ticket(id="T-1", text="The toner on the third floor is empty.")
 
@@ -143,6 +147,35 @@ async def test_its_file_says_which_model_thinks_for_it_and_whether_that_may_sear
 
     draft, summary = model.tasks[1:3]
     assert (draft.model, draft.may_search, summary.model) == ("large-1", False, "")
+
+
+async def test_a_model_server_is_shown_what_there_is_and_asked_for_the_model_of_the_file(tmp_path: Path) -> None:
+    async def step(server: FakeOpenAI, request: web.Request) -> web.StreamResponse:
+        shape = asked(json.loads(await request.text())).shape
+        answer = {
+            "Analysis": {"intent": "printing", "urgency": "low", "question": TONER.text, "language": "en"},
+            "Draft": {"claims": [{"text": ANSWER, "passage": 1, "quote": ANSWER}], "pass_on": None},
+            "Summary": {"summary": "Done."},
+        }[shape]
+        return await says(answer)(server, request)
+
+    async with FakeOpenAI(step) as server:
+        model = ModelSettings(base_url=server.url, name="small-1")
+        agents = settings(tmp_path, PRINTING.replace("tools:", "model: large-1\ntools:"))
+        storage = StorageSettings(folder=str(tmp_path / "data"))
+        async with Node.open(Settings(model=model, agents=agents, storage=storage)) as node:
+            node.knowledge = Finds()
+            outcome = await run(node)
+
+    triage, draft, _ = [asked(body) for body in server.bodies]
+    assert (outcome.status, targets(outcome)[4]) == ("resolved", "printing")
+    assert [body["model"] for body in server.bodies] == ["small-1", "large-1", "small-1"]
+    assert {"printing: printing and scanning", "incident: something does not work"} <= set(
+        triage.material["intents"].splitlines()
+    )
+    assert "toner; paper jam" not in str(server.bodies[0]), "key words are for who has no model"
+    assert draft.material["others"] == "worker: any ticket that is nobody else's"
+    assert draft.system.startswith("You solve support tickets about printers and scanners.\n\nAnswer from the numbered")
 
 
 async def test_handovers_to_and_from_it_are_counted(tmp_path: Path) -> None:
