@@ -14,7 +14,6 @@ from typing import Any, Protocol
 
 import structlog
 
-from actors.agents import AgentSpec, Roster
 from actors.evidence.claims import Claim, Resolution
 from actors.evidence.passages import Passage, SearchHits
 from actors.helpdesk.memory import Memory
@@ -24,6 +23,7 @@ from actors.helpdesk.ticketing import Ticketing
 from actors.helpdesk.worker import Worker
 from actors.helpdesk.workflow import HELPDESK, TicketCase
 from actors.ports import Completion, ModelRequest, Recall, Tickets
+from actors.roster import AgentSpec, Roster
 from actors.workflow.tables import ORCHESTRATOR
 from bus import Actor, ActorFactories
 from runtime.run import LiveRun

@@ -8,15 +8,13 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 from msgspec import Meta
 
-from actors.agents import OUTWEIGHS, TOOLS, AgentSpec, Intent
+from actors.roster import OUTWEIGHS, TOOLS, AgentSpec, Intent
+from runtime.front_matter import FIRST_LINE, InvalidFrontMatter, compose, line_of, plain, split
 from runtime.messages import display, nearest
 from runtime.settings import ConfigError
 
 T = TypeVar("T", bound=msgspec.Struct)
 
-FENCE = "---"
-FIRST_LINE = 2
-"""Of the frontmatter, below its fence."""
 FILE_BYTES = 65_536
 BODY_CHARACTERS = 20_000
 """A system prompt is sent with every question; 20,000 characters are some 5,000 tokens."""
@@ -80,19 +78,23 @@ class AgentFile:
     def __init__(self, file: Path) -> None:
         """:raises AgentFileError: it declares no agent."""
         self.file = file
-        text, body, first = _split(file, _read(file))
-        self._root = _compose(file, text)
-        head = self._read_table(self._root, Head, ())
+        try:
+            head, lines = split(_read(file))
+            self._root = compose(head, "name: printing", deepest=MOST_DEPTH)
+        except InvalidFrontMatter as error:
+            raise AgentFileError(file, error.line, error.sentence) from None
+        body = "\n".join(lines).strip()
+        table = self._read_table(self._root, Head, ())
         if len(body) > BODY_CHARACTERS:
             long = f"the text has {len(body):,} characters, and may have {BODY_CHARACTERS:,}. Shorten it."
-            raise AgentFileError(file, first, long)
-        for tool in head.tools:
+            raise AgentFileError(file, head.count("\n") + 4, long)
+        for tool in table.tools:
             if tool not in TOOLS:
                 raise self.refuse(f"there is no tool {display(tool)}. {nearest(tool, TOOLS)}", "tools")
         self.spec = AgentSpec(
-            name=head.name, description=head.description, handles=head.handles, tools=head.tools, model=head.model,
-            intents=tuple(_make_intent(head.name, *each) for each in head.intents.items()),
-            seconds=head.limits.seconds, retries=head.limits.retries, hands_over_to=head.hands_over_to,
+            name=table.name, description=table.description, handles=table.handles, tools=table.tools, model=table.model,
+            intents=tuple(_make_intent(table.name, *each) for each in table.intents.items()),
+            seconds=table.limits.seconds, retries=table.limits.retries, hands_over_to=table.hands_over_to,
             instructions=body, file=str(file),
         )  # fmt: skip
 
@@ -102,7 +104,7 @@ class AgentFile:
         for key in keys:
             for name, below in node.value if node.id == "mapping" else ():
                 if name.value == key:
-                    node, line = below, _line_of(name)
+                    node, line = below, line_of(name)
         return AgentFileError(self.file, line, sentence)
 
     def _read_table(self, node: Any, shape: type[T], path: tuple[str, ...]) -> T:
@@ -127,7 +129,7 @@ class AgentFile:
                 self._convert(dict.fromkeys(names, ""), dict[Name, str], path)
                 return {name: self._read_table(each, IntentTable, (*path, name)) for name, each in names.items()}
             case _:
-                return self._convert(_plain(node), kind, path)
+                return self._convert(plain(node), kind, path)
 
     def _convert(self, value: Any, kind: Any, path: tuple[str, ...]) -> Any:
         try:
@@ -143,7 +145,7 @@ class AgentFile:
         keys: dict[str, Any] = {}
         for key, below in node.value:
             if key.value in keys:
-                raise AgentFileError(self.file, _line_of(key), f"{display(key.value)} is given twice.")
+                raise AgentFileError(self.file, line_of(key), f"{display(key.value)} is given twice.")
             keys[str(key.value)] = below
         return keys
 
@@ -167,20 +169,6 @@ def _make_intent(agent: str, name: str, table: IntentTable) -> Intent:
     return Intent(name, table.means, words, table.weight, agent)
 
 
-def _line_of(node: Any) -> int:
-    return int(node.start_mark.line) + FIRST_LINE
-
-
-def _plain(node: Any) -> Any:
-    """What stands at a node as texts, lists and dictionaries."""
-    match node.id:
-        case "mapping":
-            return {str(key.value): _plain(below) for key, below in node.value}
-        case "sequence":
-            return [_plain(each) for each in node.value]
-    return node.value
-
-
 def _find_problem(word: str) -> str:
     """What keeps a key word from being one."""
     if not word:
@@ -200,40 +188,7 @@ def _read(file: Path) -> str:
     if len(content) > FILE_BYTES:
         raise ConfigError(f"The agent's file {file} is over {FILE_BYTES // 1024} KB. Shorten it.")
     try:
-        return content.decode("utf-8-sig").replace("\r\n", "\n")
+        return content.decode()
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise AgentFileError(file, line, "this is not UTF-8 text. Save the file as UTF-8.") from None
-
-
-def _split(file: Path, text: str) -> tuple[str, str, int]:
-    """The frontmatter, the body, and the line in which that begins."""
-    lines = text.split("\n")
-    if lines[0].rstrip() != FENCE:
-        raise AgentFileError(file, 1, f"it must begin with {FENCE}, lines such as `name: printing`, and {FENCE} again.")
-    for number, line in enumerate(lines[1:], 1):
-        if line.rstrip() == FENCE:
-            return "\n".join(lines[1:number]), "\n".join(lines[number + 1 :]).strip(), number + 2
-    raise AgentFileError(file, 1, f"what begins here has no end. Put {FENCE} below the last of its keys.")
-
-
-def _compose(file: Path, text: str) -> Any:
-    """The frontmatter as nodes, which know their lines. No text in it is taken for anything but a text."""
-    import yaml  # type: ignore[import-untyped]  # only a node that opens needs it
-
-    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-    try:
-        depth = 0
-        for event in yaml.parse(text, Loader=loader):
-            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-            if depth > MOST_DEPTH or isinstance(event, yaml.AliasEvent):
-                what = "is nested too deeply" if depth > MOST_DEPTH else "refers to another part of itself"
-                raise AgentFileError(file, _line_of(event), f"the frontmatter {what}. Write it out.")
-        root = yaml.compose(text, Loader=loader)
-    except yaml.YAMLError as error:
-        mark, what = getattr(error, "problem_mark", None), getattr(error, "problem", None) or "it cannot be read"
-        line = FIRST_LINE + (mark.line if mark else 0)
-        raise AgentFileError(file, line, f"the frontmatter is not valid YAML: {what}.") from None
-    if not isinstance(root, yaml.MappingNode):
-        raise AgentFileError(file, FIRST_LINE, "the frontmatter must be lines such as `name: printing`.")
-    return root

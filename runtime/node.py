@@ -13,7 +13,7 @@ from actors.reporting.report import Report
 from actors.workflow.outcome import Outcome
 from actors.workflow.tables import Case
 from runtime import families
-from runtime.agents import load_roster
+from runtime.agent_folder import load_roster
 from runtime.families.limits import configure_all
 from runtime.knowledge.knowledge_index import KnowledgeIndex
 from runtime.llm.models import Models

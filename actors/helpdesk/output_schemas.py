@@ -4,8 +4,8 @@ from typing import Literal
 
 import msgspec
 
-from actors.agents import Intent
 from actors.evidence.claims import Claim
+from actors.roster import Intent
 
 Urgency = Literal["low", "normal", "high", "critical"]
 

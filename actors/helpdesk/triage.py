@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from actors.agents import OTHER, Intent
 from actors.helpdesk.output_schemas import Urgency
+from actors.roster import OTHER, Intent
 
 CHARACTERS = 20_000
 """So much of a ticket is looked at."""

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from runtime.agents import load_roster
+from runtime.agent_folder import load_roster
 from runtime.config import ConfigError, is_loopback
 from runtime.config_schema import PREFIX
 from runtime.families import FAMILIES

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import msgspec
 
-from actors.agents import Roster
 from actors.ports import Knowledge, Memory, Model, Tickets
 from actors.reporting.report import Report
+from actors.roster import Roster
 from actors.workflow.outcome import Outcome
 from actors.workflow.tables import Case, Run, Workflow
 from bus import Actor, Event

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-from actors.agents import Roster
 from actors.helpdesk.memory import Memory
 from actors.helpdesk.messages import NothingFound, ResolutionObtained, ResolveTicket
 from actors.helpdesk.output_schemas import Analysis, Draft, Summary
@@ -11,6 +10,7 @@ from actors.helpdesk.summarization import Summarization
 from actors.helpdesk.ticketing import Ticketing
 from actors.helpdesk.worker import Worker
 from actors.helpdesk.workflow import HELPDESK, RESEARCHER, TicketCase, add_specialists
+from actors.roster import Roster
 from actors.workflow.outcome import Outcome
 from actors.workflow.tables import Case, Run
 from bus import Actor

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 import msgspec
 
-from actors.agents import COMMON_WORKER, AgentSpec, Roster
+from actors.roster import COMMON_WORKER, AgentSpec, Roster
 from actors.workflow.tables import MAX_HANDOFFS, FanOut, Limits, Workflow
 from actors.workflow.verify import InvalidWorkflow, TooFewHandoffs, verify
-from runtime.agents import load_roster
+from runtime.agent_folder import load_roster
 from runtime.config import ConfigError
 from runtime.families.family import Family
 from runtime.messages import nearest

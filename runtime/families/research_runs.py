@@ -2,13 +2,13 @@
 
 from typing import NamedTuple
 
-from actors.agents import Roster
 from actors.ports import Fetch, Reading, Search, Tickets
 from actors.research.analyzer import Analyzer
 from actors.research.extractor import Extractor
 from actors.research.planner import Planner
 from actors.research.reporter import Reporter
 from actors.research.searcher import Searcher
+from actors.roster import Roster
 from runtime.crawl.http_client import Client
 from runtime.crawl.pages import Pages
 from runtime.families.family import FamilyRuns, Roles, SharedPorts

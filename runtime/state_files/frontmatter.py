@@ -7,10 +7,11 @@ from typing import Any
 
 import msgspec
 
+from runtime import front_matter
+from runtime.front_matter import FENCE
 from runtime.state_files.markdown_escape import LIVE, clean
 from runtime.state_files.parser import Unreadable
 
-FENCE = "---"
 HEAD_CHARACTERS = 2_000_000
 """The question is the largest thing in it."""
 ID = "projectId"
@@ -59,56 +60,21 @@ def split(text: str) -> tuple[dict[str, Any], list[str], bool]:
     :raises Unreadable: there is no frontmatter of texts and lists.
     """
     sound = is_sound(text)
-    lines = text.removeprefix("\ufeff").split("\n")
-    if lines[0] == f"{FENCE}\r":  # an editor turned the line ends
-        lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
-    if lines[0] != FENCE:
-        raise Unreadable(1, f"the file must begin with {FENCE} and its frontmatter.")
     try:
-        end = lines.index(FENCE, 1)
-    except ValueError:
-        raise Unreadable(1, f"the frontmatter that begins here has no end. Put {FENCE} below it.") from None
-    values = _parse("\n".join(lines[1:end]))
-    return values, [""] * (end + 1) + lines[end + 1 :], sound
+        head, lines = front_matter.split(text)
+        if len(head) > HEAD_CHARACTERS:
+            raise Unreadable(2, f"the frontmatter has over {HEAD_CHARACTERS} characters.")
+        values = front_matter.plain(front_matter.compose(head, "title: ...", deepest=DEEPEST))
+    except front_matter.InvalidFrontMatter as error:
+        raise Unreadable(error.line, error.sentence) from None
+    values.pop("checksum", None)
+    return values, lines, sound
 
 
 def is_sound(text: str) -> bool:
     """Whether this is, to the letter, a file that Terminus wrote."""
     found = _CHECKSUM.search(text, 0, HEAD_CHARACTERS)
     return found is not None and _digest(text[: found.start()] + text[found.end() :]) == found[1]
-
-
-def _parse(text: str) -> dict[str, Any]:
-    import yaml
-
-    if len(text) > HEAD_CHARACTERS:
-        raise Unreadable(2, f"the frontmatter has over {HEAD_CHARACTERS} characters.")
-    # Nothing but text, lists and a mapping is made of it; what each text means, its reader says.
-    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-    try:
-        _check(yaml.parse(text, Loader=loader))
-        values = yaml.load(text, Loader=loader)  # noqa: S506 - the base loader makes no objects
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        what = getattr(error, "problem", None) or "this is not YAML"
-        raise Unreadable(2 + (mark.line if mark else 0), f"the frontmatter is not valid YAML: {what}.") from None
-    if not isinstance(values, dict):
-        raise Unreadable(2, "the frontmatter must be lines such as `title: ...`.")
-    values.pop("checksum", None)
-    return values
-
-
-def _check(events: Any) -> None:
-    import yaml
-
-    depth = 0
-    for event in events:
-        line = 2 + event.start_mark.line
-        if isinstance(event, yaml.AliasEvent):
-            raise Unreadable(line, "the frontmatter refers to another part of itself. Write it out.")
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if depth > DEEPEST:
-            raise Unreadable(line, "the frontmatter is nested too deeply.")
 
 
 def _plain(value: Any) -> Any:

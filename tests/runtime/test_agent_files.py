@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from actors.agents import COMMON_WORKER, OUTWEIGHS
+from actors.roster import COMMON_WORKER, OUTWEIGHS
 from runtime.agent_files import BODY_CHARACTERS, AgentFile
-from runtime.agents import FOLDER, load_roster
+from runtime.agent_folder import FOLDER, load_roster
 from runtime.config import ConfigError
 from runtime.settings import AgentsSettings, Settings
 from tests import ROOT

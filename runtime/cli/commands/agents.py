@@ -34,7 +34,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     from pathlib import Path
 
-    from runtime.agents import load_roster
+    from runtime.agent_folder import load_roster
     from runtime.cli.view.run_display import write
     from runtime.families import FAMILIES
     from runtime.families.limits import configure_all, list_agents

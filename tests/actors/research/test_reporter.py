@@ -16,7 +16,7 @@ from actors.research.models import ResearchOptions, Section
 from actors.research.output_schemas import Overview
 from actors.research.reporter import SUMMARY_CHARACTERS, Reporter
 from actors.workflow.outcome import EndReason
-from runtime.agents import load_roster
+from runtime.agent_folder import load_roster
 from runtime.families import extractive
 from runtime.settings import Settings
 from tests.actors.research import cases as c

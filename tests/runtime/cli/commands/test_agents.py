@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.agents import FOLDER
+from runtime.agent_folder import FOLDER
 from tests.runtime.cli.commands.program import Place
 from tests.runtime.test_agent_files import PRINTING, write
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 import actors
-from actors.agents import OTHER, AgentSpec, Roster
+from actors.roster import OTHER, AgentSpec, Roster
 from actors.workflow.tables import ORCHESTRATOR
 from runtime.agent_files import AgentFile
 from runtime.messages import display, nearest

@@ -3,7 +3,7 @@
 import pytest
 
 from actors.workflow.tables import Limits
-from runtime.agents import load_roster
+from runtime.agent_folder import load_roster
 from runtime.config import ConfigError
 from runtime.families import FAMILIES
 from runtime.families.limits import configure_all
