@@ -102,7 +102,7 @@ def test_a_file_declares_an_agent(tmp_path: Path) -> None:
         ("    words:", "    weight: 99\n    words:", 8, ["`weight` must be a whole number from 1 to 10"]),
         ("tools: [", "tools: [[", 13, ["not valid YAML"]),
         ("[worker]\n", "[worker]\nmore: *a\n", 17, ["refers to another part of itself"]),
-        ("---\nname", "name", 1, ["it must begin with ---"]),
+        ("---\nname", "name", 1, ["the file must begin with ---"]),
         ("---\nYou", "You", 1, ["has no end"]),
         ("You solve support tickets about printers and scanners.\n", "\n", 2, ["nothing stands below the keys"]),
         ("You solve", "x" * BODY_CHARACTERS + " You solve", 18, ["the text has 20,", "Shorten it"]),
