@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from actors.evidence.claims import Resolution
-from runtime.memory.ticket_memory import SCHEMA, Ticket, TicketMemory
+from runtime.memory.ticket_memory import Ticket, TicketMemory
 from runtime.processes.pool import Workers
 from runtime.settings import MemorySettings
 from runtime.storage.sqlite.database import Database
+from runtime.storage.sqlite.memory import SCHEMA, SqliteMemory
 
 SETS = ("banking77", "clinc150")
 WITHIN = 60.0
@@ -41,7 +42,7 @@ async def quality(data: Path, split: str, name: str, folder: Path) -> dict[str, 
     tickets, questions = stored(data, name), rows(data / split / f"memory_{name}.jsonl")
     answers = {ticket.resolution.text for ticket in tickets}
     database, workers = Database(folder / f"{name}.db", SCHEMA), Workers(size=1)
-    memory = TicketMemory(database, workers, SETTINGS)
+    memory = TicketMemory(SqliteMemory(database), workers, SETTINGS)
     resolvable = new = hits = right = false = first = suggested = useful = 0
     try:
         await memory.import_tickets(tickets)
@@ -106,7 +107,7 @@ async def speed(data: Path, split: str, size: int, folder: Path) -> dict[str, fl
     texts += [row.get("text") or row["query"] for row in rows(chinese)] if chinese.exists() else []
     dice.shuffle(texts)
     database, workers = Database(folder / "large.db", SCHEMA), Workers(size=1)
-    memory = TicketMemory(database, workers, SETTINGS)
+    memory = TicketMemory(SqliteMemory(database), workers, SETTINGS)
     try:
         await memory.import_tickets(tickets)
         learnt = await memory.learn()

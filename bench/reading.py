@@ -29,8 +29,9 @@ from runtime.resilience.budget import ResearchBudget
 from runtime.search.registry import Sources
 from runtime.search.source import SourcePorts
 from runtime.settings import FeedsSettings, FetchSettings, Settings, StorageSettings
-from runtime.storage.effects import SCHEMA, Effects
+from runtime.storage.effects import Effects
 from runtime.storage.sqlite.database import Database
+from runtime.storage.sqlite.effects import SCHEMA, SqliteEffects
 
 ROOT = Path(__file__).resolve().parent.parent
 HOSTS = ("127.0.0.1", "127.0.0.2", "127.0.0.3")
@@ -89,9 +90,8 @@ async def measure(latency: float) -> Figures:
         pages, cpu = Pages(sources), time.process_time()
         before = _children()
         try:
-            taken = [
-                await query(text, sources, pages, Effects(database, f"r{n}")) for n, text in enumerate(QUERIES)
-            ]  # fmt: skip
+            store = SqliteEffects(database)
+            taken = [await query(text, sources, pages, Effects(store, f"r{n}")) for n, text in enumerate(QUERIES)]
         finally:
             await sources.close()
             await client.close()

@@ -25,11 +25,13 @@ from runtime.run_handle import Handle, RunHandle
 from runtime.runs import Busy, Runs
 from runtime.service_error import ServiceError
 from runtime.settings import Settings, check
-from runtime.storage.effects import sweep
+from runtime.storage.effects import SWEPT
 from runtime.storage.journal import RunJournal, StoredRun
 from runtime.storage.private import DATABASE, OWNERS, make_storage
 from runtime.storage.sqlite.database import Database
+from runtime.storage.sqlite.effects import SqliteEffects
 from runtime.storage.sqlite.integrity import check as check_integrity
+from runtime.storage.sqlite.memory import SqliteMemory
 from runtime.storage.sqlite.process_lock import ProcessLock
 from runtime.storage.sqlite.runs import SqliteRuns
 from runtime.storage.sqlite.schema import migrate
@@ -59,13 +61,13 @@ class Node:
         self.flows = configure_all(self.families.values(), settings, self.roster)
         check_integrity(self.folder / DATABASE, self.folder / OWNERS, settings.storage.check_seconds)
         self.database = Database(self.folder / DATABASE, migrate=migrate)
-        sweep(self.database)
+        self.effects = SqliteEffects(self.database)
         self.owner = ProcessLock(self.folder / OWNERS)
         self.journal = RunJournal(SqliteRuns(self.database), self.flows, self.owner.slots)
         self.workers = Workers(settings.workers.processes)
         self.tickets: Tickets = self.journal
         self.knowledge: Knowledge = KnowledgeIndex(self.folder, self.workers, settings.knowledge)
-        self.memory = TicketMemory(self.database, self.workers, settings.memory)
+        self.memory = TicketMemory(SqliteMemory(self.database), self.workers, settings.memory)
         self.models = Models(settings.model, self.knowledge, families.extractive())
         self.wiring = Wiring(self, self.families, self.flows)
         self.runs = Runs(
@@ -89,6 +91,7 @@ class Node:
             what = f"The storage folder {safe(settings.storage.folder)} cannot be used: {error.strerror}"
             raise PortFailed(f"{what}. Mend it, or set [storage] folder to another.") from error
         try:
+            await node.effects.sweep(SWEPT)
             await node.runs.settle_dead()
             yield node
         finally:

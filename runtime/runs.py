@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 
 import msgspec
@@ -22,10 +22,12 @@ from runtime.tickets import Ticket
 
 log = structlog.get_logger()
 
-Begin = Callable[[str, Workflow, Case, ResumeState | None], LiveRun]
+Begin = Callable[[str, Workflow, Case, ResumeState | None], Awaitable[LiveRun]]
 
 TRIES = 3
 """For an id that was made up and is taken. With so many bits, one is enough."""
+ORPHAN_SECONDS = 5.0
+"""How soon a run whose process died goes on in another one that takes tickets: one look costs a query of an index."""
 RELEASE_SECONDS = 2.0
 """How long the disk is waited for when this process ends."""
 
@@ -124,7 +126,7 @@ class Runs:
     async def _work(self, run_id: str, flow: Workflow, case: Case, replayed: ResumeState | None) -> LiveRun:
         """Put a run to work that is durable; what cannot be put to work ends, for somebody waits for it."""
         try:
-            live = self._begin(run_id, flow, case, replayed)
+            live = await self._begin(run_id, flow, case, replayed)
         except Exception:
             self._give_up(await self._journal.run(run_id))
             raise
@@ -143,6 +145,17 @@ class Runs:
         except Conflict:
             return None
         return RunHandle(await self._work(run_id, flow, case, None))
+
+    async def watch_orphans(self) -> None:
+        """Go on with runs whose process died, for as long as this process takes tickets; all look after each other."""
+        while True:
+            await asyncio.sleep(ORPHAN_SECONDS)
+            try:
+                owners = await self._journal.store.open_runs()
+                if any(not self._owner.is_alive(owner) for owner in owners):
+                    await self.resume()
+            except (StorageError, OSError) as error:  # the next look may find it well again
+                log.warning("orphans.not_resumed", error=repr(error))
 
     async def resume(self) -> list[RunHandle]:
         """Go on with every run whose process is gone."""

@@ -40,9 +40,11 @@ class Wiring:
             runs.roles = {**runs.roles, **children}
         return runs
 
-    def begin(self, run_id: str, flow: Workflow, case: Case, replayed: ResumeState | None) -> LiveRun:
+    async def begin(self, run_id: str, flow: Workflow, case: Case, replayed: ResumeState | None) -> LiveRun:
         """Put an outermost run to work that is durable."""
-        runs, effects = self.runs_of(flow.name), Effects(self._node.database, run_id)
+        runs, effects = self.runs_of(flow.name), Effects(self._node.effects, run_id)
+        if replayed:
+            await effects.load()
         model, spent = self._node.models.for_run(
             run_id, ModelAccount(effects), money=runs.money, held_back=runs.held_back
         )
@@ -89,7 +91,9 @@ class Wiring:
         children = Children(replayed.children if replayed else ())
         runs, own = self.runs_of(flow.name), above._replace(run=run_id, children=children)
         if flow.name != workflow:  # one of the same family goes on with what the run above it has got
-            effects = Effects(self._node.database, run_id)
+            effects = Effects(self._node.effects, run_id)
+            if replayed:
+                await effects.load()
             own = own._replace(effects=effects, ports=runs.make_ports(run_id, own.ticket, effects))
         live = LiveRun(
             run_id, flow, case, ActorFactories(runs.roles, own), journal=journal, replayed=replayed,

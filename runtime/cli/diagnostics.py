@@ -2,7 +2,6 @@
 
 import importlib.util
 import os
-import sqlite3
 import sys
 import tempfile
 from collections.abc import Callable
@@ -26,8 +25,9 @@ from runtime.program import command, shipped_file
 from runtime.search.registry import load_sources
 from runtime.settings import ModelSettings, Settings
 from runtime.storage.condition import free_megabytes
+from runtime.storage.errors import StorageError
 from runtime.storage.private import DATABASE
-from runtime.storage.sqlite.integrity import REMEDY, examine, version
+from runtime.storage.sqlite.integrity import REMEDY, describe_sqlite, examine, read_rows, version
 
 REACH_SECONDS = 2.0
 BUSY_SECONDS = 1.0
@@ -75,15 +75,11 @@ def python() -> Check:
 
 
 def sqlite() -> Check:
-    memory_only = sqlite3.connect(":memory:")
-    try:
-        memory_only.execute("CREATE VIRTUAL TABLE t USING fts5 (x)")
-    except sqlite3.OperationalError:
+    version, searches = describe_sqlite()
+    if not searches:
         remedy = "Use a Python whose SQLite has FTS5, such as your distribution's or python.org's."
-        return Check("SQLite", "problem", f"{sqlite3.sqlite_version}, without full-text search", remedy)
-    finally:
-        memory_only.close()
-    return Check("SQLite", "ok", f"{sqlite3.sqlite_version} with full-text search (FTS5)")
+        return Check("SQLite", "problem", f"{version}, without full-text search", remedy)
+    return Check("SQLite", "ok", f"{version} with full-text search (FTS5)")
 
 
 def configuration(file: Path | None) -> Check:
@@ -138,7 +134,7 @@ def database(file: Path) -> Check:
         found += f"; version {version(file)}"
     except TimeoutError:
         return Check("Database", "ok", f"{found}; not all of it was examined within {EXAMINE_SECONDS:g} s")
-    except sqlite3.Error as error:
+    except StorageError as error:
         damage = str(error)
     if damage:
         return Check("Database", "problem", f"{found}, but it is damaged: {damage}", REMEDY)
@@ -263,18 +259,10 @@ def terminal() -> Check:
 
 def _read(file: Path, sql: str) -> list[Any] | str:
     """Rows, or what is wrong with the file; none when there is no file or table yet."""
-    if not file.exists():
-        return []
     try:
-        connection = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS)
-    except sqlite3.Error as error:
-        return f"{file} cannot be opened: {error}"
-    try:
-        return connection.execute(sql).fetchall()
-    except sqlite3.Error as error:
-        return [] if "no such table" in str(error) else f"{file} cannot be read: {error}"
-    finally:
-        connection.close()
+        return read_rows(file, sql, BUSY_SECONDS)
+    except StorageError as error:
+        return f"{file} cannot be read: {error}"
 
 
 def _ask(url: str, key: str) -> int:

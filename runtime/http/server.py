@@ -109,8 +109,11 @@ async def serve(settings: Settings, sock: socket.socket, announce: Callable[[str
                     desk.ready = True
                     log.info("server.started", address=address(sock), resumed=resumed)
                     announce(f"Terminus listens on {address(sock)}" + (f"; {_tickets(resumed)} on" if resumed else ""))
+                watching = asyncio.create_task(node.runs.watch_orphans(), name="orphans")
                 async with run_daily(node):
                     await stop.asked.wait()
+                watching.cancel()
+                await asyncio.wait([watching])
                 desk.stop()
                 await _let_end(node, settings.server.stop_seconds, stop.at_once)
             left = node.live

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import sqlite3
 import time
 from collections import Counter
 from pathlib import Path
@@ -20,6 +19,7 @@ from runtime.memory.features import Shelf
 from runtime.memory.job_results import Learnt
 from runtime.memory.tfidf import MAX_TERMS, Floats, Ints, Rows, Vocabulary
 from runtime.memory.ticket_text import Digest, script, words
+from runtime.storage.sqlite.memory_texts import read_keys, read_texts
 
 MAX_TEXTS = 200_000
 """The newest tickets are learnt from."""
@@ -33,12 +33,6 @@ MAX_WEIGHTS = 64_000_000
 TRIES = 3
 """To learn without a purge in between."""
 _NICE = 10
-
-_ROWS = """
-SELECT id, text, answer, state = 'confirmed' OR :similar FROM remembered
-WHERE answer NOT IN (SELECT answer FROM remembered WHERE state = 'rejected')
-ORDER BY id DESC LIMIT :most
-"""
 
 
 class Header(msgspec.Struct, frozen=True):
@@ -75,20 +69,14 @@ def learn(database: str, path: str, similar: bool, false_hits: float) -> Learnt:
     """
     os.setpriority(os.PRIO_PROCESS, 0, _NICE)  # look-ups and the loop come first
     for _ in range(TRIES):
-        known = _texts_of(database)
+        known = read_keys(database)
         with contextlib.suppress(FileNotFoundError):  # the draft was removed, too
             learnt = _train(database, path, similar, false_hits)
-            if known <= _texts_of(database):
+            if known <= read_keys(database):
                 return learnt
         # After the file is in place: a purge either sees it there and removes it, or is seen here.
         Path(path).unlink(missing_ok=True)
     raise Purged("tickets were purged while they were learnt from")
-
-
-def _texts_of(database: str) -> set[tuple[int, bytes]]:
-    """All texts that are remembered. A number alone may be given to another text later."""
-    with _reading(database) as connection:
-        return set(connection.execute("SELECT id, same FROM remembered"))
 
 
 def _train(database: str, path: str, similar: bool, false_hits: float) -> Learnt:
@@ -120,8 +108,7 @@ def _train(database: str, path: str, similar: bool, false_hits: float) -> Learnt
 
 
 def _read(database: str, similar: bool) -> _Texts:
-    with _reading(database) as connection:
-        rows = connection.execute(_ROWS, {"similar": similar, "most": MAX_TEXTS}).fetchall()
+    rows = read_texts(database, MAX_TEXTS, similar=similar)
     rows.reverse()
     sizes = Counter(answer for _, _, answer, sure in rows if sure)
     common = [answer for answer, n in sizes.most_common(MAX_ANSWERS) if n >= LEAST_TEXTS]
@@ -135,10 +122,6 @@ def _read(database: str, similar: bool) -> _Texts:
         [script(row[1]) for row in rows],
         starts.astype(np.int64),
     )
-
-
-def _reading(database: str) -> "contextlib.closing[sqlite3.Connection]":
-    return contextlib.closing(sqlite3.connect(f"{Path(database).as_uri()}?mode=ro", uri=True, timeout=10.0))
 
 
 def _shelf(modelled: Rows, starts: Ints, vocabulary: Vocabulary) -> Shelf:

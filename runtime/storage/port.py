@@ -5,8 +5,9 @@ All of it is awaited, but for what a run writes at each step: those calls return
 order, and say `then` on the loop how it went. Every error is one of `runtime.storage.errors`.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any, Literal, Protocol
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
 
 from runtime.storage.background import Then
 from runtime.storage.records import (
@@ -16,14 +17,14 @@ from runtime.storage.records import (
     Pulse,
     Record,
     RecordKey,
+    Remembered,
     RunEnding,
+    Served,
     StoredEvent,
     StoredRun,
     Wanted,
 )
 from runtime.tickets import Ticket
-
-Judged = Literal["unconfirmed", "confirmed", "rejected"]
 
 
 class RunStore(Protocol):
@@ -119,39 +120,54 @@ class RunStore(Protocol):
 class EffectStore(Protocol):
     """What runs did to the world and got from it, by run, kind and key."""
 
-    async def get(self, run: str, kind: str, key: str) -> bytes | None: ...
-    async def all(self, run: str, kind: str) -> list[bytes]:
-        """Those of a kind, in the order of the keys."""
+    async def load(self, run: str) -> list[tuple[str, str, bytes]]:
+        """All of a run: kind, key, value."""
 
     async def put(self, run: str, kind: str, key: str, value: bytes) -> None:
         """Return when it is durable; the same key again changes nothing."""
 
-    def put_lazily(self, run: str, kind: str, key: str, value: bytes, then: Then) -> None: ...
+    def put_lazily(self, run: str, kind: str, key: str, value: bytes, then: Then) -> None:
+        """With the next commit: nobody waits for it."""
+
     def forget(self, run: str, then: Then) -> None:
         """Let go of those of a run that has ended, and of the runs within it, with the next commit."""
 
     async def sweep(self, most: int) -> None:
-        """Let go of what a process left that died between the end of a run and its last word: so many, lazily."""
+        """Let go of what a process left that died between the end of a run and its last word: so many."""
 
 
-class Remembered(Protocol):
-    """One answer that memory holds."""
-
-    ticket: str
-    resolution: bytes
-    state: Judged
-
-
-class Storage(Protocol):
-    """All that is stored."""
+class MemoryStore(Protocol):
+    """Answers that are remembered, and what people said of them. A rejected answer is served to nobody."""
 
     @property
-    def runs(self) -> RunStore: ...
-    @property
-    def effects(self) -> EffectStore: ...
-    @property
-    def memory(self) -> Any: ...
-    def close(self) -> None: ...
+    def path(self) -> Path:
+        """What is learnt is kept in a file beside this one."""
 
+    @property
+    def counts_at_start(self) -> tuple[int, int]: ...
+    @property
+    def learnt(self) -> tuple[int, int] | None:
+        """The counts of what was learnt from last, when this process started."""
 
-Recorded = Callable[[str], None]
+    async def counts(self) -> tuple[int, int]:
+        """Tickets that are remembered, and those that people have judged."""
+
+    async def same(self, digest: bytes) -> Served | None:
+        """The best answer to a text of this digest: one that was confirmed, else the newest."""
+
+    async def row(self, number: int, answer: bytes) -> Served | None:
+        """The answer of this number, if it is still that one."""
+
+    async def rejected(self, digest: bytes, most: int) -> list[bytes]:
+        """Wrong answers to a text, the newest first."""
+
+    async def remember(self, *tickets: Remembered) -> None:
+        """All or none; the same key again changes nothing."""
+
+    async def judge(self, ticket: str, state: str) -> int:
+        """How many answers of a ticket are in this state from now on."""
+
+    async def judgement(self, ticket: str) -> str:
+        """`confirmed` or `rejected`, as a person said of an answer of a ticket; empty: nobody did."""
+
+    async def note_learnt(self, counts: tuple[int, int]) -> None: ...

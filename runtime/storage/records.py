@@ -143,3 +143,27 @@ class Pulse(NamedTuple):
     """What the store said when the last write failed; empty when it did not."""
     waited: float
     """Seconds that the oldest write which is not finished has waited."""
+
+
+class Served(NamedTuple):
+    """An answer that memory holds."""
+
+    ticket: str
+    resolution: bytes
+    state: str
+    """`confirmed` or `unconfirmed`."""
+
+
+class Remembered(NamedTuple):
+    """A solved ticket, as memory keeps it."""
+
+    ticket: str
+    text: str
+    same: bytes
+    """Digest of the text."""
+    resolution: bytes
+    answer: bytes
+    """Digest of the resolution's text."""
+    state: str
+    """`unconfirmed`, `confirmed` or `rejected`."""
+    key: str

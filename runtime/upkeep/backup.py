@@ -9,7 +9,6 @@ import contextlib
 import hashlib
 import os
 import shutil
-import sqlite3
 import tarfile
 import time
 from collections.abc import Iterator
@@ -20,7 +19,8 @@ import msgspec
 from actors.ports import PortFailed
 from runtime.processes.atomic_files import sync
 from runtime.state_files import backups
-from runtime.storage.private import DATABASE, make_file, make_folder, open_new
+from runtime.storage.private import DATABASE, make_folder, open_new
+from runtime.storage.sqlite.integrity import snapshot
 from runtime.upkeep.belongings import PAGES
 
 MANIFEST = "MANIFEST.json"
@@ -30,7 +30,6 @@ DATABASES = (DATABASE, KNOWLEDGE)
 FOLDERS = (backups.FOLDER, PAGES)
 ARCHIVES = (".tar", ".tar.gz", ".tgz")
 CHUNK = 1 << 20
-BUSY_SECONDS = 30.0
 
 
 class BackupFailed(PortFailed):
@@ -66,7 +65,7 @@ def back_up(folder: Path, to: Path, *, replace: bool = False) -> Manifest:
     :param to: the new folder, or an archive by its suffix.
     :param replace: an earlier backup that is there.
     :raises BackupFailed: there is nothing to keep, or something stands at its place.
-    :raises sqlite3.Error: a database could not be read.
+    :raises StorageError: a database could not be read.
     :raises OSError: the disk did not take it; nothing is left of it.
     """
     to = to.absolute()
@@ -110,7 +109,7 @@ def _copy(folder: Path, draft: Path) -> Manifest:
     schema, files = 0, dict[str, Kept]()
     for name in DATABASES:  # first: what the files say later is no riddle to an older database
         if (folder / name).exists():
-            version = _snapshot(folder / name, draft / name)
+            version = snapshot(folder / name, draft / name)
             schema = version if name == DATABASE else schema
             files[name] = verify(draft / name)
     for path in sorted(_files(folder)):
@@ -127,17 +126,6 @@ def _copy(folder: Path, draft: Path) -> Manifest:
     for place in {draft, *((draft / name).parent for name in files)}:
         sync(place)
     return manifest
-
-
-def _snapshot(database: Path, to: Path) -> int:
-    """Copy a database as it is at this moment; returns the version that it names."""
-    uri = f"{database.absolute().as_uri()}?mode=ro"
-    with contextlib.closing(sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_SECONDS)) as db:
-        db.execute("VACUUM INTO ?", (str(make_file(to)),))
-        version = int(db.execute("PRAGMA user_version").fetchone()[0])
-    with to.open("rb") as stream:
-        os.fsync(stream.fileno())
-    return version
 
 
 def _files(folder: Path) -> Iterator[Path]:

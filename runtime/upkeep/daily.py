@@ -10,7 +10,7 @@ import structlog
 
 from runtime.processes.pool import WorkError, Workers
 from runtime.settings import DAY
-from runtime.storage.effects import sweep
+from runtime.storage.effects import SWEPT
 from runtime.upkeep.purge import Purged
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ MARGIN_SECONDS = 60.0
 TURNS = 1_000
 """A day."""
 RETAIN = "runtime.upkeep.purge:retain"
-GIVE_BACK = "runtime.upkeep.space:return_room"
+GIVE_BACK = "runtime.storage.sqlite.compaction:return_room"
 
 
 @contextlib.asynccontextmanager
@@ -42,9 +42,9 @@ async def run_daily(node: "Node") -> AsyncIterator[None]:
 
 async def _daily(node: "Node") -> None:
     while True:
-        sweep(node.database)
         if node.settings.storage.keep_days:
             await keep_to_age(node)
+        await node.effects.sweep(SWEPT)
         await asyncio.sleep(DAY)
 
 
@@ -59,7 +59,7 @@ async def keep_to_age(node: "Node") -> None:
             purged = await workers.call(RETAIN, folder, days, TURN_SECONDS, within=within, returns=Purged)
             tickets, remembered = tickets + len(purged.tickets), remembered + purged.remembered
             if purged.remembered:
-                node.memory.recount()
+                await node.memory.recount()
             if not purged.more:
                 break
         if tickets:

@@ -86,7 +86,7 @@ def node_on(folder: Path, scenario: str) -> Node:
 
     async def noting_recall(text: str, *, within: float) -> Recall:
         notes.note("memory:recall")
-        return recall(text) or Recall("miss")
+        return await recall(text) or Recall("miss")
 
     node.memory.store = noting_store  # type: ignore[method-assign,assignment]
     node.memory.recall = noting_recall  # type: ignore[method-assign]

@@ -54,7 +54,7 @@ async def opened(folder: Path, model: Any = None, knowledge: Any = None, **secti
     same = node.memory._same
 
     async def recall(text: str, *, within: float) -> Recall:
-        return same(text) or Recall("miss")
+        return await same(text) or Recall("miss")
 
     node.memory.recall = recall  # type: ignore[method-assign] # the same texts only: no process is needed for that
     try:

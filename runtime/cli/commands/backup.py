@@ -26,15 +26,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, settings: "Settings") -> int:
-    import sqlite3
-
     from runtime.messages import as_json, pluralize, safe
+    from runtime.storage.errors import StorageError
     from runtime.upkeep.backup import back_up
 
     to = Path(arguments.to)
     try:
         manifest = back_up(Path(settings.storage.folder), to, replace=arguments.force)
-    except (OSError, sqlite3.Error) as error:
+    except (OSError, StorageError) as error:
         what = f"The backup {safe(str(to))} could not be written ({getattr(error, 'strerror', None) or error})"
         raise ServiceError(f"{what}. Nothing is left of it. Make room or name another place.", "failed") from error
     if arguments.json:

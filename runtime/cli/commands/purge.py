@@ -11,13 +11,13 @@ from runtime.program import command
 from runtime.service_error import ServiceError
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Iterator
 
     from runtime.cli.view.result import Line
     from runtime.settings import Settings
-    from runtime.upkeep.purge import Found, Purged
-    from runtime.upkeep.space import Compacted
+    from runtime.storage.sqlite.compaction import Compacted
+    from runtime.storage.sqlite.purging import Connection, Found
+    from runtime.upkeep.purge import Purged
 
 SUMMARY = "let tickets go with all that belongs to them"
 UNITS = {"h": 1 / 24, "d": 1.0, "w": 7.0}
@@ -46,8 +46,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, settings: "Settings") -> int:
-    import sqlite3
-
+    from runtime.storage.errors import StorageError
     from runtime.storage.private import DATABASE, OWNERS
     from runtime.storage.sqlite.integrity import check
 
@@ -59,7 +58,7 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     check(folder / DATABASE, folder / OWNERS, settings.storage.check_seconds)
     try:
         return _compact(arguments, folder) if arguments.compact else _purge(arguments, folder, days, settings)
-    except sqlite3.OperationalError as error:
+    except StorageError as error:
         what = f"The database {folder / DATABASE} could not be written ({error})"
         raise ServiceError(f"{what}. What has gone has gone; ask again for the rest.", "failed") from error
 
@@ -85,11 +84,12 @@ def _purge(arguments: argparse.Namespace, folder: Path, days: float | None, sett
     from runtime.cli.view.run_display import write
     from runtime.messages import as_json
     from runtime.storage.private import OWNERS
-    from runtime.upkeep.purge import describe, opened, purge
-    from runtime.upkeep.space import compact
+    from runtime.storage.sqlite.compaction import compact
+    from runtime.storage.sqlite.purging import describe, open_database
+    from runtime.upkeep.purge import purge
 
     judged = days is None
-    with opened(folder) as db:
+    with open_database(folder) as db:
         found = [describe(db, ticket, judged=judged) for ticket in _chosen(arguments, db, days)]
     going = [each.ticket for each in found if not each.running]
     running = [each.ticket for each in found if each.running]
@@ -110,13 +110,13 @@ def _purge(arguments: argparse.Namespace, folder: Path, days: float | None, sett
     return Exit.FAILED if purged.running else Exit.DONE
 
 
-def _chosen(arguments: argparse.Namespace, db: "sqlite3.Connection", days: float | None) -> list[str]:
+def _chosen(arguments: argparse.Namespace, db: "Connection", days: float | None) -> list[str]:
     """The tickets that are meant."""
     import time
 
     from runtime.messages import display
     from runtime.settings import DAY
-    from runtime.upkeep.purge import find, of_requester, older_than
+    from runtime.storage.sqlite.purging import find, of_requester, older_than
 
     if days is not None:
         return older_than(db, time.time() - days * DAY)
@@ -165,7 +165,7 @@ def _compact(arguments: argparse.Namespace, folder: Path) -> int:
     from runtime.cli.view.run_display import write
     from runtime.messages import as_json
     from runtime.storage.private import OWNERS
-    from runtime.upkeep.space import compact
+    from runtime.storage.sqlite.compaction import compact
 
     space = compact(folder, folder / OWNERS)
     print(as_json({"space": space})) if arguments.json else write(_room(space), sys.stdout)

@@ -1,15 +1,19 @@
 """Whether a database file is one, is whole and is sound: looked at when it is opened, in full by `doctor`."""
 
 import contextlib
+import os
 import sqlite3
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import structlog
 
 from actors.ports import PortFailed
 from runtime.program import command
+from runtime.storage.private import make_file
+from runtime.storage.sqlite.connection import translating
 from runtime.storage.sqlite.process_lock import anybody
 
 log = structlog.get_logger()
@@ -18,6 +22,8 @@ MAGIC = b"SQLite format 3\x00"
 HEADER_BYTES = 100
 STEPS = 20_000
 """Of SQLite's machine between two looks at the clock: some milliseconds."""
+SNAPSHOT_SECONDS = 30.0
+"""How long a backup waits for somebody who writes."""
 FINDINGS = 3
 """So many are told."""
 REMEDY = (
@@ -77,8 +83,55 @@ def examine(file: Path, how: str, seconds: float, *, read_only: bool = False) ->
 
 def version(file: Path) -> int:
     """The version of its tables that a database names."""
-    with contextlib.closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, timeout=1.0)) as db:
+    uri = f"{file.absolute().as_uri()}?mode=ro"
+    with translating(), contextlib.closing(sqlite3.connect(uri, uri=True, timeout=1.0)) as db:
         return int(db.execute("PRAGMA user_version").fetchone()[0])
+
+
+def snapshot(database: Path, to: Path) -> int:
+    """
+    Copy a database as it is at this moment, durably; returns the version that it names.
+
+    :raises StorageError: it could not be read.
+    """
+    uri = f"{database.absolute().as_uri()}?mode=ro"
+    with (
+        translating(),
+        contextlib.closing(sqlite3.connect(uri, uri=True, isolation_level=None, timeout=SNAPSHOT_SECONDS)) as db,
+    ):
+        db.execute("VACUUM INTO ?", (str(make_file(to)),))
+        copied = int(db.execute("PRAGMA user_version").fetchone()[0])
+    with to.open("rb") as stream:
+        os.fsync(stream.fileno())
+    return copied
+
+
+def read_rows(file: Path, sql: str, seconds: float) -> list[Any]:
+    """
+    Rows of a file that nobody may have made yet; none when there is no file or table.
+
+    :raises StorageError: it cannot be read.
+    """
+    if not file.exists():
+        return []
+    uri = f"{file.absolute().as_uri()}?mode=ro"
+    with translating(), contextlib.closing(sqlite3.connect(uri, uri=True, timeout=seconds)) as db:
+        try:
+            return db.execute(sql).fetchall()
+        except sqlite3.OperationalError as error:
+            if "no such table" in str(error):
+                return []
+            raise
+
+
+def describe_sqlite() -> tuple[str, bool]:
+    """The version of SQLite, and whether it can search texts."""
+    with contextlib.closing(sqlite3.connect(":memory:")) as db:
+        try:
+            db.execute("CREATE VIRTUAL TABLE t USING fts5 (x)")
+        except sqlite3.OperationalError:
+            return sqlite3.sqlite_version, False
+    return sqlite3.sqlite_version, True
 
 
 def _over(until: float) -> Callable[[], bool]:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from actors.ports import PortFailed
-from runtime.memory.ticket_memory import SCHEMA as MEMORY
-from runtime.storage.effects import SCHEMA as EFFECTS
+from runtime.storage.sqlite.effects import SCHEMA as EFFECTS
+from runtime.storage.sqlite.memory import SCHEMA as MEMORY
 from runtime.storage.sqlite.tables import SCHEMA as RUNS
 
 TABLES = (RUNS, MEMORY, EFFECTS)

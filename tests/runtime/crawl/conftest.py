@@ -7,8 +7,9 @@ import pytest
 
 from runtime.crawl.http_client import Client
 from runtime.crawl.pages import Pages
-from runtime.storage.effects import SCHEMA, Effects
+from runtime.storage.effects import Effects
 from runtime.storage.sqlite.database import Database
+from runtime.storage.sqlite.effects import SCHEMA, SqliteEffects
 from tests.runtime.crawl.kit import LOOPBACK, SOON, Here, make_pages, settings
 from tests.site import Site, site
 
@@ -29,7 +30,7 @@ async def client() -> AsyncIterator[Client]:
 @pytest.fixture
 async def effects(tmp_path: Path) -> AsyncIterator[Effects]:
     database = Database(tmp_path / "terminus.db", SCHEMA)
-    yield Effects(database, "r1")
+    yield Effects(SqliteEffects(database), "r1")
     database.close()
 
 

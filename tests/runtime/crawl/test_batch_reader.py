@@ -13,8 +13,9 @@ from runtime.crawl.duplicates import Fetched
 from runtime.crawl.http_client import Client
 from runtime.crawl.pages import Pages
 from runtime.settings import FetchSettings
-from runtime.storage.effects import SCHEMA, Effects
+from runtime.storage.effects import Effects
 from runtime.storage.sqlite.database import Database
+from runtime.storage.sqlite.effects import SCHEMA, SqliteEffects
 from tests.clock import settle
 from tests.patience import HANGS_SECONDS
 from tests.runtime.crawl.kit import SOON, Heard, Here, budget, make_pages, read, settings
@@ -58,7 +59,7 @@ async def test_a_reading_that_was_cut_off_chooses_the_same_when_it_is_resumed(
             try:
                 if name == "cut":
                     task = asyncio.create_task(
-                        read(pages, Effects(database, "r"), urls, wanted=4, then=lambda _: stop())
+                        read(pages, Effects(SqliteEffects(database), "r"), urls, wanted=4, then=lambda _: stop())
                     )
                     told = 0
 
@@ -69,7 +70,10 @@ async def test_a_reading_that_was_cut_off_chooses_the_same_when_it_is_resumed(
                             task.cancel()
 
                     await asyncio.wait([task])
-                heard[name] = await read(pages, Effects(database, "r"), urls, wanted=4)
+                await database.run()  # what was being written is
+                again = Effects(SqliteEffects(database), "r")
+                await again.load()
+                heard[name] = await read(pages, again, urls, wanted=4)
             finally:
                 await client.close()
                 database.close()

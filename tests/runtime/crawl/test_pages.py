@@ -17,8 +17,9 @@ from runtime.knowledge.index.indexing import index
 from runtime.processes.pool import Workers
 from runtime.resilience.budget import ResearchBudget
 from runtime.settings import FetchSettings
-from runtime.storage.effects import SCHEMA, Effects
+from runtime.storage.effects import Effects
 from runtime.storage.sqlite.database import Database
+from runtime.storage.sqlite.effects import SCHEMA, SqliteEffects
 from tests.clock import hurried
 from tests.runtime.crawl.kit import SOON, Here, Noted, make_pages, read, settings
 from tests.runtime.knowledge.kit import VPN, library
@@ -309,7 +310,8 @@ async def test_an_own_document_is_read_from_the_index_letter_by_letter(tmp_path:
     try:
         (tmp_path / "data").mkdir()
         await index([library(tmp_path / "kb")], tmp_path / "data", workers, made.knowledge)
-        heard = await read(make_pages(made, workers, client), Effects(database, "r"), ["knowledge:kb/vpn.md"])
+        effects = Effects(SqliteEffects(database), "r")
+        heard = await read(make_pages(made, workers, client), effects, ["knowledge:kb/vpn.md"])
     finally:
         workers.close()
         database.close()

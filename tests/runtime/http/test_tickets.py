@@ -324,6 +324,24 @@ class TestARunThatNobodyRuns:
                 stood = (await web.ask("GET", f"/runs/{receipt['run']}"))[1]
                 assert stood["status"] in {"resolved", "cancelled"}
 
+    async def test_goes_on_by_itself_in_a_daemon(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("runtime.runs.ORPHAN_SECONDS", 0.02)
+        async with interface(tmp_path, model=Held()) as dead:
+            receipt = await dead.submit(id="HD-1")
+            async with interface(tmp_path) as web:
+                watching = asyncio.create_task(web.node.runs.watch_orphans())
+                await asyncio.sleep(0.1)
+                assert web.node.live == 0, "its process lives"
+
+                dead.node.runs.live.abandon()
+                os.close(dead.node.owner._file)
+                dead.node.owner._file = os.open(tmp_path / "gone", os.O_CREAT)
+
+                await until(lambda: not web.node.database.rows("SELECT 1 FROM run WHERE ended IS NULL"))
+                assert (await web.ask("GET", f"/runs/{receipt['run']}"))[1]["status"] == "resolved"
+                watching.cancel()
+                await asyncio.wait([watching])
+
 
 class TestFeedback:
     async def test_that_it_was_wrong_keeps_memory_from_saying_it_again(self, tmp_path: Path) -> None:

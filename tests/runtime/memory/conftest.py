@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from runtime.memory.ticket_memory import SCHEMA, TicketMemory
+from runtime.memory.ticket_memory import TicketMemory
 from runtime.processes.pool import Workers
 from runtime.settings import MemorySettings
 from runtime.storage.sqlite.database import Database
+from runtime.storage.sqlite.memory import SCHEMA, SqliteMemory
 from tests.runtime.memory.kit import solved
 
 Open = Callable[..., TicketMemory]
@@ -26,7 +27,7 @@ async def opened(tmp_path: Path) -> AsyncIterator[Open]:
 
         def start(settings: MemorySettings = QUIET) -> TicketMemory:
             database, workers = Database(tmp_path / "terminus.db", SCHEMA), Workers(size=1)
-            memory = TicketMemory(database, workers, settings)
+            memory = TicketMemory(SqliteMemory(database), workers, settings)
             stack.callback(database.close)
             stack.callback(workers.close)
             stack.push_async_callback(memory.close)
@@ -42,7 +43,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     async def make() -> None:
         database, workers = Database(folder / "terminus.db", SCHEMA), Workers(size=1)
-        memory = TicketMemory(database, workers, QUIET)
+        memory = TicketMemory(SqliteMemory(database), workers, QUIET)
         try:
             await memory.import_tickets(solved())
             await memory.learn()

@@ -19,8 +19,9 @@ from runtime.resilience.budget import ResearchBudget
 from runtime.search.registry import RunSources, Sources
 from runtime.search.source import SourcePorts
 from runtime.settings import DuckduckgoSettings, FeedsSettings, FetchSettings, Settings, TavilySettings
-from runtime.storage.effects import SCHEMA, Effects
+from runtime.storage.effects import Effects
 from runtime.storage.sqlite.database import Database
+from runtime.storage.sqlite.effects import SCHEMA, SqliteEffects
 from tests.fake_tavily import KEY, FakeTavily, fails, finds, hit
 from tests.fakes import Knows
 
@@ -45,7 +46,9 @@ async def sources(folder: Path, own: Shelf | None = None, **sections: Any) -> As
     workers, settings = Workers(1), Settings(**sections)
     shared = Sources(SourcePorts(settings, own or Shelf(), workers, Client(FetchSettings())))
     try:
-        yield shared.for_run(Effects(database, "R-1"), ResearchBudget({"pages": 0, "credits": 0}))
+        effects = Effects(SqliteEffects(database), "R-1")
+        await effects.load()
+        yield shared.for_run(effects, ResearchBudget({"pages": 0, "credits": 0}))
     finally:
         await shared.close()
         workers.close()

@@ -72,7 +72,7 @@ async def test_what_a_dead_process_left_of_ended_runs_goes_at_the_next_start_and
         await node.database.run(*((begun, each) for each in [("R-open", "T-2", None), ("R-open.3", "R-open.3", 1.0)]))
         await node.database.run((begun, (f"{handle.run}.9", "R", None)))  # it was sealed with its parent
         for run in (handle.run, f"{handle.run}.9", "R-open", "R-open.3", "R-open.5", "R-unknown"):
-            await Effects(node.database, run).put("page", "a", "what was read")
+            await Effects(node.effects, run).put("page", "a", "what was read")
 
     async with opened(tmp_path) as (node, _):
         assert await rows(node) == [("R-open", 1), ("R-open.5", 1)]
@@ -82,10 +82,11 @@ async def test_the_end_of_a_run_takes_what_the_runs_within_it_have_with_it(tmp_p
     async with opened(tmp_path) as (node, _):
         handle = await node.submit(Ticket(id="T-1", text="My VPN drops every hour."))
         await handle.outcome()
-        effects = Effects(node.database, handle.run)
+        effects = Effects(node.effects, handle.run)
         for run in (handle.run, f"{handle.run}.9", f"{handle.run}9", "R-other"):
-            await Effects(node.database, run).put("page", "a", "what was read")
+            await Effects(node.effects, run).put("page", "a", "what was read")
 
+        await effects.load()
         assert effects.get("page", "a", str) == "what was read"
         effects.forget()
         assert await rows(node) == sorted([(f"{handle.run}9", 1), ("R-other", 1)])
@@ -95,7 +96,7 @@ async def test_what_an_open_run_got_is_not_forgotten(tmp_path: Path) -> None:
     async with opened(tmp_path) as (node, _):
         begun = "INSERT INTO run (id, ticket, workflow, initial, started, owner) VALUES ('R-1', 'T-1', '', '', 0, '')"
         await node.database.run((begun, ()))
-        effects = Effects(node.database, "R-1")
+        effects = Effects(node.effects, "R-1")
         await effects.put("page", "a", "what was read")
 
         effects.forget()  # its end could not be recorded: somebody goes on with it

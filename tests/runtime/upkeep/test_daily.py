@@ -42,7 +42,7 @@ async def gone(node: Node, ticket_id: str) -> None:
 async def test_old_tickets_go_at_once_and_again_the_next_day(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(daily, "DAY", 0.05)
     await old_ticket(node, "T-1")
-    await Effects(node.database, "R-gone").put("page", "a", "what was read")
+    await Effects(node.effects, "R-gone").put("page", "a", "what was read")
     async with run_daily(node):
         await gone(node, "T-1")
         await old_ticket(node, "T-2")

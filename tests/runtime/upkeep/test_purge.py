@@ -21,10 +21,11 @@ from runtime.settings import DAY, MemorySettings, Settings, StorageSettings
 from runtime.state_files.file_names import state_file
 from runtime.storage.effects import Effects
 from runtime.storage.journal import Ticket
+from runtime.storage.sqlite.compaction import compact, give_back, size
+from runtime.storage.sqlite.purging import find, of_requester, older_than, open_database
 from runtime.upkeep import purge as module
 from runtime.upkeep.belongings import forget_files, forget_lines
-from runtime.upkeep.purge import find, of_requester, older_than, opened, purge, retain
-from runtime.upkeep.space import compact, give_back, size
+from runtime.upkeep.purge import purge, retain
 from tests.research import a_case
 from tests.runtime.cli.commands.program import QUESTION, Place, read_until, silent_server
 from tests.runtime.families.research_state.kit import a_project
@@ -106,7 +107,7 @@ async def test_the_model_of_memory_goes_with_the_words_that_it_knew(node: Node) 
 
     purged = await asyncio.to_thread(purge, node.folder, [each.ticket_id for each in texts], judged=True)
     await asyncio.to_thread(compact, node.folder, node.folder / "nobody")
-    memory.recount()
+    await memory.recount()
 
     assert purged.remembered == 5
     assert files_with(node.folder, WORD) == []
@@ -151,7 +152,7 @@ async def test_retention_takes_what_ended_long_ago_and_leaves_the_rest(node: Nod
         await node.database.run(("UPDATE remembered SET state = ? WHERE ticket_id = ?", (state, f"T-{state}")))
     running = "INSERT INTO run (id, ticket, workflow, initial, started, owner) VALUES ('R-1', 'T-open', '', '', 1, '')"
     await node.database.run((running, ()))
-    await Effects(node.database, f"{old}.9").put("page", "a", WORD)
+    await Effects(node.effects, f"{old}.9").put("page", "a", WORD)
 
     purged = await asyncio.to_thread(retain, str(node.folder), 30.0, 60.0)
 
@@ -211,7 +212,7 @@ async def test_tickets_are_found_by_id_run_requester_and_memory(node: Node) -> N
     await ended(node, "T-2", "My mouse is broken.", requester="ann other")
     await ended(node, "T-3", "My screen is broken.", requester="Ann Otherwise")
     await node.memory.import_tickets([Remembered("OLD-1", "text", Resolution("A."))])
-    with opened(node.folder) as db:
+    with open_database(node.folder) as db:
         assert [find(db, each) for each in ("T-1", run, "OLD-1", "T-", "")] == ["T-1", "T-1", "OLD-1", "", ""]
         assert [find(db, each) for each in (f"run:{run}", "run:T-1")] == ["T-1", ""]
         assert of_requester(db, " ANN OTHER") == ["T-1", "T-2"]
@@ -232,7 +233,7 @@ async def test_room_is_given_back_also_while_others_have_the_database_open(
     await asyncio.to_thread(give_back, node.folder)
     given = size(node.folder)
     rewritten = await asyncio.to_thread(compact, node.folder, node.folder / "owners")
-    monkeypatch.setattr("runtime.upkeep.space.SMALL_BYTES", 0)
+    monkeypatch.setattr("runtime.storage.sqlite.compaction.SMALL_BYTES", 0)
     left = await asyncio.to_thread(compact, node.folder, node.folder / "owners")
 
     assert before > 2_000_000
@@ -258,7 +259,7 @@ def events(db: sqlite3.Connection, runs: int) -> list[str]:
 
 async def test_what_was_left_beside_rows_that_moved_is_gone_when_the_file_is_rewritten(node: Node) -> None:
     file = node.folder / "terminus.db"
-    with opened(node.folder) as db:
+    with open_database(node.folder) as db:
         words = events(db, 400)
         for word in words[::2]:
             db.execute("DELETE FROM event WHERE instr(event, CAST(? AS BLOB)) = 1", (word,))
@@ -276,7 +277,7 @@ async def test_what_was_left_beside_rows_that_moved_is_gone_when_the_file_is_rew
 async def test_deleted_rows_are_overwritten_also_where_the_file_is_not_rewritten(
     node: Node, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("runtime.upkeep.space.SMALL_BYTES", 0)
+    monkeypatch.setattr("runtime.storage.sqlite.compaction.SMALL_BYTES", 0)
     for number in range(3):
         await ended(node, f"T-{number}", f"My scanner {WORD}{number} is broken.")
     await asyncio.to_thread(purge, node.folder, ["T-1"], judged=True)

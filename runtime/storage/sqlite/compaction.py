@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from runtime.storage.private import DATABASE
-from runtime.storage.sqlite.connection import connect
+from runtime.storage.sqlite.connection import connect, translating
 from runtime.storage.sqlite.process_lock import anybody
 
 PAGES = 200
@@ -36,10 +36,10 @@ def compact(folder: Path, owners: Path) -> Compacted:
     """
     Rewrite the database when nobody has it open, or it is small; else give back its free pages, piece by piece.
 
-    :raises sqlite3.Error: it could not be written, or a process was writing all the time.
+    :raises StorageError: it could not be written, or a process was writing all the time.
     """
     before = size(folder)
-    with contextlib.closing(connect(folder / DATABASE)) as db:
+    with translating(), contextlib.closing(connect(folder / DATABASE)) as db:
         rewritten = before <= SMALL_BYTES or not anybody(owners)
         if rewritten:
             db.execute("VACUUM")
@@ -52,7 +52,7 @@ def compact(folder: Path, owners: Path) -> Compacted:
 def give_back(folder: Path, seconds: float = float("inf")) -> None:
     """Give free pages back to the disk, in transactions of some milliseconds; after so many seconds, leave the rest."""
     until = time.monotonic() + seconds
-    with contextlib.closing(connect(folder / DATABASE)) as db:
+    with translating(), contextlib.closing(connect(folder / DATABASE)) as db:
         if db.execute("PRAGMA auto_vacuum").fetchone()[0] != 2:
             return  # of an earlier version, until it is rewritten once: its free pages are used again
         while (free := _free(db)) and time.monotonic() < until:
