@@ -160,7 +160,7 @@ class Runs:
     async def resume(self) -> list[RunHandle]:
         """Go on with every run whose process is gone."""
         await self.settle_dead()
-        orphans = [stored for stored in await self._journal.unfinished() if self._is_orphan(stored)]
+        orphans = [stored for stored in await self._journal.list_open() if self._is_orphan(stored)]
         # All at once, so that one commit takes over many.
         handles = await asyncio.gather(*(self._go_on(stored) for stored in orphans))
         return [handle for handle in handles if handle is not None]

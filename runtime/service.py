@@ -143,7 +143,7 @@ class TicketService:
 
     async def read_question(self, stored: StoredRun) -> Asked:
         """What a run was asked, and by whom."""
-        return await self.node.journal.store.asked(stored)
+        return await self.node.journal.store.read_question(stored)
 
     async def conclude(self, outcome: Outcome) -> Ended:
         """What came of a run that has ended."""

@@ -69,7 +69,7 @@ class TicketMemory:
         if not fold(text):
             return Recall(verdict="miss", why="The ticket has no text.")
         recalled = await self._same(text) or await self._similar(text, min(within, self._settings.lookup_seconds))
-        bodies = await self._store.rejected(digest(text), MOST_REJECTED)
+        bodies = await self._store.wrong_answers(digest(text), MOST_REJECTED)
         rejected = tuple(msgspec.msgpack.decode(body, type=Resolution).text for body in bodies)
         return msgspec.structs.replace(recalled, rejected=rejected) if rejected else recalled
 

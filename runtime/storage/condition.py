@@ -59,7 +59,7 @@ class Looks:
         pulse, free = store.pulse(), free_megabytes(self._file.parent)
         if pulse.failure and not pulse.waited:
             store.try_to_write()  # where nobody sends anything any more, nobody else finds out
-        unattended = await self._unattended()
+        unattended = await self._count_unattended()
         why = self._why(pulse, free, readable=unattended is not None)  # as it was before that try
         return Condition(why, unattended, pulse.commit_seconds, bool(pulse.failure), free)
 
@@ -88,7 +88,7 @@ class Looks:
             return f"The disk has {free} MB left, under the {floor} of [server] free_megabytes: make room."
         return ""
 
-    async def _unattended(self) -> int | None:
+    async def _count_unattended(self) -> int | None:
         node = self._node
         try:
             runs = await node.journal.store.open_runs()

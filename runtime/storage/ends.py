@@ -180,11 +180,11 @@ class PendingEnds:
     def _write(self, pending: _Pending) -> None:
         pending.writing = True
         try:
-            pending.write(partial(self._heard, pending))
+            pending.write(partial(self._take_result, pending))
         except Exception as error:
-            self._heard(pending, error)
+            self._take_result(pending, error)
 
-    def _heard(self, pending: _Pending, error: Exception | None) -> None:
+    def _take_result(self, pending: _Pending, error: Exception | None) -> None:
         pending.writing = False
         run = pending.told.run
         if error is None:

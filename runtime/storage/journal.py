@@ -121,10 +121,10 @@ class RunJournal:
 
     async def find(self, some_id: str) -> StoredRun:
         """The latest run of the ticket of this id, or else the run of this id; `run:ID` is a run in any case."""
-        return self._found(some_id, await self.store.find(some_id))
+        return self._require(some_id, await self.store.find(some_id))
 
     async def run(self, run_id: str) -> StoredRun:
-        return self._found(run_id, await self.store.run(run_id))
+        return self._require(run_id, await self.store.run(run_id))
 
     async def latest_of(self, ticket_id: str) -> StoredRun | None:
         """The latest run of a ticket; nothing when there is no such ticket."""
@@ -134,11 +134,11 @@ class RunJournal:
     async def latest(self, count: int) -> list[StoredRun]:
         return [self._with_end(run) for run in await self.store.latest(count)]
 
-    async def unfinished(self, ticket: str = "") -> list[StoredRun]:
+    async def list_open(self, ticket: str = "") -> list[StoredRun]:
         """Runs without an end, of one ticket or of all, the oldest first, whoever owns them."""
-        return [run for run in await self.store.unfinished(ticket) if run.id not in self.pending]
+        return [run for run in await self.store.list_open(ticket) if run.id not in self.pending]
 
-    def _found(self, some_id: str, run: StoredRun | None) -> StoredRun:
+    def _require(self, some_id: str, run: StoredRun | None) -> StoredRun:
         if run is None:
             raise UnknownRun(some_id)
         return self._with_end(run)

@@ -63,7 +63,7 @@ class RunStore(Protocol):
         """The latest run of a ticket."""
 
     async def latest(self, count: int) -> list[StoredRun]: ...
-    async def unfinished(self, ticket: str = "") -> list[StoredRun]:
+    async def list_open(self, ticket: str = "") -> list[StoredRun]:
         """Runs without an end, of one ticket or of all, the oldest first, whoever owns them."""
 
     async def within(self, run: str) -> list[StoredRun]:
@@ -91,7 +91,7 @@ class RunStore(Protocol):
     async def open_runs(self) -> dict[str, int]:
         """How many runs without an end each owner has."""
 
-    async def asked(self, run: StoredRun) -> Asked:
+    async def read_question(self, run: StoredRun) -> Asked:
         """What a run was asked. A ticket that came in again with another text changes nothing of its older runs."""
 
     async def search(self, wanted: Wanted) -> Listed:
@@ -158,7 +158,7 @@ class MemoryStore(Protocol):
     async def row(self, number: int, answer: bytes) -> Served | None:
         """The answer of this number, if it is still that one."""
 
-    async def rejected(self, digest: bytes, most: int) -> list[bytes]:
+    async def wrong_answers(self, digest: bytes, most: int) -> list[bytes]:
         """Wrong answers to a text, the newest first."""
 
     async def remember(self, *tickets: Remembered) -> None:

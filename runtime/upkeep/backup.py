@@ -85,7 +85,7 @@ def back_up(folder: Path, to: Path, *, replace: bool = False) -> Manifest:
         sync(to.parent)
     finally:
         _remove(draft)
-        _remove(_packed(to))
+        _remove(_archive_path(to))
     return manifest
 
 
@@ -161,7 +161,7 @@ def verify(path: Path) -> Kept:
 
 def _pack(draft: Path, to: Path) -> Path:
     """The archive of a draft, under a name of its own."""
-    packed = _packed(to)
+    packed = _archive_path(to)
     _remove(packed)
     with os.fdopen(open_new(packed), "wb") as stream:
         with tarfile.open(fileobj=stream, mode="w" if to.name.endswith(".tar") else "w:gz") as archive:
@@ -172,7 +172,7 @@ def _pack(draft: Path, to: Path) -> Path:
     return packed
 
 
-def _packed(to: Path) -> Path:
+def _archive_path(to: Path) -> Path:
     return to.with_name(f".{to.name}.{os.getpid()}.packed")
 
 

@@ -135,14 +135,14 @@ def _manifest(source: Path, stream: IO[bytes]) -> Manifest:
     if manifest.format != FORMAT:
         raise RestoreFailed(f"{source} is a backup of a newer version. Use the version of Terminus that made it.")
     for name in manifest.files:
-        if not _may_be_kept(name):
+        if not _belongs(name):
             raise RestoreFailed(f"{source} is no backup: it names {display(name)}, which is none of its files.")
     if DATABASE not in manifest.files:
         raise RestoreFailed(f"{source} has no database in it. Take another backup.")
     return manifest
 
 
-def _may_be_kept(name: str) -> bool:
+def _belongs(name: str) -> bool:
     """Only what a backup holds is put anywhere, whatever a manifest says."""
     parts = PurePosixPath(name).parts
     if not parts or "/".join(parts) != name or "\x00" in name or any(part.startswith(".") for part in parts):

@@ -68,7 +68,7 @@ async def resumed(folder: Path, scenario: str = "plain") -> Outcome | None:
         assert len(handles) <= 1
         for handle in handles:
             await handle.outcome()
-        assert await node.journal.unfinished() == []
+        assert await node.journal.list_open() == []
         try:
             return (await node.status("T-1"))[1]
         except UnknownRun:

@@ -526,7 +526,7 @@ async def test_a_run_that_cannot_be_put_to_work_ends(tmp_path: Path, monkeypatch
         outcome = (await node.status("T-1"))[1]
         assert outcome is not None
         assert outcome.why is EndReason.ORCHESTRATOR_FAILED
-        assert await node.journal.unfinished() == []
+        assert await node.journal.list_open() == []
 
 
 async def test_an_end_that_is_not_recorded_is_all_that_this_process_says_and_the_next_records_it(

@@ -46,8 +46,8 @@ class _Ticket(NamedTuple):
 _NOBODY = ("", "", "", None, "")
 
 
-def asked(db: sqlite3.Connection, run: StoredRun) -> Asked:
-    found = _asked(run, db.execute(_OF_TICKET, (run.ticket,)).fetchone() or _NOBODY)
+def read_question(db: sqlite3.Connection, run: StoredRun) -> Asked:
+    found = _question_of(run, db.execute(_OF_TICKET, (run.ticket,)).fetchone() or _NOBODY)
     latest = db.execute(_LATEST_OF_TICKET, (run.ticket,)).fetchone()[0]
     return found if latest == run.seq else msgspec.structs.replace(found, note="")
 
@@ -62,7 +62,7 @@ def list_runs(db: sqlite3.Connection, wanted: Wanted) -> Listed:
         for row in rows:
             run = read_run(row[: -len(_NOBODY)])
             looked, before = looked + 1, run.seq
-            found = _asked(run, row[-len(_NOBODY) :])
+            found = _question_of(run, row[-len(_NOBODY) :])
             if _holds(run, found, needle):
                 runs.append((run, found))
                 if len(runs) == wanted.count:
@@ -76,7 +76,7 @@ def latest_ids(db: sqlite3.Connection, most: int) -> list[str]:
     return [text(each) for row in db.execute(_IDS, (most,)) for each in row]
 
 
-def _asked(run: StoredRun, row: tuple[Any, ...]) -> Asked:
+def _question_of(run: StoredRun, row: tuple[Any, ...]) -> Asked:
     said, about, requester, came, note = row
     ticket = _Ticket(text(said), text(about), text(requester), None if came is None else seconds(came), text(note))
     created = run.started if ticket.created is None else ticket.created

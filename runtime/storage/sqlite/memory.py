@@ -67,7 +67,7 @@ class SqliteMemory:
     async def row(self, number: int, answer: bytes) -> Served | None:
         return await self._serve(_ROW, (number, answer))
 
-    async def rejected(self, digest: bytes, most: int) -> list[bytes]:
+    async def wrong_answers(self, digest: bytes, most: int) -> list[bytes]:
         rows = await self._database.read(lambda db: db.execute(_REJECTED, (digest, most)).fetchall())
         return [row[0] for row in rows]
 

@@ -103,7 +103,7 @@ class SqliteRuns:
     async def latest(self, count: int) -> list[StoredRun]:
         return await self._runs(f"{OUTERMOST} ORDER BY seq DESC LIMIT ?", count)
 
-    async def unfinished(self, ticket: str = "") -> list[StoredRun]:
+    async def list_open(self, ticket: str = "") -> list[StoredRun]:
         of = f"ended IS NULL AND {OUTERMOST}"
         if ticket:
             return await self._runs(f"ticket = ? AND {of}", ticket)
@@ -137,8 +137,8 @@ class SqliteRuns:
     async def open_runs(self) -> dict[str, int]:
         return await self._database.read(lambda db: {str(who): int(n) for who, n in db.execute(_OPEN)})
 
-    async def asked(self, run: StoredRun) -> Asked:
-        return await self._database.read(lambda db: listing.asked(db, run))
+    async def read_question(self, run: StoredRun) -> Asked:
+        return await self._database.read(lambda db: listing.read_question(db, run))
 
     async def search(self, wanted: Wanted) -> Listed:
         return await self._database.read(lambda db: listing.list_runs(db, wanted))

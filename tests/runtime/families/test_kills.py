@@ -69,7 +69,7 @@ async def resumed(folder: Path, feed: str) -> Outcome | None:
     async with opened(folder, feed) as node:
         for handle in await node.resume():
             await handle.outcome()
-        assert await node.journal.unfinished() == []
+        assert await node.journal.list_open() == []
         rows = await node.journal.latest(2)
         return await node.journal.outcome(rows[0]) if rows else None
 

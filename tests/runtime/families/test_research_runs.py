@@ -150,7 +150,7 @@ async def test_a_research_whose_deeper_round_was_interrupted_goes_on_with_it(tmp
         below = f"{handle.run}.9"
         rounds = node.database.rows("SELECT id, ended FROM run WHERE id = ?", (below,))
         assert rounds == [(below, None)]
-        assert [run.id for run in await node.journal.unfinished()] == [handle.run], (
+        assert [run.id for run in await node.journal.list_open()] == [handle.run], (
             "a round is resumed by the one above it"
         )
 

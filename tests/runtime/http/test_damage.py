@@ -147,7 +147,7 @@ async def test_a_row_of_other_kinds_hides_nothing(what: str, tmp_path: Path) -> 
             assert status == 200
             assert body["outcome"]["status"] == "resolved"
         assert {run.ticket for run, _ in (await web.node.journal.store.search(Wanted())).runs} == {"T-1", "T-2"}
-        assert [each.ticket for each in await web.node.journal.unfinished()] == []
+        assert [each.ticket for each in await web.node.journal.list_open()] == []
 
 
 @pytest.mark.parametrize("what", [each for each in DAMAGES if each != "an event is missing"])
@@ -195,4 +195,4 @@ async def test_a_damaged_research_that_nobody_runs_is_given_up(tmp_path: Path) -
         assert await node.resume() == []
         await until(lambda: bool(node.database.rows("SELECT 1 FROM run WHERE ticket = 'T-1' AND ended IS NOT NULL")))
         assert (await node.journal.find("T-1")).status == "error"
-        assert await node.journal.unfinished() == []
+        assert await node.journal.list_open() == []

@@ -90,7 +90,7 @@ async def test_an_outcome_has_the_same_form_as_that_of_the_command_line(tmp_path
         ended = await outcome.outcome()
         stored, _ = await web.node.status(ended.run)
         assert await waiting == json.loads(
-            as_json(join_records(ended, make_record(stored, await web.node.journal.store.asked(stored))))
+            as_json(join_records(ended, make_record(stored, await web.node.journal.store.read_question(stored))))
         )
 
 

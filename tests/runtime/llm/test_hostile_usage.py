@@ -76,4 +76,4 @@ async def test_a_run_with_such_a_server_ends_once_and_can_be_read(what: str, tmp
         assert 0 < outcome.spent.tokens_in < 200_000
         assert read_again == outcome
         assert stored.ended is not None
-        assert await node.journal.unfinished() == []
+        assert await node.journal.list_open() == []

@@ -109,7 +109,7 @@ async def test_what_was_told_while_the_disk_was_ill_is_what_stands_there_when_it
     assert (await stored(journal))[0] is None, "the disk has not taken it"
     assert await journal.outcome(await journal.run("R-1")) == told
     seen = await journal.find("T-1")
-    assert (seen.status, seen.ended is None, await journal.unfinished()) == ("error", False, [])
+    assert (seen.status, seen.ended is None, await journal.list_open()) == ("error", False, [])
     assert len(await journal.entries(seen)) <= after
 
     disk.recover()

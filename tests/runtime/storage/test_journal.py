@@ -51,7 +51,7 @@ async def test_an_outcome_read_later_is_the_outcome_that_was_told(journal: RunJo
     assert told == outcome
     assert (stored.id, stored.status) == ("R-1", "resolved")
     assert ticket_row(journal) == ("resolved", outcome.summary)
-    assert await journal.unfinished() == []
+    assert await journal.list_open() == []
 
 
 @pytest.mark.req("HD-3.4")
@@ -166,7 +166,7 @@ async def test_a_clock_that_is_set_back_makes_no_old_run_the_latest(journal: Run
 
     assert (await journal.find("T-1")).id == "R-3"
     assert [run.id for run in await journal.latest(10)] == ["R-4", "R-3", "R-2", "R-1", "R-0"]
-    assert [run.id for run in await journal.unfinished()] == ["R-3", "R-4"]
+    assert [run.id for run in await journal.list_open()] == ["R-3", "R-4"]
 
 
 async def test_neither_a_vacuum_nor_a_deletion_changes_the_order(journal: RunJournal) -> None:
@@ -222,8 +222,8 @@ async def test_a_run_that_was_let_go_of_was_no_crash(journal: RunJournal) -> Non
 
     await journal.release("me")
 
-    assert [(run.id, run.owner) for run in await journal.unfinished()] == [("R-1", ""), ("R-2", "another")]
-    assert [(await journal.resume_state(run)).orderly for run in await journal.unfinished()] == [True, False]
+    assert [(run.id, run.owner) for run in await journal.list_open()] == [("R-1", ""), ("R-2", "another")]
+    assert [(await journal.resume_state(run)).orderly for run in await journal.list_open()] == [True, False]
     assert await journal.store.claim(await journal.run("R-1"), "me")
 
 
@@ -308,7 +308,7 @@ async def test_a_run_within_a_run_is_found_by_its_id_and_by_nothing_else(journal
     assert journal.flow(child).max_seconds == 40.0
     assert journal.flow(await journal.find("T-1")) is HELPDESK
     assert [run.id for run in await journal.latest(10)] == ["R-1"]
-    assert [run.id for run in await journal.unfinished()] == ["R-1"]
+    assert [run.id for run in await journal.list_open()] == ["R-1"]
     assert (await journal.find("T-1")).id == "R-1"
 
 
@@ -333,9 +333,9 @@ async def test_a_ticket_is_read_as_it_came_in(journal: RunJournal) -> None:
     other = Ticket(id="T-2", text="The printer is on fire.", subject="Printer", requester="bob@example.org")
     await journal.accept(other, "R-2", HELPDESK, TicketCase(ticket_id="T-2", text=other.whole), "me")
 
-    one, two = [await journal.store.asked(await journal.run(each)) for each in ("R-1", "R-2")]
+    one, two = [await journal.store.read_question(await journal.run(each)) for each in ("R-1", "R-2")]
     assert (one.question, bool(one.note)) == (CASE.text, True)
     assert (two.subject, two.question, two.requester, two.note) == (other.subject, other.text, other.requester, "")
     await database_of(journal).run(("DELETE FROM ticket WHERE id = 'T-1'", ()))
-    gone = await journal.store.asked(await journal.run("R-1"))
+    gone = await journal.store.read_question(await journal.run("R-1"))
     assert (gone.question, gone.note) == (CASE.text, ""), "its run still says what it was asked"

@@ -68,16 +68,16 @@ async def test_a_run_says_what_it_was_asked_even_when_it_cannot_be_gone_on_with(
     async with stored(tmp_path, first, Ticket(id="HD-1", text="VPN again.")) as (database, journal):
         await database.run(("UPDATE ticket SET note = 'It was solved.'", ()))
         older, latest = (
-            await journal.store.asked(await journal.find("R-0")),
-            await journal.store.asked(await journal.find("R-1")),
+            await journal.store.read_question(await journal.find("R-0")),
+            await journal.store.read_question(await journal.find("R-1")),
         )
 
         assert (older.question, older.note) == ("Printer\n\nThe printer jams.", "")
         assert (latest.question, latest.subject, latest.note) == ("VPN again.", "", "It was solved.")
         await database.run(("UPDATE run SET initial = x'ff'", ()))
-        assert (await journal.store.asked(await journal.find("R-0"))).question == "VPN again."
+        assert (await journal.store.read_question(await journal.find("R-0"))).question == "VPN again."
         await database.run(("DELETE FROM ticket", ()))
-        gone = await journal.store.asked(await journal.find("R-1"))
+        gone = await journal.store.read_question(await journal.find("R-1"))
         assert (gone.question, gone.created) == ("", (await journal.find("R-1")).started)
 
 

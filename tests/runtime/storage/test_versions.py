@@ -93,7 +93,7 @@ async def test_what_the_new_table_would_not_have_accepted_is_closed_with_a_sente
 ) -> None:
     await begin(tmp_path / "t.db", to_the_end=False)
     journal = reopen(tmp_path / "t.db", flow)
-    (stored,) = await journal.unfinished()
+    (stored,) = await journal.list_open()
 
     with pytest.raises(JournalDamaged):
         await journal.resume_state(stored)
@@ -110,7 +110,7 @@ async def test_what_the_new_table_would_not_have_accepted_is_closed_with_a_sente
 async def test_what_the_new_table_knows_as_well_goes_on(tmp_path: Path) -> None:
     await begin(tmp_path / "t.db", to_the_end=False)
     journal = reopen(tmp_path / "t.db", longer())
-    (stored,) = await journal.unfinished()
+    (stored,) = await journal.list_open()
 
     state = await journal.resume_state(stored)
 

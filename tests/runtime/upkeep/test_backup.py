@@ -123,7 +123,7 @@ async def test_what_was_kept_while_tickets_ran_reads_the_same_and_the_rest_goes_
         resumed = await node.resume()
         assert "T-waits" in {each.ticket for each in resumed}
         assert {(await each.outcome()).status for each in resumed} == {"resolved"}
-        assert await node.journal.unfinished() == []
+        assert await node.journal.list_open() == []
 
 
 def test_a_backup_is_private_and_whole_and_the_same_comes_back(filled: Path, tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ async def journal(path: Path) -> AsyncIterator[RunJournal]:
 
 async def test_a_database_of_version_1_is_readable_in_its_order(journal: RunJournal) -> None:
     assert [run.id for run in await journal.latest(10)] == ["R-5", "R-4", "R-3", "R-2", "R-1"]
-    assert [run.id for run in await journal.unfinished()] == ["R-3", "R-5"]
+    assert [run.id for run in await journal.list_open()] == ["R-3", "R-5"]
     ended = await journal.outcome(await journal.find("R-1"))
     assert ended is not None
     assert (ended.why, ended.seconds, ended.refused, ended.ticket) == (EndReason.TIMED_OUT, 600.5, 2, "T-1")
