@@ -6,13 +6,13 @@ them; else they have what the sections leave. An overview is only what somebody 
 question is answered. Of a long section the first statement is a key point.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
 from actors.evidence.sources import Statement
+from actors.reporting.citations import CitationIndex, UsedTexts, verbatim
 from actors.reporting.report import IN_PART
-from actors.research.citations import CitationIndex, UsedTexts, quadrants, verbatim
 from actors.research.methodology import is_product_question
 from actors.research.models import Analysis, Comparison, Competitor, Contradiction, Row, Section, SwotItem
 from actors.text.comparison_targets import question_on
@@ -195,3 +195,31 @@ def _contradictions(pairs: Sequence[Contradiction], register: CitationIndex) -> 
         if register.stands(pair.one) and register.stands(pair.other) and pair.one.page != pair.other.page:
             found.setdefault(frozenset((normalize(pair.one.text)[0], normalize(pair.other.text)[0])), pair)
     return tuple(found.values())
+
+
+def statements(sections: Sequence[Section], learnings: Sequence[Statement], analysis: Analysis) -> Iterator[Statement]:
+    """All that a case holds, some of it several times."""
+    yield from analysis.overview
+    for section in sections:
+        yield from section.statements
+    yield from learnings
+    yield from analysis.features
+    for competitor in analysis.competitors:
+        yield from competitor.statements
+    for quadrant in quadrants(analysis).values():
+        yield from (rated.statement for rated in quadrant)
+    for row in analysis.comparison.rows if analysis.comparison else ():
+        yield from (cell for cell in row.cells if cell is not None)
+    for pair in analysis.contradictions:
+        yield from (pair.one, pair.other)
+
+
+def quadrants(analysis: Analysis) -> Mapping[str, tuple[SwotItem, ...]]:
+    """The parts of a SWOT by their titles."""
+    swot = analysis.swot
+    return {
+        "Strengths": swot.strengths,
+        "Weaknesses": swot.weaknesses,
+        "Opportunities": swot.opportunities,
+        "Threats": swot.threats,
+    }

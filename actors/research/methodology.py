@@ -2,7 +2,7 @@
 
 import re
 
-from actors.research.citations import CitationIndex
+from actors.reporting.citations import CitationIndex
 from actors.research.messages import CloseResearch
 from actors.text.truncate import shorten
 from actors.workflow.outcome import SENTENCES, EndReason

@@ -10,10 +10,11 @@ from actors.evidence.grounding import Shown, plainly
 from actors.evidence.passages import SearchHits
 from actors.evidence.sources import Statement
 from actors.ports import BudgetSpent, Completion, Model, ModelRequest, PortFailed, Tickets
+from actors.reporting.citations import CitationIndex, verbatim
 from actors.reporting.markdown import render_markdown
 from actors.reporting.report import Report, body
-from actors.research.citations import CitationIndex, statements, verbatim
 from actors.research.compose import render_report
+from actors.research.layout import statements
 from actors.research.learnings import CLAIMS, borne_out
 from actors.research.messages import CloseResearch, ResearchClosed
 from actors.research.models import Analysis

@@ -15,10 +15,10 @@ from actors.reporting.document import Heading, Quotes, outline
 from actors.reporting.failed_sources import SHOWN
 from actors.reporting.markdown import escape, render_markdown
 from actors.reporting.report import Chart, Report, ReportSection, ReportSentence, SourceEntry, Table
-from actors.research.compose import compose
 from actors.text.normalize import remove_controls
 from actors.text.source_text import flat, pieces
 from tests.actors.research import cases as c
+from tests.actors.research.cases import compose
 
 VIEWER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 HOSTILE = (

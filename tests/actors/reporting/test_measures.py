@@ -8,9 +8,9 @@ from actors.reporting.charts import SUBJECTS, subject
 from actors.reporting.measures import MOST, amounts
 from actors.reporting.mermaid import mermaid
 from actors.reporting.report import Chart, ReportSentence, Table
-from actors.research.compose import compose
 from actors.research.models import Section
 from tests.actors.research import cases as c
+from tests.actors.research.cases import compose
 
 SALMON = "The number of salmon fell from 5,200 in 2012 to 4,000 in 2015 and 3,100 in 2018."
 TABLE = """Rail freight of the three ports, as counted at their gates.

@@ -1,9 +1,12 @@
 """A research case as it stands before its report is written: invented pages, passages and statements."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from actors.evidence.passages import Passage
 from actors.evidence.sources import FailedSource, Page, Statement
+from actors.reporting.report import Report
+from actors.research.compose import render_report
 from actors.research.messages import CloseResearch
 from actors.research.models import (
     Analysis,
@@ -118,3 +121,8 @@ def case(**more: Any) -> CloseResearch:
         "detail": "",
     }
     return CloseResearch(**(known | more))
+
+
+def compose(case: CloseResearch, overview: Sequence[Statement] = ()) -> Report:
+    """The report of all that a case holds."""
+    return render_report(case, overview)[0]

@@ -4,10 +4,10 @@ import pytest
 
 from actors.reporting.markdown import render_markdown
 from actors.reporting.report import Report, body
-from actors.research.compose import compose
 from actors.research.methodology import AS_A_WHOLE
 from actors.research.models import ResearchOptions
 from tests.actors.research import cases as c
+from tests.actors.research.cases import compose
 
 
 def texts(report: Report) -> list[str]:

@@ -4,8 +4,8 @@ import msgspec
 
 from actors.evidence.sources import FailedSource
 from actors.reporting.report import Chart, Report, ReportSection, ReportSentence, SourceEntry, Table
-from actors.research.compose import compose
 from tests.actors.research import cases
+from tests.actors.research.cases import compose
 
 EVIL = (
     "<script>alert(1)</script><img src=https://evil.example/x.png onerror=alert(1)> \"quoted\" 'single' ]]> &lt;b&gt; "

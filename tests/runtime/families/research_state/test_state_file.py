@@ -16,7 +16,6 @@ from actors.evidence.sources import Page, SearchResult, Statement
 from actors.reporting.markdown import render_markdown
 from actors.reporting.report import Report, ReportSection, ReportSentence
 from actors.research import searcher
-from actors.research.compose import compose
 from actors.research.models import Section
 from actors.research.workflow import ResearchCase
 from runtime.families.research_state.project import Project, Status
@@ -25,6 +24,7 @@ from runtime.state_files.markdown_escape import cells, clean, fence, inline, out
 from runtime.state_files.parser import Unreadable
 from tests.actors.reporting.test_markdown import EVIL, LINK, TAG, bare
 from tests.actors.research import cases
+from tests.actors.research.cases import compose
 from tests.research import FACT, HARBOR, QUAY, QUESTION, a_case, a_page
 from tests.runtime.families.research_state.cases import HOSTILE, UNWRITABLE, projects, texts
 from tests.runtime.families.research_state.kit import a_project

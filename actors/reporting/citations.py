@@ -1,19 +1,18 @@
 """
-Which statements of a case stand, which are said already, and where each can be checked. Pure.
+Which statements stand, which are said already, and where each can be checked. Pure.
 
 Everything that a report says of its topic goes through here, whoever made it: what does not stand in a passage of a
 page that was read is left out and counted.
 """
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from actors.evidence.claims import Citation, Claim, verify
 from actors.evidence.heading_types import nearest
 from actors.evidence.passages import Passage
 from actors.evidence.sources import Page, Statement
 from actors.reporting.report import ReportSentence
-from actors.research.models import Analysis, Section, SwotItem
 from actors.text.normalize import find_span, normalize
 from actors.text.source_text import flat
 from actors.text.truncate import shorten
@@ -151,31 +150,3 @@ class CitationIndex:
 def verbatim(said: Statement) -> bool:
     """Whether it is nothing but the words of its source."""
     return said.text == said.quote or _key(said.text) == _key(said.quote)
-
-
-def statements(sections: Sequence[Section], learnings: Sequence[Statement], analysis: Analysis) -> Iterator[Statement]:
-    """All that a case holds, some of it several times."""
-    yield from analysis.overview
-    for section in sections:
-        yield from section.statements
-    yield from learnings
-    yield from analysis.features
-    for competitor in analysis.competitors:
-        yield from competitor.statements
-    for quadrant in quadrants(analysis).values():
-        yield from (rated.statement for rated in quadrant)
-    for row in analysis.comparison.rows if analysis.comparison else ():
-        yield from (cell for cell in row.cells if cell is not None)
-    for pair in analysis.contradictions:
-        yield from (pair.one, pair.other)
-
-
-def quadrants(analysis: Analysis) -> Mapping[str, tuple[SwotItem, ...]]:
-    """The parts of a SWOT by their titles."""
-    swot = analysis.swot
-    return {
-        "Strengths": swot.strengths,
-        "Weaknesses": swot.weaknesses,
-        "Opportunities": swot.opportunities,
-        "Threats": swot.threats,
-    }
