@@ -1,15 +1,16 @@
-"""A family that is no part of the product: it answers a ticket by a letter that two reviewers read at once."""
+"""A family that is no part of the product: it asks the helpdesk, then writes a letter that two read over at once."""
 
 from typing import Any, Literal
 
 import msgspec
 
 from actors.evidence.claims import Resolution
+from actors.helpdesk.workflow import TicketCase
 from actors.ports import Completion, Model, ModelRequest
-from actors.workflow.outcome import Status
-from actors.workflow.tables import Case, FanOut, MemberResult, Step, Workflow
+from actors.workflow.outcome import Outcome, Status
+from actors.workflow.tables import Case, FanOut, MemberResult, Run, Step, Workflow
 from bus import Actor, Context, Event, Request
-from runtime.families.family import Family, FamilyRuns, SharedPorts
+from runtime.families.family import ChildRole, Family, FamilyRuns, SharedPorts
 from runtime.settings import Settings
 from runtime.tickets import Ticket
 
@@ -18,6 +19,10 @@ Tone = Literal["kind", "curt"]
 
 class LetterOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tone: Tone = "kind"
+
+
+class Known(Event, frozen=True):
+    known: str
 
 
 class Written(Event, frozen=True):
@@ -36,8 +41,13 @@ class LetterClosed(Event, frozen=True):
 class LetterCase(Case, frozen=True, kw_only=True, gc=False):
     text: str
     tone: Tone = "kind"
+    known: str = ""
     letter: str = ""
     reviews: tuple[MemberResult[Reviewed], ...] = ()
+
+
+class AskDesk(Request[Known], frozen=True):
+    text: str
 
 
 class WriteLetter(Request[Written], frozen=True):
@@ -63,6 +73,7 @@ TABLE = Workflow(
     closed=LetterClosed,
     final="sent",
     steps={
+        "asking": Step("desk", AskDesk, {Known: "writing"}),
         "writing": Step("writer", WriteLetter, {Written: "reviewing"}),
         "reviewing": FanOut(("law", "style"), ReviewLetter, Reviewed, "reviews", "closing", "closing", "closing"),
         "closing": Step("clerk", CloseLetter, {LetterClosed: "sent"}),
@@ -128,6 +139,14 @@ def make_case(ticket: Ticket, _: Settings) -> LetterCase:
     return LetterCase(ticket_id=ticket.id, text=ticket.whole, tone=options.tone)
 
 
+def make_ticket(request: AskDesk, run_id: str, _: Settings) -> TicketCase:
+    return TicketCase(ticket_id=run_id, text=request.text)
+
+
+def make_known(_: Run, outcome: Outcome) -> Known:
+    return Known(known=outcome.status)
+
+
 LETTERS = Family(
     flow=TABLE,
     label="letter",
@@ -136,4 +155,5 @@ LETTERS = Family(
     order_of=lambda case: (case.text, case.tone),
     options=LetterOptions,
     answers={Letter: __name__},
+    children={"desk": ChildRole("helpdesk", make_ticket, make_known)},
 )

@@ -38,7 +38,10 @@ async def test_a_node_runs_it_with_its_own_case_agents_options_and_answers(tmp_p
         assert (outcome.workflow, outcome.status, outcome.why) == ("letters", "resolved", EndReason.COMPLETED)
         assert outcome.resolution is not None
         assert outcome.resolution.text == f"{ASKED}\nlaw: 26 characters\nstyle: 26 characters"
-        assert [each.target for each in outcome.handoffs][:2] == ["writer", "orchestrator"]
+        assert [each.target for each in outcome.handoffs][:3] == ["desk", "orchestrator", "writer"]
+        assert [(each.run, each.workflow, each.handoff) for each in outcome.children] == [
+            (f"{outcome.run}.1", "helpdesk", 1)
+        ], "a role that a run of another family plays"
         assert (await node.status("L-1"))[1] == outcome
         with pytest.raises(NoReport, match=r"^L-1 is a letter; "):
             await node.report("L-1")
@@ -65,7 +68,7 @@ async def test_after_a_crash_another_process_goes_on_where_it_stood(tmp_path: Pa
         (resumed,) = await again.resume()
         case = (await again.journal.fold(await again.journal.find("L-1"))).case
         assert isinstance(case, LetterCase)
-        assert case.letter == ASKED
+        assert (case.known, case.letter) == ("not_found", ASKED)
         outcome = await resumed.outcome()
 
     assert (outcome.status, [each.source for each in outcome.handoffs].count("writer")) == ("resolved", 1)
@@ -170,8 +173,8 @@ async def test_the_board_shows_its_stages_with_those_who_are_asked_at_once(tmp_p
         boards = [shown := fold(shown, event) async for event in handle.watch()]
 
     assert [(each.label, each.agent) for each in shown.stages] == [
-        ("Write letter", "writer"), ("Review letter", "law, style"), ("Close letter", "clerk"),
+        ("Ask desk", "desk"), ("Write letter", "writer"), ("Review letter", "law, style"), ("Close letter", "clerk"),
     ]  # fmt: skip
     assert {each.mark for each in shown.stages} == {"completed"}
-    assert (0, 2) in {each.stages[1].count for each in boards}
-    assert shown.stages[1].count == (2, 2)
+    assert (0, 2) in {each.stages[2].count for each in boards}
+    assert shown.stages[2].count == (2, 2)
