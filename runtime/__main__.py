@@ -5,7 +5,7 @@ import gc
 import io
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING
 
 from runtime import program
@@ -72,12 +72,19 @@ def _carry_out(name: str, rest: Sequence[str], config: str | None) -> int:
         return refuse(str(error))
 
     def run() -> int:
-        status: int = module.run(arguments, settings)
+        done: int | Coroutine[object, object, int] = module.run(arguments, settings)
+        status = done if isinstance(done, int) else _wait(done)
         if sys.stdout is not None:  # closed before it began
             sys.stdout.flush()
         return status
 
     return _run_with_log(name, run, settings, getattr(module, "LOG", "file"))
+
+
+def _wait(done: Coroutine[object, object, int]) -> int:
+    import asyncio
+
+    return asyncio.run(done)
 
 
 def _run_with_log(name: str, run: Callable[[], int], settings: "Settings", to: str) -> int:

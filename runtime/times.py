@@ -7,7 +7,7 @@ import time
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
 """Seconds."""
 UNITS = {"s": 1, "m": MINUTE, "h": HOUR, "d": DAY, "w": 7 * DAY}
-AGO = re.compile(r"([0-9]{1,6})\s*([smhdw])", re.IGNORECASE)
+AGE = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?)\s*([smhdw])", re.IGNORECASE)
 
 
 def iso(seconds: float) -> datetime.datetime:
@@ -50,11 +50,17 @@ def format_duration(seconds: float) -> str:
     return f"{whole // HOUR} h {whole % HOUR // MINUTE} min"
 
 
+def parse_age(text: str) -> float | None:
+    """Seconds, from `30m`, `36h`, `90d` or `12w`; None if it is none."""
+    found = AGE.fullmatch(text.strip())
+    return float(found[1]) * UNITS[found[2].lower()] if found else None
+
+
 def since(text: str, now: float) -> float | None:
     """Seconds since 1970 from `30m`, `12h`, `2d`, `1w` before now, or from a local date or time; None if it is none."""
     text = text.strip()
-    if found := AGO.fullmatch(text):
-        return now - int(found[1]) * UNITS[found[2].lower()]
+    if (age := parse_age(text)) is not None:
+        return now - age
     try:
         return datetime.datetime.fromisoformat(text).timestamp()
     except (ValueError, OverflowError, OSError):

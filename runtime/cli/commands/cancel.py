@@ -25,13 +25,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
 
-def run(arguments: argparse.Namespace, settings: "Settings") -> int:
-    import asyncio
-
-    return asyncio.run(_cancel(arguments, settings))
-
-
-async def _cancel(arguments: argparse.Namespace, settings: "Settings") -> int:
+async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     import msgspec
 
     from runtime.cli.view.result import Line

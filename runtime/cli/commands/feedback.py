@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from runtime.cli import Exit, utf8
 
 if TYPE_CHECKING:
-    from runtime.run_record import Record
     from runtime.settings import Settings
 
 SUMMARY = "say whether a resolution was right"
@@ -26,30 +25,23 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
 
-def run(arguments: argparse.Namespace, settings: "Settings") -> int:
-    import asyncio
-
+async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     import msgspec
 
     from runtime.cli.view.result import Line
     from runtime.cli.view.run_display import write
     from runtime.cli.view.ticket_lines import question
     from runtime.messages import as_json, pluralize, safe
-
-    ticket, count, asked = asyncio.run(_feedback(arguments.id, settings, right=arguments.right))
-    if arguments.json:
-        print(as_json({**msgspec.to_builtins(asked), "ticket": ticket, "right": arguments.right, "answers": count}))
-        return Exit.DONE
-    said, then = ("right", RIGHT) if arguments.right else ("wrong", WRONG)
-    noted = f"Noted as {said}: {pluralize(count, 'remembered answer')} of {safe(ticket)}."
-    write([Line(noted), question(asked), Line(then)], sys.stdout)
-    return Exit.DONE
-
-
-async def _feedback(some_id: str, settings: "Settings", *, right: bool) -> "tuple[str, int, Record]":
-    """The ticket that memory has the answer of, how many answers it touched, and the run that was asked that."""
     from runtime.service import open_service
 
     async with open_service(settings) as service:
-        stored, ticket, count = await service.feedback(await service.find(some_id), right=right)
-        return ticket, count, await service.describe(stored)
+        asked = await service.find(arguments.id)
+        stored, ticket, count = await service.feedback(asked, right=arguments.right)
+        record = await service.describe(stored)
+    if arguments.json:
+        print(as_json({**msgspec.to_builtins(record), "ticket": ticket, "right": arguments.right, "answers": count}))
+        return Exit.DONE
+    said, then = ("right", RIGHT) if arguments.right else ("wrong", WRONG)
+    noted = f"Noted as {said}: {pluralize(count, 'remembered answer')} of {safe(ticket)}."
+    write([Line(noted), question(record), Line(then)], sys.stdout)
+    return Exit.DONE

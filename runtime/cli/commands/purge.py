@@ -1,7 +1,6 @@
 """`purge`: lets tickets go with all that belongs to them: runs, events, state files, what memory has of them."""
 
 import argparse
-import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     from runtime.upkeep.purge import Purged
 
 SUMMARY = "let tickets go with all that belongs to them"
-UNITS = {"h": 1 / 24, "d": 1.0, "w": 7.0}
-"""In days."""
 MOST_DAYS = 36_500.0
 SHOWN = 20
 """Tickets that are named one by one."""
@@ -51,13 +48,13 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     from runtime.storage.sqlite.integrity import check
 
     _check_one_choice(arguments)
-    days = None if arguments.older_than is None else _days(arguments.older_than)
+    age = None if arguments.older_than is None else _read_age(arguments.older_than)
     folder = Path(settings.storage.folder)
     if not (folder / DATABASE).exists():
         raise ServiceError("There are no tickets yet.", "not_found")
     check(folder / DATABASE, folder / OWNERS, settings.storage.check_seconds)
     try:
-        return _compact(arguments, folder) if arguments.compact else _purge(arguments, folder, days, settings)
+        return _compact(arguments, folder) if arguments.compact else _purge(arguments, folder, age, settings)
     except StorageError as error:
         what = f"The database {folder / DATABASE} could not be written ({error})"
         raise ServiceError(f"{what}. What has gone has gone; ask again for the rest.", "failed") from error
@@ -69,18 +66,18 @@ def _check_one_choice(arguments: argparse.Namespace) -> None:
         raise ServiceError("What is to go? Name tickets, or give one of --requester, --older-than and --compact.")
 
 
-def _days(age: str) -> float:
-    """An age in days."""
-    found = re.fullmatch(r"(\d{1,6}(?:\.\d{1,3})?)([hdw])", age)
-    days = float(found[1]) * UNITS[found[2]] if found else 0.0
-    if not 0.0 < days <= MOST_DAYS:
-        from runtime.messages import display
+def _read_age(age: str) -> float:
+    """An age in seconds."""
+    from runtime.messages import display
+    from runtime.times import DAY, parse_age
 
+    seconds = parse_age(age) or 0.0
+    if not 0.0 < seconds <= MOST_DAYS * DAY or age.strip()[-1].lower() in "sm":
         raise ServiceError(f"--older-than must be a number with h, d or w, such as 90d, not {display(age)}.")
-    return days
+    return seconds
 
 
-def _purge(arguments: argparse.Namespace, folder: Path, days: float | None, settings: "Settings") -> int:
+def _purge(arguments: argparse.Namespace, folder: Path, age: float | None, settings: "Settings") -> int:
     from runtime.cli.view.run_display import write
     from runtime.messages import as_json
     from runtime.storage.private import OWNERS
@@ -88,9 +85,9 @@ def _purge(arguments: argparse.Namespace, folder: Path, days: float | None, sett
     from runtime.storage.sqlite.purging import describe, open_database
     from runtime.upkeep.purge import purge
 
-    judged = days is None
+    judged = age is None
     with open_database(folder) as db:
-        found = [describe(db, ticket, judged=judged) for ticket in _chosen(arguments, db, days)]
+        found = [describe(db, ticket, judged=judged) for ticket in _chosen(arguments, db, age)]
     going = [each.ticket for each in found if not each.running]
     running = [each.ticket for each in found if each.running]
     if arguments.dry_run or not going:
@@ -110,16 +107,15 @@ def _purge(arguments: argparse.Namespace, folder: Path, days: float | None, sett
     return Exit.FAILED if purged.running else Exit.DONE
 
 
-def _chosen(arguments: argparse.Namespace, db: "Connection", days: float | None) -> list[str]:
+def _chosen(arguments: argparse.Namespace, db: "Connection", age: float | None) -> list[str]:
     """The tickets that are meant."""
     import time
 
     from runtime.messages import display
-    from runtime.settings import DAY
     from runtime.storage.sqlite.purging import find, of_requester, older_than
 
-    if days is not None:
-        return older_than(db, time.time() - days * DAY)
+    if age is not None:
+        return older_than(db, time.time() - age)
     if arguments.requester is not None:
         if tickets := of_requester(db, arguments.requester):
             return tickets

@@ -25,15 +25,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print it as one JSON object and nothing else")
 
 
-def run(arguments: argparse.Namespace, settings: "Settings") -> int:
-    import asyncio
-
+async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     from actors.reporting.markdown import render_markdown
     from runtime.cli.view.terminal_markdown import show
     from runtime.messages import as_json
+    from runtime.service import open_service
 
     out = None if arguments.out is None else destination(arguments.out)
-    report = asyncio.run(_report(arguments.id, settings))
+    async with open_service(settings) as service:
+        report = await service.report(arguments.id)
     if out is not None:
         write(report, out)
     if arguments.json:
@@ -41,13 +41,6 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     elif out is None:
         show(render_markdown(report), sys.stdout)
     return Exit.DONE
-
-
-async def _report(some_id: str, settings: "Settings") -> "Report":
-    from runtime.service import open_service
-
-    async with open_service(settings) as service:
-        return await service.report(some_id)
 
 
 def destination(name: str) -> "Path":

@@ -22,13 +22,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
 
-def run(arguments: argparse.Namespace, settings: "Settings") -> int:
-    import asyncio
-
+async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     from runtime.cli.view.result import exit_status, worst
     from runtime.messages import as_json
 
-    ended = asyncio.run(_resume(settings))
+    ended = await _resume(settings)
     if arguments.json:
         print(as_json({"outcomes": [each.as_json() for each in ended]}))
     elif not ended:

@@ -44,15 +44,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
 
-def run(arguments: argparse.Namespace, settings: "Settings") -> int:
-    import asyncio
-
+async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     if arguments.id is None:
-        return asyncio.run(_list(_make_filter(arguments), settings, as_object=arguments.json))
+        return await _list(_make_filter(arguments), settings, as_object=arguments.json)
     for name in PICKING:
         if getattr(arguments, name):
             raise ServiceError(f"--{name} picks from the list of tickets: leave it away, or the id.")
-    return asyncio.run(_one(arguments, settings))
+    return await _one(arguments, settings)
 
 
 def _make_filter(arguments: argparse.Namespace) -> "Wanted":

@@ -28,13 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
 
-def run(arguments: argparse.Namespace, settings: "Settings") -> int:
-    import asyncio
-
-    return asyncio.run(_trace(arguments, settings))
-
-
-async def _trace(arguments: argparse.Namespace, settings: "Settings") -> int:
+async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     import time
 
     import msgspec
