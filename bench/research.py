@@ -1,10 +1,11 @@
 """
 A research without a model over a folder of documents: how soon the first round has argued, and the report is there.
 
-    python -m bench.research --manual FOLDER [--questions FILE] [--json]
+    python -m bench.research --manual FOLDER [--questions FILE...] [--json]
 
-The folder is indexed once. FILE holds questions, one a line; those here fit PostgreSQL's manual. The first research of
-a process, which starts its workers, is told apart (`cold`). Citations say that it was no empty report.
+The folder is indexed once. A FILE holds questions, one a line; those here fit PostgreSQL's manual. In a FILE.jsonl, as
+`bench.manual` takes it, each has the names of its right pages: then it is counted which of them are cited. The first
+research of a process, which starts its workers, is told apart (`cold`). Citations say that it was no empty report.
 """
 
 import argparse
@@ -19,10 +20,12 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+import msgspec
 import structlog
 
 from actors.research.models import ResearchOptions
 from actors.workflow.outcome import HandoffMade
+from bench.manual import Question
 from bench.measure import Figures, NotMeasured, arguments, median, report, table
 from runtime.node import Node, Ticket
 from runtime.settings import Settings, StorageSettings
@@ -59,6 +62,13 @@ class Taken(NamedTuple):
     kib: float
     """What its journal and effects hold, in KiB."""
     citations: float
+
+
+class Research(NamedTuple):
+    question: Question
+    taken: Taken
+    cited: tuple[str, ...]
+    """The pages of its citations, by file name."""
 
 
 class Stall:
@@ -99,13 +109,15 @@ def _stored(node: Node) -> float:
     return sum(float(rows[0][0]) for rows in sums) / 1024
 
 
-async def _research(node: Node, question: str) -> Taken:
+async def _research(node: Node, question: Question) -> Research:
     settings = node.settings.research
     cpu, workers, kib, began = time.process_time(), _children(), _stored(node), time.perf_counter()
     analysis = 0.0
     with Stall() as stall:
         handle = await node.submit(
-            Ticket(text=question, workflow="research", options=ResearchOptions(settings.breadth, settings.depth))
+            Ticket(
+                text=question.question, workflow="research", options=ResearchOptions(settings.breadth, settings.depth)
+            )
         )
         async with aclosing(handle.watch()) as news:
             async for each in news:
@@ -114,29 +126,47 @@ async def _research(node: Node, question: str) -> Taken:
         outcome = await handle.outcome()
         done = time.perf_counter() - began
     if outcome.why != "completed":
-        raise NotMeasured(f"{question!r} ended as {outcome.why}: {outcome.detail}")
-    citations = len(outcome.resolution.citations) if outcome.resolution else 0
+        raise NotMeasured(f"{question.question!r} ended as {outcome.why}: {outcome.detail}")
+    cited = [Path(each.source).name for each in outcome.resolution.citations] if outcome.resolution else []
     ours, theirs = time.process_time() - cpu, _children() - workers
-    return Taken(analysis, done, ours, theirs, stall.worst, _stored(node) - kib, citations)
+    taken = Taken(analysis, done, ours, theirs, stall.worst, _stored(node) - kib, len(cited))
+    return Research(question, taken, tuple(cited))
 
 
-async def measure(manual: Path, questions: Sequence[str]) -> Figures:
+async def measure(manual: Path, questions: Sequence[Question]) -> Figures:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(storage=StorageSettings(folder=folder))
         async with Node.open(settings) as node:
             indexed = await node.index([str(manual)], lambda _: None)
         async with Node.open(settings) as node:
-            taken = []
+            found = []
             for question in questions:
                 await asyncio.sleep(CALM)
-                taken.append(await _research(node, question))
+                found.append(await _research(node, question))
+    taken = [each.taken for each in found]
     warm = taken[1:] or taken
     figures: Figures = {"documents": indexed.files, "questions": len(questions), "cold": _rounded(taken[0])}
     figures["median"] = _rounded(Taken(*(median(column) for column in zip(*warm, strict=True))))
     figures["worst"] = _rounded(Taken(*map(max, zip(*warm, strict=True))))
     figures["cited"] = sum(each.citations > 0 for each in taken)
-    return figures
+    return figures | _pages(found)
+
+
+def _pages(found: Sequence[Research]) -> Figures:
+    """Whether the right pages are cited, where the questions name them; none is right where there is no answer."""
+    asked = [each for each in found if each.question.pages]
+    idle = [each for each in found if not each.question.pages]
+    if not asked:
+        return {}
+    right = [sum(page in each.question.pages for page in each.cited) for each in asked]
+    return {
+        "with_answer": len(asked),
+        "right_page_cited": sum(map(bool, right)),
+        "citations_right": round(sum(right) / (sum(len(each.cited) for each in asked) or 1), 3),
+        "without_answer": len(idle),
+        "without_answer_cited": sum(bool(each.cited) for each in idle),
+    }
 
 
 def _rounded(taken: Taken) -> dict[str, float]:
@@ -151,16 +181,31 @@ def show(figures: Mapping[str, Any]) -> str:
     kinds = ("cold", "median", "worst")
     rows = [[title, *(f"{figures[kind][name]:g}" for kind in kinds)] for name, title in titles.items()]
     head = f"{figures['questions']} researches over {figures['documents']} documents"
-    return table((head, "first", "median", "worst"), rows) + f"\n{figures['cited']} reports cite"
+    pages = (
+        f"\nright page cited: {figures['right_page_cited']} of {figures['with_answer']}; "
+        f"citations that are right pages: {figures['citations_right']:.1%}; "
+        f"without an answer, yet cited: {figures['without_answer_cited']} of {figures['without_answer']}"
+        if "with_answer" in figures
+        else ""
+    )
+    return table((head, "first", "median", "worst"), rows) + f"\n{figures['cited']} reports cite{pages}"
+
+
+def _read(file: Path) -> list[Question]:
+    lines = [line for line in file.read_text().splitlines() if line.strip()]
+    return [msgspec.json.decode(each, type=Question) if file.suffix == ".jsonl" else _plain(each) for each in lines]
+
+
+def _plain(question: str) -> Question:
+    return Question("", question, [])
 
 
 def main() -> int:
     parser: argparse.ArgumentParser = arguments(__doc__)
     parser.add_argument("--manual", type=Path, required=True, help="folder of documents")
-    parser.add_argument("--questions", type=Path, help="a file with questions, one a line")
+    parser.add_argument("--questions", type=Path, nargs="+", help="files with questions, one a line, or JSONL")
     options = parser.parse_args()
-    lines = options.questions.read_text().splitlines() if options.questions else QUESTIONS
-    asked = [line for line in lines if line.strip()]
+    asked = [each for file in options.questions or () for each in _read(file)] or [_plain(each) for each in QUESTIONS]
     return report(options, lambda: measure(options.manual, asked), show)
 
 
