@@ -11,7 +11,7 @@ demo: $(VENV)/.product
 	$(BIN)/python -m runtime demo
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

@@ -19,7 +19,7 @@ from typing import Any
 import structlog
 
 from bench.measure import Figures, NotMeasured, arguments, report, table
-from runtime.knowledge.readers.document import Unreadable
+from runtime.knowledge.readers.parsed_document import Unreadable
 from runtime.knowledge.readers.reader import read
 from runtime.node import Node
 from runtime.settings import Settings, StorageSettings

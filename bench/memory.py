@@ -17,7 +17,7 @@ from runtime.memory.ticket_memory import Ticket, TicketMemory
 from runtime.processes.pool import Workers
 from runtime.settings import MemorySettings
 from runtime.storage.sqlite.database import Database
-from runtime.storage.sqlite.memory import SCHEMA, SqliteMemory
+from runtime.storage.sqlite.memory_store import SCHEMA, SqliteMemory
 
 SETS = ("banking77", "clinc150")
 WITHIN = 60.0

@@ -29,8 +29,8 @@ from bus import Actor, ActorFactories
 from runtime.run import LiveRun
 from runtime.storage.journal import RunJournal, Ticket
 from runtime.storage.sqlite.database import Database
-from runtime.storage.sqlite.runs import SqliteRuns
-from runtime.storage.sqlite.tables import SCHEMA
+from runtime.storage.sqlite.run_store import SqliteRuns
+from runtime.storage.sqlite.statements import SCHEMA
 
 DISTS = ("msgspec", "structlog")
 LLM = Callable[[str, str], Awaitable[str]]

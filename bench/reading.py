@@ -26,12 +26,12 @@ from runtime.crawl.pages import Pages
 from runtime.knowledge.knowledge_index import KnowledgeIndex
 from runtime.processes.pool import Workers
 from runtime.resilience.budget import ResearchBudget
-from runtime.search.registry import Sources
 from runtime.search.source import SourcePorts
+from runtime.search.source_registry import Sources
 from runtime.settings import FeedsSettings, FetchSettings, Settings, StorageSettings
 from runtime.storage.effects import Effects
 from runtime.storage.sqlite.database import Database
-from runtime.storage.sqlite.effects import SCHEMA, SqliteEffects
+from runtime.storage.sqlite.effect_store import SCHEMA, SqliteEffects
 
 ROOT = Path(__file__).resolve().parent.parent
 HOSTS = ("127.0.0.1", "127.0.0.2", "127.0.0.3")

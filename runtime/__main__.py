@@ -37,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(parser.format_help(), end="")
         return Exit.DONE
     if name not in (known := command_names()):
-        from runtime.messages import nearest
+        from runtime.user_text import nearest
 
         return refuse(f"There is no command {name!r}. {nearest(name, known)}")
     try:

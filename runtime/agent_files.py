@@ -10,8 +10,8 @@ from msgspec import Meta
 
 from actors.roster import OUTWEIGHS, TOOLS, AgentSpec, Intent
 from runtime.front_matter import FIRST_LINE, InvalidFrontMatter, compose, line_of, plain, split
-from runtime.messages import display, nearest
 from runtime.settings import ConfigError
+from runtime.user_text import display, nearest
 
 T = TypeVar("T", bound=msgspec.Struct)
 

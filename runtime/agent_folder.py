@@ -9,8 +9,8 @@ import actors
 from actors.roster import OTHER, AgentSpec, Roster
 from actors.workflow.tables import ORCHESTRATOR
 from runtime.agent_files import AgentFile
-from runtime.messages import display, nearest
 from runtime.settings import ConfigError, Settings
+from runtime.user_text import display, nearest
 
 FOLDER = Path(actors.__file__).parent / "prompts"
 RULES = FOLDER / "shared" / "worker.md"

@@ -18,9 +18,9 @@ from msgspec import inspect
 
 from runtime.config_schema import AGENTS, PREFIX, Key, describe_type, keys, keys_of, sections, type_of
 from runtime.kubernetes import service_variables
-from runtime.messages import display, encodable, nearest, place
 from runtime.settings import ConfigError as ConfigError
 from runtime.settings import Settings
+from runtime.user_text import display, encodable, nearest, place
 
 FILE_VARIABLE = "TERMINUS_CONFIG"
 FILE_NAME = "config.toml"

@@ -19,9 +19,9 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from runtime.messages import UNSAFE, redact, safe
 from runtime.settings import LogSettings, Settings
 from runtime.sinks import LogFile, Sink, without_waiting
+from runtime.user_text import UNSAFE, redact, safe
 
 
 def _without_rich() -> None:

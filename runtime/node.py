@@ -16,9 +16,8 @@ from runtime import families
 from runtime.agent_folder import load_roster
 from runtime.families.limits import configure_all
 from runtime.knowledge.knowledge_index import KnowledgeIndex
-from runtime.llm.models import Models
+from runtime.llm.model_choice import Models
 from runtime.memory.ticket_memory import TicketMemory
-from runtime.messages import safe
 from runtime.processes.pool import Workers
 from runtime.program import command
 from runtime.run_handle import Handle, RunHandle
@@ -29,13 +28,14 @@ from runtime.storage.effects import SWEPT
 from runtime.storage.journal import RunJournal, StoredRun
 from runtime.storage.private import DATABASE, OWNERS, make_storage
 from runtime.storage.sqlite.database import Database
-from runtime.storage.sqlite.effects import SqliteEffects
+from runtime.storage.sqlite.effect_store import SqliteEffects
 from runtime.storage.sqlite.integrity import check as check_integrity
-from runtime.storage.sqlite.memory import SqliteMemory
+from runtime.storage.sqlite.memory_store import SqliteMemory
 from runtime.storage.sqlite.process_lock import ProcessLock
-from runtime.storage.sqlite.runs import SqliteRuns
+from runtime.storage.sqlite.run_store import SqliteRuns
 from runtime.storage.sqlite.schema import migrate
 from runtime.tickets import Ticket
+from runtime.user_text import safe
 from runtime.wiring import Wiring
 
 if TYPE_CHECKING:

@@ -15,7 +15,6 @@ from actors.workflow.progress import HEARTBEAT_SECONDS, ProgressEvent
 from runtime.durable_submit import BUSY_SECONDS, submit_durably, write_failure
 from runtime.families import writes_report
 from runtime.memory.ticket_memory import NotRemembered
-from runtime.messages import display, safe
 from runtime.node import Busy, Node, NoReport
 from runtime.program import command
 from runtime.run_handle import Handle
@@ -26,10 +25,11 @@ from runtime.storage.condition import Looks
 from runtime.storage.damage import REMEDY
 from runtime.storage.errors import StorageError, UnknownRun
 from runtime.storage.journal import JournalDamaged, StoredRun
+from runtime.storage.near_ids import nearest_ids
 from runtime.storage.private import DATABASE
 from runtime.storage.records import Asked
-from runtime.storage.tickets import nearest_ids
 from runtime.tickets import Ticket
+from runtime.user_text import display, safe
 
 log = structlog.get_logger()
 

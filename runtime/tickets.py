@@ -4,8 +4,8 @@ import re
 
 import msgspec
 
-from runtime.messages import display
 from runtime.service_error import ServiceError
+from runtime.user_text import display
 
 HELPDESK = "helpdesk"
 """The workflow of a ticket that asks for no other."""

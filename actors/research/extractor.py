@@ -57,8 +57,7 @@ class Extractor(Actor[ReadSources]):
         await run_until_stop(reading, ctx, within=seconds + 1.0)
         pages[before:] = sorted(pages[before:], key=lambda page: _place(page, chosen))
         missed[len(message.missed) :] = sorted(missed[len(message.missed) :], key=lambda each: each.place)
-        said = (tuple(pages), tuple(missed), message.partial or _partial(missed))
-        read = len(pages) - before
+        said, read = (tuple(pages), tuple(missed), message.partial or _partial(missed)), len(pages) - before
         used_up = len(pages) < ordered and read < tried == len(chosen)  # others are only to be had by another search
         few = len(pages) - message.read_before < plan.least_pages
         if (few or used_up) and not ctx.stopping and not said[2]:

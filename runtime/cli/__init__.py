@@ -31,7 +31,7 @@ EXITS: dict[Kind, Exit] = {
 
 def refuse(sentence: str, status: Exit = Exit.BAD_INPUT) -> int:
     """Say on stderr why a command is not carried out; the status that it ends with."""
-    from runtime.messages import safe
+    from runtime.user_text import safe
 
     print(safe(sentence), file=sys.stderr)
     return status

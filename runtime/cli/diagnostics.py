@@ -18,16 +18,16 @@ from runtime.families import FAMILIES
 from runtime.families.limits import configure_all
 from runtime.knowledge.knowledge_index import FILE as INDEX
 from runtime.kubernetes import service_variables
-from runtime.llm.models import chosen
+from runtime.llm.model_choice import chosen
 from runtime.logs import FILE
-from runtime.messages import pluralize, redact
 from runtime.program import command, shipped_file
-from runtime.search.registry import load_sources
+from runtime.search.source_registry import load_sources
 from runtime.settings import ModelSettings, Settings
 from runtime.storage.condition import free_megabytes
 from runtime.storage.errors import StorageError
 from runtime.storage.private import DATABASE
 from runtime.storage.sqlite.integrity import REMEDY, describe_sqlite, examine, read_rows, version
+from runtime.user_text import pluralize, redact
 
 REACH_SECONDS = 2.0
 BUSY_SECONDS = 1.0

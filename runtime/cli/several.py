@@ -12,11 +12,11 @@ from runtime.cli.ticket_input import Read
 from runtime.cli.view.result import exit_status
 from runtime.cli.view.run_display import Display, open_display
 from runtime.families import find
-from runtime.messages import pluralize, safe, spell_out
 from runtime.run_record import Ended
 from runtime.service import TicketService, open_service
 from runtime.service_error import ServiceError
 from runtime.settings import Settings
+from runtime.user_text import pluralize, safe, spell_out
 
 Tell = Callable[[Ended, str], None]
 

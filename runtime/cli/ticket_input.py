@@ -6,10 +6,10 @@ from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
 
-from runtime.messages import display, safe
 from runtime.program import command
 from runtime.service_error import ServiceError
 from runtime.tickets import Ticket, too_large, validate
+from runtime.user_text import display, safe
 
 FILE_SUFFIXES = (".md", ".markdown", ".txt", ".json")
 TEXT_KEYS = ("text", "body", "description")

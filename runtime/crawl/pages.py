@@ -13,7 +13,7 @@ from runtime.crawl.batch_reader import BatchReader
 from runtime.crawl.candidate_queue import SPARES
 from runtime.crawl.crawler import Crawler, is_web
 from runtime.crawl.duplicates import Fetched, ReadPages
-from runtime.search.registry import Sources
+from runtime.search.source_registry import Sources
 
 if TYPE_CHECKING:
     from runtime.resilience.budget import ResearchBudget

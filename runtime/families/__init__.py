@@ -7,9 +7,9 @@ import msgspec
 from actors.extractive.model import Extractive
 from runtime.families import helpdesk, research
 from runtime.families.family import Family
-from runtime.messages import display, nearest, safe
 from runtime.service_error import ServiceError
 from runtime.settings import Settings
+from runtime.user_text import display, nearest, safe
 
 FAMILIES: tuple[Family, ...] = (helpdesk.FAMILY, research.FAMILY)
 

@@ -10,8 +10,8 @@ from actors.workflow.verify import InvalidWorkflow, TooFewHandoffs, verify
 from runtime.agent_folder import load_roster
 from runtime.config import ConfigError
 from runtime.families.family import Family
-from runtime.messages import nearest
 from runtime.settings import Settings
+from runtime.user_text import nearest
 
 
 def configure_all(families: Iterable[Family], settings: Settings, roster: Roster) -> dict[str, Workflow]:

@@ -6,11 +6,11 @@ from urllib.parse import urlsplit
 import msgspec
 
 from actors.research.models import ResearchOptions
-from runtime.llm.models import chosen
-from runtime.messages import display
-from runtime.search.registry import explain_refusal
+from runtime.llm.model_choice import chosen
+from runtime.search.source_registry import explain_refusal
 from runtime.service_error import ServiceError
 from runtime.settings import Settings
+from runtime.user_text import display
 
 MOST_BREADTH = 20
 MOST_DEPTH = 5

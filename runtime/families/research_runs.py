@@ -16,8 +16,8 @@ from runtime.families.research_state.autosave import Autosave
 from runtime.knowledge.page_reader import Reader
 from runtime.resilience.budget import ResearchBudget
 from runtime.run import LiveRun
-from runtime.search.registry import Sources
 from runtime.search.source import SourcePorts
+from runtime.search.source_registry import Sources
 from runtime.storage.effects import Effects
 
 WORK = ("runtime.knowledge.query.search", "runtime.crawl.own_document")

@@ -6,9 +6,9 @@ from aiohttp import web
 from actors.reporting.markdown import render_markdown
 from actors.reporting.report import Report
 from runtime.http.errors import ApiError
-from runtime.messages import display, nearest, safe
 from runtime.processes.pool import WorkError, Workers
 from runtime.reports import missing
+from runtime.user_text import display, nearest, safe
 
 FORMATS = {
     "md": "text/markdown",

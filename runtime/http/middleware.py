@@ -11,9 +11,9 @@ from aiohttp.typedefs import Handler, Middleware
 from runtime.config import is_loopback
 from runtime.http.errors import ApiError, as_api_error
 from runtime.http.schemas import Problem
-from runtime.messages import as_json
 from runtime.service_error import ServiceError
 from runtime.storage.damage import JournalDamaged
+from runtime.user_text import as_json
 
 log = structlog.get_logger()
 

@@ -10,11 +10,11 @@ from aiohttp import web
 from actors.workflow.outcome import Outcome
 from runtime import families
 from runtime.http.errors import ApiError
-from runtime.messages import display, safe
 from runtime.run_record import Moment, Record
 from runtime.settings import Settings
 from runtime.storage.journal import StoredRun
 from runtime.tickets import HELPDESK, RESEARCH, Ticket, validate
+from runtime.user_text import display, safe
 
 T = TypeVar("T")
 

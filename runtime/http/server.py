@@ -15,12 +15,12 @@ from aiohttp import web
 
 from runtime.http.acceptor import Acceptor
 from runtime.http.app import application
-from runtime.messages import display
 from runtime.node import Node
 from runtime.service import TicketService, open_service
 from runtime.service_error import ServiceError
 from runtime.settings import ServerSettings, Settings
 from runtime.upkeep.daily import run_daily
+from runtime.user_text import display
 
 log = structlog.get_logger()
 

@@ -11,8 +11,8 @@ from actors.workflow.outcome import AnswerRefused, HandoffMade, RunBegan, RunEnd
 from actors.workflow.progress import Progress, ProgressEvent, RoundBegan, StageProgress, fold
 from runtime.http.errors import as_api_error
 from runtime.http.schemas import Problem
-from runtime.messages import as_json
 from runtime.service import TicketService
+from runtime.user_text import as_json
 
 log = structlog.get_logger()
 

@@ -18,8 +18,8 @@ import structlog
 
 from actors.ports import ModelFailed
 from bus import Clock
-from runtime.llm import completion, errors
-from runtime.llm.completion import Reply
+from runtime.llm import chat_completion, errors
+from runtime.llm.chat_completion import Reply
 from runtime.llm.errors import Fault
 from runtime.llm.usage import Reservation
 from runtime.resilience.circuit_breaker import CircuitBreaker, CircuitOpen
@@ -196,7 +196,7 @@ class ChatClient:
             charge.check()
             self.breaker.enter()
             used, lost = None, True  # until there is an answer
-            reply = completion.read(await self._send(line, body))
+            reply = chat_completion.read(await self._send(line, body))
             used, lost = reply.tokens and sum(reply.tokens), not reply.choices
         except line.errors as error:
             fault = errors.understand(error, line.kinds, self.settings, self.where, time.time())

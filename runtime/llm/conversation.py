@@ -10,8 +10,8 @@ from actors.evidence.passages import Passage
 from actors.ports import BudgetSpent, Completion, Knowledge, ModelFailed, ModelRequest, PortFailed
 from runtime.llm import prompt, url_filter
 from runtime.llm.capabilities import Capabilities, simpler
+from runtime.llm.chat_completion import Message, Reply, ToolCall
 from runtime.llm.client import ChatClient
-from runtime.llm.completion import Message, Reply, ToolCall
 from runtime.llm.errors import Rejected
 from runtime.llm.output_schema import Malformed, OutputSchema, ends_run, says_nothing
 from runtime.llm.usage import Ledger, estimate

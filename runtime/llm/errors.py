@@ -7,9 +7,9 @@ import msgspec
 
 from actors.ports import ModelFailed
 from runtime.llm.capabilities import minds_form, too_long
-from runtime.messages import safe
 from runtime.resilience.retry_after import retry_after
 from runtime.settings import ModelSettings
+from runtime.user_text import safe
 
 DETAIL_CHARACTERS = 200
 _KEY = re.compile(r"\b(?:(?:g?sk|pk|rk)[-_]|bearer )[\w*.~+/=-]{8,}", re.IGNORECASE)

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from actors.workflow.outcome import TERMINATE
-from runtime.messages import safe
+from runtime.user_text import safe
 
 T = TypeVar("T", bound=msgspec.Struct)
 

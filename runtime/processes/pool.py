@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from runtime.processes.worker import HEADER
+from runtime.processes.worker_process import HEADER
 
 R = TypeVar("R")
 
@@ -55,7 +55,7 @@ class _Process:
         try:
             with theirs:
                 self._popen = subprocess.Popen(  # noqa: S603 - our own module, by our own interpreter
-                    [sys.executable, "-m", "runtime.processes.worker", str(theirs.fileno()), *modules],
+                    [sys.executable, "-m", "runtime.processes.worker_process", str(theirs.fileno()), *modules],
                     pass_fds=(theirs.fileno(),),
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,

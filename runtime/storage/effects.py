@@ -84,7 +84,7 @@ class Effects:
 
 
 class ModelAccount:
-    """`runtime.llm.models.Account` over the effects of a run."""
+    """`runtime.llm.model_choice.Account` over the effects of a run."""
 
     __slots__ = ("_effects",)
 

@@ -19,13 +19,13 @@ from typing import IO
 import msgspec
 
 from actors.ports import PortFailed
-from runtime.messages import display
 from runtime.processes.atomic_files import sync
 from runtime.storage.private import DATABASE, is_ours, make_folder, make_storage, open_new
 from runtime.storage.sqlite.integrity import examine, version
 from runtime.storage.sqlite.process_lock import anybody
 from runtime.storage.sqlite.schema import NEWEST
 from runtime.upkeep.backup import CHUNK, DATABASES, FOLDERS, FORMAT, MANIFEST, Manifest, copy, verify
+from runtime.user_text import display
 
 DRAFT = ".restoring"
 MANIFEST_BYTES = 256 << 20

@@ -38,8 +38,8 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     from runtime.cli.view.run_display import write
     from runtime.families import FAMILIES
     from runtime.families.limits import configure_all, list_agents
-    from runtime.messages import as_json
     from runtime.service_error import ServiceError
+    from runtime.user_text import as_json
 
     if arguments.action and not arguments.file:
         raise ServiceError("agents check needs the Markdown file of an agent, such as agents/printing.md.")
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
 
 def _lines(found: "list[AgentRecord]") -> "Iterator[Line]":
     from runtime.cli.view.result import Line
-    from runtime.messages import pluralize
+    from runtime.user_text import pluralize
 
     workflow = None
     for each in found:

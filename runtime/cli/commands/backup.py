@@ -26,9 +26,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, settings: "Settings") -> int:
-    from runtime.messages import as_json, pluralize, safe
     from runtime.storage.errors import StorageError
     from runtime.upkeep.backup import back_up
+    from runtime.user_text import as_json, pluralize, safe
 
     to = Path(arguments.to)
     try:

@@ -31,8 +31,8 @@ async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     from runtime.cli.view.result import Line
     from runtime.cli.view.run_display import write
     from runtime.cli.view.ticket_lines import question
-    from runtime.messages import as_json
     from runtime.service import open_service
+    from runtime.user_text import as_json
 
     async with open_service(settings) as service:
         stored = await service.find(arguments.id)
@@ -56,7 +56,7 @@ async def _end(node: "Node", stored: "StoredRun", settings: "Settings", *, now: 
     """
     import asyncio
 
-    from runtime.messages import safe, spell_out
+    from runtime.user_text import safe, spell_out
 
     name = safe(f"{stored.id} of the ticket {stored.ticket}")
     for _ in range(1 + now):

@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     from runtime.cli.diagnostics import checks
     from runtime.cli.view.run_display import write
     from runtime.config import find
-    from runtime.messages import as_json
+    from runtime.user_text import as_json
 
     found = checks(settings, find(arguments.config, os.environ), reach=arguments.reach)
     healthy = all(check.state != "problem" for check in found)

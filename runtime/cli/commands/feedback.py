@@ -31,8 +31,8 @@ async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     from runtime.cli.view.result import Line
     from runtime.cli.view.run_display import write
     from runtime.cli.view.ticket_lines import question
-    from runtime.messages import as_json, pluralize, safe
     from runtime.service import open_service
+    from runtime.user_text import as_json, pluralize, safe
 
     async with open_service(settings) as service:
         asked = await service.find(arguments.id)

@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     import asyncio
 
     from runtime.cli.view.run_display import write
-    from runtime.messages import as_json
+    from runtime.user_text import as_json
 
     folders = _folders(arguments.folders or list(settings.knowledge.folders))
     report = asyncio.run(_index(folders, settings))
@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
 
 def _folders(named: list[str]) -> list[Path]:
     """The folders to read, or a sentence about the first that is none."""
-    from runtime.messages import safe
+    from runtime.user_text import safe
 
     if not named:
         raise ServiceError("Which folders? Name them, or set [knowledge] folders in config.toml.")
@@ -75,7 +75,7 @@ async def _index(folders: list[Path], settings: "Settings") -> "IndexReport":
 
 def _lines(report: "IndexReport") -> "Iterator[Line]":
     from runtime.cli.view.result import Line
-    from runtime.messages import pluralize
+    from runtime.user_text import pluralize
 
     if not report.files:
         forgotten = f" What it held is forgotten ({pluralize(report.removed, 'document')})." if report.removed else ""

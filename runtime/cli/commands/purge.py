@@ -68,8 +68,8 @@ def _check_one_choice(arguments: argparse.Namespace) -> None:
 
 def _read_age(age: str) -> float:
     """An age in seconds."""
-    from runtime.messages import display
     from runtime.times import DAY, parse_age
+    from runtime.user_text import display
 
     seconds = parse_age(age) or 0.0
     if not 0.0 < seconds <= MOST_DAYS * DAY or age.strip()[-1].lower() in "sm":
@@ -79,11 +79,11 @@ def _read_age(age: str) -> float:
 
 def _purge(arguments: argparse.Namespace, folder: Path, age: float | None, settings: "Settings") -> int:
     from runtime.cli.view.run_display import write
-    from runtime.messages import as_json
     from runtime.storage.private import OWNERS
     from runtime.storage.sqlite.compaction import compact
     from runtime.storage.sqlite.purging import describe, open_database
     from runtime.upkeep.purge import purge
+    from runtime.user_text import as_json
 
     judged = age is None
     with open_database(folder) as db:
@@ -111,8 +111,8 @@ def _chosen(arguments: argparse.Namespace, db: "Connection", age: float | None) 
     """The tickets that are meant."""
     import time
 
-    from runtime.messages import display
     from runtime.storage.sqlite.purging import find, of_requester, older_than
+    from runtime.user_text import display
 
     if age is not None:
         return older_than(db, time.time() - age)
@@ -133,7 +133,7 @@ def _chosen(arguments: argparse.Namespace, db: "Connection", age: float | None) 
 def _ask(found: "list[Found]") -> None:
     """Let a person confirm."""
     from runtime.cli.view.run_display import write
-    from runtime.messages import pluralize
+    from runtime.user_text import pluralize
 
     count = pluralize(sum(not each.running for each in found), "ticket")
     if not sys.stdin.isatty():
@@ -159,9 +159,9 @@ def _learn_again(settings: "Settings") -> None:
 
 def _compact(arguments: argparse.Namespace, folder: Path) -> int:
     from runtime.cli.view.run_display import write
-    from runtime.messages import as_json
     from runtime.storage.private import OWNERS
     from runtime.storage.sqlite.compaction import compact
+    from runtime.user_text import as_json
 
     space = compact(folder, folder / OWNERS)
     print(as_json({"space": space})) if arguments.json else write(_room(space), sys.stdout)
@@ -173,7 +173,7 @@ def _plan(found: "list[Found]") -> "Iterator[Line]":
 
     from runtime.cli.view.result import Line
     from runtime.cli.view.ticket_lines import question
-    from runtime.messages import pluralize, safe
+    from runtime.user_text import pluralize, safe
 
     going = [each for each in found if not each.running]
     runs, answers = sum(each.runs for each in going), sum(each.remembered for each in going)
@@ -194,7 +194,7 @@ def _plan(found: "list[Found]") -> "Iterator[Line]":
 
 def _name_running(running: list[str]) -> "Iterator[Line]":
     from runtime.cli.view.result import Line
-    from runtime.messages import safe
+    from runtime.user_text import safe
 
     for ticket in running[:SHOWN]:
         name = safe(ticket)
@@ -205,7 +205,7 @@ def _name_running(running: list[str]) -> "Iterator[Line]":
 
 def _lines(purged: "Purged", space: "Compacted") -> "Iterator[Line]":
     from runtime.cli.view.result import Line
-    from runtime.messages import pluralize
+    from runtime.user_text import pluralize
 
     yield Line(f"{pluralize(len(purged.tickets), 'ticket')} let go", "good")
     for name, count in (

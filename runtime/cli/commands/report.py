@@ -28,8 +28,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     from actors.reporting.markdown import render_markdown
     from runtime.cli.view.terminal_markdown import show
-    from runtime.messages import as_json
     from runtime.service import open_service
+    from runtime.user_text import as_json
 
     out = None if arguments.out is None else destination(arguments.out)
     async with open_service(settings) as service:
@@ -52,8 +52,8 @@ def destination(name: str) -> "Path":
     import os
     from pathlib import Path
 
-    from runtime.messages import display, safe
     from runtime.reports import formats, missing
+    from runtime.user_text import display, safe
 
     path = Path(name)
     said, suffix, folder = safe(name), path.suffix.lower(), path.parent
@@ -77,8 +77,8 @@ def destination(name: str) -> "Path":
 
 def write(report: "Report", out: "Path") -> None:
     """Write a report and say so."""
-    from runtime.messages import safe
     from runtime.reports import write
+    from runtime.user_text import safe
 
     try:
         write(report, out)

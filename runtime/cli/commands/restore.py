@@ -25,9 +25,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, settings: "Settings") -> int:
-    from runtime.messages import as_json, pluralize, safe
     from runtime.storage.private import OWNERS
     from runtime.upkeep.restore import restore
+    from runtime.user_text import as_json, pluralize, safe
 
     folder = Path(settings.storage.folder)
     try:

@@ -24,7 +24,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     from runtime.cli.view.result import exit_status, worst
-    from runtime.messages import as_json
+    from runtime.user_text import as_json
 
     ended = await _resume(settings)
     if arguments.json:
@@ -65,7 +65,7 @@ async def _watch(handle: "RunHandle", view: "View") -> "Outcome":
     import contextlib
 
     from runtime.cli.view.run_display import GONE
-    from runtime.messages import spell_out
+    from runtime.user_text import spell_out
 
     with contextlib.suppress(*GONE):
         view.note(f"Ticket {handle.ticket}: run {handle.run} goes on")
@@ -85,7 +85,7 @@ def _show(ended: "Ended") -> None:
     from runtime.cli.view.run_display import write
     from runtime.cli.view.terminal_markdown import show_end
     from runtime.cli.view.ticket_lines import question
-    from runtime.messages import safe
+    from runtime.user_text import safe
 
     title = Line(f"=== Ticket {safe(ended.outcome.ticket)}", "strong")
     write([title, question(ended.asked), Line("")], sys.stdout)

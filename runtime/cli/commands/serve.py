@@ -53,8 +53,8 @@ def _chosen(arguments: argparse.Namespace, settings: "Settings") -> "Settings":
     import msgspec
 
     from runtime.config import TOKEN_CHARACTERS, is_loopback
-    from runtime.messages import display
     from runtime.service_error import ServiceError
+    from runtime.user_text import display
 
     given = {name: getattr(arguments, name) for name in ("host", "port")}
     server = msgspec.structs.replace(settings.server, **{k: v for k, v in given.items() if v is not None})

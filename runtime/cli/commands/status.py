@@ -56,9 +56,9 @@ async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
 def _make_filter(arguments: argparse.Namespace) -> "Wanted":
     import time
 
-    from runtime.messages import display
     from runtime.storage.records import Wanted
     from runtime.times import since
+    from runtime.user_text import display
 
     count = 20 if arguments.limit is None else arguments.limit
     if not 1 <= count <= MOST_LISTED:
@@ -74,8 +74,8 @@ def _make_filter(arguments: argparse.Namespace) -> "Wanted":
 
 async def _list(wanted: "Wanted", settings: "Settings", *, as_object: bool) -> int:
     from runtime.cli.view.run_display import write
-    from runtime.messages import as_json
     from runtime.service import open_service
+    from runtime.user_text import as_json
 
     async with open_service(settings) as service:
         found = await service.node.journal.store.search(wanted)
@@ -96,8 +96,8 @@ async def _one(arguments: argparse.Namespace, settings: "Settings") -> int:
     from runtime.cli.view.result import Line
     from runtime.cli.view.run_display import write
     from runtime.cli.view.ticket_lines import head
-    from runtime.messages import as_json
     from runtime.service import open_service
+    from runtime.user_text import as_json
 
     async with open_service(settings) as service:
         stored, journal = await service.find(arguments.id), service.node.journal
@@ -144,7 +144,7 @@ async def _progress(journal: "RunJournal", stored: "StoredRun") -> dict[str, Any
 
 def _describe_end(ended: "Ended", *, verbose: bool) -> "Iterator[Line]":
     from runtime.cli.view.result import Line, lines
-    from runtime.messages import safe
+    from runtime.user_text import safe
 
     yield from lines(ended.outcome, ended.report, ended.judgement, verbose=verbose, named=False)
     if ended.report is not None:
@@ -155,7 +155,7 @@ async def _going(
     journal: "RunJournal", stored: "StoredRun", record: "Record", progress: dict[str, Any], *, verbose: bool
 ) -> "list[Line]":
     from runtime.cli.view.result import Line, handoffs
-    from runtime.messages import spell_out
+    from runtime.user_text import spell_out
 
     where = await journal.fold(stored)
     going = [

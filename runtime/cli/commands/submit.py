@@ -100,7 +100,7 @@ def _teller(arguments: argparse.Namespace, out: "Path | None") -> "Tell":
         from runtime.cli.view.result import Line
         from runtime.cli.view.run_display import write
         from runtime.cli.view.terminal_markdown import show_end
-        from runtime.messages import as_json
+        from runtime.user_text import as_json
 
         if arguments.json:
             print(as_json({"file": file, **ended.as_json()} if file else ended.as_json()))
@@ -130,7 +130,7 @@ def _question(ended: "Ended") -> "list[Line]":
     """Whoever got an answer is asked for a word on it: what memory may give to others rests on that."""
     from runtime.cli.view.result import Line
     from runtime.families import writes_report
-    from runtime.messages import safe
+    from runtime.user_text import safe
 
     outcome = ended.outcome
     if outcome.status not in {"resolved", "suggested"} or writes_report(outcome.workflow):

@@ -5,7 +5,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from runtime.cli import Exit, utf8
-from runtime.messages import spell_out
+from runtime.user_text import spell_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,8 +37,8 @@ async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     from runtime.cli.view.result import Line
     from runtime.cli.view.run_display import write
     from runtime.cli.view.ticket_lines import head
-    from runtime.messages import as_json
     from runtime.service import open_service
+    from runtime.user_text import as_json
 
     async with open_service(settings) as service:
         stored, journal = await service.find(arguments.id), service.node.journal

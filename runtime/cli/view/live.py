@@ -20,8 +20,8 @@ from runtime.cli.view.result import Line
 from runtime.cli.view.several_tickets import Row, room_for, short, tally
 from runtime.cli.view.ticket_board import Board, Stage, board, fold
 from runtime.cli.view.width import fit
-from runtime.messages import pluralize, safe, spell_out
 from runtime.times import format_duration
+from runtime.user_text import pluralize, safe, spell_out
 
 FRAME_SECONDS = 0.04
 """Events that come closer together are drawn together, by the next tick: drawing takes the loop a few ms."""

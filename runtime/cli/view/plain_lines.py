@@ -9,7 +9,7 @@ from actors.workflow.outcome import AnswerRefused, HandoffMade, RunBegan, RunEnd
 from actors.workflow.progress import HEARTBEAT_SECONDS, Progress, ProgressEvent, RoundBegan, StageProgress, fold
 from runtime.cli.view.result import Line
 from runtime.cli.view.round_lines import describe_changes, enters_stage, standing
-from runtime.messages import safe, spell_out
+from runtime.user_text import safe, spell_out
 
 ITEM_SECONDS = 0.1
 """Items that are completed closer together are told together."""

@@ -7,7 +7,7 @@ from typing import TextIO
 
 from runtime.cli.view.run_display import can_redraw
 from runtime.knowledge.index.indexing import IndexProgress
-from runtime.messages import pluralize, safe
+from runtime.user_text import pluralize, safe
 
 LINE_SECONDS = 2.0
 FRAME_SECONDS = 0.1

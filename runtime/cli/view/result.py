@@ -10,8 +10,8 @@ from actors.text.normalize import sanitize_markdown
 from actors.workflow.outcome import SENTENCES, EndReason, Handoff, Outcome
 from runtime.cli import Exit
 from runtime.families import writes_report
-from runtime.messages import pluralize, safe, spell_out
 from runtime.program import command
+from runtime.user_text import pluralize, safe, spell_out
 
 QUOTE_CHARACTERS = 400
 

@@ -12,8 +12,8 @@ from actors.workflow.outcome import HandoffMade, RunBegan, RunEnded
 from actors.workflow.progress import HEARTBEAT_SECONDS, ProgressEvent, StageProgress
 from actors.workflow.tables import ORCHESTRATOR
 from runtime.cli.view.ticket_board import Mark
-from runtime.messages import pluralize, safe, spell_out
 from runtime.times import format_duration
+from runtime.user_text import pluralize, safe, spell_out
 
 
 class Row(msgspec.Struct, frozen=True, gc=False):

@@ -6,9 +6,9 @@ from typing import TextIO
 from runtime.cli.view.result import Line, lines
 from runtime.cli.view.run_display import can_redraw, write
 from runtime.families import writes_report
-from runtime.messages import safe
 from runtime.program import command
 from runtime.run_record import Ended
+from runtime.user_text import safe
 
 INSTEAD = f"_A chart stands here; {command('report ID --out report.html')} draws it._"
 

@@ -9,7 +9,7 @@ from actors.workflow.outcome import AnswerRefused, Handoff, HandoffMade, RunBega
 from actors.workflow.progress import Progress, ProgressEvent, StageProgress
 from actors.workflow.tables import ORCHESTRATOR, FanOut, Workflow
 from runtime.cli.view.round_lines import enters_stage
-from runtime.messages import spell_out
+from runtime.user_text import spell_out
 
 Mark = Literal["pending", "running", "completed", "failed", "skipped"]
 LATEST = 6

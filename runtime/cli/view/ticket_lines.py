@@ -5,9 +5,9 @@ from typing import Protocol
 
 from runtime.cli.view.result import Line
 from runtime.cli.view.width import columns, fit, pad
-from runtime.messages import safe, spell_out
 from runtime.run_record import Record
 from runtime.times import ago, format_duration, local
+from runtime.user_text import safe, spell_out
 
 STYLES = {
     "resolved": "good", "suggested": "unsure", "not_found": "poor", "error": "bad", "cancelled": "poor",

@@ -2,7 +2,7 @@
 
 import unicodedata
 
-from runtime.messages import safe
+from runtime.user_text import safe
 
 WIDE = frozenset("WF")
 NO_COLUMN = frozenset({"Mn", "Me", "Cf"})

@@ -2,8 +2,8 @@
 
 import logging
 
-from runtime.knowledge.readers.document import Unreadable
-from runtime.knowledge.readers.html import read_html
+from runtime.knowledge.readers.html_reader import read_html
+from runtime.knowledge.readers.parsed_document import Unreadable
 
 SHORT_SHARE = 0.5
 """A text that is less than this share of what the page shows is read again in favour of recall,"""

@@ -20,7 +20,6 @@ from actors.research.models import ResearchOptions
 from actors.research.workflow import RESEARCH, ResearchCase
 from runtime.families.research_state.project import OVER, Project
 from runtime.families.research_state.state_file import parse_beginning, parse_state
-from runtime.messages import pluralize
 from runtime.processes.atomic_files import read_start, read_whole
 from runtime.processes.pool import WorkError
 from runtime.state_files import backups
@@ -28,6 +27,7 @@ from runtime.state_files.file_names import name_of, other_name_of
 from runtime.state_files.parser import Unreadable
 from runtime.storage.errors import UnknownRun
 from runtime.tickets import Ticket
+from runtime.user_text import pluralize
 
 if TYPE_CHECKING:
     from runtime.node import Node

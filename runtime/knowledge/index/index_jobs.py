@@ -10,9 +10,9 @@ from typing import Literal
 import msgspec
 
 from runtime.knowledge.index import contained_files, index_writer
-from runtime.knowledge.readers.document import Unreadable
+from runtime.knowledge.readers.parsed_document import Unreadable
 from runtime.knowledge.readers.reader import SUFFIXES, read
-from runtime.messages import encodable
+from runtime.user_text import encodable
 
 FILES_LIMIT = 200_000
 DEPTH_LIMIT = 40

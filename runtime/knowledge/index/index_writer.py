@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from actors.text.tokenizer import tokens
-from runtime.knowledge.readers.document import Document, Piece, pieces
+from runtime.knowledge.readers.parsed_document import Document, Piece, pieces
 from runtime.storage.private import make_database, make_storage
 
 VERSION = 4

@@ -11,7 +11,7 @@ from actors.evidence.passages import Passage, SearchHits
 from runtime.knowledge.index import index_writer
 from runtime.knowledge.index.index_reader import IndexReader
 from runtime.knowledge.query.search import search
-from runtime.knowledge.readers.markdown import read_markdown
+from runtime.knowledge.readers.markdown_reader import read_markdown
 
 FOLDER = "pages"
 KEPT = 2

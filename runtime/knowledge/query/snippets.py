@@ -10,7 +10,7 @@ from runtime.knowledge.index.index_reader import IndexReader, Stored
 from runtime.knowledge.index.index_writer import StoredUnit
 from runtime.knowledge.query.analyze import Question
 from runtime.knowledge.query.ranking import Page
-from runtime.knowledge.readers.document import mark_before
+from runtime.knowledge.readers.parsed_document import mark_before
 
 PAGES = 4
 PAGE_PASSAGES = 6

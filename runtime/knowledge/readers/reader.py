@@ -3,7 +3,7 @@
 import re
 from pathlib import PurePath
 
-from runtime.knowledge.readers.document import Document, Unreadable
+from runtime.knowledge.readers.parsed_document import Document, Unreadable
 
 MARKDOWN = frozenset((".md", ".markdown", ".mdx"))
 PLAIN = frozenset((".txt", ".text", ".rst"))
@@ -30,15 +30,17 @@ def read(name: str, data: bytes) -> Document:
     if not text.strip():
         raise Unreadable("empty")
     if suffix in HTML:
-        from runtime.knowledge.readers.html import read_html  # lxml costs 60 ms to load, and not every index holds HTML
+        from runtime.knowledge.readers.html_reader import (
+            read_html,  # lxml costs 60 ms to load, and not every index holds HTML
+        )
 
         document = read_html(text)
     elif suffix in MARKDOWN:
-        from runtime.knowledge.readers.markdown import read_markdown
+        from runtime.knowledge.readers.markdown_reader import read_markdown
 
         document = read_markdown(text)
     else:
-        from runtime.knowledge.readers.plain import read_plain
+        from runtime.knowledge.readers.plain_text_reader import read_plain
 
         document = read_plain(text)
     if not document.title:

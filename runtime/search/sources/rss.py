@@ -9,7 +9,6 @@ from actors.evidence.sources import FailedSource, SearchResult
 from actors.ports import PortFailed
 from actors.text.urls import web_address
 from bus import Clock
-from runtime.messages import redact
 from runtime.processes.pool import Workers, WorkFailed, WorkTimedOut
 from runtime.resilience.budget import ResearchBudget
 from runtime.search.feed_parser import Entry
@@ -18,6 +17,7 @@ from runtime.search.source import Search, Source, SourcePorts
 from runtime.search.source_client import Kind, SourceClient, SourceFailed
 from runtime.settings import FeedsSettings, Settings
 from runtime.storage.effects import Effects
+from runtime.user_text import redact
 
 if TYPE_CHECKING:
     from runtime.crawl.http_client import Client

@@ -8,7 +8,7 @@ import msgspec
 from runtime.memory.ticket_text import fold
 from runtime.storage.damage import seconds, text
 from runtime.storage.records import Asked, Listed, StoredRun, Wanted
-from runtime.storage.sqlite.tables import OUTERMOST, RUN_COLUMNS, read_run
+from runtime.storage.sqlite.statements import OUTERMOST, RUN_COLUMNS, read_run
 from runtime.tickets import whole
 
 BATCH = 200

@@ -12,7 +12,7 @@ from runtime.storage.private import DATABASE
 from runtime.storage.records import RUN_PREFIX
 from runtime.storage.sqlite.connection import connect, translating
 from runtime.storage.sqlite.schema import migrate
-from runtime.storage.sqlite.tables import OUTERMOST, with_those_within
+from runtime.storage.sqlite.statements import OUTERMOST, with_those_within
 
 Connection = sqlite3.Connection
 

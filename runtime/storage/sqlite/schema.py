@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from actors.ports import PortFailed
-from runtime.storage.sqlite.effects import SCHEMA as EFFECTS
-from runtime.storage.sqlite.memory import SCHEMA as MEMORY
-from runtime.storage.sqlite.tables import SCHEMA as RUNS
+from runtime.storage.sqlite.effect_store import SCHEMA as EFFECTS
+from runtime.storage.sqlite.memory_store import SCHEMA as MEMORY
+from runtime.storage.sqlite.statements import SCHEMA as RUNS
 
 TABLES = (RUNS, MEMORY, EFFECTS)
 """Of the newest version. Each store keeps the text of its own."""

@@ -9,7 +9,7 @@ from runtime.crawl.http_client import Client
 from runtime.crawl.pages import Pages
 from runtime.storage.effects import Effects
 from runtime.storage.sqlite.database import Database
-from runtime.storage.sqlite.effects import SCHEMA, SqliteEffects
+from runtime.storage.sqlite.effect_store import SCHEMA, SqliteEffects
 from tests.runtime.crawl.kit import LOOPBACK, SOON, Here, make_pages, settings
 from tests.site import Site, site
 

@@ -17,10 +17,10 @@ from runtime.crawl.extract.page import extract
 from runtime.crawl.http_client import Bounds, Client
 from runtime.crawl.pages import Pages
 from runtime.processes.pool import Workers
-from runtime.processes.worker import _function
+from runtime.processes.worker_process import _function
 from runtime.resilience.budget import ResearchBudget
-from runtime.search.registry import Sources
 from runtime.search.source import SourcePorts
+from runtime.search.source_registry import Sources
 from runtime.settings import FetchSettings, ResearchSettings, Settings, StorageSettings
 from runtime.storage.effects import Effects
 from tests.fakes import Knows

@@ -15,7 +15,7 @@ from runtime.crawl.pages import Pages
 from runtime.settings import FetchSettings
 from runtime.storage.effects import Effects
 from runtime.storage.sqlite.database import Database
-from runtime.storage.sqlite.effects import SCHEMA, SqliteEffects
+from runtime.storage.sqlite.effect_store import SCHEMA, SqliteEffects
 from tests.clock import settle
 from tests.patience import HANGS_SECONDS
 from tests.runtime.crawl.kit import SOON, Heard, Here, budget, make_pages, read, settings

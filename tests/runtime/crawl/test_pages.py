@@ -19,7 +19,7 @@ from runtime.resilience.budget import ResearchBudget
 from runtime.settings import FetchSettings
 from runtime.storage.effects import Effects
 from runtime.storage.sqlite.database import Database
-from runtime.storage.sqlite.effects import SCHEMA, SqliteEffects
+from runtime.storage.sqlite.effect_store import SCHEMA, SqliteEffects
 from tests.clock import hurried
 from tests.runtime.crawl.kit import SOON, Here, Noted, make_pages, read, settings
 from tests.runtime.knowledge.kit import VPN, library

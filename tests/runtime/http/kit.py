@@ -14,7 +14,7 @@ import msgspec
 from actors.ports import Completion, Model, ModelRequest
 from actors.workflow.outcome import Outcome, Spent
 from runtime.http.server import address, bound, listening
-from runtime.llm.models import Models
+from runtime.llm.model_choice import Models
 from runtime.node import Node, RunHandle
 from runtime.service import TicketService
 from runtime.settings import LogSettings, RunSettings, ServerSettings, Settings, StorageSettings, WorkerSettings

@@ -11,9 +11,9 @@ import pytest
 from runtime.http.openapi import document
 from runtime.http.routes import ROUTES
 from runtime.http.schemas import Feedback, FeedbackReceipt, Health, NewTicket, Problem, Receipt, RunStatus
-from runtime.messages import as_json
 from runtime.run_record import EndedRecord
 from runtime.tickets import ID
+from runtime.user_text import as_json
 from tests.runtime.http.kit import TEXT, TOKEN, Held, Interface, interface
 
 SHAPES: dict[str, type] = {

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from runtime.messages import as_json
 from runtime.run_record import join_records, make_record
 from runtime.service import make_id_of_key
+from runtime.user_text import as_json
 from tests.fakes import ANSWER
 from tests.patience import promised
 from tests.runtime.http.kit import TEXT, Held, interface, until

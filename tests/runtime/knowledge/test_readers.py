@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.knowledge.readers.document import PASSAGE_LIMIT, UNIT_LIMIT, Document, Unreadable, pieces
-from runtime.knowledge.readers.html import TAG_CHARACTERS, TAGS_LIMIT, read_html
-from runtime.knowledge.readers.markdown import read_markdown
-from runtime.knowledge.readers.plain import read_plain
+from runtime.knowledge.readers.html_reader import TAG_CHARACTERS, TAGS_LIMIT, read_html
+from runtime.knowledge.readers.markdown_reader import read_markdown
+from runtime.knowledge.readers.parsed_document import PASSAGE_LIMIT, UNIT_LIMIT, Document, Unreadable, pieces
+from runtime.knowledge.readers.plain_text_reader import read_plain
 from runtime.knowledge.readers.reader import decode, read
 
 MARKDOWN = """---

@@ -12,7 +12,7 @@ from runtime.memory.ticket_memory import TicketMemory
 from runtime.processes.pool import Workers
 from runtime.settings import MemorySettings
 from runtime.storage.sqlite.database import Database
-from runtime.storage.sqlite.memory import SCHEMA, SqliteMemory
+from runtime.storage.sqlite.memory_store import SCHEMA, SqliteMemory
 from tests.runtime.memory.kit import solved
 
 Open = Callable[..., TicketMemory]

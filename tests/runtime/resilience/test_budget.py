@@ -11,7 +11,7 @@ from actors.workflow.outcome import Spent
 from runtime.resilience.budget import BudgetExceeded, ResearchBudget
 from runtime.storage.effects import Effects, ModelAccount
 from runtime.storage.sqlite.database import Database
-from runtime.storage.sqlite.effects import SCHEMA, SqliteEffects
+from runtime.storage.sqlite.effect_store import SCHEMA, SqliteEffects
 
 
 @given(st.integers(1, 20), st.lists(st.integers(1, 5), max_size=40))

@@ -7,7 +7,7 @@ from typing import Any
 from actors.workflow.tables import Workflow
 from runtime.storage.journal import RunJournal
 from runtime.storage.sqlite.database import Database
-from runtime.storage.sqlite.runs import SqliteRuns
+from runtime.storage.sqlite.run_store import SqliteRuns
 from runtime.storage.sqlite.schema import migrate
 
 

@@ -8,10 +8,10 @@ import pytest
 
 from actors.helpdesk.workflow import HELPDESK, TicketCase
 from runtime.storage.journal import RunJournal, Ticket
+from runtime.storage.near_ids import nearest_ids
 from runtime.storage.records import Wanted
 from runtime.storage.sqlite import listing
 from runtime.storage.sqlite.database import Database
-from runtime.storage.tickets import nearest_ids
 from tests.runtime.storage.kit import database_of, open_journal
 
 

@@ -8,7 +8,7 @@ from actors.evidence.passages import SearchHits
 from runtime.knowledge.index import index_writer
 from runtime.knowledge.index.index_reader import IndexReader
 from runtime.knowledge.query.search import search
-from runtime.knowledge.readers.markdown import read_markdown
+from runtime.knowledge.readers.markdown_reader import read_markdown
 
 FILLER = "The miller of the village sells bread and flour on every market day. " * 12
 MILL = f"""# Tide mills

@@ -2,7 +2,7 @@
 
 import re
 
-from runtime.knowledge.readers.document import Document, Outline, heading
+from runtime.knowledge.readers.parsed_document import Document, Outline, heading
 
 _LINE = re.compile(r"[^\n]*\n?")
 _UNDERLINE = re.compile(r"([=\-~^\"'`#*+_])\1{2,}$")

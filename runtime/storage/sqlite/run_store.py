@@ -25,7 +25,7 @@ from runtime.storage.records import (
 )
 from runtime.storage.sqlite import listing
 from runtime.storage.sqlite.database import Database, Statement
-from runtime.storage.sqlite.tables import (
+from runtime.storage.sqlite.statements import (
     CLOSE_TICKET,
     END_RUN,
     INSERT_EVENT,

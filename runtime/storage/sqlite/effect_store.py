@@ -2,7 +2,7 @@
 
 from runtime.storage.background import Then
 from runtime.storage.sqlite.database import Database
-from runtime.storage.sqlite.tables import with_those_within
+from runtime.storage.sqlite.statements import with_those_within
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS effect (

@@ -16,12 +16,12 @@ from actors.ports import PortFailed
 from runtime.crawl.http_client import Client
 from runtime.processes.pool import Workers
 from runtime.resilience.budget import ResearchBudget
-from runtime.search.registry import RunSources, Sources
 from runtime.search.source import SourcePorts
+from runtime.search.source_registry import RunSources, Sources
 from runtime.settings import DuckduckgoSettings, FeedsSettings, FetchSettings, Settings, TavilySettings
 from runtime.storage.effects import Effects
 from runtime.storage.sqlite.database import Database
-from runtime.storage.sqlite.effects import SCHEMA, SqliteEffects
+from runtime.storage.sqlite.effect_store import SCHEMA, SqliteEffects
 from tests.fake_tavily import KEY, FakeTavily, fails, finds, hit
 from tests.fakes import Knows
 
@@ -151,7 +151,9 @@ async def test_limits_hold_for_all_researches_of_a_process(tmp_path: Path) -> No
 
 def test_the_sources_cost_nothing_before_they_are_asked() -> None:
     heavy = {"tavily", "httpx", "ddgs", "fastfeedparser", "lxml"}
-    program = f"import runtime.search.registry as r, sys; r.load_sources(); print(sorted({heavy} & {{*sys.modules}}))"
+    program = (
+        f"import runtime.search.source_registry as r, sys; r.load_sources(); print(sorted({heavy} & {{*sys.modules}}))"
+    )
 
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)  # noqa: S603
 

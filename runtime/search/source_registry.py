@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, cast
 
 from actors.evidence.sources import SearchResult
 from actors.ports import PortFailed
-from runtime.messages import display, nearest
 from runtime.search import sources
 from runtime.search.source import Found, OpenSource, Reader, Search, Source, SourcePorts
+from runtime.user_text import display, nearest
 
 if TYPE_CHECKING:
     from runtime.crawl.batch import Extractor

@@ -2,7 +2,7 @@
 
 import re
 
-from runtime.knowledge.readers.document import Document, Outline, TextUnit, fold, heading
+from runtime.knowledge.readers.parsed_document import Document, Outline, TextUnit, fold, heading
 
 _LINE = re.compile(r"[^\n]*\n?")
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*\r?$\n?", re.DOTALL | re.MULTILINE)

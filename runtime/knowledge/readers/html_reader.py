@@ -8,7 +8,7 @@ from lxml.etree import LxmlError
 from lxml.html import HtmlElement
 
 from actors.text.stop_words import word_set
-from runtime.knowledge.readers.document import Document, Outline, TextUnit, Unreadable, fold, heading
+from runtime.knowledge.readers.parsed_document import Document, Outline, TextUnit, Unreadable, fold, heading
 
 TAGS_LIMIT = 400_000
 TAG_CHARACTERS = 16_384

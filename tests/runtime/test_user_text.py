@@ -14,8 +14,8 @@ from hypothesis import strategies as some
 from runtime.cli.ticket_input import parse, read
 from runtime.config import ConfigError, load
 from runtime.config_schema import keys
-from runtime.messages import as_json, display, nearest, redact, safe, spell_out
 from runtime.service_error import ServiceError
+from runtime.user_text import as_json, display, nearest, redact, safe, spell_out
 
 TEXT = some.text(some.characters(codec=None), max_size=60)
 """Every character, lone surrogates and controls among them."""
