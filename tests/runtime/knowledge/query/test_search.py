@@ -201,3 +201,7 @@ def test_a_story_around_the_question_changes_nothing(database: str, form: str) -
     assert findings.passages[0].source == "library/printer.txt"
     unknown = form.format(story=STORY, question="How do I reset my password in MySQL?")
     assert find(database, unknown, 8).abstain == "The documents do not speak of 'MySQL'."
+
+
+def test_a_time_of_day_is_no_subject(database: str) -> None:
+    assert find(database, "The printer on the third floor is slow since 5 o'clock", 8).abstain == ""
