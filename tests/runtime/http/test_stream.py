@@ -1,7 +1,6 @@
 """Events of one ticket: all of the past, then what happens, the outcome last; a bad client harms nobody."""
 
 import asyncio
-import contextlib
 import json
 import socket
 from collections.abc import AsyncIterator
@@ -223,15 +222,19 @@ async def test_as_many_as_may_listen_all_hear_the_end(tmp_path: Path) -> None:
 
 
 async def test_the_end_of_the_server_ends_streams_without_an_outcome(tmp_path: Path) -> None:
-    async with contextlib.AsyncExitStack() as stack:
-        web = await stack.enter_async_context(interface(tmp_path, model=Held()))
+    model = Held()
+    async with interface(tmp_path, model=model) as web:
         receipt = await web.submit()
-        watching = asyncio.ensure_future(told(web, receipt["links"]["events"]))
-        waiting = asyncio.ensure_future(web.submit(id=receipt["ticket"], wait=20))
-        await until(lambda: len(web.desk._waiting) == 2)
-        web.desk.close()
+        await model.asked.wait()
+        async with web.client.get(receipt["links"]["events"]) as response:
+            events = blocks(response)
+            names = [(await anext(events))[0] for _ in range(4)]
+            waiting = asyncio.ensure_future(web.submit(id=receipt["ticket"], wait=20))
+            await until(lambda: len(web.desk._waiting) == 2)
+            web.desk.close()
+            names += [name async for name, _ in events]
 
-        assert [name for name, _ in await watching][-1] == "handoff"
+        assert names == ["began", "handoff", "handoff", "handoff"]
         assert (await waiting)["status"] == "running"
 
 
