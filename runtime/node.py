@@ -5,8 +5,6 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-import structlog
-
 import runtime.logs  # first: it keeps structlog from loading rich
 from actors.ports import Knowledge, PortFailed, Tickets
 from actors.reporting.report import Report
@@ -42,8 +40,6 @@ if TYPE_CHECKING:
     from runtime.knowledge.index.indexing import IndexProgress, IndexReport
 
 __all__ = ["Busy", "Handle", "NoReport", "Node", "RunHandle", "Ticket"]
-
-log = structlog.get_logger()
 
 
 class NoReport(PortFailed):

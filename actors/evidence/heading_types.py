@@ -36,7 +36,6 @@ _VERSUS = re.compile(
     re.IGNORECASE,
 )
 _GLOSSARY = re.compile(r"\bglossary\b|术语|용어", re.IGNORECASE)
-_ARGUMENTS = re.compile(r"[(\[{<].*$")
 _ENTRY = re.compile(r"[\[\]{}<>|=;()]|^--?\w|\w_\w|->|^[a-z][\w-]*$|^[A-Z][A-Z/]+(?: [A-Z/]{2,})*$")
 _GENERIC = re.compile(
     r"^(?:[\d.]+\s*)?(?:"
@@ -70,11 +69,6 @@ def nearest(passage: Passage) -> str:
 def is_entry(heading: str) -> bool:
     """Whether it is the name of a parameter, column, function or command: what stands under it speaks of that alone."""
     return bool(_ENTRY.search(leaf(heading)) or _GLOSSARY.search(heading))
-
-
-def named_by(heading: str) -> str:
-    """The name that an entry explains, without its type or arguments."""
-    return _ARGUMENTS.sub("", leaf(heading)).rstrip()
 
 
 def quadrant(heading: str) -> str:

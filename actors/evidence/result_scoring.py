@@ -93,7 +93,7 @@ def reasons(result: SearchResult) -> tuple[str, ...]:
     return (f"found by {result.source}", *score(msgspec.structs.replace(result, quality=0.0), result.query).why)
 
 
-def reading_order(results: Iterable[SearchResult], wanted: int, *, hosts: int = HOSTS) -> tuple[SearchResult, ...]:
+def reading_order(results: Iterable[SearchResult], wanted: int) -> tuple[SearchResult, ...]:
     """
     The best first, but with several hosts among the first `wanted`, as far as there are good results of others.
 
@@ -101,7 +101,7 @@ def reading_order(results: Iterable[SearchResult], wanted: int, *, hosts: int = 
     """
     ranked = sorted(results, key=lambda each: (each.source != "urls", -each.quality))
     chosen, others = ranked[:wanted], ranked[wanted:]
-    while len({host_of(each.url) for each in chosen}) < min(hosts, wanted):
+    while len({host_of(each.url) for each in chosen}) < min(HOSTS, wanted):
         known = [host_of(each.url) for each in chosen]
         spare = next(
             (n for n in range(len(chosen) - 1, -1, -1) if chosen[n].source != "urls" and known.count(known[n]) > 1),

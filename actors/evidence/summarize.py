@@ -39,12 +39,9 @@ def essential(text: str, question: str, limit: int = PAGE_CHARACTERS) -> str:
     return "\n\n".join(parts[n].of(text) for n in sorted(kept)) or cut_at_paragraph(text, limit)
 
 
-def summary(text: str, question: str = "") -> str:
-    """What a text says first, or first on the question: less than 200 characters of plain text."""
-    for said in key_points(text, question, 1) if question else ():
-        return shorten(said, SUMMARY_CHARACTERS)
-    first = next(_prose_sentences(text), "")
-    return shorten(first, SUMMARY_CHARACTERS)
+def summary(text: str) -> str:
+    """What a text says first: less than 200 characters of plain text."""
+    return shorten(next(_prose_sentences(text), ""), SUMMARY_CHARACTERS)
 
 
 def key_points(text: str, question: str = "", most: int = KEY_POINTS) -> tuple[str, ...]:

@@ -1,6 +1,5 @@
 """What could be quoted on a question, and what of it is worth it. Pure and deterministic."""
 
-import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
@@ -26,7 +25,6 @@ IN_LEAF, IN_PATH, HEADED, FOUND, PAGE = 0.5, 0.2, 1.0, 0.4, 0.2
 question, the score of the search, and that of the page."""
 UNQUOTED = 0.5
 """What a paragraph counts that the search did not single out, beside one that it did."""
-_WHAT = re.compile(r"^(?:what (?:is|are|does)\b|explain\b|define\b|什么是|.{1,40}是什么)", re.IGNORECASE)
 
 
 class Quote(NamedTuple):

@@ -91,11 +91,6 @@ def _marks(numbers: Sequence[int]) -> str:
     return f"source {', '.join(map(str, numbers))}"
 
 
-def years(text: str) -> list[int]:
-    """The years that a sentence names as years, each once."""
-    return list(dict.fromkeys(year for year, _ in _find_years(text)))
-
-
 def _find_years(text: str) -> Iterator[tuple[int, int]]:
     """Each year with the place where it stands."""
     for match in _YEAR.finditer(text):

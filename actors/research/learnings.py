@@ -72,10 +72,10 @@ def borne_out(claim: Claim, passages: Sequence[Passage], shown: Shown) -> bool:
     )
 
 
-def quote_best(passages: Sequence[Passage], most: int = 3) -> tuple[Claim, ...]:
+def quote_best(passages: Sequence[Passage]) -> tuple[Claim, ...]:
     """The best slices as claims: what can be said when no model of any kind answers."""
     slices = [(place.score, -number, number, place.of(p)) for number, p in enumerate(passages, 1) for place in p.quotes]
-    return tuple(Claim(text, number, text) for _, _, number, text in sorted(slices, reverse=True)[:most])
+    return tuple(Claim(text, number, text) for _, _, number, text in sorted(slices, reverse=True)[:3])
 
 
 def same(one: str, other: str) -> bool:

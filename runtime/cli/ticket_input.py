@@ -26,7 +26,7 @@ class Read(NamedTuple):
     ticket: Ticket
 
 
-def read_all(words: list[str], kilobytes: int, stdin: BinaryIO | None = None) -> list[Read]:
+def read_all(words: list[str], kilobytes: int) -> list[Read]:
     """
     The tickets that the words on the command line mean: one for each file, or one in all.
 
@@ -38,7 +38,7 @@ def read_all(words: list[str], kilobytes: int, stdin: BinaryIO | None = None) ->
         _refuse_twice(tickets)
         return tickets
     place = words[0] if len(words) == 1 and _path(words[0]) is not None else ""
-    return [Read(place, read(words, kilobytes, stdin))]
+    return [Read(place, read(words, kilobytes))]
 
 
 def _are_files(words: list[str]) -> bool:

@@ -10,9 +10,8 @@ from actors.reporting.report import Chart
 
 WIDTH = 560.0
 ROW = 22.0
-SIZE = 12.0
 LETTER = 6.6
-"""About the width of a letter of SIZE; a wide one counts twice."""
+"""About the width of a letter of 12 points; a wide one counts twice."""
 LABELS_LEAST, LABELS_MOST = 70.0, 240.0
 """What is left of bars for their labels."""
 RADIUS = 70.0

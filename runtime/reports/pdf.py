@@ -26,9 +26,7 @@ from actors.text.truncate import shorten
 from runtime.reports.figure import Bar, Dot, Shape, Text, Wedge, figure
 from runtime.reports.fonts import Fonts
 
-INK, FAINT, RULE, SOFT, WARNING, LINK = map(
-    HexColor, ("#1d2126", "#5d6670", "#c9ced4", "#f1f3f5", "#8a4b00", "#1a5fa8")
-)
+INK, FAINT, RULE, SOFT, WARNING = map(HexColor, ("#1d2126", "#5d6670", "#c9ced4", "#f1f3f5", "#8a4b00"))
 HEAD_CHARACTERS = 200
 CODE_CHARACTERS = 84
 """Longer lines of code are broken, with a mark."""

@@ -48,10 +48,6 @@ def is_kept_as(folder: Path, name: str, project_id: str) -> bool:
     return whose == project_id or (whose is None and backups.exist(folder, name))
 
 
-def state_file(folder: Path, project_id: str) -> Path:
-    return folder / f"{name_in(folder, project_id)}.md"
-
-
 def _whose(path: Path) -> str | None:
     """The id of the project that a state file is of, edited or not; nothing when it is none."""
     try:

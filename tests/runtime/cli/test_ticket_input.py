@@ -22,7 +22,7 @@ def file(folder: Path, name: str, content: str | bytes) -> list[str]:
 
 def refusal(words: list[str], stdin: bytes = b"", *, several: bool = False) -> str:
     with pytest.raises(ServiceError) as caught:
-        (read_all if several else read)(words, KILOBYTES, io.BytesIO(stdin))
+        read_all(words, KILOBYTES) if several else read(words, KILOBYTES, io.BytesIO(stdin))
     assert EXITS[caught.value.kind] is Exit.BAD_INPUT
     sentence = str(caught.value)
     assert "\n" not in sentence

@@ -18,7 +18,7 @@ from runtime.memory import model_file, training
 from runtime.memory.ticket_memory import Ticket as Remembered
 from runtime.node import Node
 from runtime.settings import DAY, MemorySettings, Settings, StorageSettings
-from runtime.state_files.file_names import state_file
+from runtime.state_files.file_names import name_in
 from runtime.storage.effects import Effects
 from runtime.storage.journal import Ticket
 from runtime.storage.sqlite.compaction import compact, give_back, size
@@ -354,7 +354,7 @@ def test_what_a_person_put_there_under_the_name_of_a_ticket_stays(tmp_path: Path
     saved_project = a_project(a_case(ticket_id="README"))
     save(str(tmp_path), saved_project)
     save(str(tmp_path), a_project())
-    kept_elsewhere = state_file(tmp_path, "README")
+    kept_elsewhere = tmp_path / f"{name_in(tmp_path, 'README')}.md"
 
     assert forget_files(tmp_path, ["README", "T-1"]) > 0
 

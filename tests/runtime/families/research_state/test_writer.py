@@ -8,9 +8,13 @@ import pytest
 from runtime.families.research_state.recovery import restore_case
 from runtime.families.research_state.state_file import parse_state
 from runtime.families.research_state.writer import EDITED, save
-from runtime.state_files.file_names import name_in, state_file
+from runtime.state_files.file_names import name_in
 from tests.research import a_case
 from tests.runtime.families.research_state.kit import CREATED, a_project, files, latest_valid
+
+
+def state_file(folder: Path, project_id: str) -> Path:
+    return folder / f"{name_in(folder, project_id)}.md"
 
 
 @pytest.mark.req("PR-13", "PR-33")
