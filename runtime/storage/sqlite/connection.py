@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from runtime.storage.errors import Conflict, StorageError
-from runtime.storage.packing import pack
 from runtime.storage.private import make_database
 
 BUSY_SECONDS = 5.0
@@ -25,7 +24,6 @@ def connect(path: str | Path) -> sqlite3.Connection:
         connection.execute("PRAGMA secure_delete=ON")  # what was deleted is not to be found in the file
         _use_wal(connection)
         connection.execute("PRAGMA synchronous=FULL")
-        connection.create_function("pack", 2, pack, deterministic=True)  # so that the thread that writes does it
     except BaseException:
         connection.close()
         raise

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from runtime.storage.damage import content, seconds, text
-from runtime.storage.packing import MOST_PLAIN, MOST_PLAIN_OUTCOME, unpack
+from runtime.storage.packing import unpack
 from runtime.storage.records import RunEnding, StoredRun
 
 SCHEMA = """
@@ -59,8 +59,8 @@ INSERT INTO run (id, ticket, workflow, initial, started, boot, uptime, owner, ve
 )
 """
 """Where another process has begun a run of the ticket meanwhile, the id is NULL, which the table refuses."""
-INSERT_EVENT = f"INSERT INTO event VALUES (?, ?, ?, ?, ?, pack(?, {MOST_PLAIN}))"
-END_RUN = f"UPDATE run SET ended = ?, status = ?, ending = pack(?, {MOST_PLAIN_OUTCOME}) WHERE id = ?"
+INSERT_EVENT = "INSERT INTO event VALUES (?, ?, ?, ?, ?, ?)"
+END_RUN = "UPDATE run SET ended = ?, status = ?, ending = ? WHERE id = ?"
 END_TICKET = f"""
 UPDATE ticket SET status = ?1, note = iif(?2 = '', note, ?2) WHERE id = ?3 AND NOT EXISTS (
     SELECT 1 FROM run WHERE ticket = ?3 AND seq > (SELECT seq FROM run WHERE id = ?4) AND {OUTERMOST}
