@@ -228,17 +228,11 @@ def web_search(settings: Settings) -> Check:
 
 def web_pages() -> Check:
     """What reads web pages when Tavily does not."""
-    lacking = _lacking([("trafilatura", RESEARCH), ("protego", RESEARCH)])
+    lacking = [name for name in ("trafilatura", "protego") if importlib.util.find_spec(name) is None]
     if lacking:
-        names = " and ".join(name for name, _ in lacking)
-        found = f"{names} not installed, so web pages are read poorly or not at all"
+        found = f"{' and '.join(lacking)} not installed, so web pages are read poorly or not at all"
         return Check("Web pages", "warning", found, RESEARCH)
     return Check("Web pages", "ok", "read by our own crawler: trafilatura and protego are installed")
-
-
-def _lacking(wanted: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Modules that are not installed, each with how to get it."""
-    return [each for each in wanted if importlib.util.find_spec(each[0]) is None]
 
 
 def server(settings: Settings) -> Check:

@@ -1,15 +1,16 @@
 """`agents`: lists all agents of all workflows, or checks the file of one."""
 
 import argparse
-import sys
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runtime.cli import Exit
+from runtime.cli.view.printing import Line, print_result
+from runtime.service_error import ServiceError
+from runtime.user_text import pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from runtime.cli.view.result import Line
     from runtime.families.limits import AgentRecord
     from runtime.settings import Settings
 
@@ -32,14 +33,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, settings: "Settings") -> int:
-    from pathlib import Path
-
     from runtime.agent_folder import load_roster
-    from runtime.cli.view.run_display import write
     from runtime.families import FAMILIES
     from runtime.families.limits import configure_all, list_agents
-    from runtime.service_error import ServiceError
-    from runtime.user_text import as_json
 
     if arguments.action and not arguments.file:
         raise ServiceError("agents check needs the Markdown file of an agent, such as agents/printing.md.")
@@ -48,17 +44,11 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     found = list_agents(configure_all(FAMILIES, settings, roster).values(), roster)
     if files:
         found = [each for each in found if each.file and files[0].samefile(each.file)]
-    if arguments.json:
-        print(as_json({"agents": found}))
-    else:
-        write(_lines(found), sys.stdout)
+    print_result(_lines(found), {"agents": found}, json=arguments.json)
     return Exit.DONE
 
 
-def _lines(found: "list[AgentRecord]") -> "Iterator[Line]":
-    from runtime.cli.view.result import Line
-    from runtime.user_text import pluralize
-
+def _lines(found: "list[AgentRecord]") -> Iterator[Line]:
     workflow = None
     for each in found:
         if each.workflow != workflow:

@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runtime.cli import Exit
+from runtime.cli.view.printing import Line, print_result
 from runtime.service_error import ServiceError
+from runtime.user_text import pluralize, safe
 
 if TYPE_CHECKING:
     from runtime.settings import Settings
@@ -28,7 +30,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     from runtime.storage.errors import StorageError
     from runtime.upkeep.backup import back_up
-    from runtime.user_text import as_json, pluralize, safe
 
     to = Path(arguments.to)
     try:
@@ -36,9 +37,7 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     except (OSError, StorageError) as error:
         what = f"The backup {safe(str(to))} could not be written ({getattr(error, 'strerror', None) or error})"
         raise ServiceError(f"{what}. Nothing is left of it. Make room or name another place.", "failed") from error
-    if arguments.json:
-        said = {"made": manifest.made, "files": len(manifest.files), "bytes": manifest.size}
-        print(as_json({"to": str(to.absolute()), **said}))
-    else:
-        print(f"Kept {pluralize(len(manifest.files), 'file')}, {manifest.size / 1e6:,.1f} MB, in {safe(str(to))}.")
+    said = Line(f"Kept {pluralize(len(manifest.files), 'file')}, {manifest.size / 1e6:,.1f} MB, in {to}.")
+    value = {"to": str(to.absolute()), "made": manifest.made, "files": len(manifest.files), "bytes": manifest.size}
+    print_result([said], value, json=arguments.json)
     return Exit.DONE

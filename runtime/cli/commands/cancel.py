@@ -5,7 +5,9 @@ import sys
 from typing import TYPE_CHECKING
 
 from runtime.cli import Exit, utf8
+from runtime.cli.view.printing import Line, print_result, write
 from runtime.service_error import ServiceError
+from runtime.user_text import safe, spell_out
 
 if TYPE_CHECKING:
     from runtime.node import Node
@@ -28,11 +30,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     import msgspec
 
-    from runtime.cli.view.result import Line
-    from runtime.cli.view.run_display import write
     from runtime.cli.view.ticket_lines import question
     from runtime.service import open_service
-    from runtime.user_text import as_json
 
     async with open_service(settings) as service:
         stored = await service.find(arguments.id)
@@ -40,11 +39,8 @@ async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
             write([question(await service.describe(stored))], sys.stdout)
             sys.stdout.flush()
         sentence = await _end(service.node, stored, settings, now=arguments.now, wait=not arguments.no_wait)
-        if arguments.json:
-            now = await service.describe(await service.node.journal.run(stored.id))
-            print(as_json({**msgspec.to_builtins(now), "said": sentence}))
-        else:
-            write([Line(sentence)], sys.stdout)
+        now = await service.describe(await service.node.journal.run(stored.id))
+        print_result([Line(sentence)], {**msgspec.to_builtins(now), "said": sentence}, json=arguments.json)
     return Exit.DONE
 
 
@@ -55,8 +51,6 @@ async def _end(node: "Node", stored: "StoredRun", settings: "Settings", *, now: 
     :raises ServiceError: it has not ended within its time.
     """
     import asyncio
-
-    from runtime.user_text import safe, spell_out
 
     name = safe(f"{stored.id} of the ticket {stored.ticket}")
     for _ in range(1 + now):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from runtime import program
 from runtime.cli import Exit
+from runtime.cli.view.printing import Line, write
 
 if TYPE_CHECKING:
     from runtime.service import TicketService
@@ -47,8 +48,6 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:  # noqa: AR
 
 async def _demo(settings: "Settings") -> None:
     from runtime import families
-    from runtime.cli.view.result import Line
-    from runtime.cli.view.run_display import write
     from runtime.service import open_service
     from runtime.tickets import RESEARCH, Ticket
 

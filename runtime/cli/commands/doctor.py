@@ -2,16 +2,14 @@
 
 import argparse
 import os
-import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from runtime.cli import Exit
+from runtime.cli.view.printing import Line, print_result
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from runtime.cli.diagnostics import Check
-    from runtime.cli.view.result import Line
     from runtime.settings import Settings
 
 SUMMARY = "show what is configured, reachable and missing"
@@ -31,22 +29,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     from runtime.cli.diagnostics import checks
-    from runtime.cli.view.run_display import write
     from runtime.config import find
-    from runtime.user_text import as_json
 
     found = checks(settings, find(arguments.config, os.environ), reach=arguments.reach)
     healthy = all(check.state != "problem" for check in found)
-    if arguments.json:
-        print(as_json({"healthy": healthy, "checks": found}))
-    else:
-        write(_lines(found), sys.stdout)
+    print_result(_lines(found), {"healthy": healthy, "checks": found}, json=arguments.json)
     return Exit.DONE if healthy else Exit.FAILED
 
 
-def _lines(found: "list[Check]") -> "Iterator[Line]":
-    from runtime.cli.view.result import Line
-
+def _lines(found: "list[Check]") -> Iterator[Line]:
     width = max(len(check.name) for check in found)
     for check in found:
         mark, style = MARKS[check.state]

@@ -1,10 +1,11 @@
 """`feedback`: a person says whether a resolution was right; memory never repeats one that was wrong."""
 
 import argparse
-import sys
 from typing import TYPE_CHECKING
 
 from runtime.cli import Exit, utf8
+from runtime.cli.view.printing import Line, print_result
+from runtime.user_text import pluralize
 
 if TYPE_CHECKING:
     from runtime.settings import Settings
@@ -28,20 +29,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     import msgspec
 
-    from runtime.cli.view.result import Line
-    from runtime.cli.view.run_display import write
     from runtime.cli.view.ticket_lines import question
     from runtime.service import open_service
-    from runtime.user_text import as_json, pluralize, safe
 
     async with open_service(settings) as service:
         asked = await service.find(arguments.id)
         stored, ticket, count = await service.feedback(asked, right=arguments.right)
         record = await service.describe(stored)
-    if arguments.json:
-        print(as_json({**msgspec.to_builtins(record), "ticket": ticket, "right": arguments.right, "answers": count}))
-        return Exit.DONE
     said, then = ("right", RIGHT) if arguments.right else ("wrong", WRONG)
-    noted = f"Noted as {said}: {pluralize(count, 'remembered answer')} of {safe(ticket)}."
-    write([Line(noted), question(record), Line(then)], sys.stdout)
+    noted = f"Noted as {said}: {pluralize(count, 'remembered answer')} of {ticket}."
+    value = {**msgspec.to_builtins(record), "ticket": ticket, "right": arguments.right, "answers": count}
+    print_result([Line(noted), question(record), Line(then)], value, json=arguments.json)
     return Exit.DONE

@@ -2,16 +2,16 @@
 
 import argparse
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runtime.cli import Exit
+from runtime.cli.view.printing import Line, print_result
 from runtime.service_error import ServiceError
+from runtime.user_text import pluralize, safe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from runtime.cli.view.result import Line
     from runtime.knowledge.index.indexing import IndexReport
     from runtime.settings import Settings
 
@@ -31,22 +31,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     import asyncio
 
-    from runtime.cli.view.run_display import write
-    from runtime.user_text import as_json
-
     folders = _folders(arguments.folders or list(settings.knowledge.folders))
     report = asyncio.run(_index(folders, settings))
-    if arguments.json:
-        print(as_json(report))
-    else:
-        write(_lines(report), sys.stdout)
+    print_result(_lines(report), report, json=arguments.json)
     return Exit.DONE if report.files else Exit.NOT_FOUND
 
 
 def _folders(named: list[str]) -> list[Path]:
     """The folders to read, or a sentence about the first that is none."""
-    from runtime.user_text import safe
-
     if not named:
         raise ServiceError("Which folders? Name them, or set [knowledge] folders in config.toml.")
     for name in named:
@@ -73,10 +65,7 @@ async def _index(folders: list[Path], settings: "Settings") -> "IndexReport":
         workers.close()
 
 
-def _lines(report: "IndexReport") -> "Iterator[Line]":
-    from runtime.cli.view.result import Line
-    from runtime.user_text import pluralize
-
+def _lines(report: "IndexReport") -> Iterator[Line]:
     if not report.files:
         forgotten = f" What it held is forgotten ({pluralize(report.removed, 'document')})." if report.removed else ""
         yield Line(f"There is no Markdown, text or HTML in it.{forgotten}", "poor")

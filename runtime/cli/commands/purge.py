@@ -2,17 +2,18 @@
 
 import argparse
 import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runtime.cli import Exit, utf8
+from runtime.cli.view.printing import Line, print_result, write
 from runtime.program import command
 from runtime.service_error import ServiceError
+from runtime.user_text import display, pluralize, safe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from runtime.cli.view.result import Line
     from runtime.settings import Settings
     from runtime.storage.sqlite.compaction import Compacted
     from runtime.storage.sqlite.purging import Connection, Found
@@ -69,7 +70,6 @@ def _check_one_choice(arguments: argparse.Namespace) -> None:
 def _read_age(age: str) -> float:
     """An age in seconds."""
     from runtime.times import DAY, parse_age
-    from runtime.user_text import display
 
     seconds = parse_age(age) or 0.0
     if not 0.0 < seconds <= MOST_DAYS * DAY or age.strip()[-1].lower() in "sm":
@@ -78,12 +78,10 @@ def _read_age(age: str) -> float:
 
 
 def _purge(arguments: argparse.Namespace, folder: Path, age: float | None, settings: "Settings") -> int:
-    from runtime.cli.view.run_display import write
     from runtime.storage.private import OWNERS
     from runtime.storage.sqlite.compaction import compact
     from runtime.storage.sqlite.purging import describe, open_database
     from runtime.upkeep.purge import purge
-    from runtime.user_text import as_json
 
     judged = age is None
     with open_database(folder) as db:
@@ -91,7 +89,7 @@ def _purge(arguments: argparse.Namespace, folder: Path, age: float | None, setti
     going = [each.ticket for each in found if not each.running]
     running = [each.ticket for each in found if each.running]
     if arguments.dry_run or not going:
-        print(as_json({"tickets": found})) if arguments.json else write(_plan(found), sys.stdout)
+        print_result(_plan(found), {"tickets": found}, json=arguments.json)
         return Exit.FAILED if running else Exit.DONE
     if not arguments.yes:
         _ask(found)
@@ -100,19 +98,13 @@ def _purge(arguments: argparse.Namespace, folder: Path, age: float | None, setti
     space = compact(folder, folder / OWNERS)
     if purged.remembered:
         _learn_again(settings)
-    if arguments.json:
-        print(as_json({"purged": purged, "space": space}))
-    else:
-        write(_lines(purged, space), sys.stdout)
+    print_result(_lines(purged, space), {"purged": purged, "space": space}, json=arguments.json)
     return Exit.FAILED if purged.running else Exit.DONE
 
 
 def _chosen(arguments: argparse.Namespace, db: "Connection", age: float | None) -> list[str]:
     """The tickets that are meant."""
-    import time
-
     from runtime.storage.sqlite.purging import find, of_requester, older_than
-    from runtime.user_text import display
 
     if age is not None:
         return older_than(db, time.time() - age)
@@ -132,9 +124,6 @@ def _chosen(arguments: argparse.Namespace, db: "Connection", age: float | None) 
 
 def _ask(found: "list[Found]") -> None:
     """Let a person confirm."""
-    from runtime.cli.view.run_display import write
-    from runtime.user_text import pluralize
-
     count = pluralize(sum(not each.running for each in found), "ticket")
     if not sys.stdin.isatty():
         raise ServiceError(f"{count} would go for good; say so with --yes, or see which with --dry-run.", "failed")
@@ -158,22 +147,16 @@ def _learn_again(settings: "Settings") -> None:
 
 
 def _compact(arguments: argparse.Namespace, folder: Path) -> int:
-    from runtime.cli.view.run_display import write
     from runtime.storage.private import OWNERS
     from runtime.storage.sqlite.compaction import compact
-    from runtime.user_text import as_json
 
     space = compact(folder, folder / OWNERS)
-    print(as_json({"space": space})) if arguments.json else write(_room(space), sys.stdout)
+    print_result(_room(space), {"space": space}, json=arguments.json)
     return Exit.DONE
 
 
-def _plan(found: "list[Found]") -> "Iterator[Line]":
-    import time
-
-    from runtime.cli.view.result import Line
+def _plan(found: "list[Found]") -> Iterator[Line]:
     from runtime.cli.view.ticket_lines import question
-    from runtime.user_text import pluralize, safe
 
     going = [each for each in found if not each.running]
     runs, answers = sum(each.runs for each in going), sum(each.remembered for each in going)
@@ -192,10 +175,7 @@ def _plan(found: "list[Found]") -> "Iterator[Line]":
     yield from _name_running([each.ticket for each in found if each.running])
 
 
-def _name_running(running: list[str]) -> "Iterator[Line]":
-    from runtime.cli.view.result import Line
-    from runtime.user_text import safe
-
+def _name_running(running: list[str]) -> Iterator[Line]:
     for ticket in running[:SHOWN]:
         name = safe(ticket)
         yield Line(f"{name} is being worked on: {command(f'cancel {name}')} first, then purge it.", "poor")
@@ -203,10 +183,7 @@ def _name_running(running: list[str]) -> "Iterator[Line]":
         yield Line(f"and {len(running) - SHOWN:,} more are being worked on", "poor")
 
 
-def _lines(purged: "Purged", space: "Compacted") -> "Iterator[Line]":
-    from runtime.cli.view.result import Line
-    from runtime.user_text import pluralize
-
+def _lines(purged: "Purged", space: "Compacted") -> Iterator[Line]:
     yield Line(f"{pluralize(len(purged.tickets), 'ticket')} let go", "good")
     for name, count in (
         ("runs", purged.runs),
@@ -219,9 +196,7 @@ def _lines(purged: "Purged", space: "Compacted") -> "Iterator[Line]":
     yield from _name_running(purged.running)
 
 
-def _room(space: "Compacted") -> "Iterator[Line]":
-    from runtime.cli.view.result import Line
-
+def _room(space: "Compacted") -> Iterator[Line]:
     yield Line(
         f"The database has {space.after / 1e6:,.1f} MB now, {max(0, space.before - space.after) / 1e6:,.1f} MB less."
     )

@@ -1,16 +1,17 @@
 """`report`: prints the report of a research, or writes it to a file."""
 
 import argparse
+import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runtime.cli import Exit, utf8
 from runtime.program import command
 from runtime.service_error import ServiceError
+from runtime.user_text import as_json, display, safe
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from actors.reporting.report import Report
     from runtime.settings import Settings
 
@@ -29,13 +30,12 @@ async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     from actors.reporting.markdown import render_markdown
     from runtime.cli.view.terminal_markdown import show
     from runtime.service import open_service
-    from runtime.user_text import as_json
 
     out = None if arguments.out is None else destination(arguments.out)
     async with open_service(settings) as service:
         report = await service.report(arguments.id)
     if out is not None:
-        write(report, out)
+        write_report(report, out)
     if arguments.json:
         print(as_json(report))
     elif out is None:
@@ -43,17 +43,13 @@ async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     return Exit.DONE
 
 
-def destination(name: str) -> "Path":
+def destination(name: str) -> Path:
     """
     The file that a report is written to, looked at before there is one.
 
     :raises ServiceError: it cannot be written there.
     """
-    import os
-    from pathlib import Path
-
     from runtime.reports import formats, missing
-    from runtime.user_text import display, safe
 
     path = Path(name)
     said, suffix, folder = safe(name), path.suffix.lower(), path.parent
@@ -75,10 +71,9 @@ def destination(name: str) -> "Path":
     return path
 
 
-def write(report: "Report", out: "Path") -> None:
+def write_report(report: "Report", out: Path) -> None:
     """Write a report and say so."""
     from runtime.reports import write
-    from runtime.user_text import safe
 
     try:
         write(report, out)

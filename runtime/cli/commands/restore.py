@@ -5,8 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runtime.cli import Exit
+from runtime.cli.view.printing import Line, print_result
 from runtime.program import command
 from runtime.service_error import ServiceError
+from runtime.user_text import pluralize, safe
 
 if TYPE_CHECKING:
     from runtime.settings import Settings
@@ -27,7 +29,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     from runtime.storage.private import OWNERS
     from runtime.upkeep.restore import restore
-    from runtime.user_text import as_json, pluralize, safe
 
     folder = Path(settings.storage.folder)
     try:
@@ -36,11 +37,10 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
         what = f"The backup could not be put into {safe(str(folder))} ({error.strerror or error})"
         raise ServiceError(f"{what}. Make room, or see to the rights, and ask again.", "failed") from error
     manifest = restored.manifest
-    if arguments.json:
-        print(as_json({"made": manifest.made, "files": len(manifest.files), "aside": restored.aside}))
-        return Exit.DONE
-    print(f"Restored {pluralize(len(manifest.files), 'file')} of {manifest.made} into {safe(str(folder))}.")
+    said = [Line(f"Restored {pluralize(len(manifest.files), 'file')} of {manifest.made} into {folder}.")]
     if restored.aside:
-        print(f"What was there is in {safe(restored.aside)}: a purge does not reach it, so delete it in time.")
-    print(f"{command('resume')}, or the daemon, goes on with tickets that were not over.")
+        said.append(Line(f"What was there is in {restored.aside}: a purge does not reach it, so delete it in time."))
+    said.append(Line(f"{command('resume')}, or the daemon, goes on with tickets that were not over."))
+    value = {"made": manifest.made, "files": len(manifest.files), "aside": restored.aside}
+    print_result(said, value, json=arguments.json)
     return Exit.DONE

@@ -4,6 +4,9 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from runtime.cli.view.printing import Line, write
+from runtime.user_text import as_json, safe, spell_out
+
 if TYPE_CHECKING:
     from actors.workflow.outcome import Outcome
     from runtime.cli.view.plain_lines import View
@@ -24,7 +27,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     from runtime.cli.view.result import exit_status, worst
-    from runtime.user_text import as_json
 
     ended = await _resume(settings)
     if arguments.json:
@@ -65,7 +67,6 @@ async def _watch(handle: "RunHandle", view: "View") -> "Outcome":
     import contextlib
 
     from runtime.cli.view.run_display import GONE
-    from runtime.user_text import spell_out
 
     with contextlib.suppress(*GONE):
         view.note(f"Ticket {handle.ticket}: run {handle.run} goes on")
@@ -81,11 +82,8 @@ def _cancel(handles: "list[RunHandle]") -> None:
 
 
 def _show(ended: "Ended") -> None:
-    from runtime.cli.view.result import Line
-    from runtime.cli.view.run_display import write
     from runtime.cli.view.terminal_markdown import show_end
     from runtime.cli.view.ticket_lines import question
-    from runtime.user_text import safe
 
     title = Line(f"=== Ticket {safe(ended.outcome.ticket)}", "strong")
     write([title, question(ended.asked), Line("")], sys.stdout)

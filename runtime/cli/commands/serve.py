@@ -3,6 +3,10 @@
 import argparse
 from typing import TYPE_CHECKING
 
+from runtime.cli import Exit
+from runtime.service_error import ServiceError
+from runtime.user_text import display
+
 if TYPE_CHECKING:
     from runtime.settings import Settings
 
@@ -33,7 +37,6 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
 
     import structlog
 
-    from runtime.cli import Exit
     from runtime.families import FAMILIES
     from runtime.http.server import bound, serve
     from runtime.kubernetes import service_variables
@@ -53,8 +56,6 @@ def _chosen(arguments: argparse.Namespace, settings: "Settings") -> "Settings":
     import msgspec
 
     from runtime.config import TOKEN_CHARACTERS, is_loopback
-    from runtime.service_error import ServiceError
-    from runtime.user_text import display
 
     given = {name: getattr(arguments, name) for name in ("host", "port")}
     server = msgspec.structs.replace(settings.server, **{k: v for k, v in given.items() if v is not None})

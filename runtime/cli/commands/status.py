@@ -2,16 +2,17 @@
 
 import argparse
 import sys
+import time
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from runtime.cli import Exit, utf8
+from runtime.cli.view.printing import Line, print_result, width, write
 from runtime.program import command
 from runtime.service_error import ServiceError
+from runtime.user_text import as_json, display, safe, spell_out
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from runtime.cli.view.result import Line
     from runtime.run_record import Ended, Record
     from runtime.settings import Settings
     from runtime.storage.journal import RunJournal, StoredRun
@@ -54,11 +55,8 @@ async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
 
 
 def _make_filter(arguments: argparse.Namespace) -> "Wanted":
-    import time
-
     from runtime.storage.records import Wanted
     from runtime.times import since
-    from runtime.user_text import display
 
     count = 20 if arguments.limit is None else arguments.limit
     if not 1 <= count <= MOST_LISTED:
@@ -73,9 +71,7 @@ def _make_filter(arguments: argparse.Namespace) -> "Wanted":
 
 
 async def _list(wanted: "Wanted", settings: "Settings", *, as_object: bool) -> int:
-    from runtime.cli.view.run_display import write
     from runtime.service import open_service
-    from runtime.user_text import as_json
 
     async with open_service(settings) as service:
         found = await service.node.journal.store.search(wanted)
@@ -83,21 +79,14 @@ async def _list(wanted: "Wanted", settings: "Settings", *, as_object: bool) -> i
             (await service.describe(run, asked), await _progress(service.node.journal, run))
             for run, asked in found.runs
         ]
-    if as_object:
-        print(as_json({"runs": [_row(record, progress) for record, progress in rows]}))
-    else:
-        write(_table(rows, wanted, stopped=found.stopped), sys.stdout)
+    value = {"runs": [_row(record, progress) for record, progress in rows]}
+    print_result(_table(rows, wanted, stopped=found.stopped), value, json=as_object)
     return Exit.DONE
 
 
 async def _one(arguments: argparse.Namespace, settings: "Settings") -> int:
-    import time
-
-    from runtime.cli.view.result import Line
-    from runtime.cli.view.run_display import write
     from runtime.cli.view.ticket_lines import head
     from runtime.service import open_service
-    from runtime.user_text import as_json
 
     async with open_service(settings) as service:
         stored, journal = await service.find(arguments.id), service.node.journal
@@ -106,16 +95,14 @@ async def _one(arguments: argparse.Namespace, settings: "Settings") -> int:
         if arguments.json:
             handoffs = outcome.handoffs if outcome else (await journal.fold(stored)).handoffs
             print(as_json({**_row(record, progress), "note": asked.note, "handoffs": handoffs, "outcome": outcome}))
+            return Exit.DONE
+        shown: Iterable[Line]
+        if outcome is None:
+            shown = await _going(journal, stored, record, progress, verbose=arguments.verbose)
         else:
-            judgement = await service.judgement(stored) if outcome is not None else ""
-            shown = (
-                await _going(journal, stored, record, progress, verbose=arguments.verbose)
-                if outcome is None
-                else _describe_end(
-                    (await service.conclude(outcome))._replace(judgement=judgement), verbose=arguments.verbose
-                )
-            )
-            write([*head(record, time.time(), asked.note), Line(""), *shown], sys.stdout)
+            ended = (await service.conclude(outcome))._replace(judgement=await service.judgement(stored))
+            shown = _describe_end(ended, verbose=arguments.verbose)
+        write([*head(record, time.time(), asked.note), Line(""), *shown], sys.stdout)
     return Exit.DONE
 
 
@@ -142,9 +129,8 @@ async def _progress(journal: "RunJournal", stored: "StoredRun") -> dict[str, Any
     return {"stage": str(where.state), "round": deepest.number, "rounds": deepest.of} if deepest else {}
 
 
-def _describe_end(ended: "Ended", *, verbose: bool) -> "Iterator[Line]":
-    from runtime.cli.view.result import Line, lines
-    from runtime.user_text import safe
+def _describe_end(ended: "Ended", *, verbose: bool) -> Iterator[Line]:
+    from runtime.cli.view.result import lines
 
     yield from lines(ended.outcome, ended.report, ended.judgement, verbose=verbose, named=False)
     if ended.report is not None:
@@ -153,9 +139,8 @@ def _describe_end(ended: "Ended", *, verbose: bool) -> "Iterator[Line]":
 
 async def _going(
     journal: "RunJournal", stored: "StoredRun", record: "Record", progress: dict[str, Any], *, verbose: bool
-) -> "list[Line]":
-    from runtime.cli.view.result import Line, handoffs
-    from runtime.user_text import spell_out
+) -> list[Line]:
+    from runtime.cli.view.result import handoffs
 
     where = await journal.fold(stored)
     going = [
@@ -167,20 +152,16 @@ async def _going(
     return going
 
 
-def _table(rows: "list[tuple[Record, dict[str, Any]]]", wanted: "Wanted", *, stopped: bool) -> "Iterator[Line]":
-    import time
-
+def _table(rows: "list[tuple[Record, dict[str, Any]]]", wanted: "Wanted", *, stopped: bool) -> Iterator[Line]:
     import msgspec
 
-    from runtime.cli.view.result import Line
-    from runtime.cli.view.run_display import width
     from runtime.cli.view.ticket_lines import table
     from runtime.storage.records import Wanted
     from runtime.storage.sqlite.listing import MOST_LOOKED_THROUGH
 
     if rows:
-        display = [(each, _stage(progress) if each.ended is None else "") for each, progress in rows]
-        yield from table(display, time.time(), width(sys.stdout))
+        shown = [(each, _stage(progress) if each.ended is None else "") for each, progress in rows]
+        yield from table(shown, time.time(), width(sys.stdout))
     elif msgspec.structs.replace(wanted, count=0) == Wanted(count=0):
         yield Line(f"No tickets yet: {command('submit TEXT')} runs one.")
     else:

@@ -2,19 +2,20 @@
 
 import argparse
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runtime.cli import utf8
+from runtime.cli.commands.report import destination, write_report
+from runtime.cli.view.printing import Line, write
 from runtime.program import command
 from runtime.search.sources import names
 from runtime.service_error import ServiceError
+from runtime.user_text import as_json, safe
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from actors.reporting.report import Report
     from runtime.cli.several import Tell
-    from runtime.cli.view.result import Line
     from runtime.run_record import Ended
     from runtime.settings import Settings
     from runtime.tickets import Ticket
@@ -82,7 +83,7 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     from runtime.cli.view.result import worst
 
     workflow, given = _order(arguments)
-    out = _destination(arguments)
+    out = None if arguments.out is None else destination(arguments.out)
     read = read_all(arguments.ticket, settings.run.ticket_kilobytes)
     if len(read) > 1:
         for name in OF_ONE:
@@ -93,14 +94,11 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     return worst(asyncio.run(submit_all(tickets, settings, _teller(arguments, out), quiet=arguments.quiet)))
 
 
-def _teller(arguments: argparse.Namespace, out: "Path | None") -> "Tell":
+def _teller(arguments: argparse.Namespace, out: Path | None) -> "Tell":
     """What says how a ticket ended, and of which file it was if there are several."""
 
     def tell(ended: "Ended", file: str) -> None:
-        from runtime.cli.view.result import Line
-        from runtime.cli.view.run_display import write
         from runtime.cli.view.terminal_markdown import show_end
-        from runtime.user_text import as_json
 
         if arguments.json:
             print(as_json({"file": file, **ended.as_json()} if file else ended.as_json()))
@@ -118,25 +116,20 @@ def _teller(arguments: argparse.Namespace, out: "Path | None") -> "Tell":
     return tell
 
 
-def _write(report: "Report | None", out: "Path") -> None:
-    from runtime.cli.commands.report import write
-
+def _write(report: "Report | None", out: Path) -> None:
     if report is None:
         raise ServiceError(f"{out.name} was not written: the research ended before there was a report.", "failed")
-    write(report, out)
+    write_report(report, out)
 
 
-def _question(ended: "Ended") -> "list[Line]":
+def _question(ended: "Ended") -> list[Line]:
     """Whoever got an answer is asked for a word on it: what memory may give to others rests on that."""
-    from runtime.cli.view.result import Line
     from runtime.families import writes_report
-    from runtime.user_text import safe
 
     outcome = ended.outcome
     if outcome.status not in {"resolved", "suggested"} or writes_report(outcome.workflow):
         return []
-    said = f"Did it help? {command(f'feedback {safe(outcome.ticket)} --right|--wrong')}"
-    return [Line(said, "faint")]
+    return [Line(f"Did it help? {command(f'feedback {safe(outcome.ticket)} --right|--wrong')}", "faint")]
 
 
 def _order(arguments: argparse.Namespace) -> tuple[str, dict[str, object]]:
@@ -158,21 +151,8 @@ def _order(arguments: argparse.Namespace) -> tuple[str, dict[str, object]]:
     return workflow, given
 
 
-def _destination(arguments: argparse.Namespace) -> "Path | None":
-    """Where the report is to be written: looked at before the research is begun, not after."""
-    if arguments.out is None:
-        return None
-    from runtime.cli.commands.report import destination
-
-    return destination(arguments.out)
-
-
 def _complete(
-    ticket: "Ticket",
-    arguments: argparse.Namespace,
-    workflow: str,
-    given: dict[str, object],
-    settings: "Settings",
+    ticket: "Ticket", arguments: argparse.Namespace, workflow: str, given: dict[str, object], settings: "Settings"
 ) -> "Ticket":
     """The ticket with what the options say of it."""
     import msgspec

@@ -1,16 +1,15 @@
 """`trace`: what happened on a ticket, step by step, as the journal holds it."""
 
 import argparse
-import sys
+import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from runtime.cli import Exit, utf8
+from runtime.cli.view.printing import Line, print_result
 from runtime.user_text import spell_out
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from runtime.cli.view.result import Line
     from runtime.settings import Settings
     from runtime.storage.journal import RunJournal, StoredRun
 
@@ -29,16 +28,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
-    import time
-
     import msgspec
 
     from runtime.cli.child_runs import below
-    from runtime.cli.view.result import Line
-    from runtime.cli.view.run_display import write
     from runtime.cli.view.ticket_lines import head
     from runtime.service import open_service
-    from runtime.user_text import as_json
 
     async with open_service(settings) as service:
         stored, journal = await service.find(arguments.id), service.node.journal
@@ -46,11 +40,9 @@ async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
         record = await service.describe(stored, asked)
         course = await _course(journal, stored)
         rounds = [await _course(journal, each) for each in await below(journal, stored)]
-    if arguments.json:
-        whole = {**msgspec.to_builtins(record), **course}
-        print(as_json({**whole, "rounds": rounds} if rounds else whole))
-    else:
-        write([*head(record, time.time(), asked.note), Line(""), *_all(course, rounds)], sys.stdout)
+    value = {**msgspec.to_builtins(record), **course, **({"rounds": rounds} if rounds else {})}
+    lines = [*head(record, time.time(), asked.note), Line(""), *_all(course, rounds)]
+    print_result(lines, value, json=arguments.json)
     return Exit.DONE
 
 
@@ -93,7 +85,7 @@ def _event(entry: Any) -> dict[str, Any]:
     }
 
 
-def _unfold(name: str, value: Any) -> "Iterator[str]":
+def _unfold(name: str, value: Any) -> Iterator[str]:
     """What an event says, a line for each value that is not empty."""
     import json
 
@@ -106,10 +98,8 @@ def _unfold(name: str, value: Any) -> "Iterator[str]":
         yield f"{spell_out(name)}: {cut}"
 
 
-def _all(found: dict[str, Any], rounds: list[dict[str, Any]]) -> "Iterator[Line]":
+def _all(found: dict[str, Any], rounds: list[dict[str, Any]]) -> Iterator[Line]:
     """The run, and the rounds below it, each further in."""
-    from runtime.cli.view.result import Line
-
     yield from _lines(found)
     for each in rounds:
         indent = INDENT * (each["run"].count(".") - found["run"].count("."))
@@ -117,8 +107,8 @@ def _all(found: dict[str, Any], rounds: list[dict[str, Any]]) -> "Iterator[Line]
         yield from (line._replace(indent=line.indent + indent) for line in _lines(each))
 
 
-def _lines(found: dict[str, Any]) -> "Iterator[Line]":
-    from runtime.cli.view.result import Line, ending, handoffs
+def _lines(found: dict[str, Any]) -> Iterator[Line]:
+    from runtime.cli.view.result import ending, handoffs
     from runtime.cli.view.round_lines import cut
 
     outcome = found["outcome"]

@@ -16,7 +16,8 @@ from actors.workflow.outcome import RunBegan, RunEnded
 from actors.workflow.progress import ProgressEvent
 from actors.workflow.tables import Workflow
 from runtime.cli.view import round_lines, several_tickets
-from runtime.cli.view.result import Line
+from runtime.cli.view.plain_lines import View
+from runtime.cli.view.printing import Line
 from runtime.cli.view.several_tickets import Row, room_for, short, tally
 from runtime.cli.view.ticket_board import Board, Stage, board, fold
 from runtime.cli.view.width import fit
@@ -39,7 +40,7 @@ STYLES = {
 }  # fmt: skip
 
 
-class LiveView(abc.ABC):
+class LiveView(View, abc.ABC):
     """Something that is redrawn in place and removed when it closes; the result takes its place."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -204,13 +205,6 @@ def faint(text: str) -> Text:
 def console(stream: TextIO) -> Console:
     """A console that takes nothing in a text for markup."""
     return Console(file=stream, markup=False, highlight=False, emoji=False)
-
-
-def write(lines: Iterable[Line], stream: TextIO) -> None:
-    """Print lines wrapped to the terminal and coloured."""
-    target = console(stream)
-    for paragraph in paragraphs(lines):
-        target.print(paragraph)
 
 
 def paragraphs(lines: Iterable[Line]) -> Iterable[Padding]:

@@ -2,12 +2,11 @@
 
 import sys
 import time
-from collections.abc import Callable, Iterable
-from typing import Protocol, TextIO, assert_never
+from collections.abc import Callable
+from typing import TextIO, assert_never
 
 from actors.workflow.outcome import AnswerRefused, HandoffMade, RunBegan, RunEnded, RunEvent
 from actors.workflow.progress import HEARTBEAT_SECONDS, Progress, ProgressEvent, RoundBegan, StageProgress, fold
-from runtime.cli.view.result import Line
 from runtime.cli.view.round_lines import describe_changes, enters_stage, standing
 from runtime.user_text import safe, spell_out
 
@@ -15,8 +14,8 @@ ITEM_SECONDS = 0.1
 """Items that are completed closer together are told together."""
 
 
-class View(Protocol):
-    """Shows runs on their way. Every method returns at once."""
+class View:
+    """Shows runs on their way; this one nothing but what the user must know. Every method returns at once."""
 
     def show(self, event: ProgressEvent, number: int = 0) -> None:
         """Something happened on the ticket of this number, from 0."""
@@ -26,28 +25,13 @@ class View(Protocol):
 
     def note(self, sentence: str) -> None:
         """Tell the user something besides."""
+        print(safe(sentence), file=sys.stderr, flush=True)
 
     def close(self) -> None:
         """Leave the terminal as it was. May be called twice."""
 
 
-class Silent:
-    """Shows nothing but what the user must know."""
-
-    def show(self, event: ProgressEvent, number: int = 0) -> None:
-        """Not wanted."""
-
-    def tick(self) -> None:
-        """Nothing to refresh."""
-
-    def note(self, sentence: str) -> None:
-        print(safe(sentence), file=sys.stderr, flush=True)
-
-    def close(self) -> None:
-        """Nothing to put back."""
-
-
-class PlainView:
+class PlainView(View):
     """One line for each event, and one now and then while nothing happens."""
 
     def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
@@ -98,9 +82,6 @@ class PlainView:
             self._held = ""
             self.note(line)
 
-    def close(self) -> None:
-        """Nothing to put back."""
-
 
 def sentence(event: RunEvent) -> str:
     """An event as a line; empty where the result says it anyway."""
@@ -116,9 +97,3 @@ def sentence(event: RunEvent) -> str:
         case RunEnded():
             return ""
     assert_never(event)
-
-
-def write(lines: Iterable[Line], stream: TextIO) -> None:
-    """Print lines with nothing but their indentation."""
-    for line in lines:
-        print((" " * line.indent + safe(line.text)).rstrip(), file=stream)

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TextIO
 
-from runtime.cli.view.run_display import can_redraw
+from runtime.cli.view.printing import can_redraw
 from runtime.knowledge.index.indexing import IndexProgress
 from runtime.user_text import pluralize, safe
 

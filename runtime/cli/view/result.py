@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
 
 from actors.evidence.claims import Resolution
 from actors.reporting.report import Report
 from actors.text.normalize import sanitize_markdown
 from actors.workflow.outcome import SENTENCES, EndReason, Handoff, Outcome
 from runtime.cli import Exit
+from runtime.cli.view.printing import Line
 from runtime.families import writes_report
 from runtime.program import command
 from runtime.user_text import pluralize, safe, spell_out
@@ -48,17 +48,6 @@ EXITS = {
     "cancelled": Exit.CANCELLED,
 }
 BEST_FIRST = (Exit.DONE, Exit.NOT_FOUND, Exit.LIMIT, Exit.FAILED, Exit.BAD_INPUT, Exit.CANCELLED)
-
-
-class Line(NamedTuple):
-    """One line, or one paragraph that a terminal may wrap."""
-
-    text: str
-    style: str = ""
-    """good, unsure, poor, bad, strong, faint or quote; only a terminal shows it."""
-    indent: int = 0
-    spans: tuple[tuple[int, int, str], ...] = ()
-    """Styles of parts of it, from one character to before another; then the text is printable already."""
 
 
 def exit_status(outcome: Outcome) -> Exit:

@@ -5,22 +5,20 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
-from importlib.util import find_spec
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Protocol, TextIO
 
 from actors.workflow.outcome import Outcome
 from actors.workflow.progress import ProgressEvent
 from actors.workflow.tables import Workflow
 from runtime.cli import Exit
-from runtime.cli.view.plain_lines import PlainView, Silent, View
-from runtime.cli.view.result import Line
+from runtime.cli.view.plain_lines import PlainView, View
+from runtime.cli.view.printing import can_redraw
 from runtime.cli.view.several_tickets import PlainSeveral
 from runtime.program import command
 from runtime.settings import RunSettings
 
 TICK_SECONDS = 0.1
-PIPE_COLUMNS = 120
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 GONE = (OSError, ValueError)
 """What writing raises when the terminal went away, or the stream was closed."""
@@ -41,33 +39,6 @@ def view_for(flow: Workflow, names: Sequence[str], limits: RunSettings, stream: 
     return SeveralView(names, stream) if several else BoardView(flow, stream, limits.max_seconds, limits.max_handoffs)
 
 
-def write(lines: Iterable[Line], stream: TextIO) -> None:
-    """Print a result: wrapped and coloured on a terminal, plain otherwise."""
-    if can_redraw(stream):
-        from runtime.cli.view.live import write as write_live
-
-        write_live(lines, stream)
-    else:
-        from runtime.cli.view.plain_lines import write as write_plain
-
-        write_plain(lines, stream)
-
-
-def can_redraw(stream: TextIO) -> bool:
-    """Whether lines can be drawn over on it."""
-    return stream.isatty() and os.environ.get("TERM", "dumb") != "dumb" and find_spec("rich") is not None
-
-
-def width(stream: TextIO) -> int:
-    """Columns that a line may have there: those of the terminal, of COLUMNS, or enough for a list in a file."""
-    import shutil
-
-    with contextlib.suppress(OSError, ValueError):
-        if not os.environ.get("COLUMNS"):
-            return os.get_terminal_size(stream.fileno()).columns
-    return shutil.get_terminal_size((PIPE_COLUMNS, 24)).columns
-
-
 class WatchableRun(Protocol):
     """A run in progress."""
 
@@ -83,7 +54,7 @@ async def open_display(
     limits: RunSettings, flow: Workflow, names: Sequence[str] = (), *, quiet: bool = False
 ) -> AsyncIterator["Display"]:
     """Listen to Ctrl-C, and give what shows runs through to their outcomes."""
-    view: View = Silent() if quiet else view_for(flow, names, limits, sys.stderr)
+    view = View() if quiet else view_for(flow, names, limits, sys.stderr)
     display = Display(view)
     try:
         with listen_for_stop(view, limits.cancel_seconds) as stop:

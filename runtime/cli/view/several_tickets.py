@@ -11,6 +11,7 @@ import msgspec
 from actors.workflow.outcome import HandoffMade, RunBegan, RunEnded
 from actors.workflow.progress import HEARTBEAT_SECONDS, ProgressEvent, StageProgress
 from actors.workflow.tables import ORCHESTRATOR
+from runtime.cli.view.plain_lines import View
 from runtime.cli.view.ticket_board import Mark
 from runtime.times import format_duration
 from runtime.user_text import pluralize, safe, spell_out
@@ -69,7 +70,7 @@ def room_for(rows: Sequence[Row], most: int) -> list[Row]:
     return [rows[n] for n in sorted(order[:most])]
 
 
-class PlainSeveral:
+class PlainSeveral(View):
     """A line when a ticket is begun and when it has ended, and one now and then while nothing happens."""
 
     def __init__(self, names: Sequence[str], stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
@@ -91,6 +92,3 @@ class PlainSeveral:
     def note(self, sentence: str) -> None:
         self._said = self._clock()
         print(safe(sentence), file=self._stream, flush=True)
-
-    def close(self) -> None:
-        """Nothing to put back."""

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import TextIO
 
-from runtime.cli.view.result import Line, lines
-from runtime.cli.view.run_display import can_redraw, write
+from runtime.cli.view.printing import Line, can_redraw, write
+from runtime.cli.view.result import lines
 from runtime.families import writes_report
 from runtime.program import command
 from runtime.run_record import Ended

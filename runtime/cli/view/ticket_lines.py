@@ -1,13 +1,16 @@
 """Tickets as lines for people: the list of the latest, the head of one, the question that one asks. Pure."""
 
 from collections.abc import Iterator, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-from runtime.cli.view.result import Line
+from runtime.cli.view.printing import Line
 from runtime.cli.view.width import columns, fit, pad
 from runtime.run_record import Record
 from runtime.times import ago, format_duration, local
 from runtime.user_text import safe, spell_out
+
+if TYPE_CHECKING:
+    from runtime.storage.sqlite.purging import Found
 
 STYLES = {
     "resolved": "good", "suggested": "unsure", "not_found": "poor", "error": "bad", "cancelled": "poor",
@@ -20,15 +23,6 @@ LEAST_QUESTION = 24
 QUESTION_COLUMNS = 320
 """As much of a question as is shown of one ticket, four lines; all of it is in `--json`."""
 ASIDE_COLUMNS = 200
-
-
-class Asked(Protocol):
-    """Whatever says what a ticket asks."""
-
-    @property
-    def subject(self) -> str: ...
-    @property
-    def question(self) -> str: ...
 
 
 def table(rows: Sequence[tuple[Record, str]], now: float, width: int) -> Iterator[Line]:
@@ -82,12 +76,12 @@ def head(record: Record, now: float, note: str = "") -> Iterator[Line]:
         yield Line(f"Note: {fit(note, ASIDE_COLUMNS)}", "faint")
 
 
-def question(record: Asked) -> Line:
+def question(record: "Record | Found") -> Line:
     """The question, for what is done to a ticket: nobody knows tickets by their ids."""
     return Line(quote(shortly(record), ASIDE_COLUMNS), indent=2)
 
 
-def shortly(record: Asked) -> str:
+def shortly(record: "Record | Found") -> str:
     """A ticket in a few words: its subject, then its first line."""
     first = next(filter(str.strip, record.question.splitlines()), "").strip()
     return ": ".join(filter(None, (record.subject, first)))

@@ -31,10 +31,9 @@ def fit(text: str, most: int) -> str:
     return f"{line[:kept].rstrip()}…"
 
 
-def pad(text: str, width: int, *, right: bool = False) -> str:
+def pad(text: str, width: int) -> str:
     """A printable text with spaces up to so many columns."""
-    spaces = " " * max(0, width - columns(text))
-    return spaces + text if right else text + spaces
+    return text + " " * max(0, width - columns(text))
 
 
 def _columns(character: str) -> int:

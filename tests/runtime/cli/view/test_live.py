@@ -7,8 +7,8 @@ import pytest
 
 from actors.helpdesk.workflow import HELPDESK
 from actors.workflow.outcome import HandoffMade
-from runtime.cli.view.live import BoardView, console, picture, write
-from runtime.cli.view.result import Line
+from runtime.cli.view.live import BoardView, console, paragraphs, picture
+from runtime.cli.view.printing import Line
 from runtime.cli.view.ticket_board import board, fold
 from tests.runtime.cli.view.runs import HOSTILE, outcome, progress
 from tests.runtime.cli.view.terminal import HIDE, SHOW, plain
@@ -72,7 +72,7 @@ def test_text_from_outside_cannot_break_out() -> None:
     view.show(HandoffMade(number=1, source=HOSTILE, target=HOSTILE, reason=HOSTILE, state="memory_checked", seconds=0))
     view.note(HOSTILE)
     view.close()
-    write([Line(HOSTILE, "good", 2)], stream)
+    console(stream).print(*paragraphs([Line(HOSTILE, "good", 2)]))
 
     shown = plain(stream.getvalue())
     assert "\x1b" not in shown

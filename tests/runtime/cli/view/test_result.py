@@ -11,7 +11,8 @@ from actors.reporting.report import Report
 from actors.workflow.outcome import EndReason, Handoff
 from runtime.cli import Exit
 from runtime.cli.view.live import STYLES
-from runtime.cli.view.plain_lines import PlainView, write
+from runtime.cli.view.plain_lines import PlainView
+from runtime.cli.view.printing import write
 from runtime.cli.view.result import HEADLINES, REPORT_HEADLINES, exit_status, lines, worst
 from runtime.user_text import as_json
 from tests.runtime.cli.view.runs import HOSTILE, outcome, progress

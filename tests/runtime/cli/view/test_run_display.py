@@ -11,7 +11,8 @@ import pytest
 from actors.helpdesk.workflow import HELPDESK
 from actors.workflow.outcome import Outcome, RunEvent
 from runtime.cli.view.plain_lines import PlainView, View
-from runtime.cli.view.run_display import Display, can_redraw, listen_for_stop, open_display, view_for
+from runtime.cli.view.printing import can_redraw
+from runtime.cli.view.run_display import Display, listen_for_stop, open_display, view_for
 from runtime.settings import RunSettings
 from tests.patience import HANGS_SECONDS
 from tests.runtime.cli.view.runs import outcome, progress

@@ -4,8 +4,8 @@ import io
 
 import pytest
 
-from runtime.cli.view.live import write as write_live
-from runtime.cli.view.plain_lines import write
+from runtime.cli.view.live import console, paragraphs
+from runtime.cli.view.printing import write
 from runtime.cli.view.ticket_lines import head, question, table
 from runtime.cli.view.width import columns
 from runtime.run_record import Record
@@ -83,5 +83,6 @@ def test_a_question_of_any_size_is_short_and_harmless_where_something_is_done_to
         assert columns(line.text) <= 202
         assert line.text.isprintable()
     stream = io.StringIO()
-    write_live([*head(record(ticket=HOSTILE, question=HOSTILE * 99, requester=HOSTILE), NOW, HOSTILE)], stream)
+    lines = head(record(ticket=HOSTILE, question=HOSTILE * 99, requester=HOSTILE), NOW, HOSTILE)
+    console(stream).print(*paragraphs(lines))
     assert [line for line in stream.getvalue().split("\n") if not line.isprintable()] == []

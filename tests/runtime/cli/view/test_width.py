@@ -60,4 +60,4 @@ def test_a_long_text_is_not_read_to_its_end() -> None:
 
 
 def test_padding_counts_columns() -> None:
-    assert (pad("打印", 6), pad("VPN", 6), pad("VPN", 6, right=True)) == ("打印  ", "VPN   ", "   VPN")
+    assert (pad("打印", 6), pad("VPN", 6)) == ("打印  ", "VPN   ")

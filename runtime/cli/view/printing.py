@@ -1,0 +1,58 @@
+"""Prints what a command has to say: lines for people, wrapped and coloured on a terminal, or one JSON object."""
+
+import contextlib
+import os
+import shutil
+import sys
+from collections.abc import Iterable
+from importlib.util import find_spec
+from typing import NamedTuple, TextIO
+
+from runtime.user_text import as_json, safe
+
+PIPE_COLUMNS = 120
+
+
+class Line(NamedTuple):
+    """One line, or one paragraph that a terminal may wrap."""
+
+    text: str
+    style: str = ""
+    """good, unsure, poor, bad, strong, faint or quote; only a terminal shows it."""
+    indent: int = 0
+    spans: tuple[tuple[int, int, str], ...] = ()
+    """Styles of parts of it, from one character to before another; then the text is printable already."""
+
+
+def print_result(lines: Iterable[Line], value: object, *, json: bool) -> None:
+    """Print what came of a command: its lines, or the value that says the same to a program."""
+    if json:
+        print(as_json(value))
+    else:
+        write(lines, sys.stdout)
+
+
+def write(lines: Iterable[Line], stream: TextIO) -> None:
+    """Print lines: wrapped and coloured on a terminal, with nothing but their indentation otherwise."""
+    if can_redraw(stream):
+        from runtime.cli.view.live import console, paragraphs
+
+        target = console(stream)
+        for paragraph in paragraphs(lines):
+            target.print(paragraph)
+    else:
+        for line in lines:
+            print((" " * line.indent + safe(line.text)).rstrip(), file=stream)
+
+
+def can_redraw(stream: TextIO) -> bool:
+    """Whether lines can be drawn over on it."""
+    return stream.isatty() and os.environ.get("TERM", "dumb") != "dumb" and find_spec("rich") is not None
+
+
+def width(stream: TextIO) -> int:
+    """Columns that a line may have there: those of the terminal, of COLUMNS, or enough for a list in a file."""
+    with contextlib.suppress(OSError, ValueError):
+        if not os.environ.get("COLUMNS"):
+            return os.get_terminal_size(stream.fileno()).columns
+    return shutil.get_terminal_size((PIPE_COLUMNS, 24)).columns
