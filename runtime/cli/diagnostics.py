@@ -35,6 +35,8 @@ EXAMINE_SECONDS = 30.0
 FREE_MEGABYTES = 200
 RESEARCH = "pip install -e '.[research]'"
 OPENAI = "https://api.openai.com/v1"
+OWN_DOCUMENTS = "knowledge"
+"""The source that is always there."""
 
 
 class Check(msgspec.Struct, frozen=True):
@@ -212,10 +214,10 @@ def model_server(settings: ModelSettings, *, reach: bool) -> Check:
 
 def web_search(settings: Settings) -> Check:
     """Where research may search beside the own documents; nothing is contacted."""
-    others = [source for source in load_sources().values() if source.remedy]
+    others = [source for name, source in load_sources().items() if name != OWN_DOCUMENTS]
     sources = [source for source in others if source.configured(settings)]
     if not sources:
-        remedy = ", or ".join(source.remedy for source in others)
+        remedy = ", or ".join(source.remedy for source in others if source.remedy)
         remedy = f"{remedy[:1].upper()}{remedy[1:]}; helpdesk tickets need none."
         return Check("Web search", "ok", "none configured: research searches your documents only", remedy)
     found = "; ".join(source.found(settings) if source.found else source.title for source in sources)

@@ -9,14 +9,11 @@ from actors.workflow.outcome import AnswerRefused, HandoffMade, Outcome, RunBega
 from actors.workflow.progress import RoundBegan, StageProgress
 from runtime.families import FAMILIES
 from runtime.http.middleware import answer
-from runtime.http.routes import ROUTES, Document, refer_to, route
-from runtime.http.schemas import JSON, Feedback, FeedbackReceipt, Health, NewTicket, Problem, Receipt, RunStatus
-from runtime.run_record import EndedRecord
+from runtime.http.routes import ROUTES, SHAPES, Document, refer_to, route
+from runtime.http.schemas import JSON, NewTicket
 
-SHAPES = (
-    NewTicket, Feedback, Receipt, RunStatus, Outcome, EndedRecord, FeedbackReceipt, Health, Problem, RunBegan,
-    HandoffMade, AnswerRefused, RoundBegan, StageProgress,
-)  # fmt: skip
+OF_EVENTS = (Outcome, RunBegan, HandoffMade, AnswerRefused, RoundBegan, StageProgress)
+"""What a stream of events sends, which no route names."""
 
 
 @route(
@@ -54,7 +51,8 @@ def document() -> Document:
 def _components() -> Document:
     """The schemas; the options of a ticket are those of the families that there are."""
     orders = [family.order for family in FAMILIES if family.order is not None]
-    _, components = msgspec.json.schema_components([*SHAPES, *orders], ref_template="#/components/schemas/{name}")
+    shapes = dict.fromkeys([*SHAPES.values(), *OF_EVENTS, *orders])
+    _, components = msgspec.json.schema_components(shapes, ref_template="#/components/schemas/{name}")
     ticket = components[NewTicket.__name__]["properties"]
     ticket["workflow"]["enum"] = [family.name for family in FAMILIES]
     ticket["options"] = {"anyOf": [*map(refer_to, orders), {"type": "null"}], "default": None}

@@ -45,6 +45,8 @@ class Route(NamedTuple):
 
 
 ROUTES: list[Route] = []
+SHAPES: dict[str, type] = {Problem.__name__: Problem}
+"""What routes take and answer, by name."""
 
 
 def route(
@@ -75,4 +77,6 @@ def as_json(description: str, shape: type) -> Document:
 
 
 def refer_to(shape: type) -> Document:
+    """A reference to the description of this type, which OpenAPI then has."""
+    SHAPES[shape.__name__] = shape
     return {"$ref": f"#/components/schemas/{shape.__name__}"}

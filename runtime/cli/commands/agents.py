@@ -54,9 +54,10 @@ def _lines(found: "list[AgentRecord]") -> Iterator[Line]:
         if each.workflow != workflow:
             yield Line(each.workflow, "strong")
             workflow = each.workflow
-        yield Line(f"{each.name}: {each.description}", "", 2)
+        yield Line(f"{each.name}: {each.description}" if each.description else each.name, "", 2)
         facts = [f"{each.seconds:g} s a step, asked again {pluralize(each.retries, 'time')}"]
         facts += [f"tickets on {', '.join(each.intents)}"] if each.intents else []
         facts += [f"tools: {', '.join(each.tools)}"] if each.tools else []
         facts += [f"hands over to {', '.join(each.hands_over_to)}"] if each.hands_over_to else []
-        yield Line(" · ".join([*facts, each.file]), "faint", 4)
+        facts += [each.file] if each.file else []
+        yield Line(" · ".join(facts), "faint", 4)

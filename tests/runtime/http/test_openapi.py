@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from runtime.http import openapi, routes
 from runtime.http.openapi import document
 from runtime.http.routes import ROUTES
 from runtime.http.schemas import Feedback, FeedbackReceipt, Health, NewTicket, Problem, Receipt, RunStatus
@@ -42,6 +43,19 @@ def references(value: Any) -> Iterator[str]:
 
 def test_every_route_is_described_and_nothing_else() -> None:
     assert {(method, path) for method, path, _ in operations()} == {(method, path) for method, path, *_ in ROUTES}
+
+
+class Lamp(msgspec.Struct):
+    lit: bool
+
+
+def test_what_a_new_route_answers_is_described(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(routes, "ROUTES", [])
+    monkeypatch.setattr(routes, "SHAPES", shapes := {**routes.SHAPES})
+    monkeypatch.setattr(openapi, "SHAPES", shapes)
+    routes.route("GET", "/lamp", "A lamp", {200: routes.as_json("It is lit or not", Lamp)})
+
+    assert openapi.document.__wrapped__()["components"]["schemas"]["Lamp"]["properties"] == {"lit": {"type": "boolean"}}
 
 
 def test_every_reference_leads_somewhere_and_every_schema_is_complete() -> None:

@@ -2,6 +2,8 @@
 
 import argparse
 import asyncio
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -54,12 +56,14 @@ QUESTION = "When was the Marwick tide mill built?"
 
 
 @pytest.fixture(autouse=True)
-def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The new file, and that it is configured."""
     (tmp_path / "sources").mkdir()
     (tmp_path / "sources" / "almanac.py").write_text(FILE, encoding="utf-8")
     monkeypatch.setattr(sources, "__path__", [*sources.__path__, str(tmp_path / "sources")])
     monkeypatch.setenv("ALMANAC", "a key")
+    yield
+    sys.modules.pop("runtime.search.sources.almanac", None)
 
 
 def test_it_stands_in_the_help_text() -> None:

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from runtime.agent_folder import FOLDER
+from runtime.cli.commands import agents
+from runtime.families.limits import AgentRecord
 from tests.runtime.cli.commands.program import Place
 from tests.runtime.test_agent_files import PRINTING, write
 
@@ -46,6 +48,17 @@ def test_programs_get_the_same(place: Place) -> None:
     }  # fmt: skip
     assert (agents["analyzer"]["workflow"], agents["analyzer"]["retries"]) == ("research", 2)
     assert agents["memory"]["file"] == str(FOLDER / "memory.md")
+
+
+def test_an_agent_without_a_file_is_its_name_and_its_limits() -> None:
+    clerk = AgentRecord(
+        name="clerk", workflow="letters", description="", intents=(), tools=(), seconds=60.0, retries=1,
+        hands_over_to=(), file="",
+    )  # fmt: skip
+
+    lines = [line.text for line in agents._lines([clerk])]
+
+    assert lines == ["letters", "clerk", "60 s a step, asked again 1 time"]
 
 
 def test_a_file_can_be_checked_before_it_is_used(place: Place, own: Path) -> None:
