@@ -60,7 +60,9 @@ class Taken(NamedTuple):
     stall: float
     """How late the event loop was at worst."""
     kib: float
-    """What its journal and effects hold, in KiB."""
+    """What it leaves in the database, in KiB: ticket, run and journal."""
+    effects: float
+    """What its effects hold at most, in KiB: a resumed run needs them, its end deletes them."""
     citations: float
 
 
@@ -102,17 +104,25 @@ def _children() -> float:
     return ticks / HZ + ended.ru_utime + ended.ru_stime
 
 
-def _stored(node: Node) -> float:
-    """KiB of events and effects in the database."""
-    tables = (("event", "event"), ("effect", "value"))
-    sums = (node.database.rows(f"SELECT coalesce(sum(length({column})), 0) FROM {name}", ()) for name, column in tables)
-    return sum(float(rows[0][0]) for rows in sums) / 1024
+async def _left(node: Node) -> float:
+    """KiB in the database, effects left out, when all that waits to be written is."""
+    await node.database.run()
+    return _kib(node, "SELECT sum(payload) FROM dbstat WHERE name != 'effect'")
+
+
+def _effects(node: Node) -> float:
+    return _kib(node, "SELECT coalesce(sum(length(value)), 0) FROM effect")
+
+
+def _kib(node: Node, sql: str) -> float:
+    return float(node.database.rows(sql, ())[0][0]) / 1024
 
 
 async def _research(node: Node, question: Question) -> Research:
     settings = node.settings.research
-    cpu, workers, kib, began = time.process_time(), _children(), _stored(node), time.perf_counter()
-    analysis = 0.0
+    kib = await _left(node)  # also deletes the effects of the research before
+    cpu, workers, began = time.process_time(), _children(), time.perf_counter()
+    analysis = effects = 0.0
     with Stall() as stall:
         handle = await node.submit(
             Ticket(
@@ -121,15 +131,18 @@ async def _research(node: Node, question: Question) -> Research:
         )
         async with aclosing(handle.watch()) as news:
             async for each in news:
-                if isinstance(each, HandoffMade) and each.source == "analyzer" and not analysis:
+                if not isinstance(each, HandoffMade):
+                    continue
+                if each.source == "analyzer" and not analysis:
                     analysis = time.perf_counter() - began
+                effects = max(effects, _effects(node))
         outcome = await handle.outcome()
         done = time.perf_counter() - began
     if outcome.why != "completed":
         raise NotMeasured(f"{question.question!r} ended as {outcome.why}: {outcome.detail}")
     cited = [Path(each.source).name for each in outcome.resolution.citations] if outcome.resolution else []
     ours, theirs = time.process_time() - cpu, _children() - workers
-    taken = Taken(analysis, done, ours, theirs, stall.worst, _stored(node) - kib, len(cited))
+    taken = Taken(analysis, done, ours, theirs, stall.worst, await _left(node) - kib, effects, len(cited))
     return Research(question, taken, tuple(cited))
 
 
@@ -176,7 +189,8 @@ def _rounded(taken: Taken) -> dict[str, float]:
 def show(figures: Mapping[str, Any]) -> str:
     titles = {
         "analysis": "first round argued, s", "report": "report, s", "cpu": "CPU, s", "cpu_workers": "CPU of workers, s",
-        "stall": "worst stall of the loop, s", "kib": "stored, KiB", "citations": "citations",
+        "stall": "worst stall of the loop, s", "kib": "left in the database, KiB",
+        "effects": "effects until its end, KiB", "citations": "citations",
     }  # fmt: skip
     kinds = ("cold", "median", "worst")
     rows = [[title, *(f"{figures[kind][name]:g}" for kind in kinds)] for name, title in titles.items()]

@@ -53,6 +53,12 @@ _PRONOUN = re.compile(
 )
 _INTERROGATIVE = re.compile(r"^(?:why|how|when|who|where)\b|为什么|如何|왜|어떻게", re.IGNORECASE)
 _REFERS = re.compile(r"\b(?:it|they|them)\b|它们?|이것|그것", re.IGNORECASE)
+_STATES = re.compile(
+    r"\b(?:i|we|you|he|she|my|our|your|am|is|are|was|were|has|have|had|do|does|did|can|cannot|could|will|would|should|must)"
+    r"(?:n't)?\b|^我|니다$",
+    re.IGNORECASE,
+)
+"""What only a sentence has. "It" after one is no name of the whole sentence."""
 _SUBJECT = re.compile(
     r"^(?:what|who)\s+(?:is|are|was|were)\s+(?P<is>[^?,]{2,80}?)\s*\??$|"
     r"^how\s+(?:do|does|did|is|are|can|should)\s+(?P<how>[^?,]{2,60}?)\s+"
@@ -184,10 +190,10 @@ def _understood(parts: list[str]) -> list[str]:
         if found and asks and refers and about:
             found.append(_replace_pronoun(part, _REFERS, _inner(about)))
         elif found and asks and refers:
-            found[-1] = f"{found[-1]} {part}"
+            found[-1] = f"{found[-1]} {part}" if _ASKS.search(found[-1]) else f"{found[-1]}. {part}"
         else:
             found.append(part)
-            about = _subject(part) or ("" if asks else part)
+            about = _subject(part) or ("" if asks or _STATES.search(part) else part)
     return found
 
 

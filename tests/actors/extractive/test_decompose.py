@@ -23,6 +23,9 @@ from actors.text.keywords import terms
         ("Which sluices exist? Which mills have them?", ("Which sluices exist? Which mills have them?",)),
         ("Write a detailed report on tide mills.", ("Tide mills",)),
         ("Research the state of tidal power.", ("The state of tidal power",)),
+        ("I forgot my gate's code. How do I get it back?", ("I forgot my gate's code. How do I get it back?",)),
+        ("Our mill is old. How do we repair it?", ("Our mill is old. How do we repair it?",)),
+        ("我们的磨坊很旧。如何维护它?", ("我们的磨坊很旧. 如何维护它?",)),
         ("Our mill is old. We oil it daily. Which oil does an axle need?", ("Which oil does an axle need?",)),
         ("1. What is a weir?\n2. What is a weir\n3. How do weirs leak?", ("What is a weir?", "How do weirs leak?")),
         (
@@ -106,3 +109,4 @@ def test_terms_are_the_same_for_forms_of_a_word_and_leave_out_filler() -> None:
     assert terms("How do the mills run?") == terms("running a mill")
     assert terms("请问如何配置潮汐") == {"配置", "置潮", "潮汐"}
     assert terms("what is it about?") == frozenset()
+    assert terms("How do I get it back?") == {"back"}
