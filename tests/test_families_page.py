@@ -30,7 +30,7 @@ async def test_the_example_is_a_family_that_runs(tmp_path: Path, monkeypatch: py
             outcome = await (await node.submit(Ticket(text="My lamp is dark.", workflow="letters"))).outcome()
     finally:
         del sys.modules["runtime.families.letters"]
-        del families.letters  # type: ignore[attr-defined]  # a module is an attribute of its package
+        vars(families).pop("letters")  # a module is an attribute of its package
 
     assert (outcome.workflow, outcome.status, outcome.why) == ("letters", "suggested", EndReason.COMPLETED)
     assert outcome.resolution is not None
