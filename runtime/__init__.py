@@ -8,28 +8,10 @@ import importlib
 from typing import TYPE_CHECKING
 
 __all__ = [
-    "AnswerRefused",
-    "Busy",
-    "ConfigError",
-    "Handle",
-    "HandoffMade",
-    "NoReport",
-    "Node",
-    "Outcome",
-    "PortFailed",
-    "Progress",
-    "ResearchOptions",
-    "RoundBegan",
-    "RunBegan",
-    "RunEnded",
-    "Settings",
-    "StageProgress",
-    "Ticket",
-    "UnknownRun",
-    "fold",
-    "load_settings",
-    "write_report",
-]
+    "AnswerRefused", "Busy", "ConfigError", "Handle", "HandoffMade", "NoReport", "Node", "Outcome", "PortFailed",
+    "Progress", "ResearchOptions", "RoundBegan", "RunBegan", "RunEnded", "Settings", "StageProgress", "Ticket",
+    "UnknownRun", "fold", "load_settings", "write_report",
+]  # fmt: skip
 
 if TYPE_CHECKING:
     from actors.ports import PortFailed

@@ -25,16 +25,15 @@ class Children:
         self._live: dict[str, tuple[LiveRun, int]] = {}
 
     def __call__(self) -> tuple[Child, ...]:
-        known = self._known | {run: _standing(live, number) for run, (live, number) in self._live.items()}
-        return tuple(sorted(known.values(), key=lambda child: child.handoff))
+        live = {
+            run: Child(run, each.workflow, number, each.where.handoffs, each.children())
+            for run, (each, number) in self._live.items()
+        }
+        return tuple(sorted((self._known | live).values(), key=lambda child: child.handoff))
 
     def add(self, child: LiveRun, handoff: int) -> None:
         """One that works on the handoff of this number."""
         self._live[child.id] = child, handoff
-
-
-def _standing(live: LiveRun, handoff: int) -> Child:
-    return Child(live.id, live.workflow, handoff, live.where.handoffs, live.children())
 
 
 class ChildRun(Actor[Request[Any]]):

@@ -79,7 +79,6 @@ class Lines:
     def msg(self, line: str) -> None:
         try:
             self._sink.write(self.without_secrets(line) + "\n")
-            self._sink.flush()
         except (OSError, ValueError):
             self.lost += 1
 

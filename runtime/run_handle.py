@@ -64,7 +64,7 @@ class RunHandle:
         return self._until_over(waiting, stops)
 
     async def _until_over(
-        self, waiting: "asyncio.Queue[ProgressEvent | None]", stops: tuple[Callable[[], None], ...]
+        self, waiting: "asyncio.Queue[ProgressEvent | None]", stops: tuple[Callable[[], object], ...]
     ) -> AsyncGenerator[ProgressEvent, None]:
         try:
             while (event := await waiting.get()) is not None:

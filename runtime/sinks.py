@@ -14,7 +14,6 @@ AT_ONCE_BYTES = 512
 
 class Sink(Protocol):
     def write(self, text: str, /) -> object: ...
-    def flush(self) -> object: ...
 
 
 class Stderr:
@@ -30,9 +29,6 @@ class Stderr:
                 raise BlockingIOError(errno.EAGAIN, "Nobody reads the log")
             left = left[os.write(self._descriptor, left[:AT_ONCE_BYTES]) :]
             self._broken_off = bool(left)
-
-    def flush(self) -> None:
-        """Each line was handed to the system already."""
 
 
 def without_waiting(stream: TextIO) -> Sink:
@@ -59,9 +55,6 @@ class LogFile:
             self.path.replace(self.path.with_suffix(".1.log"))
             self._open()
         self._size += os.write(self._descriptor, data)
-
-    def flush(self) -> None:
-        """Each line was handed to the system already."""
 
     def close(self) -> None:
         os.close(self._descriptor)

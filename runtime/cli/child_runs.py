@@ -8,8 +8,7 @@ from runtime.storage.journal import RunJournal, StoredRun, UnknownRun
 
 def round_of(workflow: str, case: Case) -> Round | None:
     """Which round a run of this case is."""
-    family = next((each for each in FAMILIES if each.name == workflow), None)
-    return family.round_of(case) if family is not None and family.round_of is not None else None
+    return next((family.round_of(case) for family in FAMILIES if family.name == workflow), None)
 
 
 async def below(journal: RunJournal, stored: StoredRun) -> list[StoredRun]:

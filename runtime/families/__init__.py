@@ -53,7 +53,7 @@ def read_options(
 
 def writes_report(workflow: str) -> bool:
     """Whether the outcome of a run is a report; of a workflow that is not known here it is shown as a resolution."""
-    return any(family.name == workflow and family.outcome == "report" for family in FAMILIES)
+    return any(family.name == workflow and family.report is not None for family in FAMILIES)
 
 
 def extractive() -> Extractive:

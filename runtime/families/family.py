@@ -3,7 +3,7 @@
 import importlib
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -132,7 +132,7 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
     """The table with the agents that there are, where these are not the same in every installation."""
     report: Callable[[Any], Report | None] | None = None
     """The report that a case holds; None: its outcome is a resolution."""
-    round_of: Callable[[Any], Round] | None = None
+    round_of: Callable[[Any], Round | None] = lambda _: None
     """Which round a case is of, where runs of this family play roles in one another."""
     restore: Callable[["Node"], Awaitable[tuple[list[RunHandle], list[str]]]] | None = None
     """Go on with runs that the database does not know, from what the family keeps besides; a sentence on each."""
@@ -142,11 +142,6 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def name(self) -> str:
         return self.flow.name
-
-    @property
-    def outcome(self) -> Literal["resolution", "report"]:
-        """How its outcome is shown."""
-        return "report" if self.report else "resolution"
 
     def load(self) -> Callable[[SharedPorts], FamilyRuns]:
         """Import what its runs need."""

@@ -32,21 +32,11 @@ REPORT_HEADLINES = {
     "suggested": ("The report quotes what was found; nobody has judged that it is complete", "unsure"),
     "cancelled": ("Cancelled: the report holds what was found so far", "poor"),
 }
-LIMITS = frozenset(
-    {
-        EndReason.LOOP_DETECTED,
-        EndReason.MAX_HANDOFFS_EXCEEDED,
-        EndReason.TIMED_OUT,
-        EndReason.STEP_TIMED_OUT,
-        EndReason.ANSWERS_REFUSED,
-    }
-)
-EXITS = {
-    "resolved": Exit.DONE,
-    "suggested": Exit.DONE,
-    "not_found": Exit.NOT_FOUND,
-    "cancelled": Exit.CANCELLED,
-}
+LIMITS = frozenset({
+    EndReason.LOOP_DETECTED, EndReason.MAX_HANDOFFS_EXCEEDED, EndReason.TIMED_OUT, EndReason.STEP_TIMED_OUT,
+    EndReason.ANSWERS_REFUSED,
+})  # fmt: skip
+EXITS = {"resolved": Exit.DONE, "suggested": Exit.DONE, "not_found": Exit.NOT_FOUND, "cancelled": Exit.CANCELLED}
 BEST_FIRST = (Exit.DONE, Exit.NOT_FOUND, Exit.LIMIT, Exit.FAILED, Exit.BAD_INPUT, Exit.CANCELLED)
 
 
