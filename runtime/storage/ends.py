@@ -126,6 +126,10 @@ class PendingEnds:
     def __iter__(self) -> Iterator[str]:
         return iter(self._pending)
 
+    def by_run(self) -> dict[str, tuple[PendingEnd, Outcome]]:
+        """As they are now; whoever reads runs looks before, for an end may be recorded while they are read."""
+        return {run: (each.told, each.outcome) for run, each in self._pending.items()}
+
     def find(self, run: str) -> tuple[PendingEnd, Outcome] | None:
         pending = self._pending.get(run)
         return (pending.told, pending.outcome) if pending else None

@@ -29,6 +29,10 @@ MOST_EVENTS = 2**31
 """More than any run has."""
 
 
+Pending = Mapping[str, tuple[PendingEnd, Outcome]]
+"""Ends that were told and not recorded yet, by run."""
+
+
 class RunJournal:
     """Implements `actors.ports.Journal` over what is stored; finds and replays it."""
 
@@ -121,34 +125,40 @@ class RunJournal:
 
     async def find(self, some_id: str) -> StoredRun:
         """The latest run of the ticket of this id, or else the run of this id; `run:ID` is a run in any case."""
-        return self._require(some_id, await self.store.find(some_id))
+        pending = self.pending.by_run()
+        return self._require(some_id, await self.store.find(some_id), pending)
 
     async def run(self, run_id: str) -> StoredRun:
-        return self._require(run_id, await self.store.run(run_id))
+        pending = self.pending.by_run()
+        return self._require(run_id, await self.store.run(run_id), pending)
 
     async def latest_of(self, ticket_id: str) -> StoredRun | None:
         """The latest run of a ticket; nothing when there is no such ticket."""
+        pending = self.pending.by_run()
         found = await self.store.latest_of(ticket_id)
-        return self._with_end(found) if found else None
+        return self._with_end(found, pending) if found else None
 
     async def latest(self, count: int) -> list[StoredRun]:
-        return [self._with_end(run) for run in await self.store.latest(count)]
+        pending = self.pending.by_run()
+        return [self._with_end(run, pending) for run in await self.store.latest(count)]
 
     async def list_open(self, ticket: str = "") -> list[StoredRun]:
         """Runs without an end, of one ticket or of all, the oldest first, whoever owns them."""
-        return [run for run in await self.store.list_open(ticket) if run.id not in self.pending]
+        pending = self.pending.by_run()
+        found = await self.store.list_open(ticket)
+        return [run for run in found if run.id not in pending and run.id not in self.pending]
 
-    def _require(self, some_id: str, run: StoredRun | None) -> StoredRun:
+    def _require(self, some_id: str, run: StoredRun | None, pending: Pending) -> StoredRun:
         if run is None:
             raise UnknownRun(some_id)
-        return self._with_end(run)
+        return self._with_end(run, pending)
 
-    def _with_end(self, run: StoredRun) -> StoredRun:
+    def _with_end(self, run: StoredRun, pending: Pending) -> StoredRun:
         """A run whose end was told has ended, whatever the disk says so far."""
-        pending = self.pending.find(run.id)
-        if pending is None:
+        found = pending.get(run.id) or self.pending.find(run.id)
+        if found is None:
             return run
-        noted, outcome = pending
+        noted, outcome = found
         return msgspec.structs.replace(run, ended=noted.at, status=outcome.status, ending=self._encode(outcome))
 
     async def release(self, owner: str) -> None:

@@ -122,6 +122,28 @@ async def test_what_was_told_while_the_disk_was_ill_is_what_stands_there_when_it
     assert ticket == (told.status, told.detail)
 
 
+@pytest.mark.parametrize("method", ["run", "find", "latest_of", "list_open"])
+async def test_an_end_that_is_recorded_while_its_run_is_read_is_seen(
+    journal: RunJournal, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The row was read before the end was recorded, and nothing is pending any more when it is looked at."""
+    disk = Disk(database_of(journal))
+    live = await begun(journal)
+    disk.after, disk.fault = 3, "full"
+    told = await asyncio.wait_for(live.outcome(), HANGS_SECONDS)
+    read = getattr(journal.store, method)
+
+    async def record_meanwhile(some_id: str) -> Any:
+        found = await read(some_id)
+        disk.recover()
+        assert await journal.pending.settle(HANGS_SECONDS)
+        return found
+
+    monkeypatch.setattr(journal.store, method, record_meanwhile)
+    found = await getattr(journal, method)("T-1" if method != "run" else "R-1")
+    assert (found == []) if method == "list_open" else (await journal.outcome(found) == told)
+
+
 async def test_an_end_that_commits_late_is_not_the_end_when_another_was_told(journal: RunJournal) -> None:
     """The disk hangs in the middle of the commit: nobody can take back what it is about to do."""
     disk = Disk(database_of(journal))
