@@ -105,14 +105,14 @@ def _charts(
     cited = [each for each in sources if each.number]
     hosts = Counter(publisher(each.url) for each in cited)
     if len(hosts) > 2 or 1 < len(hosts) < len(cited):
-        yield Chart("pie", "Sources cited, by publisher", _few(hosts.most_common(), SLICES))
+        yield Chart("pie", "Sources cited, by publisher", _few(hosts.most_common()))
     if len(cited) >= LEAST_BARS and len({each.cited for each in cited}) > 1:
         title = "How often each source is cited"
         yield Chart("bar", title, tuple((f"[{each.number}]", each.cited) for each in cited[:BARS]))
     reasons = Counter(REASONS[each.reason] for each in missed if each.reason != "source_failed")  # it is no page
     if reasons and sources:
         items = (("Read", len(sources)), *reasons.most_common())
-        yield Chart("pie", "Pages read and not obtained", _few(items, SLICES))
+        yield Chart("pie", "Pages read and not obtained", _few(items))
     latest = max((int(each.read_at[:4]) for each in sources if each.read_at[:4].isdecimal()), default=0)
     moments = sorted({each: None for line in lines for each in _moments(line, latest)}, key=lambda each: each[1])
     if len({year for _, year in moments}) >= YEARS:
@@ -137,7 +137,7 @@ def _around(sentence: str, place: int) -> str:
     return f"…{shorten(sentence[start:], LABEL_CHARACTERS - 1)}"
 
 
-def _few(items: Sequence[tuple[str, int]], most: int) -> tuple[tuple[str, int], ...]:
-    if len(items) <= most:
+def _few(items: Sequence[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
+    if len(items) <= SLICES:
         return tuple(items)
-    return (*items[: most - 1], ("Others", sum(count for _, count in items[most - 1 :])))
+    return (*items[: SLICES - 1], ("Others", sum(count for _, count in items[SLICES - 1 :])))

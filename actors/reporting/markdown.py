@@ -13,7 +13,7 @@ from actors.reporting.links import display_url, link, publisher
 from actors.reporting.mermaid import mermaid
 from actors.reporting.report import Report, ReportSentence, SourceEntry
 from actors.text.normalize import remove_controls
-from actors.text.source_text import Piece, Span, flat, pieces
+from actors.text.source_text import Span, flat, pieces
 
 _INLINE = re.compile(
     r"\\(?=[!-/:-@\[-`{-~]|$)"  # before what it would escape
@@ -104,11 +104,11 @@ def _sentence_blocks(line: ReportSentence) -> list[str]:
     said = pieces(line.text)
     for piece in said:
         if piece.kind == "item":
-            items.append(f"{piece.mark or '-'} {_prose(piece)}")
+            items.append(f"{piece.mark or '-'} {_spans(piece.spans)}")
             continue
         blocks += ["\n".join(items)] if items else []
         items = []
-        blocks.append(_block(piece.text) if piece.kind == "code" else _prose(piece))
+        blocks.append(_block(piece.text) if piece.kind == "code" else _spans(piece.spans))
     blocks += ["\n".join(items)] if items else []
     if not blocks or said[0].kind != "prose":
         return [f"{label}{tail}", *blocks]
@@ -117,10 +117,6 @@ def _sentence_blocks(line: ReportSentence) -> list[str]:
 
 def _marks(line: ReportSentence) -> str:
     return "".join(f"[{number}]" for number in line.numbers)
-
-
-def _prose(piece: Piece) -> str:
-    return _spans(piece.spans)
 
 
 def _spans(said: tuple[Span, ...]) -> str:
@@ -174,5 +170,7 @@ def _work(listed: SourceEntry) -> str:
 
 
 def _quotation(line: ReportSentence) -> str:
-    quote = " ".join(_prose(piece) if piece.kind != "code" else _code(flat(piece.text)) for piece in pieces(line.quote))
+    quote = " ".join(
+        _spans(piece.spans) if piece.kind != "code" else _code(flat(piece.text)) for piece in pieces(line.quote)
+    )
     return f"{_running(line)}\n\n> “{quote}”"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from actors.evidence.sources import Statement
-from actors.research.models import Analysis, SwotItem
+from actors.research.models import Analysis
 from actors.text.normalize import sanitize_markdown
 from actors.text.truncate import shorten
 
@@ -20,16 +20,16 @@ _MARKUP = re.compile(r"([\\`*_\[\]<>|])")
 
 def analysis_summary(analysis: Analysis) -> str:
     """An analysis as Markdown: overview of less than 500 characters, features, competitors, SWOT (PR-19)."""
-    swot = analysis.swot
-    quadrants = ("Strengths", swot.strengths), ("Weaknesses", swot.weaknesses), \
-                ("Opportunities", swot.opportunities), ("Threats", swot.threats)  # fmt: skip
     parts = ["## Overview", _overview(analysis.overview), "## Features"]
     parts.append(_list(_line(each.text) for each in analysis.features))
     parts.append("## Competitors")
     parts.append(_list(_rival(each.name, each.statements) for each in analysis.competitors))
     parts.append("## SWOT")
-    for name, rated in quadrants:
-        parts += [f"### {name}", _list(_rating(each) for each in rated)]
+    for name, rated in analysis.swot.quadrants.items():
+        parts += [
+            f"### {name}",
+            _list(f"{_line(each.statement.text)} (under “{_line(each.heading)}”)" for each in rated),
+        ]
     return "\n\n".join(parts) + "\n"
 
 
@@ -54,10 +54,6 @@ def _line(text: str) -> str:
 def _rival(name: str, said: Sequence[Statement]) -> str:
     head = f"**{_cell(name)}**"
     return f"{head}: {' '.join(_line(each.text) for each in said)}" if said else head
-
-
-def _rating(each: SwotItem) -> str:
-    return f"{_line(each.statement.text)} (under “{_line(each.heading)}”)"
 
 
 def _list(lines: Iterable[str]) -> str:

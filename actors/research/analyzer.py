@@ -64,17 +64,14 @@ class Analyzer(Actor[AnalyzeSources]):
 
         async def look() -> None:
             try:
-                held.append(await self._find(asked, message, ctx.remaining_seconds() * READING_SHARE))
+                within = ctx.remaining_seconds() * READING_SHARE
+                held.append(await self._reading.passages(asked, message.pages, within=within))
             except PortFailed as error:
                 held.append(tuple(SearchHits(abstain=str(error)) for _ in asked))
 
         await run_until_stop(look(), ctx, within=ctx.remaining_seconds())
         found = held[0] if held else tuple(SearchHits(abstain=STOPPED) for _ in asked)
         return found[: len(plan.questions)], found[len(plan.questions) :]
-
-    async def _find(self, asked: Sequence[str], message: AnalyzeSources, within: float) -> tuple[SearchHits, ...]:
-        """The passages on each question."""
-        return await self._reading.passages(asked, message.pages, within=within)
 
     async def _answers(
         self, message: AnalyzeSources, plan: Plan, found: Sequence[SearchHits], ctx: Context

@@ -93,7 +93,7 @@ def landscape(task: ModelRequest) -> Landscape:
     for number, passage in enumerate(findings.passages, 1):
         if not about & terms(f"{passage.title} {passage.heading}"):
             continue
-        place = standalone_parts(passage, Span(0, len(passage.text)), _anything)
+        place = standalone_parts(passage, Span(0, len(passage.text)), bool)
         if place is None:
             continue
         quote = Quote(0.0, number, passage, place)
@@ -105,10 +105,6 @@ def landscape(task: ModelRequest) -> Landscape:
     named = tuple(Rival(n, tuple(q.claim() for q in chosen_of(quotes, (), 1))) for n, quotes in rivals.items())
     empty: tuple[Claim, ...] = ()
     return Landscape(named[:RATED], said.get("features", empty), *(said.get(part, empty) for part in QUADRANTS))
-
-
-def _anything(said: str) -> bool:
-    return bool(said)
 
 
 def _weight(text: str, heading: str, wanted: frozenset[str]) -> float:

@@ -6,7 +6,7 @@ them; else they have what the sections leave. An overview is only what somebody 
 question is answered. Of a long section the first statement is a key point.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -46,11 +46,7 @@ class Arrangement:
         surveyed = is_product_question(task)
         if surveyed:
             self._choose(analysis, register, parts)
-        asked = merge(sections)
-        found = [
-            (section, tuple(each for each in section.statements if register.stands(each)))
-            for section in asked
-        ]  # fmt: skip
+        found = [(each, tuple(filter(register.stands, each.statements))) for each in merge(sections)]
         in_table = _in_table(self.comparison)
         self.unanswered = tuple(each for each, standing in found if not standing and each.question not in in_table)
         taken = UsedTexts(above, parts)
@@ -175,7 +171,7 @@ def _asked_table(comparison: Comparison, register: CitationIndex, said: UsedText
 def _swot(analysis: Analysis, register: CitationIndex, said: UsedTexts) -> dict[str, tuple[SwotItem, ...]]:
     """All quadrants, or none: one by itself weighs nothing."""
     standing = {
-        title: [r for r in rated if register.stands(r.statement)] for title, rated in quadrants(analysis).items()
+        title: [r for r in rated if register.stands(r.statement)] for title, rated in analysis.swot.quadrants.items()
     }
     if sum(map(bool, standing.values())) < LEAST_QUADRANTS:
         return {}
@@ -206,20 +202,9 @@ def statements(sections: Sequence[Section], learnings: Sequence[Statement], anal
     yield from analysis.features
     for competitor in analysis.competitors:
         yield from competitor.statements
-    for quadrant in quadrants(analysis).values():
+    for quadrant in analysis.swot.quadrants.values():
         yield from (rated.statement for rated in quadrant)
     for row in analysis.comparison.rows if analysis.comparison else ():
         yield from (cell for cell in row.cells if cell is not None)
     for pair in analysis.contradictions:
         yield from (pair.one, pair.other)
-
-
-def quadrants(analysis: Analysis) -> Mapping[str, tuple[SwotItem, ...]]:
-    """The parts of a SWOT by their titles."""
-    swot = analysis.swot
-    return {
-        "Strengths": swot.strengths,
-        "Weaknesses": swot.weaknesses,
-        "Opportunities": swot.opportunities,
-        "Threats": swot.threats,
-    }

@@ -23,16 +23,11 @@ class SearchCompleted(Event, frozen=True):
     missed: tuple[FailedSource, ...]
     unavailable: tuple[str, ...]
     shortfall: str = ""
+    """What was missing, for the one who is asked again."""
 
 
-class SearchFellShort(Event, frozen=True):
+class SearchFellShort(SearchCompleted, frozen=True):
     """Too little was found: the plan should be made anew."""
-
-    results: tuple[SearchResult, ...]
-    missed: tuple[FailedSource, ...]
-    unavailable: tuple[str, ...]
-    shortfall: str
-    """What was missing, for the one who plans anew."""
 
 
 class ExtractionCompleted(Event, frozen=True):
@@ -42,13 +37,8 @@ class ExtractionCompleted(Event, frozen=True):
     shortfall: str = ""
 
 
-class ExtractionFellShort(Event, frozen=True):
+class ExtractionFellShort(ExtractionCompleted, frozen=True):
     """Too few pages could be read: others should be searched for."""
-
-    pages: tuple[Page, ...]
-    missed: tuple[FailedSource, ...]
-    partial: str
-    shortfall: str
 
 
 class Analyzed(Event, frozen=True):

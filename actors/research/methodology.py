@@ -48,10 +48,6 @@ def still_open(case: CloseResearch) -> tuple[str, ...]:
 
 def notes(case: CloseResearch, register: CitationIndex) -> tuple[str, ...]:
     """How it was made."""
-    return tuple(dict.fromkeys(each for each in _notes(case, register) if each))
-
-
-def _notes(case: CloseResearch, register: CitationIndex) -> list[str]:
     rounds = f"{_count(case.rounds, 'round')} of at most {max(case.rounds, case.brief.depth)}"
     missed = len({each.place for each in case.missed if each.reason != "source_failed"})
     told = {each.place for each in case.missed}
@@ -61,7 +57,7 @@ def _notes(case: CloseResearch, register: CitationIndex) -> list[str]:
         else "Every sentence on the topic is quoted word for word from its source."
     )
     out = register.left_out
-    return [
+    lines = [
         f"{rounds}; {_count(len(case.pages), 'page')} read, {missed} not obtained.",
         made if register.citations else "",
         f"{_count(out, 'statement')} {'was' if out == 1 else 'were'} left out, because no source bears "
@@ -69,6 +65,7 @@ def _notes(case: CloseResearch, register: CitationIndex) -> list[str]:
         _sentence(f"A lesser model answered: {case.degraded}") if case.degraded else "",
         *(_sentence(f"Unavailable: {each}") for each in case.unavailable if each not in told),
     ]  # fmt: skip
+    return tuple(dict.fromkeys(filter(None, lines)))
 
 
 def _count(number: int, thing: str) -> str:

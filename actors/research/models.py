@@ -69,6 +69,11 @@ class Swot(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     opportunities: tuple[SwotItem, ...] = ()
     threats: tuple[SwotItem, ...] = ()
 
+    @property
+    def quadrants(self) -> dict[str, tuple[SwotItem, ...]]:
+        """Each by its title."""
+        return {name.capitalize(): getattr(self, name) for name in self.__struct_fields__}
+
 
 class Row(msgspec.Struct, frozen=True, gc=False):
     """One attribute of a comparison, with a statement for each side that has one."""

@@ -1,11 +1,11 @@
 """Reporter: the terminator. Renders the report from verified statements, and ends the run."""
 
 import asyncio
-from collections.abc import Sequence
+from typing import Literal
 
 import msgspec
 
-from actors.evidence.claims import Citation, Resolution
+from actors.evidence.claims import Resolution
 from actors.evidence.grounding import Shown, plainly
 from actors.evidence.passages import SearchHits
 from actors.evidence.sources import Statement
@@ -81,9 +81,10 @@ class Reporter(Actor[CloseResearch]):
         judged = not message.degraded and (judged or register.has_paraphrase)
         await asyncio.sleep(0)
         status = _status(message, report, judged=judged)
+        grade: Literal["resolved", "suggested"] = "resolved" if status == "resolved" else "suggested"
         return ResearchClosed(
-            status=status, report=report, resolution=_resolution(report, citations, status),
-            summary=summary(report), partial=report.partial or None,
+            status=status, report=report, summary=summary(report), partial=report.partial or None,
+            resolution=Resolution(render_markdown(report), citations, grade),
         )  # fmt: skip
 
     async def _overview(self, message: CloseResearch, ctx: Context) -> Completion:
@@ -143,10 +144,6 @@ def summary(report: Report) -> str:
     if not said:
         return shorten(report.partial or "Nothing in what was read answers the question.", SUMMARY_CHARACTERS)
     return shorten(" ".join(flat(line.text) for line in said), SUMMARY_CHARACTERS)
-
-
-def _resolution(report: Report, citations: Sequence[Citation], status: Status) -> Resolution:
-    return Resolution(render_markdown(report), tuple(citations), "resolved" if status == "resolved" else "suggested")
 
 
 def _status(message: CloseResearch, report: Report | None, *, judged: bool) -> Status:

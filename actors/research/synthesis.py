@@ -1,6 +1,6 @@
 """What a round adds to what is known: from the answers of a model, whoever it is, to an event that stands. Pure."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
 import msgspec
@@ -15,6 +15,7 @@ from actors.research.analysis_summary import analysis_summary
 from actors.research.comparison import compare, on_criteria, speaking_of
 from actors.research.contradictions import contradictions
 from actors.research.follow_ups import DIRECTIONS, limit
+from actors.research.layout import statements
 from actors.research.learnings import (
     VerifiedClaims,
     dealt,
@@ -165,7 +166,7 @@ def goes_on(message: AnalyzeSources, argued: RoundFindings) -> bool:
 def conclude(message: AnalyzeSources, plan: Plan, argued: RoundFindings, found: Sequence[SearchHits]) -> Analysis:
     """What follows from the statements by rules: the overview, the comparison, and where sources disagree."""
     sections = (*message.sections, *argued.sections)
-    statements = all_statements(sections)
+    said = all_statements(sections)
     before = message.analysis.comparison if message.analysis else None
     sides = plan.sides or (before.sides if before else ())
     criteria = plan.criteria or (tuple(row.attribute for row in before.rows) if before and before.asked else ())
@@ -173,10 +174,8 @@ def conclude(message: AnalyzeSources, plan: Plan, argued: RoundFindings, found: 
     headings = {each.id: f"{each.title} {each.heading}" for each in passages}
     analysis = Analysis(
         overview=foremost(sections, message.text, headings),
-        comparison=on_criteria(sides, criteria, sections, headings)
-        if criteria
-        else compare(sides, statements, headings),
-        contradictions=contradictions(statements, passages, message.brief.round),
+        comparison=on_criteria(sides, criteria, sections, headings) if criteria else compare(sides, said, headings),
+        contradictions=contradictions(said, passages, message.brief.round),
     )
     return msgspec.structs.replace(analysis, summary=analysis_summary(analysis))
 
@@ -186,7 +185,7 @@ def report_round(
 ) -> Ended:
     """The event: all that is known by now, with the passages that it rests on."""
     every: tuple[Section, ...] = (*message.sections, *argued.sections)
-    resting = (*all_statements(every), *message.learnings, *_of(analysis))
+    resting = (*all_statements(every), *message.learnings, *statements((), (), analysis))
     return end(
         sections=every,
         learnings=merge(message.learnings, argued.statements),
@@ -197,21 +196,6 @@ def report_round(
         partial=message.partial or argued.partial,
         degraded=message.degraded or argued.degraded,
     )
-
-
-def _of(analysis: Analysis) -> Iterator[Statement]:
-    """All statements of an analysis."""
-    yield from analysis.overview
-    yield from analysis.features
-    for rival in analysis.competitors:
-        yield from rival.statements
-    swot = analysis.swot
-    for part in (swot.strengths, swot.weaknesses, swot.opportunities, swot.threats):
-        yield from (each.statement for each in part)
-    for row in analysis.comparison.rows if analysis.comparison else ():
-        yield from (cell for cell in row.cells if cell is not None)
-    for pair in analysis.contradictions:
-        yield from (pair.one, pair.other)
 
 
 def all_statements(sections: Iterable[Section]) -> tuple[Statement, ...]:

@@ -65,17 +65,18 @@ class Crawler:
             async with asyncio.timeout(within):
                 if not is_web(result):
                     return await self._document(result, query, within)
-                sent = await self._get(result, within) if given is None else _sent(result, given)
+                if given is None:
+                    hop = self._robots.objection if self._robots is not None else None
+                    sent = await self._client.get(result.url, within=within, hop=hop)
+                else:  # as if the server had sent what an extractor got
+                    body = given[:RAW_CHARACTERS].encode("utf-8", "replace")
+                    sent = FetchResult(result.url, 200, "text/markdown", "utf-8", body)
                 if sent.reason is not None:
                     return _fail(result, sent.reason, sent.detail)
                 fetched = await self._text(result, sent, query)
         except TimeoutError:
             return _fail(result, "timed_out", f"It could not be read within {within:g} seconds.")
         return await self._with_original(fetched, sent, project)
-
-    async def _get(self, result: SearchResult, within: float) -> FetchResult:
-        hop = self._robots.objection if self._robots is not None else None
-        return await self._client.get(result.url, within=within, hop=hop)
 
     async def _document(self, result: SearchResult, query: str, within: float) -> Fetched:
         scheme = result.url.partition(":")[0]
@@ -130,12 +131,6 @@ class Crawler:
             published=said.published or result.published, language=said.language, compressed=said.compressed,
         )  # fmt: skip
         return Fetched(page, said.canonical, said.sketch or sketch_of(said.text))
-
-
-def _sent(result: SearchResult, given: str) -> FetchResult:
-    """What an extractor got, as if its server had sent it."""
-    body = given[:RAW_CHARACTERS].encode("utf-8", "replace")
-    return FetchResult(result.url, 200, "text/markdown", "utf-8", body)
 
 
 def _fail(result: SearchResult, reason: Reason, detail: str) -> Fetched:

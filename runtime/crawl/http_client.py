@@ -128,9 +128,8 @@ class Client:
             try:
                 url = urljoin(url, answer.location.strip().replace(" ", "%20")).partition("#")[0]
             except ValueError:
-                return _Answer(
-                    _fail(url, FetchError("refused", "The page redirects to something that is not a web address."))
-                )
+                said = "The page redirects to something that is not a web address."
+                return _Answer(_fail(url, FetchError("refused", said)))
 
     async def _ask(self, url: str, kind: Kind) -> _Answer:
         """One request, within its host's limits."""
@@ -200,8 +199,7 @@ class Client:
         return self._session
 
 
-def _fail(url: str, trouble: FetchError | None, status: int = 0, wait: float = 0.0) -> FetchResult:
-    assert trouble is not None  # noqa: S101 - only asked for statuses that are trouble
+def _fail(url: str, trouble: FetchError, status: int = 0, wait: float = 0.0) -> FetchResult:
     return FetchResult(url, status, reason=trouble.reason, detail=trouble.detail, retry_after=wait)
 
 

@@ -39,7 +39,8 @@ def simpler(capabilities: Capabilities, detail: str, *, tools: bool) -> Capabili
     if tools and capabilities.tools and _TOOLS.search(detail) and not _FORMAT.search(detail):
         return msgspec.structs.replace(capabilities, tools=False)
     if capabilities.format != "plain":
-        return _less_format(capabilities)
+        less = "json_object" if capabilities.format == "json_schema" else "plain"
+        return msgspec.structs.replace(capabilities, format=less)
     if _FORMAT.search(detail):
         return None
     if tools and capabilities.tools:
@@ -58,12 +59,5 @@ def minds_form(detail: str) -> bool:
 
 
 def _less_limit(capabilities: Capabilities) -> Capabilities:
-    return msgspec.structs.replace(
-        capabilities, limit="max_tokens" if capabilities.limit == "max_completion_tokens" else ""
-    )
-
-
-def _less_format(capabilities: Capabilities) -> Capabilities:
-    return msgspec.structs.replace(
-        capabilities, format="json_object" if capabilities.format == "json_schema" else "plain"
-    )
+    less = "max_tokens" if capabilities.limit == "max_completion_tokens" else ""
+    return msgspec.structs.replace(capabilities, limit=less)

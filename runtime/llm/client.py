@@ -60,15 +60,11 @@ class _Line:
         libraries = [sys.modules[name] for name in ("httpx2", "httpx") if name in sys.modules]
         # The SDK's major versions differ in the library whose responses they return.
         self.response = next(each.Response for each in libraries if each.Timeout is openai.Timeout)
+        refused = (ConnectionRefusedError, socket.gaierror, aiohttp.ClientConnectorError)
         self.kinds = errors.Kinds(
             status=openai.APIStatusError,
             timeout=(openai.APITimeoutError, *(each.TimeoutException for each in libraries)),
-            unreachable=(
-                ConnectionRefusedError,
-                socket.gaierror,
-                aiohttp.ClientConnectorError,
-                *(each.ConnectError for each in libraries),
-            ),
+            unreachable=(*refused, *(each.ConnectError for each in libraries)),
             broken=(ConnectionError, aiohttp.ServerDisconnectedError, aiohttp.ClientOSError),
         )
         transport = [kind for each in libraries for kind in (each.HTTPError, each.StreamError)]
@@ -253,9 +249,7 @@ def where(url: str) -> str:
     """
     try:
         parts = urlsplit(url)
-        fits = (
-            parts.scheme in ("http", "https") and bool(parts.hostname) and "@" not in parts.netloc and parts.port != 0
-        )
+        fits = parts.scheme in ("http", "https") and parts.hostname and "@" not in parts.netloc and parts.port != 0
     except ValueError:
         fits = False
     if not fits:

@@ -1,22 +1,22 @@
 """The conversation that one answer takes: a question, searches within their bound, at most one repair."""
 
-from collections.abc import Callable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import structlog
 
 from actors.evidence.passages import Passage
-from actors.ports import BudgetSpent, Completion, Knowledge, ModelFailed, ModelRequest, PortFailed
+from actors.ports import BudgetSpent, Completion, ModelFailed, ModelRequest, PortFailed
 from runtime.llm import prompt, url_filter
 from runtime.llm.capabilities import Capabilities, simpler
 from runtime.llm.chat_completion import Message, Reply, ToolCall
-from runtime.llm.client import ChatClient
 from runtime.llm.errors import Rejected
 from runtime.llm.output_schema import Malformed, OutputSchema, ends_run, says_nothing
 from runtime.llm.usage import Ledger, estimate
 from runtime.resilience.deadline import Deadline
-from runtime.settings import ModelSettings
+
+if TYPE_CHECKING:
+    from runtime.llm.openai_model import OpenAIModel
 
 log = structlog.get_logger()
 
@@ -55,35 +55,16 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 _question = msgspec.json.Decoder(Question).decode
 
 
-class Shared(Protocol):
-    """What a conversation uses of the process's model."""
-
-    settings: ModelSettings
-    server: ChatClient
-    knowledge: Knowledge | None
-    fence: Callable[[], str]
-    capabilities: Capabilities
-
-
 class Conversation:
     """One answer in the making."""
 
     __slots__ = (
-        "_fence",
-        "_ledger",
-        "_passages",
-        "_repaired",
-        "_said",
-        "_schema",
-        "_searches",
-        "_shared",
-        "_system",
-        "_task",
+        "_fence", "_ledger", "_passages", "_repaired", "_said", "_schema", "_searches", "_shared", "_system", "_task",
         "_until",
     )  # fmt: skip
 
     def __init__(
-        self, shared: Shared, ledger: Ledger, wanted: OutputSchema[Any], task: ModelRequest, within: float
+        self, shared: "OpenAIModel", ledger: Ledger, wanted: OutputSchema[Any], task: ModelRequest, within: float
     ) -> None:
         self._shared, self._ledger = shared, ledger
         self._schema, self._task = wanted, task

@@ -92,22 +92,13 @@ def understand(error: Exception, kinds: Kinds, settings: ModelSettings, where: s
 
 
 def broken(where: str) -> Fault:
-    return Fault(
-        kind="broken",
-        again=True,
-        answered=False,
-        paid=True,
-        sentence=f"The connection to the model server at {where} broke off: try later.",
-    )
+    sentence = f"The connection to the model server at {where} broke off: try later."
+    return Fault(kind="broken", again=True, answered=False, paid=True, sentence=sentence)
 
 
 def empty(where: str) -> Fault:
-    return Fault(
-        kind="empty",
-        again=True,
-        paid=True,
-        sentence=f"The model server at {where} sent a completion without an answer: check [model] name.",
-    )
+    sentence = f"The model server at {where} sent a completion without an answer: check [model] name."
+    return Fault(kind="empty", again=True, paid=True, sentence=sentence)
 
 
 def left_alone(fault: Fault, seconds: float) -> Fault:
@@ -142,14 +133,11 @@ def _by_status(
         sentence, again = "{server} failed with status {status}{said}: try later.", True
     else:
         sentence, again = "{server} did not accept the request, status {status}{said}: " + CHECK, False
+    sentence = sentence.format(server=f"The model server at {where}", name=settings.name, status=status, said=said)
     return Fault(
-        kind=kind,
-        sentence=sentence.format(server=f"The model server at {where}", name=settings.name, status=status, said=said),
-        again=again,
-        fatal=kind in FATAL,
-        after=after if again else None,
+        kind=kind, sentence=sentence, again=again, fatal=kind in FATAL, after=after if again else None,
         rejected=f"{code or ''} {detail}" if form else None,
-    )
+    )  # fmt: skip
 
 
 def _detail(body: object, key: str) -> str:

@@ -46,12 +46,8 @@ class Ledger:
         self.budget = Budget(budget) if isinstance(budget, int) else budget
         self._total = total
         self._note = note
-        self._calls, self._in, self._out, self._estimated = (
-            known.calls,
-            known.tokens_in,
-            known.tokens_out,
-            known.estimated,
-        )
+        self._calls, self._estimated = known.calls, known.estimated
+        self._in, self._out = known.tokens_in, known.tokens_out
         self._reserved_in = self._reserved_out = 0
 
     @property

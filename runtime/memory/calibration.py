@@ -97,11 +97,7 @@ def _shares(rehearsed: Rehearsed, part: NDArray[np.bool_], near_share: float) ->
     known, far = (rehearsed.known == 1) & part, (rehearsed.far == 1) & part
     near = part & ~known & ~far
     share = np.zeros(len(part))
-    for kind, whole in (
-        (known, 1 - NEW_SHARE),
-        (near, NEW_SHARE * near_share),
-        (far, NEW_SHARE * (1 - near_share)),
-    ):
+    for kind, whole in ((known, 1 - NEW_SHARE), (near, NEW_SHARE * near_share), (far, NEW_SHARE * (1 - near_share))):
         share[kind] = whole / max(1, kind.sum())
     return share
 

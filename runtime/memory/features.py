@@ -8,19 +8,8 @@ import numpy as np
 from runtime.memory.tfidf import LEAST, Floats, Ints, Rows
 
 NAMES = (
-    "margin",
-    "phrases",
-    "strength",
-    "cover",
-    "telling",
-    "back",
-    "length",
-    "ratio",
-    "against",
-    "worst",
-    "fit",
-    "crowd",
-)
+    "margin", "phrases", "strength", "cover", "telling", "back", "length", "ratio", "against", "worst", "fit", "crowd",
+)  # fmt: skip
 PHRASES = 0.4
 """Weight of words and pairs counted by answer, beside the linear model, in the score that ranks answers."""
 STRANGE = 2.0

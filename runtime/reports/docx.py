@@ -22,8 +22,8 @@ FAINT = RGBColor(0x5D, 0x66, 0x70)
 BAR = RGBColor(0x2F, 0x6F, 0xB0)
 WARNING = RGBColor(0x8A, 0x4B, 0x00)
 BLOCKS = 12
-COUNTS_CM, TIMELINE_CM = (8.0, 1.5, 5.5), (1.5, 13.5)
 """Characters of the longest bar."""
+COUNTS_CM, TIMELINE_CM = (8.0, 1.5, 5.5), (1.5, 13.5)
 
 
 def render(report: Report) -> bytes:

@@ -133,13 +133,9 @@ class Page:
 
 
 def _place(url: str) -> str:
-    target = link(url)
-    said = escape(display_url(url))
-    return (
-        f'<a href="{escape(target)}" rel="noopener noreferrer nofollow">{said}</a>'
-        if target
-        else f"<code>{said}</code>"
-    )
+    target, said = link(url), escape(display_url(url))
+    linked = f'<a href="{escape(target)}" rel="noopener noreferrer nofollow">{said}</a>'
+    return linked if target else f"<code>{said}</code>"
 
 
 def _points(items: tuple[str, ...], more: int) -> str:
@@ -157,17 +153,14 @@ def _blocks(said: tuple[Piece, ...]) -> Iterator[str]:
     for kind, group in itertools.groupby(said, key=lambda piece: (piece.kind, bool(piece.mark))):
         match kind:
             case ("item", True):
-                yield f"<ol>{''.join(_item(piece) for piece in group)}</ol>"
+                numbered = (f'<li value="{int(piece.mark[:-1])}">{_spans(piece)}</li>' for piece in group)
+                yield f"<ol>{''.join(numbered)}</ol>"
             case ("item", False):
                 yield f"<ul>{''.join(f'<li>{_spans(piece)}</li>' for piece in group)}</ul>"
             case ("code", _):
                 yield from (f"<pre>{escape(piece.text)}</pre>" for piece in group)
             case _:
                 yield from (f"<p>{_spans(piece)}</p>" for piece in group)
-
-
-def _item(piece: Piece) -> str:
-    return f'<li value="{int(piece.mark[:-1])}">{_spans(piece)}</li>'
 
 
 def _spans(piece: Piece) -> str:

@@ -148,12 +148,7 @@ class _Writer:
     def _grid(self, table: ReportTable) -> Flowable:
         rows = [[self._head(each) for each in table.head]]
         for first, *cells in table.rows:
-            rows.append(
-                [
-                    self._head(first.text),
-                    *(self._flow(self._running(c), "cell") for c in cells),
-                ]
-            )
+            rows.append([self._head(first.text), *(self._flow(self._running(c), "cell") for c in cells)])
         share = self._width / (len(table.head) - 0.5)
         widths = [share / 2, *[share] * (len(table.head) - 1)]
         rules = Rules([("GRID", (0, 0), (-1, -1), 0.5, RULE), ("BACKGROUND", (0, 0), (-1, 0), SOFT),

@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from datetime import date
 
 from actors.evidence.sources import SearchResult
+from actors.evidence.summarize import KEY_POINTS, SUMMARY_CHARACTERS
 from actors.text.normalize import remove_controls
 from actors.text.sentences import split_sentences
 from actors.text.truncate import shorten
 from actors.text.urls import web_address
 
 TITLE_CHARACTERS = 300
-SUMMARY_CHARACTERS = 199
-KEY_POINTS = 4
 DETAIL_CHARACTERS = 200
 TEXT_CHARACTERS = 20_000
 """Longer texts are not even looked at beyond this."""

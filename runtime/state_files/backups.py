@@ -1,13 +1,12 @@
 """Backups of a project: `backups/{projectId}/{number}-{stage}.md`, and `latest`, which names one with its checksum."""
 
 import contextlib
-import hashlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from runtime.processes.atomic_files import folder_for, read_whole, write_whole
-from runtime.state_files.frontmatter import is_sound
+from runtime.state_files.frontmatter import digest, is_sound
 
 FOLDER = "backups"
 LATEST = "latest"
@@ -31,7 +30,7 @@ def add(folder: Path, name: str, stage: str, text: str) -> Path:
     there = _list_backups(place)
     path = place / f"{there[0][0] + 1 if there else 1:06}-{stage}.md"
     write_whole(path, text)
-    write_whole(place / LATEST, f"{_digest(text)}  {path.name}\n")
+    write_whole(place / LATEST, f"{digest(text)}  {path.name}\n")
     _rotate(place)
     return path
 
@@ -54,7 +53,7 @@ def valid(folder: Path, name: str) -> Iterator[tuple[Path, str]]:
         text = read_whole(place / file)
         if text is None or not is_sound(text):
             continue
-        if not mark or file != mark[2] or _digest(text) == mark[1]:
+        if not mark or file != mark[2] or digest(text) == mark[1]:
             yield place / file, text
 
 
@@ -77,7 +76,3 @@ def _list_backups(place: Path) -> list[tuple[int, str, str]]:
     """(number, stage, name) of each backup, the latest first."""
     found = (_NAME.fullmatch(path.name) for path in place.iterdir())
     return sorted(((int(each[1]), each[2], each[0]) for each in found if each), reverse=True)
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,6 +1,5 @@
 """By which names a project goes in the storage folder."""
 
-import hashlib
 import os
 from pathlib import Path
 from urllib.parse import quote
@@ -26,7 +25,7 @@ def name_of(project_id: str) -> str:
 
 def other_name_of(project_id: str) -> str:
     """The name of a project whose own is too long, or taken by a file of somebody else's."""
-    return f"%{hashlib.sha256(project_id.encode('utf-8', 'surrogatepass')).hexdigest()}"
+    return f"%{frontmatter.digest(project_id)}"
 
 
 def name_in(folder: Path, project_id: str) -> str:

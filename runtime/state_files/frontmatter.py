@@ -30,7 +30,7 @@ def join(head: msgspec.Struct, body: str) -> str:
     text = LIVE.sub(lambda found: f"\\x{ord(found[0]):02X}", text)  # all of it stands in quotes
     begun = f"{FENCE}\n{text}"
     rest = f"{FENCE}\n\n{body}"
-    return f"{begun}checksum: {_digest(begun + rest)}\n{rest}"
+    return f"{begun}checksum: {digest(begun + rest)}\n{rest}"
 
 
 class _Quoted(str):
@@ -74,7 +74,7 @@ def split(text: str) -> tuple[dict[str, Any], list[str], bool]:
 def is_sound(text: str) -> bool:
     """Whether this is, to the letter, a file that Terminus wrote."""
     found = _CHECKSUM.search(text, 0, HEAD_CHARACTERS)
-    return found is not None and _digest(text[: found.start()] + text[found.end() :]) == found[1]
+    return found is not None and digest(text[: found.start()] + text[found.end() :]) == found[1]
 
 
 def _plain(value: Any) -> Any:
@@ -86,5 +86,6 @@ def _plain(value: Any) -> Any:
     return _Quoted(text) if LIVE.search(text) else text
 
 
-def _digest(text: str) -> str:
+def digest(text: str) -> str:
+    """SHA-256, in hexadecimal, of any text."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -57,13 +57,15 @@ def describe(root: HtmlElement, html: str, url: str) -> PageMetadata:
     titles = (metas.get("og:title"), _first(data, "headline"), _without_site(own, heading), heading)
     dates = (*(metas.get(name) for name in _DATES), _first(data, "datePublished"), *_times(root))
     languages = (root.get("lang"), metas.get("og:locale"), metas.get("content-language"))
+    marks = cast("list[HtmlElement]", root.xpath("//*[@itemprop='isAccessibleForFree']"))
     paid = any(str(each.get("isAccessibleForFree")).lower() in ("false", "no", "0") for each in data)
+    paid |= any((each.get("content") or each.get("href") or "").lower().endswith(("false", "no")) for each in marks)
     return PageMetadata(
         title=next((line(each, TITLE_CHARACTERS) for each in titles if each and each.strip()), ""),
         canonical=_canonical(root, metas, url),
         published=next((date for each in dates if (date := _date(each))), ""),
         language=next((found.group(1).lower() for each in languages if (found := _LANGUAGE.match(each or ""))), ""),
-        paid=paid or bool(_find_marks(root, "isAccessibleForFree", ("false", "no"))),
+        paid=paid,
         forum=bool(_FORUM.search(html[:20_000]) or any("DiscussionForum" in str(each.get("@type")) for each in data)),
     )
 
@@ -128,11 +130,6 @@ def _objects(value: Any, depth: int) -> Iterator[dict[str, Any]]:
 
 def _first(data: list[dict[str, Any]], name: str) -> str:
     return next((each[name] for each in data if isinstance(each.get(name), str)), "")
-
-
-def _find_marks(root: HtmlElement, name: str, values: tuple[str, ...]) -> list[HtmlElement]:
-    found = cast("list[HtmlElement]", root.xpath("//*[@itemprop=$name]", name=name))
-    return [each for each in found if (each.get("content") or each.get("href") or "").lower().endswith(values)]
 
 
 def _times(root: HtmlElement) -> Iterator[str | None]:

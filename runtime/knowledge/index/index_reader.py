@@ -53,7 +53,8 @@ class IndexReader:
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
-        self._version = -1
+        self.version = -1
+        """Another number when somebody has written."""
         self._frequencies: dict[str, int] = {}
         self._rarities: dict[str, float] = {}
         self.passages = 0
@@ -71,11 +72,11 @@ class IndexReader:
         if self._db.execute("PRAGMA user_version").fetchone()[0] != VERSION:  # this read takes the snapshot
             raise sqlite3.DatabaseError("it was made by another version of Terminus; index the folders again")
         version = self._db.execute("PRAGMA data_version").fetchone()[0]
-        if version != self._version:
+        if version != self.version:
             self._frequencies.clear()
             self._rarities.clear()
             self.passages = self._db.execute("SELECT count(*) FROM passages").fetchone()[0]
-            self._version = version
+            self.version = version
 
     def end(self) -> None:
         if self._db.in_transaction:
@@ -83,11 +84,6 @@ class IndexReader:
 
     def close(self) -> None:
         self._db.close()
-
-    @property
-    def version(self) -> int:
-        """Another number when somebody has written."""
-        return self._version
 
     @property
     def by_chance(self) -> int:

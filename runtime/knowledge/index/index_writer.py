@@ -36,10 +36,7 @@ _DROP = "".join(
 
 PRIORS = (
     (r"release notes|release \d|changelog|change log|what.s new|history|bibliography|acronyms|preface|news", 0.35),
-    (
-        r"internals|obsolete|deprecated|coding conventions?|regression tests|information schema|examples? of",
-        0.75,
-    ),
+    (r"internals|obsolete|deprecated|coding conventions?|regression tests|information schema|examples? of", 0.75),
 )
 """Parts of manuals that mention everything and answer little."""
 _PRIORS = tuple((re.compile(rf"\b(?:{words})\b", re.IGNORECASE), prior) for words, prior in PRIORS)

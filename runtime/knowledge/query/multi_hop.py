@@ -251,6 +251,3 @@ def sentences(shelf: IndexReader, question: Question, pages: list[Page]) -> list
                 found.append((-score, n, Quoted(passage, unit, score)))
     found.sort(key=lambda each: (each[0], each[1], each[2].passage.id, each[2].unit.start))
     return [quoted for _, _, quoted in found]
-
-
-__all__ = ["Quoted", "Titles", "Trail", "follow", "sentences"]

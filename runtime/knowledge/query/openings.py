@@ -1,7 +1,5 @@
 """How the sections begin that a question names: for reading documents that were found, not for finding them."""
 
-from typing import NamedTuple
-
 from actors.evidence.heading_types import generic, is_entry
 from actors.text.tokenizer import tokens
 from runtime.knowledge.index.index_reader import IndexReader, Stored
@@ -24,15 +22,10 @@ PATH, OPENS = 0.5, 0.1
 OPENING_CHARACTERS = 700
 
 
-class _Named(NamedTuple):
-    score: float
-    passage: int
-
-
 def openings(shelf: IndexReader, question: Question, pages: list[Page]) -> list[Snippet]:
     """The first paragraphs of the sections whose headings say most of the question, the best first."""
     documents = {page.document: n for n, page in enumerate(pages[:DOCUMENTS])}
-    found: list[_Named] = []
+    found: list[tuple[float, int]] = []
     last = (0, "")
     for passage, document, ordinal, heading, leaf in shelf.outline(documents):
         if (document, heading) == last:
@@ -44,10 +37,10 @@ def openings(shelf: IndexReader, question: Question, pages: list[Page]) -> list[
         of_path = question.coverage(question.matches(tokens(" ".join(parts))))
         if of_leaf >= (LEAST_OF_ENTRY if is_entry(heading) else LEAST) and of_path >= LEAST_OF_PATH:
             score = of_leaf + PATH * of_path + OPENS * (ordinal == 0) - documents[document] / 100
-            found.append(_Named(score, passage))
-    found.sort(key=lambda each: (-each.score, each.passage))
-    of = {stored.id: stored for stored in shelf.load([each.passage for each in found[:SECTIONS]])}
-    return [_opening(of[each.passage], question, each.score) for each in found[:SECTIONS]]
+            found.append((-score, passage))
+    best = sorted(found)[:SECTIONS]
+    of = {stored.id: stored for stored in shelf.load([passage for _, passage in best])}
+    return [_opening(of[passage], question, -score) for score, passage in best]
 
 
 def _fit(question: Question, words: list[str]) -> float:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from actors.evidence.passages import Passage
 from actors.evidence.sources import SearchResult
+from actors.evidence.summarize import KEY_POINTS, SUMMARY_CHARACTERS
 from actors.ports import PortFailed
 from actors.text.truncate import shorten
 from actors.text.urls import key_of
@@ -12,7 +13,7 @@ from runtime.knowledge import no_index_message
 from runtime.knowledge.knowledge_index import FILE
 from runtime.processes.pool import WorkError, WorkTimedOut
 from runtime.resilience.budget import ResearchBudget
-from runtime.search.results import KEY_POINTS, SUMMARY_CHARACTERS, TEXT_CHARACTERS, TITLE_CHARACTERS, line
+from runtime.search.results import TEXT_CHARACTERS, TITLE_CHARACTERS, line
 from runtime.search.source import Search, Source, SourcePorts
 from runtime.search.source_client import SourceFailed
 from runtime.storage.effects import Effects
