@@ -110,7 +110,7 @@ class ActorCell(Mailbox[Envelope], eq=False, kw_only=True):
         return f"<cell of {self.address}>"
 
     def tell_self(self, message: Message) -> None:
-        """Have the actor told something by itself."""
+        """Send the actor a message from itself."""
         self.bus.try_post(self.address, message, self.address)
 
 

@@ -15,7 +15,7 @@ class Drainable(Protocol):
     """A bus that has mail."""
 
     def drain(self, most: int) -> int:
-        """Serve at most so many letters, and queue again if more are left; returns how many were served."""
+        """Serve up to a fixed number of letters, and queue again if more are left; returns how many were served."""
         ...
 
 

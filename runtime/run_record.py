@@ -16,7 +16,7 @@ Moment = Annotated[datetime.datetime, msgspec.Meta(tz=True)]
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """A run, as command line and HTTP tell it."""
+    """A run, as command line and HTTP show it."""
 
     ticket: str
     run: str

@@ -29,7 +29,7 @@ TRIES = 3
 ORPHAN_SECONDS = 5.0
 """How soon a run whose process died goes on in another one that takes tickets: one look costs a query of an index."""
 RELEASE_SECONDS = 2.0
-"""How long the disk is waited for when this process ends."""
+"""How long this process waits for the disk when it ends."""
 
 
 class Busy(PortFailed):
@@ -219,7 +219,7 @@ class Runs:
         log_end(log.bind(workflow=stored.workflow, run=stored.id, ticket=stored.ticket), outcome)
 
     async def settle_dead(self) -> None:
-        """Record what dead processes had told and could not record; what fails now is tried by the next who asks."""
+        """Record the ends that dead processes announced but could not record; what fails is tried again later."""
         for token in self._owner.others():
             try:
                 await self._settle_one(token)
@@ -227,7 +227,7 @@ class Runs:
                 log.warning("end.not_recorded", owner=token, error=repr(error))
 
     async def _settle_one(self, token: str) -> bool:
-        """Record what one process had told before it died; false while it lives, or somebody else does so."""
+        """Record the ends that a process announced before it died; false while it lives, or another one does so."""
         if not token:
             return True
         with self._owner.legacy(token) as told:

@@ -39,7 +39,7 @@ class SearchResult(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """ISO date, when the source says."""
 
 
-class FailedSource(msgspec.Struct, frozen=True, gc=False, tag=True):
+class FailedSource(msgspec.Struct, frozen=True, gc=False, tag="Missed"):  # as journals name it
     """Something that was not obtained: it is logged, listed in the report, and never cited."""
 
     place: str

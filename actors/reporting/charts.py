@@ -1,7 +1,7 @@
 """
 Charts of what sources count and of what can be counted in a report, and nothing else. Pure.
 
-A chart that tells nothing is not drawn.
+A chart that shows nothing new is not drawn.
 """
 
 import re
@@ -23,7 +23,7 @@ SUBJECTS = 3
 SLICES = 8
 """The others of a pie are one slice."""
 LEAST_BARS, BARS = 6, 20
-"""The list of sources tells of fewer at a glance."""
+"""With fewer, the list of sources shows as much at a glance."""
 MOMENTS = 12
 YEARS = 3
 """Fewer make no timeline."""
@@ -46,7 +46,7 @@ _YEAR = re.compile(
 def charts(
     lines: Sequence[ReportSentence], sources: Sequence[SourceEntry], missed: Sequence[FailedSource]
 ) -> tuple[Chart, ...]:
-    """The charts that tell something about these sentences and sources."""
+    """The charts worth drawing of these sentences and sources."""
     return tuple(_charts(lines, sources, missed))
 
 

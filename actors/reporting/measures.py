@@ -127,7 +127,7 @@ def comparison_series(attribute: str, cells: Iterable[tuple[str, Cited]]) -> Ser
 
 
 def make_series(title: str, unit: str, items: Sequence[tuple[str, float, tuple[int, ...]]]) -> Series | None:
-    """A series, if it tells anything."""
+    """A series, if it is worth drawing."""
     labels = {label.casefold() for label, _, _ in items}
     values = {value for _, value, _ in items}
     if not LEAST <= len(items) <= MOST or len(labels) < len(items) or len(values) < 2 or not all(labels):

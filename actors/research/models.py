@@ -86,7 +86,7 @@ class Comparison(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     sides: tuple[str, ...]
     rows: tuple[Row, ...]
     asked: bool = False
-    """The attributes are those that the task named: one without a statement is told, too."""
+    """The attributes are those that the task named: one without a statement is listed, too."""
 
 
 class Contradiction(msgspec.Struct, frozen=True, gc=False):

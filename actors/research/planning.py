@@ -61,7 +61,7 @@ def in_context(direction: str, task: str) -> str:
 
 
 def broader(before: Plan) -> tuple[str, ...]:
-    """Other words for what was searched in vain: without filler, then only a few words of weight, then each side."""
+    """Other words for a search that found nothing: without filler, then only a few words of weight, then each side."""
     found: list[str] = []
     for question in before.questions:
         words = keywords(question).split()

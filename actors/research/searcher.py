@@ -167,7 +167,7 @@ def _arrange(message: RunSearches, fresh: Sequence[SearchResult]) -> tuple[Searc
 
 
 def _content(result: SearchResult) -> str:
-    """What tells that two results are one text (PR-21); empty for one that says nothing but its title."""
+    """By which two results with the same text are recognised (PR-21); empty for one that says nothing but its title."""
     return hash_of(f"{result.title}\n{result.summary}") if result.summary else ""
 
 

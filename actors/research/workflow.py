@@ -44,7 +44,7 @@ class ResearchCase(Case, frozen=True, kw_only=True, gc=False):
     rounds: int = 1
     """The deepest that was begun."""
     shortfall: str = ""
-    """What the stage before was short of; it tells the one that is asked again to try otherwise."""
+    """What the stage before was short of; so that the agent that is asked again tries another way."""
     partial: str = ""
     report: Report | None = None
 

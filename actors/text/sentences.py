@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 LOOK_BACK = 16
-"""Characters before a full stop that tell whether it ends an abbreviation."""
+"""How many characters before a full stop show whether it ends an abbreviation."""
 SENTENCE_LIMIT = 2000
 """From here on any full stop will do."""
 

@@ -96,7 +96,7 @@ class Orchestrator(Actor[Event]):
     def receive(self, message: Event, ctx: Context) -> None:
         kind, itself = type(message), ctx.sender == ORCHESTRATOR
         if kind is Recorded and itself:
-            self._on_recorded(message, ctx)  # type: ignore[arg-type] # told by `kind`, which is cheaper than a match
+            self._on_recorded(message, ctx)  # type: ignore[arg-type] # `kind` was checked, which is cheaper than a match
         elif kind is JournalTimedOut and itself:
             self._end_late(ctx)
         elif itself or not ctx.sender:
@@ -156,7 +156,7 @@ class Orchestrator(Actor[Event]):
             return otherwise
 
     def so_far(self) -> list[RunEvent]:
-        """What a watcher from the beginning would have heard."""
+        """The events that a watcher from the beginning would have received."""
         return self._broadcast.so_far(self._run)
 
     def _record(
@@ -209,7 +209,7 @@ class Orchestrator(Actor[Event]):
         self._alarm_due = -math.inf  # no bound of the run comes before it
 
     def _seal(self, why: EndReason, tell_self: Callable[[Event], None] | None = None) -> None:
-        """Decide the end by what is durable, and have it kept; `tell_self` hears when it is."""
+        """Decide the end by what is durable, and have it kept; `tell_self` says when it is."""
 
         def then() -> None:
             if tell_self is not None and not self._over:

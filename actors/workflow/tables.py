@@ -33,7 +33,7 @@ class Handover(Event, frozen=True):
     """What the next one needs to know; becomes the case's `context`."""
 
 
-class InvalidAnswer(Event, frozen=True):
+class InvalidAnswer(Event, frozen=True, tag="NoAnswer"):  # as journals name it
     """What an agent sent instead of an answer: an event that its workflow does not know, or one with wrong types."""
 
     what: str

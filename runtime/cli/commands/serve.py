@@ -1,4 +1,4 @@
-"""`serve`: runs the daemon until it is told to stop."""
+"""`serve`: runs the daemon until it is asked to stop."""
 
 import argparse
 from typing import TYPE_CHECKING

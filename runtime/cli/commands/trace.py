@@ -89,13 +89,14 @@ def _unfold(name: str, value: Any) -> Iterator[str]:
     """What an event says, a line for each value that is not empty."""
     import json
 
+    from actors.text.truncate import shorten
+
     if isinstance(value, dict):
         for key, each in value.items():
             yield from _unfold(f"{name} {key}", each)
     elif value not in (None, "", [], ()):
-        text = " ".join(value.split()) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        cut = text if len(text) <= VALUE_CHARACTERS else text[:VALUE_CHARACTERS] + " …"
-        yield f"{spell_out(name)}: {cut}"
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        yield f"{spell_out(name)}: {shorten(text, VALUE_CHARACTERS)}"
 
 
 def _all(found: dict[str, Any], rounds: list[dict[str, Any]]) -> Iterator[Line]:

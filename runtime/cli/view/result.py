@@ -6,6 +6,7 @@ from types import MappingProxyType
 from actors.evidence.claims import Resolution
 from actors.reporting.report import Report
 from actors.text.normalize import sanitize_markdown
+from actors.text.truncate import shorten
 from actors.workflow.outcome import SENTENCES, EndReason, Handoff, Outcome
 from runtime.cli import Exit
 from runtime.cli.view.printing import Line
@@ -135,9 +136,8 @@ def _sources(resolution: Resolution) -> Iterator[Line]:
         titles = [] if citation.heading.startswith(citation.title) else [citation.title]
         headings = [part for part in (*titles, citation.heading) if part and _flat(sanitize_markdown(part)) not in said]
         yield Line(f"[{citation.number}] {where}" + (f"  {' · '.join(headings)}" if headings else ""), indent=2)
-        quote = _flat(citation.quote)
         if _flat(sanitize_markdown(citation.quote)) not in said:
-            yield Line(f"“{quote if len(quote) <= QUOTE_CHARACTERS else quote[:QUOTE_CHARACTERS] + ' …'}”", "quote", 6)
+            yield Line(f"“{shorten(citation.quote, QUOTE_CHARACTERS)}”", "quote", 6)
 
 
 def _flat(text: str) -> str:

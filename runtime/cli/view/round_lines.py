@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from actors.text.truncate import shorten
 from actors.workflow.outcome import HandoffMade
 from actors.workflow.progress import Progress, ProgressEvent, RoundBegan, StageProgress
 
@@ -52,9 +53,7 @@ def items(done: int, total: int) -> str:
 
 
 def cut(text: str, most: int = ITEM_CHARACTERS) -> str:
-    """Text on one line, of at most so many characters."""
-    line = " ".join(text.split())
-    return line if len(line) <= most else line[: most - 2] + " …"
+    return shorten(text, most)
 
 
 def _when(board: Progress, at: float) -> str:

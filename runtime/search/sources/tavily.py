@@ -26,7 +26,7 @@ NAME = "Tavily"
 URL = "https://api.tavily.com"
 QUERY_CHARACTERS = 400
 RESULTS = 20
-"""More it does not give to one query."""
+"""Tavily gives at most this many to one query."""
 URLS_A_CALL = 20
 URLS_A_CREDIT = 5
 CREDITS = {"basic": 1, "advanced": 2}

@@ -8,14 +8,16 @@ from typing import Any
 import msgspec
 import pytest
 
+from actors.evidence.sources import FailedSource
 from actors.helpdesk import messages as m
 from actors.helpdesk.workflow import HELPDESK
 from actors.ports import Entry, Recall
 from actors.workflow.advance import replay
+from actors.workflow.codec import decoder
 from actors.workflow.orchestrator import NOTING_SECONDS, RECORDING_SECONDS
 from actors.workflow.outcome import EndReason, Outcome, Spent
 from actors.workflow.run_end import RunEnd, conclude
-from actors.workflow.tables import CLOSING_SECONDS, ORCHESTRATOR, Limits
+from actors.workflow.tables import CLOSING_SECONDS, ORCHESTRATOR, InvalidAnswer, Limits
 from bus import Event
 from runtime.run import LiveRun
 from tests.clock import Jumping, settle
@@ -342,3 +344,11 @@ async def test_an_orchestrator_that_breaks_with_its_journal_still_ends() -> None
     outcome = await stage.live.outcome()
 
     assert outcome.why is EndReason.ORCHESTRATOR_FAILED
+
+
+def test_a_journal_that_was_written_before_a_type_was_renamed_is_read() -> None:
+    answer = msgspec.msgpack.encode({"type": "NoAnswer", "what": "a poem"})
+    failed = {"type": "Missed", "place": "rss", "reason": "source_failed", "detail": "It is down."}
+
+    assert decoder(HELPDESK).decode(answer) == InvalidAnswer("a poem")
+    assert msgspec.convert(failed, FailedSource) == FailedSource("rss", "source_failed", "It is down.")
