@@ -10,6 +10,7 @@ from msgspec import Meta
 
 from actors.roster import OUTWEIGHS, TOOLS, AgentSpec, Intent
 from runtime.front_matter import FIRST_LINE, InvalidFrontMatter, compose, line_of, plain, split
+from runtime.key_words import find_problem
 from runtime.settings import ConfigError
 from runtime.user_text import display, nearest
 
@@ -144,6 +145,8 @@ class AgentFile:
             raise self.refuse(f"{what}, each on a line of its own.", *path)
         keys: dict[str, Any] = {}
         for key, below in node.value:
+            if key.id != "scalar":
+                raise AgentFileError(self.file, line_of(key), "a key must be a name.")
             if key.value in keys:
                 raise AgentFileError(self.file, line_of(key), f"{display(key.value)} is given twice.")
             keys[str(key.value)] = below
@@ -154,7 +157,7 @@ class AgentFile:
         for intent in self.spec.intents:
             for language, its in intent.words.items():
                 for word in its:
-                    if problem := _find_problem(word):
+                    if problem := find_problem(word):
                         sentence = f"the key word {display(word)} {problem}."
                         raise self.refuse(sentence, "intents", intent.name, "words", language)
             try:
@@ -169,18 +172,10 @@ def _make_intent(agent: str, name: str, table: IntentTable) -> Intent:
     return Intent(name, table.means, words, table.weight, agent)
 
 
-def _find_problem(word: str) -> str:
-    """What keeps a key word from being one."""
-    if not word:
-        return f"is empty: {SEPARATOR} stands between two words, and nowhere else"
-    try:
-        return "fits an empty text, and so every ticket" if re.search(word, "") else ""
-    except re.error as error:
-        return f"is no regular expression ({error.msg}): put a \\ before a character that is meant as it is"
-
-
 def _read(file: Path) -> str:
     try:
+        if not file.is_file() and file.exists():  # who opens a pipe waits for ever
+            raise ConfigError(f"The agent's file {file} cannot be read (it is not a file).")
         with file.open("rb") as stream:
             content = stream.read(FILE_BYTES + 1)
     except OSError as error:

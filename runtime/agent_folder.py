@@ -1,5 +1,6 @@
 """The agents of this process: those that ship with the product, and the specialists that a user adds as files."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -29,7 +30,7 @@ def load_roster(settings: Settings, *besides: Path) -> Roster:
     :raises ConfigError: a file of the user's cannot be used; the sentence names file and line.
     """
     shipped = [AgentFile(file) for file in sorted(FOLDER.glob("*.md"))]
-    files = {file.resolve(): file for file in (*_find_own(settings.agents.folder), *besides)}
+    files = {Path(os.path.realpath(file)): file for file in (*_find_own(settings.agents.folder), *besides)}
     own = [AgentFile(file) for place, file in files.items() if place.parent != FOLDER.resolve()]
     for number, file in enumerate(own):
         _check_specialist(file, [*shipped, *own[:number]])

@@ -16,6 +16,8 @@ from runtime.config import ConfigError, is_loopback
 from runtime.config_schema import PREFIX
 from runtime.families import FAMILIES
 from runtime.families.limits import configure_all
+from runtime.knowledge.index.index_writer import OTHER_VERSION
+from runtime.knowledge.index.index_writer import VERSION as INDEX_VERSION
 from runtime.knowledge.knowledge_index import FILE as INDEX
 from runtime.kubernetes import service_variables
 from runtime.llm.model_choice import chosen
@@ -155,7 +157,8 @@ def memory(file: Path) -> Check:
 def knowledge(file: Path) -> Check:
     sql = """
     SELECT (SELECT count(*) FROM documents WHERE reason = ''), (SELECT count(*) FROM documents WHERE reason != ''),
-    (SELECT count(*) FROM passages), (SELECT group_concat(path, ', ') FROM folders)
+    (SELECT count(*) FROM passages), (SELECT group_concat(path, ', ') FROM folders),
+    (SELECT user_version FROM pragma_user_version)
     """
     rows = _read(file, sql)
     remedy = f"Run {command('index FOLDER')} on a folder of Markdown, text or HTML."
@@ -163,7 +166,11 @@ def knowledge(file: Path) -> Check:
         return Check("Knowledge", "problem", rows, f"Remove {file} and index the folders again.")
     if not rows or not rows[0][2]:
         return Check("Knowledge", "warning", "no documents are indexed, so only memory can answer", remedy)
-    documents, skipped, passages, folders = rows[0]
+    documents, skipped, passages, folders, its_version = rows[0]
+    if its_version != INDEX_VERSION:
+        return Check(
+            "Knowledge", "problem", f"the index of {folders} was {OTHER_VERSION}", "Index these folders again."
+        )
     more = f", {skipped:,} skipped" if skipped else ""
     return Check(
         "Knowledge", "ok", f"{pluralize(documents, 'document')}, {pluralize(passages, 'passage')}{more}, of {folders}"

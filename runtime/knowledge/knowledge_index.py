@@ -13,7 +13,7 @@ from runtime.program import command
 from runtime.settings import KnowledgeSettings
 
 FILE = "knowledge.db"
-DAMAGED = ("not a database", "malformed", "another version")
+DAMAGED = ("not a database", "malformed")
 """How SQLite and the index itself say that a file cannot be used."""
 FIND = "runtime.knowledge.query.search:find"
 

@@ -1,13 +1,16 @@
 """An agent is a Markdown file: what is wrong in one is refused in one sentence, with file and line."""
 
+import os
 from pathlib import Path
 
 import pytest
 
+from actors.helpdesk.triage import QUESTION_CHARACTERS
 from actors.roster import COMMON_WORKER, OUTWEIGHS
 from runtime.agent_files import BODY_CHARACTERS, AgentFile
 from runtime.agent_folder import FOLDER, load_roster
 from runtime.config import ConfigError
+from runtime.key_words import CHARACTERS
 from runtime.settings import AgentsSettings, Settings
 from tests import ROOT
 
@@ -140,6 +143,19 @@ def test_two_files_cannot_have_one_name_or_one_intent(tmp_path: Path) -> None:
     assert "the intent 'printing' is one of" in refusal(tmp_path, PRINTING.replace("name: printing", "name: paper"))
 
 
+def test_pipes_and_links_in_a_circle_are_refused(tmp_path: Path) -> None:
+    settings = Settings(agents=AgentsSettings(folder=str(tmp_path)))
+    os.mkfifo(tmp_path / "pipe.md")
+    with pytest.raises(ConfigError, match=r"pipe.md cannot be read \(it is not a file"):
+        load_roster(settings)
+    (tmp_path / "pipe.md").unlink()
+    (tmp_path / "link.md").symlink_to(tmp_path / "link.md")
+    with pytest.raises(ConfigError, match=r"link.md cannot be read"):
+        load_roster(settings)
+    (tmp_path / "link.md").unlink()
+    assert "line 3: a key must be a name" in refusal(tmp_path, PRINTING.replace("\ndesc", "\n? [a, b]\n: c\ndesc"))
+
+
 def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"\[agents\] folder .*nowhere, cannot be read \(No such file"):
         load_roster(Settings(agents=AgentsSettings(folder=str(tmp_path / "nowhere"))))
@@ -175,3 +191,17 @@ def test_the_example_of_the_manual_is_one(tmp_path: Path) -> None:
 def test_no_key_word_that_ships_is_a_mistake() -> None:
     for file in FOLDER.glob("*.md"):
         AgentFile(file).check_words()
+
+
+@pytest.mark.parametrize(
+    "word", [r"(?:a+)+!", r"(?:a|aa)+z", ".*.*z", r"(?:\w+\s?)*x", "a?" * 30 + "a" * 30, "(?:a|a){30}b", "(" * 5000]
+)
+def test_a_key_word_that_could_search_for_hours_is_refused(tmp_path: Path, word: str) -> None:
+    """Python's expressions hold everything up while they search, signals included."""
+    assert CHARACTERS == QUESTION_CHARACTERS
+    assert "the key word '" in refusal(tmp_path, PRINTING.replace("toner; paper", f"{word}; paper"))
+
+
+@pytest.mark.parametrize("word", [r"print\w*", r"(?:please|could you) (?:\w+ )?print", r"wi-?fi", r"paper {1,9}jam"])
+def test_a_key_word_that_repeats_with_bounds_is_taken(tmp_path: Path, word: str) -> None:
+    load_roster(Settings(), write(tmp_path, PRINTING.replace("toner; paper", f"{word}; paper")))

@@ -1,5 +1,6 @@
 """What worker processes do for indexing: list a folder, take one file in, forget what vanished. Blocking."""
 
+import contextlib
 import hashlib
 import os
 import sqlite3
@@ -39,6 +40,14 @@ class Taken(msgspec.Struct, frozen=True):
     status: Literal["read", "unchanged", "skipped"]
     reason: str = ""
     passages: int = 0
+
+
+def lapsed(database: str) -> list[str]:
+    """The folders of an index of another version."""
+    if not Path(database).exists():
+        return []
+    with contextlib.closing(sqlite3.connect(f"{Path(database).as_uri()}?mode=ro", uri=True)) as db:
+        return index_writer.lapsed_folders(db)
 
 
 def listing(database: str, folder: str) -> Listing:

@@ -3,10 +3,18 @@
 import sqlite3
 from collections.abc import Collection, Iterable
 from pathlib import Path
+from shlex import quote
 from typing import NamedTuple
 
 from actors.text.tokenizer import tokens
-from runtime.knowledge.index.index_writer import VERSION, StoredUnit, decode_units, document_text
+from runtime.knowledge.index.index_writer import (
+    OTHER_VERSION,
+    VERSION,
+    StoredUnit,
+    decode_units,
+    document_text,
+    lapsed_folders,
+)
 from runtime.knowledge.query.analyze import rarity
 
 KNOWN_TERMS = 200_000
@@ -70,7 +78,8 @@ class IndexReader:
         """Look at the newest state, and at that one until `end`."""
         self._db.execute("BEGIN")
         if self._db.execute("PRAGMA user_version").fetchone()[0] != VERSION:  # this read takes the snapshot
-            raise sqlite3.DatabaseError("it was made by another version of Terminus; index the folders again")
+            folders = " ".join(quote(path) for path in lapsed_folders(self._db)) or "the folders"
+            raise sqlite3.DatabaseError(f"the index was {OTHER_VERSION}; index {folders} again")
         version = self._db.execute("PRAGMA data_version").fetchone()[0]
         if version != self.version:
             self._frequencies.clear()

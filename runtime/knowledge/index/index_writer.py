@@ -14,6 +14,7 @@ from runtime.storage.private import make_database, make_storage
 
 VERSION = 4
 """Of the schema and of the readers: an index of another version is made anew."""
+OTHER_VERSION = "made by another version of Terminus"
 
 SCHEMA = f"""
 PRAGMA user_version = {VERSION};
@@ -42,6 +43,16 @@ PRIORS = (
 _PRIORS = tuple((re.compile(rf"\b(?:{words})\b", re.IGNORECASE), prior) for words, prior in PRIORS)
 
 BUSY_SECONDS = 5.0
+
+
+def lapsed_folders(db: sqlite3.Connection) -> list[str]:
+    """The folders that an index of another version holds, which are read anew only when they are indexed again."""
+    try:
+        if db.execute("PRAGMA user_version").fetchone()[0] == VERSION:
+            return []
+        return [str(path) for (path,) in db.execute("SELECT path FROM folders ORDER BY path")]
+    except sqlite3.DatabaseError:
+        return []  # it has no folders, or is none: who opens it next says so
 
 
 def connect(path: Path) -> sqlite3.Connection:

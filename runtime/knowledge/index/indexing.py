@@ -11,6 +11,7 @@ import msgspec
 
 from actors.ports import PortFailed
 from runtime.knowledge.index.index_jobs import Listing, Taken
+from runtime.knowledge.index.index_writer import OTHER_VERSION
 from runtime.knowledge.knowledge_index import FILE, detail, explain
 from runtime.processes.file_lock import LockHeld, hold_lock
 from runtime.processes.pool import WorkError, Workers, WorkFailed, WorkTimedOut
@@ -109,6 +110,7 @@ class _Job:
 
     async def run(self, folders: list[str]) -> IndexReport:
         began = time.monotonic()
+        lapsed: list[str] = await self._call("lapsed", within=FINISHING_SECONDS, returns=list[str])
         listings = [await self._list(folder) for folder in dict.fromkeys(folders)]
         todo = iter([(each, path) for each in listings for path in each.files])
         self._total = sum(len(each.files) for each in listings)
@@ -117,6 +119,8 @@ class _Job:
         for each in listings:
             self._skipped += [(f"{each.name}/{path}", reason) for path, reason in each.skipped]
             removed += await self._call("forget", each.folder, each.files, within=FINISHING_SECONDS, returns=int)
+        others = set(lapsed) - {each.root for each in listings}
+        self._skipped += [(path, f"its index was {OTHER_VERSION}: index it again") for path in others]
         megabytes = await self._call("finish", within=FINISHING_SECONDS, returns=float)
         return IndexReport(
             files=self._total,

@@ -1,7 +1,9 @@
 """What is configured, reachable and missing, and how to get it."""
 
+import contextlib
 import http.server
 import json
+import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -236,3 +238,15 @@ def test_it_says_what_reads_web_pages(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert web_pages().found.startswith("trafilatura and protego not installed")
     assert ".[research]" in web_pages().remedy
+
+
+def test_an_index_of_another_version_is_a_problem_that_names_its_folders(place: Place) -> None:
+    place.article()
+    with contextlib.closing(sqlite3.connect(place.folder / "task-data" / "knowledge.db")) as db:
+        db.execute("PRAGMA user_version = 3")
+    found = {each["name"]: each for each in place.run("doctor", "--json").json["checks"]}["Knowledge"]
+    answer = place.run("submit", "--quiet", "When do I change the toner?")
+
+    assert (found["state"], "another version of Terminus" in found["found"]) == ("problem", True)
+    assert "another version of Terminus; index " in answer.out
+    assert "Delete" not in answer.out

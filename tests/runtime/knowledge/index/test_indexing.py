@@ -238,4 +238,10 @@ async def test_an_index_of_another_version_is_made_anew(tmp_path: Path, workers:
     with sqlite3.connect(store / FILE) as db:
         db.execute("PRAGMA user_version = 999")
     db.close()
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "a.md").write_text("# Other\n\nWords.\n")
+    report = await build(tmp_path / "other", store, workers)
+    assert report.read == 1
+    ((lost, why),) = report.skipped
+    assert (lost, "index it again" in why) == (str(folder), True), "no folder is lost without a word"
     assert (await build(folder, store, workers)).read == 5
