@@ -55,7 +55,7 @@ def verify_claims(claims: Sequence[Claim], passages: Sequence[Passage], number: 
     shown = Shown(passages, *known)
     for claim in claims[:CLAIMS]:
         text = plainly(claim)
-        if not text or not borne_out(claim, passages, shown):
+        if not text or not is_supported(claim, passages, shown):
             dropped += 1
             continue
         passage = passages[claim.passage - 1]
@@ -63,7 +63,7 @@ def verify_claims(claims: Sequence[Claim], passages: Sequence[Passage], number: 
     return VerifiedClaims(remove_repeats(found, ())[:STATEMENTS], dropped)
 
 
-def borne_out(claim: Claim, passages: Sequence[Passage], shown: Shown) -> bool:
+def is_supported(claim: Claim, passages: Sequence[Passage], shown: Shown) -> bool:
     """Whether a claim stands in its passage and brings in nothing else."""
     return (
         len(claim.text) <= CLAIM_CHARACTERS

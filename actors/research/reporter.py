@@ -15,7 +15,7 @@ from actors.reporting.markdown import render_markdown
 from actors.reporting.report import Report, body
 from actors.research.compose import render_report
 from actors.research.layout import statements
-from actors.research.learnings import CLAIMS, borne_out
+from actors.research.learnings import CLAIMS, is_supported
 from actors.research.messages import CloseResearch, ResearchClosed
 from actors.research.models import Analysis
 from actors.research.output_schemas import Overview, OverviewRequest
@@ -129,7 +129,7 @@ def overview_claims(filled: Completion, message: CloseResearch) -> tuple[Stateme
     known, shown = {each.id for each in message.passages}, Shown(filled.passages, message.text)
     found = []
     for claim in draft.claims[:CLAIMS]:
-        if borne_out(claim, filled.passages, shown):
+        if is_supported(claim, filled.passages, shown):
             passage = filled.passages[claim.passage - 1]
             if passage.id in known:
                 found.append(Statement(plainly(claim), claim.quote, passage.id, passage.source, message.rounds))

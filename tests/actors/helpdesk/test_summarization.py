@@ -6,7 +6,7 @@ import pytest
 
 from actors.evidence.passages import SearchHits
 from actors.helpdesk.output_schemas import Summary
-from actors.helpdesk.summarization import is_borne_out
+from actors.helpdesk.summarization import is_supported
 from actors.ports import Completion, ModelRequest
 from tests.fakes import ANSWER, Stage, Thinks
 
@@ -27,7 +27,7 @@ MATERIAL = "Since 3 May 2025 I get AUTH_FAILED.\nWait 15 minutes, then set keep-
     ],
 )
 def test_what_a_summary_says_must_stand_in_the_ticket_or_the_resolution(summary: str, expected: bool) -> None:
-    assert is_borne_out(summary, MATERIAL) is expected
+    assert is_supported(summary, MATERIAL) is expected
 
 
 class Invents(Thinks):

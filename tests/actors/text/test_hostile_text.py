@@ -14,7 +14,7 @@ from actors.extractive import decompose, query_profile
 from actors.extractive import standalone as reading
 from actors.helpdesk import triage
 from actors.helpdesk.questions import questions
-from actors.helpdesk.summarization import is_borne_out
+from actors.helpdesk.summarization import is_supported
 from actors.reporting import document, links, markdown, mermaid
 from actors.reporting.charts import _find_years
 from actors.reporting.report import ReportSentence
@@ -56,7 +56,7 @@ RULES: dict[str, Callable[[str], object]] = {
     "fold": normalize,
     "shown": sanitize_markdown,
     "questions": questions,
-    "borne_out": lambda text: is_borne_out(text[1:] + " 7", text),
+    "borne_out": lambda text: is_supported(text[1:] + " 7", text),
     "question": triage.question,
     "intent": lambda text: triage.intent(text, ROSTER.intents),
     "urgency": triage.urgency,
