@@ -21,7 +21,7 @@ import msgspec
 
 from runtime.settings import LogSettings, Settings
 from runtime.sinks import LogFile, Sink, without_waiting
-from runtime.user_text import UNSAFE, redact, safe
+from runtime.user_text import escape_json, redact, safe
 
 
 def _without_rich() -> None:
@@ -225,7 +225,7 @@ def _as_json(_: WrappedLogger, __: str, event: EventDict) -> str:
         line = _ENCODE(event).decode()
     except (TypeError, ValueError, RecursionError):  # a key that is no text, a lone surrogate deep inside, a circle
         line = json.dumps({str(key): repr(value) for key, value in event.items()})
-    return line if line.isprintable() else UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
+    return escape_json(line)
 
 
 class _FromLibraries(logging.Handler):

@@ -90,8 +90,12 @@ def as_json(value: object) -> str:
 
     import msgspec
 
-    line = json.dumps(msgspec.to_builtins(value), ensure_ascii=False)
-    return UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
+    return escape_json(json.dumps(msgspec.to_builtins(value), ensure_ascii=False))
+
+
+def escape_json(line: str) -> str:
+    """The same JSON, in which what a terminal would obey is written as JSON escapes it."""
+    return line if line.isprintable() else UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
 
 
 def pluralize(count: int, thing: str) -> str:

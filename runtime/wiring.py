@@ -42,9 +42,7 @@ class Wiring:
 
     async def begin(self, run_id: str, flow: Workflow, case: Case, replayed: ResumeState | None) -> LiveRun:
         """Put an outermost run to work that is durable."""
-        runs, effects = self.runs_of(flow.name), Effects(self._node.effects, run_id)
-        if replayed:
-            await effects.load()
+        runs, effects = self.runs_of(flow.name), await self._open_effects(run_id, replayed)
         model, spent = self._node.models.for_run(
             run_id, ModelAccount(effects), money=runs.money, held_back=runs.held_back
         )
@@ -58,6 +56,13 @@ class Wiring:
         runs.follow(live)
         live.on_end(lambda _: effects.forget())
         return live
+
+    async def _open_effects(self, run_id: str, replayed: ResumeState | None) -> Effects:
+        """What a run did; one that is resumed knows what earlier processes did."""
+        effects = Effects(self._node.effects, run_id)
+        if replayed:
+            await effects.load()
+        return effects
 
     async def close(self) -> None:
         for runs in self._runs.values():
@@ -91,9 +96,7 @@ class Wiring:
         children = Children(replayed.children if replayed else ())
         runs, own = self.runs_of(flow.name), above._replace(run=run_id, children=children)
         if flow.name != workflow:  # one of the same family goes on with what the run above it has got
-            effects = Effects(self._node.effects, run_id)
-            if replayed:
-                await effects.load()
+            effects = await self._open_effects(run_id, replayed)
             own = own._replace(effects=effects, ports=runs.make_ports(run_id, own.ticket, effects))
         live = LiveRun(
             run_id, flow, case, ActorFactories(runs.roles, own), journal=journal, replayed=replayed,

@@ -15,7 +15,7 @@ class NewRun(msgspec.Struct, frozen=True, kw_only=True):
     ticket: str
     workflow: str
     version: str
-    """Of its table, as `actors.workflow.fingerprint` says."""
+    """Of its table, as `actors.workflow.fingerprint` says; empty where an earlier version of this program began it."""
     initial: bytes
     """Its case, encoded."""
     started: float
@@ -27,19 +27,9 @@ class NewRun(msgspec.Struct, frozen=True, kw_only=True):
     """The process that works on it."""
 
 
-class StoredRun(msgspec.Struct, frozen=True, kw_only=True):
+class StoredRun(NewRun, frozen=True, kw_only=True):
     """A run, as it was begun and as it stands."""
 
-    id: str
-    ticket: str
-    workflow: str
-    version: str
-    """Empty where an earlier version of this program began it."""
-    initial: bytes
-    started: float
-    boot: str
-    uptime: float
-    owner: str
     cancel: int
     """How often somebody asked to cancel it."""
     ended: float | None

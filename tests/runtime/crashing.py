@@ -6,7 +6,6 @@ child for it, and writes how that ended: 0, or -9. Forking spares the start of a
 """
 
 import asyncio
-import json
 import os
 import signal
 import sys
@@ -21,6 +20,7 @@ from runtime.node import Node
 from runtime.settings import Settings, StorageSettings
 from runtime.storage.journal import Ticket
 from tests.fakes import Knows, Thinks
+from tests.runtime.forking import see_through, serve
 
 TICKET = Ticket(id="T-1", text="My VPN drops every hour.")
 
@@ -115,24 +115,10 @@ async def play(order: dict[str, Any]) -> None:
     node = node_on(Path(order["folder"]), order["scenario"])
     try:
         die_at(node, order["kill"], after=order["after"])
-        handles = [await node.submit(TICKET)] if order["what"] == "submit" else await node.resume()
-        for handle in handles:
-            await handle.outcome()
+        await see_through(node, order["what"], TICKET)
     finally:
         await node.close()
 
 
-def main() -> None:
-    for line in sys.stdin:
-        order = json.loads(line)
-        child = os.fork()
-        if child == 0:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-            asyncio.run(play(order))
-            os._exit(0)
-        _, status = os.waitpid(child, 0)
-        print(os.waitstatus_to_exitcode(status), flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    serve(play)
