@@ -70,7 +70,6 @@ class Model(Protocol):
 
         :raises ModelFailed: with a sentence for the user.
         """
-        ...
 
 
 class Knowledge(Protocol):
@@ -84,7 +83,6 @@ class Knowledge(Protocol):
         :param sources: look only into these documents; None: into all.
         :param hops: find also the documents that are named in the question and in what is found for it.
         """
-        ...
 
 
 class Recall(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
@@ -103,17 +101,14 @@ class Recall(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 class Memory(Protocol):
     async def recall(self, text: str, *, within: float) -> Recall:
         """Decide whether an earlier resolution answers this ticket."""
-        ...
 
     async def store(self, key: str, ticket_id: str, text: str, resolution: Resolution) -> None:
         """Remember what solved a ticket, durably, before this returns. The same `key` again changes nothing."""
-        ...
 
 
 class Tickets(Protocol):
     async def close(self, key: str, ticket_id: str, status: str, note: str) -> None:
         """Mark a ticket. The same `key` again changes nothing."""
-        ...
 
 
 class Entry(msgspec.Struct, frozen=True, gc=False):
@@ -152,11 +147,9 @@ class Search(Protocol):
     @property
     def names(self) -> tuple[str, ...]:
         """The sources that can be asked, the best first."""
-        ...
 
     def prior(self, source: str) -> float:
         """How far a source is trusted to bring what was asked for, 0 to 1."""
-        ...
 
     async def search(
         self, source: str, query: str, *, limit: int, within: float
@@ -168,7 +161,6 @@ class Search(Protocol):
 
         :raises PortFailed: with a sentence for the user.
         """
-        ...
 
 
 class Fetch(Protocol):
@@ -191,7 +183,6 @@ class Fetch(Protocol):
         is a `FailedSource`, never an exception; what was read before a crash is not fetched again. `arrived` is called
         as soon as something is there, whatever slower page stands before it: it may yet be a spare, or a duplicate.
         """
-        ...
 
 
 class Reading(Protocol):
@@ -205,4 +196,3 @@ class Reading(Protocol):
 
         :raises PortFailed: with a sentence for the user.
         """
-        ...

@@ -47,7 +47,23 @@ def charts(
     lines: Sequence[ReportSentence], sources: Sequence[SourceEntry], missed: Sequence[FailedSource]
 ) -> tuple[Chart, ...]:
     """The charts worth drawing of these sentences and sources."""
-    return tuple(_charts(lines, sources, missed))
+    found: list[Chart] = []
+    cited = [each for each in sources if each.number]
+    hosts = Counter(publisher(each.url) for each in cited)
+    if len(hosts) > 2 or 1 < len(hosts) < len(cited):
+        found.append(Chart("pie", "Sources cited, by publisher", _few(hosts.most_common())))
+    if len(cited) >= LEAST_BARS and len({each.cited for each in cited}) > 1:
+        title = "How often each source is cited"
+        found.append(Chart("bar", title, tuple((f"[{each.number}]", each.cited) for each in cited[:BARS])))
+    reasons = Counter(REASONS[each.reason] for each in missed if each.reason != "source_failed")  # it is no page
+    if reasons and sources:
+        items = (("Read", len(sources)), *reasons.most_common())
+        found.append(Chart("pie", "Pages read and not obtained", _few(items)))
+    latest = max((int(each.read_at[:4]) for each in sources if each.read_at[:4].isdecimal()), default=0)
+    moments = sorted({each: None for line in lines for each in _moments(line, latest)}, key=lambda each: each[1])
+    if len({year for _, year in moments}) >= YEARS:
+        found.append(Chart("timeline", "Years that the cited sentences name", tuple(moments[:MOMENTS])))
+    return tuple(found)
 
 
 def subject(
@@ -58,16 +74,10 @@ def subject(
 
     :param passages: those that the report cites.
     """
-    found = [made for row in (comparison.rows if comparison else ()) if (made := _row(comparison, row)) is not None]
+    rows = [comparison_series(comparison.head, row) for row in comparison.rows] if comparison else []
+    found = [made for made in rows if made is not None]
     found += series(((line.text, line.numbers) for line in lines), passages, _find_years)
     return tuple(map(_drawn, dict.fromkeys(found)))[:SUBJECTS]
-
-
-def _row(comparison: Table | None, row: Sequence[ReportSentence]) -> Series | None:
-    head = comparison.head if comparison else ()
-    return comparison_series(
-        row[0].text, ((side, (cell.text, cell.numbers)) for side, cell in zip(head[1:], row[1:], strict=True))
-    )
 
 
 def _drawn(made: Series) -> Chart:
@@ -97,26 +107,6 @@ def _find_years(text: str) -> Iterator[tuple[int, int]]:
         for name, year in match.groupdict().items():
             if year:
                 yield int(year), match.start(name)
-
-
-def _charts(
-    lines: Sequence[ReportSentence], sources: Sequence[SourceEntry], missed: Sequence[FailedSource]
-) -> Iterator[Chart]:
-    cited = [each for each in sources if each.number]
-    hosts = Counter(publisher(each.url) for each in cited)
-    if len(hosts) > 2 or 1 < len(hosts) < len(cited):
-        yield Chart("pie", "Sources cited, by publisher", _few(hosts.most_common()))
-    if len(cited) >= LEAST_BARS and len({each.cited for each in cited}) > 1:
-        title = "How often each source is cited"
-        yield Chart("bar", title, tuple((f"[{each.number}]", each.cited) for each in cited[:BARS]))
-    reasons = Counter(REASONS[each.reason] for each in missed if each.reason != "source_failed")  # it is no page
-    if reasons and sources:
-        items = (("Read", len(sources)), *reasons.most_common())
-        yield Chart("pie", "Pages read and not obtained", _few(items))
-    latest = max((int(each.read_at[:4]) for each in sources if each.read_at[:4].isdecimal()), default=0)
-    moments = sorted({each: None for line in lines for each in _moments(line, latest)}, key=lambda each: each[1])
-    if len({year for _, year in moments}) >= YEARS:
-        yield Chart("timeline", "Years that the cited sentences name", tuple(moments[:MOMENTS]))
 
 
 def _moments(line: ReportSentence, latest: int) -> Iterator[tuple[str, int]]:

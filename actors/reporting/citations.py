@@ -1,8 +1,8 @@
 """
-Which statements stand, which are said already, and where each can be checked. Pure.
+Which statements are supported, which are said already, and where each can be checked. Pure.
 
-Everything that a report says of its topic goes through here, whoever made it: what does not stand in a passage of a
-page that was read is left out and counted.
+Everything that a report says of its topic goes through here, whoever made it: what no passage of a page that was
+read supports is left out and counted.
 """
 
 import functools
@@ -20,7 +20,7 @@ from actors.text.truncate import shorten
 PLACES = 5
 """Sources that one sentence names at most."""
 CONTAINED_CHARACTERS = 20
-"""A text of at least this length that stands within another one says nothing new."""
+"""A text of at least this length that is part of another one says nothing new."""
 HEADING_CHARACTERS = 120
 
 
@@ -49,7 +49,7 @@ class UsedTexts:
     def holds(self, text: str) -> bool:
         """Whether it is said already, by itself or within another one."""
         key = _key(text)
-        return key in self.texts or any(_within(key, each) for each in self.texts)
+        return key in self.texts or (len(key) >= CONTAINED_CHARACTERS and any(key in each for each in self.texts))
 
 
 @functools.lru_cache(1024)
@@ -58,17 +58,13 @@ def _key(text: str) -> str:
     return normalize(text)[0]
 
 
-def _within(key: str, said: str) -> bool:
-    return len(key) >= CONTAINED_CHARACTERS and key in said
-
-
 class CitationIndex:
     """Statements on one side, pages and passages on the other; numbers of sources in the order of first citation."""
 
     def __init__(self, pages: Sequence[Page], passages: Sequence[Passage]) -> None:
         self._pages = {page.key: page for page in pages}
         self._passages = {passage.id: passage for passage in passages}
-        self._stand: dict[Statement, bool] = {}
+        self._supported: dict[Statement, bool] = {}
         self._places: dict[str, list[Statement]] = {}
         self._cited: dict[tuple[int, str, int], Citation] = {}
         self.numbers: dict[str, int] = {}
@@ -76,12 +72,13 @@ class CitationIndex:
 
     @property
     def left_out(self) -> int:
-        """How many statements do not stand."""
-        return len({_key(each.text) for each, stands in self._stand.items() if not stands} - self._places.keys())
+        """How many statements are not supported."""
+        refused = {_key(each.text) for each, supported in self._supported.items() if not supported}
+        return len(refused - self._places.keys())
 
     @property
     def citations(self) -> tuple[Citation, ...]:
-        """What stands behind the numbers that were given, sentence by sentence."""
+        """What is behind the numbers that were given, sentence by sentence."""
         return tuple(self._cited.values())
 
     @property
@@ -92,12 +89,12 @@ class CitationIndex:
 
     @property
     def has_paraphrase(self) -> bool:
-        """Whether any statement that stands is more than the words of its source."""
-        return any(stands and not verbatim(each) for each, stands in self._stand.items())
+        """Whether any supported statement is more than the words of its source."""
+        return any(supported and not verbatim(each) for each, supported in self._supported.items())
 
-    def stands(self, said: Statement) -> bool:
+    def supports(self, said: Statement) -> bool:
         """Whether its quote and its facts are in a passage of a page that was read."""
-        known = self._stand.get(said)
+        known = self._supported.get(said)
         if known is None:
             passage = self._passages.get(said.passage)
             known = (
@@ -107,7 +104,7 @@ class CitationIndex:
                 and bool(flat(said.text))
                 and verify(Claim(said.text, 1, said.quote), (passage,)) == "supported"
             )
-            self._stand[said] = known
+            self._supported[said] = known
             if known:
                 places = self._places.setdefault(_key(said.text), [])
                 if len(places) < PLACES and said.page not in {each.page for each in places}:
@@ -115,12 +112,12 @@ class CitationIndex:
         return known
 
     def fresh(self, statements: Iterable[Statement], said: UsedTexts) -> Iterator[Statement]:
-        """Those that stand and are not said yet; they are said from now on."""
-        return (each for each in statements if self.stands(each) and said.add(each.text))
+        """Those that are supported and not said yet; they are said from now on."""
+        return (each for each in statements if self.supports(each) and said.add(each.text))
 
     def line(self, said: Statement, heading: str = "") -> ReportSentence:
         """
-        A statement that stands as a line of the report, with the numbers of all sources that say it.
+        A supported statement as a line of the report, with the numbers of all sources that say it.
 
         :param heading: the one that it must be read under; by default its passage's, unless it says it itself.
         """
@@ -129,7 +126,7 @@ class CitationIndex:
         return ReportSentence(said.text, tuple(dict.fromkeys(numbers)), "" if verbatim(said) else said.quote, under)
 
     def _under(self, said: Statement) -> str:
-        """A sentence that is reworded stands by itself; a quote may need the heading that it stood under."""
+        """A sentence that is reworded needs no heading; a quote may need the one that it was found under."""
         passage = self._passages[said.passage]
         heading = shorten(flat(nearest(passage)), HEADING_CHARACTERS)
         known = (_key(each) for each in (said.text, self._pages[said.page].title))

@@ -58,14 +58,6 @@ class Points(NamedTuple):
     """How many are not shown."""
 
 
-class Grid(NamedTuple):
-    table: Table
-
-
-class Picture(NamedTuple):
-    chart: Chart
-
-
 class Works(NamedTuple):
     """The sources that are cited, in the order of their numbers."""
 
@@ -79,7 +71,7 @@ class Quotes(NamedTuple):
     lines: tuple[ReportSentence, ...]
 
 
-Part = Heading | Remark | Passages | Disagreements | Points | Grid | Picture | Works | Quotes
+Part = Heading | Remark | Passages | Disagreements | Points | Table | Chart | Works | Quotes
 
 
 def outline(report: Report) -> Iterator[Part]:
@@ -173,7 +165,7 @@ def _count_answers(report: Report, asked: int) -> str:
 def _analysis(report: Report) -> Iterator[Part]:
     if report.comparison:
         yield Heading("Comparison", 2)
-        yield Grid(report.comparison)
+        yield report.comparison
     features = (report.features,) if report.features else ()
     for title, blocks in (("Competitors", report.competitors), ("Features", features), ("SWOT", report.swot)):
         if blocks:
@@ -199,7 +191,7 @@ def _open(report: Report) -> Iterator[Part]:
 def _grounds(report: Report) -> Iterator[Part]:
     if report.charts:
         yield Heading("Figures", 2)
-        yield from (Picture(chart) for chart in report.charts)
+        yield from report.charts
     if report.missed:
         yield Heading("Not obtained", 2)
     groups = group_failures(report.missed)

@@ -11,7 +11,7 @@ from typing import assert_never
 from actors.reporting import document as o
 from actors.reporting.links import display_url, link, publisher
 from actors.reporting.mermaid import mermaid
-from actors.reporting.report import Report, ReportSentence, SourceEntry
+from actors.reporting.report import Chart, Report, ReportSentence, SourceEntry, Table
 from actors.text.normalize import remove_controls
 from actors.text.source_text import Span, flat, pieces
 
@@ -62,14 +62,14 @@ def _part(part: o.Part) -> Iterator[str]:
         case o.Points(items, more):
             said = [escape(item) for item in items] + ([o.more_items(more)] if more else [])
             yield _list([[each] for each in said])
-        case o.Grid(table):
+        case Table() as table:
             rows = [
                 " | ".join(_cell(ReportSentence(each)) for each in table.head),
                 " | ".join("---" for _ in table.head),
             ]
             rows += [" | ".join(_cell(cell) for cell in row) for row in table.rows]
             yield "\n".join(f"| {row} |" for row in rows)
-        case o.Picture(chart):
+        case Chart() as chart:
             yield _fence(mermaid(chart), "mermaid")
         case o.Works(listed):
             yield "\n".join(_work(each) for each in listed)

@@ -1,7 +1,7 @@
 """
 Amounts that sources give of one measure, as series that can be drawn. Pure.
 
-Nothing is computed and nothing is guessed: all values of a series have one unit and stand where the source itself puts
+Nothing is computed and nothing is guessed: all values of a series have one unit and are where the source itself puts
 them side by side, as in a list, in a table, year by year, or in sentences that say the same in the same words.
 """
 
@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from actors.reporting.report import ReportSentence
 from actors.text.source_text import flat
 from actors.text.stop_words import CONNECTING
 from actors.text.truncate import shorten
@@ -110,20 +111,16 @@ def series(
     yield from _alike(known)
 
 
-def comparison_series(attribute: str, cells: Iterable[tuple[str, Cited]]) -> Series | None:
-    """
-    A row of a comparison, when each side has one amount of the same unit.
-
-    :param cells: (side, what is said of it)
-    """
+def comparison_series(head: Sequence[str], row: Sequence[ReportSentence]) -> Series | None:
+    """A row of a comparison, when each side has one amount of the same unit."""
     items, units = [], set[str]()
-    for side, (text, numbers) in cells:
-        found = amounts(flat(text))
+    for side, cell in zip(head[1:], row[1:], strict=True):
+        found = amounts(flat(cell.text))
         if len(found) != 1:
             return None
         units.add(found[0].unit)
-        items.append((shorten(side, LABEL_CHARACTERS), found[0].value, numbers))
-    return make_series(attribute, units.pop(), items) if len(units) == 1 else None
+        items.append((shorten(side, LABEL_CHARACTERS), found[0].value, cell.numbers))
+    return make_series(row[0].text, units.pop(), items) if len(units) == 1 else None
 
 
 def make_series(title: str, unit: str, items: Sequence[tuple[str, float, tuple[int, ...]]]) -> Series | None:

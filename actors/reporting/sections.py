@@ -1,4 +1,4 @@
-"""Parts of a report, made of statements that stand: for the reports of any family. Pure."""
+"""Parts of a report, made of supported statements: for the reports of any family. Pure."""
 
 from collections.abc import Iterable, Sequence
 
@@ -24,7 +24,7 @@ def make_title(text: str) -> str:
 
 
 def make_section(title: str, found: Sequence[Statement], register: CitationIndex, note: str = "") -> ReportSection:
-    """A section of statements that stand, in their order."""
+    """A section of supported statements, in their order."""
     return ReportSection(shorten(title, HEADING_CHARACTERS), name_headings_once(title, map(register.line, found)), note)
 
 

@@ -30,16 +30,17 @@ def render_report(
     register: CitationIndex | None = None,
 ) -> Written:
     """
-    The report, and what stands behind its numbers, sentence by sentence.
+    The report, and what is behind its numbers, sentence by sentence.
 
     :param remarks: what else is to be said on how it was made, each a sentence.
-    :param register: one that knows already what stands; checking that is most of the work.
+    :param register: one that knows already what is supported; checking that is most of the work.
     """
     analysis = case.analysis or Analysis()
     register = register or CitationIndex(case.pages, case.passages)
     for each in (*overview, *statements(case.sections, case.learnings, analysis)):
-        register.stands(each)
+        register.supports(each)
     chosen = Arrangement(case.text, case.sections, analysis, overview or analysis.overview, register)
+    absent = (ReportSection("", note=NOT_FOUND),) if is_product_question(case.text) else ()  # it was asked for
     report = Report(  # numbers are given on the way: the order of these is the order of reading
         title=make_title(case.text),
         question=shorten(case.text, QUESTION_CHARACTERS),
@@ -47,9 +48,9 @@ def render_report(
         key_points=tuple(map(register.line, chosen.key_points)),
         sections=tuple(make_section(each.question, each.statements, register, each.note) for each in chosen.sections),
         comparison=_table(chosen.comparison, register) if chosen.comparison else None,
-        competitors=_competitors(case, chosen, register),
-        features=_features(case, chosen, register),
-        swot=_swot(case, chosen, register),
+        competitors=tuple(make_section(each.name, each.statements, register) for each in chosen.competitors) or absent,
+        features=make_section("Features", chosen.features, register) if chosen.features else next(iter(absent), None),
+        swot=tuple(_quadrant(title, rated, register) for title, rated in chosen.swot.items()) or absent,
         contradictions=tuple((register.line(each.one), register.line(each.other)) for each in chosen.contradictions),
     )
     lines = tuple(dict.fromkeys(body(report)))
@@ -72,30 +73,9 @@ def _table(comparison: Comparison, register: CitationIndex) -> Table:
     return Table(head, tuple(rows), comparison.asked)
 
 
-def _competitors(case: CloseResearch, chosen: Arrangement, register: CitationIndex) -> tuple[ReportSection, ...]:
-    found = tuple(make_section(each.name, each.statements, register) for each in chosen.competitors)
-    return found or _absent(case)
-
-
-def _features(case: CloseResearch, chosen: Arrangement, register: CitationIndex) -> ReportSection | None:
-    if chosen.features:
-        return make_section("Features", chosen.features, register)
-    return next(iter(_absent(case)), None)
-
-
-def _swot(case: CloseResearch, chosen: Arrangement, register: CitationIndex) -> tuple[ReportSection, ...]:
-    found = tuple(_quadrant(title, rated, register) for title, rated in chosen.swot.items())
-    return found or _absent(case)
-
-
 def _quadrant(title: str, rated: Sequence[SwotItem], register: CitationIndex) -> ReportSection:
     lines = name_headings_once(title, (register.line(each.statement, each.heading) for each in rated))
     return ReportSection(title, lines, "" if lines else NOT_FOUND)
-
-
-def _absent(case: CloseResearch) -> tuple[ReportSection, ...]:
-    """A word on what was asked for and is not there."""
-    return (ReportSection("", note=NOT_FOUND),) if is_product_question(case.text) else ()
 
 
 def _open_questions(case: CloseResearch, chosen: Arrangement) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Two sources that say different figures of the same thing. Rather none too many than one too few. Pure."""
+"""Two sources that say different figures of the same thing. Prefers missing one to reporting a false one. Pure."""
 
 import re
 from collections.abc import Iterable, Sequence

@@ -85,7 +85,7 @@ def overview(task: ModelRequest) -> Overview:
 
 
 def landscape(task: ModelRequest) -> Landscape:
-    """What stands under headings such as "Limitations": the sources' own judgement, none of ours."""
+    """What is said under headings such as "Limitations": the sources' own judgement, none of ours."""
     request: LandscapeRequest = task.material
     findings, about = task.findings or SearchHits(), terms(request.task)
     rated: dict[str, list[Quote]] = {}

@@ -15,9 +15,9 @@ CHARACTERS = 120
 NEAR = 0.35
 """Passages of pages with less than this share of the best one's score lead nowhere."""
 TIED = 0.6
-"""So much of the task's terms stand in the text of a direction, or under its headings."""
+"""So much of the task's terms are in the text of a direction, or under its headings."""
 CLOSE = 0.34
-"""So much of the task's terms stand in its own heading, or it leads away."""
+"""So much of the task's terms are in its own heading, or it leads away."""
 LEAST_CHARACTERS = 250
 """With less text under it a heading is no direction."""
 LONGEST_PATH = 90

@@ -1,4 +1,4 @@
-"""Competitors, features and SWOT of an analysis, from verified claims, each with the heading it stands under. Pure."""
+"""Competitors, features and SWOT of an analysis, from verified claims, each with its heading in the source. Pure."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -45,12 +45,12 @@ def telling(passages: Iterable[Passage]) -> tuple[Passage, ...]:
 
 
 def survey(draft: Landscape, passages: Sequence[Passage], number: int, task: str = "") -> tuple[Analysis, int]:
-    """The landscape part of an analysis, and how many claims nothing bears out. One quadrant a sentence."""
+    """The landscape part of an analysis, and how many claims are not supported. One quadrant a sentence."""
     of = {each.id: each for each in passages}
     taken: list[Statement] = []
     dropped = 0
 
-    def stands(claims: Sequence[Claim], most: int) -> tuple[Statement, ...]:
+    def keep(claims: Sequence[Claim], most: int) -> tuple[Statement, ...]:
         nonlocal dropped
         found = verify_claims(claims, passages, number, task)
         dropped += found.dropped
@@ -59,13 +59,13 @@ def survey(draft: Landscape, passages: Sequence[Passage], number: int, task: str
         return fresh
 
     rated = {
-        part: tuple(SwotItem(each, leaf(of[each.passage].heading)) for each in stands(getattr(draft, part), RATED))
+        part: tuple(SwotItem(each, leaf(of[each.passage].heading)) for each in keep(getattr(draft, part), RATED))
         for part in QUADRANTS
     }
     swot = Swot(**rated) if sum(map(bool, rated.values())) >= LEAST_QUADRANTS else Swot()
-    rivals = ((_name(each.name), stands(each.claims, RATED)) for each in draft.competitors[:COMPETITORS])
+    rivals = ((_name(each.name), keep(each.claims, RATED)) for each in draft.competitors[:COMPETITORS])
     competitors = tuple(Competitor(name, said) for name, said in rivals if name and _is_name_shown(name, said, of))
-    return Analysis(competitors=competitors, features=stands(draft.features, FEATURES), swot=swot), dropped
+    return Analysis(competitors=competitors, features=keep(draft.features, FEATURES), swot=swot), dropped
 
 
 def _name(name: str) -> str:
@@ -73,6 +73,6 @@ def _name(name: str) -> str:
 
 
 def _is_name_shown(name: str, said: Sequence[Statement], of: dict[str, Passage]) -> bool:
-    """Whether the name stands where the statements were read: a competitor is not invented either."""
+    """Whether the name is found where the statements were read: a competitor is not invented either."""
     wanted = name.casefold()
     return any(wanted in f"{of[s.passage].title} {of[s.passage].heading} {of[s.passage].text}".casefold() for s in said)

@@ -1,5 +1,5 @@
 """
-Which statement stands where in a report, so that nothing is said twice. Pure.
+Which statement is put where in a report, so that nothing is said twice. Pure.
 
 A comparison chooses first, for it must be whole, and so do SWOT, competitors and features where the task asks for
 them; else they have what the sections leave. An overview is only what somebody wrote for it: quotes belong where their
@@ -31,7 +31,7 @@ ELSEWHERE = "What the sources say on this stands under {}."
 
 
 class Arrangement:
-    """The parts of a report as statements, each of which stands."""
+    """The parts of a report as supported statements."""
 
     def __init__(
         self, task: str, sections: Sequence[Section], analysis: Analysis, overview: Sequence[Statement],
@@ -46,7 +46,7 @@ class Arrangement:
         surveyed = is_product_question(task)
         if surveyed:
             self._choose(analysis, register, parts)
-        found = [(each, tuple(filter(register.stands, each.statements))) for each in merge(sections)]
+        found = [(each, tuple(filter(register.supports, each.statements))) for each in merge(sections)]
         in_table = _in_table(self.comparison)
         self.unanswered = tuple(each for each, standing in found if not standing and each.question not in in_table)
         taken = UsedTexts(above, parts)
@@ -157,10 +157,10 @@ def _asked_table(comparison: Comparison, register: CitationIndex, said: UsedText
     """
     The table that the task asks for, with what was not found in it; none where nothing was found at all.
 
-    A sentence on two sides, or on two criteria, stands in the cells of both.
+    A sentence on two sides, or on two criteria, is in the cells of both.
     """
     rows = [
-        Row(row.attribute, tuple(cell if cell and register.stands(cell) else None for cell in row.cells))
+        Row(row.attribute, tuple(cell if cell and register.supports(cell) else None for cell in row.cells))
         for row in comparison.rows
     ]
     for cell in (cell for row in rows for cell in row.cells if cell):
@@ -171,7 +171,7 @@ def _asked_table(comparison: Comparison, register: CitationIndex, said: UsedText
 def _swot(analysis: Analysis, register: CitationIndex, said: UsedTexts) -> dict[str, tuple[SwotItem, ...]]:
     """All quadrants, or none: one by itself weighs nothing."""
     standing = {
-        title: [r for r in rated if register.stands(r.statement)] for title, rated in analysis.swot.quadrants.items()
+        title: [r for r in rated if register.supports(r.statement)] for title, rated in analysis.swot.quadrants.items()
     }
     if sum(map(bool, standing.values())) < LEAST_QUADRANTS:
         return {}
@@ -188,7 +188,7 @@ def _contradictions(pairs: Sequence[Contradiction], register: CitationIndex) -> 
     """Both sides of each, though one was quoted before: who reads of a contradiction must see both."""
     found: dict[frozenset[str], Contradiction] = {}
     for pair in pairs:
-        if register.stands(pair.one) and register.stands(pair.other) and pair.one.page != pair.other.page:
+        if register.supports(pair.one) and register.supports(pair.other) and pair.one.page != pair.other.page:
             found.setdefault(frozenset((normalize(pair.one.text)[0], normalize(pair.other.text)[0])), pair)
     return tuple(found.values())
 

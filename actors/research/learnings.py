@@ -40,12 +40,12 @@ WHOLE_SENTENCE = 40
 class VerifiedClaims(NamedTuple):
     statements: tuple[Statement, ...]
     dropped: int
-    """How many claims nothing bears out."""
+    """How many claims are not supported."""
 
 
 def verify_claims(claims: Sequence[Claim], passages: Sequence[Passage], number: int, *known: str) -> VerifiedClaims:
     """
-    The claims that stand in the passages that were shown, as statements of a round.
+    The claims that the shown passages support, as statements of a round.
 
     :param number: of the round.
     :param known: what else the author was shown, such as the question.
@@ -64,7 +64,7 @@ def verify_claims(claims: Sequence[Claim], passages: Sequence[Passage], number: 
 
 
 def is_supported(claim: Claim, passages: Sequence[Passage], shown: Shown) -> bool:
-    """Whether a claim stands in its passage and brings in nothing else."""
+    """Whether its passage supports a claim, which brings in nothing else."""
     return (
         len(claim.text) <= CLAIM_CHARACTERS
         and verify(claim, passages) == "supported"
@@ -170,11 +170,11 @@ _facts = functools.lru_cache(1024)(facts)
 
 
 def _share_a_sentence(one: str, other: str) -> bool:
-    """Whether a sentence of one stands in the other: overlapping quotes of one passage."""
+    """Whether a sentence of one is in the other: overlapping quotes of one passage."""
     return any(len(each) >= WHOLE_SENTENCE and each in other for each in split_sentences(one))
 
 
 def _exact(quote: str, passage: Passage) -> str:
-    """The quote as it stands in its passage."""
+    """The quote as its passage spells it."""
     place = find_span(quote, passage.text)
     return passage.text[place[0] : place[1]] if place else quote

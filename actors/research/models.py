@@ -52,7 +52,7 @@ class Section(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class SwotItem(msgspec.Struct, frozen=True, gc=False):
-    """A statement with the heading in its source that puts it where it stands."""
+    """A statement with the heading in its source that puts it into its quadrant."""
 
     statement: Statement
     heading: str

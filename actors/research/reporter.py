@@ -111,10 +111,10 @@ class Reporter(Actor[CloseResearch]):
 
 
 async def _check(message: CloseResearch) -> CitationIndex:
-    """What stands of all that the case holds: checked one by one, so that other runs go on meanwhile."""
+    """What is supported of all that the case holds: checked one by one, so that other runs go on meanwhile."""
     register = CitationIndex(message.pages, message.passages)
     for each in statements(message.sections, message.learnings, message.analysis or Analysis()):
-        register.stands(each)
+        register.supports(each)
         await asyncio.sleep(0)
     return register
 

@@ -1,4 +1,4 @@
-"""What a round adds to what is known: from the answers of a model, whoever it is, to an event that stands. Pure."""
+"""What a round adds to what is known: from the answers of a model, whoever it is, to a verified event. Pure."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeVar

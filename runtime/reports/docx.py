@@ -64,9 +64,9 @@ class _Writer:
                 self._disagreements(pairs)
             case o.Points(items, more):
                 self._points((*items, o.more_items(more)) if more else items)
-            case o.Grid(table):
+            case Table() as table:
                 self._grid(table)
-            case o.Picture(chart):
+            case Chart() as chart:
                 self._chart(chart)
             case o.Works(listed):
                 self._works(listed)

@@ -10,7 +10,7 @@ from typing import assert_never
 
 from actors.reporting import document as o
 from actors.reporting.links import display_url, link, publisher
-from actors.reporting.report import Report, ReportSentence, SourceEntry, Table
+from actors.reporting.report import Chart, Report, ReportSentence, SourceEntry, Table
 from actors.text.normalize import remove_controls
 from actors.text.source_text import Piece, flat, pieces
 from runtime.reports.figure import figure
@@ -76,9 +76,9 @@ class Page:
                     yield f'<div class="pair">{self._sentence(one)}{against}</div>'
             case o.Points(items, more):
                 yield _points(items, more)
-            case o.Grid(table):
+            case Table() as table:
                 yield self._grid(table)
-            case o.Picture(chart):
+            case Chart() as chart:
                 title = flat(chart.title)
                 yield f"<figure>{draw(figure(chart), title)}<figcaption>{escape(title)}</figcaption></figure>"
             case o.Works(listed):

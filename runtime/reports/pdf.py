@@ -76,9 +76,9 @@ class _Writer:
             case o.Points(items, more):
                 said = (*items, o.more_items(more)) if more else items
                 yield from (self.paragraph([Span(flat(each))], "item", bullet="•") for each in said)
-            case o.Grid(table):
+            case ReportTable() as table:
                 yield self._grid(table)
-            case o.Picture(chart):
+            case Chart() as chart:
                 yield self._picture(chart)
             case o.Works(listed):
                 yield from map(self._work, listed)

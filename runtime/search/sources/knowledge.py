@@ -53,7 +53,7 @@ class OwnDocuments:
 
     async def read(self, url: str, question: str, *, within: float) -> Extracted:
         """
-        The beginning of a document as it stands in the index.
+        The beginning of a document as the index holds it.
 
         :raises SourceFailed: with a sentence for the user.
         """
