@@ -16,7 +16,6 @@ class Drainable(Protocol):
 
     def drain(self, most: int) -> int:
         """Serve up to a fixed number of letters, and queue again if more are left; returns how many were served."""
-        ...
 
 
 class Dispatcher:

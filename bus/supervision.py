@@ -1,5 +1,7 @@
 """How often an actor may fail before it is stopped for good, and what all buses of a process had to give up on."""
 
+import msgspec
+
 from bus.errors import BusError, UserFacingError
 
 RESTARTS, RESTART_SECONDS = 5, 60.0
@@ -39,16 +41,13 @@ class Failures:
         return len(recent) >= RESTARTS
 
 
-class Counters:
+class Counters(msgspec.Struct):
     """For those who operate the process."""
 
-    __slots__ = ("abandoned", "dead_letters")
-
-    def __init__(self) -> None:
-        self.abandoned = 0
-        """Turns that were still running when their time to end was over."""
-        self.dead_letters = 0
-        """Messages that nobody will read."""
+    abandoned: int = 0
+    """Turns that were still running when their time to end was over."""
+    dead_letters: int = 0
+    """Messages that nobody will read."""
 
 
 counters = Counters()

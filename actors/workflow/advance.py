@@ -49,8 +49,6 @@ from bus import Event, Failed
 
 MOST_OVERREACHES = 2
 """How often an agent's attempt to end the run costs it nothing; after that it is an answer that is none."""
-
-
 SILENT = "it did not answer in time"
 
 

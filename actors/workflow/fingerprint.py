@@ -5,6 +5,7 @@ import hashlib
 from typing import Any
 
 import msgspec
+from msgspec.inspect import type_info
 
 from actors.workflow.codec import decoder
 from actors.workflow.tables import Workflow
@@ -20,7 +21,13 @@ def fingerprint(flow: Workflow) -> str:
     Limits do not count: whoever configures them does not change what a journal means.
     """
     steps = [(str(state), _table_of(step)) for state, step in flow.steps.items()]
-    said = (flow.name, flow.terminator, str(flow.final), steps, _shape_of(flow.case), _shape_of(decoder(flow).type))
+    said = (
+        flow.name,
+        flow.terminator,
+        str(flow.final),
+        steps,
+        *(_spell_out(type_info(each), set()) for each in (flow.case, decoder(flow).type)),
+    )
     return hashlib.sha256(repr(said).encode()).hexdigest()[:CHARACTERS]
 
 
@@ -36,11 +43,6 @@ def _name_of(value: Any) -> str:
     if isinstance(value, dict):
         return str({_name_of(key): _name_of(each) for key, each in value.items()})
     return str(sorted(value)) if isinstance(value, frozenset) else str(value)
-
-
-def _shape_of(type_: Any) -> str:
-    known: set[type] = set()
-    return _spell_out(msgspec.inspect.type_info(type_), known)
 
 
 def _spell_out(part: Any, known: set[type]) -> str:

@@ -85,9 +85,7 @@ class Orchestrator(Actor[Event]):
         """The one outcome: what the caller gets is what is recorded."""
         self._alarm: Timer | None = None
         self._alarm_due = 0.0
-        self._broadcast = Broadcast(
-            run_id, ticket or self._run.case.ticket_id, flow, len(self._run.handoffs), log
-        )  # fmt: skip
+        self._broadcast = Broadcast(run_id, ticket or self._run.case.ticket_id, flow, len(self._run.handoffs), log)
 
     @property
     def _log(self) -> FilteringBoundLogger:

@@ -174,11 +174,9 @@ def _finish(stage: Stage, mark: StageStatus, at: float) -> Stage:
 
 
 def _end(board: Progress, *, well: bool, at: float) -> Progress:
-    if well:
-        stages = tuple(_finish(stage, "completed", at) for stage in board.stages)
-        return msgspec.structs.replace(board, stages=stages, percent=100, over=True)
-    stages = tuple(_finish(stage, "failed", at) if stage.mark == "running" else stage for stage in board.stages)
-    return msgspec.structs.replace(board, stages=stages, over=True)
+    mark: StageStatus = "completed" if well else "failed"
+    stages = tuple(_finish(each, mark, at) if well or each.mark == "running" else each for each in board.stages)
+    return msgspec.structs.replace(board, stages=stages, percent=100 if well else board.percent, over=True)
 
 
 def _percent(board: Progress) -> int:

@@ -177,7 +177,7 @@ def _arms(hint: Any) -> set[Any]:
 
 def _must_end(flow: Workflow) -> None:
     ends = {flow.final}
-    while grown := {s for s, step in flow.steps.items() if s not in ends and _reaches(step, ends)}:
+    while grown := {s for s, step in flow.steps.items() if s not in ends and _plain(step) & ends}:
         ends |= grown
     if stuck := set(flow.steps) - ends:
         raise InvalidWorkflow(f"{flow.name} cannot end from {sorted(stuck)}")
@@ -188,13 +188,8 @@ def _must_end(flow: Workflow) -> None:
         raise InvalidWorkflow(f"{flow.name} goes in a circle over {sorted(circle)} without a declared repetition")
 
 
-def _reaches(step: Step | FanOut, ends: set[str]) -> bool:
-    """Some answer leads on; a repetition counts by where it goes when it is used up."""
-    return any((to.otherwise if isinstance(to, RetryStage) else to) in ends for to in _next(step))
-
-
 def _plain(step: Step | FanOut) -> set[str]:
-    """Where a step may lead without using up a repetition."""
+    """Where a step may lead when no repetition is left."""
     return {to.otherwise if isinstance(to, RetryStage) else to for to in _next(step)}
 
 

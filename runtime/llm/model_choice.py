@@ -58,7 +58,7 @@ class Models:
         given = self._settings
         budget = Budget(given.ticket_tokens, money, given.price_in, given.price_out, held_back)
         known, note = (account.spent(), account.note) if account is not None else (Spent(), None)
-        ours = self._openai.for_run(run_id, Ledger(budget, self._openai.total, known=known, note=note))
+        ours = self._openai.for_run(run_id, Ledger(budget, known=known, note=note))
         if not self._settings.fallback:
             return ours, lambda: ours.ledger.spent
         return Fallback(ours, self._extractive, asyncio.get_running_loop()), lambda: ours.ledger.spent

@@ -49,14 +49,14 @@ class OpenAIModel:
         self.fence = fence
         self.capabilities = FIRST
         self.total = Ledger()
-        """What all runs spent."""
+        """What was spent outside of any run."""
 
     def for_run(self, run_id: str, ledger: Ledger | None = None) -> "RunModel":
         """The model as one run sees it, with the run's own account and budget."""
-        return RunModel(self, run_id, ledger or Ledger(self.settings.ticket_tokens, self.total))
+        return RunModel(self, run_id, ledger or Ledger(self.settings.ticket_tokens))
 
     async def fill(self, shape: type[T], task: ModelRequest, *, within: float) -> Completion:
-        """As `ports.Model`, outside of any run: counted in the total only."""
+        """As `ports.Model`, outside of any run."""
         return await RunModel(self, "", self.total).fill(shape, task, within=within)
 
     async def warm(self) -> None:

@@ -2,7 +2,6 @@
 
 import contextlib
 import functools
-import re
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -17,8 +16,6 @@ Node = Any  # a node of a JSON schema: whatever JSON can be
 
 DROPPED = frozenset({"default", "discriminator"})
 """Keywords that strict servers refuse and that a decoder does not need."""
-
-_REFERENCE = re.compile(r'"\$ref":"#/\$defs/([^"]+)"')
 
 
 class Malformed(Exception):
@@ -95,15 +92,15 @@ def strict_schema(shape: type[msgspec.Struct]) -> tuple[dict[str, Node], bool]:
     """
     whole = msgspec.json.schema(shape)
     definitions = whole.get("$defs", {})
-    root = definitions.get(str(whole.get("$ref", "")).rpartition("/")[2], whole)
+    name = str(whole.get("$ref", "")).rpartition("/")[2]
+    root = definitions.get(name, whole)
+    if f'"#/$defs/{name}"'.encode() not in msgspec.json.encode(definitions):  # tokens are paid for each
+        definitions.pop(name, None)
     schema, strict = _strict(root)
-    others: dict[str, Node] = {}
-    for name in _references(root, definitions):
-        others[name], fits = _strict(definitions[name])
-        strict = strict and fits
+    others = {name: _strict(each) for name, each in definitions.items()}
     if others:
-        schema["$defs"] = others
-    return schema, strict
+        schema["$defs"] = {name: each for name, (each, _) in others.items()}
+    return schema, strict and all(fits for _, fits in others.values())
 
 
 def _strict(node: Node) -> tuple[Node, bool]:
@@ -126,18 +123,6 @@ def _strict(node: Node) -> tuple[Node, bool]:
         result["required"] = list(node["properties"])
         result["additionalProperties"] = False
     return result, fits
-
-
-def _references(root: Node, definitions: dict[str, Node]) -> list[str]:
-    """The definitions that a schema refers to, by way of others, too: tokens are paid for each."""
-    found: list[str] = []
-    nodes = [root]
-    while nodes:
-        named = _REFERENCE.findall(msgspec.json.encode(nodes.pop()).decode())
-        fresh = [name for name in dict.fromkeys(named) if name not in found]
-        found += fresh
-        nodes += [definitions[name] for name in fresh]
-    return found
 
 
 def _object_in(text: str) -> str:

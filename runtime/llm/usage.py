@@ -30,13 +30,13 @@ class Budget(NamedTuple):
 
 
 class Ledger:
-    """The account of one run; a total over all runs is a ledger without budget that others report to."""
+    """The account of one run."""
 
-    __slots__ = ("_calls", "_estimated", "_in", "_note", "_out", "_reserved_in", "_reserved_out", "_total", "budget")
+    __slots__ = ("_calls", "_estimated", "_in", "_note", "_out", "_reserved_in", "_reserved_out", "budget")
 
     def __init__(
-        self, budget: Budget | int = UNLIMITED, total: "Ledger | None" = None,
-        *, known: Spent = Spent(), note: Callable[[Spent], None] | None = None,  # noqa: B008 - it is frozen
+        self, budget: Budget | int = UNLIMITED, *,
+        known: Spent = Spent(), note: Callable[[Spent], None] | None = None,  # noqa: B008 - it is frozen
     ) -> None:  # fmt: skip
         """
         :param budget: an integer is a number of tokens.
@@ -44,7 +44,6 @@ class Ledger:
         :param note: hears of every call that was paid for.
         """
         self.budget = Budget(budget) if isinstance(budget, int) else budget
-        self._total = total
         self._note = note
         self._calls, self._estimated = known.calls, known.estimated
         self._in, self._out = known.tokens_in, known.tokens_out
@@ -110,8 +109,6 @@ class Ledger:
         self._estimated = self._estimated or estimated
         if self._note is not None:
             self._note(Spent(1, tokens_in, tokens_out, estimated))
-        if self._total is not None:
-            self._total.count(tokens_in, tokens_out, estimated=estimated)
 
 
 class Reservation:

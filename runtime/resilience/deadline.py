@@ -37,14 +37,9 @@ class Deadline:
 
 async def wait(clock: Clock, seconds: float) -> None:
     """Let some seconds pass."""
-    done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    timer = clock.call_later(seconds, _wake, done)
+    over = asyncio.Event()
+    timer = clock.call_later(seconds, over.set)
     try:
-        await done
+        await over.wait()
     finally:
         timer.cancel()
-
-
-def _wake(done: "asyncio.Future[None]") -> None:
-    if not done.done():
-        done.set_result(None)

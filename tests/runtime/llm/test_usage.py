@@ -10,12 +10,11 @@ from runtime.llm.usage import SMALLEST_ANSWER, Budget, Ledger, estimate
 
 
 def test_what_is_reserved_is_settled_with_what_it_took() -> None:
-    total = Ledger()
-    ledger = Ledger(10_000, total)
+    ledger = Ledger(10_000)
     charge = ledger.reserve(1000, 2000)
     assert charge.tokens == 3000
     charge.settle(900, 50)
-    assert ledger.spent == total.spent == Spent(calls=1, tokens_in=900, tokens_out=50, estimated=False)
+    assert ledger.spent == Spent(calls=1, tokens_in=900, tokens_out=50, estimated=False)
     ledger.reserve(500, 500).settle(500, 10, estimated=True)
     assert ledger.spent == Spent(calls=2, tokens_in=1400, tokens_out=60, estimated=True)
 
