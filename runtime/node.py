@@ -153,14 +153,6 @@ class Node:
                 handles, sentences = handles + begun, sentences + told
         return handles, sentences
 
-    def handle(self, some_id: str) -> RunHandle | None:
-        """A run in progress in this process, by its ticket's id or its own."""
-        return self.runs.handle(some_id)
-
-    async def attend(self, stored: StoredRun) -> Handle:
-        """A run, wherever it goes on. One that nobody runs goes on here."""
-        return await self.runs.attend(stored)
-
     async def status(self, some_id: str) -> tuple[StoredRun, Outcome | None]:
         """A run, or the latest of a ticket, and how it ended if it has."""
         stored = await self.journal.find(some_id)

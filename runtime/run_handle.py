@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from typing import Any, Protocol
+from typing import Any
 
 import structlog
 
@@ -15,22 +15,8 @@ log = structlog.get_logger()
 
 WATCH_LIMIT = 1_000
 """News that may wait for a slow watcher; older is dropped then."""
-
-
 LOOK_SECONDS = 0.5
 """How often a run that another process works on is looked at."""
-
-
-class Handle(Protocol):
-    """A run, wherever it goes on."""
-
-    @property
-    def run(self) -> str: ...
-    @property
-    def ticket(self) -> str: ...
-    def watch(self) -> AsyncGenerator[ProgressEvent, None]: ...
-    async def outcome(self) -> Outcome: ...
-    def cancel(self) -> None: ...
 
 
 class RunHandle:
@@ -88,12 +74,9 @@ class FollowedRun:
     """A run that another process works on, or has ended. It goes on here when that process dies with it."""
 
     def __init__(
-        self,
-        run: str,
-        ticket: str,
-        look: Callable[[], Awaitable[Outcome | RunHandle | None]],
+        self, run: str, ticket: str, look: Callable[[], Awaitable[Outcome | RunHandle | None]],
         ask_to_cancel: Callable[[], Awaitable[object]],
-    ) -> None:
+    ) -> None:  # fmt: skip
         """:param look: how it has ended, or where it goes on if that is here by now."""
         self.run = run
         self.ticket = ticket
@@ -130,3 +113,7 @@ class FollowedRun:
         self._asking.discard(asking)
         if not asking.cancelled() and (error := asking.exception()) is not None:
             log.error("run.not_cancelled", run=self.run, error=repr(error))
+
+
+Handle = RunHandle | FollowedRun
+"""A run, wherever it goes on."""

@@ -206,7 +206,7 @@ class TicketService:
     async def _attend(self, stored: StoredRun) -> StoredRun:
         """A run as it is asked for: one that nobody runs goes on here, before anybody waits for it."""
         if stored.ended is None and self.ready:
-            await self.node.attend(stored)
+            await self.node.runs.attend(stored)
         return stored
 
     async def outcome(self, run_id: str, seconds: float) -> Outcome | None:

@@ -68,7 +68,7 @@ async def _run(
             stored = await service.submit(read.ticket, again=True)
         except ServiceError as error:
             return NotBegun(str(error), EXITS[error.kind])
-        return await display.watch(await service.node.attend(stored), number)
+        return await display.watch(await service.node.runs.attend(stored), number)
 
 
 async def _tell(service: TicketService, name: str, came: Outcome | NotBegun, tell: Tell) -> Exit:

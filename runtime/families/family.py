@@ -3,7 +3,7 @@
 import importlib
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -17,12 +17,11 @@ from runtime.child_workflow import Children
 from runtime.processes.pool import Workers
 from runtime.run import LiveRun
 from runtime.run_handle import RunHandle
+from runtime.runs import Runs
 from runtime.settings import Settings
 from runtime.storage.effects import Effects
+from runtime.storage.journal import RunJournal
 from runtime.tickets import Ticket
-
-if TYPE_CHECKING:
-    from runtime.node import Node
 
 
 class RunDependencies(NamedTuple):
@@ -58,6 +57,10 @@ class SharedPorts(Protocol):
     def tickets(self) -> Tickets: ...
     @property
     def roster(self) -> Roster: ...
+    @property
+    def journal(self) -> RunJournal: ...
+    @property
+    def runs(self) -> Runs: ...
 
 
 class FamilyRuns:
@@ -134,7 +137,7 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
     """The report that a case holds; None: its outcome is a resolution."""
     round_of: Callable[[Any], Round | None] = lambda _: None
     """Which round a case is of, where runs of this family play roles in one another."""
-    restore: Callable[["Node"], Awaitable[tuple[list[RunHandle], list[str]]]] | None = None
+    restore: Callable[[SharedPorts], Awaitable[tuple[list[RunHandle], list[str]]]] | None = None
     """Go on with runs that the database does not know, from what the family keeps besides; a sentence on each."""
     answered_by: Callable[[Any], str] = lambda case: str(case.ticket_id)
     """The ticket whose answer a case gives: what is said of that answer is said of this ticket's."""

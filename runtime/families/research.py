@@ -1,7 +1,5 @@
 """The research as a family: how a ticket becomes one, and how a round deeper is begun and ends."""
 
-from typing import TYPE_CHECKING
-
 import msgspec
 
 from actors.research import messages as m
@@ -10,14 +8,11 @@ from actors.research.output_schemas import Answer, Landscape, Overview, PlanDraf
 from actors.research.workflow import RESEARCH, ResearchCase
 from actors.workflow.outcome import Outcome
 from actors.workflow.tables import Run
-from runtime.families.family import ChildRole, Family, Round
+from runtime.families.family import ChildRole, Family, Round, SharedPorts
 from runtime.families.research_order import ResearchOrder, make_options
 from runtime.run_handle import RunHandle
 from runtime.settings import Settings
 from runtime.tickets import Ticket
-
-if TYPE_CHECKING:
-    from runtime.node import Node
 
 __all__ = ["FAMILY", "ResearchOptions"]
 
@@ -47,11 +42,11 @@ def report_round(where: Run, outcome: Outcome) -> m.RoundCompleted:
     return m.RoundCompleted(**(known | {"partial": partial}))
 
 
-async def restore(node: "Node") -> tuple[list[RunHandle], list[str]]:
+async def restore(shared: SharedPorts) -> tuple[list[RunHandle], list[str]]:
     """Go on with the researches of the state files."""
     from runtime.families.research_state import recovery  # only `resume` needs it
 
-    return await recovery.restore(node)
+    return await recovery.restore(shared)
 
 
 FAMILY = Family(

@@ -18,7 +18,7 @@ import structlog
 
 from actors.workflow.outcome import Outcome
 from actors.workflow.run_end import RunEnd
-from runtime.storage.background import Background, Then
+from runtime.storage.background import Background, Then, wait_until
 
 log = structlog.get_logger()
 
@@ -143,17 +143,17 @@ class PendingEnds:
         slots = self._slots
         if slots is None or slots.count >= count:
             return
-        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-        def then(error: Exception | None) -> None:
-            if error is None:
-                self._free += range(self._known, slots.count)
-                self._known = slots.count
-            if not done.done():
-                done.set_exception(error) if error else done.set_result(None)
+        def grow(then: Then) -> None:
+            def take(error: Exception | None) -> None:  # whether anybody still waits for it or not
+                if error is None:
+                    self._free += range(self._known, slots.count)
+                    self._known = slots.count
+                then(error)
 
-        self._aside.call(partial(slots.grow, count), then)
-        await done
+            self._aside.call(partial(slots.grow, count), take)
+
+        await wait_until(grow)
 
     def keep(self, told: PendingEnd, outcome: Outcome, write: Callable[[Then], None], then: Callable[[], None]) -> None:
         """

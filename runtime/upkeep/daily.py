@@ -25,7 +25,7 @@ MARGIN_SECONDS = 60.0
 TURNS = 1_000
 """A day."""
 RETAIN = "runtime.upkeep.purge:retain"
-GIVE_BACK = "runtime.storage.sqlite.compaction:return_room"
+GIVE_BACK = "runtime.storage.sqlite.compaction:give_back"
 
 
 @contextlib.asynccontextmanager

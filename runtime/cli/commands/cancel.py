@@ -56,7 +56,7 @@ async def _end(node: "Node", stored: "StoredRun", settings: "Settings", *, now: 
     for _ in range(1 + now):
         if not await node.cancel(stored.ref):
             return f"The run {name} has ended already: {spell_out((await node.journal.run(stored.id)).status)}."
-    handle = await node.attend(await node.journal.run(stored.id))
+    handle = await node.runs.attend(await node.journal.run(stored.id))
     if not wait and node.runs.here(stored.id) is None:  # else this process has it, and it ends with it
         return f"The run {name} was asked to end."
     try:

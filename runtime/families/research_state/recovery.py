@@ -29,8 +29,8 @@ from runtime.storage.errors import UnknownRun
 from runtime.tickets import Ticket
 from runtime.user_text import pluralize
 
-if TYPE_CHECKING:
-    from runtime.node import Node
+if TYPE_CHECKING:  # worker processes load none of it
+    from runtime.families.family import SharedPorts
     from runtime.run_handle import RunHandle
 
 log = structlog.get_logger()
@@ -58,7 +58,7 @@ class Restored(msgspec.Struct, frozen=True):
 OVER_ALREADY = Restored(None, "")
 
 
-async def restore(node: "Node") -> "tuple[list[RunHandle], list[str]]":
+async def restore(shared: "SharedPorts") -> "tuple[list[RunHandle], list[str]]":
     """
     Take up again what was interrupted and the database does not know.
 
@@ -66,37 +66,37 @@ async def restore(node: "Node") -> "tuple[list[RunHandle], list[str]]":
     """
     handles: list[RunHandle] = []
     told: list[str] = []
-    folder = str(node.folder)
-    if not any(node.folder.glob("*.md")) and not (node.folder / backups.FOLDER).exists():
+    folder = str(shared.folder)
+    if not any(shared.folder.glob("*.md")) and not (shared.folder / backups.FOLDER).exists():
         return handles, told
     clock = asyncio.get_running_loop().time
     until = clock() + SECONDS
     try:
-        names = await node.workers.call(UNFINISHED, folder, within=READ_SECONDS, returns=list[str])
+        names = await shared.workers.call(UNFINISHED, folder, within=READ_SECONDS, returns=list[str])
     except WorkError as error:
         return handles, [_unread(folder, error)]
     for name in names:
-        if await _is_known(node, unquote(name)):
+        if await _is_known(shared, unquote(name)):
             continue
         left = min(READ_SECONDS, until - clock())
         try:
-            found = await node.workers.call(READ, folder, name, within=left, returns=Restored)
+            found = await shared.workers.call(READ, folder, name, within=left, returns=Restored)
         except WorkError as error:  # the others can be read all the same
             told.append(_unread(f"{folder}, project {name}", error))
             continue
         if (project := found.project) is None:
             told += filter(None, (found.told,))
-        elif not await _is_known(node, project.id) and (handle := await _begin(node, project)):
+        elif not await _is_known(shared, project.id) and (handle := await _begin(shared, project)):
             log.info("project.restored", project=project.id, run=handle.run, source=found.told)
             handles.append(handle)
             told.append(f"Ticket {project.id}: restored from {found.told}, {_summarize(project)}")
     return handles, told
 
 
-async def _begin(node: "Node", project: Project) -> "RunHandle | None":
+async def _begin(shared: "SharedPorts", project: Project) -> "RunHandle | None":
     case = goes_on(project)
     ticket = Ticket(id=case.ticket_id, text=case.text, workflow=RESEARCH.name, options=case.brief)
-    return await node.runs.restore(ticket, case, _run_of(project))
+    return await shared.runs.restore(ticket, case, _run_of(project))
 
 
 def _unread(what: str, error: WorkError) -> str:
@@ -201,9 +201,9 @@ def _time(path: Path) -> float:
         return 0.0
 
 
-async def _is_known(node: "Node", project_id: str) -> bool:
+async def _is_known(shared: "SharedPorts", project_id: str) -> bool:
     try:
-        await node.journal.find(project_id)
+        await shared.journal.find(project_id)
     except UnknownRun:
         return False
     return True

@@ -49,10 +49,10 @@ def compact(folder: Path, owners: Path) -> Compacted:
     return Compacted(before, size(folder), rewritten)
 
 
-def give_back(folder: Path, seconds: float = float("inf")) -> None:
+def give_back(folder: str | Path, seconds: float = float("inf")) -> None:
     """Give free pages back to the disk, in transactions of some milliseconds; after so many seconds, leave the rest."""
     until = time.monotonic() + seconds
-    with translating(), contextlib.closing(connect(folder / DATABASE)) as db:
+    with translating(), contextlib.closing(connect(Path(folder, DATABASE))) as db:
         if db.execute("PRAGMA auto_vacuum").fetchone()[0] != 2:
             return  # of an earlier version, until it is rewritten once: its free pages are used again
         while (free := _free(db)) and time.monotonic() < until:
@@ -61,11 +61,6 @@ def give_back(folder: Path, seconds: float = float("inf")) -> None:
             if _free(db) >= free:
                 break
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-
-def return_room(folder: str, seconds: float) -> None:
-    """`give_back`, for a worker process."""
-    give_back(Path(folder), seconds)
 
 
 def _free(db: sqlite3.Connection) -> int:

@@ -4,7 +4,6 @@ import contextlib
 import os
 import sqlite3
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -68,10 +67,9 @@ def examine(file: Path, how: str, seconds: float, *, read_only: bool = False) ->
     :raises TimeoutError: it was not through in that time, and had found nothing.
     """
     until = time.monotonic() + seconds
-    uri = f"{file.absolute().as_uri()}?mode={'ro' if read_only else 'rw'}"
     try:
-        with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=min(seconds, 5.0))) as db:
-            db.set_progress_handler(_over(until), STEPS)
+        with _opening(file, min(seconds, 5.0), "ro" if read_only else "rw") as db:
+            db.set_progress_handler(lambda: time.monotonic() > until, STEPS)
             rows = db.execute(f"PRAGMA {how}({FINDINGS})").fetchall()
     except sqlite3.DatabaseError as error:
         if getattr(error, "sqlite_errorcode", 0) in {sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_BUSY}:
@@ -83,8 +81,7 @@ def examine(file: Path, how: str, seconds: float, *, read_only: bool = False) ->
 
 def version(file: Path) -> int:
     """The version of its tables that a database names."""
-    uri = f"{file.absolute().as_uri()}?mode=ro"
-    with translating(), contextlib.closing(sqlite3.connect(uri, uri=True, timeout=1.0)) as db:
+    with translating(), _opening(file, 1.0) as db:
         return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
@@ -94,11 +91,7 @@ def snapshot(database: Path, to: Path) -> int:
 
     :raises StorageError: it could not be read.
     """
-    uri = f"{database.absolute().as_uri()}?mode=ro"
-    with (
-        translating(),
-        contextlib.closing(sqlite3.connect(uri, uri=True, isolation_level=None, timeout=SNAPSHOT_SECONDS)) as db,
-    ):
+    with translating(), _opening(database, SNAPSHOT_SECONDS) as db:
         db.execute("VACUUM INTO ?", (str(make_file(to)),))
         copied = int(db.execute("PRAGMA user_version").fetchone()[0])
     with to.open("rb") as stream:
@@ -114,8 +107,7 @@ def read_rows(file: Path, sql: str, seconds: float) -> list[Any]:
     """
     if not file.exists():
         return []
-    uri = f"{file.absolute().as_uri()}?mode=ro"
-    with translating(), contextlib.closing(sqlite3.connect(uri, uri=True, timeout=seconds)) as db:
+    with translating(), _opening(file, seconds) as db:
         try:
             return db.execute(sql).fetchall()
         except sqlite3.OperationalError as error:
@@ -134,8 +126,10 @@ def describe_sqlite() -> tuple[str, bool]:
     return sqlite3.sqlite_version, True
 
 
-def _over(until: float) -> Callable[[], bool]:
-    return lambda: time.monotonic() > until
+def _opening(file: Path, wait_seconds: float, mode: str = "ro") -> "contextlib.closing[sqlite3.Connection]":
+    """A file that is there, and stays as it is where nobody writes to it."""
+    uri = f"{file.absolute().as_uri()}?mode={mode}"
+    return contextlib.closing(sqlite3.connect(uri, uri=True, isolation_level=None, timeout=wait_seconds))
 
 
 def _wrong_header(file: Path) -> str:

@@ -98,7 +98,7 @@ class Interface:
                 await writer.wait_closed()
 
     def handle(self, some_id: str) -> RunHandle:
-        handle = self.node.handle(some_id)
+        handle = self.node.runs.handle(some_id)
         assert handle is not None
         return handle
 

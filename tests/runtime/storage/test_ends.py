@@ -133,14 +133,15 @@ async def test_an_end_that_is_recorded_while_its_run_is_read_is_seen(
     told = await asyncio.wait_for(live.outcome(), HANGS_SECONDS)
     read = getattr(journal.store, method)
 
-    async def record_meanwhile(some_id: str) -> Any:
-        found = await read(some_id)
+    async def record_meanwhile(*some_id: str) -> Any:
+        found = await read(*some_id)
         disk.recover()
         assert await journal.pending.settle(HANGS_SECONDS)
         return found
 
     monkeypatch.setattr(journal.store, method, record_meanwhile)
-    found = await getattr(journal, method)("T-1" if method != "run" else "R-1")
+    asked = {"run": ["R-1"], "list_open": []}.get(method, ["T-1"])
+    found = await getattr(journal, method)(*asked)
     assert (found == []) if method == "list_open" else (await journal.outcome(found) == told)
 
 
