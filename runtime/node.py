@@ -65,7 +65,7 @@ class Node:
         self.knowledge: Knowledge = KnowledgeIndex(self.folder, self.workers, settings.knowledge)
         self.memory = TicketMemory(SqliteMemory(self.database), self.workers, settings.memory)
         self.models = Models(settings.model, self.knowledge, families.extractive())
-        self.wiring = Wiring(self, self.families, self.flows)
+        self.wiring = Wiring(self)
         self.runs = Runs(
             self.journal, self.owner, self.flows, self.wiring.begin, settings.server.max_runs, self.make_case
         )  # fmt: skip

@@ -64,23 +64,13 @@ class Runs:
         self._resuming: set[str] = set()
         self.live = RunRegistry(journal, owner.token)
 
-    def handle(self, some_id: str) -> RunHandle | None:
-        """A run in progress in this process, by its ticket's id or its own."""
-        live = self.live.of_ticket(some_id) or self.live.run(some_id)
-        return RunHandle(live) if live else None
-
     def here(self, run_id: str) -> RunHandle | None:
         """A run in progress in this process, by its own id."""
         live = self.live.run(run_id)
         return RunHandle(live) if live else None
 
     async def submit(self, ticket: Ticket, seen: int | None) -> Handle:
-        """
-        Return once the ticket is durable and its run has begun. A ticket whose run is going on is not run twice.
-
-        :param seen: the latest run of the ticket that the caller knows of, by `seq`; None: it did not look.
-        :raises Busy: too many runs are going on.
-        """
+        """`Node.submit`. Without `seen` the caller did not look."""
         if live := self.live.of_ticket(ticket.id):
             return RunHandle(live)
         name = ticket.id or make_id("T")

@@ -1,6 +1,5 @@
 """Puts runs to work: the ports and agents of their family, and the runs within them."""
 
-from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ from actors.workflow.outcome import Outcome
 from actors.workflow.tables import Case, Run, Workflow
 from bus import ActorFactories, Request
 from runtime.child_workflow import Children, ChildRun
-from runtime.families.family import ChildRole, Family, FamilyRuns, RunDependencies
+from runtime.families.family import ChildRole, FamilyRuns, RunDependencies
 from runtime.run import LiveRun, ResumeState
 from runtime.storage.effects import Effects, ModelAccount
 from runtime.storage.errors import UnknownRun
@@ -23,18 +22,15 @@ if TYPE_CHECKING:
 class Wiring:
     """One per process."""
 
-    def __init__(self, node: "Node", families: Mapping[str, Family], flows: Mapping[str, Workflow]) -> None:
-        """:param flows: the tables of the families, as configured."""
+    def __init__(self, node: "Node") -> None:
         self._node = node
-        self._families = families
-        self._flows = flows
         self._runs: dict[str, FamilyRuns] = {}
         self._log = structlog.get_logger().bind()
 
     def runs_of(self, workflow: str) -> FamilyRuns:
         """What the runs of a family share; most tickets need one family only, and do without loading the others."""
         if (runs := self._runs.get(workflow)) is None:
-            family = self._families[workflow]
+            family = self._node.families[workflow]
             runs = self._runs[workflow] = family.load()(self._node)
             children = {role: partial(self._child, workflow, child) for role, child in family.children.items()}
             runs.roles = {**runs.roles, **children}
@@ -71,7 +67,7 @@ class Wiring:
     def _child(self, workflow: str, role: ChildRole, own: RunDependencies) -> ChildRun:
         """Who plays a role with a whole run, in a run of this workflow."""
         return ChildRun(
-            own.run, self._flows[role.workflow], partial(self._open, workflow, role, own), role.make_answer,
+            own.run, self._node.flows[role.workflow], partial(self._open, workflow, role, own), role.make_answer,
             children=own.children, hold_back=role.hold_back(self._node.settings),
         )  # fmt: skip
 

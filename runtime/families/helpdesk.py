@@ -10,12 +10,11 @@ from actors.helpdesk.summarization import Summarization
 from actors.helpdesk.ticketing import Ticketing
 from actors.helpdesk.worker import Worker
 from actors.helpdesk.workflow import HELPDESK, RESEARCHER, TicketCase, add_specialists
-from actors.roster import Roster
 from actors.workflow.outcome import Outcome
 from actors.workflow.tables import Case, Run
 from bus import Actor
 from runtime.families import research
-from runtime.families.family import ChildRole, Family, FamilyRuns, Roles, RunDependencies, SharedPorts
+from runtime.families.family import ChildRole, Family, FamilyRuns, RunDependencies, SharedPorts
 from runtime.settings import Settings
 from runtime.tickets import Ticket
 
@@ -24,22 +23,18 @@ class HelpdeskRuns(FamilyRuns):
     """Its runs have no ports of their own."""
 
     def __init__(self, shared: SharedPorts) -> None:
-        super().__init__(helpdesk_roles(shared, shared.roster))
+        roster = shared.roster
 
+        def worker(role: str) -> Callable[[RunDependencies], Actor[Any]]:
+            spec, colleagues = roster[role], roster.colleagues_of(role)
+            return lambda own: Worker(own.model, shared.knowledge, spec, colleagues)
 
-def helpdesk_roles(shared: SharedPorts, roster: Roster) -> Roles:
-    """Who plays which role in the runs of the helpdesk workflow; nobody exists before they are asked."""
-
-    def worker(role: str) -> Callable[[RunDependencies], Actor[Any]]:
-        spec, colleagues = roster[role], roster.colleagues_of(role)
-        return lambda own: Worker(own.model, shared.knowledge, spec, colleagues)
-
-    return {
-        "memory": lambda own: Memory(shared.memory, own.run),
-        "ticketing": lambda own: Ticketing(own.model, shared.tickets, roster, own.run),
-        "summarization": lambda own: Summarization(own.model, roster["summarization"].instructions),
-        **{role: worker(role) for role in roster.workers},
-    }
+        super().__init__({
+            "memory": lambda own: Memory(shared.memory, own.run),
+            "ticketing": lambda own: Ticketing(own.model, shared.tickets, roster, own.run),
+            "summarization": lambda own: Summarization(own.model, roster["summarization"].instructions),
+            **{role: worker(role) for role in roster.workers},
+        })  # fmt: skip
 
 
 def make_case(ticket: Ticket, _: Settings) -> TicketCase:

@@ -18,7 +18,6 @@ ACRONYMS = {"url": "URL", "sha256": "SHA-256", "swot": "SWOT"}
 PARAGRAPH_LINES = 12
 ECHOES: Mapping[type, tuple[str, str]] = {Statement: ("quote", "text")}
 """Fields that are left out where they say what another field of the same record says: words quoted as they are."""
-_YES = {True: "yes", False: "no"}
 
 
 def label(name: str) -> str:
@@ -118,7 +117,7 @@ def _taken_apart(value: Any) -> tuple[str | None, list[Labelled]]:
         case None:
             return None, []
         case bool():
-            return _YES[value], []
+            return "yes" if value else "no", []
         case str():
             return value, []
         case tuple():

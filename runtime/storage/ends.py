@@ -88,15 +88,13 @@ def read_pending(file: int) -> Iterator[PendingEnd]:
                 yield msgspec.msgpack.decode(payload, type=PendingEnd)
 
 
-class _Pending:
-    __slots__ = ("outcome", "slot", "then", "told", "write", "writing")
-
-    def __init__(
-        self, told: PendingEnd, outcome: Outcome, write: Callable[[Then], None], then: Callable[[], None]
-    ) -> None:
-        self.told, self.outcome, self.write, self.then = told, outcome, write, then
-        self.slot: int | None = None
-        self.writing = False
+class _Pending(msgspec.Struct, eq=False):
+    told: PendingEnd
+    outcome: Outcome
+    write: Callable[[Then], None]
+    then: Callable[[], None]
+    slot: int | None = None
+    writing: bool = False
 
 
 class PendingEnds:

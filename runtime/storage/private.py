@@ -78,7 +78,7 @@ def make_storage(folder: Path) -> Path:
     :raises OSError: it cannot be made.
     """
     folder.mkdir(mode=FOLDER, parents=True, exist_ok=True)
-    if _width(folder.stat()) == 0:
+    if not folder.stat().st_mode & OTHERS:
         return folder
     entries = list(_entries(folder))
     names = {entry.name for entry in entries}
@@ -124,7 +124,7 @@ def _tighten(path: Path, mode: int) -> None:
     """Close a regular file or folder of this user to everybody else; what cannot be closed is left."""
     with contextlib.suppress(OSError):
         about = path.lstat()
-        if not _width(about):
+        if not about.st_mode & OTHERS:
             return
         if (stat.S_ISDIR if mode == FOLDER else stat.S_ISREG)(about.st_mode) and about.st_uid == os.geteuid():
             descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -133,7 +133,3 @@ def _tighten(path: Path, mode: int) -> None:
                     os.fchmod(descriptor, about.st_mode & 0o700)
             finally:
                 os.close(descriptor)
-
-
-def _width(about: os.stat_result) -> int:
-    return about.st_mode & OTHERS

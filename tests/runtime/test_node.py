@@ -341,7 +341,7 @@ async def test_a_run_is_cancelled_by_its_ticket(tmp_path: Path) -> None:
 
         assert (outcome.why, outcome.status) == (EndReason.CANCELLED, "cancelled")
         assert node.database.rows("SELECT status FROM ticket") == [("cancelled",)]
-        assert node.runs.handle("T-1") is None
+        assert node.runs.live.of_ticket("T-1") is None
 
 
 def test_the_configuration_sets_the_bounds_of_every_run() -> None:
@@ -454,7 +454,7 @@ async def test_a_run_whose_process_is_gone_is_cancelled_by_whoever_is_asked(tmp_
         _die(first)
     async with opened(tmp_path, Gate()) as second:
         assert await second.cancel("T-1")
-        handle = second.runs.handle("T-1")
+        handle = second.runs.live.of_ticket("T-1")
         assert handle is not None
         assert (await asyncio.wait_for(handle.outcome(), HANGS_SECONDS)).status == "cancelled"
         assert not await second.cancel("T-1")

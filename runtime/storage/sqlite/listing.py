@@ -1,7 +1,7 @@
 """Tickets as people look for them: what each one asks, and the latest in which a text stands."""
 
 import sqlite3
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -33,14 +33,6 @@ class _Case(msgspec.Struct):
     """What is read of a run's beginning: also of one that this version cannot go on with."""
 
     text: str = ""
-
-
-class _Ticket(NamedTuple):
-    text: str
-    subject: str
-    requester: str
-    created: float | None
-    note: str
 
 
 _NOBODY = ("", "", "", None, "")
@@ -78,16 +70,15 @@ def latest_ids(db: sqlite3.Connection, most: int) -> list[str]:
 
 def _question_of(run: StoredRun, row: tuple[Any, ...]) -> Asked:
     said, about, requester, came, note = row
-    ticket = _Ticket(text(said), text(about), text(requester), None if came is None else seconds(came), text(note))
-    created = run.started if ticket.created is None else ticket.created
+    question, subject = text(said), text(about)
     try:
         was = msgspec.msgpack.decode(run.initial, type=_Case).text
     except msgspec.MsgspecError:
         was = ""
-    question, subject = ticket.text, ticket.subject
     if was and was != whole(subject, question):
         question, subject = was, ""
-    return Asked(question, subject, ticket.requester, created, ticket.note)
+    created = run.started if came is None else seconds(came)
+    return Asked(question, subject, text(requester), created, text(note))
 
 
 def _holds(run: StoredRun, found: Asked, needle: str) -> bool:

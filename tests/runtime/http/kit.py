@@ -98,9 +98,9 @@ class Interface:
                 await writer.wait_closed()
 
     def handle(self, some_id: str) -> RunHandle:
-        handle = self.node.runs.handle(some_id)
-        assert handle is not None
-        return handle
+        live = self.node.runs.live.of_ticket(some_id) or self.node.runs.live.run(some_id)
+        assert live is not None
+        return RunHandle(live)
 
     async def end(self, some_id: str) -> Outcome:
         """How a run ends that goes on now."""
