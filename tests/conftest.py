@@ -5,6 +5,7 @@ import inspect
 import ipaddress
 import sys
 import threading
+import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from typing import Any
 import hypothesis
 import pytest
 import structlog
+
+from tests.forked import FORK_SERVER, fork_workers
 
 ENDING_SECONDS = 20.0
 """What a test has closed and is not gone by then stays, on a busy machine too."""
@@ -53,8 +56,9 @@ def _guard(event: str, arguments: tuple[Any, ...]) -> None:
 sys.addaudithook(_guard)
 
 
-def _children() -> set[int]:
-    tasks = Path("/proc/self/task")
+def _children(parent: int | None = None) -> set[int]:
+    """Of this process, and of the fork server that it may have."""
+    tasks = Path(f"/proc/{parent or 'self'}/task")
     if not tasks.exists():
         return set()
     found = set()
@@ -63,7 +67,25 @@ def _children() -> set[int]:
             found |= {int(pid) for pid in (task / "children").read_text(encoding="ascii").split()}
         except FileNotFoundError:
             continue  # that thread has just ended
+    if FORK_SERVER.pid in found:
+        found = found - {FORK_SERVER.pid} | _children(FORK_SERVER.pid)
     return found
+
+
+def _await_forked(others: set[int]) -> None:
+    """Wait for the workers of a program that was killed: they see that it is gone, and go."""
+    until = time.monotonic() + ENDING_SECONDS
+    while FORK_SERVER.pid and not _children(FORK_SERVER.pid) <= others and time.monotonic() < until:
+        time.sleep(0.005)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def fork_server() -> Iterator[None]:
+    """What forks programs and worker processes, from when one is first wanted on."""
+    if sys.platform == "linux":
+        fork_workers(FORK_SERVER)
+    yield
+    FORK_SERVER.close()
 
 
 @pytest.fixture
@@ -95,5 +117,6 @@ def nothing_left(request: pytest.FixtureRequest) -> Iterator[None]:
         if not thread.name.startswith("asyncio_"):
             thread.join(ENDING_SECONDS)
             assert not thread.is_alive(), f"a thread was left behind: {thread.name}"
+    _await_forked(children)
     assert _children() <= children, "a process was left behind"
     assert not _strangers, f"it tried to reach {_strangers}"

@@ -5,12 +5,13 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from tests import ROOT
+from tests.forked import FORK_SERVER
 
 SECONDS = 60.0
 
@@ -32,9 +33,8 @@ QUESTION = "The printer reports a paper jam. What should I open to pull the shee
 class Done:
     """A process that has ended."""
 
-    def __init__(self, done: "subprocess.CompletedProcess[bytes]") -> None:
-        self.status = done.returncode
-        self.out, self.err = done.stdout.decode(), done.stderr.decode()
+    def __init__(self, status: int, out: bytes, err: bytes) -> None:
+        self.status, self.out, self.err = status, out.decode(), err.decode()
 
     @property
     def json(self) -> Any:
@@ -46,8 +46,9 @@ class Done:
 class Place:
     """A folder with its own settings and storage."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, *, forks: bool = True) -> None:
+        """:param forks: whether an interpreter that has loaded the product is forked, instead of starting another."""
+        self.folder, self.forks = folder, forks
         self.environ = {
             "PATH": os.environ["PATH"],
             "HOME": str(folder),
@@ -58,30 +59,41 @@ class Place:
         self.log = folder / "task-data" / "logs" / "terminus.log"
 
     def run(self, *words: str, stdin: str = "", **environ: str) -> Done:
-        done = subprocess.run(  # noqa: S603 - our own interpreter
-            [sys.executable, "-m", "runtime", *words], cwd=self.folder, env={**self.environ, **environ},
-            input=stdin.encode(), capture_output=True, timeout=SECONDS, check=False,
-        )  # fmt: skip
-        return Done(done)
+        with self._start(words, environ, stdin=subprocess.PIPE) as popen:
+            try:
+                out, err = popen.communicate(stdin.encode(), timeout=SECONDS)
+            except BaseException:
+                popen.kill()
+                raise
+        return Done(popen.returncode, out, err)
 
     @contextmanager
     def running(self, *words: str, **environ: str) -> Iterator["subprocess.Popen[str]"]:
         """A process that goes on; killed when the block ends and it has not."""
-        popen = subprocess.Popen(  # noqa: S603 - our own interpreter
-            [sys.executable, "-m", "runtime", *words], cwd=self.folder, env={**self.environ, **environ},
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
+        popen = self._start(words, environ, stdin=subprocess.DEVNULL, text=True)
         try:
             yield popen
         finally:
             popen.kill()
             popen.communicate()
 
+    def _start(self, words: Sequence[str], environ: dict[str, str], **given: Any) -> "subprocess.Popen[Any]":
+        start = FORK_SERVER.popen if self.forks and not _concerns_interpreter(environ) else subprocess.Popen
+        return start(
+            [sys.executable, "-m", "runtime", *words], cwd=self.folder, env={**self.environ, **environ},
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, **given,
+        )  # fmt: skip
+
     def article(self) -> None:
         """Index a folder with one document, which answers QUESTION."""
         (self.folder / "manual").mkdir()
         (self.folder / "manual" / "printer.md").write_text(ARTICLE, encoding="utf-8")
         assert self.run("index", "manual").status == 0
+
+
+def _concerns_interpreter(environ: Iterable[str]) -> bool:
+    """Whether variables say what an interpreter looks at when it starts."""
+    return any(name.startswith(("PYTHON", "LC_", "LANG")) for name in environ)
 
 
 @contextmanager

@@ -19,8 +19,8 @@ from tests import ROOT
 from tests.runtime.cli.commands.program import Place
 
 
-def test_alone_it_prints_a_short_help(place: Place) -> None:
-    done = place.run()
+def test_alone_it_prints_a_short_help(fresh_place: Place) -> None:
+    done = fresh_place.run()
 
     assert (done.status, done.err) == (0, "")
     assert len(done.out.splitlines()) < 30
@@ -62,10 +62,10 @@ def test_an_unknown_option_is_one_harmless_sentence(capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.req("SY-7")
-def test_a_wrong_setting_is_one_sentence_with_its_place(place: Place) -> None:
-    (place.folder / "config.toml").write_text("[run]\nmax_handofs = 3\n", encoding="utf-8")
+def test_a_wrong_setting_is_one_sentence_with_its_place(fresh_place: Place) -> None:
+    (fresh_place.folder / "config.toml").write_text("[run]\nmax_handofs = 3\n", encoding="utf-8")
 
-    done = place.run("status")
+    done = fresh_place.run("status")
 
     assert (done.status, done.out) == (2, "")
     assert done.err == "config.toml, line 2: [run] has no key 'max_handofs'. Did you mean 'max_handoffs'?\n"

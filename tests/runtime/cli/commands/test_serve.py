@@ -63,8 +63,8 @@ def daemon(place: Place, *words: str, **environ: str) -> Iterator[Daemon]:
 
 
 @pytest.mark.req("SY-4", "HD-1.4")
-def test_it_answers_tickets_and_stops_when_told(place: Place) -> None:
-    with daemon(place) as server:
+def test_it_answers_tickets_and_stops_when_told(fresh_place: Place) -> None:
+    with daemon(fresh_place) as server:
         status, outcome = server.ask("/tickets?wait=30", {"text": "My printer smokes."})
         received = time.time()
         _, standing = server.ask(f"/runs/{outcome['run']}")
@@ -78,7 +78,7 @@ def test_it_answers_tickets_and_stops_when_told(place: Place) -> None:
     for line in err.splitlines():
         json.loads(line)
     assert "Traceback" not in err
-    assert place.run("status", outcome["ticket"], "--json").json["status"] == "not_found"
+    assert fresh_place.run("status", outcome["ticket"], "--json").json["status"] == "not_found"
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
@@ -96,12 +96,12 @@ def test_what_runs_when_it_is_stopped_goes_on_at_the_next_start(place: Place, ho
 
 
 @pytest.mark.req("SY-4")
-def test_what_ran_when_it_was_killed_ends_after_the_restart(place: Place) -> None:
-    with silent_server() as model, daemon(place, **model) as server:
+def test_what_ran_when_it_was_killed_ends_after_the_restart(fresh_place: Place) -> None:
+    with silent_server() as model, daemon(fresh_place, **model) as server:
         receipts = [server.ask("/tickets", {"text": f"My printer smokes, {n}.", "id": f"HD-{n}"})[1] for n in range(5)]
         server.stop(signal.SIGKILL)
 
-    with daemon(place) as server:
+    with daemon(fresh_place) as server:
         assert "5 tickets that were running go on" in server.hello
         for receipt in receipts:
             again = {"text": f"My printer smokes, {receipt['ticket'][3:]}.", "id": receipt["ticket"]}
@@ -109,7 +109,7 @@ def test_what_ran_when_it_was_killed_ends_after_the_restart(place: Place) -> Non
             assert (outcome["run"], outcome["status"]) == (receipt["run"], "not_found")
         assert server.stop()[0] == 0
 
-    with daemon(place) as server:
+    with daemon(fresh_place) as server:
         assert "running" not in server.hello
 
 

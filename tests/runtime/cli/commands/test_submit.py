@@ -15,10 +15,10 @@ GENTLE = {"TERMINUS_RUN_CANCEL_SECONDS": "0.3"}
 
 
 @pytest.mark.req("SY-5", "HD-7.2")
-def test_the_result_is_on_stdout_and_the_progress_on_stderr(place: Place) -> None:
-    place.article()
+def test_the_result_is_on_stdout_and_the_progress_on_stderr(fresh_place: Place) -> None:
+    fresh_place.article()
 
-    done = place.run("submit", QUESTION)
+    done = fresh_place.run("submit", QUESTION)
 
     assert done.status == 0
     assert done.out.startswith(("Resolved", "Suggested"))
@@ -28,7 +28,7 @@ def test_the_result_is_on_stdout_and_the_progress_on_stderr(place: Place) -> Non
     assert "Closed by ticketing after " in done.out
     assert done.err.splitlines()[0].endswith("begins with memory")
     assert "worker → orchestrator  resolution obtained" in done.err
-    assert '"event":"handoff.made"' in place.log.read_text(encoding="utf-8")
+    assert '"event":"handoff.made"' in fresh_place.log.read_text(encoding="utf-8")
 
 
 @pytest.mark.req("HD-7.5")

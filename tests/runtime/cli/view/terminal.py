@@ -5,7 +5,6 @@ import os
 import re
 import select
 import struct
-import subprocess
 import sys
 import termios
 import time
@@ -14,16 +13,11 @@ from types import TracebackType
 from typing import Self
 
 from tests import ROOT
+from tests.forked import FORK_SERVER
 from tests.patience import HANGS_SECONDS
 
 SIZE = (50, 110)
 """Rows and columns."""
-CONTROL = """
-import fcntl, os, sys, termios
-fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
-"""
-"""Makes the terminal the one whose Ctrl-C reaches the program; `preexec_fn` could, but runs among threads."""
 HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"
 """The cursor."""
 
@@ -41,8 +35,8 @@ class Terminal:
     ) -> None:
         self._ours, theirs = os.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
-        self._popen = subprocess.Popen(  # noqa: S603 - our own interpreter
-            [sys.executable, "-c", CONTROL, *arguments],
+        self._popen = FORK_SERVER.popen(
+            [sys.executable, *arguments], terminal=True,
             cwd=ROOT, stdin=theirs, stdout=theirs if stdout is None else stdout, stderr=theirs,
             env={**environ, "TERM": "xterm-256color"}, start_new_session=True,
         )  # fmt: skip
