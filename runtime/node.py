@@ -12,6 +12,7 @@ from actors.workflow.outcome import Outcome
 from actors.workflow.tables import Case
 from runtime import families
 from runtime.agent_folder import load_roster
+from runtime.embeddings.embedder import open_embedder
 from runtime.families.limits import configure_all
 from runtime.knowledge.knowledge_index import KnowledgeIndex
 from runtime.llm.model_choice import Models
@@ -61,6 +62,7 @@ class Node:
         self.owner = ProcessLock(self.folder / OWNERS)
         self.journal = RunJournal(SqliteRuns(self.database), self.flows, self.owner.slots)
         self.workers = Workers(settings.workers.processes)
+        self.embedder = open_embedder(settings, self.workers)
         self.tickets: Tickets = self.journal
         self.knowledge: Knowledge = KnowledgeIndex(self.folder, self.workers, settings.knowledge)
         self.memory = TicketMemory(SqliteMemory(self.database), self.workers, settings.memory)
@@ -99,6 +101,8 @@ class Node:
         await self.wiring.close()
         await self.models.close()
         await self.memory.close()
+        if self.embedder is not None:
+            await self.embedder.close()
         self.workers.close()
         self.database.close()
         self.journal.pending.close()

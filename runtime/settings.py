@@ -91,6 +91,17 @@ class KnowledgeSettings(Section, frozen=True):
     """How long one indexing waits for another to end."""
 
 
+class EmbeddingsSettings(Section, frozen=True):
+    provider: Literal["auto", "builtin", "none"] = "auto"
+    """`auto`: the built-in model where it is installed, else none."""
+    folder: Annotated[str, Meta(max_length=4096, extra={"folder": True})] = ""
+    """Of models; empty: the user's cache."""
+    query_prefix: Annotated[str, Meta(max_length=200)] = ""
+    passage_prefix: Annotated[str, Meta(max_length=200)] = ""
+    seconds: Annotated[float, Meta(ge=0.1, le=600.0)] = 60.0
+    """One batch of texts."""
+
+
 class MemorySettings(Section, frozen=True):
     unconfirmed: Literal["same_text", "similar", "never"] = "same_text"
     lookup_seconds: Annotated[float, Meta(ge=0.01, le=60.0)] = 2.0
@@ -195,6 +206,7 @@ class Settings(Section, frozen=True):
     agents: AgentsSettings = AgentsSettings()
     model: ModelSettings = ModelSettings()
     knowledge: KnowledgeSettings = KnowledgeSettings()
+    embeddings: EmbeddingsSettings = EmbeddingsSettings()
     memory: MemorySettings = MemorySettings()
     research: ResearchSettings = ResearchSettings()
     tavily: TavilySettings = TavilySettings()

@@ -14,8 +14,12 @@ import hypothesis
 import pytest
 import structlog
 
+from runtime.embeddings.model_file import find_model_file
+from runtime.settings import EmbeddingsSettings
 from tests.forked import FORK_SERVER, fork_workers
 
+INSTALLED_MODEL = find_model_file(EmbeddingsSettings())
+"""The built-in sentence model of whoever runs the tests; found before they get a cache of their own."""
 ENDING_SECONDS = 20.0
 """What a test has closed and is not gone by then stays, on a busy machine too."""
 MOST_SWALLOWED = 100
@@ -86,6 +90,22 @@ def fork_server() -> Iterator[None]:
         fork_workers(FORK_SERVER)
     yield
     FORK_SERVER.close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What is installed on this machine changes no test, save those that ask for it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture(scope="session")
+def sentence_model() -> Path:
+    """The file of the real built-in model; `make test` installs it."""
+    if not INSTALLED_MODEL.is_file():
+        pytest.skip("the sentence model is not installed: python -m runtime model install")
+    return INSTALLED_MODEL
 
 
 @pytest.fixture

@@ -61,7 +61,8 @@ KNOW_FAMILIES = ("runtime.families",)
 KNOW_SQLITE = ("runtime.storage.sqlite", "runtime.knowledge.index")
 """SQL stands behind the port of storage; the index of documents is derived from files, and stored nowhere else."""
 TOOLS = (
-    "crawl", "knowledge", "llm", "memory", "processes", "reports", "resilience", "search", "state_files", "storage",
+    "crawl", "embeddings", "knowledge", "llm", "memory", "processes", "reports", "resilience", "search", "state_files",
+    "storage",
 )  # fmt: skip
 """Rooms of `runtime` that any family may use: none of them knows one."""
 FRONT_ENDS = ("runtime.cli", "runtime.http")
@@ -175,6 +176,7 @@ def test_what_runs_a_ticket_loads_of_the_research_only_what_its_table_needs() ->
         "runtime.knowledge.index.transient_index",
         "runtime.crawl.own_document",
         "runtime.memory.prediction",
+        "runtime.embeddings.builtin",
     ],
 )
 def test_a_worker_process_loads_for_a_search_neither_the_bus_nor_the_log(module: str) -> None:

@@ -8,13 +8,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from runtime.memory import model_file
 from runtime.memory.calibration import Thresholds
 from runtime.memory.features import Shelf, weigh
 from runtime.memory.job_results import Candidate, Looked
 from runtime.memory.tfidf import Floats, Ints, Rows, Vocabulary
 from runtime.memory.ticket_text import Digest, script, words
-from runtime.memory.training import Header
+from runtime.memory.training import MARK, Header
+from runtime.processes import array_file
 
 ALIKE = 0.6
 """Share of words in common (weighed by how rare they are) from which a single earlier ticket is suggested."""
@@ -27,13 +27,13 @@ class Index:
     """A model file, mapped."""
 
     def __init__(self, path: Path) -> None:
-        """:raises model_file.Damaged: it cannot be used."""
-        packed, arrays = model_file.read(path)
+        """:raises array_file.Damaged: it cannot be used."""
+        packed, arrays = array_file.read(path, MARK)
         try:
             header = msgspec.msgpack.decode(packed, type=Header)
             self._arrange(header, arrays)
         except (msgspec.MsgspecError, KeyError, ValueError, IndexError) as error:
-            raise model_file.Damaged(str(error)) from error
+            raise array_file.Damaged(str(error)) from error
 
     def _arrange(self, header: Header, arrays: dict[str, NDArray[Any]]) -> None:
         self.decision = header.decision
@@ -119,7 +119,7 @@ def look_up(path: str, text: str) -> Looked:
             _loaded[path] = (mark, Index(Path(path)))
     except FileNotFoundError:
         return Looked(problem="nothing was learnt yet")
-    except (model_file.Damaged, OSError) as error:
+    except (array_file.Damaged, OSError) as error:
         _loaded.pop(path, None)
         return Looked(problem=f"what was learnt cannot be read: {error}")
     return _loaded[path][1].look_up(text)

@@ -11,7 +11,6 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from runtime.memory import model_file
 from runtime.memory.calibration import Decision, decide
 from runtime.memory.classifier import Space
 from runtime.memory.cross_validation import rehearse
@@ -19,6 +18,7 @@ from runtime.memory.features import Shelf
 from runtime.memory.job_results import Learnt
 from runtime.memory.tfidf import MAX_TERMS, Floats, Ints, Rows, Vocabulary
 from runtime.memory.ticket_text import Digest, script, words
+from runtime.processes import array_file
 from runtime.storage.sqlite.memory_texts import read_keys, read_texts
 
 MAX_TEXTS = 200_000
@@ -33,6 +33,7 @@ MAX_WEIGHTS = 64_000_000
 TRIES = 3
 """To learn without a purge in between."""
 _NICE = 10
+MARK = array_file.Mark(b"terminus-memory\n", 2)
 
 
 class Header(msgspec.Struct, frozen=True):
@@ -102,7 +103,9 @@ def _train(database: str, path: str, similar: bool, false_hits: float) -> Learnt
         scripts = [texts.scripts[whole[i]] for i in rehearsed.text]
         decision = decide(rehearsed, shelf_of_whole.answer[rehearsed.text], scripts, false_hits)
     header = msgspec.msgpack.encode(Header(vocabulary.names, vocabulary.unseen, [*texts.answers], decision))
-    model_file.write(Path(path), header, _arrays(texts.ids, rows.below(vocabulary.words), vocabulary, shelf, weights))
+    array_file.write(
+        Path(path), MARK, header, _arrays(texts.ids, rows.below(vocabulary.words), vocabulary, shelf, weights)
+    )
     sure = tuple(sorted(decision.scripts)) if decision is not None else ()
     return Learnt(len(texts.ids), answers, sure, time.monotonic() - began)
 

@@ -142,7 +142,7 @@ class Workers:
     """A few processes, started when first needed, each serving one call at a time."""
 
     def __init__(self, size: int = 2) -> None:
-        self._size = size
+        self.size = size
         self._idle: list[_Process] = []
         self._busy: set[_Process] = set()
         self._lingering: dict[_Process, Callable[[], None]] = {}
@@ -157,7 +157,7 @@ class Workers:
         if self._closed or self._idle or self._busy or self._lingering:
             return
         with contextlib.suppress(WorkFailed):  # the first call will say so
-            for _ in range(self._size):
+            for _ in range(self.size):
                 self._idle.append(_Process(modules))
 
     async def call(self, function: str, *arguments: Any, within: float, returns: type[R]) -> R:
@@ -200,7 +200,7 @@ class Workers:
 
     async def _free(self) -> _Process:
         """A process that has nothing to do. One that is about to finish is waited for rather than another begun."""
-        while not self._closed and not self._idle and len(self._busy) + len(self._lingering) >= self._size:
+        while not self._closed and not self._idle and len(self._busy) + len(self._lingering) >= self.size:
             self._freed.clear()
             await self._freed.wait()
         if self._closed:

@@ -133,7 +133,10 @@ def test_a_relative_folder_is_meant_from_the_file_and_in_a_variable_from_here(tm
     [
         ("[run]\n\nmax_handofs = 3\n", ["line 3", "max_handofs", "Did you mean 'max_handoffs'?"]),
         ("[rum]\nretries = 3\n", ["line 1", "[rum]", "Did you mean 'run'?"]),
-        ("[wholly_else]\nx = 1\n", ["line 1", "Known are: agents, duckduckgo, feeds, fetch, knowledge, log, memory,"]),
+        (
+            "[wholly_else]\nx = 1\n",
+            ["line 1", "Known are: agents, duckduckgo, embeddings, feeds, fetch, knowledge, log, memory,"],
+        ),
         ("run = 3\n", ["line 1", "[run] must be a table"]),
         ("[run]\nretries = 3\nmax_handoffs = 0\n", ["line 3", "a whole number from 11 to 20", "not 0."]),
         ("[run]\nmax_handoffs = 1001\n", ["line 2", "from 11 to 20"]),

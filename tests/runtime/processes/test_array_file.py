@@ -1,4 +1,4 @@
-"""The model file is either whole or refused."""
+"""A file of arrays is either whole or refused."""
 
 from pathlib import Path
 from typing import Any
@@ -9,8 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from runtime.memory import model_file
+from runtime.processes import array_file
+from runtime.processes.array_file import Mark
 
+MARK = Mark(b"arrays of a test", 7)
 ARRAYS: dict[str, NDArray[Any]] = {
     "a": np.arange(12, dtype=np.float32).reshape(3, 4),
     "none": np.empty((0, 3), np.int64),
@@ -20,8 +22,8 @@ ARRAYS: dict[str, NDArray[Any]] = {
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
     path = tmp_path / "model"
-    model_file.write(path, b"header\0", ARRAYS)
-    header, arrays = model_file.read(path)
+    array_file.write(path, MARK, b"header\0", ARRAYS)
+    header, arrays = array_file.read(path, MARK)
     assert header == b"header\0"
     assert set(arrays) == set(ARRAYS)
     for name, array in ARRAYS.items():
@@ -32,25 +34,25 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 
 def test_a_newer_model_takes_the_place_of_one_that_is_in_use(tmp_path: Path) -> None:
     path = tmp_path / "model"
-    model_file.write(path, b"", {"a": np.zeros(1000)})
-    old = model_file.read(path)[1]["a"]
-    model_file.write(path, b"", {"a": np.ones(1000)})
+    array_file.write(path, MARK, b"", {"a": np.zeros(1000)})
+    old = array_file.read(path, MARK)[1]["a"]
+    array_file.write(path, MARK, b"", {"a": np.ones(1000)})
     assert old.sum() == 0
-    assert model_file.read(path)[1]["a"].sum() == 1000
+    assert array_file.read(path, MARK)[1]["a"].sum() == 1000
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
 @given(place=st.integers(0, 10_000), bit=st.integers(0, 7))
 def test_no_flipped_bit_goes_unnoticed(tmp_path: Path, place: int, bit: int) -> None:
     path = tmp_path / "model"
-    model_file.write(path, b"header", ARRAYS)
+    array_file.write(path, MARK, b"header", ARRAYS)
     raw = bytearray(path.read_bytes())
     place %= len(raw)
     raw[place] ^= 1 << bit
     path.write_bytes(raw)
     try:
-        header, arrays = model_file.read(path)
-    except model_file.Damaged:
+        header, arrays = array_file.read(path, MARK)
+    except array_file.Damaged:
         return
     # only filling between the table and the arrays is not checked
     assert header == b"header"
@@ -61,16 +63,16 @@ def test_no_flipped_bit_goes_unnoticed(tmp_path: Path, place: int, bit: int) -> 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
 def test_a_file_that_was_cut_off_is_refused(tmp_path: Path, share: float) -> None:
     path = tmp_path / "model"
-    model_file.write(path, b"header", ARRAYS)
+    array_file.write(path, MARK, b"header", ARRAYS)
     raw = path.read_bytes()
     path.write_bytes(raw[: int(share * len(raw))])
-    with pytest.raises(model_file.Damaged):
-        model_file.read(path)
+    with pytest.raises(array_file.Damaged):
+        array_file.read(path, MARK)
 
 
-def test_a_model_of_another_version_is_stale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("other", [Mark(MARK.magic, 8), Mark(b"another kind....", 7)])
+def test_a_file_of_another_kind_or_version_is_stale(tmp_path: Path, other: Mark) -> None:
     path = tmp_path / "model"
-    model_file.write(path, b"", ARRAYS)
-    monkeypatch.setattr(model_file, "VERSION", model_file.VERSION + 1)
-    with pytest.raises(model_file.Damaged, match="version"):
-        model_file.read(path)
+    array_file.write(path, MARK, b"", ARRAYS)
+    with pytest.raises(array_file.Damaged, match="version"):
+        array_file.read(path, other)

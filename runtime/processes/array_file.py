@@ -1,10 +1,10 @@
-"""The model file: a checked header and arrays that processes share by mapping them."""
+"""A file of arrays with a checked header, which processes share by mapping it: what memory learnt, a sentence model."""
 
 import os
 import struct
 import zlib
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -12,16 +12,22 @@ from numpy.typing import NDArray
 
 from runtime.processes.atomic_files import replace_whole
 
-MAGIC = b"terminus-memory\n"
-VERSION = 2
-"""Of the file and of everything that it was made with: a change of either makes every older file stale."""
 _HEAD = struct.Struct("<16sIIQ")
 _ALIGN = 64
 _MOST = 1 << 30
 
 
+class Mark(NamedTuple):
+    """What a file begins with."""
+
+    magic: bytes
+    """What it is: 16 bytes."""
+    version: int
+    """Of the file and of everything that it was made with: a change of either makes every older file stale."""
+
+
 class Damaged(Exception):
-    """The file is not a whole model of this version."""
+    """The file is not a whole one of this kind and version."""
 
 
 class _Place(msgspec.Struct, frozen=True):
@@ -37,7 +43,7 @@ class _Table(msgspec.Struct, frozen=True):
     check: int
 
 
-def write(path: Path, header: bytes, arrays: dict[str, NDArray[Any]]) -> None:
+def write(path: Path, mark: Mark, header: bytes, arrays: dict[str, NDArray[Any]]) -> None:
     """Write all or nothing; whoever has the older file mapped keeps it."""
     places: dict[str, _Place] = {}
     chunks: list[bytes] = []
@@ -50,12 +56,12 @@ def write(path: Path, header: bytes, arrays: dict[str, NDArray[Any]]) -> None:
         size, check = size + len(raw), zlib.crc32(raw, check)
     table = msgspec.msgpack.encode(_Table(header, places, size, check))
     with replace_whole(path, path.with_name(f"{path.name}.{os.getpid()}.new")) as file:
-        file.write(_HEAD.pack(MAGIC, VERSION, zlib.crc32(table), len(table)) + table)
+        file.write(_HEAD.pack(*mark, zlib.crc32(table), len(table)) + table)
         file.write(bytes(_body(len(table)) - _HEAD.size - len(table)))
         file.writelines(chunks)
 
 
-def read(path: Path) -> tuple[bytes, dict[str, NDArray[Any]]]:
+def read(path: Path, mark: Mark) -> tuple[bytes, dict[str, NDArray[Any]]]:
     """
     The header and the arrays, mapped, not loaded.
 
@@ -67,7 +73,7 @@ def read(path: Path) -> tuple[bytes, dict[str, NDArray[Any]]]:
         if len(head) < _HEAD.size:
             raise Damaged("the file is too short")
         magic, version, table_check, length = _HEAD.unpack(head)
-        if (magic, version) != (MAGIC, VERSION):
+        if (magic, version) != mark:
             raise Damaged("the file is of another version")
         packed = file.read(min(length, _MOST))
         if zlib.crc32(packed) != table_check:

@@ -1,0 +1,64 @@
+"""What makes vectors of texts, and which provider does it here."""
+
+from collections.abc import Sequence
+from typing import Literal, Protocol
+
+from actors.ports import PortFailed
+from runtime.embeddings.model_file import find_model_file
+from runtime.processes.pool import Workers
+from runtime.settings import EmbeddingsSettings, Settings
+
+Kind = Literal["query", "passage"]
+"""A question, or a text that may answer one: some models are told which."""
+
+BUILTIN_NAME = "builtin/all-MiniLM-L6-v2/1"
+"""The last number grows with whatever makes other vectors of the same texts."""
+
+
+class EmbeddingFailed(PortFailed):
+    """No vectors came; whoever asked goes on by words."""
+
+
+class Embedder(Protocol):
+    """
+    Makes vectors of texts.
+
+    Each is a unit vector times 127 as int8, one byte a dimension: the dot product of two, divided by 127 squared, is
+    the cosine of the angle between them. All vectors of one name have the same length.
+    """
+
+    @property
+    def name(self) -> str:
+        """Provider, model and version: vectors that were made under another name fit none of these."""
+        ...
+
+    async def embed(self, texts: Sequence[str], *, kind: Kind, within: float) -> list[bytes]:
+        """
+        A vector for each text, of its beginning where it is long.
+
+        :param within: seconds for all of them.
+        :raises EmbeddingFailed: with a sentence for the user.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Let go of what it holds."""
+        ...
+
+
+def choose_provider(settings: EmbeddingsSettings) -> Literal["builtin", "none"]:
+    """What `auto` comes to: the built-in model where it is installed. A `builtin` that is not installed is none."""
+    if settings.provider in {"auto", "builtin"}:
+        return "builtin" if find_model_file(settings).is_file() else "none"
+    return "none"
+
+
+def open_embedder(settings: Settings, workers: Workers) -> Embedder | None:
+    """What makes vectors here, at no cost until it is asked; None: nothing does, and everything works by words."""
+    own = settings.embeddings
+    if choose_provider(own) == "none":
+        return None
+    from runtime.embeddings.worker_embedder import WorkerEmbedder
+
+    arguments = (str(find_model_file(own)),)
+    return WorkerEmbedder(BUILTIN_NAME, "runtime.embeddings.builtin:embed", arguments, workers, own)

@@ -1,0 +1,22 @@
+"""Where the built-in model's file is. Known without numpy, so that whoever only looks for it loads nothing."""
+
+import os
+from pathlib import Path
+
+from runtime.settings import EmbeddingsSettings
+
+FILE = "all-MiniLM-L6-v2.int8"
+
+
+def models_folder(settings: EmbeddingsSettings) -> Path:
+    """`[embeddings] folder`, or the cache of the user that this runs as: models are derived and can be had again."""
+    if settings.folder:
+        return Path(settings.folder)
+    cache = os.environ.get("XDG_CACHE_HOME", "")
+    base = Path(cache) if Path(cache).is_absolute() else Path("~/.cache").expanduser()
+    return base / "terminus" / "models"
+
+
+def find_model_file(settings: EmbeddingsSettings) -> Path:
+    """The file of the built-in model, whether it is there or not."""
+    return models_folder(settings) / FILE

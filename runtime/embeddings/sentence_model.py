@@ -1,0 +1,176 @@
+"""
+A sentence model of BERT's kind (MiniLM) in plain numpy: texts in, unit vectors out. It runs in worker processes only.
+
+Texts are worked on in groups without padding: the linear layers see the tokens of a whole group as rows of one matrix,
+and only attention looks at each text alone. A vector therefore does not depend on what else is in its group.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from runtime.embeddings.wordpiece import WordPiece
+
+Floats = NDArray[np.float32]
+Spans = list[slice]
+"""Where each text of a group stands among the rows."""
+
+MOST_TOKENS = 128
+"""Of a text; more were measured to find no better."""
+GROUP_TOKENS = 512
+"""Rows of one group: the matrices of a layer stay in the processor's cache."""
+HEAD_WIDTH = 32
+TINY = np.float32(1e-12)
+
+
+class Linear(NamedTuple):
+    """A layer `x @ weights + bias`; weights are (in, out)."""
+
+    weights: Floats
+    bias: Floats
+
+    def apply(self, rows: Floats) -> Floats:
+        result: Floats = rows @ self.weights
+        result += self.bias
+        return result
+
+
+class Norm(NamedTuple):
+    """Layer normalisation, in place."""
+
+    weight: Floats
+    bias: Floats
+
+    def apply(self, rows: Floats) -> Floats:
+        rows -= rows.mean(1, keepdims=True)
+        variance = np.einsum("ij,ij->i", rows, rows)[:, None] / np.float32(rows.shape[1])
+        rows *= self.weight / np.sqrt(variance + TINY)
+        rows += self.bias
+        return rows
+
+
+class Layer(NamedTuple):
+    """One layer of the encoder."""
+
+    query_key_value: Linear
+    attention: Linear
+    attention_norm: Norm
+    widen: Linear
+    narrow: Linear
+    norm: Norm
+
+    def apply(self, rows: Floats, spans: Spans) -> Floats:
+        projected = self.query_key_value.apply(rows)
+        seen = np.concatenate([_attend(projected[span]) for span in spans])
+        rows = self.attention_norm.apply(self.attention.apply(seen) + rows)
+        return self.norm.apply(self.narrow.apply(_gelu(self.widen.apply(rows))) + rows)
+
+
+class SentenceModel:
+    """The model in memory; `weights.py` reads it."""
+
+    def __init__(self, vocabulary: Sequence[str], arrays: Mapping[str, NDArray[Any]]) -> None:
+        """
+        :param arrays: by the names of the publication; of an int8 matrix, `NAME/scale` has the scale of each row.
+        :raises KeyError: one is missing.
+        """
+        self._pieces = WordPiece(vocabulary)
+        self._words = arrays["embeddings.word_embeddings.weight"]
+        self._scales = arrays["embeddings.word_embeddings.weight/scale"].astype(np.float32)[:, None]
+        kind = widen(arrays, "embeddings.token_type_embeddings.weight")[0]
+        self._places = widen(arrays, "embeddings.position_embeddings.weight")[:MOST_TOKENS] + kind
+        self._norm = _norm(arrays, "embeddings.LayerNorm")
+        self._layers = [_layer(arrays, f"encoder.layer.{n}") for n in range(_count_layers(arrays))]
+
+    def encode(self, texts: Sequence[str]) -> Floats:
+        """A unit vector for each text, as (texts, width)."""
+        tokens = [self._pieces.encode(text, MOST_TOKENS) for text in texts]
+        return np.concatenate([self._encode(group) for group in _group(tokens)])
+
+    def _encode(self, group: list[list[int]]) -> Floats:
+        ends = np.cumsum([len(each) for each in group])
+        spans = [slice(end - len(each), end) for each, end in zip(group, ends.tolist(), strict=True)]
+        numbers = np.concatenate(group)
+        rows: Floats = self._words[numbers] * self._scales[numbers]
+        for span in spans:
+            rows[span] += self._places[: span.stop - span.start]
+        rows = self._norm.apply(rows)
+        for layer in self._layers:
+            rows = layer.apply(rows, spans)
+        means = np.stack([rows[span].mean(0) for span in spans])
+        unit: Floats = means / np.linalg.norm(means, axis=1, keepdims=True)
+        return unit
+
+
+def widen(arrays: Mapping[str, NDArray[Any]], name: str) -> Floats:
+    """An array as it was published, whatever it is stored as."""
+    array = arrays[name].astype(np.float32)
+    if (scales := arrays.get(f"{name}/scale")) is not None:
+        array *= scales.astype(np.float32)[:, None]
+    return array
+
+
+def _count_layers(arrays: Mapping[str, NDArray[Any]]) -> int:
+    return len([name for name in arrays if name.endswith(".attention.output.dense.bias")])
+
+
+def _norm(arrays: Mapping[str, NDArray[Any]], name: str) -> Norm:
+    return Norm(widen(arrays, f"{name}.weight"), widen(arrays, f"{name}.bias"))
+
+
+def _linear(arrays: Mapping[str, NDArray[Any]], *names: str) -> Linear:
+    """Layers beside each other as one; published weights are (out, in)."""
+    weights = np.concatenate([widen(arrays, f"{name}.weight") for name in names])
+    return Linear(np.ascontiguousarray(weights.T), np.concatenate([widen(arrays, f"{name}.bias") for name in names]))
+
+
+def _layer(arrays: Mapping[str, NDArray[Any]], name: str) -> Layer:
+    own = f"{name}.attention.self"
+    return Layer(
+        query_key_value=_linear(arrays, f"{own}.query", f"{own}.key", f"{own}.value"),
+        attention=_linear(arrays, f"{name}.attention.output.dense"),
+        attention_norm=_norm(arrays, f"{name}.attention.output.LayerNorm"),
+        widen=_linear(arrays, f"{name}.intermediate.dense"),
+        narrow=_linear(arrays, f"{name}.output.dense"),
+        norm=_norm(arrays, f"{name}.output.LayerNorm"),
+    )
+
+
+def _group(tokens: list[list[int]]) -> Iterator[list[list[int]]]:
+    """Neighbours, as many as fit into a group."""
+    group: list[list[int]] = []
+    size = 0
+    for each in tokens:
+        if group and size + len(each) > GROUP_TOKENS:
+            yield group
+            group, size = [], 0
+        group.append(each)
+        size += len(each)
+    yield group
+
+
+def _attend(projected: Floats) -> Floats:
+    """Attention within one text, all heads at once: (tokens, 3 x width) in, (tokens, width) out."""
+    length, width = len(projected), projected.shape[1] // 3
+    query, key, value = projected.reshape(length, 3, -1, HEAD_WIDTH).transpose(1, 2, 0, 3)
+    scores = query @ key.transpose(0, 2, 1)
+    scores *= np.float32(HEAD_WIDTH**-0.5)
+    scores -= scores.max(2, keepdims=True)
+    np.exp(scores, out=scores)
+    scores /= scores.sum(2, keepdims=True)
+    return (scores @ value).transpose(1, 0, 2).reshape(length, width)
+
+
+def _gelu(rows: Floats) -> Floats:
+    """GELU by its approximation with tanh, in place."""
+    inner = rows * rows
+    inner *= np.float32(0.044715 * (2 / np.pi) ** 0.5)
+    inner += np.float32((2 / np.pi) ** 0.5)
+    inner *= rows
+    np.tanh(inner, out=inner)
+    inner += np.float32(1)
+    rows *= np.float32(0.5)
+    rows *= inner
+    return rows
