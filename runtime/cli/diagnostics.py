@@ -14,6 +14,7 @@ import msgspec
 from runtime.agent_folder import load_roster
 from runtime.config import ConfigError, is_loopback
 from runtime.config_schema import PREFIX
+from runtime.embeddings.provider_check import look_at_embeddings
 from runtime.families import FAMILIES
 from runtime.families.limits import configure_all
 from runtime.knowledge.index.index_writer import OTHER_VERSION
@@ -62,6 +63,7 @@ def checks(settings: Settings, file: Path | None, *, reach: bool) -> list[Check]
         lambda: database(folder / DATABASE),
         lambda: memory(folder / DATABASE),
         lambda: knowledge(folder / INDEX),
+        lambda: Check("Meaning", *look_at_embeddings(settings.embeddings)),
         lambda: model(settings.model),
         lambda: model_server(settings.model, reach=reach),
         lambda: web_search(settings),
