@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 _LENGTH = struct.Struct("<Q")
 _TABLE_BYTES = 1 << 20
-KINDS = {"F32": np.dtype("<f4"), "F16": np.dtype("<f2"), "I64": np.dtype("<i8")}
+KINDS: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "F16": np.dtype("<f2"), "I64": np.dtype("<i8")}
 
 
 class NotReadable(Exception):
@@ -57,4 +57,4 @@ def _array(name: str, body: NDArray[np.uint8], place: _Place) -> NDArray[Any]:
         count *= each
     if min(place.shape, default=0) < 0 or not 0 <= begin <= end <= len(body) or end - begin != count * kind.itemsize:
         raise NotReadable(f"{name} does not stand where the table says")
-    return np.frombuffer(body[begin:end].tobytes(), kind).reshape(place.shape)
+    return body[begin:end].copy().view(kind).reshape(place.shape)

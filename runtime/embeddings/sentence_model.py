@@ -155,12 +155,13 @@ def _attend(projected: Floats) -> Floats:
     """Attention within one text, all heads at once: (tokens, 3 x width) in, (tokens, width) out."""
     length, width = len(projected), projected.shape[1] // 3
     query, key, value = projected.reshape(length, 3, -1, HEAD_WIDTH).transpose(1, 2, 0, 3)
-    scores = query @ key.transpose(0, 2, 1)
+    scores: Floats = query @ key.transpose(0, 2, 1)
     scores *= np.float32(HEAD_WIDTH**-0.5)
     scores -= scores.max(2, keepdims=True)
     np.exp(scores, out=scores)
     scores /= scores.sum(2, keepdims=True)
-    return (scores @ value).transpose(1, 0, 2).reshape(length, width)
+    seen: Floats = (scores @ value).transpose(1, 0, 2).reshape(length, width)
+    return seen
 
 
 def _gelu(rows: Floats) -> Floats:

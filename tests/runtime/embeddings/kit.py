@@ -75,13 +75,16 @@ def expect(arrays: Arrays, tokens: list[int]) -> NDArray[np.float64]:
 
     def norm(rows: NDArray[np.float64], name: str) -> NDArray[np.float64]:
         even = (rows - rows.mean(1, keepdims=True)) / np.sqrt(rows.var(1, keepdims=True) + 1e-12)
-        return even * own[f"{name}.weight"] + own[f"{name}.bias"]
+        result: NDArray[np.float64] = even * own[f"{name}.weight"] + own[f"{name}.bias"]
+        return result
 
     def linear(rows: NDArray[np.float64], name: str) -> NDArray[np.float64]:
-        return rows @ own[f"{name}.weight"].T + own[f"{name}.bias"]
+        result: NDArray[np.float64] = rows @ own[f"{name}.weight"].T + own[f"{name}.bias"]
+        return result
 
     def gelu(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.vectorize(lambda x: x * 0.5 * (1 + math.erf(x / math.sqrt(2))))(rows)
+        exact: NDArray[np.float64] = np.vectorize(lambda x: x * 0.5 * (1 + math.erf(x / math.sqrt(2))))(rows)
+        return exact
 
     rows = (
         own["embeddings.word_embeddings.weight"][tokens] + own["embeddings.position_embeddings.weight"][: len(tokens)]

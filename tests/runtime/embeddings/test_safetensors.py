@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from runtime.embeddings.safetensors import NotReadable, read
-from tests.runtime.embeddings.kit import pack_safetensors
+from tests.runtime.embeddings.kit import Arrays, pack_safetensors
 
-ARRAYS = {
+ARRAYS: Arrays = {
     "a": np.arange(6, dtype=np.float32).reshape(2, 3),
     "b": np.array([1.5], np.float16),
     "n": np.arange(3, dtype=np.int64),

@@ -14,9 +14,10 @@ import pytest
 from actors.evidence.claims import Resolution
 from runtime.crawl import originals
 from runtime.families.research_state.writer import save
-from runtime.memory import model_file, training
+from runtime.memory import training
 from runtime.memory.ticket_memory import Ticket as Remembered
 from runtime.node import Node
+from runtime.processes import array_file
 from runtime.settings import DAY, MemorySettings, Settings, StorageSettings
 from runtime.state_files.file_names import name_in
 from runtime.storage.effects import Effects
@@ -123,7 +124,7 @@ async def test_a_model_that_was_learnt_from_what_was_purged_meanwhile_is_not_kep
     await node.memory.import_tickets(solved(4, 6))
     texts = [Remembered(f"HD-{n}", f"please help with my {WORD} since today", Resolution("A.")) for n in range(5)]
     await node.memory.import_tickets(texts)
-    write, kept = model_file.write, list[bool]()
+    write, kept = array_file.write, list[bool]()
 
     def later(path: Path, *arguments: Any) -> None:
         if not kept:  # it has read by now
@@ -131,7 +132,7 @@ async def test_a_model_that_was_learnt_from_what_was_purged_meanwhile_is_not_kep
         write(path, *arguments)
         kept.append(WORD.lower().encode() in path.read_bytes())
 
-    monkeypatch.setattr(model_file, "write", later)
+    monkeypatch.setattr(array_file, "write", later)
     monkeypatch.setattr(os, "setpriority", lambda *_: None)
     arguments = (str(node.folder / "terminus.db"), str(node.memory.model), False, 0.016)
     await asyncio.to_thread(training.learn, *arguments)
