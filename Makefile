@@ -8,9 +8,11 @@ COMPILE := $(BIN)/pip-compile --quiet --upgrade --generate-hashes --strip-extras
 .PHONY: demo test check format lock clean
 
 demo: $(VENV)/.product
+	@$(BIN)/python -m runtime model install || true  # without it all works, by words
 	$(BIN)/python -m runtime demo
 
 test: $(VENV)/.dev
+	@$(BIN)/python -m runtime model install || true  # its own tests are skipped without it
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
 check: $(VENV)/.dev
@@ -36,7 +38,7 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.product
 lock: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --upgrade pip pip-tools  # an old pip leaves requirements of extras out
 	$(COMPILE) --extra research --extra documents -o requirements.lock pyproject.toml
-	$(COMPILE) --all-extras -c requirements.lock -o requirements-dev.lock pyproject.toml
+	$(COMPILE) --extra research --extra documents --extra duckduckgo --extra dev -c requirements.lock -o requirements-dev.lock pyproject.toml
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache build dist

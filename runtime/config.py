@@ -211,7 +211,7 @@ def _anchor(folder: str, base: Path | None) -> str:
 
 def _check_together(settings: Settings, given: Mapping[tuple[str, str], Given]) -> None:
     """Rules over more than one setting."""
-    server, url = settings.server, settings.model.base_url
+    server = settings.server
     if not is_loopback(server.host) and len(server.token) < TOKEN_CHARACTERS:
         where = given["server", "host"].place()
         raise ConfigError(
@@ -219,12 +219,16 @@ def _check_together(settings: Settings, given: Mapping[tuple[str, str], Given]) 
             f"of at least {TOKEN_CHARACTERS} characters: set [server] token or TERMINUS_SERVER_TOKEN, "
             'or leave host at "127.0.0.1".'
         )
-    if url and not _is_web(url):
-        where = given["model", "base_url"].place()
-        raise ConfigError(
-            f"{where}: [model] base_url must be an address that begins with http:// or https://, such as "
-            f"http://127.0.0.1:11434/v1, not {display(url.rpartition('@')[2])}."
-        )
+    for section, url in (("model", settings.model.base_url), ("embeddings", settings.embeddings.base_url)):
+        if url and not _is_web(url):
+            where = given[section, "base_url"].place()
+            raise ConfigError(
+                f"{where}: [{section}] base_url must be an address that begins with http:// or https://, such as "
+                f"http://127.0.0.1:11434/v1, not {display(url.rpartition('@')[2])}."
+            )
+    if settings.embeddings.provider == "server" and not settings.embeddings.model:
+        where = given["embeddings", "provider"].place()
+        raise ConfigError(f'{where}: [embeddings] provider "server" needs [embeddings] model, the model\'s name there.')
     if (bad := next((each for each in settings.fetch.allow if not _is_network(each)), None)) is not None:
         where = given["fetch", "allow"].place()
         raise ConfigError(f"{where}: [fetch] allow lists networks, such as 127.0.0.0/8, and {display(bad)} is none.")

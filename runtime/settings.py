@@ -92,14 +92,21 @@ class KnowledgeSettings(Section, frozen=True):
 
 
 class EmbeddingsSettings(Section, frozen=True):
-    provider: Literal["auto", "builtin", "none"] = "auto"
+    provider: Literal["auto", "builtin", "server", "fastembed", "none"] = "auto"
     """`auto`: the built-in model where it is installed, else none."""
+    model: Annotated[str, Meta(max_length=200)] = ""
+    """Of a server or of fastembed; the built-in one has no other."""
+    base_url: Text = ""
+    """Empty: the model's server, with the model's key."""
+    api_key: Secret = ""
     folder: Annotated[str, Meta(max_length=4096, extra={"folder": True})] = ""
     """Of models; empty: the user's cache."""
     query_prefix: Annotated[str, Meta(max_length=200)] = ""
     passage_prefix: Annotated[str, Meta(max_length=200)] = ""
+    batch: Annotated[int, Meta(ge=1, le=2048)] = 32
+    """Texts that a server is sent at once."""
     seconds: Annotated[float, Meta(ge=0.1, le=600.0)] = 60.0
-    """One batch of texts."""
+    """One batch of texts, with its tries."""
 
 
 class MemorySettings(Section, frozen=True):

@@ -63,7 +63,7 @@ def checks(settings: Settings, file: Path | None, *, reach: bool) -> list[Check]
         lambda: database(folder / DATABASE),
         lambda: memory(folder / DATABASE),
         lambda: knowledge(folder / INDEX),
-        lambda: Check("Meaning", *look_at_embeddings(settings.embeddings)),
+        lambda: Check("Meaning", *look_at_embeddings(settings, reach=reach)),
         lambda: model(settings.model),
         lambda: model_server(settings.model, reach=reach),
         lambda: web_search(settings),

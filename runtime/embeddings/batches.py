@@ -17,6 +17,11 @@ def prepare(texts: Sequence[str], kind: Kind, settings: EmbeddingsSettings) -> l
     return [f"{prefix.rstrip()} {text}".lstrip() or "." for text in beginnings]
 
 
+def extend_name(name: str, settings: EmbeddingsSettings) -> str:
+    """The name of what makes vectors: with the prefix of passages, as those with another one are other vectors."""
+    return f"{name}/{settings.passage_prefix}" if settings.passage_prefix else name
+
+
 async def work_in_batches(
     texts: Sequence[str], size: int, side_by_side: int, work: Callable[[Sequence[str]], Awaitable[list[bytes]]]
 ) -> list[bytes]:

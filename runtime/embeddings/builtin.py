@@ -3,21 +3,18 @@
 import functools
 from pathlib import Path
 
-import numpy as np
-
-from runtime.embeddings import weights
+from runtime.embeddings import vectors, weights
 from runtime.embeddings.sentence_model import SentenceModel
 
 
 def embed(path: str, texts: list[str]) -> list[bytes]:
     """
-    A vector for each text: 127 times a unit vector, as int8.
+    A vector for each text.
 
     :raises array_file.Damaged: the model's file cannot be used.
     :raises FileNotFoundError: there is none.
     """
-    units = _load(path).encode(texts)
-    return [row.tobytes() for row in np.rint(units * 127).astype(np.int8)]
+    return vectors.pack(_load(path).encode(texts))
 
 
 @functools.lru_cache(maxsize=1)

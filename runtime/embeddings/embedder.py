@@ -4,15 +4,20 @@ from collections.abc import Sequence
 from typing import Literal, Protocol
 
 from actors.ports import PortFailed
-from runtime.embeddings.model_file import find_model_file
+from runtime.embeddings.model_file import find_model_file, models_folder
 from runtime.processes.pool import Workers
+from runtime.program import command
 from runtime.settings import EmbeddingsSettings, Settings
 
+Provider = Literal["builtin", "server", "fastembed", "none"]
 Kind = Literal["query", "passage"]
 """A question, or a text that may answer one: some models are told which."""
 
 BUILTIN_NAME = "builtin/all-MiniLM-L6-v2/1"
 """The last number grows with whatever makes other vectors of the same texts."""
+FASTEMBED_MODEL = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
+"""For some fifty languages, 220 MB."""
+FASTEMBED = "pip install -e '.[fastembed]'"
 
 
 class EmbeddingFailed(PortFailed):
@@ -46,19 +51,29 @@ class Embedder(Protocol):
         ...
 
 
-def choose_provider(settings: EmbeddingsSettings) -> Literal["builtin", "none"]:
+def choose_provider(settings: EmbeddingsSettings) -> Provider:
     """What `auto` comes to: the built-in model where it is installed. A `builtin` that is not installed is none."""
-    if settings.provider in {"auto", "builtin"}:
+    if settings.provider == "auto" or settings.provider == "builtin":
         return "builtin" if find_model_file(settings).is_file() else "none"
-    return "none"
+    return settings.provider
 
 
 def open_embedder(settings: Settings, workers: Workers) -> Embedder | None:
     """What makes vectors here, at no cost until it is asked; None: nothing does, and everything works by words."""
     own = settings.embeddings
-    if choose_provider(own) == "none":
+    provider = choose_provider(own)
+    if provider == "none":
         return None
+    if provider == "server":
+        from runtime.embeddings.server_embedder import ServerEmbedder
+
+        return ServerEmbedder(settings)
     from runtime.embeddings.worker_embedder import WorkerEmbedder
 
-    arguments = (str(find_model_file(own)),)
-    return WorkerEmbedder(BUILTIN_NAME, "runtime.embeddings.builtin:embed", arguments, workers, own)
+    install = command("model install")
+    if provider == "builtin":
+        call = ("runtime.embeddings.builtin:embed", str(find_model_file(own)))
+        return WorkerEmbedder(BUILTIN_NAME, call, f"{install} installs it anew", workers, own)
+    model = own.model or FASTEMBED_MODEL
+    job = ("runtime.embeddings.fastembed_job:embed", model, str(models_folder(own)))
+    return WorkerEmbedder(f"fastembed/{model}", job, f"{FASTEMBED}, then {install}", workers, own)

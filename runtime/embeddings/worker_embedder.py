@@ -3,10 +3,9 @@
 import asyncio
 from collections.abc import Sequence
 
-from runtime.embeddings.batches import prepare, work_in_batches
+from runtime.embeddings.batches import extend_name, prepare, work_in_batches
 from runtime.embeddings.embedder import EmbeddingFailed, Kind
 from runtime.processes.pool import WorkError, Workers, WorkTimedOut
-from runtime.program import command
 from runtime.settings import EmbeddingsSettings
 
 BATCH = 8
@@ -17,13 +16,15 @@ class WorkerEmbedder:
     """An `Embedder` whose vectors a function makes in worker processes."""
 
     def __init__(
-        self, name: str, function: str, arguments: tuple[str, ...], workers: Workers, settings: EmbeddingsSettings
+        self, name: str, call: tuple[str, ...], remedy: str, workers: Workers, settings: EmbeddingsSettings
     ) -> None:
-        """:param function: `module:function`; it takes the arguments and a list of texts, and returns their vectors."""
-        prefix = settings.passage_prefix
-        self.name = f"{name}/{prefix}" if prefix else name
-        self._function = function
-        self._arguments = arguments
+        """
+        :param call: `module:function` and what it takes before a list of texts; it returns their vectors.
+        :param remedy: what to do when it cannot be used.
+        """
+        self.name = extend_name(name, settings)
+        self._function, *self._arguments = call
+        self._remedy = remedy
         self._workers = workers
         self._settings = settings
 
@@ -42,8 +43,7 @@ class WorkerEmbedder:
         except WorkTimedOut as error:
             raise EmbeddingFailed("The sentence model took too long: raise [embeddings] seconds.") from error
         except WorkError as error:
-            again = command("model install")
-            raise EmbeddingFailed(f"The sentence model cannot be used ({error}): {again} installs it anew.") from error
+            raise EmbeddingFailed(f"The sentence model cannot be used ({error}): {self._remedy}.") from error
 
     async def close(self) -> None:
         """The processes are their owner's."""

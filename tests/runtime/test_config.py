@@ -152,6 +152,8 @@ def test_a_relative_folder_is_meant_from_the_file_and_in_a_variable_from_here(tm
         ("[model]\nbase_url = 'ftp://x'\n", ["line 2", "http://", "not 'ftp://x'"]),
         ("[model]\nbase_url = 'http://['\n", ["line 2", "http://", "not 'http://['"]),
         ("[model]\nbase_url = 'http://'\n", ["line 2", "http://", "not 'http://'"]),
+        ("[embeddings]\nbase_url = 'ftp://x'\n", ["line 2: [embeddings] base_url", "http://", "not 'ftp://x'"]),
+        ("[embeddings]\nprovider = 'server'\n", ["line 2", "needs [embeddings] model"]),
         ("[knowledge]\nfolders = ['faq', '']\n", ["line 2", "[knowledge] folders", "not ['faq', '']"]),
         ("[knowledge]\nfolders = [' ']\n", ["line 2", "[knowledge] folders", "not [' ']"]),
         ("[storage]\nfolder = ''\n", ["line 2", "[storage] folder", "not ''"]),

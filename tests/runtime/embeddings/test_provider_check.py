@@ -1,0 +1,73 @@
+"""`doctor` says whether meaning helps to find, what is missed where it does not, and how to get it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runtime.embeddings import weights
+from runtime.embeddings.model_file import find_model_file
+from runtime.embeddings.provider_check import look_at_embeddings
+from runtime.settings import EmbeddingsSettings, ModelSettings, Settings
+from tests.runtime.embeddings.kit import write_published
+
+
+def look(folder: Path, *, reach: bool = False, **others: Any) -> tuple[str, str, str]:
+    return look_at_embeddings(Settings(embeddings=EmbeddingsSettings(folder=str(folder), **others)), reach=reach)
+
+
+@pytest.mark.parametrize("provider", ["auto", "builtin"])
+def test_without_a_model_it_says_what_is_missed_and_how_to_get_it(tmp_path: Path, provider: str) -> None:
+    state, found, remedy = look(tmp_path, provider=provider)
+
+    assert state == "warning"
+    assert "in other words than the question is missed" in found
+    assert "model install" in remedy
+
+
+def test_a_whole_model_is_fine_and_a_damaged_one_a_problem(tmp_path: Path) -> None:
+    file = find_model_file(EmbeddingsSettings(folder=str(tmp_path)))
+    weights.convert(*write_published(tmp_path), file)
+    assert look(tmp_path)[0] == "ok"
+
+    file.write_bytes(file.read_bytes()[:-1])
+
+    state, found, remedy = look(tmp_path)
+    assert state == "problem"
+    assert f"{file} is damaged" in found
+    assert "installs it anew" in remedy
+
+
+def test_who_wants_none_hears_of_no_lack(tmp_path: Path) -> None:
+    state, found, remedy = look(tmp_path, provider="none")
+
+    assert (state, remedy) == ("ok", "")
+    assert "by their words only" in found
+
+
+def test_fastembed_that_is_not_installed_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", {}.get)
+    assert look(tmp_path, provider="fastembed")[::2] == ("problem", "pip install -e '.[fastembed]'")
+
+    monkeypatch.setattr("importlib.util.find_spec", {"fastembed": object()}.get)
+    assert look(tmp_path, provider="fastembed", model="some/model")[:2] == ("ok", "some/model by fastembed")
+
+
+def test_a_server_elsewhere_is_contacted_only_when_that_is_wanted(tmp_path: Path) -> None:
+    far = look(tmp_path, provider="server", model="e5", base_url="https://me:pw@embeddings.example/v1")
+
+    assert far[0] == "ok"
+    assert "e5 at https://***@embeddings.example/v1, key not set; it was not contacted" in far[1]
+    assert "doctor --reach" in far[2]
+
+
+def test_a_server_here_is_asked_and_what_is_wrong_is_told() -> None:
+    settings = EmbeddingsSettings(provider="server", model="e5", seconds=1.0)
+    model = ModelSettings(base_url="http://127.0.0.1:1/v1", api_key="secret")
+
+    state, found, _ = look_at_embeddings(Settings(embeddings=settings, model=model), reach=False)
+
+    assert state == "problem"
+    assert "key set" in found
+    assert "cannot be reached" in found
+    assert "secret" not in found
