@@ -20,7 +20,7 @@ from runtime.storage.ends import PendingEnd, PendingEnds, Slots
 from runtime.storage.errors import UnknownRun
 from runtime.storage.packing import unpack
 from runtime.storage.port import RunStore
-from runtime.storage.records import NewRun, RunEnding, StoredEvent, StoredRun
+from runtime.storage.records import NewRun, Record, RunEnding, StoredEvent, StoredRun
 from runtime.tickets import Ticket
 
 __all__ = ["JournalDamaged", "RunJournal", "StoredRun", "Ticket", "UnknownRun"]
@@ -36,20 +36,27 @@ Pending = Mapping[str, tuple[PendingEnd, Outcome]]
 class RunJournal:
     """Implements `actors.ports.Journal` over what is stored; finds and replays it."""
 
-    def __init__(self, runs: RunStore, flows: Mapping[str, Workflow], slots: Slots | None = None) -> None:
-        """:param slots: where this process notes what it could not record."""
+    def __init__(
+        self, runs: RunStore, flows: Mapping[str, Workflow], slots: Slots | None = None,
+        ended: Callable[[Outcome], Sequence[Record]] = lambda _: (),
+    ) -> None:  # fmt: skip
+        """
+        :param slots: where this process notes what it could not record.
+        :param ended: what is kept in one transaction with a run's end, in place of what was; it must not fail.
+        """
         self.store = runs
         self._flows = flows
+        self._ended = ended
         self._encode = msgspec.msgpack.Encoder().encode
         self.pending = PendingEnds(slots)
 
     async def accept(
         self, ticket: Ticket, run_id: str, flow: Workflow, case: Case, owner: str, *, seen: int | None = None,
-        new: bool = False,
+        new: bool = False, besides: Sequence[Record] = (),
     ) -> None:  # fmt: skip
         """Return when ticket and run are durable, as `RunStore.accept`: only then may anybody be told of them."""
         run = self._new(run_id, flow, case, owner)
-        await self.store.accept(run, ticket, seen=seen, new=new)
+        await self.store.accept(run, ticket, seen=seen, new=new, besides=besides)
 
     async def accept_child(self, run_id: str, flow: Workflow, case: Case, owner: str) -> None:
         """Return when a run within a run is durable."""
@@ -66,7 +73,7 @@ class RunJournal:
         self.store.record(entry.run, self._event(entry), then)
 
     def finish(self, entry: Entry, outcome: Outcome, then: Then) -> None:
-        self.store.finish(self._event(entry), self._ending(outcome, time.time()), then)
+        self.store.finish(self._event(entry), self._ending(outcome, time.time()), then, self._ended(outcome))
 
     def keep(self, outcome: Outcome, events: int, then: Callable[[], None]) -> None:
         end = RunEnd(outcome.why, outcome.by, outcome.seconds, outcome.spent, outcome.refused)
@@ -99,8 +106,8 @@ class RunJournal:
 
     def _overruling(self, noted: PendingEnd, outcome: Outcome) -> Callable[[Then], None]:
         """What was told is the end, also of a run whose last events or other end came late."""
-        ending = self._ending(outcome, noted.at)
-        return lambda then: self.store.overrule(ending, noted.events, then)
+        ending, besides = self._ending(outcome, noted.at), self._ended(outcome)
+        return lambda then: self.store.overrule(ending, noted.events, then, besides)
 
     def _ending(self, outcome: Outcome, now: float) -> RunEnding:
         return RunEnding(
@@ -135,10 +142,10 @@ class RunJournal:
         pending = self.pending.by_run()
         return [self._with_end(run, pending) for run in await self.store.latest(count)]
 
-    async def list_open(self) -> list[StoredRun]:
-        """Runs without an end, the oldest first, whoever owns them."""
+    async def list_open(self, ticket: str = "") -> list[StoredRun]:
+        """Runs without an end, of one ticket or of all, the oldest first, whoever owns them."""
         pending = self.pending.by_run()
-        found = await self.store.list_open()
+        found = await self.store.list_open(ticket)
         return [run for run in found if run.id not in pending and run.id not in self.pending]
 
     def _require(self, some_id: str, run: StoredRun | None, pending: Pending) -> StoredRun:

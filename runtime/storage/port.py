@@ -15,6 +15,8 @@ from runtime.storage.records import (
     Listed,
     NewRun,
     Pulse,
+    Record,
+    RecordKey,
     Remembered,
     RunEnding,
     Served,
@@ -26,27 +28,28 @@ from runtime.tickets import Ticket
 
 
 class RunStore(Protocol):
-    """Tickets, their runs, and the events of those."""
+    """Tickets, their runs, the events of those, and records beside them."""
 
     async def accept(
-        self, run: NewRun, ticket: Ticket | None = None, *, seen: int | None = None, new: bool = False
-    ) -> None:
+        self, run: NewRun, ticket: Ticket | None = None, *, seen: int | None = None, new: bool = False,
+        besides: Sequence[Record] = (),
+    ) -> None:  # fmt: skip
         """
-        Return when a run is durable, with its ticket: both or neither.
+        Return when a run is durable, with its ticket and with what belongs to it: all or none.
 
         :param ticket: nothing for a run within a run.
         :param seen: the latest run of the ticket that the caller knows of, by `seq`; None: whatever there is.
         :param new: the ticket's id was made up, and must be nobody's.
-        :raises Conflict: it has an open run, or a later one than was seen; an id is taken.
+        :raises Conflict: it has an open run, or a later one than was seen; an id is taken; a record is there already.
         """
 
     def record(self, run: str, event: StoredEvent, then: Then) -> None:
         """Keep one event of a run; the same number again is a `Conflict`."""
 
-    def finish(self, event: StoredEvent, ending: RunEnding, then: Then) -> None:
-        """Keep the last event with the end that it led to, unless the run has one."""
+    def finish(self, event: StoredEvent, ending: RunEnding, then: Then, besides: Sequence[Record] = ()) -> None:
+        """Keep the last event with the end that it led to, unless the run has one. `besides` replace what is there."""
 
-    def overrule(self, ending: RunEnding, events: int, then: Then) -> None:
+    def overrule(self, ending: RunEnding, events: int, then: Then, besides: Sequence[Record] = ()) -> None:
         """End a run after so many events, whatever came later or is written of its end."""
 
     def close_ticket(self, run: str, key: str, ticket: str, status: str, note: str) -> None:
@@ -60,8 +63,8 @@ class RunStore(Protocol):
         """The latest run of a ticket."""
 
     async def latest(self, count: int) -> list[StoredRun]: ...
-    async def list_open(self) -> list[StoredRun]:
-        """Runs without an end, the oldest first, whoever owns them."""
+    async def list_open(self, ticket: str = "") -> list[StoredRun]:
+        """Runs without an end, of one ticket or of all, the oldest first, whoever owns them."""
 
     async def within(self, run: str) -> list[StoredRun]:
         """The runs within a run, and those within them."""
@@ -96,6 +99,16 @@ class RunStore(Protocol):
 
     async def latest_ids(self, most: int) -> list[str]:
         """The ids of the latest tickets and runs, the newest first."""
+
+    async def put(self, *records: Record, remove: Sequence[RecordKey] = ()) -> None:
+        """
+        Return when all these records are kept and those are gone, all or none.
+
+        :raises Conflict: one is there already that was not to be replaced.
+        """
+
+    async def records(self, kind: str, *, run: str = "", after: str = "", most: int = 100) -> list[Record]:
+        """Records of a kind by their ids, those of one run or of all."""
 
     def pulse(self) -> Pulse:
         """How writing goes at the moment."""

@@ -1,4 +1,4 @@
-"""What storage keeps, as it hands it out: runs, events, what was asked, and answers."""
+"""What storage keeps, as it hands it out: runs, events, what was asked, and records of whoever needs one more."""
 
 from typing import NamedTuple
 
@@ -66,6 +66,26 @@ class RunEnding(msgspec.Struct, frozen=True, kw_only=True):
     note: str
     """For the ticket; empty: its note stays."""
     outcome: bytes
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that is kept in one transaction with a ticket or an end: an origin, a delivery, a message."""
+
+    kind: str
+    id: str
+    """Among those of its kind."""
+    body: bytes
+    run: str = ""
+    """It goes when this run is purged."""
+    replaces: bool = False
+    """One of the same kind and id may be there; otherwise that is a `Conflict`."""
+
+
+class RecordKey(NamedTuple):
+    """Names a record."""
+
+    kind: str
+    id: str
 
 
 class Asked(msgspec.Struct, frozen=True):

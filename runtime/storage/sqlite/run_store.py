@@ -1,8 +1,9 @@
-"""Tickets, runs and events in SQLite."""
+"""Tickets, runs, events and records in SQLite."""
 
 import sqlite3
 import uuid
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
@@ -16,14 +17,27 @@ from runtime.storage.records import (
     Listed,
     NewRun,
     Pulse,
+    Record,
+    RecordKey,
     RunEnding,
     StoredEvent,
     StoredRun,
     Wanted,
 )
 from runtime.storage.sqlite import listing
-from runtime.storage.sqlite import statements as sql
 from runtime.storage.sqlite.database import Database, Statement
+from runtime.storage.sqlite.statements import (
+    CLOSE_TICKET,
+    END_RUN,
+    INSERT_EVENT,
+    INSERT_RUN,
+    INSERT_TICKET,
+    NEW_TICKET,
+    OUTERMOST,
+    RUN_COLUMNS,
+    end_ticket,
+    read_run,
+)
 from runtime.tickets import Ticket
 
 MOST_EVENTS = 2**31
@@ -32,7 +46,10 @@ _EVENTS = "SELECT n, at, sender, number, event FROM event WHERE run = ? AND n <=
 _RELEASE = "UPDATE run SET owner = '' WHERE owner = ? AND ended IS NULL AND id NOT IN (SELECT value FROM json_each(?))"
 _CLAIM = "UPDATE run SET owner = ? WHERE id = ? AND owner = ? AND ended IS NULL"
 _CANCEL_REQUESTS = "SELECT id, cancel FROM run WHERE owner = ? AND ended IS NULL AND cancel > 0"
-_OPEN = f"SELECT owner, count(*) FROM run WHERE ended IS NULL AND {sql.OUTERMOST} GROUP BY owner"
+_OPEN = f"SELECT owner, count(*) FROM run WHERE ended IS NULL AND {OUTERMOST} GROUP BY owner"
+_RECORDS = (
+    "SELECT kind, id, body, run FROM record WHERE kind = ? AND (? = '' OR run = ?) AND id > ? ORDER BY id LIMIT ?"
+)
 
 
 class SqliteRuns:
@@ -42,32 +59,35 @@ class SqliteRuns:
         self._database = database
 
     async def accept(
-        self, run: NewRun, ticket: Ticket | None = None, *, seen: int | None = None, new: bool = False
-    ) -> None:
+        self, run: NewRun, ticket: Ticket | None = None, *, seen: int | None = None, new: bool = False,
+        besides: Sequence[Record] = (),
+    ) -> None:  # fmt: skip
         written: list[Statement] = []
         if ticket is not None:
             row = (ticket.id, ticket.subject, ticket.text, ticket.requester, run.started)
-            written.append((sql.NEW_TICKET if new else sql.INSERT_TICKET, row))
+            written.append((NEW_TICKET if new else INSERT_TICKET, row))
         begun = (
             run.id, run.ticket, run.workflow, run.initial, run.started, run.boot, run.uptime, run.owner, run.version,
             seen,
         )  # fmt: skip
-        await self._database.run(*written, (sql.INSERT_RUN, begun))
+        await self._database.run(*written, (INSERT_RUN, begun), *map(_put, besides))
 
     def record(self, run: str, event: StoredEvent, then: Then) -> None:
         self._database.write((_insert(run, event),), then)
 
-    def finish(self, event: StoredEvent, ending: RunEnding, then: Then) -> None:
+    def finish(self, event: StoredEvent, ending: RunEnding, then: Then, besides: Sequence[Record] = ()) -> None:
         last = _insert(ending.run, event)
-        self._database.write((last, _end(ending, " AND ended IS NULL"), *sql.end_ticket(ending)), then)
+        self._database.write(
+            (last, _end(ending, " AND ended IS NULL"), *end_ticket(ending), *map(_replace, besides)), then
+        )
 
-    def overrule(self, ending: RunEnding, events: int, then: Then) -> None:
+    def overrule(self, ending: RunEnding, events: int, then: Then, besides: Sequence[Record] = ()) -> None:
         later = ("DELETE FROM event WHERE run = ? AND n > ?", (ending.run, events))
-        self._database.write((later, _end(ending), *sql.end_ticket(ending)), then)
+        self._database.write((later, _end(ending), *end_ticket(ending), *map(_replace, besides)), then)
 
     def close_ticket(self, run: str, key: str, ticket: str, status: str, note: str) -> None:
         """The writer logs nothing here: an error of the same disk reaches the run with its next event."""
-        closed = (sql.CLOSE_TICKET, (status, note, key, ticket, key, run))
+        closed = (CLOSE_TICKET, (status, note, key, ticket, key, run))
         self._database.write((closed,), lambda _: None, lazily=True)
 
     async def find(self, some_id: str) -> StoredRun | None:
@@ -82,10 +102,13 @@ class SqliteRuns:
         return await self._database.read(lambda db: _latest_of(db, ticket))
 
     async def latest(self, count: int) -> list[StoredRun]:
-        return await self._runs(f"{sql.OUTERMOST} ORDER BY seq DESC LIMIT ?", count)
+        return await self._runs(f"{OUTERMOST} ORDER BY seq DESC LIMIT ?", count)
 
-    async def list_open(self) -> list[StoredRun]:
-        return await self._runs(f"ended IS NULL AND {sql.OUTERMOST} ORDER BY seq")
+    async def list_open(self, ticket: str = "") -> list[StoredRun]:
+        of = f"ended IS NULL AND {OUTERMOST}"
+        if ticket:
+            return await self._runs(f"ticket = ? AND {of}", ticket)
+        return await self._runs(f"{of} ORDER BY seq")
 
     async def within(self, run: str) -> list[StoredRun]:
         # "/" follows "." in every table of characters, so that only ids which begin with the run's are looked at
@@ -124,6 +147,14 @@ class SqliteRuns:
     async def latest_ids(self, most: int) -> list[str]:
         return await self._database.read(lambda db: listing.latest_ids(db, most))
 
+    async def put(self, *records: Record, remove: Sequence[RecordKey] = ()) -> None:
+        removed = (("DELETE FROM record WHERE kind = ? AND id = ?", key) for key in remove)
+        await self._database.run(*removed, *map(_put, records))
+
+    async def records(self, kind: str, *, run: str = "", after: str = "", most: int = 100) -> list[Record]:
+        rows = await self._database.read(lambda db: db.execute(_RECORDS, (kind, run, run, after, most)).fetchall())
+        return [Record(kind=kind, id=id_, body=body, run=of) for kind, id_, body, of in rows]
+
     def pulse(self) -> Pulse:
         return self._database.pulse()
 
@@ -140,7 +171,7 @@ class SqliteRuns:
 
 
 def _select(db: sqlite3.Connection, where: str, *parameters: object) -> list[StoredRun]:
-    return [sql.read_run(row) for row in db.execute(f"SELECT {sql.RUN_COLUMNS} FROM run WHERE {where}", parameters)]
+    return [read_run(row) for row in db.execute(f"SELECT {RUN_COLUMNS} FROM run WHERE {where}", parameters)]
 
 
 def _run(db: sqlite3.Connection, run_id: str) -> StoredRun | None:
@@ -148,7 +179,7 @@ def _run(db: sqlite3.Connection, run_id: str) -> StoredRun | None:
 
 
 def _latest_of(db: sqlite3.Connection, ticket: str) -> StoredRun | None:
-    return next(iter(_select(db, f"ticket = ? AND {sql.OUTERMOST} ORDER BY seq DESC LIMIT 1", ticket)), None)
+    return next(iter(_select(db, f"ticket = ? AND {OUTERMOST} ORDER BY seq DESC LIMIT 1", ticket)), None)
 
 
 class _Packed:
@@ -172,8 +203,20 @@ def _pack(body: bytes) -> bytes | _Packed:
 
 
 def _insert(run: str, event: StoredEvent) -> Statement:
-    return sql.INSERT_EVENT, (run, event.n, event.at, event.sender, event.number, _pack(event.body))
+    return INSERT_EVENT, (run, event.n, event.at, event.sender, event.number, _pack(event.body))
 
 
 def _end(ending: RunEnding, where: str = "") -> Statement:
-    return sql.END_RUN + where, (ending.at, ending.status, _pack(ending.outcome), ending.run)
+    return END_RUN + where, (ending.at, ending.status, _pack(ending.outcome), ending.run)
+
+
+def _put(record: Record) -> Statement:
+    return _replace(record) if record.replaces else _write("INSERT", record)
+
+
+def _replace(record: Record) -> Statement:
+    return _write("INSERT OR REPLACE", record)
+
+
+def _write(verb: str, record: Record) -> tuple[str, tuple[Any, ...]]:
+    return f"{verb} INTO record VALUES (?, ?, ?, ?)", (record.kind, record.id, record.run, record.body)

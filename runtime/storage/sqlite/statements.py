@@ -35,8 +35,7 @@ CREATE INDEX IF NOT EXISTS record_of_run ON record (run) WHERE run != '';
 """
 """
 `seq` is the order of runs, which no clock tells. `boot` and `uptime` say when a run began by a clock that nobody sets.
-`ending` holds the encoded outcome, and `version` says by which table the run goes. This version writes
-no `record`; what is there goes with its run.
+`ending` holds the encoded outcome, and `version` says by which table the run goes.
 """
 
 OUTERMOST = "instr(id, '.') = 0"
