@@ -72,19 +72,15 @@ def _carry_out(name: str, rest: Sequence[str], config: str | None) -> int:
         return refuse(str(error))
 
     def run() -> int:
+        import asyncio
+
         done: int | Coroutine[object, object, int] = module.run(arguments, settings)
-        status = done if isinstance(done, int) else _wait(done)
+        status = done if isinstance(done, int) else asyncio.run(done)
         if sys.stdout is not None:  # closed before it began
             sys.stdout.flush()
         return status
 
     return _run_with_log(name, run, settings, getattr(module, "LOG", "file"))
-
-
-def _wait(done: Coroutine[object, object, int]) -> int:
-    import asyncio
-
-    return asyncio.run(done)
 
 
 def _run_with_log(name: str, run: Callable[[], int], settings: "Settings", to: str) -> int:

@@ -5,13 +5,12 @@ Import this module before any other that imports structlog: it spares the proces
 """
 
 import contextlib
-import functools
+import datetime
 import json
 import logging
 import os
 import re
 import sys
-import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
@@ -191,14 +190,8 @@ def processors(*, people: bool, colours: bool = False) -> list[Processor]:
 
 
 def _stamp(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
-    now = time.time()
-    event["timestamp"] = f"{_second(int(now))}.{int(now % 1 * 1000):03d}Z"
+    event["timestamp"] = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     return event
-
-
-@functools.lru_cache(maxsize=1)
-def _second(now: int) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now))
 
 
 def _traceback(logger: WrappedLogger, name: str, event: EventDict) -> EventDict:

@@ -237,9 +237,9 @@ def test_the_log_does_not_load_rich() -> None:
         ),
         ("runtime/search/feeds.py", "import actors.legal.intent", "runtime.search.feeds imports the family legal"),
         (
-            "runtime/http/app.py",
+            "runtime/http/server.py",
             "from runtime.cli import view",
-            "runtime.http.app imports runtime.cli: a front end imports the other",
+            "runtime.http.server imports runtime.cli: a front end imports the other",
         ),
         ("runtime/run.py", "from tests.fakes import Notebook", "runtime.run imports tests, which does not ship"),
     ],

@@ -4,7 +4,6 @@ import importlib.util
 import os
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -54,25 +53,24 @@ class Check(msgspec.Struct, frozen=True):
 def checks(settings: Settings, file: Path | None, *, reach: bool) -> list[Check]:
     """Everything, in the order in which a reader would ask."""
     folder = Path(settings.storage.folder)
-    looks: list[Callable[[], Check]] = [
-        python,
-        sqlite,
-        lambda: configuration(file),
-        lambda: workflows(settings),
-        lambda: storage(folder),
-        lambda: database(folder / DATABASE),
-        lambda: memory(folder / DATABASE),
-        lambda: knowledge(folder / INDEX),
-        lambda: Check("Meaning", *look_at_embeddings(settings, reach=reach)),
-        lambda: model(settings.model),
-        lambda: model_server(settings.model, reach=reach),
-        lambda: web_search(settings),
-        web_pages,
-        lambda: server(settings),
-        lambda: log(settings),
-        terminal,
+    return [
+        python(),
+        sqlite(),
+        configuration(file),
+        workflows(settings),
+        storage(folder),
+        database(folder / DATABASE),
+        memory(folder / DATABASE),
+        knowledge(folder / INDEX),
+        Check("Meaning", *look_at_embeddings(settings, reach=reach)),
+        model(settings.model),
+        model_server(settings.model, reach=reach),
+        web_search(settings),
+        web_pages(),
+        server(settings),
+        log(settings),
+        terminal(),
     ]
-    return [look() for look in looks]
 
 
 def python() -> Check:

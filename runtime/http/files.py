@@ -3,11 +3,10 @@
 import msgspec
 from aiohttp import web
 
-from actors.reporting.markdown import render_markdown
 from actors.reporting.report import Report
 from runtime.http.errors import ApiError
 from runtime.processes.pool import WorkError, Workers
-from runtime.reports import missing
+from runtime.reports import missing, render
 from runtime.user_text import display, nearest, safe
 
 FORMATS = {
@@ -16,7 +15,7 @@ FORMATS = {
     "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     "pdf": "application/pdf",
 }
-RENDER = "runtime.http.render_job:render"
+RENDER = "runtime.reports:render_packed"
 MAKE_SECONDS = 30.0
 """How long the making of a file may take."""
 COMPLAINT_CHARACTERS = 200
@@ -47,9 +46,7 @@ async def as_file(report: Report, suffix: str, name: str, workers: Workers) -> w
 
     :param name: what the file is called where it is saved, without its suffix; an id, thus harmless.
     """
-    body = (
-        render_markdown(report).encode("utf-8", "replace") if suffix == "md" else await _render(report, suffix, workers)
-    )
+    body = render(report, ".md") if suffix == "md" else await _render(report, suffix, workers)
     place = "attachment" if suffix in DOWNLOADED else "inline"
     headers = {
         "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Content-Security-Policy": POLICY,
@@ -61,14 +58,11 @@ async def as_file(report: Report, suffix: str, name: str, workers: Workers) -> w
 
 async def _render(report: Report, suffix: str, workers: Workers) -> bytes:
     try:
-        return await workers.call(RENDER, msgspec.msgpack.encode(report), suffix, within=MAKE_SECONDS, returns=bytes)
+        packed = msgspec.msgpack.encode(report)
+        return await workers.call(RENDER, packed, f".{suffix}", within=MAKE_SECONDS, returns=bytes)
     except WorkError as error:
+        complaint = safe(str(error).partition("\n")[0].rstrip(".")[:COMPLAINT_CHARACTERS])
         raise ApiError(
-            503, f"The report could not be made as {suffix}: {_first(str(error))}. Ask for Markdown, or try again.",
+            503, f"The report could not be made as {suffix}: {complaint}. Ask for Markdown, or try again.",
             retry_seconds=MAKE_SECONDS,
         ) from error  # fmt: skip
-
-
-def _first(text: str) -> str:
-    """The first line of a complaint, without its end."""
-    return safe(text.partition("\n")[0].rstrip(".")[:COMPLAINT_CHARACTERS])

@@ -2,7 +2,7 @@
 
 import hmac
 from collections.abc import Mapping
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import structlog
 from aiohttp import HttpVersion11, web
@@ -45,7 +45,7 @@ def refuse_strangers(token: str) -> Middleware:
 
     @web.middleware
     async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
-        if not token and not is_loopback(_name(request.headers.get("Host", ""))):
+        if not token and not is_loopback(_split(f"//{request.headers.get('Host', '')}").hostname or ""):
             raise ApiError(403, "Without a token only this machine is served: ask for http://127.0.0.1 or localhost.")
         if _from_another_site(request):
             raise ApiError(403, "A page of another site may not use this interface.")
@@ -115,25 +115,17 @@ def _refusal(request: web.Request, refused: ApiError) -> web.Response:
 def _from_another_site(request: web.Request) -> bool:
     """Browsers say where a request comes from; a form of another page must not file tickets with this machine."""
     origin = request.headers.get("Origin")
-    if origin is not None and _authority(origin) != request.headers.get("Host", "").lower():
+    if origin is not None and _split(origin).netloc.lower() != request.headers.get("Host", "").lower():
         return True
     return request.headers.get("Sec-Fetch-Site", "none") not in {"none", "same-origin"}
 
 
-def _authority(origin: str) -> str | None:
-    """Host and port of an Origin header; nothing where none can be read."""
+def _split(address: str) -> SplitResult:
+    """What an Origin or a Host header names; nothing where that cannot be read."""
     try:
-        return urlsplit(origin).netloc.lower()
+        return urlsplit(address)
     except ValueError:
-        return None
-
-
-def _name(host: str) -> str:
-    """The name in a Host header, without the port."""
-    try:
-        return urlsplit(f"//{host}").hostname or ""
-    except ValueError:
-        return ""
+        return urlsplit("")
 
 
 def _bytes(text: str) -> bytes:

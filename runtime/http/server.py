@@ -13,8 +13,11 @@ from collections.abc import AsyncIterator, Callable, Iterator
 import structlog
 from aiohttp import web
 
+from runtime.http import openapi  # noqa: F401 - a route of its own
 from runtime.http.acceptor import Acceptor
-from runtime.http.app import application
+from runtime.http.endpoints import DESK
+from runtime.http.middleware import expect, explain, nowhere, refuse_strangers
+from runtime.http.routes import ROUTES
 from runtime.node import Node
 from runtime.service import TicketService, open_service
 from runtime.service_error import ServiceError
@@ -103,7 +106,8 @@ async def serve(settings: Settings, sock: socket.socket, announce: Callable[[str
         async with open_service(settings, ready=False) as desk:
             node = desk.node
             async with listening(desk, sock):
-                _spare_collector()
+                gc.collect()
+                gc.freeze()  # what is loaded by now stays for good: the collector need not look through it again
                 resumed = await _resume(node, stop.asked)
                 if not stop.asked.is_set():
                     desk.ready = True
@@ -131,6 +135,21 @@ async def _resume(node: Node, asked: asyncio.Event) -> int:
         for each in (resuming, stopping):
             each.cancel()
         await asyncio.wait({resuming, stopping})
+
+
+def application(desk: TicketService) -> web.Application:
+    """The interface of one node."""
+    server = desk.node.settings.server
+    app = web.Application(
+        middlewares=[explain, refuse_strangers(server.token)], client_max_size=server.body_kilobytes * 1024
+    )
+    app[DESK] = desk
+    for each in ROUTES:
+        app.router.add_route(each.method, each.path, each.handler, expect_handler=expect)
+        if each.method == "GET" and not each.path.endswith("/events"):
+            app.router.add_route("HEAD", each.path, each.handler, expect_handler=expect)
+    app.router.add_route("*", "/{nowhere:.*}", nowhere, expect_handler=expect)
+    return app
 
 
 @contextlib.asynccontextmanager
@@ -184,12 +203,6 @@ def _most_connections(wanted: int) -> int:
             resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
             soft = hard
     return max(1, min(wanted, soft - SPARE_FILES))
-
-
-def _spare_collector() -> None:
-    """What is loaded by now stays for good: the collector need not look through it again."""
-    gc.collect()
-    gc.freeze()
 
 
 def _tickets(count: int) -> str:

@@ -77,14 +77,10 @@ async def _write(request: web.Request, response: web.StreamResponse, data: bytes
         async with asyncio.timeout(WRITE_SECONDS):
             await response.write(data)
     except (TimeoutError, ConnectionError):
-        _drop(request)
+        if request.transport is not None:
+            request.transport.abort()
         return False
     return True
-
-
-def _drop(request: web.Request) -> None:
-    if request.transport is not None:
-        request.transport.abort()
 
 
 def block(event: ProgressEvent, percent: int = 0) -> bytes:

@@ -5,19 +5,15 @@ import os
 from importlib.util import find_spec
 from pathlib import Path
 
+import msgspec
+
 from actors.ports import PortFailed
+from actors.reporting.markdown import render_markdown
 from actors.reporting.report import Report
 from runtime.processes.atomic_files import replace_whole
 
-_MODULES = {
-    ".md": "runtime.reports.text",
-    ".html": "runtime.reports.html",
-    ".docx": "runtime.reports.docx",
-    ".pdf": "runtime.reports.pdf",
-}
-_EXTRA = ".[documents]"
-_WRITERS = {".docx": "docx", ".pdf": "reportlab"}
-"""What must be installed to write a report of this suffix."""
+_FORMATS = {".md": "", ".html": "", ".docx": "docx", ".pdf": "reportlab"}
+"""Suffixes, each with what must be installed to write files of it."""
 
 
 class NotWritten(PortFailed):
@@ -26,36 +22,48 @@ class NotWritten(PortFailed):
 
 def formats() -> tuple[str, ...]:
     """Suffixes of the files that a report can be written to."""
-    return tuple(_MODULES)
+    return tuple(_FORMATS)
 
 
 def missing(suffix: str) -> str:
     """Why no report can be written as files of this suffix, in a sentence; empty when it can."""
-    module = _WRITERS.get(suffix)
-    if module is None or find_spec(module) is not None:
+    library = _FORMATS.get(suffix)
+    if not library or find_spec(library) is not None:
         return ""
-    return f"Writing {suffix} needs more than is installed: `pip install -e '{_EXTRA}'`, or ask for .html."
+    return f"Writing {suffix} needs more than is installed: `pip install -e '.[documents]'`, or ask for .html."
+
+
+def render(report: Report, suffix: str) -> bytes:
+    """
+    A report as the content of a file of this suffix.
+
+    :raises NotWritten: no such format, or what it needs is not installed.
+    """
+    if suffix not in _FORMATS:
+        raise NotWritten(
+            f"A report cannot be written as {suffix or 'a file without suffix'}: name one of {', '.join(_FORMATS)}."
+        )
+    if said := missing(suffix):
+        raise NotWritten(said)
+    if suffix == ".md":
+        return render_markdown(report).encode("utf-8", "replace")
+    made: bytes = importlib.import_module(f"{__name__}.{suffix[1:]}").render(report)
+    return made
+
+
+def render_packed(report: bytes, suffix: str) -> bytes:
+    """`render` of a report encoded as MessagePack, for a worker process."""
+    return render(msgspec.msgpack.decode(report, type=Report), suffix)
 
 
 def write(report: Report, path: Path) -> None:
     """
     Write a report in the format of the path's suffix: the file is there as a whole, or as it was before.
 
-    :raises NotWritten: no such format, or what it needs is not installed.
+    :raises NotWritten: as above.
     :raises OSError: the disk or the folder is not as it should be.
     """
-    name = _MODULES.get(path.suffix.lower())
-    if name is None:
-        known = ", ".join(formats())
-        raise NotWritten(
-            f"A report cannot be written as {path.suffix or 'a file without suffix'}: name one of {known}."
-        )
-    try:
-        made: bytes = importlib.import_module(name).render(report)
-    except ModuleNotFoundError as error:
-        raise NotWritten(
-            f"Writing {path.suffix} needs {error.name}: `pip install -e '{_EXTRA}'`, or ask for .html."
-        ) from None
+    made = render(report, path.suffix.lower())
     with replace_whole(path, path.with_name(f".{path.name[:50]}.{os.getpid()}.new"), _mode(path)) as file:
         file.write(made)
 

@@ -9,15 +9,17 @@ import contextlib
 import hashlib
 import os
 import shutil
+import sys
 import tarfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 import msgspec
 
 from actors.ports import PortFailed
-from runtime.processes.atomic_files import sync
+from runtime.processes.atomic_files import replace_whole, sync, write_bytes
 from runtime.state_files import backups
 from runtime.storage.private import DATABASE, make_folder, open_new
 from runtime.storage.sqlite.integrity import snapshot
@@ -75,9 +77,7 @@ def back_up(folder: Path, to: Path, *, replace: bool = False) -> Manifest:
     try:
         manifest = _copy(folder, make_folder(draft))
         if to.name.endswith(ARCHIVES):
-            packed = _pack(draft, to)
-            shutil.rmtree(draft)
-            packed.replace(to)
+            _pack(draft, to)
         else:
             if replace:
                 _remove(to)
@@ -85,7 +85,6 @@ def back_up(folder: Path, to: Path, *, replace: bool = False) -> Manifest:
         sync(to.parent)
     finally:
         _remove(draft)
-        _remove(_archive_path(to))
     return manifest
 
 
@@ -119,10 +118,7 @@ def _copy(folder: Path, draft: Path) -> Manifest:
             files[name] = copy(path, draft / name)
     made = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     manifest = Manifest(format=FORMAT, made=made, schema=schema, files=files)
-    with os.fdopen(open_new(draft / MANIFEST), "wb") as stream:
-        stream.write(msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n")
-        stream.flush()
-        os.fsync(stream.fileno())
+    write_bytes(draft / MANIFEST, msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n")
     for place in {draft, *((draft / name).parent for name in files)}:
         sync(place)
     return manifest
@@ -138,13 +134,16 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def copy(path: Path, to: Path) -> Kept:
-    """Copy a file into a new, private one, durably; returns what was written."""
+    """Copy a file, but no link, into a new, private one, durably; returns what was written."""
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as source:
+        return store(source, to)
+
+
+def store(source: IO[bytes], to: Path, most: int = sys.maxsize) -> Kept:
+    """The same for a stream, of which no more than so many bytes are taken."""
     digest, size = hashlib.sha256(), 0
-    with (
-        os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as source,
-        os.fdopen(open_new(to), "wb") as target,
-    ):
-        while chunk := source.read(CHUNK):
+    with os.fdopen(open_new(to), "wb") as target:
+        while chunk := source.read(min(most - size, CHUNK)):
             digest.update(chunk)
             size += target.write(chunk)
         target.flush()
@@ -159,21 +158,14 @@ def verify(path: Path) -> Kept:
     return Kept(path.stat().st_size, digest)
 
 
-def _pack(draft: Path, to: Path) -> Path:
-    """The archive of a draft, under a name of its own."""
-    packed = _archive_path(to)
-    _remove(packed)
-    with os.fdopen(open_new(packed), "wb") as stream:
-        with tarfile.open(fileobj=stream, mode="w" if to.name.endswith(".tar") else "w:gz") as archive:
-            for path in sorted(path for path in draft.rglob("*") if path.is_file()):
-                archive.add(path, str(path.relative_to(draft)), recursive=False)
-        stream.flush()
-        os.fsync(stream.fileno())
-    return packed
-
-
-def _archive_path(to: Path) -> Path:
-    return to.with_name(f".{to.name}.{os.getpid()}.packed")
+def _pack(draft: Path, to: Path) -> None:
+    """Make a draft the archive that it is to be."""
+    with (
+        replace_whole(to, to.with_name(f".{to.name}.{os.getpid()}.packed")) as stream,
+        tarfile.open(fileobj=stream, mode="w" if to.name.endswith(".tar") else "w:gz") as archive,
+    ):
+        for path in sorted(path for path in draft.rglob("*") if path.is_file()):
+            archive.add(path, str(path.relative_to(draft)), recursive=False)
 
 
 def _remove(path: Path) -> None:

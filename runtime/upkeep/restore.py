@@ -20,11 +20,11 @@ import msgspec
 
 from actors.ports import PortFailed
 from runtime.processes.atomic_files import sync
-from runtime.storage.private import DATABASE, is_ours, make_folder, make_storage, open_new
+from runtime.storage.private import DATABASE, is_ours, make_folder, make_storage
 from runtime.storage.sqlite.integrity import examine, version
 from runtime.storage.sqlite.process_lock import anybody
 from runtime.storage.sqlite.schema import NEWEST
-from runtime.upkeep.backup import CHUNK, DATABASES, FOLDERS, FORMAT, MANIFEST, Manifest, copy, verify
+from runtime.upkeep.backup import DATABASES, FOLDERS, FORMAT, MANIFEST, Manifest, copy, store, verify
 from runtime.user_text import display
 
 DRAFT = ".restoring"
@@ -118,12 +118,8 @@ def _from_archive(source: Path, draft: Path) -> Manifest:
         for member in archive:
             if member.isfile() and member.name in manifest.files and (stream := archive.extractfile(member)):
                 make_folder((draft / member.name).parent)
-                with os.fdopen(open_new(draft / member.name), "wb") as target:
-                    left = manifest.files[member.name].bytes + 1  # more than it should have is enough to know
-                    while left > 0 and (chunk := stream.read(min(left, CHUNK))):
-                        left -= target.write(chunk)
-                    target.flush()
-                    os.fsync(target.fileno())
+                most = manifest.files[member.name].bytes + 1  # more than it should have is enough to know
+                store(stream, draft / member.name, most)
     return manifest
 
 
@@ -198,8 +194,7 @@ def _move_aside(folder: Path, wanted: Collection[str]) -> Path | None:
 
 
 def _move_in(draft: Path, folder: Path) -> None:
-    new = sorted(draft.iterdir(), key=lambda path: (path.name == DATABASE, path.name))
-    for path in new:
+    for path in reversed(_standing(draft)):
         if (folder / path.name).is_dir():
             raise RestoreFailed(f"{folder / path.name} was made meanwhile. Stop what uses {folder}, and ask again.")
         _move(path, folder)

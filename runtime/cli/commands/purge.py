@@ -78,6 +78,8 @@ def _read_age(age: str) -> float:
 
 
 def _purge(arguments: argparse.Namespace, folder: Path, age: float | None, settings: "Settings") -> int:
+    import asyncio
+
     from runtime.storage.private import OWNERS
     from runtime.storage.sqlite.compaction import compact
     from runtime.storage.sqlite.purging import describe, open_database
@@ -97,7 +99,7 @@ def _purge(arguments: argparse.Namespace, folder: Path, age: float | None, setti
     purged.running += running
     space = compact(folder, folder / OWNERS)
     if purged.remembered:
-        _learn_again(settings)
+        asyncio.run(_learn_again(settings))
     print_result(_lines(purged, space), {"purged": purged, "space": space}, json=arguments.json)
     return Exit.FAILED if purged.running else Exit.DONE
 
@@ -133,17 +135,12 @@ def _ask(found: "list[Found]") -> None:
         raise ServiceError("Nothing was done.", "cancelled")
 
 
-def _learn_again(settings: "Settings") -> None:
+async def _learn_again(settings: "Settings") -> None:
     """The model of memory went with what it was made of; where enough is left, it is made again now."""
-    import asyncio
-
     from runtime.service import open_service
 
-    async def learn() -> None:
-        async with open_service(settings) as service:
-            await service.node.memory.learnt()
-
-    asyncio.run(learn())
+    async with open_service(settings) as service:
+        await service.node.memory.learnt()
 
 
 def _compact(arguments: argparse.Namespace, folder: Path) -> int:

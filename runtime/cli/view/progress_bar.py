@@ -19,16 +19,10 @@ Show = Callable[[IndexProgress], None]
 def bar(stream: TextIO) -> Iterator[Show]:
     """A function that shows progress for as long as this is open. A stream that went away is no reason to stop."""
     with _bar(stream) if can_redraw(stream) else contextlib.nullcontext(_lines(stream)) as show:
-        broken = False
 
         def show_if_there(progress: IndexProgress) -> None:
-            nonlocal broken
-            if broken:
-                return
-            try:
+            with contextlib.suppress(OSError):
                 show(progress)
-            except OSError:
-                broken = True
 
         yield show_if_there
 

@@ -197,7 +197,7 @@ async def test_a_report_that_is_not_there_is_refused_with_what_to_do(tmp_path: P
 
 
 async def test_a_report_that_cannot_be_made_is_said_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("runtime.http.files.RENDER", "runtime.http.render_job:gone")
+    monkeypatch.setattr("runtime.http.files.RENDER", "runtime.reports:gone")
     async with knowing(tmp_path) as web:
         await web.submit(QUESTION, research=ONE_ROUND, id="RS-1", wait=20)
 

@@ -15,7 +15,7 @@ from tests.runtime.http.kit import interface
 async def test_a_route_is_one_function_with_its_description(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     added = list(routes.ROUTES)
     monkeypatch.setattr(routes, "ROUTES", added)
-    monkeypatch.setattr("runtime.http.app.ROUTES", added)
+    monkeypatch.setattr("runtime.http.server.ROUTES", added)
     monkeypatch.setattr("runtime.http.openapi.ROUTES", added)
 
     @routes.route(
