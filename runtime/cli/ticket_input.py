@@ -92,7 +92,8 @@ def read(words: list[str], kilobytes: int, stdin: BinaryIO | None = None) -> Tic
         return parse(_decode(_stdin(most, stdin), "stdin", kilobytes), "stdin")
     if len(words) == 1 and (path := _path(words[0])) is not None:
         return parse(_decode(_file(path, most), safe(str(path)), kilobytes), safe(str(path)), path.suffix.lower())
-    return validate(Ticket(text=_decode(_bytes(" ".join(words)), "The ticket", kilobytes)), "The ticket")
+    typed = " ".join(words).encode("utf-8", "surrogateescape")  # what is no UTF-8 is refused like a file's
+    return validate(Ticket(text=_decode(typed, "The ticket", kilobytes)), "The ticket")
 
 
 def parse(text: str, place: str, suffix: str = "") -> Ticket:
@@ -140,11 +141,6 @@ def _stdin(most: int, stdin: BinaryIO | None) -> bytes:
     if stdin is None and sys.stdin is None:  # so Python calls one that was closed before it began
         raise ServiceError("There is no stdin to read the ticket from. Pipe it in, or put its text in quotes.")
     return (stdin or sys.stdin.buffer).read(most + 1)
-
-
-def _bytes(text: str) -> bytes:
-    """Arguments hold undecodable bytes as lone surrogates; this brings them back to be refused like a file's."""
-    return text.encode("utf-8", "surrogateescape")
 
 
 def _decode(content: bytes, place: str, kilobytes: int) -> str:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from urllib.parse import urlsplit
 
+from actors.text.urls import split
+
 Network = IPv4Network | IPv6Network
 AddressInfo = tuple[int, int, int, str, tuple[str, int] | tuple[str, int, int, int]]
 
@@ -69,11 +71,9 @@ def guard_sockets(allow: tuple[Network, ...]) -> Callable[[AddressInfo], socket.
 
 def objection(url: str, allow: tuple[Network, ...]) -> str:
     """What speaks against a URL before anybody asks for its address, in a sentence; empty when nothing does."""
-    try:
-        parts = urlsplit(url)
-        host, _ = (parts.hostname or "").rstrip(".").lower(), parts.port
-    except ValueError:
+    if (parts := split(url)) is None:
         return "This is not a web address."
+    host = (parts.hostname or "").rstrip(".").lower()
     if parts.scheme not in {"http", "https"}:
         return "Only addresses that begin with http:// or https:// are read."
     if not host or any(each.isspace() or not each.isprintable() for each in url):

@@ -1,11 +1,11 @@
 """What may be ordered of a research: it becomes the options of its ticket, or one sentence that says why not."""
 
 from collections.abc import Iterable
-from urllib.parse import urlsplit
 
 import msgspec
 
 from actors.research.models import ResearchOptions
+from actors.text.urls import split
 from runtime.llm.model_choice import chosen
 from runtime.search.source_registry import explain_refusal
 from runtime.service_error import ServiceError
@@ -92,13 +92,9 @@ def _urls(given: Iterable[str]) -> tuple[str, ...]:
 
 
 def _check(url: str) -> None:
-    try:
-        parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        host, port = None, None
-    known = host is not None and parts.scheme in {"http", "https"} and port != 0
-    if not known or not url.isprintable() or " " in url:
+    parts = split(url)
+    known = parts is not None and parts.hostname is not None and parts.scheme in {"http", "https"} and parts.port != 0
+    if parts is None or not known or not url.isprintable() or " " in url:
         meant = (
             f" Did you mean {display(f'https://{url}')}?" if "//" not in url and "." in url and " " not in url else ""
         )

@@ -1,16 +1,15 @@
 """A route is one record: where it is, what it does, and what it says of itself to programs."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from aiohttp import web
+from aiohttp.typedefs import Handler
 
 from runtime.http.schemas import JSON, Problem
 from runtime.tickets import ID
 
 Document = dict[str, Any]
 """JSON, as deep as it is."""
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 REFUSALS = {
     400: "What was sent cannot be used",

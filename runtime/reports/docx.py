@@ -69,7 +69,8 @@ class _Writer:
             case Chart() as chart:
                 self._chart(chart)
             case o.Works(listed):
-                self._works(listed)
+                for each in listed:
+                    self._work(each)
             case o.Quotes(title, lines):
                 self._document.add_heading(title, 1)
                 self._quotes(lines)
@@ -98,10 +99,6 @@ class _Writer:
         for line in lines:
             _running(self._document.add_paragraph(), line)
             self._pieces(pieces(line.quote), "Quote")
-
-    def _works(self, listed: tuple[SourceEntry, ...]) -> None:
-        for each in listed:
-            self._work(each)
 
     def _sentence(self, line: ReportSentence, style: str, before: str = "") -> None:
         said = pieces(line.text)

@@ -69,8 +69,8 @@ def lines(
     if writes_report(outcome.workflow):
         yield from _describe_report(outcome, report, named=named)
         return
-    if verbose:
-        yield from _summary(outcome.summary)
+    if verbose and outcome.summary:
+        yield from (Line("Summary", "strong"), Line(outcome.summary, indent=2), Line(""))
     headline, style = HEADLINES[outcome.status]
     if judgement and outcome.status in {"resolved", "suggested"}:
         said, style = JUDGEMENTS[judgement]
@@ -87,13 +87,6 @@ def lines(
         yield from _sources(outcome.resolution)
     yield Line("")
     yield from ending(outcome, named=named)
-
-
-def _summary(summary: str) -> Iterator[Line]:
-    if summary:
-        yield Line("Summary", "strong")
-        yield Line(summary, indent=2)
-        yield Line("")
 
 
 def _describe_report(outcome: Outcome, report: Report | None, *, named: bool) -> Iterator[Line]:
