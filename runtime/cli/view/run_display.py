@@ -6,16 +6,16 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from typing import TextIO
+from typing import Protocol, TextIO
 
 from actors.workflow.outcome import Outcome
+from actors.workflow.progress import ProgressEvent
 from actors.workflow.tables import Workflow
 from runtime.cli import Exit
 from runtime.cli.view.plain_lines import PlainView, View
 from runtime.cli.view.printing import can_redraw
 from runtime.cli.view.several_tickets import PlainSeveral
 from runtime.program import command
-from runtime.run_handle import Handle
 from runtime.settings import RunSettings
 
 TICK_SECONDS = 0.1
@@ -37,6 +37,16 @@ def view_for(flow: Workflow, names: Sequence[str], limits: RunSettings, stream: 
     from runtime.cli.view.live import BoardView, SeveralView
 
     return SeveralView(names, stream) if several else BoardView(flow, stream, limits.max_seconds, limits.max_handoffs)
+
+
+class WatchableRun(Protocol):
+    """A run in progress."""
+
+    def watch(self) -> AsyncIterator[ProgressEvent]: ...
+
+    async def outcome(self) -> Outcome: ...
+
+    def cancel(self) -> object: ...
 
 
 @contextlib.asynccontextmanager
@@ -61,10 +71,10 @@ class Display:
         self.cancelled = False
         """Nothing more is to be begun."""
         self._view = view
-        self._runs: list[Handle] = []
+        self._runs: list[WatchableRun] = []
         self._ticking = asyncio.ensure_future(self._tick())
 
-    async def watch(self, run: Handle, number: int = 0) -> Outcome:
+    async def watch(self, run: WatchableRun, number: int = 0) -> Outcome:
         """Show a run through to its outcome. A terminal that went away must not harm it: then nothing is shown."""
         self._runs.append(run)
         if self.cancelled:

@@ -4,7 +4,7 @@ import asyncio
 import io
 import os
 import signal
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncIterator
 
 import pytest
 
@@ -21,12 +21,10 @@ from tests.runtime.cli.view.runs import outcome, progress
 class Going:
     """A run that goes on until it is cancelled."""
 
-    run, ticket = "R-1", "T-1"
-
     def __init__(self) -> None:
         self.cancelled = asyncio.Event()
 
-    async def watch(self) -> AsyncGenerator[RunEvent, None]:
+    async def watch(self) -> AsyncIterator[RunEvent]:
         for event in progress():
             yield event
         await self.cancelled.wait()
@@ -43,9 +41,7 @@ class Going:
 class Over:
     """A run that has ended."""
 
-    run, ticket = "R-1", "T-1"
-
-    async def watch(self) -> AsyncGenerator[RunEvent, None]:
+    async def watch(self) -> AsyncIterator[RunEvent]:
         for event in progress(outcome()):
             yield event
 
