@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from actors.evidence.claims import Resolution
-from runtime.memory.ticket_memory import Ticket, TicketMemory
+from bench.solved_tickets import SolvedTicket, remember_all
+from runtime.memory.ticket_memory import TicketMemory
 from runtime.processes.pool import Workers
 from runtime.settings import MemorySettings
 from runtime.storage.sqlite.database import Database
@@ -30,12 +31,12 @@ def rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
-def stored(data: Path, name: str) -> list[Ticket]:
+def stored(data: Path, name: str) -> list[SolvedTicket]:
     """Tickets of the corpus; an answer's name stands for its text. They count as confirmed."""
     found = [row for path in sorted(data.glob(f"corpus/memory_{name}_store.*.jsonl")) for row in rows(path)]
     if not found:
         raise FileNotFoundError(f"There is no {data}/corpus/memory_{name}_store.*.jsonl: give --data.")
-    return [Ticket(row["id"], row["text"], Resolution(row["resolution"])) for row in found]
+    return [SolvedTicket(row["id"], row["text"], Resolution(row["resolution"])) for row in found]
 
 
 async def quality(data: Path, split: str, name: str, folder: Path) -> dict[str, float]:
@@ -45,7 +46,7 @@ async def quality(data: Path, split: str, name: str, folder: Path) -> dict[str, 
     memory = TicketMemory(SqliteMemory(database), workers, SETTINGS)
     resolvable = new = hits = right = false = first = suggested = useful = 0
     try:
-        await memory.import_tickets(tickets)
+        await remember_all(memory, tickets)
         learnt = await memory.learn()
         for question in questions:
             gold = question["resolution"]
@@ -101,7 +102,7 @@ async def speed(data: Path, split: str, size: int, folder: Path) -> dict[str, fl
     dice.shuffle(everything)
     if len(everything) < size:
         raise ValueError(f"The corpora give only {len(everything)} texts: ask for less with --large.")
-    tickets = [Ticket(f"t{i}", text, Resolution(answer)) for i, (text, answer) in enumerate(everything[:size])]
+    tickets = [SolvedTicket(f"t{i}", text, Resolution(answer)) for i, (text, answer) in enumerate(everything[:size])]
     texts = [row["text"] for name in SETS for row in rows(data / split / f"memory_{name}.jsonl")]
     chinese = data / split / "statutes_stard.jsonl"
     texts += [row.get("text") or row["query"] for row in rows(chinese)] if chinese.exists() else []
@@ -109,7 +110,7 @@ async def speed(data: Path, split: str, size: int, folder: Path) -> dict[str, fl
     database, workers = Database(folder / "large.db", SCHEMA), Workers(size=1)
     memory = TicketMemory(SqliteMemory(database), workers, SETTINGS)
     try:
-        await memory.import_tickets(tickets)
+        await remember_all(memory, tickets)
         learnt = await memory.learn()
         took, hop = [], []
         for text in texts[:QUESTIONS]:

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-from collections.abc import Iterable
 from typing import Any, TypeVar
 
 import msgspec
@@ -22,8 +21,6 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 MOST_REJECTED = 20
 """So many wrong answers to one text are kept in mind."""
-IMPORT_ROWS = 500
-"""Rows a transaction of an import, so that tickets are not kept waiting for the disk."""
 
 
 class NotRemembered(PortFailed):
@@ -32,17 +29,6 @@ class NotRemembered(PortFailed):
 
 class LearningFailed(PortFailed):
     """No new model was made; the older one stays."""
-
-
-class Ticket(msgspec.Struct, frozen=True, gc=False):
-    """A solved ticket that comes from elsewhere."""
-
-    ticket_id: str
-    text: str
-    resolution: Resolution
-    confirmed: bool = True
-    key: str = ""
-    """The same key again changes nothing; empty: made from the ticket's id."""
 
 
 class TicketMemory:
@@ -81,7 +67,7 @@ class TicketMemory:
 
     async def store(self, key: str, ticket_id: str, text: str, resolution: Resolution) -> None:
         """Remember what solved a ticket, unconfirmed, durably."""
-        await self._store.remember(_prepare(Ticket(ticket_id, text, resolution, confirmed=False, key=key)))
+        await self._store.remember(to_row(key, ticket_id, text, resolution))
         self._add_counts(1, 0)
 
     async def feedback(self, ticket_id: str, right: bool) -> int:
@@ -104,20 +90,6 @@ class TicketMemory:
     async def judgement(self, ticket_id: str) -> str:
         """What a person said of the answer to a ticket: `confirmed` or `rejected`; empty: nothing, or there is none."""
         return await self._store.judgement(whole(ticket_id))
-
-    async def import_tickets(self, tickets: Iterable[Ticket]) -> int:
-        """Remember solved tickets from elsewhere; returns how many were new."""
-        before, batch = await self._store.counts(), list[Remembered]()
-        for ticket in tickets:
-            batch.append(_prepare(ticket))
-            if len(batch) >= IMPORT_ROWS:
-                await self._store.remember(*batch)
-                batch.clear()
-        if batch:
-            await self._store.remember(*batch)
-        after = await self._store.counts()
-        self._add_counts(after[0] - before[0], after[1] - before[1])
-        return after[0] - before[0]
 
     async def learn(self) -> Learnt:
         """
@@ -221,16 +193,10 @@ class TicketMemory:
         return Recall(verdict, resolution, ticket_id, f"Ticket {ticket_id} {how}; its answer is {state}.")
 
 
-def _prepare(ticket: Ticket) -> Remembered:
-    return Remembered(
-        whole(ticket.ticket_id),
-        whole(ticket.text),
-        digest(ticket.text),
-        _pack(ticket.resolution),
-        digest(ticket.resolution.text),
-        "confirmed" if ticket.confirmed else "unconfirmed",
-        whole(ticket.key or f"import:{ticket.ticket_id}"),
-    )
+def to_row(key: str, ticket_id: str, text: str, resolution: Resolution) -> Remembered:
+    """A solved ticket as it is stored, unconfirmed; the same key again changes nothing."""
+    same, answer = digest(text), digest(resolution.text)
+    return Remembered(whole(ticket_id), whole(text), same, _pack(resolution), answer, "unconfirmed", whole(key))
 
 
 def _pack(resolution: Resolution) -> bytes:

@@ -1,6 +1,8 @@
 """An open index for reading, kept between searches: passages, terms and how frequent they are."""
 
+import math
 import sqlite3
+import zlib
 from collections.abc import Collection, Iterable
 from pathlib import Path
 from shlex import quote
@@ -12,10 +14,8 @@ from runtime.knowledge.index.index_writer import (
     VERSION,
     StoredUnit,
     decode_units,
-    document_text,
     lapsed_folders,
 )
-from runtime.knowledge.query.analyze import rarity
 
 KNOWN_TERMS = 200_000
 """So many frequencies are kept in memory."""
@@ -100,6 +100,7 @@ class IndexReader:
         return min(UNKNOWN, self.passages // UNKNOWN_OF)
 
     def frequency(self, term: str) -> int:
+        """In how many passages a term stands."""
         known = self._frequencies.get(term)
         if known is None:
             row = self._db.execute("SELECT doc FROM vocabulary WHERE term = ?", (term,)).fetchone()
@@ -123,9 +124,10 @@ class IndexReader:
         return [row[0] for row in rows]
 
     def rarity(self, term: str) -> float:
+        """Inverse frequency, in nats."""
         known = self._rarities.get(term)
         if known is None:
-            known = rarity(self.passages, self.frequency(term))
+            known = math.log(1 + self.passages / (0.5 + self.frequency(term)))
             if len(self._rarities) < KNOWN_TERMS:
                 self._rarities[term] = known
         return known
@@ -211,10 +213,11 @@ class IndexReader:
         return rows.fetchall()
 
     def text(self, source: str) -> str | None:
-        """The text of a document as it was read; None if it is gone."""
-        return document_text(self._db, source)
-
-    def first(self, document: int) -> int:
-        """The passage that a document begins with."""
-        row = self._db.execute("SELECT id FROM passages WHERE document = ? AND ordinal = 0", (document,)).fetchone()
-        return int(row[0])
+        """The text of a document as it was read, which offsets of passages refer to; None if it is gone."""
+        rows = self._db.execute(
+            """SELECT d.text FROM documents d JOIN folders f ON f.id = d.folder
+            WHERE f.name || '/' || d.path = ? AND d.reason = ''""",
+            (source,),
+        )
+        row = rows.fetchone()
+        return zlib.decompress(row[0]).decode() if row else None

@@ -1,9 +1,11 @@
 """The index file (SQLite, FTS5): folders, documents as they were read, passages, and a full-text table of terms."""
 
+import contextlib
 import functools
 import re
 import sqlite3
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -119,8 +121,7 @@ def replace(
     rows = [_row(document, number, piece, path) for number, piece in enumerate(cut)] if document else []
     text = zlib.compress(document.text.encode("utf-8", "replace"), 1) if document and keep else b""
     title = document.title if document else ""
-    db.execute("BEGIN IMMEDIATE")
-    try:
+    with _transaction(db):
         _remove(db, folder, path)
         number = db.execute(
             "INSERT INTO documents (folder, path, key, title, reason, text) VALUES (?, ?, ?, ?, ?, ?)",
@@ -136,25 +137,25 @@ def replace(
             "INSERT INTO terms (rowid, title, path, body) VALUES (?, ?, ?, ?)",
             ((i, *terms) for i, (_, terms) in zip(ids, rows, strict=True)),
         )
-        db.execute("COMMIT")
-    except BaseException:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
-        raise
     return len(rows)
 
 
 def remove(db: sqlite3.Connection, folder: int, path: str) -> bool:
     """Take a document out, in one transaction; true if it was there."""
+    with _transaction(db):
+        return _remove(db, folder, path)
+
+
+@contextlib.contextmanager
+def _transaction(db: sqlite3.Connection) -> Iterator[None]:
     db.execute("BEGIN IMMEDIATE")
     try:
-        found = _remove(db, folder, path)
+        yield
         db.execute("COMMIT")
     except BaseException:
         if db.in_transaction:
             db.execute("ROLLBACK")
         raise
-    return found
 
 
 def _remove(db: sqlite3.Connection, folder: int, path: str) -> bool:
@@ -207,14 +208,3 @@ class StoredUnit(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 decode_units = msgspec.msgpack.Decoder(list[StoredUnit]).decode
-
-
-def document_text(db: sqlite3.Connection, source: str) -> str | None:
-    """The text of a document as it was read, which offsets of passages and citations refer to; None if it is gone."""
-    rows = db.execute(
-        """SELECT d.text FROM documents d JOIN folders f ON f.id = d.folder
-        WHERE f.name || '/' || d.path = ? AND d.reason = ''""",
-        (source,),
-    )
-    row = rows.fetchone()
-    return zlib.decompress(row[0]).decode() if row else None

@@ -1,14 +1,13 @@
 """A question taken apart: which words carry it, how much, what they may be called, what kind of answer is asked."""
 
-import math
 import re
 from collections.abc import Iterable
-from typing import Protocol
 
 import msgspec
 
 from actors.text.stop_words import EVERYDAY, STOP, word_set
 from actors.text.tokenizer import is_cjk, runs, spellings, stem, tokens
+from runtime.knowledge.index.index_reader import IndexReader
 from runtime.knowledge.query.query_focus import core
 from runtime.knowledge.query.synonyms import SYNONYMS
 
@@ -48,22 +47,6 @@ _PARTICLE = re.compile(
     "(?:에서는|하려고|하면|해도|하고|에서|으로|에게|까지|부터|처럼|보다|이나|하려면|하나요|합니까|합니다|하는|해야|했는데|할|한|되나요|됩니다|"
     "[을를이가은는에의로와과도만])$"
 )
-
-
-class Statistics(Protocol):
-    """What a question needs to know of the index."""
-
-    def find_known(self, terms: Iterable[str]) -> list[str]:
-        """Those of some terms that the documents speak of."""
-        ...
-
-    def frequency(self, term: str) -> int:
-        """In how many passages a term stands."""
-        ...
-
-    def rarity(self, term: str) -> float:
-        """Inverse frequency, logarithmic."""
-        ...
 
 
 class Term(msgspec.Struct, frozen=True, gc=False):
@@ -113,12 +96,12 @@ class Question(msgspec.Struct, frozen=True, gc=False):
         return min(1.0, said / min(self.total_gated, ENOUGH_WEIGHT))
 
 
-def understand(text: str, statistics: Statistics) -> Question:
+def understand(text: str, shelf: IndexReader) -> Question:
     """Take a question apart against an index."""
     text = text[:CHARACTERS].strip()
     pairs, names = _content(text), _names(text)
-    near = _near(pairs, names, statistics)
-    asks = core(text, lambda term: statistics.frequency(term) > 0 or term in near)
+    near = _near(pairs, names, shelf)
+    asks = core(text, lambda term: shelf.frequency(term) > 0 or term in near)
     codes = set(_CODE_NUMBER.findall(text))
     terms: dict[str, Term] = {}
     for word, term in pairs:
@@ -127,11 +110,11 @@ def understand(text: str, statistics: Statistics) -> Question:
         digits = term.isdigit() and term not in codes
         weak = digits or word in EVERYDAY or word.split("'")[0] in EVERYDAY
         share = DIGITS_WEIGHT if digits else EVERYDAY_WEIGHT if weak else 1.0
-        weight = min(statistics.rarity(term), 4.5 if weak else 8.5) * share
+        weight = min(shelf.rarity(term), 4.5 if weak else 8.5) * share
         meant = near.get(term, term)
         variants = {term: 1.0, meant: SYNONYM if meant != term else 1.0}
-        variants |= {v: SYNONYM for v in SYNONYMS.get(meant, ()) if statistics.frequency(v)}
-        torn = not any(statistics.frequency(v) for v in variants)
+        variants |= {v: SYNONYM for v in SYNONYMS.get(meant, ()) if shelf.frequency(v)}
+        torn = not any(shelf.frequency(v) for v in variants)
         gated = 0.0 if digits else weight * (UNKNOWN_PAIR if torn else 1)
         terms.setdefault(term, Term(weight, gated, weak, variants))
     if len(terms) > TERMS:
@@ -165,13 +148,13 @@ def _content(text: str) -> list[tuple[str, str]]:
     return pairs
 
 
-def _near(pairs: list[tuple[str, str]], names: list[str], statistics: Statistics) -> dict[str, str]:
+def _near(pairs: list[tuple[str, str]], names: list[str], shelf: IndexReader) -> dict[str, str]:
     """For an unknown word, the only one that differs by one letter left out, doubled, swapped or wrong."""
     found: dict[str, str] = {}
     words = [(word, term) for word, term in dict.fromkeys(pairs) if len(word) >= TYPO_LETTERS and term not in names]
-    words = [each for each in words if each[0].isascii() and each[0].isalpha() and not statistics.frequency(each[1])]
+    words = [each for each in words if each[0].isascii() and each[0].isalpha() and not shelf.frequency(each[1])]
     for word, term in words[:TYPOS]:
-        known = statistics.find_known({stem(edit) for edit in _edits(word)})
+        known = shelf.find_known({stem(edit) for edit in _edits(word)})
         known = [each for each in known if abs(len(each) - len(term)) <= 1]  # one slip may make another ending, too
         if len(known) == 1:
             found[term] = known[0]
@@ -197,7 +180,3 @@ def _names(text: str) -> list[str]:
             if low not in STOP and low not in EVERYDAY and not is_cjk(low):
                 found.update(dict.fromkeys(term for term in tokens(low) if len(term) > 1))
     return sorted(found)
-
-
-def rarity(passages: int, frequency: int) -> float:
-    return math.log(1 + passages / (0.5 + frequency))

@@ -191,6 +191,3 @@ def fit(sentence: str, *, opens: bool) -> bool:
     words = sentence.split()
     enough = len(words) >= 5 or len(re.findall(f"[{CJK}]", sentence)) >= 8
     return enough and bool(_OPENS.match(sentence) or "_" in words[0] or (opens and _ROW.search(sentence)))
-
-
-__all__ = ["Snippet", "fit", "snippets"]

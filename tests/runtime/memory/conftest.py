@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.solved_tickets import remember_all
 from runtime.memory.ticket_memory import TicketMemory
 from runtime.processes.pool import Workers
 from runtime.settings import MemorySettings
@@ -45,7 +46,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
         database, workers = Database(folder / "terminus.db", SCHEMA), Workers(size=1)
         memory = TicketMemory(SqliteMemory(database), workers, QUIET)
         try:
-            await memory.import_tickets(solved())
+            await remember_all(memory, solved())
             await memory.learn()
         finally:
             await memory.close()

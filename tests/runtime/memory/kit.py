@@ -3,7 +3,7 @@
 import random
 
 from actors.evidence.claims import Resolution
-from runtime.memory.ticket_memory import Ticket
+from bench.solved_tickets import SolvedTicket
 
 COMMON = ["please", "help", "me", "with", "the", "my", "since", "today", "cannot", "get", "it", "again", "when", "try"]
 ANSWERS = 20
@@ -27,11 +27,11 @@ def text(topic: list[str], dice: random.Random) -> str:
     return " ".join(said)
 
 
-def solved(count: int = ANSWERS, texts: int = TEXTS, *, confirmed: bool = True, seed: int = 1) -> list[Ticket]:
+def solved(count: int = ANSWERS, texts: int = TEXTS, *, confirmed: bool = True, seed: int = 1) -> list[SolvedTicket]:
     """Tickets of `count` topics, each topic with one answer."""
     dice = random.Random(seed)
     return [
-        Ticket(f"T{a}-{i}", text(topic, dice), Resolution(f"Answer {a}.", grade="suggested"), confirmed)
+        SolvedTicket(f"T{a}-{i}", text(topic, dice), Resolution(f"Answer {a}.", grade="suggested"), confirmed)
         for a, topic in enumerate(topics(count, seed))
         for i in range(texts)
     ]

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bench.solved_tickets import remember_all
 from runtime.memory import training
 from tests.runtime.memory.conftest import Open
 from tests.runtime.memory.kit import solved
@@ -41,7 +42,7 @@ async def test_a_store_above_every_bound_still_learns(
 ) -> None:
     # given a store that is larger than what may be read, fitted, rehearsed and modelled
     memory = opened()
-    await memory.import_tickets(solved())
+    await remember_all(memory, solved())
     bounds = {"MAX_TEXTS": 200, "MAX_FITTED": 100, "MAX_REHEARSED": 80, "MAX_ANSWERS": 5, "MAX_TERMS": 500}
     for name, most in bounds.items():
         monkeypatch.setattr(training, name, most)

@@ -4,7 +4,8 @@ import msgspec
 import pytest
 
 from actors.evidence.claims import Citation, Resolution
-from runtime.memory.ticket_memory import NotRemembered, Ticket
+from bench.solved_tickets import SolvedTicket, remember_all
+from runtime.memory.ticket_memory import NotRemembered
 from runtime.settings import MemorySettings
 from tests.runtime.memory.conftest import QUIET, Open
 
@@ -94,7 +95,7 @@ async def test_a_rejected_answer_never_comes_back(opened: Open) -> None:
 async def test_a_rejected_answer_does_not_come_back_through_another_ticket(opened: Open) -> None:
     memory = opened()
     same_words = Resolution("renew the  CERTIFICATE. [1]")
-    await memory.import_tickets([Ticket("T2", "VPN is down", same_words)])
+    await remember_all(memory, [SolvedTicket("T2", "VPN is down", same_words)])
     await memory.store("run:1", "T1", TEXT, ANSWER)
     await memory.feedback("T1", right=False)
     assert (await memory.recall("VPN is down", within=WITHIN)).verdict == "miss"
@@ -150,11 +151,3 @@ async def test_unconfirmed_is_only_suggested_where_the_settings_say_never(opened
 async def test_feedback_on_an_unknown_ticket_says_what_to_do(opened: Open) -> None:
     with pytest.raises(NotRemembered, match=r"'T9'.*give the id"):
         await opened().feedback("T9", right=True)
-
-
-async def test_an_import_counts_what_was_new(opened: Open) -> None:
-    memory = opened()
-    tickets = [Ticket(f"T{i}", f"text {i}", ANSWER) for i in range(1_100)]
-    assert await memory.import_tickets(tickets) == 1_100
-    assert await memory.import_tickets([*tickets, Ticket("new", "a new text", ANSWER)]) == 1
-    assert (await memory.recall("text 777", within=WITHIN)).ticket_id == "T777"

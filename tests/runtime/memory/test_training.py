@@ -7,7 +7,8 @@ import msgspec
 import pytest
 
 from actors.evidence.claims import Resolution
-from runtime.memory.ticket_memory import LearningFailed, Ticket, TicketMemory
+from bench.solved_tickets import SolvedTicket, remember_all
+from runtime.memory.ticket_memory import LearningFailed, TicketMemory
 from runtime.settings import MemorySettings
 from tests.runtime.memory.conftest import QUIET, Open
 from tests.runtime.memory.kit import ANSWERS, COMMON, solved, text, topics
@@ -43,7 +44,7 @@ async def test_words_that_everybody_uses_are_no_hit(learnt: Open) -> None:
 async def test_in_a_writing_that_was_not_rehearsed_nothing_is_a_hit(learnt: Open) -> None:
     memory = learnt()
     chinese = "我的信用卡无法激活，请帮帮我"
-    await memory.import_tickets(Ticket(f"Z{i}", f"{chinese}{i}", Resolution("去银行。")) for i in range(5))
+    await remember_all(memory, (SolvedTicket(f"Z{i}", f"{chinese}{i}", Resolution("去银行。")) for i in range(5)))
     await memory.learn()
     recall = await memory.recall(chinese, within=WITHIN)
     assert (recall.verdict, recall.resolution) == ("suggestion", Resolution("去银行。", grade="resolved"))
@@ -51,7 +52,7 @@ async def test_in_a_writing_that_was_not_rehearsed_nothing_is_a_hit(learnt: Open
 
 async def test_a_small_store_suggests_but_never_hits(opened: Open) -> None:
     memory = opened()
-    await memory.import_tickets(solved(4, 5))
+    await remember_all(memory, solved(4, 5))
     report = await memory.learn()
     assert (report.answers, report.scripts) == (4, ())
     ticket = solved(4, 5)[0]
@@ -61,7 +62,7 @@ async def test_a_small_store_suggests_but_never_hits(opened: Open) -> None:
 
 async def test_answers_that_nobody_confirmed_are_only_suggested_for_similar_texts(opened: Open) -> None:
     memory = opened()
-    await memory.import_tickets(solved(confirmed=False))
+    await remember_all(memory, solved(confirmed=False))
     assert (await memory.learn()).answers == 0
     ticket = solved()[0]
     recall = await memory.recall(f"{ticket.text} thanks", within=WITHIN)
@@ -70,7 +71,7 @@ async def test_answers_that_nobody_confirmed_are_only_suggested_for_similar_text
 
 async def test_they_may_be_hits_where_the_settings_say_so(opened: Open) -> None:
     memory = opened(msgspec.structs.replace(QUIET, unconfirmed="similar"))
-    await memory.import_tickets(solved(confirmed=False))
+    await remember_all(memory, solved(confirmed=False))
     await memory.learn()
     verdicts = [(await memory.recall(similar(topic), within=WITHIN)).verdict for topic in range(ANSWERS)]
     assert verdicts.count("hit") >= ANSWERS * 3 // 4
@@ -87,9 +88,9 @@ async def test_what_was_rejected_after_learning_is_not_served(learnt: Open) -> N
 
 async def test_it_learns_in_the_background_when_enough_is_new(opened: Open) -> None:
     memory = opened(msgspec.structs.replace(QUIET, learn_after=20))
-    await memory.import_tickets(solved(2, 9))
+    await remember_all(memory, solved(2, 9))
     assert memory.due() is False
-    await memory.import_tickets(solved(4, 9))
+    await remember_all(memory, solved(4, 9))
     # while it learns, the same text is found
     recall = await memory.recall(solved(2, 9)[0].text, within=WITHIN)
     assert recall.verdict == "hit"
@@ -145,7 +146,7 @@ async def test_learning_that_is_cut_off_leaves_the_older_model(learnt: Open) -> 
 
 async def test_closing_ends_a_learning_that_is_under_way(opened: Open) -> None:
     memory = opened(msgspec.structs.replace(QUIET, learn_after=1))
-    await memory.import_tickets(solved())
+    await remember_all(memory, solved())
     await asyncio.wait_for(memory.close(), WITHIN)
     assert not memory.model.exists()
     # nor does it begin again

@@ -9,7 +9,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from actors.evidence.claims import Resolution
-from runtime.memory.ticket_memory import Ticket as Remembered
+from bench.solved_tickets import SolvedTicket, remember_all
 from runtime.node import Node
 from runtime.settings import DAY, MemorySettings, Settings, StorageSettings
 from runtime.storage.effects import Effects
@@ -79,7 +79,7 @@ async def test_tickets_go_on_while_old_ones_go(node: Node) -> None:
 
 
 async def test_the_model_of_memory_does_not_outlive_what_it_was_learnt_from(node: Node) -> None:
-    await node.memory.import_tickets([Remembered(f"T-{n}", f"scanner {n}", Resolution("A."), False) for n in range(5)])
+    await remember_all(node.memory, [SolvedTicket(f"T-{n}", f"scanner {n}", Resolution("A."), False) for n in range(5)])
     await node.memory.learn()
     assert node.memory.model.exists()
     await old_ticket(node, "T-1")

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from actors.evidence.claims import Resolution
+from bench.solved_tickets import SolvedTicket, remember_all
 from runtime.crawl import originals
 from runtime.families.research_state.writer import save
 from runtime.memory import training
-from runtime.memory.ticket_memory import Ticket as Remembered
 from runtime.node import Node
 from runtime.processes import array_file
 from runtime.settings import DAY, MemorySettings, Settings, StorageSettings
@@ -100,9 +100,9 @@ def test_after_a_purge_no_word_of_a_ticket_is_in_the_storage_folder(place: Place
 
 async def test_the_model_of_memory_goes_with_the_words_that_it_knew(node: Node) -> None:
     memory = node.memory
-    await memory.import_tickets(solved(4, 6))
-    texts = [Remembered(f"HD-{n}", f"please help with my {WORD} since today", Resolution("A.")) for n in range(5)]
-    await memory.import_tickets(texts)
+    await remember_all(memory, solved(4, 6))
+    texts = [SolvedTicket(f"HD-{n}", f"please help with my {WORD} since today", Resolution("A.")) for n in range(5)]
+    await remember_all(memory, texts)
     await memory.learn()
     assert f"{memory.model.name}" in files_with(node.folder, WORD)
 
@@ -121,9 +121,9 @@ async def test_the_model_of_memory_goes_with_the_words_that_it_knew(node: Node) 
 async def test_a_model_that_was_learnt_from_what_was_purged_meanwhile_is_not_kept(
     node: Node, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await node.memory.import_tickets(solved(4, 6))
-    texts = [Remembered(f"HD-{n}", f"please help with my {WORD} since today", Resolution("A.")) for n in range(5)]
-    await node.memory.import_tickets(texts)
+    await remember_all(node.memory, solved(4, 6))
+    texts = [SolvedTicket(f"HD-{n}", f"please help with my {WORD} since today", Resolution("A.")) for n in range(5)]
+    await remember_all(node.memory, texts)
     write, kept = array_file.write, list[bool]()
 
     def later(path: Path, *arguments: Any) -> None:
@@ -212,7 +212,7 @@ async def test_tickets_are_found_by_id_run_requester_and_memory(node: Node) -> N
     run = await ended(node, "T-1", "My scanner is broken.", requester="Ann Other ")
     await ended(node, "T-2", "My mouse is broken.", requester="ann other")
     await ended(node, "T-3", "My screen is broken.", requester="Ann Otherwise")
-    await node.memory.import_tickets([Remembered("OLD-1", "text", Resolution("A."))])
+    await remember_all(node.memory, [SolvedTicket("OLD-1", "text", Resolution("A."))])
     with open_database(node.folder) as db:
         assert [find(db, each) for each in ("T-1", run, "OLD-1", "T-", "")] == ["T-1", "T-1", "OLD-1", "", ""]
         assert [find(db, each) for each in (f"run:{run}", "run:T-1")] == ["T-1", ""]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.knowledge.index.index_writer import document_text
+from runtime.knowledge.index.index_reader import IndexReader
 from runtime.knowledge.index.indexing import LOCK, IndexFailed, IndexProgress, IndexReport, index
 from runtime.knowledge.knowledge_index import FILE, KnowledgeIndex
 from runtime.processes.file_lock import hold_lock
@@ -223,7 +223,7 @@ async def test_the_text_of_a_document_is_kept_and_every_passage_is_a_slice_of_it
     assert len({passage.source for passage in found.passages}) > 2
     with sqlite3.connect(store / FILE) as db:
         for passage in found.passages:
-            text = document_text(db, passage.source)
+            text = IndexReader(db).text(passage.source)
             assert text is not None
             assert text[passage.start : passage.end] == passage.text
             if not passage.source.endswith(".html"):
