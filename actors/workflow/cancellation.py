@@ -10,17 +10,16 @@ GRACE_SECONDS = 0.5
 """How long cancelled work may take to stop; then it is left behind."""
 
 
-async def run_until_stop(work: Coroutine[Any, Any, object], ctx: Context, *, within: float) -> bool:
+async def run_until_stop(work: Coroutine[Any, Any, object], ctx: Context, *, within: float) -> None:
     """
-    Do some work that notes down its own results.
+    Do some work that notes down its own results, until it is done, the run is stopping or the time is over.
 
     :param within: seconds.
-    :returns: whether it finished; false when the run is stopping or the time is over.
     :raises Exception: what the work raised.
     """
     if ctx.stopping:  # nothing new is begun
         work.close()
-        return False
+        return
     loop = asyncio.get_running_loop()
     task, stopped = asyncio.ensure_future(work), loop.create_future()
     ctx.on_stop(lambda: None if stopped.done() else stopped.set_result(None))
@@ -29,8 +28,6 @@ async def run_until_stop(work: Coroutine[Any, Any, object], ctx: Context, *, wit
         await asyncio.wait(both, timeout=within, return_when=asyncio.FIRST_COMPLETED)
         if task.done():
             task.result()
-            return True
-        return False
     finally:
         if not task.done():
             task.cancel()

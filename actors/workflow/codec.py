@@ -10,27 +10,19 @@ from actors.workflow.tables import SYSTEM_EVENTS, FanOut, Handover, InvalidAnswe
 from bus import Event, Failed
 
 _encode = msgspec.msgpack.Encoder().encode
+_NO_OTHERS: frozenset[type[Event]] = frozenset()
 
 
 @functools.lru_cache(maxsize=256)
-def decoder(flow: Workflow) -> "msgspec.msgpack.Decoder[Any]":
-    """Reads every event that may move a run of this workflow; a journal of it holds no other."""
-    return _make_decoder(_agent_events(flow) | SYSTEM_EVENTS)
+def decoder(flow: Workflow, others: frozenset[type[Event]] = SYSTEM_EVENTS) -> "msgspec.msgpack.Decoder[Any]":
+    """
+    Reads every event that may move a run of this workflow; a journal of it holds no other.
 
-
-@functools.lru_cache(maxsize=256)
-def _agent_decoder(flow: Workflow) -> "msgspec.msgpack.Decoder[Any]":
-    return _make_decoder(_agent_events(flow))
-
-
-def _agent_events(flow: Workflow) -> set[type[Event]]:
-    kinds: set[type[Event]] = {flow.closed, Handover, Failed, InvalidAnswer}
+    :param others: events besides those of its agents.
+    """
+    kinds: set[type[Event]] = {flow.closed, Handover, Failed, InvalidAnswer, *others}
     for step in flow.steps.values():
         kinds |= {step.answer} if isinstance(step, FanOut) else set(step.then)
-    return kinds
-
-
-def _make_decoder(kinds: set[type[Event]]) -> "msgspec.msgpack.Decoder[Any]":
     return msgspec.msgpack.Decoder(functools.reduce(operator.or_, sorted(kinds, key=lambda kind: kind.__name__)))
 
 
@@ -41,7 +33,7 @@ def validate_event(flow: Workflow, event: Event) -> Event:
     Structs are not checked when they are made, so a wrong value would only show when the journal is read again.
     """
     try:
-        copy: Event = _agent_decoder(flow).decode(_encode(event))
+        copy: Event = decoder(flow, _NO_OTHERS).decode(_encode(event))
     except Exception:  # whatever keeps it from being written and read again
         return InvalidAnswer(what=type(event).__name__)
     return copy

@@ -88,10 +88,6 @@ def understand(error: Exception, kinds: Kinds, settings: ModelSettings, where: s
     if isinstance(error, kinds.timeout) and not _anywhere(error, kinds.broken):
         sentence = f"The model server at {where} does not answer: try later, or check [model] base_url."
         return Fault(kind="silent", again=True, fatal=True, answered=False, paid=True, sentence=sentence)
-    return broken(where)
-
-
-def broken(where: str) -> Fault:
     sentence = f"The connection to the model server at {where} broke off: try later."
     return Fault(kind="broken", again=True, answered=False, paid=True, sentence=sentence)
 

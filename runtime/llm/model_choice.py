@@ -42,7 +42,7 @@ class Models:
             self._warming = asyncio.create_task(self._openai.warm())
 
     def for_run(
-        self, run_id: str, account: "Account | None" = None, *, money: float = 0.0, held_back: float = 0.0
+        self, run_id: str, account: Account, *, money: float, held_back: float
     ) -> tuple[Model, Callable[[], Spent]]:
         """
         The model of one run, and what it has spent so far.
@@ -57,11 +57,10 @@ class Models:
 
         given = self._settings
         budget = Budget(given.ticket_tokens, money, given.price_in, given.price_out, held_back)
-        known, note = (account.spent(), account.note) if account is not None else (Spent(), None)
-        ours = self._openai.for_run(run_id, Ledger(budget, known=known, note=note))
-        if not self._settings.fallback:
-            return ours, lambda: ours.ledger.spent
-        return Fallback(ours, self._extractive, asyncio.get_running_loop()), lambda: ours.ledger.spent
+        ledger = Ledger(budget, known=account.spent(), note=account.note)
+        ours = self._openai.for_run(run_id, ledger)
+        model: Model = Fallback(ours, self._extractive, asyncio.get_running_loop()) if given.fallback else ours
+        return model, lambda: ledger.spent
 
     async def close(self) -> None:
         if self._warming is not None:

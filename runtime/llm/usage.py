@@ -32,7 +32,7 @@ class Budget(NamedTuple):
 class Ledger:
     """The account of one run."""
 
-    __slots__ = ("_calls", "_estimated", "_in", "_note", "_out", "_reserved_in", "_reserved_out", "budget")
+    __slots__ = ("_note", "_reserved_in", "_reserved_out", "budget", "spent")
 
     def __init__(
         self, budget: Budget | int = UNLIMITED, *,
@@ -45,13 +45,8 @@ class Ledger:
         """
         self.budget = Budget(budget) if isinstance(budget, int) else budget
         self._note = note
-        self._calls, self._estimated = known.calls, known.estimated
-        self._in, self._out = known.tokens_in, known.tokens_out
+        self.spent = known
         self._reserved_in = self._reserved_out = 0
-
-    @property
-    def spent(self) -> Spent:
-        return Spent(self._calls, self._in, self._out, self._estimated)
 
     def reserve(self, tokens_in: int, tokens_out: int, *, last: bool = False) -> "Reservation":
         """
@@ -76,14 +71,16 @@ class Ledger:
     def _room_of_tokens(self, tokens_in: int, share: float) -> int:
         if not self.budget.tokens:
             return ENDLESS
-        taken = self._in + self._reserved_in + tokens_in + self._out + self._reserved_out
+        spent = self.spent.tokens_in + self.spent.tokens_out
+        taken = spent + self._reserved_in + self._reserved_out + tokens_in
         return int(self.budget.tokens * share) - taken
 
     def _room_of_money(self, tokens_in: int, share: float) -> int:
         budget = self.budget
         if not budget.money:
             return ENDLESS
-        taken = budget.cost(self._in + self._reserved_in + tokens_in, self._out + self._reserved_out)
+        spent = self.spent
+        taken = budget.cost(spent.tokens_in + self._reserved_in + tokens_in, spent.tokens_out + self._reserved_out)
         left = budget.money * share - taken
         return -1 if left < 0 else int(left * MILLION / budget.price_out) if budget.price_out else ENDLESS
 
@@ -103,10 +100,9 @@ class Ledger:
         self._reserved_out -= tokens_out
 
     def count(self, tokens_in: int, tokens_out: int, *, estimated: bool) -> None:
-        self._calls += 1
-        self._in += tokens_in
-        self._out += tokens_out
-        self._estimated = self._estimated or estimated
+        old = self.spent
+        known = old.estimated or estimated
+        self.spent = Spent(old.calls + 1, old.tokens_in + tokens_in, old.tokens_out + tokens_out, known)
         if self._note is not None:
             self._note(Spent(1, tokens_in, tokens_out, estimated))
 
