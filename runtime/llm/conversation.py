@@ -94,9 +94,7 @@ class Conversation:
             except Malformed as problem:
                 self._repair(message, problem)
             else:
-                return Completion(
-                    self._remove_own_addresses(value, message.text, run_id), tuple(self._passages), judged=True
-                )
+                return Completion(self._remove_own_addresses(value, run_id), tuple(self._passages), judged=True)
         raise ModelFailed(f"{self._shared.settings.name} came to no answer: try another [model] name.")
 
     def _read(self, text: str, run_id: str) -> Any:  # an instance of the wanted shape
@@ -110,9 +108,7 @@ class Conversation:
             raise Malformed(NOT_YOURS)
         return value
 
-    def _remove_own_addresses(self, value: Any, text: str, run_id: str) -> Any:  # an instance of the wanted shape
-        if not url_filter.may_hold_address(text):
-            return value
+    def _remove_own_addresses(self, value: Any, run_id: str) -> Any:  # an instance of the wanted shape
         task = self._task
         shown = [task.instructions, *(each.text for each in self._passages)]
         if task.findings is None and not task.may_search:  # it restates the ticket, and gives no advice

@@ -5,11 +5,9 @@ from collections.abc import Iterable
 from typing import Any
 
 REMOVED = "[address removed]"
-_SIGNS = ("//", "@", "www.", "\\", "/")
-"""Without any of these in its JSON, an answer holds no address (a backslash may hide a slash)."""
 _ADDRESS = re.compile(
     r"""(?:[a-z][a-z0-9+.-]*:)?//[^\s<>"')\]}]+"""  # with a scheme, or relative to one
-    r"""|(?:mailto|tel|javascript|data):[^\s<>"')\]}]+"""
+    r"""|\b(?:mailto|tel|javascript|data):[^\s<>"')\]}]+"""
     r"""|[^\s<>"'()\[\]{},;:@]+@[^\s<>"'()\[\]{},;:@]+\.[a-z]{2,}"""
     r"""|www\.[^\s<>"')\]}]+"""
     r"""|\b(?:[a-z0-9-]+\.)+[a-z]{2,}/[^\s<>"')\]}]*""",
@@ -17,11 +15,6 @@ _ADDRESS = re.compile(
 )
 _TAIL = ".,;:!?"
 Plain = Any  # what msgspec.to_builtins makes of a struct
-
-
-def may_hold_address(json_text: str) -> bool:
-    """Whether a closer look is worth its time."""
-    return any(sign in json_text for sign in _SIGNS)
 
 
 def remove_addresses(value: Plain, shown: Iterable[str]) -> tuple[Plain, int]:

@@ -567,6 +567,13 @@ async def test_numbers_and_addresses_of_its_own_are_the_models_word_only() -> No
     assert len(filled.passages) == 1  # so that whoever looks up 99 finds nothing
 
 
+async def test_an_address_that_has_no_slash_is_taken_out_too() -> None:
+    said = says({"summary": "Call tel:+15550100, or run javascript:go."})
+    async with FakeOpenAI(said) as server, model_at(server) as model:
+        filled = await model.fill(Summary, task(), within=100)
+    assert filled.value.summary == "Call [address removed], or run [address removed]."
+
+
 async def test_what_restates_a_ticket_may_repeat_its_address_but_advice_may_not() -> None:
     ticket = "I cannot open https://phish.example/login since today."
     restated = says({"summary": "Cannot open https://phish.example/login, nor https://other.example/x."})

@@ -2,7 +2,7 @@
 
 import pytest
 
-from runtime.llm.url_filter import REMOVED, may_hold_address, remove_addresses
+from runtime.llm.url_filter import REMOVED, remove_addresses
 
 
 @pytest.mark.parametrize(
@@ -18,6 +18,7 @@ from runtime.llm.url_filter import REMOVED, may_hold_address, remove_addresses
         "mailto:me@evil.example",
         "me.too@evil.example",
         "javascript:alert(1",
+        "tel:+15550100",
     ],
 )
 def test_an_address_that_was_not_shown_is_taken_out(address: str) -> None:
@@ -34,15 +35,10 @@ def test_an_address_that_was_not_shown_is_taken_out(address: str) -> None:
         "Write to help@intranet.example!",
         "Set max_connections in postgresql.conf to 100 (see pg_hba.conf).",
         "Choose either/or; 24/7; at 10:30; a ratio of 1:2; e.g. this.",
+        "The hotel:5 of the list; metadata:none.",
         "Version 3.11.2 and/or 3.12: run `ls /etc/openvpn`.",
     ],
 )
 def test_what_was_shown_and_what_is_no_address_stays(text: str) -> None:
     shown = ["Log in at https://intranet.example/login. Questions: help@intranet.example"]
     assert remove_addresses([text], shown) == ([text], 0)
-
-
-def test_a_hidden_slash_is_looked_at() -> None:
-    assert may_hold_address(r'{"summary": "http:\/\/evil.example"}')
-    assert may_hold_address(r'{"summary": "me\u0040evil.example"}')
-    assert not may_hold_address('{"summary": "Restart the spooler."}')
