@@ -91,11 +91,10 @@ def cite(claims: Sequence[Claim], passages: Sequence[Passage]) -> tuple[str, tup
     statements: dict[str, tuple[str, list[int]]] = {}
     headings: dict[str, str] = {}
     for claim in claims[:CLAIMS]:
-        if verify(claim, passages) != "supported":
+        place = _place(claim, passages)
+        if place is None or verify(claim, passages) != "supported":
             continue
-        passage, place = passages[claim.passage - 1], _place(claim, passages)
-        if place is None:
-            continue
+        passage = passages[claim.passage - 1]
         citation = _citation(passage, place, len(citations) + 1)
         citation = citations.setdefault((citation.source, citation.start, citation.end), citation)
         key = normalize(claim.text)[0]

@@ -116,11 +116,7 @@ def _items(part: Segment) -> Iterator[str]:
 
 
 def _proper(name: str) -> bool:
-    return bool(_NAMED.fullmatch(name)) and not _common(name)
-
-
-def _common(name: str) -> bool:
-    return name.split()[0].casefold() in _COMMON
+    return bool(_NAMED.fullmatch(name)) and name.split()[0].casefold() not in _COMMON
 
 
 def _competing(said: str) -> Iterator[str]:

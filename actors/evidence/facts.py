@@ -91,11 +91,7 @@ def facts(text: str) -> Facts:
 
 def supplies(have: frozenset[Quantity], wanted: Quantity) -> bool:
     """Whether a quantity is among these; a bare number matches one with any unit, of whatever side."""
-    if wanted in have:
-        return True
-    if wanted.family:
-        return False
-    return any(_bare(each, wanted.value) for each in have)
+    return wanted in have or (not wanted.family and any(_bare(each, wanted.value) for each in have))
 
 
 def negated_terms(text: str) -> list[frozenset[str]]:
@@ -103,9 +99,7 @@ def negated_terms(text: str) -> list[frozenset[str]]:
     found = []
     text = casefold(text)
     for match in _NEGATION.finditer(text):
-        words = [
-            w for w in re.findall(r"[^\W\d_]{3,}", text[match.end() : match.end() + 60].casefold()) if w not in _LIGHT
-        ]
+        words = [w for w in re.findall(r"[^\W\d_]{3,}", text[match.end() : match.end() + 60]) if w not in _LIGHT]
         if len(words) > 1:
             found.append(frozenset(words[:2]))
     return found
@@ -115,11 +109,9 @@ _LIGHT = frozenset(("the", "any", "this", "that", "you", "your", "have", "been",
 
 
 def _quantity(number: str, unit: str | None) -> Quantity:
-    casefold = (
-        number.replace(",", "") if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", number) else number.replace(",", ".")
-    )
+    thousands = re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", number)
     try:
-        value = Decimal(casefold).normalize()
+        value = Decimal(number.replace(",", "" if thousands else ".")).normalize()
     except InvalidOperation:  # 10:30, 192.168.0.1
         return Quantity(Decimal(0), number)
     family, factor = _FACTORS.get((unit or "").casefold(), ("", Decimal(1)))

@@ -67,7 +67,7 @@ def candidates(found: SearchHits, asked: Asked) -> list[Quote]:
         if not (near or opens or headed or asked.share(terms(nearest(passage))) >= LEAST):
             continue
         for place in (*passage.quotes, *_paragraphs(passage, UNQUOTED * best)):
-            bears = _anything if headed or (opens and place.start == 0) else _bearing(asked.wanted)
+            bears: Callable[[str], bool] = bool if headed or (opens and place.start == 0) else _bearing(asked.wanted)
             stands = standalone_parts(passage, place, bears)
             if stands is None:
                 continue
@@ -84,18 +84,18 @@ def candidates(found: SearchHits, asked: Asked) -> list[Quote]:
 
 
 def _keep(quotes: list[Quote], asked: Asked) -> list[Quote]:
-    """Where headings say all of the question, only what stands below them, and what says all of it by itself."""
-    best = max((each.score for each in quotes), default=0.0)
+    """
+    Where headings say all of the question, only what stands below them, and what says all of it by itself.
+
+    What stands below such a heading is near enough to be shown, whatever words it uses.
+    """
     above = {each.passage.id for each in quotes if asked.is_whole_answer(each.passage)}
     if not above:
         return quotes
-    told = [each for each in quotes if each.passage.id in above or asked.best(each.text) >= WHOLE]
-    return [_held_up(each, best) if each.passage.id in above else each for each in told]
-
-
-def _held_up(quote: Quote, best: float) -> Quote:
-    """What stands under a heading that says all of the question is near enough, whatever words it uses."""
-    return quote._replace(score=max(quote.score, NEAR_QUOTE * best))
+    near = NEAR_QUOTE * max(each.score for each in quotes)
+    below = [each._replace(score=max(each.score, near)) for each in quotes if each.passage.id in above]
+    others = [each for each in quotes if each.passage.id not in above and asked.best(each.text) >= WHOLE]
+    return [*below, *others]
 
 
 def _on_topic(quote: Quote, asked: Asked, first: bool) -> bool:
@@ -115,10 +115,6 @@ def _paragraphs(passage: Passage, score: float) -> Iterable[Span]:
         if not any(each.start < at + len(paragraph) and each.end > at for each in passage.quotes):
             yield Span(at, at + len(paragraph), score)
         at += len(paragraph) + 2
-
-
-def _anything(said: str) -> bool:
-    return bool(said)
 
 
 def _bearing(wanted: dict[str, float]) -> Callable[[str], bool]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from actors.evidence.passages import Passage, Span
 from actors.text.sentences import sentences
+from actors.text.tokenizer import CJK
 
 LONGEST = 560
 """Characters of one quote."""
@@ -25,9 +26,8 @@ _BLANK = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
 _ITEM = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+", re.MULTILINE)
 _NO_PROSE = re.compile(r"^[ \t]*(?:[#|>=]|---|\*\*\*|!\[)|\S \| \S")
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)")
-_CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
 _ENDS = re.compile(r"[.!?。！？…][\"')\]”’」』）*_]*$")
-_OPENS = re.compile(rf"[A-Z0-9\"'“‘`*{_CJK}]|\w+[_.]\w|[a-z]+[A-Z]")
+_OPENS = re.compile(rf"[A-Z0-9\"'“‘`*{CJK}]|\w+[_.]\w|[a-z]+[A-Z]")
 _REFERS = re.compile(
     r"(?!It is (?:possible|recommended|necessary|important|useful|often|best|wise|advisable|common|worth)\b)"
     r"(?:This|These|That|Those|It|Its|They|Their|He|She|Such|However|Therefore|Thus|Hence|Consequently|Also|But|And|Or|"
@@ -181,7 +181,7 @@ def fit(said: str) -> bool:
         return False
     if said.endswith("..") or said.count("(") != said.count(")") or said.count("“") != said.count("”"):
         return False
-    return len(said.split()) >= WORDS or len(re.findall(f"[{_CJK}]", said)) >= CHARACTERS
+    return len(said.split()) >= WORDS or len(re.findall(f"[{CJK}]", said)) >= CHARACTERS
 
 
 def refers(said: str) -> bool:

@@ -1,9 +1,9 @@
 """An analysis as the Reporter gets it: a few lines of Markdown (PR-19). Pure."""
 
-import re
 from collections.abc import Iterable, Sequence
 
 from actors.evidence.sources import Statement
+from actors.reporting.markdown import escape
 from actors.research.models import Analysis
 from actors.text.normalize import sanitize_markdown
 from actors.text.truncate import shorten
@@ -14,8 +14,6 @@ NOT_FOUND = "_Not found in the sources._"
 
 _SUMMARIZED = 12
 """Features, competitors and statements of a quadrant that a summary names."""
-
-_MARKUP = re.compile(r"([\\`*_\[\]<>|])")
 
 
 def analysis_summary(analysis: Analysis) -> str:
@@ -33,10 +31,6 @@ def analysis_summary(analysis: Analysis) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _cell(text: str) -> str:
-    return _MARKUP.sub(r"\\\1", " ".join(text.split()))
-
-
 def _overview(said: Sequence[Statement]) -> str:
     """As many whole statements as fit."""
     text = ""
@@ -52,7 +46,7 @@ def _line(text: str) -> str:
 
 
 def _rival(name: str, said: Sequence[Statement]) -> str:
-    head = f"**{_cell(name)}**"
+    head = f"**{escape(name)}**"
     return f"{head}: {' '.join(_line(each.text) for each in said)}" if said else head
 
 

@@ -12,8 +12,9 @@ _CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff\U000e0000-\U000e007f]"
 )
-_IMAGE = re.compile(r"!\[([^\[\]\n]{0,300})\]\([^()\s]{0,2000}[^()\n]{0,300}\)")
-_LINK = re.compile(r"\[([^\[\]\n]{0,300})\](?:\([^()\s]{0,2000}[^()\n]{0,300}\)|\[[^\[\]\n]{0,200}\])")
+_TARGET = r"\((?:[^()\s]|\([^()\s]{0,200}\)){0,2000}(?:\s[^()\n]{0,300})?\)"
+_IMAGE = re.compile(rf"!\[([^\[\]\n]{{0,300}})\]{_TARGET}")
+_LINK = re.compile(rf"\[([^\[\]\n]{{0,300}})\](?:{_TARGET}|\[[^\[\]\n]{{0,200}}\])")
 _NUMBER_IN_BRACKETS = re.compile(r"\[(\s*\d[\d\s,;–-]*)\]")
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
@@ -120,6 +121,12 @@ def sanitize_markdown(text: str) -> str:
     return _join_blocks(blocks)
 
 
+def remove_links(line: str) -> str:
+    """Links and images are their words, and a number in brackets passes for no citation."""
+    line = _LINK.sub(r"\1", _IMAGE.sub(r"\1", line))
+    return _NUMBER_IN_BRACKETS.sub(lambda found: f"[ {found.group(1).strip()} ]", line)
+
+
 def _dead(line: str) -> str:
     """A line in which no viewer of Markdown finds a tag, a link or an attribute."""
     return _LIVE.sub(r"\\\g<0>", _TAG.sub("&lt;", line))
@@ -142,9 +149,7 @@ def _join_blocks(blocks: list[str]) -> str:
 
 
 def _inert(line: str) -> str:
-    line = _LINK.sub(r"\1", _IMAGE.sub(r"\1", line))
-    line = _NUMBER_IN_BRACKETS.sub(lambda found: f"[ {found.group(1).strip()} ]", line)
-    line = _dead(" ".join(line.split()))
+    line = _dead(" ".join(remove_links(line).split()))
     if line.count("`") % 2:
         line = line.replace("`", "'")
     return f"\\{line}" if _BLOCK_START.match(line) else line

@@ -7,7 +7,7 @@ Each output format escapes what it gets; this makes sure that nothing is left th
 import re
 from typing import Literal, NamedTuple
 
-from actors.text.normalize import remove_controls
+from actors.text.normalize import remove_controls, remove_links
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[^`]{0,200}$")
 _HEADING = re.compile(r"#{1,6}\s+(?=\S)")
@@ -15,12 +15,8 @@ _QUOTED = re.compile(r"(?:>\s?)+")
 _ITEM = re.compile(r"(?:[-*+•]|(?P<number>\d{1,3}[.)]))\s+(?=\S)")
 _RULE = re.compile(r"(?:[-*_=]\s?){3,}$|\|?\s*:?-{2,}:?\s*(?:\|\s*:?-+:?\s*)+\|?$")
 _CODE = re.compile(r"(?<!`)(`{1,5})(?!`)([^\n]{1,400}?)(?<!`)\1(?!`)")
-_TARGET = r"\((?:[^()\s]|\([^()\s]{0,200}\)){0,2000}(?:\s[^()\n]{0,300})?\)"
-_IMAGE = re.compile(rf"!\[([^\[\]\n]{{0,300}})\]{_TARGET}")
-_LINK = re.compile(rf"\[([^\[\]\n]{{0,300}})\](?:{_TARGET}|\[[^\[\]\n]{{0,200}}\])")
 _STRONG = re.compile(r"\*\*(?=[^\s*])([^*\n]{1,400})(?<=[^\s*])\*\*")
 _EMPHASIS = re.compile(r"(?<![\w*\\])\*(?=[^\s*])([^*\n]{1,400})(?<=[^\s*])\*(?![\w*])")
-_NUMBER = re.compile(r"\[(\s*\d[\d\s,;–-]{0,40})\]")
 
 
 class Span(NamedTuple):
@@ -45,14 +41,15 @@ class Piece(NamedTuple):
 
 def pieces(text: str) -> tuple[Piece, ...]:
     """What a text of a source consists of, in order."""
-    found = [piece for piece in _pieces(remove_controls(text)) if piece.text.strip()]
-    if len(found) == 1 and found[0].kind == "item":
-        return (Piece("prose", _with_number(found[0])),)  # one item by itself is no list
+    reader = _Reader()
+    for line in remove_controls(text).split("\n"):
+        reader.add(line)
+    reader.end()
+    found = [piece for piece in reader.found if piece.text.strip()]
+    if len(found) == 1 and found[0].kind == "item":  # one item by itself is no list
+        number = (Span(f"{found[0].mark} "),) if found[0].mark else ()
+        return (Piece("prose", (*number, *found[0].spans)),)
     return tuple(found)
-
-
-def _with_number(item: Piece) -> tuple[Span, ...]:
-    return (Span(f"{item.mark} "), *item.spans) if item.mark else item.spans
 
 
 def flat(text: str) -> str:
@@ -61,7 +58,7 @@ def flat(text: str) -> str:
 
 
 def spans(line: str) -> tuple[Span, ...]:
-    """Prose with its code marked; links and images are their words, and a number in brackets passes for no citation."""
+    """Prose with its code marked, without links and emphasis."""
     found: list[Span] = []
     end = 0
     for code in _CODE.finditer(line):
@@ -72,9 +69,7 @@ def spans(line: str) -> tuple[Span, ...]:
 
 
 def _words(text: str) -> str:
-    text = _LINK.sub(r"\1", _IMAGE.sub(r"\1", text))
-    text = _EMPHASIS.sub(r"\1", _STRONG.sub(r"\1", text))
-    return _NUMBER.sub(lambda found: f"[ {found[1].strip()} ]", text)
+    return remove_links(_EMPHASIS.sub(r"\1", _STRONG.sub(r"\1", text)))
 
 
 class _Reader:
@@ -131,14 +126,6 @@ class _Reader:
         self._prose.append(line[heading.end() :] if heading else line.strip("| ") if row else line)
         if heading:
             self.end()
-
-
-def _pieces(text: str) -> list[Piece]:
-    reader = _Reader()
-    for line in text.split("\n"):
-        reader.add(line)
-    reader.end()
-    return reader.found
 
 
 def _block(lines: list[str], *, indented: bool) -> Piece:

@@ -2,13 +2,14 @@
 
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from actors.evidence.dedup import hash_of, sketch_of
 from actors.evidence.entities import entities
 from actors.evidence.sources import PAGE_CHARACTERS
 from actors.evidence.summarize import essential, key_points, summary
 from actors.text.truncate import cut_at_paragraph
+from actors.text.urls import split
 from runtime.crawl.extract.blocked_pages import find_bot_challenge, find_paywall, find_shortage
 from runtime.crawl.extract.cleaning import clean, without_programs
 from runtime.crawl.extract.decoding import NoText, decode
@@ -114,9 +115,8 @@ def _describe(title: str, text: str, question: str, *, shown: int, **known: Any)
 
 def _title_of(url: str) -> str:
     """A title for what has none: the last part of its path, else its host."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
+    parts = split(url)
+    if parts is None:
         return "Untitled"
     last = unquote(parts.path.rstrip("/").rpartition("/")[2])
     name = re.sub(r"\.\w{2,5}$", "", last).replace("-", " ").replace("_", " ").strip()
