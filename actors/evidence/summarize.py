@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from actors.evidence.sources import PAGE_CHARACTERS
 from actors.text.markdown_blocks import Segment, prose, segments, whole_sentences
@@ -89,13 +90,6 @@ def _rarity(count: int, having: int) -> float:
 
 def _prose_sentences(text: str) -> Iterator[str]:
     """The whole sentences of a text's prose, without marks."""
-    count = 0
-    for part in segments(text):
-        if part.heading or part.code:
-            continue
-        for said in whole_sentences(prose(part.text)):
-            count += 1
-            if count > _POINTS_FROM:
-                return
-            if 30 <= len(said) <= POINT_CHARACTERS:
-                yield said
+    paragraphs = (part for part in segments(text) if not part.heading and not part.code)
+    said = (sentence for part in paragraphs for sentence in whole_sentences(prose(part.text)))
+    return (sentence for sentence in islice(said, _POINTS_FROM) if 30 <= len(sentence) <= POINT_CHARACTERS)

@@ -212,19 +212,16 @@ def _clauses(part: str) -> list[str]:
     pieces = [piece.strip(" ,") for piece in _AND.split(part)]
     if len(pieces) < 2 or any(len(terms(piece)) < 1 and not _PRONOUN.search(piece) for piece in pieces):
         return [part]
-    about = _subject(pieces[0])
+    about, named = _subject(pieces[0]), " ".join(_NAMES.findall(pieces[0][1:]))
     found = [pieces[0]]
     for piece in pieces[1:]:
         if _PRONOUN.search(piece):
-            about_names = " ".join(_NAMES.findall(pieces[0][1:]))
-            if not (about or about_names):
+            if not (about or named):
                 return [part]
-            piece = _replace_pronoun(piece, _PRONOUN, about or about_names)
+            piece = _replace_pronoun(piece, _PRONOUN, about or named)
         elif len(terms(piece)) <= VAGUE and not _NAMES.search(piece[1:]):
-            about_names = " ".join(_NAMES.findall(pieces[0][1:]))
-            if len(terms(piece)) < VAGUE:
-                about_names = about_names or keywords(pieces[0], NAMED_WORDS)
-            piece = f"{piece.rstrip('?？ ')} ({about_names})" if about_names else piece
+            of = named or (keywords(pieces[0], NAMED_WORDS) if len(terms(piece)) < VAGUE else "")
+            piece = f"{piece.rstrip('?？ ')} ({of})" if of else piece
         found.append(piece)
     ending = "?" if _ASKS.search(part) else ""
     return [_strip_opening(each.rstrip("?？ ") + ending) for each in found]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from actors.text.comparison_forms import criteria_after, forms_in
-from actors.text.keywords import alike, terms
+from actors.text.keywords import terms
 
 SIDES = 6
 CRITERIA = 6
@@ -29,7 +29,6 @@ _OPENS = re.compile(r"^(?:(?:and|or|&|그리고|및)\s+|(?:以及|和|与|及)\s
 _PARTICLE = re.compile(r"(?<=[^\s])(?:을|를|은|는|의)$")
 _ASKS = re.compile(r"^(?:what|how|when|where|which|who|whether|if|why|two|these|those|this|that|them|it)\b", _FLAGS)
 _ARTICLE = re.compile(r"\s*(?:the|an?)\s", re.IGNORECASE)
-_TWO = re.compile(r"^(?:两个|这两|두\s)")
 _LOW = re.compile(r"^[a-z\u0080-\uffff]|^[A-Z]{2,}\b")
 
 
@@ -87,20 +86,14 @@ def _sides(text: str) -> tuple[str, ...]:
         return ()
     own = any(_ARTICLE.match(each) for each in items[1:])  # `the VPN and the web desktop` are two things by themselves
     headed = tuple(found[:SIDES]) if own else _add_head(found[:SIDES])
-    if len({each.casefold() for each in headed}) < len(headed):
-        return ()
-    words = [terms(each) for each in headed]
-    same = any(alike(one, other) == 1.0 and one == other for n, one in enumerate(words) for other in words[:n] if one)
-    return () if same else headed
+    return headed if len({terms(each) or each.casefold() for each in headed}) == len(headed) else ()
 
 
 def _is_name(text: str) -> bool:
     """Whether this can be looked for: it says something, and is no clause."""
     if not text or len(text) > SIDE_CHARACTERS or len(text.split()) > SIDE_WORDS:
         return False
-    if _ASKS.match(text) or _TWO.match(text):
-        return False
-    return bool(terms(text)) or bool(re.fullmatch(r"[A-Z][\w+#.]{0,3}", text))
+    return not _ASKS.match(text) and bool(terms(text) or re.fullmatch(r"[A-Z][\w+#.]{0,3}", text))
 
 
 def _add_head(sides: list[str]) -> tuple[str, ...]:

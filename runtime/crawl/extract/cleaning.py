@@ -109,7 +109,7 @@ def _noise(block: Segment, number: int, count: int, title: str) -> bool:
         return not text.strip()
     said = prose(text.lstrip("# "))
     if block.heading:
-        return not said or (number < _OPENING and _same(said, title))
+        return not said or (number < _OPENING and bool(title) and normalize(said)[0] == normalize(title)[0])
     lines = [prose(line) for line in text.split("\n")]
     if not said or _residue(text) or all(_NOISE_LINE.fullmatch(line.strip(" .:|•·")) for line in lines):
         return True
@@ -139,7 +139,3 @@ def _is_prose(block: Segment) -> bool:
         or text.startswith("|")
         or (len(text) > _PROSE_CHARACTERS and max(map(len, text.split("\n"))) > _LABEL_CHARACTERS)
     )
-
-
-def _same(one: str, other: str) -> bool:
-    return bool(other) and normalize(one)[0] == normalize(other)[0]
