@@ -7,9 +7,13 @@ from collections.abc import Sequence
 import msgspec
 
 from actors.text.markdown_blocks import Segment, prose, segments
-from actors.text.normalize import normalize, remove_controls
+from actors.text.normalize import normalize
 from runtime.crawl.extract.patterns import CALLS, NOISE_LINES, TAILS, TEASERS, any_of
 
+_CONTROL = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\ufffe\uffff\U000e0000-\U000e007f]"
+)
 _TAG = re.compile(
     r"</?(?:u|s|b|i|em|strong|sup|sub|del|ins|br|hr|small|mark|span|font|center|img)(?:\s[^<>]{0,2000})?/?>"
     r"|<!--[^<>]{0,2000}-->",
@@ -57,7 +61,7 @@ def clean(text: str, title: str = "", *, marked_up: bool = True) -> str:
     :param title: of the page, which need not be said again.
     :param marked_up: it is Markdown; else a plain text, of which every sign stands for itself.
     """
-    text = unicodedata.normalize("NFC", remove_controls(text))
+    text = _CONTROL.sub("", unicodedata.normalize("NFC", text.replace("\r\n", "\n").replace("\r", "\n")))
     if not marked_up:
         return re.sub(r"\n{3,}", "\n\n", re.sub(r"[ \t]+\n", "\n", text)).strip()
     parts = list(segments(text, len(text) + 1))
@@ -109,7 +113,7 @@ def _noise(block: Segment, number: int, count: int, title: str) -> bool:
         return not text.strip()
     said = prose(text.lstrip("# "))
     if block.heading:
-        return not said or (number < _OPENING and bool(title) and normalize(said)[0] == normalize(title)[0])
+        return not said or (number < _OPENING and _same(said, title))
     lines = [prose(line) for line in text.split("\n")]
     if not said or _residue(text) or all(_NOISE_LINE.fullmatch(line.strip(" .:|•·")) for line in lines):
         return True
@@ -139,3 +143,7 @@ def _is_prose(block: Segment) -> bool:
         or text.startswith("|")
         or (len(text) > _PROSE_CHARACTERS and max(map(len, text.split("\n"))) > _LABEL_CHARACTERS)
     )
+
+
+def _same(one: str, other: str) -> bool:
+    return bool(other) and normalize(one)[0] == normalize(other)[0]
