@@ -50,9 +50,8 @@ class Analyzer(Actor[AnalyzeSources]):
         if not deeper and not ctx.stopping:
             analysis, argued = await self._survey(message, argued, analysis, (*found, *extra), ctx)
         passages = tuple(p for findings in (*found, *extra) for p in findings.passages)
-        if deeper:
-            return report_round(message, argued, analysis, passages, DirectionsFound)
-        return report_round(message, argued, analysis, passages, AnalysisCompleted)
+        end = DirectionsFound if deeper else AnalysisCompleted
+        return report_round(message, argued, analysis, passages, end)
 
     async def _read(
         self, message: AnalyzeSources, plan: Plan, ctx: Context
@@ -102,21 +101,16 @@ class Analyzer(Actor[AnalyzeSources]):
     ) -> Completion | PortFailed:
         if not findings.passages:
             return Completion(Answer())  # there is nothing to answer from, so nobody is asked
-        task = self._task(question, findings, message, plan, ctx)
-        try:
-            return await self._model.fill(Answer, task, within=ctx.remaining_seconds() * ANSWERING_SHARE)
-        except PortFailed as error:
-            return error
-
-    def _task(
-        self, question: str, findings: SearchHits, message: AnalyzeSources, plan: Plan, ctx: Context
-    ) -> ModelRequest:
         asked = AnswerRequest(
             question=question, task=message.text, sides=plan.sides,
             explored=tuple(dict.fromkeys((*(each.question for each in message.sections), *plan.questions))),
             learnings=tuple(" ".join(each.text.split()) for each in message.learnings),
         )  # fmt: skip
-        return ModelRequest(agent=ctx.address, instructions=self._instructions, material=asked, findings=findings)
+        task = ModelRequest(agent=ctx.address, instructions=self._instructions, material=asked, findings=findings)
+        try:
+            return await self._model.fill(Answer, task, within=ctx.remaining_seconds() * ANSWERING_SHARE)
+        except PortFailed as error:
+            return error
 
     async def _survey(
         self,

@@ -20,15 +20,13 @@ QUESTION_CHARACTERS = 2000
 NOT_FOUND = "Not found in the sources."
 ABSENT = "—"
 
-Written = tuple[Report, tuple[Citation, ...]]
-
 
 def render_report(
     case: CloseResearch,
     overview: Sequence[Statement] = (),
     remarks: Sequence[str] = (),
     register: CitationIndex | None = None,
-) -> Written:
+) -> tuple[Report, tuple[Citation, ...]]:
     """
     The report, and what is behind its numbers, sentence by sentence.
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import msgspec
 
 from actors.evidence.claims import Claim
-from actors.evidence.heading_types import QUADRANTS, alternatives, is_entry, quadrant
+from actors.evidence.heading_types import QUADRANTS, alternatives, quadrant
 from actors.evidence.passages import SearchHits, Span
 from actors.extractive.query_profile import asked_by
 from actors.extractive.quote_candidates import Quote, candidates
@@ -13,38 +13,29 @@ from actors.extractive.quote_selection import chosen_of, readable
 from actors.extractive.standalone import standalone_parts
 from actors.ports import Completion, ModelRequest
 from actors.research.follow_ups import found_in
-from actors.research.models import Plan, ResearchOptions
 from actors.research.output_schemas import (
     Answer,
     AnswerRequest,
     Landscape,
     LandscapeRequest,
     Overview,
-    OverviewRequest,
     PlanDraft,
-    PlanRequest,
     Rival,
 )  # fmt: skip
 from actors.research.planning import draft_plan
-from actors.text.keywords import share, terms
+from actors.text.keywords import terms
 
 QUOTES = 4
 COVERED = 0.5
 """Quotes that leave no more of the question unsaid are taken for its answer. Nobody has judged them: that is said by
 `Completion.judged`."""
-OVERVIEW_QUOTES, OVERVIEW_CHARACTERS = 4, 480
 RATED = 3
 """Quotes of one part of a landscape."""
 
 
 def plan(task: ModelRequest) -> PlanDraft:
     """The questions in a task, and what to search for."""
-    asked: PlanRequest = task.material
-    brief = ResearchOptions(breadth=asked.breadth, direction=asked.direction)
-    before = None
-    if asked.questions_so_far:
-        before = Plan(asked.questions_so_far, asked.searched_in_vain, (), asked.sides, asked.criteria)
-    return draft_plan(asked.question, brief, asked.open, before, asked.shortfall, asked.learnings)
+    return draft_plan(task.material)
 
 
 def answer(task: ModelRequest) -> Answer:
@@ -64,24 +55,9 @@ def answer(task: ModelRequest) -> Answer:
     return Answer(claims, open_ends, bool(claims) and covered >= COVERED)
 
 
-def overview(task: ModelRequest) -> Overview:
-    """The few quotes that say most on the whole question."""
-    request: OverviewRequest = task.material
-    findings, whole = task.findings or SearchHits(), request.question
-    wanted = terms(whole)
-    quotes = [
-        Quote(_weight(place.of(p), p.heading, wanted), n, p, place)
-        for n, p in enumerate(findings.passages, 1)
-        for place in p.quotes
-        if not is_entry(p.heading) and "\n\n" not in place.of(p)  # running text shows neither headings nor code
-    ]
-    chosen: list[Quote] = []
-    room = OVERVIEW_CHARACTERS
-    for each in chosen_of(quotes, (), len(quotes)):
-        if len(each.text) < room and len(chosen) < OVERVIEW_QUOTES:
-            chosen.append(each)
-            room -= len(each.text) + 1
-    return Overview(tuple(each.claim() for each in readable(chosen)))
+def overview(_: ModelRequest) -> Overview:
+    """None: a report shows quotes where their question is answered."""
+    return Overview()
 
 
 def landscape(task: ModelRequest) -> Landscape:
@@ -105,10 +81,6 @@ def landscape(task: ModelRequest) -> Landscape:
     named = tuple(Rival(n, tuple(q.claim() for q in chosen_of(quotes, (), 1))) for n, quotes in rivals.items())
     empty: tuple[Claim, ...] = ()
     return Landscape(named[:RATED], said.get("features", empty), *(said.get(part, empty) for part in QUADRANTS))
-
-
-def _weight(text: str, heading: str, wanted: frozenset[str]) -> float:
-    return share(wanted, terms(text)) + share(wanted, terms(heading)) / 2
 
 
 def _fill(answer: Callable[[ModelRequest], msgspec.Struct]) -> Callable[[ModelRequest], Completion]:

@@ -40,29 +40,21 @@ class Planner(Actor[MakePlan]):
 
     async def _draft(self, message: MakePlan, ctx: Context) -> tuple[PlanDraft, str, str]:
         """A model's plan; by rules when it has none, why, and which budget was used up."""
-        try:
-            filled = await self._model.fill(PlanDraft, self._task(message, ctx), within=ctx.remaining_seconds() * SHARE)
-        except PortFailed as error:
-            known = learnt(message)
-            rules = draft_plan(message.text, message.brief, message.directions, message.plan, message.shortfall, known)
-            return rules, str(error), str(error) if isinstance(error, BudgetSpent) else ""
-        draft: PlanDraft = filled.value
-        return draft, filled.degraded, filled.partial
-
-    def _task(self, message: MakePlan, ctx: Context) -> ModelRequest:
         brief, before = message.brief, message.plan or Plan((), (), ())
+        learnings = tuple(" ".join(each.text.split()) for each in message.learnings[:LEARNINGS])
         asked = PlanRequest(
             question=message.text, breadth=brief.breadth, round=brief.round, direction=brief.direction,
-            open=message.directions, learnings=learnt(message), shortfall=message.shortfall,
+            open=message.directions, learnings=learnings, shortfall=message.shortfall,
             questions_so_far=before.questions, searched_in_vain=before.queries, sides=before.sides,
             criteria=before.criteria,
         )  # fmt: skip
-        return ModelRequest(agent=ctx.address, instructions=self._instructions, material=asked)
-
-
-def learnt(message: MakePlan) -> tuple[str, ...]:
-    """What is known by now, a line each."""
-    return tuple(" ".join(each.text.split()) for each in message.learnings[:LEARNINGS])
+        task = ModelRequest(agent=ctx.address, instructions=self._instructions, material=asked)
+        try:
+            filled = await self._model.fill(PlanDraft, task, within=ctx.remaining_seconds() * SHARE)
+        except PortFailed as error:
+            return draft_plan(asked), str(error), str(error) if isinstance(error, BudgetSpent) else ""
+        draft: PlanDraft = filled.value
+        return draft, filled.degraded, filled.partial
 
 
 def sound(draft: PlanDraft, message: MakePlan) -> PlanDraft:
@@ -82,5 +74,7 @@ def otherwise(draft: PlanDraft, message: MakePlan) -> PlanDraft:
     if before is None:
         return draft
     tried = {each.casefold() for each in before.queries}
-    queries = tuple(each for each in draft.queries if each.casefold() not in tried) or broader(before)
+    queries = tuple(each for each in draft.queries if each.casefold() not in tried) or broader(
+        before.questions, before.queries, before.sides
+    )
     return PlanDraft(before.questions, queries or before.queries, before.sides, before.criteria)

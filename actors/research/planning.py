@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from actors.extractive.decompose import BESIDES, QUESTIONS, decompose, deduplicate, keywords
 from actors.research.leads import build_queries, open_topics
 from actors.research.models import Plan, ResearchOptions
-from actors.research.output_schemas import PlanDraft
+from actors.research.output_schemas import PlanDraft, PlanRequest
 from actors.text.comparison_targets import CELLS, CRITERIA, SIDES
 from actors.text.keywords import in_order, share, terms
 
@@ -17,27 +17,22 @@ CONTEXT_WORDS = 5
 BROADER_WORDS = 3
 
 
-def draft_plan(
-    text: str,
-    brief: ResearchOptions,
-    directions: tuple[str, ...],
-    before: Plan | None,
-    shortfall: str,
-    learnings: Sequence[str] = (),
-) -> PlanDraft:
+def draft_plan(task: PlanRequest) -> PlanDraft:
     """
     The plan of a round: in the first the questions of the task, in a deeper one what stayed open.
 
-    :param before: the plan that fell short, whose questions stay and whose queries are put otherwise.
-    :param learnings: what is known by now: a deeper round asks with its words, and not for what it says (DR-4).
+    Of a plan that fell short the questions stay, and the queries are put otherwise. A deeper round asks with the words
+    of what is known by now, and not for what it says (DR-4).
     """
-    if before is not None and shortfall:
-        return PlanDraft(before.questions, broader(before), before.sides, before.criteria)
-    if brief.direction:
-        others = open_topics([each for each in directions if each != brief.direction], learnings)
-        questions = deduplicate((brief.direction, *others))[: brief.breadth]
+    text, direction = task.question, task.direction
+    if task.questions_so_far and task.shortfall:
+        queries = broader(task.questions_so_far, task.searched_in_vain, task.sides)
+        return PlanDraft(task.questions_so_far, queries, task.sides, task.criteria)
+    if direction:
+        others = open_topics([each for each in task.open if each != direction], task.learnings)
+        questions = deduplicate((direction, *others))[: task.breadth]
         anew = tuple(_anew(each, text) for each in questions)
-        return PlanDraft(questions, (*anew, *build_queries(questions, text, learnings)), *decompose(text)[1:])
+        return PlanDraft(questions, (*anew, *build_queries(questions, text, task.learnings)), *decompose(text)[1:])
     asked = decompose(text)
     queries = [*asked.questions]
     queries += (keywords(text), *asked.sides) if asked.criteria else ()
@@ -60,14 +55,14 @@ def in_context(direction: str, task: str) -> str:
     return f"{direction} {keywords(task, CONTEXT_WORDS)}".strip()
 
 
-def broader(before: Plan) -> tuple[str, ...]:
+def broader(questions: Sequence[str], tried: Sequence[str], sides: Sequence[str]) -> tuple[str, ...]:
     """Other words for a search that found nothing: without filler, then only a few words of weight, then each side."""
     found: list[str] = []
-    for question in before.questions:
+    for question in questions:
         words = keywords(question).split()
         found += [" ".join(words), " ".join(words[:BROADER_WORDS]), " ".join(words[-BROADER_WORDS:])]
-    tried = {_fold(each) for each in before.queries}
-    return tuple(dict.fromkeys(each for each in (*found, *before.sides) if each and _fold(each) not in tried))
+    known = {_fold(each) for each in tried}
+    return tuple(dict.fromkeys(each for each in (*found, *sides) if each and _fold(each) not in known))
 
 
 def limit_plan(draft: PlanDraft, text: str, brief: ResearchOptions, sources: tuple[str, ...]) -> Plan:

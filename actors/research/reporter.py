@@ -121,9 +121,7 @@ async def _check(message: CloseResearch) -> CitationIndex:
 
 def overview_claims(filled: Completion, message: CloseResearch) -> tuple[Statement, ...]:
     """
-    The claims of an overview that stand in passages of the case.
-
-    None when they only quote although the analysis has an overview: they would say no more than it does.
+    The claims of an overview that passages of the case support; quotes say no more than the sections do.
     """
     draft: Overview = filled.value
     known, shown = {each.id for each in message.passages}, Shown(filled.passages, message.text)
@@ -133,9 +131,7 @@ def overview_claims(filled: Completion, message: CloseResearch) -> tuple[Stateme
             passage = filled.passages[claim.passage - 1]
             if passage.id in known:
                 found.append(Statement(plainly(claim), claim.quote, passage.id, passage.source, message.rounds))
-    if message.analysis and message.analysis.overview and all(map(verbatim, found)):
-        return ()
-    return tuple(found)
+    return tuple(each for each in found if not verbatim(each))
 
 
 def summary(report: Report) -> str:

@@ -100,15 +100,15 @@ class Searcher(Actor[RunSearches]):
     async def _ask(self, task: SearchTask, limit: int, within: float) -> None:
         try:
             task.found = await self._search.search(task.source, task.query, limit=limit, within=within)
-            task.status = "answered"
         except PortFailed as error:
-            task.found = (FailedSource(task.source, "source_failed", str(error)),)
-            task.status = "failed"
+            why = str(error)
         except Exception as error:  # whatever a source does, the others go on
             why = f"{task.source} broke down ({type(error).__name__}); the log tells more."
             log.exception("search.broke_down", source=task.source)
-            task.found = (FailedSource(task.source, "source_failed", why),)
-            task.status = "failed"
+        else:
+            task.status = "answered"
+            return
+        task.status, task.found = "failed", (FailedSource(task.source, "source_failed", why),)
 
 
 def most_results(message: RunSearches) -> int:

@@ -1,7 +1,7 @@
 """What a round adds to what is known: from the answers of a model, whoever it is, to a verified event. Pure."""
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import msgspec
 import structlog
@@ -36,8 +36,6 @@ STOPPED = "The research ended before this was looked into."
 CUT_SHORT = "The research ended before all that was read had been thought about."
 
 log = structlog.get_logger()
-
-Ended = TypeVar("Ended", AnalysisCompleted, DirectionsFound)
 
 
 class RoundFindings(NamedTuple):
@@ -181,8 +179,12 @@ def conclude(message: AnalyzeSources, plan: Plan, argued: RoundFindings, found: 
 
 
 def report_round(
-    message: AnalyzeSources, argued: RoundFindings, analysis: Analysis, found: Sequence[Passage], end: type[Ended]
-) -> Ended:
+    message: AnalyzeSources,
+    argued: RoundFindings,
+    analysis: Analysis,
+    found: Sequence[Passage],
+    end: type[AnalysisCompleted | DirectionsFound],
+) -> AnalysisCompleted | DirectionsFound:
     """The event: all that is known by now, with the passages that it rests on."""
     every: tuple[Section, ...] = (*message.sections, *argued.sections)
     resting = (*all_statements(every), *message.learnings, *statements((), (), analysis))

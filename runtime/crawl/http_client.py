@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from aiohttp.abc import AbstractResolver
 
 ERROR_CHARACTERS = 300
+RATIO, PACKED = 60, 1_000_000
+"""How many times its packed size a body of more than so many bytes may have."""
+PAUSE_SECONDS = 0.5
+"""Before the second try."""
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 BINARY = FetchError("binary", "This is not text, whatever the server says.")
 Hop = Callable[[str], Awaitable[str]]
@@ -47,19 +51,6 @@ class FetchResult(msgspec.Struct, frozen=True):
     """Seconds that the server asked for."""
 
 
-class Bounds(NamedTuple):
-    """What one try may take besides its time, of which only the caller decides."""
-
-    ratio: int = 60
-    """How many times its packed size a body of more than `packed` may have."""
-    packed: int = 1_000_000
-    pause: float = 0.5
-    """Seconds before the second try."""
-
-
-BOUNDS = Bounds()
-
-
 class _Answer(NamedTuple):
     """Of one request: something to use, trouble, or where to go on."""
 
@@ -72,11 +63,14 @@ class Client:
     """One a process. Opens no connection before it is needed."""
 
     def __init__(
-        self, settings: FetchSettings, bounds: Bounds = BOUNDS, resolver: "AbstractResolver | None" = None
+        self, settings: FetchSettings, pause: float = PAUSE_SECONDS, resolver: "AbstractResolver | None" = None
     ) -> None:
-        """:param resolver: turns names into addresses; the system's own unless given. None is trusted."""
+        """
+        :param pause: seconds before the second try.
+        :param resolver: turns names into addresses; the system's own unless given. None is trusted.
+        """
         self.settings = settings
-        self._bounds = bounds
+        self._pause = pause
         self._resolver = resolver
         self._allow = networks(settings.allow)
         self._turns = HostLimiter(settings.concurrency, settings.per_host)
@@ -96,7 +90,7 @@ class Client:
         try:
             async with asyncio.timeout_at(end):
                 answer = await self._follow(url, kind, hop)
-                pause = max(answer.got.retry_after, self._bounds.pause)
+                pause = max(answer.got.retry_after, self._pause)
                 if answer.again and loop.time() + pause < end:
                     await asyncio.sleep(pause)
                     answer = await self._follow(url, kind, hop)
@@ -169,7 +163,7 @@ class Client:
 
     async def _body(self, response: "ClientResponse", most: int) -> bytes | FetchError:
         """As much of a body as is read, unpacked: a little more than `most` when there is more."""
-        body, bounds, unseen = bytearray(), self._bounds, True
+        body, unseen = bytearray(), True
         async for chunk in response.content.iter_any():
             body += chunk
             if unseen and len(body) >= HEAD:
@@ -177,7 +171,7 @@ class Client:
                 if is_binary(bytes(body[:HEAD])):
                     return BINARY
             packed = response.content.total_compressed_bytes or len(body)
-            if len(body) > bounds.packed and len(body) > packed * bounds.ratio:
+            if len(body) > max(PACKED, packed * RATIO):
                 return FetchError("too_large", "The page unpacks to many times its size.")
             if len(body) > most:
                 break

@@ -13,11 +13,11 @@ from runtime.processes.pool import Workers, WorkFailed, WorkTimedOut
 from runtime.resilience.budget import ResearchBudget
 from runtime.search.feed_parser import Entry
 from runtime.search.results import quote_error, validate
-from runtime.search.source import Search, Source, SourcePorts
+from runtime.search.source import Search, Source
 from runtime.search.source_client import Kind, SourceClient, SourceFailed
 from runtime.settings import FeedsSettings, Settings
 from runtime.storage.effects import Effects
-from runtime.user_text import redact
+from runtime.user_text import pluralize, redact
 
 if TYPE_CHECKING:
     from runtime.crawl.http_client import Client
@@ -138,22 +138,14 @@ def best(entries: Sequence[Entry], query: str, limit: int) -> list[SearchResult]
     return [each for each in results if each is not None][:limit]
 
 
-def _open(ports: SourcePorts) -> Feeds:
-    return Feeds(ports.settings.feeds, ports.client, ports.workers, asyncio.get_running_loop())
-
-
-def _describe(settings: Settings) -> str:
-    count = len(settings.feeds.urls)
-    return f"{count} feed{'' if count == 1 else 's'}"
-
-
 def _find_fault(settings: Settings) -> tuple[str, str] | None:
     wrong = next((url for url in settings.feeds.urls if not web_address(url)), None)
     return None if wrong is None else (f"{redact(wrong)} is no web address", "Mend [feeds] urls.")
 
 
 SOURCE = Source(
-    "RSS", 0.7, _open, answers_kept=False, found=_describe, fault=_find_fault,
+    "RSS", 0.7, lambda its: Feeds(its.settings.feeds, its.client, its.workers, asyncio.get_running_loop()),
+    answers_kept=False, found=lambda settings: pluralize(len(settings.feeds.urls), "feed"), fault=_find_fault,
     configured=lambda settings: bool(settings.feeds.urls), remedy="name feeds in [feeds] urls",
     module="fastfeedparser", install="pip install -e '.[research]'",
 )  # fmt: skip

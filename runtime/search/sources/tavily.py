@@ -14,9 +14,9 @@ from bus import Clock
 from runtime.resilience.budget import ResearchBudget
 from runtime.resilience.retry_after import retry_after
 from runtime.search.results import quote_error, validate
-from runtime.search.source import Search, Source, SourcePorts
+from runtime.search.source import Search, Source
 from runtime.search.source_client import Kind, SourceClient, SourceFailed
-from runtime.settings import Settings, TavilySettings
+from runtime.settings import TavilySettings
 from runtime.storage.effects import Effects
 
 if TYPE_CHECKING:
@@ -272,17 +272,10 @@ def _charge_of(answer: Json, most: int) -> int:
     return min(said, most) if isinstance(said, int) and not isinstance(said, bool) and said >= 0 else most
 
 
-def _open(ports: SourcePorts) -> Tavily:
-    return Tavily(ports.settings.tavily, asyncio.get_running_loop())
-
-
-def _describe(settings: Settings) -> str:
-    return f"{NAME}, key {'set' if settings.tavily.api_key else 'not set, so for a few queries only'}"
-
-
 SOURCE = Source(
-    NAME, 0.8, _open, extracts=True, found=_describe, remedy="set TAVILY_API_KEY", module="tavily",
-    install="pip install tavily-python",
+    NAME, 0.8, lambda ports: Tavily(ports.settings.tavily, asyncio.get_running_loop()), extracts=True,
+    found=lambda its: f"{NAME}, key {'set' if its.tavily.api_key else 'not set, so for a few queries only'}",
+    remedy="set TAVILY_API_KEY", module="tavily", install="pip install tavily-python",
     # Its SDK would send queries without a key, and say nothing: it is never opened without being configured.
     configured=lambda settings: bool(settings.tavily.api_key or settings.tavily.keyless),
 )  # fmt: skip

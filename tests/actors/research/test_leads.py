@@ -3,12 +3,18 @@
 import pytest
 
 from actors.research.leads import QUERIES, build_queries, open_topics
-from actors.research.models import ResearchOptions
+from actors.research.output_schemas import PlanDraft, PlanRequest
 from actors.research.planning import draft_plan
 
 TASK = "How does a tide mill store water?"
 SILT = "Silt in the pond of a tide mill is flushed by Harbor sluices."
 FLAPS = "The tide mill at Marwick closes its gates with oak flaps."
+
+
+def plan_deeper(direction: str, directions: tuple[str, ...], *known: str) -> PlanDraft:
+    return draft_plan(
+        PlanRequest(question=TASK, breadth=3, round=2, direction=direction, open=directions, learnings=known)
+    )
 
 
 @pytest.mark.req("DR-4")
@@ -42,8 +48,7 @@ def test_dr_4_the_learning_that_is_nearest_leads_and_of_several_the_latest() -> 
 
 @pytest.mark.req("DR-4")
 def test_dr_4_one_direction_with_other_learnings_is_another_plan() -> None:
-    brief = ResearchOptions(breadth=3, round=2, direction="Tide mill silt")
-    plans = [draft_plan(TASK, brief, ("Tide mill silt",), None, "", known).queries for known in ((), (SILT,), (FLAPS,))]
+    plans = [plan_deeper("Tide mill silt", ("Tide mill silt",), *known).queries for known in ((), (SILT,), (FLAPS,))]
 
     assert len(set(plans)) == 3
     assert {each[0] for each in plans} == {"Tide mill silt"}, "the direction itself is asked first"
@@ -54,10 +59,8 @@ def test_dr_4_what_a_learning_says_already_is_not_looked_for_again() -> None:
     others = ("Oak flaps of gates", "What are oak flaps?", "Eels of the pond")
 
     assert open_topics(others, (FLAPS,)) == others[1:]
-    brief = ResearchOptions(breadth=3, round=2, direction="Tide mill silt")
-    assert draft_plan(TASK, brief, others, None, "", (FLAPS,)).questions == ("Tide mill silt", *others[1:])
-    first = ResearchOptions(breadth=3, round=2, direction=others[0])
-    assert draft_plan(TASK, first, others, None, "", (FLAPS,)).questions[0] == others[0], "this round is for it"
+    assert plan_deeper("Tide mill silt", others, FLAPS).questions == ("Tide mill silt", *others[1:])
+    assert plan_deeper(others[0], others, FLAPS).questions[0] == others[0], "this round is for it"
 
 
 def test_a_word_alone_is_never_known() -> None:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.research.models import Plan, ResearchOptions
-from actors.research.output_schemas import PlanDraft
+from actors.research.models import ResearchOptions
+from actors.research.output_schemas import PlanDraft, PlanRequest
 from actors.research.planning import QUERY_CHARACTERS, broader, draft_plan, in_context, limit_plan
 
 TASK = "How does a tide mill store water?"
@@ -13,15 +13,15 @@ TASK = "How does a tide mill store water?"
 
 @pytest.mark.req("PR-3")
 def test_the_first_round_plans_the_questions_of_the_task() -> None:
-    draft = draft_plan("What is a weir and how do sluices leak?", ResearchOptions(), (), None, "")
+    draft = draft_plan(PlanRequest(question="What is a weir and how do sluices leak?", breadth=5))
     assert draft.questions == ("What is a weir?", "How do sluices leak?")
     assert set(draft.questions) <= set(draft.queries)
 
 
 @pytest.mark.req("DR-5")
 def test_a_deeper_round_explores_its_direction_first_then_the_other_open_ones_up_to_the_breadth() -> None:
-    brief = ResearchOptions(breadth=2, round=2, direction="Tide mills: silt")
-    draft = draft_plan(TASK, brief, ("Tide mills: silt", "Tide mills: gates", "Tide mills: eels"), None, "")
+    silt, *others = ("Tide mills: silt", "Tide mills: gates", "Tide mills: eels")
+    draft = draft_plan(PlanRequest(question=TASK, breadth=2, round=2, direction=silt, open=(silt, *others)))
     assert draft.questions == ("Tide mills: silt", "Tide mills: gates")
 
 
@@ -32,12 +32,14 @@ def test_a_direction_that_says_nothing_of_the_task_is_searched_with_its_words() 
 
 @pytest.mark.req("PR-9")
 def test_after_a_shortfall_the_questions_stay_and_the_queries_are_others() -> None:
-    before = Plan((TASK,), (TASK,), ("web",))
-    draft = draft_plan(TASK, ResearchOptions(), (), before, "Nothing was found.")
+    before = PlanRequest(
+        question=TASK, breadth=5, questions_so_far=(TASK,), searched_in_vain=(TASK,), shortfall="Nothing was found."
+    )
+    draft = draft_plan(before)
     assert draft.questions == (TASK,)
     assert draft.queries
     assert TASK not in draft.queries
-    assert broader(Plan((TASK,), draft.queries, ())) == ()
+    assert broader((TASK,), draft.queries, ()) == ()
 
 
 @pytest.mark.req("PR-3")

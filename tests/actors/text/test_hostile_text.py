@@ -19,7 +19,7 @@ from actors.reporting import document, links, markdown, mermaid
 from actors.reporting.charts import _find_years
 from actors.reporting.report import ReportSentence
 from actors.research import follow_ups, landscape, learnings, methodology, planning, searcher
-from actors.research.models import ResearchOptions
+from actors.research.output_schemas import PlanRequest
 from actors.text import source_text, urls
 from actors.text.markdown_blocks import segments
 from actors.text.normalize import normalize, sanitize_markdown
@@ -100,9 +100,9 @@ RESEARCH: dict[str, Callable[[str], object]] = {
     "entities": entities,
     "decompose": decompose.decompose,
     "subject": lambda text: (decompose.keywords(text), decompose.subject(text), decompose.names(text)),
-    "plan": lambda text: planning.draft_plan(text, ResearchOptions(), (text,), None, text),
+    "plan": lambda text: planning.draft_plan(PlanRequest(question=text, breadth=5, open=(text,), shortfall=text)),
     "led": lambda text: planning.draft_plan(
-        text, ResearchOptions(direction=text), (text, "a"), None, "", (text, f"x {text}")
+        PlanRequest(question=text, breadth=5, direction=text, open=(text, "a"), learnings=(text, f"x {text}"))
     ),
     "headings": lambda text: (
         heading_types.is_entry(text),

@@ -14,7 +14,7 @@ from actors.evidence.sources import FailedSource, Page, SearchResult
 from runtime.crawl import originals
 from runtime.crawl.extract.extracted import Extracted
 from runtime.crawl.extract.page import extract
-from runtime.crawl.http_client import Bounds, Client
+from runtime.crawl.http_client import Client
 from runtime.crawl.pages import Pages
 from runtime.processes.pool import Workers
 from runtime.processes.worker_process import _function
@@ -26,7 +26,7 @@ from runtime.storage.effects import Effects
 from tests.fakes import Knows
 
 R = TypeVar("R")
-SOON = Bounds(pause=0.02)
+SOON = 0.02
 LOOPBACK = FetchSettings(allow=("127.0.0.0/8",), per_host=4)
 
 
