@@ -4,14 +4,13 @@ Charts of what sources count and of what can be counted in a report, and nothing
 A chart that shows nothing new is not drawn.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from actors.evidence.sources import FailedSource
 from actors.reporting.failed_sources import REASONS
 from actors.reporting.links import publisher
-from actors.reporting.measures import Cited, Series, comparison_series, series
+from actors.reporting.measures import Cited, Series, comparison_series, find_years, series
 from actors.reporting.report import Chart, ReportSentence, SourceEntry, Table
 from actors.text.sentences import split_sentences
 from actors.text.source_text import flat
@@ -30,17 +29,6 @@ YEARS = 3
 LABEL_CHARACTERS, YEAR_CHARACTERS = 60, 8
 LATER_YEARS = 10
 """A year so far beyond the reading is taken for a number."""
-
-_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec"  # noqa: E501
-_YEAR = re.compile(
-    rf"\b(?:{_MONTHS})\.?(?:\s+\d{{1,2}}(?:st|nd|rd|th)?,?)?\s+(?P<month>(?:1[5-9]|20)\d\d)\b"
-    r"|\b(?:in|since|until|from|during|before|after|by|year)\s+(?:early\s+|late\s+)?(?P<word>(?:1[5-9]|20)\d\d)"
-    r"(?=\s*(?:[.,;:)]|$|(?:and|or|but|to|the|this|that|with|when|which|as|it|they|we|there|both|again|by|for|at|on|in|"
-    r"is|was|has)\b))"
-    r"|\b(?P<iso>(?:1[5-9]|20)\d\d)-(?:0[1-9]|1[0-2])-[0-3]\d\b"
-    r"|(?P<cjk>(?:1[5-9]|20)\d\d)\s?[年년]",
-    re.IGNORECASE,
-)
 
 
 def charts(
@@ -76,7 +64,7 @@ def subject(
     """
     rows = [comparison_series(comparison.head, row) for row in comparison.rows] if comparison else []
     found = [made for made in rows if made is not None]
-    found += series(((line.text, line.numbers) for line in lines), passages, _find_years)
+    found += series(((line.text, line.numbers) for line in lines), passages)
     return tuple(map(_drawn, dict.fromkeys(found)))[:SUBJECTS]
 
 
@@ -101,19 +89,11 @@ def _marks(numbers: Sequence[int]) -> str:
     return f"source {', '.join(map(str, numbers))}"
 
 
-def _find_years(text: str) -> Iterator[tuple[int, int]]:
-    """Each year with the place where it stands."""
-    for match in _YEAR.finditer(text):
-        for name, year in match.groupdict().items():
-            if year:
-                yield int(year), match.start(name)
-
-
 def _moments(line: ReportSentence, latest: int) -> Iterator[tuple[str, int]]:
     marks = f"({_marks(line.numbers)})" if line.numbers else ""
     seen: set[int] = set()
     for sentence in split_sentences(flat(line.text)):
-        for year, place in _find_years(sentence):
+        for year, place in find_years(sentence):
             if year not in seen and (not latest or year <= latest + LATER_YEARS):
                 seen.add(year)
                 yield f"{_around(sentence, place)} {marks}".strip(), year

@@ -6,7 +6,7 @@ them side by side, as in a list, in a table, year by year, or in sentences that 
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from actors.reporting.report import ReportSentence
@@ -41,6 +41,16 @@ _NO_MEASURE = re.compile(
     re.IGNORECASE,
 )
 _YEARS = range(1500, 2100)
+_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec"  # noqa: E501
+_YEAR = re.compile(
+    rf"\b(?:{_MONTHS})\.?(?:\s+\d{{1,2}}(?:st|nd|rd|th)?,?)?\s+(?P<month>(?:1[5-9]|20)\d\d)\b"
+    r"|\b(?:in|since|until|from|during|before|after|by|year)\s+(?:early\s+|late\s+)?(?P<word>(?:1[5-9]|20)\d\d)"
+    r"(?=\s*(?:[.,;:)]|$|(?:and|or|but|to|the|this|that|with|when|which|as|it|they|we|there|both|again|by|for|at|on|in|"
+    r"is|was|has)\b))"
+    r"|\b(?P<iso>(?:1[5-9]|20)\d\d)-(?:0[1-9]|1[0-2])-[0-3]\d\b"
+    r"|(?P<cjk>(?:1[5-9]|20)\d\d)\s?[年년]",
+    re.IGNORECASE,
+)
 _RULE = re.compile(r"\s*:?-{2,}:?\s*|\s*")
 _CURRENCY = re.compile(r"[A-Z]{3}")
 
@@ -94,20 +104,22 @@ def _unit(front: str | None, tail: re.Match[str]) -> tuple[str | None, bool]:
     return unit, bool(scale or name)
 
 
-def series(
-    sentences: Iterable[Cited], passages: Iterable[Cited], years: Callable[[str], Iterable[tuple[int, int]]]
-) -> Iterator[Series]:
-    """
-    What can be drawn, what a single source puts together first.
+def find_years(text: str) -> Iterator[tuple[int, int]]:
+    """Each year with its place."""
+    for match in _YEAR.finditer(text):
+        for name, year in match.groupdict().items():
+            if year:
+                yield int(year), match.start(name)
 
-    :param years: the years that a sentence names, with the places where they stand.
-    """
+
+def series(sentences: Iterable[Cited], passages: Iterable[Cited]) -> Iterator[Series]:
+    """What can be drawn, what a single source puts together first."""
     known = [(flat(text), numbers) for text, numbers in sentences]
     known = [(text, numbers) for text, numbers in known if len(text) <= SENTENCE_CHARACTERS]
     for text, numbers in passages:
         yield from _tables(text, numbers)
     for text, numbers in known:
-        yield from filter(None, (_by_year(text, numbers, tuple(years(text))) or _by_list(text, numbers),))
+        yield from filter(None, (_by_year(text, numbers) or _by_list(text, numbers),))
     yield from _alike(known)
 
 
@@ -134,9 +146,9 @@ def make_series(title: str, unit: str, items: Sequence[tuple[str, float, tuple[i
     return Series(shorten(title, TITLE_CHARACTERS), unit, tuple(items))
 
 
-def _by_year(text: str, numbers: tuple[int, ...], years: Sequence[tuple[int, int]]) -> Series | None:
+def _by_year(text: str, numbers: tuple[int, ...]) -> Series | None:
     """Amount and year by turns: "5,200 in 2012, 4,000 in 2015 and 3,100 in 2018"."""
-    places = {place: year for year, place in years}
+    places = {place: year for year, place in find_years(text)}
     found = [each for each in amounts(text) if each.start not in places and int(each.value) not in _YEARS]
     if not LEAST <= len(found) == len(places):
         return None

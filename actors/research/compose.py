@@ -24,13 +24,13 @@ ABSENT = "—"
 def render_report(
     case: CloseResearch,
     overview: Sequence[Statement] = (),
-    remarks: Sequence[str] = (),
+    remark: str = "",
     register: CitationIndex | None = None,
 ) -> tuple[Report, tuple[Citation, ...]]:
     """
     The report, and what is behind its numbers, sentence by sentence.
 
-    :param remarks: what else is to be said on how it was made, each a sentence.
+    :param remark: what else is to be said on how it was made, in a sentence.
     :param register: one that knows already what is supported; checking that is most of the work.
     """
     analysis = case.analysis or Analysis()
@@ -56,7 +56,7 @@ def render_report(
     drawn = (*subject(lines, register.cited_passages, report.comparison), *charts(lines, sources, case.missed))
     report = msgspec.structs.replace(
         report, unanswered=_open_questions(case, chosen), further=still_open(case), missed=case.missed, sources=sources,
-        charts=drawn, partial=ended_early(case), notes=(*notes(case, register), *remarks),
+        charts=drawn, partial=ended_early(case), notes=(*notes(case, register), *filter(None, (remark,))),
     )  # fmt: skip
     return report, register.citations
 

@@ -95,19 +95,21 @@ class ResearchClosed(Event, frozen=True, tag=TERMINATE):
     partial: str | None = None
 
 
-class MakePlan(Request[PlanMade], frozen=True):
+class RoundRequest(msgspec.Struct, frozen=True, gc=False):
+    """What every stage of a round is told."""
+
     text: str
     brief: ResearchOptions
     plan: Plan | None
+
+
+class MakePlan(Request[PlanMade], RoundRequest, frozen=True):
     learnings: tuple[Statement, ...]
     directions: tuple[str, ...]
     shortfall: str
 
 
-class RunSearches(Request[SearchCompleted | SearchFellShort], frozen=True):
-    text: str
-    brief: ResearchOptions
-    plan: Plan | None
+class RunSearches(Request[SearchCompleted | SearchFellShort], RoundRequest, frozen=True):
     results: tuple[SearchResult, ...]
     pages: tuple[Page, ...]
     missed: tuple[FailedSource, ...]
@@ -115,10 +117,7 @@ class RunSearches(Request[SearchCompleted | SearchFellShort], frozen=True):
     shortfall: str
 
 
-class ReadSources(Request[ExtractionCompleted | ExtractionFellShort], frozen=True):
-    text: str
-    brief: ResearchOptions
-    plan: Plan | None
+class ReadSources(Request[ExtractionCompleted | ExtractionFellShort], RoundRequest, frozen=True):
     results: tuple[SearchResult, ...]
     pages: tuple[Page, ...]
     read_before: int
@@ -126,10 +125,7 @@ class ReadSources(Request[ExtractionCompleted | ExtractionFellShort], frozen=Tru
     partial: str
 
 
-class AnalyzeSources(Request[AnalysisCompleted | DirectionsFound], frozen=True):
-    text: str
-    brief: ResearchOptions
-    plan: Plan | None
+class AnalyzeSources(Request[AnalysisCompleted | DirectionsFound], RoundRequest, frozen=True):
     pages: tuple[Page, ...]
     sections: tuple[Section, ...]
     learnings: tuple[Statement, ...]

@@ -75,9 +75,8 @@ class Reporter(Actor[CloseResearch]):
                 spent = filled.partial
         message = msgspec.structs.replace(message, partial=message.partial or spent)
         register = await _check(message)
-        report, citations = render_report(
-            message, overview, (remark,) if remark and register.has_paraphrase else (), register
-        )
+        remark = remark if register.has_paraphrase else ""
+        report, citations = render_report(message, overview, remark, register)
         judged = not message.degraded and (judged or register.has_paraphrase)
         await asyncio.sleep(0)
         status = _status(message, report, judged=judged)

@@ -33,13 +33,7 @@ class OwnDocuments:
         return self.search
 
     async def search(self, query: str, *, limit: int, within: float) -> tuple[SearchResult, ...]:
-        """
-        The documents that bear on a query, the best first; none when the search abstains.
-
-        That nothing is indexed at all is a failure: the user can mend it.
-
-        :raises PortFailed: with a sentence for the user.
-        """
+        """As `Search`. That nothing is indexed at all is a failure, which the user can mend."""
         findings = await self._knowledge.search(query, within=within, limit=3 * limit, hops=True)
         if not findings.passages and findings.abstain == no_index_message():
             raise PortFailed(findings.abstain)
@@ -52,11 +46,7 @@ class OwnDocuments:
         return tuple(_result(query, source, found, best) for source, found in documents.items())[:limit]
 
     async def read(self, url: str, question: str, *, within: float) -> Extracted:
-        """
-        The beginning of a document as the index holds it.
-
-        :raises SourceFailed: with a sentence for the user.
-        """
+        """As `Reader`: the beginning of a document as the index holds it."""
         arguments = (self._database, key_of(url), question)
         try:
             return await self._workers.call(READ, *arguments, within=within, returns=Extracted)

@@ -75,11 +75,7 @@ class Tavily:
     async def search(
         self, query: str, *, limit: int, within: float, budget: ResearchBudget
     ) -> tuple[SearchResult, ...]:
-        """
-        The hits for a query, best first.
-
-        :raises PortFailed: with a sentence for the user.
-        """
+        """As `Search`: the hits for a query, best first."""
         depth = self._settings.search_depth
         asked = shorten(" ".join(query.split()), QUERY_CHARACTERS)
 

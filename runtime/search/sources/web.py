@@ -102,11 +102,7 @@ class DuckDuckGo:
         return self.search
 
     async def search(self, query: str, *, limit: int, within: float) -> tuple[SearchResult, ...]:
-        """
-        The hits for a query, best first; none when there are none.
-
-        :raises PortFailed: with a sentence for the user.
-        """
+        """As `Search`: the hits for a query, best first."""
 
         async def call(seconds: float) -> Answer:
             try:

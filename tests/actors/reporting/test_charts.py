@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.evidence.sources import FailedSource
-from actors.reporting.charts import BARS, LEAST_BARS, MOMENTS, SLICES, _find_years, charts
+from actors.reporting.charts import BARS, LEAST_BARS, MOMENTS, SLICES, charts
+from actors.reporting.measures import find_years
 from actors.reporting.mermaid import label, mermaid
 from actors.reporting.report import Chart, ReportSentence, SourceEntry
 
@@ -87,7 +88,7 @@ def test_every_chart_is_bounded() -> None:
     ],
 )
 def test_only_a_number_that_is_named_as_a_year_is_one(text: str, found: list[int]) -> None:
-    assert sorted({year for year, _ in _find_years(text)}) == sorted(found)
+    assert sorted({year for year, _ in find_years(text)}) == sorted(found)
 
 
 def test_a_year_far_beyond_the_reading_is_a_number() -> None:

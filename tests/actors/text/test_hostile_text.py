@@ -16,7 +16,7 @@ from actors.helpdesk import triage
 from actors.helpdesk.questions import questions
 from actors.helpdesk.summarization import is_supported
 from actors.reporting import document, links, markdown, mermaid
-from actors.reporting.charts import _find_years
+from actors.reporting.measures import find_years
 from actors.reporting.report import ReportSentence
 from actors.research import follow_ups, landscape, learnings, methodology, planning, searcher
 from actors.research.output_schemas import PlanRequest
@@ -112,7 +112,7 @@ RESEARCH: dict[str, Callable[[str], object]] = {
     "direction": lambda text: follow_ups.phrase(text, frozenset({"a"})),
     "tasks": lambda text: (landscape.is_choice(text), methodology.is_product_question(text)),
     "learnings": lambda text: learnings.remove_repeats((said(text), said(f"{text}y")), (said(f"{text}x"),)),
-    "years": lambda text: list(_find_years(text)),
+    "years": lambda text: list(find_years(text)),
     "label": mermaid.label,
     "moment": document.when,
     "prose": source_text.pieces,
