@@ -33,11 +33,6 @@ RATED = 3
 """Quotes of one part of a landscape."""
 
 
-def plan(task: ModelRequest) -> PlanDraft:
-    """The questions in a task, and what to search for."""
-    return draft_plan(task.material)
-
-
 def answer(task: ModelRequest) -> Answer:
     """The sentences that bear on a question, in an order to read them in, and what leads on from them."""
     request: AnswerRequest = task.material
@@ -53,11 +48,6 @@ def answer(task: ModelRequest) -> Answer:
     )  # fmt: skip
     covered = asked.share(frozenset[str]().union(*(each.context for each in chosen)))
     return Answer(claims, open_ends, bool(claims) and covered >= COVERED)
-
-
-def overview(_: ModelRequest) -> Overview:
-    """None: a report shows quotes where their question is answered."""
-    return Overview()
 
 
 def landscape(task: ModelRequest) -> Landscape:
@@ -90,4 +80,9 @@ def _fill(answer: Callable[[ModelRequest], msgspec.Struct]) -> Callable[[ModelRe
     return fill
 
 
-ANSWERS = {PlanDraft: _fill(plan), Answer: _fill(answer), Landscape: _fill(landscape), Overview: _fill(overview)}
+ANSWERS = {
+    PlanDraft: _fill(lambda task: draft_plan(task.material)),
+    Answer: _fill(answer),
+    Landscape: _fill(landscape),
+    Overview: _fill(lambda _: Overview()),  # a report shows quotes where their question is answered
+}

@@ -93,20 +93,18 @@ class Reporter(Actor[CloseResearch]):
         :raises PortFailed: there is none, with a sentence for the user.
         :raises TimeoutError: it did not come in its share of the time.
         """
-        left = ctx.remaining_seconds()
-        within = min(left * MODEL_SHARE, left - RENDERING_SECONDS)
-        async with asyncio.timeout(max(0.0, within)):
-            return await self._model.fill(Overview, self._task(message, ctx), within=within)
-
-    def _task(self, message: CloseResearch, ctx: Context) -> ModelRequest:
         known = {each.passage: None for each in message.learnings} | {each.id: None for each in message.passages}
         passages = {each.id: each for each in message.passages}
         shown = tuple(passages[each] for each in known if each in passages)[:PASSAGES]
         summarized = message.analysis.summary if message.analysis else ""
         asked = OverviewRequest(message.text, summarized, tuple(flat(each.text) for each in message.learnings))
-        return ModelRequest(
+        task = ModelRequest(
             agent=ctx.address, instructions=self._instructions, material=asked, findings=SearchHits(shown), last=True
         )
+        left = ctx.remaining_seconds()
+        within = min(left * MODEL_SHARE, left - RENDERING_SECONDS)
+        async with asyncio.timeout(max(0.0, within)):
+            return await self._model.fill(Overview, task, within=within)
 
 
 async def _check(message: CloseResearch) -> CitationIndex:

@@ -1,6 +1,5 @@
 """What was read already, and whether something else is the same again. Pure."""
 
-from collections.abc import Callable
 from urllib.parse import urlsplit
 
 import msgspec
@@ -40,18 +39,17 @@ class ReadPages:
         page = fetched.read
         if isinstance(page, FailedSource):
             return page
-        rules: tuple[tuple[str, Callable[[], str | None]], ...] = (
-            ("It is the page", lambda: _first(self._places, _places(page, fetched.canonical))),
-            ("It has the same text as", lambda: self._texts.get(page.sha256)),
-            ("It has nearly the same text as", lambda: self._near(fetched.sketch)),
-        )
-        for sentence, find in rules:
-            if other := find():
+        named = (self._places[key] for key in _places(page, fetched.canonical) if key in self._places)
+        near = (url for known, url in self._sketches if alike(known, fetched.sketch))
+        rules = {
+            "It is the page": next(named, None),
+            "It has the same text as": self._texts.get(page.sha256),
+            "It has nearly the same text as": min(near, default=None),
+        }
+        for sentence, other in rules.items():
+            if other:
                 return FailedSource(place, "duplicate", f"{sentence} {other}, which was read already.")
         return page
-
-    def _near(self, sketch: tuple[int, ...]) -> str | None:
-        return min((url for known, url in self._sketches if alike(known, sketch)), default=None)
 
 
 def _places(page: Page, canonical: str) -> list[str]:
@@ -59,7 +57,3 @@ def _places(page: Page, canonical: str) -> list[str]:
     if urlsplit(named).path in {"", "/"}:
         named = ""  # many a site says of all its pages that they are its first one
     return list(dict.fromkeys(filter(None, (page.key, key_of(page.url), named))))
-
-
-def _first(known: dict[str, str], keys: list[str]) -> str | None:
-    return next((known[key] for key in keys if key in known), None)

@@ -55,12 +55,10 @@ class RunPages:
         done: Callable[[Page | FailedSource], None], arrived: Callable[[Page | FailedSource], None],
     ) -> None:  # fmt: skip
         """
-        Read results in their order, two more than are wanted at once, and take the first good ones by rank.
+        As `Fetch.read`, two more than are wanted at once; `done` is called in the order of the ranks.
 
         What is taken depends on what the pages hold, not on which was faster, as long as all answer in half of the
-        time. Each is judged against those before it, so `done` is called in the order of the ranks, and `arrived` as
-        soon as something is there. What came of a candidate is stored twice: as "fetched" when it is there, as "page"
-        when it is judged. Neither is fetched again.
+        time. What came of a candidate is stored twice: as "fetched" when it is there, as "page" when it is judged.
         """
         settings = self._shared.settings
         within = max(0.0, min(within, settings.research.round_seconds))

@@ -62,7 +62,7 @@ class Sources:
     def reader(self, scheme: str) -> Reader | None:
         """Who reads addresses of a scheme that is not the web's."""
         name = next((name for name, source in self.available.items() if scheme and source.scheme == scheme), None)
-        return None if name is None else cast("Reader", self.open(name))
+        return cast("Reader", self.open(name)) if name else None
 
     def for_run(self, effects: "Effects", budget: "ResearchBudget") -> "RunSources":
         return RunSources(self, effects, budget)

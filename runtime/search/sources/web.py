@@ -15,7 +15,7 @@ from runtime.processes.pool import Workers, WorkFailed, WorkTimedOut
 from runtime.resilience.budget import ResearchBudget
 from runtime.search.results import quote_error, validate
 from runtime.search.source import Search, Source
-from runtime.search.source_client import SourceClient, SourceFailed
+from runtime.search.source_client import Kind, SourceClient, SourceFailed
 from runtime.settings import DuckduckgoSettings
 from runtime.storage.effects import Effects
 
@@ -108,7 +108,7 @@ class DuckDuckGo:
             try:
                 answer = await self._workers.call(ASK, query, limit, seconds, within=seconds, returns=Answer)
             except WorkTimedOut:
-                raise SourceFailed("timed_out", f"{NAME} did not answer in time.") from None
+                raise _failure(Answer(failed="timed_out")) from None
             except WorkFailed as error:
                 raise _failure(Answer(failed="broken", detail=str(error))) from error
             if answer.failed:
@@ -124,17 +124,18 @@ class DuckDuckGo:
         self._workers.close()
 
 
+_FAILURES: dict[str, tuple[Kind, str]] = {
+    "missing": ("refused", f"{NAME} needs ddgs: pip install -e '.[duckduckgo]'."),
+    "rate_limited": ("rate_limited", f"{NAME} limits how often it is asked: try again later, or use Tavily."),
+    "timed_out": ("timed_out", f"{NAME} did not answer in time."),
+    "failed": ("unreachable", f"{NAME} cannot be searched ({{}}): check the network."),
+    "broken": ("broken", f"The search with {NAME} broke down ({{}})."),
+}
+
+
 def _failure(answer: Answer) -> SourceFailed:
-    match answer.failed:
-        case "missing":
-            return SourceFailed("refused", f"{NAME} needs ddgs: pip install -e '.[duckduckgo]'.")
-        case "rate_limited":
-            return SourceFailed("rate_limited", f"{NAME} limits how often it is asked: try again later, or use Tavily.")
-        case "timed_out":
-            return SourceFailed("timed_out", f"{NAME} did not answer in time.")
-        case "broken":
-            return SourceFailed("broken", f"The search with {NAME} broke down ({quote_error(answer.detail)}).")
-    return SourceFailed("unreachable", f"{NAME} cannot be searched ({quote_error(answer.detail)}): check the network.")
+    kind, sentence = _FAILURES[answer.failed]
+    return SourceFailed(kind, sentence.format(quote_error(answer.detail)))
 
 
 SOURCE = Source(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from actors.evidence.claims import verify
 from actors.evidence.passages import Passage, SearchHits, Span
 from actors.ports import ModelRequest
-from actors.research.extractive_answers import QUOTES, answer, landscape, plan
+from actors.research.extractive_answers import QUOTES, answer, landscape
 from actors.research.output_schemas import (
     Answer,
     AnswerRequest,
@@ -19,6 +19,7 @@ from actors.research.output_schemas import (
     PlanDraft,
     PlanRequest,
 )
+from actors.research.planning import draft_plan
 from runtime.families import extractive
 
 DEFINES = "A tide mill is a mill that is driven by the tide."
@@ -146,9 +147,9 @@ async def test_the_model_without_a_network_fills_every_shape_of_a_research() -> 
 def test_a_plan_is_made_from_what_the_planner_shows() -> None:
     question = "What is a weir?"
     first = PlanRequest(question=question, breadth=3)
-    assert plan(showing(first)) == PlanDraft((question,), (question,))
+    assert draft_plan(first) == PlanDraft((question,), (question,))
     deeper = PlanRequest(question=question, breadth=1, direction="Weirs: eels", open=("Weirs: silt",))
-    assert plan(showing(deeper)).questions == ("Weirs: eels",)
+    assert draft_plan(deeper).questions == ("Weirs: eels",)
     again = PlanRequest(
         question=question,
         breadth=3,
@@ -156,7 +157,7 @@ def test_a_plan_is_made_from_what_the_planner_shows() -> None:
         questions_so_far=(question,),
         searched_in_vain=(question,),
     )
-    assert plan(showing(again)).queries == ("weir",)
+    assert draft_plan(again).queries == ("weir",)
 
 
 def test_under_a_heading_that_says_all_of_the_question_other_words_answer_it() -> None:
