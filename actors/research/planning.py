@@ -26,8 +26,8 @@ def draft_plan(task: PlanRequest) -> PlanDraft:
     """
     text, direction = task.question, task.direction
     if task.questions_so_far and task.shortfall:
-        queries = broader(task.questions_so_far, task.searched_in_vain, task.sides)
-        return PlanDraft(task.questions_so_far, queries, task.sides, task.criteria)
+        anew = broader(task.questions_so_far, task.searched_in_vain, task.sides)
+        return PlanDraft(task.questions_so_far, anew, task.sides, task.criteria)
     if direction:
         others = open_topics([each for each in task.open if each != direction], task.learnings)
         questions = deduplicate((direction, *others))[: task.breadth]
