@@ -129,7 +129,7 @@ def carry_out(order: Order, paths: list[str]) -> None:
     _open_streams()
     if options := order.environ.get("PYTHONWARNINGS"):
         warnings._processoptions(options.split(","))  # type: ignore[attr-defined]
-    kind, what, *words = order.words
+    kind, what, *words = map(os.fsdecode, order.words)
     module = kind == "-m"
     own = [each for each in order.environ.get("PYTHONPATH", "").split(os.pathsep) if each]
     sys.path[:] = [order.folder if module else "", *own, *paths]

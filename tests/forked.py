@@ -30,8 +30,8 @@ os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
 class Order(msgspec.Struct):
     """A program to be run as `python -m MODULE WORDS` or `python -c CODE WORDS` would."""
 
-    words: list[str]
-    """From -m or -c on."""
+    words: list[bytes]
+    """From -m or -c on, as the system hands them over: what is no text, too."""
     folder: str
     environ: dict[str, str]
     descriptors: list[int]
@@ -125,7 +125,7 @@ class ForkedPopen(subprocess.Popen[Any]):
         actual = [each if each >= 0 else number for number, each in enumerate(streams)]
         starter = max([2, *passed]) + 1
         order = Order(
-            list(args[1:]), os.fspath(folder or Path.cwd()), dict(os.environ if environ is None else environ),
+            list(map(os.fsencode, args[1:])), os.fspath(folder or Path.cwd()), dict(os.environ if environ is None else environ),
             [0, 1, 2, *passed, starter], starter, session, self._terminal,
         )  # fmt: skip
         self._report, theirs = os.pipe()

@@ -93,7 +93,7 @@ async def test_a_watcher_who_comes_in_the_very_moment_of_the_end_hears_it(
         handle = web.handle(receipt["run"])
         model.free.set()
         await handle.outcome()
-        monkeypatch.setattr(web.node, "handle", lambda _: handle)  # until the loop's next turn it is still known
+        monkeypatch.setattr(web.node.runs, "here", lambda _: handle)  # until the loop's next turn it is still known
 
         events = await told(web, receipt["links"]["events"])
 
