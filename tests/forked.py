@@ -125,7 +125,8 @@ class ForkedPopen(subprocess.Popen[Any]):
         actual = [each if each >= 0 else number for number, each in enumerate(streams)]
         starter = max([2, *passed]) + 1
         order = Order(
-            list(map(os.fsencode, args[1:])), os.fspath(folder or Path.cwd()), dict(os.environ if environ is None else environ),
+            [os.fsencode(word) for word in args[1:]], os.fspath(folder or Path.cwd()),
+            dict(os.environ if environ is None else environ),
             [0, 1, 2, *passed, starter], starter, session, self._terminal,
         )  # fmt: skip
         self._report, theirs = os.pipe()
