@@ -77,6 +77,7 @@ def test_the_wheel_holds_the_packages_their_types_and_what_they_read(built: Path
     documents = (ROOT / "examples" / "knowledge").iterdir()
     assert {f"runtime/shipped/{each.relative_to(ROOT)}" for each in documents} <= held
     assert "runtime/shipped/config.toml" in held
+    assert "runtime/embeddings/model.lock" in held
     top = {name.partition("/")[0] for name in held}
     assert {name for name in top if not name.endswith(".dist-info")} == set(LAYERS)
 

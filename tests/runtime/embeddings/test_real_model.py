@@ -1,5 +1,6 @@
 """The published model, as it is installed: what means the same is near."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -21,3 +22,13 @@ def test_what_means_the_same_is_nearer_than_what_does_not(sentence_model: Path, 
 
     assert len(asked) == 384
     assert cosine(asked, right) > cosine(asked, wrong) + 0.1
+
+
+def test_a_passage_costs_a_bounded_share_of_a_processor(sentence_model: Path) -> None:
+    passages = [f"{n}. {'The printer is jammed and the page is blank. ' * 20}" for n in range(8)]
+    builtin.embed(str(sentence_model), passages[:1])  # loaded
+    before = time.process_time()
+
+    builtin.embed(str(sentence_model), passages)
+
+    assert (time.process_time() - before) / len(passages) < 0.5  # 0.02 to 0.06 s, by how busy the machine is
