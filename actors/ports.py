@@ -96,14 +96,20 @@ class Recall(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """One sentence for the log and the trace."""
     rejected: tuple[str, ...] = ()
     """Texts of answers to this very ticket that a person called wrong: none of them may come again."""
+    stale: str = ""
+    """Why a suggestion is not to be repeated as it is, in one sentence: what it quotes is gone, say."""
 
 
 class Memory(Protocol):
     async def recall(self, text: str, *, within: float) -> Recall:
         """Decide whether an earlier resolution answers this ticket."""
 
-    async def store(self, key: str, ticket_id: str, text: str, resolution: Resolution) -> None:
-        """Remember what solved a ticket, durably, before this returns. The same `key` again changes nothing."""
+    async def store(self, key: str, ticket_id: str, text: str, resolution: Resolution, degraded: str = "") -> None:
+        """
+        Remember what solved a ticket, durably, before this returns. The same `key` again changes nothing.
+
+        :param degraded: why no model made it although one is configured; empty: what is configured made it.
+        """
 
 
 class Tickets(Protocol):

@@ -50,7 +50,7 @@ class Remembers:
     async def recall(self, text: str, *, within: float) -> Recall:  # noqa: ARG002
         return Recall("suggestion", Resolution(await self._llm("memory", text)), "T-0")
 
-    async def store(self, key: str, ticket_id: str, text: str, resolution: Resolution) -> None:  # noqa: ARG002
+    async def store(self, key: str, ticket_id: str, text: str, resolution: Resolution, degraded: str = "") -> None:  # noqa: ARG002
         await self._llm("memory", text)
 
 

@@ -15,7 +15,7 @@ from runtime.agent_folder import load_roster
 from runtime.embeddings.embedder import open_embedder
 from runtime.families.limits import configure_all
 from runtime.knowledge.knowledge_index import KnowledgeIndex
-from runtime.llm.model_choice import Models
+from runtime.llm.model_choice import Models, chosen
 from runtime.memory.ticket_memory import TicketMemory
 from runtime.processes.pool import Workers
 from runtime.program import command
@@ -33,7 +33,7 @@ from runtime.storage.sqlite.memory_store import SqliteMemory
 from runtime.storage.sqlite.process_lock import ProcessLock
 from runtime.storage.sqlite.run_store import SqliteRuns
 from runtime.storage.sqlite.schema import migrate
-from runtime.tickets import Ticket
+from runtime.tickets import Ticket, validate
 from runtime.user_text import safe
 from runtime.wiring import Wiring
 
@@ -64,8 +64,12 @@ class Node:
         self.workers = Workers(settings.workers.processes)
         self.embedder = open_embedder(settings, self.workers)
         self.tickets: Tickets = self.journal
-        self.knowledge: Knowledge = KnowledgeIndex(self.folder, self.workers, settings.knowledge)
-        self.memory = TicketMemory(SqliteMemory(self.database), self.workers, settings.memory)
+        documents = KnowledgeIndex(self.folder, self.workers, settings.knowledge)
+        self.knowledge: Knowledge = documents
+        self.memory = TicketMemory(
+            SqliteMemory(self.database), self.workers, settings.memory, documents,
+            has_model=chosen(settings.model) != "extractive",
+        )  # fmt: skip
         self.models = Models(settings.model, self.knowledge, families.extractive())
         self.wiring = Wiring(self)
         self.runs = Runs(
@@ -188,9 +192,37 @@ class Node:
         :returns: the ticket whose answer it was (one from memory only repeats another's), and how many it touched.
         """
         stored = await self.journal.find(some_id)
-        case = (await self.journal.fold(stored)).case
-        ticket = self.families[stored.workflow].answered_by(case)
-        return ticket, await self.memory.feedback(ticket, right)
+        ticket, case = await self.find_answered(stored)
+        said, text_of = None, self.families[stored.workflow].remembered_text
+        if text_of is not None and case.resolution is not None and ticket == stored.ticket:
+            said = text_of(case), case.resolution
+        return ticket, await self.memory.feedback(ticket, right, said)
+
+    async def find_answered(self, stored: StoredRun) -> tuple[str, Case]:
+        """The ticket whose remembered answer a run gave, unless a person has answered its own since; and its case."""
+        case: Case = (await self.journal.fold(stored)).case
+        if await self.memory.is_taught(stored.ticket):
+            return stored.ticket, case
+        return self.families[stored.workflow].answered_by(case), case
+
+    async def teach(self, some_id: str, answer: str, person: str = "") -> str:
+        """
+        Give a ticket a person's answer: the same ticket, and later similar ones, get it word for word.
+
+        :param person: who gives it, where that is known.
+        :returns: the answer as it is kept.
+        :raises ServiceError: it is empty, too large, or to a ticket whose answers memory does not keep.
+        """
+        if not answer.strip():
+            raise ServiceError("The answer is empty. Write what solved the ticket.")
+        given = validate(Ticket(text=answer, requester=person), "The answer", self.settings.run.ticket_kilobytes)
+        stored = await self.journal.find(some_id)
+        family = self.families[stored.workflow]
+        if family.remembered_text is None:
+            raise ServiceError(f"{stored.ticket} is a {family.label}: only answers to helpdesk tickets are remembered.")
+        text = family.remembered_text((await self.journal.fold(stored)).case)
+        await self.memory.teach(stored.ticket, text, given.text, " ".join(person.split()))
+        return given.text
 
     async def index(
         self, folders: Sequence[str], progress: "Callable[[IndexProgress], None]" = lambda _: None

@@ -72,7 +72,7 @@ class Ended(NamedTuple):
     report: Report | None = None
     """Of a run that writes one, and came so far."""
     judgement: str = ""
-    """What a person said of the answer: `confirmed`, `rejected` or nothing."""
+    """What a person said of the answer: `confirmed`, `rejected`, `taught` (another one) or nothing."""
 
     def as_json(self) -> dict[str, object]:
         return join_records(self.outcome, self.asked)

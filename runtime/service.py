@@ -145,6 +145,11 @@ class TicketService:
         """What a run was asked, and by whom."""
         return await self.node.journal.store.read_question(stored)
 
+    async def read_answer(self, stored: StoredRun) -> str:
+        """What a run answered, if it did."""
+        outcome = await self.node.journal.outcome(stored)
+        return outcome.resolution.text if outcome and outcome.resolution else ""
+
     async def conclude(self, outcome: Outcome) -> Ended:
         """What came of a run that has ended."""
         stored, report = await self.node.journal.run(outcome.run), None
@@ -154,10 +159,10 @@ class TicketService:
         return Ended(outcome, await self.describe(stored), report)
 
     async def judgement(self, stored: StoredRun) -> str:
-        """What a person said of the answer of a run: `confirmed`, `rejected` or nothing."""
+        """What a person said of the answer of a run: `confirmed`, `rejected`, `taught` (another one), or nothing."""
         with contextlib.suppress(JournalDamaged):  # nobody can tell whose answer it was
-            case = (await self.node.journal.fold(stored)).case
-            return await self.node.memory.judgement(self.node.families[stored.workflow].answered_by(case))
+            ticket, case = await self.node.find_answered(stored)
+            return await self.node.memory.judgement(ticket, case.resolution.text if case.resolution else "")
         return ""
 
     async def report(self, some_id: str) -> Report:

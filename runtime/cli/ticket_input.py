@@ -18,6 +18,20 @@ BINARY_SHARE = 0.05
 """A file with more control characters than this is no text."""
 
 
+class Wanted(NamedTuple):
+    """What is read, for sentences that say why not."""
+
+    name: str
+    text: str
+    """The text that may be given in quotes instead."""
+    pipe: str
+    """The words of the command that takes it from stdin."""
+
+
+TICKET = Wanted("a ticket", "the ticket's text", "submit -")
+ANSWER = Wanted("an answer", "the answer", "feedback ID --answer -")
+
+
 class Read(NamedTuple):
     """A ticket, and where it was read."""
 
@@ -96,6 +110,26 @@ def read(words: list[str], kilobytes: int, stdin: BinaryIO | None = None) -> Tic
     return validate(Ticket(text=_decode(typed, "The ticket", kilobytes)), "The ticket")
 
 
+def read_answer(word: str, kilobytes: int, stdin: BinaryIO | None = None) -> str:
+    """
+    The answer that an argument means: `-`, a file, or the text itself.
+
+    :param kilobytes: how large an answer may be.
+    :raises ServiceError: with a sentence that names the place.
+    """
+    most = kilobytes * 1024
+    if word == "-":
+        text, place = _decode(_stdin(most, stdin, ANSWER), "stdin", kilobytes), "stdin"
+    elif (path := _path(word)) is not None:
+        place = safe(str(path))
+        text = _decode(_file(path, most, ANSWER), place, kilobytes)
+    else:
+        text, place = _decode(word.encode("utf-8", "surrogateescape"), "The answer", kilobytes), "The answer"
+    if not text.strip():
+        raise ServiceError(f"{place} is empty. Write what solved the ticket.")
+    return text.strip()
+
+
 def parse(text: str, place: str, suffix: str = "") -> Ticket:
     """A ticket from the text of a file: JSON, Markdown with front matter, or plain text."""
     if suffix == ".json" or (not suffix and text.lstrip().startswith("{")):
@@ -122,24 +156,24 @@ def _looks_like_file(word: str) -> bool:
     return word.lower().endswith(FILE_SUFFIXES) and " " not in word.strip()
 
 
-def _file(path: Path, most: int) -> bytes:
+def _file(path: Path, most: int, wanted: Wanted = TICKET) -> bytes:
     name = safe(str(path))
     if path.is_dir():
-        raise ServiceError(f"{name} is a folder, not a ticket. Name a file in it, or put the ticket's text in quotes.")
+        raise ServiceError(f"{name} is a folder, not {wanted.name}. Name a file in it, or put {wanted.text} in quotes.")
     try:
         if not path.is_file():
             if path.exists():
-                raise ServiceError(f"{name} is not a regular file. Pipe it instead: {command('submit -')} < {name}.")
-            raise ServiceError(f"There is no file {name}. Check the name, or put the ticket's text in quotes.")
+                raise ServiceError(f"{name} is not a regular file. Pipe it instead: {command(wanted.pipe)} < {name}.")
+            raise ServiceError(f"There is no file {name}. Check the name, or put {wanted.text} in quotes.")
         with path.open("rb") as stream:
             return stream.read(most + 1)
     except OSError as error:
         raise ServiceError(f"{name} cannot be read: {error.strerror}. Check its permissions.") from None
 
 
-def _stdin(most: int, stdin: BinaryIO | None) -> bytes:
+def _stdin(most: int, stdin: BinaryIO | None, wanted: Wanted = TICKET) -> bytes:
     if stdin is None and sys.stdin is None:  # so Python calls one that was closed before it began
-        raise ServiceError("There is no stdin to read the ticket from. Pipe it in, or put its text in quotes.")
+        raise ServiceError(f"There is no stdin to read {wanted.name} from. Pipe it in, or put its text in quotes.")
     return (stdin or sys.stdin.buffer).read(most + 1)
 
 

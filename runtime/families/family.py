@@ -139,6 +139,8 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
     """Which round a case is of, where runs of this family play roles in one another."""
     restore: Callable[[SharedPorts], Awaitable[tuple[list[RunHandle], list[str]]]] | None = None
     """Go on with runs that the database does not know, from what the family keeps besides; a sentence on each."""
+    remembered_text: Callable[[Any], str] | None = None
+    """The text of a case under which memory keeps its answer; None: memory keeps no answers of this family."""
     answered_by: Callable[[Any], str] = lambda case: str(case.ticket_id)
     """The ticket whose answer a case gives: what is said of that answer is said of this ticket's."""
 

@@ -70,5 +70,6 @@ FAMILY: Family = Family(
     answers=dict.fromkeys((Analysis, Draft, Summary), "actors.helpdesk.extractive_answers"),
     children={RESEARCHER: ChildRole("research", make_research, make_answer, lambda s: s.research.report_seconds)},
     staff=lambda flow, roster: add_specialists(flow, roster.workers),
+    remembered_text=lambda case: case.text,
     answered_by=answered_by,
 )

@@ -121,16 +121,20 @@ async def report(request: web.Request) -> web.StreamResponse:
 
 @route(
     "POST", "/tickets/{id}/feedback",
-    "Say whether a ticket's resolution was right; memory never repeats one that was wrong",
+    "Say whether a ticket's resolution was right, or what is; memory never repeats one that was wrong",
     {200: as_json("It is noted", FeedbackReceipt)}, refusals=(404, 409, *BODY),
     body={JSON: {"schema": refer_to(Feedback)}},
 )  # fmt: skip
 async def feedback(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]
     stored, given = await desk.ticket(_id(request)), await schemas.read_feedback(request)
-    _, _, answers = await desk.feedback(stored, right=given.right)
     said = await desk.read_question(stored)
-    return answer(FeedbackReceipt(stored.ticket, given.right, answers, said.question, said.subject, said.requester))
+    if given.right is None:
+        right, count, about = True, 1, await desk.node.teach(stored.ref, given.answer, given.person)
+    else:
+        right, (_, _, count) = given.right, await desk.feedback(stored, right=given.right)
+        about = await desk.read_answer(stored)
+    return answer(FeedbackReceipt(stored.ticket, right, count, said.question, said.subject, said.requester, about))
 
 
 @route(

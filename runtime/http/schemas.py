@@ -47,9 +47,13 @@ class NewTicket(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Feedback(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a person says of a resolution."""
+    """What a person says of a resolution: whether it was right, or what is."""
 
-    right: bool
+    right: bool | None = None
+    answer: str = ""
+    """The right one, in your words: the same ticket, and similar ones, get it from then on."""
+    person: str = ""
+    """Who gives the answer."""
 
 
 class Links(msgspec.Struct, frozen=True):
@@ -99,6 +103,8 @@ class FeedbackReceipt(msgspec.Struct, frozen=True):
     """What was asked."""
     subject: str
     requester: str
+    answer: str
+    """What was judged, or given."""
 
 
 class Health(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -166,8 +172,11 @@ def _add_options(ticket: Ticket, new: NewTicket, settings: Settings) -> Ticket:
 async def read_feedback(request: web.Request) -> Feedback:
     """The feedback in a request's body."""
     if _kind(request) != JSON:
-        raise ApiError(415, f'Send {JSON}: {{"right": true}} or {{"right": false}}.')
-    return _decode(await _body(request), Feedback)
+        raise ApiError(415, f'Send {JSON}: {{"right": true}} or {{"right": false}}, or {{"answer": "..."}}.')
+    given = _decode(await _body(request), Feedback)
+    if (given.right is None) == (not given.answer):
+        raise ApiError(400, 'Give either "right", true or false, or an "answer".')
+    return given
 
 
 def read_key(request: web.Request) -> str:

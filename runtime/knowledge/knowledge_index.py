@@ -16,6 +16,7 @@ FILE = "knowledge.db"
 DAMAGED = ("not a database", "malformed")
 """How SQLite and the index itself say that a file cannot be used."""
 FIND = "runtime.knowledge.query.search:find"
+FIND_MISSING = "runtime.knowledge.query.search:find_missing"
 
 
 class KnowledgeFailed(PortFailed):
@@ -50,6 +51,20 @@ class KnowledgeIndex:
         except WorkError as error:
             raise KnowledgeFailed(f"The documents could not be searched: {explain(error, self._database)}") from error
         return msgspec.structs.replace(found, abstain=no_index_message()) if found.abstain == NO_INDEX else found
+
+    async def find_missing(self, quotes: Sequence[tuple[str, str]], *, within: float) -> list[int]:
+        """
+        Which of some quotes, by number from 0, the documents do not say any more.
+
+        :param quotes: each a document's source and words of it.
+        :raises KnowledgeFailed: the time was up, or there is no index that can be read.
+        """
+        try:
+            return await self._workers.call(FIND_MISSING, self._database, quotes, within=within, returns=list[int])
+        except WorkTimedOut as error:
+            raise KnowledgeFailed(f"That took longer than {_brief(within)} s") from error
+        except WorkError as error:
+            raise KnowledgeFailed(detail(error)) from error
 
 
 def detail(error: WorkError) -> str:

@@ -2,7 +2,9 @@
 
 import asyncio
 import contextlib
-from typing import Any, TypeVar
+import time
+import uuid
+from typing import Literal, TypeVar
 
 import msgspec
 import structlog
@@ -10,17 +12,21 @@ import structlog
 from actors.evidence.claims import Resolution
 from actors.ports import PortFailed, Recall
 from runtime.memory.job_results import Learnt, Looked
+from runtime.memory.staleness import Documents, EarlierAnswer, find_reasons, is_web_page
 from runtime.memory.ticket_text import READ_CHARACTERS, digest, fold, whole
 from runtime.processes.pool import WorkError, Workers
 from runtime.settings import MemorySettings
 from runtime.storage.port import MemoryStore
 from runtime.storage.records import Remembered, Served
+from runtime.times import ago, local
 
 log = structlog.get_logger()
 S = TypeVar("S", bound=msgspec.Struct)
 
 MOST_REJECTED = 20
 """So many wrong answers to one text are kept in mind."""
+MOST_SAME = 5
+"""So many answers to the very same text are looked at for one that may be repeated."""
 
 
 class NotRemembered(PortFailed):
@@ -39,7 +45,16 @@ class TicketMemory:
     store, which a process of its own does in the background.
     """
 
-    def __init__(self, store: MemoryStore, workers: Workers, settings: MemorySettings) -> None:
+    def __init__(
+        self, store: MemoryStore, workers: Workers, settings: MemorySettings, documents: Documents | None = None,
+        *, has_model: bool = False,
+    ) -> None:  # fmt: skip
+        """
+        :param documents: where the quotes of an answer are looked up before it is used again; None: nowhere.
+        :param has_model: whether a model answers tickets now.
+        """
+        self.documents = documents
+        self._has_model = has_model
         self._store = store
         self._workers = workers
         self._settings = settings
@@ -54,7 +69,8 @@ class TicketMemory:
         """Decide whether an earlier resolution answers this ticket."""
         if not fold(text):
             return Recall(verdict="miss", why="The ticket has no text.")
-        recalled = await self._same(text) or await self._similar(text, min(within, self._settings.lookup_seconds))
+        until = asyncio.get_running_loop().time() + min(within, self._settings.lookup_seconds)
+        recalled = await self._same(text, until) or await self._similar(text, until)
         bodies = await self._store.wrong_answers(digest(text), MOST_REJECTED)
         rejected = tuple(msgspec.msgpack.decode(body, type=Resolution).text for body in bodies)
         return msgspec.structs.replace(recalled, rejected=rejected) if rejected else recalled
@@ -65,31 +81,62 @@ class TicketMemory:
         served = await self._store.row(*looked.first) if looked.first is not None else None
         return msgspec.msgpack.decode(served.resolution, type=Resolution) if served else None
 
-    async def store(self, key: str, ticket_id: str, text: str, resolution: Resolution) -> None:
-        """Remember what solved a ticket, unconfirmed, durably."""
-        await self._store.remember(to_row(key, ticket_id, text, resolution))
+    async def store(self, key: str, ticket_id: str, text: str, resolution: Resolution, degraded: str = "") -> None:
+        """Remember what solved a ticket, unconfirmed, durably; `degraded`: why no model did, though there is one."""
+        origin = "model" if self._has_model and not degraded else "rules"
+        row = to_row(key, ticket_id, text, resolution)._replace(origin=origin, created=time.time())
+        await self._store.remember(row)
         self._add_counts(1, 0)
 
-    async def feedback(self, ticket_id: str, right: bool) -> int:
+    async def teach(self, ticket_id: str, text: str, answer: str, person: str = "") -> None:
+        """
+        Remember a person's answer to a ticket, confirmed, durably: the last one counts.
+
+        :param person: who gave it, where that is known.
+        """
+        row = to_row(f"{uuid.uuid4()}:taught", ticket_id, text, Resolution(answer, grade="resolved"))
+        row = row._replace(state="confirmed", origin="person", person=whole(person), created=time.time())
+        await self._store.teach(row)
+        self._add_counts(1, 1)
+
+    async def feedback(self, ticket_id: str, right: bool, said: tuple[str, Resolution] | None = None) -> int:
         """
         Note what a person says of the answer to a ticket; the last word counts.
 
+        :param said: what was asked and answered, for the case that memory did not keep it.
         :returns: how many remembered answers it touched.
         :raises NotRemembered: memory holds no answer for this ticket.
         """
-        ticket_id = whole(ticket_id)
-        count = await self._store.judge(ticket_id, "confirmed" if right else "rejected")
+        ticket_id, state = whole(ticket_id), "confirmed" if right else "rejected"
+        count = await self._store.judge(ticket_id, state)
+        if not count and said is not None:
+            row = to_row(f"{uuid.uuid4()}:judged", ticket_id, *said)
+            await self._store.remember(row._replace(state=state, created=time.time()))
+            count = 1
         if not count:
             raise NotRemembered(
                 f"Memory holds no answer for the ticket {ticket_id!r}: "
-                "give the id of the ticket that the answer came from."
+                "give the id of the ticket that the answer came from, or the right answer with --answer."
             )
         self._add_counts(0, 1)
         return count
 
-    async def judgement(self, ticket_id: str) -> str:
-        """What a person said of the answer to a ticket: `confirmed` or `rejected`; empty: nothing, or there is none."""
-        return await self._store.judgement(whole(ticket_id))
+    async def judgement(self, ticket_id: str, answer: str) -> str:
+        """
+        What a person said of the answer to a ticket: `confirmed` or `rejected`; empty: nothing, or there is none.
+
+        `taught`: the person gave another one.
+        """
+        judged = await self._store.judgement(whole(ticket_id))
+        if judged is None:
+            return ""
+        state, taught = judged
+        return "taught" if state == "confirmed" and taught not in {b"", digest(answer)} else state
+
+    async def is_taught(self, ticket_id: str) -> bool:
+        """Whether a person has answered a ticket."""
+        judged = await self._store.judgement(whole(ticket_id))
+        return judged is not None and judged[1] != b""
 
     async def learn(self) -> Learnt:
         """
@@ -158,23 +205,27 @@ class TicketMemory:
         self._counts = (self._counts[0] + tickets, self._counts[1] + judged)
         self.learn_if_due()
 
-    async def _same(self, text: str) -> Recall | None:
-        """An answer to the very same text: no model is needed for it."""
-        served = await self._store.same(digest(text))
-        return self._answer(served, "hit", "has the same text", never="never") if served else None
+    async def _same(self, text: str, until: float) -> Recall | None:
+        """An answer to the very same text: nothing learnt is needed for it. `until`: by the loop's clock."""
+        served = await self._store.same(digest(text), MOST_SAME)
+        return await self._choose([_unpack(each, "hit", "has the same text", "never") for each in served], until)
 
-    async def _similar(self, text: str, within: float) -> Recall:
+    async def _similar(self, text: str, until: float) -> Recall:
         try:
-            looked = await self._look_up(text, within)
+            looked = await self._look_up(text, max(0.0, until - asyncio.get_running_loop().time()))
         except WorkError as error:
             return Recall(verdict="miss", why=f"Similar tickets could not be looked up: {error}.")
         if looked.problem and self._learnt != (0, 0):
             log.warning("memory.model_unusable", error=looked.problem)
             self._learnt = (0, 0)
             self.learn_if_due()
-        for candidate in looked.candidates:  # what was learnt is older than the truth: only what still stands is said
-            if served := await self._store.row(candidate.row, candidate.answer):
-                return self._answer(served, candidate.verdict, f"is alike ({candidate.why})", never="same_text")
+        answers = [  # what was learnt is older than the truth: only what still stands is said
+            _unpack(served, candidate.verdict, f"is alike ({candidate.why})", "same_text")
+            for candidate in looked.candidates
+            if (served := await self._store.row(candidate.row, candidate.answer))
+        ]
+        if recalled := await self._choose(answers, until):
+            return recalled
         why = looked.problem or looked.why or "what is like it is not to be used"
         return Recall(verdict="miss", why=f"No earlier ticket is alike: {why}.")
 
@@ -182,21 +233,50 @@ class TicketMemory:
         function, arguments = "runtime.memory.prediction:look_up", (str(self.model), whole(text[:READ_CHARACTERS]))
         return await self._workers.call(function, *arguments, within=within, returns=Looked)
 
-    def _answer(self, served: Served, verdict: Any, how: str, never: str) -> Recall:
-        """`never`: with this setting, and with `never`, an unconfirmed answer is only suggested."""
-        ticket_id, body, state = served
-        resolution = msgspec.msgpack.decode(body, type=Resolution)
-        if state == "confirmed":
-            resolution = msgspec.structs.replace(resolution, grade="resolved")
-        elif self._settings.unconfirmed in {never, "never"}:
+    async def _choose(self, answers: list[EarlierAnswer], until: float) -> Recall | None:
+        """The first of some answers that may be repeated; if none may, the first of all, with the reason."""
+        if not answers:
+            return None
+        within = max(0.0, until - asyncio.get_running_loop().time())
+        reasons = await find_reasons(answers, self.documents, has_model=self._has_model, within=within)
+        for answer, reason in zip(answers, reasons, strict=True):
+            if not reason:
+                return self._answer(answer)
+        return self._answer(answers[0], reasons[0])
+
+    def _answer(self, answer: EarlierAnswer, stale: str = "") -> Recall:
+        (ticket_id, _, state, *_), resolution, verdict, how, never = answer
+        unconfirmed = state != "confirmed"
+        if stale or (unconfirmed and self._settings.unconfirmed in {never, "never"}):
             verdict = "suggestion"
-        return Recall(verdict, resolution, ticket_id, f"Ticket {ticket_id} {how}; its answer is {state}.")
+        grade = resolution.grade if stale or unconfirmed else "resolved"
+        why = " ".join(filter(None, (f"Ticket {ticket_id} {how}; {_tell_origin(answer)}.", _tell_age(answer), stale)))
+        return Recall(verdict, msgspec.structs.replace(resolution, grade=grade), ticket_id, why, stale=stale)
 
 
 def to_row(key: str, ticket_id: str, text: str, resolution: Resolution) -> Remembered:
     """A solved ticket as it is stored, unconfirmed; the same key again changes nothing."""
     same, answer = digest(text), digest(resolution.text)
     return Remembered(whole(ticket_id), whole(text), same, _pack(resolution), answer, "unconfirmed", whole(key))
+
+
+def _unpack(served: Served, verdict: Literal["hit", "suggestion"], how: str, never: str) -> EarlierAnswer:
+    return EarlierAnswer(served, msgspec.msgpack.decode(served.resolution, type=Resolution), verdict, how, never)
+
+
+def _tell_origin(answer: EarlierAnswer) -> str:
+    served = answer.served
+    if served.origin != "person":
+        return f"its answer is {served.state}"
+    return f"{served.person or 'a person'} answered it on {local(served.created)[:10]}"
+
+
+def _tell_age(answer: EarlierAnswer) -> str:
+    """When the web pages behind an answer were read: nobody looks whether they still say the same."""
+    if not answer.served.created or not any(map(is_web_page, answer.resolution.citations)):
+        return ""
+    read = answer.served.created
+    return f"The web pages that it cites were read on {local(read)[:10]} ({ago(read, time.time())})."
 
 
 def _pack(resolution: Resolution) -> bytes:

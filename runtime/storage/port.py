@@ -152,8 +152,8 @@ class MemoryStore(Protocol):
     async def counts(self) -> tuple[int, int]:
         """Tickets that are remembered, and those that people have judged."""
 
-    async def same(self, digest: bytes) -> Served | None:
-        """The best answer to a text of this digest: one that was confirmed, else the newest."""
+    async def same(self, digest: bytes, most: int) -> list[Served]:
+        """Answers to a text of this digest, the best first: those that were confirmed, then the newest."""
 
     async def row(self, number: int, answer: bytes) -> Served | None:
         """The answer of this number, if it is still that one."""
@@ -164,10 +164,21 @@ class MemoryStore(Protocol):
     async def remember(self, *tickets: Remembered) -> None:
         """All or none; the same key again changes nothing."""
 
-    async def judge(self, ticket: str, state: str) -> int:
-        """How many answers of a ticket are in this state from now on."""
+    async def teach(self, ticket: Remembered) -> None:
+        """Put a person's answer in the place of what a ticket was answered last, unless that is kept as a wrong one."""
 
-    async def judgement(self, ticket: str) -> str:
-        """`confirmed` or `rejected`, as a person said of an answer of a ticket; empty: nobody did."""
+    async def judge(self, ticket: str, state: str) -> int:
+        """
+        How many answers of a ticket are in this state from now on.
+
+        Where a person has answered it, what was said of answers before that one stays.
+        """
+
+    async def judgement(self, ticket: str) -> tuple[str, bytes] | None:
+        """
+        `confirmed` or `rejected`, as a person said of the last answer of a ticket that anybody judged.
+
+        With it the digest of that answer if a person gave it; else nothing.
+        """
 
     async def note_learnt(self, counts: tuple[int, int]) -> None: ...

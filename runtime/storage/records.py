@@ -142,6 +142,10 @@ class Served(NamedTuple):
     resolution: bytes
     state: str
     """`confirmed` or `unconfirmed`."""
+    origin: str = ""
+    """As of `Remembered`."""
+    person: str = ""
+    created: float = 0.0
 
 
 class Remembered(NamedTuple):
@@ -157,3 +161,9 @@ class Remembered(NamedTuple):
     state: str
     """`unconfirmed`, `confirmed` or `rejected`."""
     key: str
+    origin: str = ""
+    """Who made the answer: `rules`, `model` or `person`; empty: nobody knows."""
+    person: str = ""
+    """Who gave the answer, where that is known."""
+    created: float = 0.0
+    """When the answer was made, in seconds since 1970; 0: nobody knows."""

@@ -6,6 +6,7 @@ child for it, and writes how that ended: 0, or -9. Forking spares the start of a
 """
 
 import asyncio
+import math
 import os
 import signal
 import sys
@@ -78,6 +79,7 @@ def node_on(folder: Path, scenario: str) -> Node:
     """A node whose world is in this process and takes notes."""
     notes = Notes(folder)
     node = Node(Settings(storage=StorageSettings(folder=str(folder))))
+    node.memory.documents = None  # the passages of its knowledge stand in no index
     store, recall = node.memory.store, node.memory._same
 
     async def noting_store(*arguments: Any) -> None:
@@ -86,7 +88,7 @@ def node_on(folder: Path, scenario: str) -> Node:
 
     async def noting_recall(text: str, *, within: float) -> Recall:
         notes.note("memory:recall")
-        return await recall(text) or Recall("miss")
+        return await recall(text, math.inf) or Recall("miss")
 
     node.memory.store = noting_store  # type: ignore[method-assign,assignment]
     node.memory.recall = noting_recall  # type: ignore[method-assign]

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import math
 import random
 import re
 import sqlite3
@@ -51,10 +52,11 @@ async def opened(folder: Path, model: Any = None, knowledge: Any = None, **secti
     node = Node(Settings(storage=StorageSettings(folder=str(folder)), **sections))
     node.models = model or Model()  # type: ignore[assignment] # they are ports
     node.knowledge = knowledge or Knows()
+    node.memory.documents = None  # the passages of its knowledge stand in no index
     same = node.memory._same
 
     async def recall(text: str, *, within: float) -> Recall:
-        return await same(text) or Recall("miss")
+        return await same(text, math.inf) or Recall("miss")
 
     node.memory.recall = recall  # type: ignore[method-assign] # the same texts only: no process is needed for that
     try:

@@ -26,6 +26,7 @@ HEADLINES = {
 JUDGEMENTS = {
     "confirmed": ("and a person confirmed that it helped", "good"),
     "rejected": ("but a person said that it did not help", "poor"),
+    "taught": ("but a person has given another answer since", "poor"),
 }
 SUMMARIZER = "summarization"
 REPORT_HEADLINES = {
@@ -61,7 +62,7 @@ def lines(
     """
     How it stands, the resolution, its sources, and why it ended; of a run that writes a report, all but that.
 
-    :param judgement: what a person said of the answer since, `confirmed` or `rejected`.
+    :param judgement: what a person said of the answer since, `confirmed`, `rejected` or `taught`: another one.
     :param verbose: how it came to that before it, for the answer stands last: the handoffs and the summary.
     """
     if verbose:
@@ -72,7 +73,7 @@ def lines(
     if verbose and outcome.summary:
         yield from (Line("Summary", "strong"), Line(outcome.summary, indent=2), Line(""))
     headline, style = HEADLINES[outcome.status]
-    if judgement and outcome.status in {"resolved", "suggested"}:
+    if judgement and outcome.status in {"resolved", "suggested"}.union({"not_found"} if judgement == "taught" else ()):
         said, style = JUDGEMENTS[judgement]
         headline = f"{spell_out(outcome.status).capitalize()}, {said}"
     yield Line(headline, style)

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from actors.evidence.passages import Passage, SearchHits, Sentence, Span
+from actors.text.normalize import find_span
 from runtime.knowledge import NO_INDEX
 from runtime.knowledge.index.index_reader import IndexReader, Stored
 from runtime.knowledge.query.abstention import abstain, confidence, missing_pair
@@ -46,6 +47,24 @@ def read(database: str, source: str) -> str:
     if text is None:
         raise LookupError(f"{source} is not in the index any more")
     return text
+
+
+def find_missing(database: str, quotes: list[tuple[str, str]]) -> list[int]:
+    """
+    The numbers, from 0, of those quotes that their document does not say any more, or that have no document any more.
+
+    :param quotes: each a document's source and words of it; where in the document they stand does not matter.
+    :raises LookupError: there is no index.
+    """
+    shelf = _shelf(Path(database))
+    if shelf is None:
+        raise LookupError(NO_INDEX)
+    try:
+        shelf.begin()
+        texts = {source: shelf.text(source) or "" for source in dict.fromkeys(source for source, _ in quotes)}
+    finally:
+        shelf.end()
+    return [number for number, (source, quote) in enumerate(quotes) if find_span(quote, texts[source]) is None]
 
 
 def search(

@@ -16,7 +16,10 @@ CREATE TABLE IF NOT EXISTS remembered (
     same BLOB NOT NULL,        -- digest of the ticket's folded text
     resolution BLOB NOT NULL,  -- msgpack of actors.evidence.claims.Resolution
     answer BLOB NOT NULL,      -- digest of the resolution's folded text
-    state TEXT NOT NULL CHECK (state IN ('unconfirmed', 'confirmed', 'rejected'))
+    state TEXT NOT NULL CHECK (state IN ('unconfirmed', 'confirmed', 'rejected')),
+    origin TEXT NOT NULL DEFAULT '',  -- who made the answer: 'rules', 'model' or 'person'; '': not known
+    person TEXT NOT NULL DEFAULT '',  -- who gave the answer, where that is known
+    created REAL NOT NULL DEFAULT 0   -- when the answer was made, in seconds since 1970; 0: not known
 );
 CREATE INDEX IF NOT EXISTS remembered_same ON remembered (same);
 CREATE INDEX IF NOT EXISTS remembered_ticket ON remembered (ticket_id);
@@ -28,21 +31,33 @@ CREATE TABLE IF NOT EXISTS memory_learnt (  -- what the model file knows: one ro
 );
 """
 _INSERT = (
-    "INSERT OR IGNORE INTO remembered (ticket_id, text, same, resolution, answer, state, key) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?)"
+    "INSERT OR IGNORE INTO remembered (ticket_id, text, same, resolution, answer, state, key, origin, person, created) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _SERVED = (
-    "SELECT ticket_id, resolution, state FROM remembered WHERE {} AND state != 'rejected' AND NOT EXISTS "
-    "(SELECT 1 FROM remembered AS said WHERE said.state = 'rejected' AND said.answer = remembered.answer) "
-    "ORDER BY state = 'confirmed' DESC, id DESC LIMIT 1"
+    "SELECT ticket_id, resolution, state, origin, person, created FROM remembered "
+    "WHERE {} AND state != 'rejected' AND (origin = 'person' OR NOT EXISTS "
+    "(SELECT 1 FROM remembered AS said WHERE said.state = 'rejected' AND said.answer = remembered.answer)) "
+    "ORDER BY state = 'confirmed' DESC, id DESC LIMIT ?"
 )
 _SAME = _SERVED.format("same = ?")
 _ROW = _SERVED.format("id = ? AND answer = ?")
+_REPLACEABLE = "SELECT max(id) FROM remembered WHERE ticket_id = ? AND same = ? AND (state != 'rejected' OR answer = ?)"
+_REPLACE = (
+    "UPDATE remembered SET resolution = ?, answer = ?, state = ?, origin = ?, person = ?, created = ? WHERE id = ?"
+)
+_FROM_PERSON_ON = (
+    "ticket_id = ? AND id >= (SELECT coalesce(max(id), 0) FROM remembered WHERE ticket_id = ? AND origin = 'person')"
+)
+_JUDGE = f"UPDATE remembered SET state = ? WHERE {_FROM_PERSON_ON}"
 _REJECTED = "SELECT resolution FROM remembered WHERE same = ? AND state = 'rejected' ORDER BY id DESC LIMIT ?"
 _COUNTS = "SELECT (SELECT count(*) FROM remembered), (SELECT count(*) FROM remembered WHERE state != 'unconfirmed')"
 _LEARNT = "SELECT tickets, judged FROM memory_learnt"
-_OF_TICKET = "SELECT count(*) FROM remembered WHERE ticket_id = ?"
-_JUDGED = "SELECT state FROM remembered WHERE ticket_id = ? AND state != 'unconfirmed' LIMIT 1"
+_OF_TICKET = f"SELECT count(*) FROM remembered WHERE {_FROM_PERSON_ON}"
+_JUDGED = (
+    "SELECT state, iif(origin = 'person', answer, x'') FROM remembered "
+    "WHERE ticket_id = ? AND state != 'unconfirmed' ORDER BY id DESC LIMIT 1"
+)
 
 Counts = tuple[int, int]
 """Tickets that are remembered, and those that people have judged."""
@@ -61,11 +76,11 @@ class SqliteMemory:
     async def counts(self) -> Counts:
         return await self._database.read(_count)
 
-    async def same(self, digest: bytes) -> Served | None:
-        return await self._serve(_SAME, (digest,))
+    async def same(self, digest: bytes, most: int) -> list[Served]:
+        return await self._serve(_SAME, (digest, most))
 
     async def row(self, number: int, answer: bytes) -> Served | None:
-        return await self._serve(_ROW, (number, answer))
+        return next(iter(await self._serve(_ROW, (number, answer, 1))), None)
 
     async def wrong_answers(self, digest: bytes, most: int) -> list[bytes]:
         rows = await self._database.read(lambda db: db.execute(_REJECTED, (digest, most)).fetchall())
@@ -74,22 +89,31 @@ class SqliteMemory:
     async def remember(self, *tickets: Remembered) -> None:
         await self._database.run(*map(_insert, tickets))
 
+    async def teach(self, ticket: Remembered) -> None:
+        place = (ticket.ticket, ticket.same, ticket.answer)
+        (row,) = await self._database.read(lambda db: db.execute(_REPLACEABLE, place).fetchone())
+        if row is None:
+            await self._database.run(_insert(ticket))
+            return
+        values = (ticket.resolution, ticket.answer, ticket.state, ticket.origin, ticket.person, ticket.created, row)
+        await self._database.run((_REPLACE, values))
+
     async def judge(self, ticket: str, state: str) -> int:
-        (count,) = await self._database.read(lambda db: db.execute(_OF_TICKET, (ticket,)).fetchone())
+        (count,) = await self._database.read(lambda db: db.execute(_OF_TICKET, (ticket, ticket)).fetchone())
         if count:
-            await self._database.run(("UPDATE remembered SET state = ? WHERE ticket_id = ?", (state, ticket)))
+            await self._database.run((_JUDGE, (state, ticket, ticket)))
         return int(count)
 
-    async def judgement(self, ticket: str) -> str:
+    async def judgement(self, ticket: str) -> tuple[str, bytes] | None:
         row = await self._database.read(lambda db: db.execute(_JUDGED, (ticket,)).fetchone())
-        return str(row[0]) if row else ""
+        return (row[0], row[1]) if row else None
 
     async def note_learnt(self, counts: Counts) -> None:
         await self._database.run(("INSERT OR REPLACE INTO memory_learnt VALUES (1, ?, ?)", counts))
 
-    async def _serve(self, sql: str, parameters: Sequence[object]) -> Served | None:
-        row = await self._database.read(lambda db: db.execute(sql, parameters).fetchone())
-        return Served(*row) if row else None
+    async def _serve(self, sql: str, parameters: Sequence[object]) -> list[Served]:
+        rows = await self._database.read(lambda db: db.execute(sql, parameters).fetchall())
+        return [Served(*row) for row in rows]
 
 
 def _count(db: sqlite3.Connection) -> Counts:

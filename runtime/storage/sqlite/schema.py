@@ -119,6 +119,19 @@ def add_version(db: sqlite3.Connection) -> None:
     db.execute("ALTER TABLE run ADD COLUMN version TEXT NOT NULL DEFAULT ''")
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (order_runs, add_version)
+def add_origin(db: sqlite3.Connection) -> None:
+    """To version 4: memory knows who made an answer, and when. Of older answers the run of the ticket says when."""
+    if not db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'remembered'").fetchone():
+        return
+    for column in ("origin TEXT NOT NULL DEFAULT ''", "person TEXT NOT NULL DEFAULT ''"):
+        db.execute(f"ALTER TABLE remembered ADD COLUMN {column}")
+    db.execute("ALTER TABLE remembered ADD COLUMN created REAL NOT NULL DEFAULT 0")
+    db.execute(
+        "UPDATE remembered SET created = "
+        "coalesce((SELECT max(coalesce(ended, started)) FROM run WHERE run.ticket = remembered.ticket_id), 0)"
+    )
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (order_runs, add_version, add_origin)
 """In order: the first leads from version 1, which had no number, to version 2."""
 NEWEST = 1 + len(MIGRATIONS)

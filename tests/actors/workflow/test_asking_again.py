@@ -266,9 +266,9 @@ class Counts(Remembers):
         self.recalled += 1
         return await super().recall(text, within=within)
 
-    async def store(self, key: str, ticket_id: str, text: str, resolution: Any) -> None:
+    async def store(self, key: str, ticket_id: str, text: str, resolution: Any, degraded: str = "") -> None:
         self.keys.append(key)
-        await super().store(key, ticket_id, text, resolution)
+        await super().store(key, ticket_id, text, resolution, degraded)
 
 
 LOST = [

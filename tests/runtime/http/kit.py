@@ -137,6 +137,7 @@ async def interface(
         node.models = cast("Models", OneModel(model or Thinks()))
         node.knowledge = cast("Any", Knows())
         real = node.memory
+        real.documents = None  # its passages stand in no index
         if not memory:
             node.memory = cast("Any", Remembers())
         desk = TicketService(node)

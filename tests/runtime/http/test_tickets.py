@@ -352,11 +352,22 @@ class TestFeedback:
 
             status, noted = await web.ask("POST", "/tickets/T-1/feedback", json={"right": False})
 
-            words = {"question": TEXT, "subject": "", "requester": ""}
-            assert (status, noted) == (200, {"ticket": "T-1", "right": False, "answers": 1, **words})
+            words, said = {"question": TEXT, "subject": "", "requester": ""}, first["resolution"]["text"]
+            assert (status, noted) == (200, {"ticket": "T-1", "right": False, "answers": 1, **words, "answer": said})
             third = await web.submit(wait=20, id="T-3")
             assert (third["status"], third["resolution"]) == ("not_found", None)
             assert "called wrong before" in third["summary"]
+
+    async def test_a_persons_answer_is_given_from_then_on(self, tmp_path: Path) -> None:
+        async with interface(tmp_path, memory=True) as web:
+            await web.submit("A question that no document answers.", wait=20, id="T-1")
+            given = {"answer": "Ask Ann.", "person": "Bob"}
+            status, noted = await web.ask("POST", "/tickets/T-1/feedback", json=given)
+            again = await web.submit("A question that no document answers.", wait=20)
+
+            assert (status, noted["answer"], noted["right"], noted["answers"]) == (200, "Ask Ann.", True, 1)
+            assert (again["status"], again["resolution"]["text"]) == ("resolved", "Ask Ann.")
+            assert "Bob answered it on 20" in again["summary"]
 
     async def test_on_what_memory_does_not_hold_is_refused(self, tmp_path: Path) -> None:
         async with interface(tmp_path, memory=True) as web:
@@ -365,7 +376,17 @@ class TestFeedback:
 
             assert (status, "T-1" in why) == (409, True)
 
-    @pytest.mark.parametrize("body", [b"", b"{}", b'{"right": "yes"}', b'{"right": true, "left": 1}', b"[true]"])
+    @pytest.mark.parametrize(
+        "body",
+        [
+            b"",
+            b"{}",
+            b'{"right": "yes"}',
+            b'{"right": true, "left": 1}',
+            b"[true]",
+            b'{"right": true, "answer": "No."}',
+        ],
+    )
     async def test_that_says_something_else_is_refused(self, tmp_path: Path, body: bytes) -> None:
         async with interface(tmp_path, memory=True) as web:
             await web.submit(id="T-1")

@@ -26,9 +26,9 @@ async def opened(tmp_path: Path) -> AsyncIterator[Open]:
     """Open the memory of the test's folder, as often as wanted."""
     async with contextlib.AsyncExitStack() as stack:
 
-        def start(settings: MemorySettings = QUIET) -> TicketMemory:
+        def start(settings: MemorySettings = QUIET, *, has_model: bool = False) -> TicketMemory:
             database, workers = Database(tmp_path / "terminus.db", SCHEMA), Workers(size=1)
-            memory = TicketMemory(SqliteMemory(database), workers, settings)
+            memory = TicketMemory(SqliteMemory(database), workers, settings, has_model=has_model)
             stack.callback(database.close)
             stack.callback(workers.close)
             stack.push_async_callback(memory.close)

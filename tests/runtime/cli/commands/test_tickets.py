@@ -223,7 +223,7 @@ def test_feedback_needs_to_know_which(place: Place) -> None:
     done = place.run("feedback", "T-1")
 
     assert done.status == 2
-    assert done.err.startswith("One of the arguments --right --wrong is required.")
+    assert done.err.startswith("One of the arguments --right --wrong --answer is required.")
 
 
 def test_cancel_reaches_a_run_in_another_process(place: Place) -> None:

@@ -16,6 +16,7 @@ from runtime.processes.pool import ROOT
 from runtime.storage.errors import Conflict, StorageError
 from runtime.storage.journal import RunJournal
 from runtime.storage.sqlite.database import Database
+from runtime.storage.sqlite.memory_store import SqliteMemory
 from runtime.storage.sqlite.schema import MIGRATIONS, NEWEST, DatabaseTooNew, migrate
 from tests.runtime.storage.kit import database_of, open_journal
 
@@ -97,6 +98,23 @@ async def test_a_database_of_version_1_is_readable_in_its_order(journal: RunJour
     columns = database_of(journal).rows("SELECT subject, text, requester FROM ticket WHERE id = 'T-2'")
     assert columns == [("VPN", "The text of T-2", "ann@example.org")]
     assert database_of(journal).rows("SELECT * FROM effect") == [("R-2", "page", "a", b"\1")]
+
+
+async def test_what_memory_held_before_it_knew_origins_is_dated_by_the_run_and_served(path: Path) -> None:
+    db = sqlite3.connect(path)
+    columns = "key, ticket_id, text, same, resolution, answer, state"
+    for ticket in ("T-1", "T-9"):
+        row = (f"k{ticket}", ticket, "VPN", ticket.encode(), b"\x90", b"a", "confirmed")
+        db.execute(f"INSERT INTO remembered ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+    db.commit()
+    db.close()
+
+    database = database_of(open_journal(path, {}))
+    memory = SqliteMemory(database)
+    served = [(await memory.same(ticket, 1))[0] for ticket in (b"T-1", b"T-9")]
+    database.close()
+
+    assert [(each.origin, each.person, each.created) for each in served] == [("", "", 700.0), ("", "", 0.0)]
 
 
 async def test_of_several_open_runs_of_a_ticket_the_newest_goes_on(journal: RunJournal) -> None:
