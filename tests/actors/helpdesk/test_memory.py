@@ -1,0 +1,71 @@
+"""What memory's suggestion becomes when a worker has nothing better, and what of that is remembered."""
+
+import pytest
+
+from actors.helpdesk.output_schemas import Draft
+from actors.ports import Completion, ModelRequest, Recall
+from tests.fakes import RESOLUTION, Remembers, Stage, Thinks
+
+STALE = "“30 seconds” does not stand in kb/vpn.md any more."
+
+
+class Suggests(Remembers):
+    """Suggests an earlier answer to every ticket."""
+
+    def __init__(self, stale: str = "") -> None:
+        super().__init__()
+        self._recall = Recall("suggestion", RESOLUTION, "T-0", stale=stale)
+
+    async def recall(self, text: str, *, within: float) -> Recall:
+        return self._recall
+
+
+class FindsNothing(Thinks):
+    async def fill(self, shape: type[object], task: ModelRequest, *, within: float) -> Completion:
+        filled = await super().fill(shape, task, within=within)
+        return Completion(Draft()) if shape is Draft else filled
+
+
+@pytest.mark.parametrize("stale", ["", STALE], ids=["still right", "stale"])
+async def test_a_suggestion_says_where_it_is_from_and_why_it_may_not_hold_and_is_not_remembered_again(
+    stale: str,
+) -> None:
+    memory = Suggests(stale)
+
+    outcome = await Stage(model=FindsNothing(), memory=memory).end()
+
+    assert outcome.status == "suggested"
+    assert outcome.resolution is not None
+    assert outcome.resolution.text.endswith(f"{RESOLUTION.text} [2]")
+    assert outcome.resolution.text.startswith(f"This was the answer to an earlier ticket. {STALE}") is bool(stale)
+    assert outcome.resolution.citations[-1].source == "ticket T-0"
+    assert memory.stored == {}
+
+
+async def test_a_model_that_is_shown_an_earlier_answer_is_told_why_it_may_not_hold() -> None:
+    model = Thinks()
+
+    await Stage(model=model, memory=Suggests(STALE)).end()
+
+    (drafted,) = [each.material for each in model.tasks if each.agent == "worker"]
+    assert STALE in str(drafted)
+
+
+async def test_what_a_worker_found_is_remembered_with_whether_a_model_failed() -> None:
+    memory, degraded = Remembers(), []
+
+    class Notes(Remembers):
+        async def store(self, key: str, ticket_id: str, text: str, resolution: object, why: str = "") -> None:
+            degraded.append(why)
+            await memory.store(key, ticket_id, text, RESOLUTION, why)
+
+    class Falls(Thinks):
+        async def fill(self, shape: type[object], task: ModelRequest, *, within: float) -> Completion:
+            filled = await super().fill(shape, task, within=within)
+            return Completion(filled.value, filled.passages, filled.judged, "The model is down.")
+
+    for model in (Thinks(), Falls()):
+        await Stage(model=model, memory=Notes()).end()
+
+    assert degraded == ["", "The model is down."]
+    assert len(memory.stored) == 1
