@@ -12,9 +12,13 @@ def models_folder(settings: EmbeddingsSettings) -> Path:
     """`[embeddings] folder`, or the cache of the user that this runs as: models are derived and can be had again."""
     if settings.folder:
         return Path(settings.folder)
-    cache = os.environ.get("XDG_CACHE_HOME", "")
-    base = Path(cache) if Path(cache).is_absolute() else Path("~/.cache").expanduser()
-    return base / "terminus" / "models"
+    cache = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    if not cache.is_absolute():
+        try:
+            cache = Path.home() / ".cache"
+        except RuntimeError:  # a user of the system's, who has no home
+            cache = Path("/var/cache")
+    return cache / "terminus" / "models"
 
 
 def find_model_file(settings: EmbeddingsSettings) -> Path:

@@ -35,7 +35,7 @@ def convert(published: Path, vocabulary: Path, to: Path) -> None:
         if not name.startswith(_LEFT_OUT):
             arrays.update(_shrink(name, array[:MOST_TOKENS] if "position" in name else array))
     pieces = vocabulary.read_text(encoding="utf-8").removesuffix("\n").split("\n")
-    array_file.write(to, MARK, msgspec.msgpack.encode(_Header(pieces)), arrays)
+    array_file.write(to, MARK, msgspec.msgpack.encode(_Header(pieces)), arrays, rights=0o644)
 
 
 def _shrink(name: str, array: NDArray[Any]) -> dict[str, NDArray[Any]]:

@@ -43,8 +43,12 @@ class _Table(msgspec.Struct, frozen=True):
     check: int
 
 
-def write(path: Path, mark: Mark, header: bytes, arrays: dict[str, NDArray[Any]]) -> None:
-    """Write all or nothing; whoever has the older file mapped keeps it."""
+def write(path: Path, mark: Mark, header: bytes, arrays: dict[str, NDArray[Any]], rights: int | None = None) -> None:
+    """
+    Write all or nothing; whoever has the older file mapped keeps it.
+
+    :param rights: of the file; None: nobody else may read it.
+    """
     places: dict[str, _Place] = {}
     chunks: list[bytes] = []
     size = check = 0
@@ -55,7 +59,7 @@ def write(path: Path, mark: Mark, header: bytes, arrays: dict[str, NDArray[Any]]
         chunks.append(raw)
         size, check = size + len(raw), zlib.crc32(raw, check)
     table = msgspec.msgpack.encode(_Table(header, places, size, check))
-    with replace_whole(path, path.with_name(f"{path.name}.{os.getpid()}.new")) as file:
+    with replace_whole(path, path.with_name(f"{path.name}.{os.getpid()}.new"), rights) as file:
         file.write(_HEAD.pack(*mark, zlib.crc32(table), len(table)) + table)
         file.write(bytes(_body(len(table)) - _HEAD.size - len(table)))
         file.writelines(chunks)

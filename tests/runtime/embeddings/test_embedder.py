@@ -44,6 +44,17 @@ def test_models_are_kept_in_the_cache_of_the_user_unless_a_folder_is_set(
     assert models_folder(EmbeddingsSettings(folder=str(tmp_path))) == tmp_path
 
 
+def test_a_user_without_a_home_has_the_cache_of_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(number: int) -> None:
+        raise KeyError(number)
+
+    monkeypatch.delenv("HOME")
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr("pwd.getpwuid", fail)
+
+    assert models_folder(EmbeddingsSettings()) == Path("/var/cache/terminus/models")
+
+
 async def test_without_the_models_file_or_when_it_is_not_wanted_nothing_makes_vectors(
     tmp_path: Path, installed: Path, workers: Workers
 ) -> None:

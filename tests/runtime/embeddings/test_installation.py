@@ -81,6 +81,7 @@ def test_pip_takes_the_locked_file_without_what_it_depends_on_and_it_is_never_im
     assert file == kit.file
     assert [each.name for each in file.parent.iterdir()] == [file.name]
     assert is_whole(file)
+    assert file.stat().st_mode & 0o777 == 0o644  # it holds nothing of anybody's
     assert len(builtin.embed(str(file), ["the printer"])[0]) == 64
 
 
