@@ -1,4 +1,4 @@
-"""Where the built-in model's file is. Known without numpy, so that whoever only looks for it loads nothing."""
+"""Where models are. Known without numpy, so that whoever only looks for it loads nothing."""
 
 import os
 from pathlib import Path
@@ -19,6 +19,11 @@ def models_folder(settings: EmbeddingsSettings) -> Path:
         except RuntimeError:  # a user of the system's, who has no home
             cache = Path("/var/cache")
     return cache / "terminus" / "models"
+
+
+def find_note(model: str, folder: Path) -> Path:
+    """What is written once fastembed has a model in a folder: the library itself looks for it for seconds."""
+    return folder / f"{model.replace('/', '--')}.fastembed"
 
 
 def find_model_file(settings: EmbeddingsSettings) -> Path:

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from runtime.config import is_loopback
 from runtime.embeddings.embedder import FASTEMBED, FASTEMBED_MODEL, EmbeddingFailed
 from runtime.embeddings.installation import is_whole
-from runtime.embeddings.model_file import find_model_file
+from runtime.embeddings.model_file import find_model_file, find_note, models_folder
 from runtime.program import command
 from runtime.settings import EmbeddingsSettings, Settings
 from runtime.user_text import redact
@@ -50,8 +50,11 @@ def _look_at_builtin(settings: EmbeddingsSettings) -> Finding:
 def _look_at_fastembed(settings: EmbeddingsSettings) -> Finding:
     model = settings.model or FASTEMBED_MODEL
     if importlib.util.find_spec("fastembed") is None:
-        return "problem", f"fastembed is to be used and is not installed, so {WORDS}", f"{FASTEMBED}"
-    return "ok", f"{model} by fastembed", f"{command('model install')} takes it from where it is published, once."
+        return "problem", f"fastembed is to be used and is not installed, so {WORDS}", f"{FASTEMBED}."
+    if not find_note(model, models_folder(settings)).is_file():
+        install = f"{command('model install')} takes it from where it is published, once."
+        return "problem", f"{model} is to be used and is not installed, so {WORDS}", install
+    return "ok", f"{model} by fastembed", ""
 
 
 def _look_at_server(settings: Settings, reach: bool) -> Finding:

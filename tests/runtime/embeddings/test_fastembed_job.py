@@ -10,6 +10,7 @@ import pytest
 from runtime.embeddings import fastembed_job
 from runtime.embeddings.embedder import FASTEMBED_MODEL, EmbeddingFailed, open_embedder
 from runtime.embeddings.fastembed_job import NotUsable
+from runtime.embeddings.model_file import find_note
 from runtime.processes.pool import Workers
 from runtime.settings import EmbeddingsSettings, Settings
 from tests.patience import HANGS_SECONDS
@@ -42,13 +43,15 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.syspath_prepend(folder)
     fastembed_job._load.cache_clear()
     yield folder
-    sys.modules.pop("fastembed", None)
+    for name in ("fastembed", "loguru"):
+        sys.modules.pop(name, None)
 
 
 @pytest.fixture
 def library(site: Path, tmp_path: Path) -> Path:
     """Where the library keeps its models; it is installed for this test."""
     (site / "fastembed.py").write_text(LIBRARY, encoding="utf-8")
+    (site / "loguru.py").write_text("class logger:\n    disable = print\n", encoding="utf-8")
     return tmp_path / "models"
 
 
@@ -71,12 +74,24 @@ async def test_a_ticket_never_waits_for_a_download(library: Path, workers: Worke
     embedder = open_embedder(settings(library, "some/model"), workers)
     assert embedder is not None
 
-    with pytest.raises(EmbeddingFailed, match=r"cannot load some/model.*model install"):
+    with pytest.raises(EmbeddingFailed, match=r"some/model is not in .*model install"):
         await embedder.embed(["a"], kind="query", within=HANGS_SECONDS)
+
+
+async def test_a_model_that_vanished_is_not_downloaded_by_a_ticket_either(library: Path, workers: Workers) -> None:
+    fastembed_job.download("some/model", str(library))
+    (library / "some--model").unlink()
+    embedder = open_embedder(settings(library, "some/model"), workers)
+    assert embedder is not None
+
+    with pytest.raises(EmbeddingFailed, match=r"fastembed cannot load some/model: Could not load.*model install"):
+        await embedder.embed(["a"], kind="query", within=HANGS_SECONDS)
+    assert not (library / "some--model").exists()
 
 
 async def test_where_it_is_not_installed_it_says_how_to(site: Path, tmp_path: Path, workers: Workers) -> None:
     (site / "fastembed.py").write_text("raise ImportError('as if it were not there')", encoding="utf-8")
+    find_note(FASTEMBED_MODEL, tmp_path).touch()
     embedder = open_embedder(settings(tmp_path), workers)
     assert embedder is not None
 

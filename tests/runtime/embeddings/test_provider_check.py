@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from runtime.embeddings import weights
-from runtime.embeddings.model_file import find_model_file
+from runtime.embeddings.model_file import find_model_file, find_note
 from runtime.embeddings.provider_check import look_at_embeddings
 from runtime.settings import EmbeddingsSettings, ModelSettings, Settings
 from tests.runtime.embeddings.kit import write_published
@@ -47,10 +47,16 @@ def test_who_wants_none_hears_of_no_lack(tmp_path: Path) -> None:
 
 def test_fastembed_that_is_not_installed_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", {}.get)
-    assert look(tmp_path, provider="fastembed")[::2] == ("problem", "pip install -e '.[fastembed]'")
+    assert look(tmp_path, provider="fastembed")[::2] == ("problem", "pip install -e '.[fastembed]'.")
 
     monkeypatch.setattr("importlib.util.find_spec", {"fastembed": object()}.get)
-    assert look(tmp_path, provider="fastembed", model="some/model")[:2] == ("ok", "some/model by fastembed")
+    state, found, remedy = look(tmp_path, provider="fastembed", model="some/model")
+    assert state == "problem"
+    assert "some/model is to be used and is not installed" in found
+    assert "model install" in remedy
+
+    find_note("some/model", tmp_path).touch()
+    assert look(tmp_path, provider="fastembed", model="some/model") == ("ok", "some/model by fastembed", "")
 
 
 def test_a_server_elsewhere_is_contacted_only_when_that_is_wanted(tmp_path: Path) -> None:
@@ -62,7 +68,7 @@ def test_a_server_elsewhere_is_contacted_only_when_that_is_wanted(tmp_path: Path
 
 
 def test_a_server_here_is_asked_and_what_is_wrong_is_told() -> None:
-    settings = EmbeddingsSettings(provider="server", model="e5", seconds=1.0)
+    settings = EmbeddingsSettings(provider="server", model="e5")
     model = ModelSettings(base_url="http://127.0.0.1:1/v1", api_key="secret")
 
     state, found, _ = look_at_embeddings(Settings(embeddings=settings, model=model), reach=False)

@@ -217,7 +217,7 @@ async def test_who_fails_again_and_again_is_left_alone_for_a_while() -> None:
 
 
 async def test_a_server_that_is_not_there_is_named_without_what_its_address_hides() -> None:
-    settings = EmbeddingsSettings(provider="server", model="m", base_url="http://me:pw@127.0.0.1:1/v1", seconds=2.0)
+    settings = EmbeddingsSettings(provider="server", model="m", base_url="http://me:pw@127.0.0.1:1/v1")
     embedder = ServerEmbedder(Settings(embeddings=settings))
     try:
         said = await refusal(embedder)
