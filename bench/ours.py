@@ -38,6 +38,9 @@ ROSTER = Roster(AgentSpec(name=each, description="") for each in ("ticketing", "
 TUNED = (50_000, 20, 100)
 """Thresholds of the collector for a process that is ours; Python's own are for a few hundred objects."""
 
+SENTENCE = "Restart it."
+"""What is quoted where there is no longer passage: an answer that only repeats an earlier ticket is not stored."""
+
 structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
 
 
@@ -71,8 +74,7 @@ class Thinks:
     """
     Wraps the text of the model into the answer that was asked for.
 
-    Without passages the draft is empty, and the worker takes the suggestion of Memory; with one it quotes that, and the
-    worker verifies the quote.
+    It quotes the passage, and the worker verifies the quote.
     """
 
     def __init__(self, llm: LLM) -> None:
@@ -112,7 +114,7 @@ class Lane(Protocol):
 class Runner:
     """Runs tickets as the node does: accepted durably first, one bus and one cast each."""
 
-    def __init__(self, llm: LLM, path: str | None, passage: str = "") -> None:
+    def __init__(self, llm: LLM, path: str | None, passage: str = SENTENCE) -> None:
         self.database = Database(path, SCHEMA) if path else None
         self.journal = RunJournal(SqliteRuns(self.database), {HELPDESK.name: HELPDESK}) if self.database else None
         self._memory = Remembers(llm)
