@@ -14,7 +14,6 @@ from typing import BinaryIO, NamedTuple
 
 from actors.ports import PortFailed
 from runtime.embeddings.model_file import find_model_file
-from runtime.processes.array_file import Damaged
 from runtime.program import command
 from runtime.settings import EmbeddingsSettings
 from runtime.user_text import redact, safe
@@ -54,6 +53,7 @@ MINILM = Release(
 def is_whole(file: Path) -> bool:
     """Whether the model's file can be used as it is."""
     from runtime.embeddings import weights
+    from runtime.processes.array_file import Damaged
 
     try:
         weights.read(file)
