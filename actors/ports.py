@@ -36,6 +36,8 @@ class ModelRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The model that is to think about it; empty: the configured one."""
     material: Any
     """What to think about: a struct that goes with the output schema. Only a prompt makes text of it."""
+    choices: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """By a field of the answer: the only texts that it may have, where these differ by installation."""
     refused: tuple[str, ...] = ()
     """Why earlier answers of the agent were refused; a model is shown it, so that it answers otherwise."""
     findings: SearchHits | None = None

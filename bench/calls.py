@@ -1,7 +1,7 @@
 """
-What a research costs with a model: its calls and tokens, counted with a fake server over a folder of documents.
+What a research, or a ticket, costs with a model: calls and tokens, counted with a fake server over some documents.
 
-    python -m bench.calls --manual FOLDER [--json]
+    python -m bench.calls --manual FOLDER [--tickets] [--json]
 
 The fake one asks three questions a round, makes five claims of each answer and is never satisfied, so that every round
 that is allowed takes place. Tokens are estimated from the texts that were really sent.
@@ -28,9 +28,9 @@ COUNTED = ("calls", "tokens_in", "tokens_out")
 
 
 @contextlib.contextmanager
-def _server() -> Iterator[str]:
+def _server(module: str = "tests.thinking") -> Iterator[str]:
     """A model server in a process of its own."""
-    command = [sys.executable, "-m", "tests.thinking"]
+    command = [sys.executable, "-m", module]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:
             yield f"http://127.0.0.1:{int(process.stdout.readline())}/v1" if process.stdout else ""
@@ -63,6 +63,29 @@ async def measure(manual: Path) -> Figures:
     return figures
 
 
+async def measure_tickets(manual: Path) -> Figures:
+    """A ticket of each question, with the second reading and without."""
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
+    figures: Figures = {"questions": len(QUESTIONS)}
+    for reading in (False, True):
+        with _server("tests.solving") as url, tempfile.TemporaryDirectory() as folder:
+            model = ModelSettings(base_url=url, name="fake", second_reading=reading)
+            async with Node.open(Settings(storage=StorageSettings(folder=folder), model=model)) as node:
+                await node.index([str(manual)], lambda _: None)
+                spent = [(await (await node.submit(Ticket(text=each))).outcome()).spent for each in QUESTIONS]
+        for name in COUNTED:
+            counted = [float(getattr(each, name)) for each in spent]
+            key = f"{name}, {'read twice' if reading else 'read once'}"
+            figures[key] = {"median": median(counted), "most": max(counted)}
+    return figures
+
+
+def show_tickets(figures: Mapping[str, Any]) -> str:
+    names = [name for name in figures if name != "questions"]
+    rows = [[name, *(f"{figures[name][which]:,.0f}" for which in ("median", "most"))] for name in names]
+    return table(("a ticket", "median", "most"), rows)
+
+
 def show(figures: Mapping[str, Any]) -> str:
     rows = [[name, *(f"{figures[name][which]:,.0f}" for which in ("median", "most"))] for name in COUNTED]
     return table(("a default research", "median", "most"), rows)
@@ -71,7 +94,10 @@ def show(figures: Mapping[str, Any]) -> str:
 def main() -> int:
     parser = arguments(__doc__)
     parser.add_argument("--manual", type=Path, required=True, help="the folder of documents")
+    parser.add_argument("--tickets", action="store_true", help="tickets instead of researches")
     given = parser.parse_args()
+    if given.tickets:
+        return report(given, lambda: measure_tickets(given.manual), show_tickets)
     return report(given, lambda: measure(given.manual), show)
 
 

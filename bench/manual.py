@@ -4,7 +4,8 @@ Answers over a manual without a model, through the product's own classes.
     python -m bench.manual --manual FOLDER --questions FILE.jsonl... [--show] [--json]
     python -m bench.manual --manual FOLDER --data DATA --split dev2
 
-A question is a line `{"id": ..., "question": ..., "pages": [file names]}`; no pages: it has no answer in the manual.
+A question is a line `{"id": ..., "question": ..., "pages": [paths below FOLDER]}`; no pages: it has no answer in the
+manual. `parts`, of one that asks several things, are questions of their own, in the order in which they are asked.
 """
 
 import argparse
@@ -18,61 +19,90 @@ from typing import NamedTuple
 
 import msgspec
 
-from actors.evidence.claims import Citation, Resolution, cite
-from actors.evidence.passages import SearchHits
+from actors.evidence.claims import Resolution
+from actors.evidence.passages import PartHits, SearchHits
+from actors.evidence.places import PartPlaces
 from actors.extractive.model import Extractive
+from actors.helpdesk.checking import CheckedDraft
 from actors.helpdesk.output_schemas import Analysis, AnalysisRequest, Draft, DraftRequest
+from actors.helpdesk.worker import make_resolution, search_parts
 from actors.ports import ModelRequest
+from runtime.embeddings.embedder import open_embedder
 from runtime.families import extractive
 from runtime.knowledge.index.indexing import IndexReport, index
 from runtime.knowledge.knowledge_index import KnowledgeIndex
 from runtime.processes.pool import Workers
-from runtime.settings import KnowledgeSettings
+from runtime.settings import KnowledgeSettings, Settings
 
 FIRST = 3
-"""Citations among which a right page must be."""
+"""Places among which a right page must be."""
+CLOSENESSES = ("sure", "perhaps", "far")
 SECONDS = 30.0
+
+
+class Part(msgspec.Struct, frozen=True):
+    question: str
+    pages: list[str]
 
 
 class Question(msgspec.Struct, frozen=True):
     id: str
     question: str
     pages: list[str]
+    parts: list[Part] = []
 
 
 class Answer(NamedTuple):
     question: Question
     resolution: Resolution
     findings: SearchHits
-    judged: bool
+    parts: tuple[PartPlaces, ...]
+    pages: tuple[list[str], ...]
+    """Of each part: the pages of its places, in order, as paths below the manual."""
     seconds: float
 
     @property
-    def pages(self) -> list[str]:
-        """The pages of the citations, by file name, in order."""
-        return [Path(each.source).name for each in self.resolution.citations]
+    def hit(self) -> bool:
+        return any(page in self.question.pages for pages in self.pages for page in pages[:FIRST])
 
     @property
-    def hit(self) -> bool:
-        return any(page in self.question.pages for page in self.pages[:FIRST])
+    def closeness(self) -> str:
+        """Of its best part."""
+        return min((each.closeness for each in self.parts), key=CLOSENESSES.index)
+
+    @property
+    def parts_hit(self) -> int:
+        """How many parts of a question that has several have a right page among their own places."""
+        pairs = zip(self.question.parts, self.pages, strict=False) if len(self.parts) > 1 else ()
+        return sum(any(page in part.pages for page in pages[:FIRST]) for part, pages in pairs)
 
 
 class Set(NamedTuple):
     name: str
     answers: list[Answer]
 
-    def figures(self) -> dict[str, float]:
+    def figures(self) -> dict[str, int]:
         asked = [each for each in self.answers if each.question.pages]
         idle = [each for each in self.answers if not each.question.pages]
+        split = [each for each in self.answers if each.question.parts]
+        bands = {
+            f"{name}, {kind}": sum(each.closeness == name for each in answers)
+            for kind, answers in (("answer", asked), ("none", idle))
+            for name in CLOSENESSES
+        }
         return {
             "answerable": len(asked),
             "hits": sum(each.hit for each in asked),
-            "hits_first": sum(each.pages[:1] != [] and each.pages[0] in each.question.pages for each in asked),
-            "not_found_but_answerable": sum(not each.resolution.citations for each in asked),
+            "hits_first": sum(any(page in each.question.pages for page in each.pages[0][:1]) for each in asked),
             "unanswerable": len(idle),
-            "not_found": sum(not each.resolution.citations for each in idle),
-            "resolved": sum(each.judged for each in self.answers),
-            "resolved_wrong_page": sum(each.judged and not each.hit for each in self.answers),
+            **bands,
+            "resolved": sum(each.resolution.grade == "resolved" for each in self.answers),
+            "resolved_wrong_page": sum(each.resolution.grade == "resolved" and not each.hit for each in self.answers),
+            "several": len(split),
+            "taken_apart": sum(len(each.parts) > 1 for each in split),
+            "parts": sum(bool(part.pages) for each in split for part in each.question.parts),
+            "parts_hit": sum(each.parts_hit for each in split),
+            "wrongly_taken_apart": sum(len(each.parts) > 1 for each in self.answers if not each.question.parts),
         }
 
 
@@ -80,27 +110,31 @@ async def _answer(question: Question, knowledge: KnowledgeIndex, model: Extracti
     began = time.perf_counter()
     ticket = ModelRequest(agent="ticketing", instructions="", material=AnalysisRequest(question.question))
     analysis: Analysis = (await model.fill(Analysis, ticket, within=SECONDS)).value
-    findings = await knowledge.search(analysis.question, within=SECONDS)
+    findings = await search_parts(knowledge, analysis.question, lambda: SECONDS)
     task = ModelRequest(agent="worker", instructions="", material=DraftRequest(question.question), findings=findings)
     filled = await model.fill(Draft, task, within=SECONDS)
-    text, citations = cite(filled.value.claims, filled.passages)
-    judged = filled.judged and bool(citations)
-    resolution = Resolution(text, citations, "resolved" if judged else "suggested")
-    return Answer(question, resolution, findings, judged, time.perf_counter() - began)
+    seconds = time.perf_counter() - began
+    parts: tuple[PartPlaces, ...] = filled.value.parts
+    sources = (list(dict.fromkeys(filled.passages[each.passage - 1].source for each in part.places)) for part in parts)
+    pages = tuple([source.partition("/")[2] for source in each] for each in sources)
+    resolution = make_resolution(filled, CheckedDraft(filled.value.claims, (), 0)) or Resolution("")
+    return Answer(question, resolution, findings, parts, pages, seconds)
 
 
-async def _measure(manual: Path, files: list[Path]) -> tuple[IndexReport, list[Set]]:
-    with tempfile.TemporaryDirectory() as storage:
-        workers = Workers(2)
-        try:
-            report = await index([manual], storage, workers, KnowledgeSettings())
-            knowledge, model, sets = KnowledgeIndex(storage, workers), extractive(), []
-            for file in files:
-                lines = file.read_text().splitlines()
-                questions = [msgspec.json.decode(line, type=Question) for line in lines if line.strip()]
-                sets.append(Set(file.stem, [await _answer(each, knowledge, model) for each in questions]))
-        finally:
-            workers.close()
+async def _measure(
+    manual: Path, files: list[Path], storage: Path, *, meaning: bool
+) -> tuple[IndexReport, list[Set]]:  # fmt: skip
+    workers, settings = Workers(2), KnowledgeSettings(search_seconds=SECONDS)
+    embedder = open_embedder(Settings(), workers) if meaning else None
+    try:
+        report = await index([manual], storage, workers, settings, embedder=embedder)
+        knowledge, model, sets = KnowledgeIndex(storage, workers, settings, embedder), extractive(), []
+        for file in files:
+            lines = file.read_text().splitlines()
+            questions = [msgspec.json.decode(line, type=Question) for line in lines if line.strip()]
+            sets.append(Set(file.stem, [await _answer(each, knowledge, model) for each in questions]))
+    finally:
+        workers.close()
     return report, sets
 
 
@@ -120,25 +154,29 @@ def _figures(report: IndexReport, sets: list[Set]) -> dict[str, object]:
 
 def _table(figures: dict[str, object], sets: list[Set]) -> None:
     print("".join(f"{name:18}{value}\n" for name, value in figures.items() if name != "sets"))
-    columns = ("answerable", "hits", "hits_first", "not_found_but_answerable", "unanswerable", "not_found", "resolved")
-    print(f"{'set':34}" + "".join(f"{name[:14]:>16}" for name in columns))
-    for one in sets:
-        row = one.figures()
-        print(f"{one.name:34}" + "".join(f"{row[name]:>16}" for name in columns))
+    rows = {one.name: one.figures() for one in sets}
+    print(f"{'':22}" + "".join(f"{name:>32}" for name in rows))
+    for name in next(iter(rows.values())):
+        print(f"{name:22}" + "".join(f"{row[name]:>32}" for row in rows.values()))
 
 
 def _show(sets: list[Set]) -> None:
     for one in sets:
         for each in one.answers:
             verdict = "-" if not each.question.pages else "page" if each.hit else "MISS"
-            print(f"\n=== {each.question.id} [{verdict}] {each.findings.confidence:.2f} {each.question.question}")
+            print(f"\n=== {each.question.id} [{verdict}, {each.closeness}] {each.question.question}")
+            print(*map(_evidence, each.findings.parts or (PartHits("", each.findings),)), sep="\n")
             print(each.resolution.text or f"Not found. {each.findings.abstain}")
-            for citation in each.resolution.citations:
-                _source(citation)
+            print(*(f"    [{said.number}] {said.source}#{said.anchor}" for said in each.resolution.citations), sep="\n")
 
 
-def _source(citation: Citation) -> None:
-    print(f"    [{citation.number}] {citation.source}#{citation.anchor}")
+def _evidence(part: PartHits) -> str:
+    """What is known of how near a part's places are."""
+    hits, said = part.hits, f"    {part.hits.covered:.2f} of {part.hits.weight:.0f} nats"
+    if hits.meaning is not None:
+        sentence = max((each.place.score for each in hits.meaning.sentences), default=0.0)
+        said += f", passage {hits.meaning.best:.2f}, sentence {sentence:.2f}"
+    return f"{said} {hits.abstain}"
 
 
 def main() -> None:
@@ -147,6 +185,8 @@ def main() -> None:
     parser.add_argument("--split", default="dev", help="which questions of --data: DATA/questions/*.SPLIT.jsonl")
     parser.add_argument("--manual", type=Path, required=True, help="folder to index")
     parser.add_argument("--questions", type=Path, nargs="+", default=[], help="JSONL files")
+    parser.add_argument("--words", action="store_true", help="leave meaning out, in the index too")
+    parser.add_argument("--storage", type=Path, help="folder in which the index is kept, to be used again")
     parser.add_argument("--show", action="store_true", help="print each question with its answer")
     parser.add_argument("--json", action="store_true", help="one JSON object")
     options = parser.parse_args()
@@ -156,8 +196,10 @@ def main() -> None:
         files += sorted((options.data / "questions").glob("*.unanswerable.jsonl"))
     if not files or not options.manual.is_dir():
         sys.exit("Nothing to measure: give --manual FOLDER, and --questions FILE or --data FOLDER.")
-    report, sets = asyncio.run(_measure(options.manual, files))
-    if not report.passages:
+    with tempfile.TemporaryDirectory() as folder:
+        storage = options.storage or Path(folder)
+        report, sets = asyncio.run(_measure(options.manual, files, storage, meaning=not options.words))
+    if not report.passages + report.unchanged:
         sys.exit(f"Nothing to measure: {options.manual} holds no document that could be read.")
     figures = _figures(report, sets)
     if options.json:

@@ -7,16 +7,16 @@ from pathlib import Path
 import msgspec
 
 import actors
-from actors.roster import OTHER, AgentSpec, Roster
+from actors.roster import COMMON_WORKER, OTHER, AgentSpec, Roster
 from actors.workflow.tables import ORCHESTRATOR
 from runtime.agent_files import AgentFile
-from runtime.settings import ConfigError, Settings
+from runtime.settings import AgentsSettings, ConfigError, Settings
 from runtime.user_text import display, nearest
 
 FOLDER = Path(actors.__file__).parent / "prompts"
 RULES = FOLDER / "shared" / "worker.md"
 """What every agent that solves tickets is told besides what is its own."""
-RESERVED = frozenset({ORCHESTRATOR, "folder", OTHER})
+RESERVED = frozenset({ORCHESTRATOR, "folder", "organisation", "tone", "instructions", OTHER})
 """Names that mean something else where agents are named."""
 SPECIALISTS = 64
 """All are named to each other and to the analysis of every ticket."""
@@ -37,7 +37,7 @@ def load_roster(settings: Settings, *besides: Path) -> Roster:
     for file in (*shipped, *own):
         _check_colleagues(file, Roster(each.spec for each in (*shipped, *own)))
     rules = RULES.read_text(encoding="utf-8").strip()
-    return Roster(_instruct(each.spec, rules) for each in (*shipped, *own))
+    return Roster(_instruct(each.spec, rules, settings.agents) for each in (*shipped, *own))
 
 
 def _check_specialist(file: AgentFile, others: Sequence[AgentFile]) -> None:
@@ -85,5 +85,18 @@ def _find_own(folder: str) -> list[Path]:
     return found
 
 
-def _instruct(spec: AgentSpec, rules: str) -> AgentSpec:
-    return msgspec.structs.replace(spec, instructions=f"{spec.instructions}\n\n{rules}") if spec.handles else spec
+def _instruct(spec: AgentSpec, rules: str, settings: AgentsSettings) -> AgentSpec:
+    """An agent with its whole system prompt, the user's own part before the rules that nobody may change."""
+    limits = [settings.limits.get(name) for name in ((spec.name, COMMON_WORKER) if spec.handles else (spec.name,))]
+    model = limits[0].model if limits[0] and limits[0].model else spec.model
+    model = model or next((each.model for each in limits if each), "")
+    if not spec.instructions:
+        return msgspec.structs.replace(spec, model=model)
+    own, *others = spec.instructions.split("\n\n", 1)
+    house = [line for line in (
+        f"You work for {settings.organisation}." if settings.organisation else "",
+        f"Write to people in this tone: {settings.tone}." if settings.tone else "",
+        f"The rules of the house:\n{settings.instructions.strip()}" if settings.instructions.strip() else "",
+    ) if line]  # fmt: skip
+    parts = [own, *house, *others, *([rules] if spec.handles else ())]
+    return msgspec.structs.replace(spec, model=model, instructions="\n\n".join(parts))

@@ -31,6 +31,10 @@ USUAL = {
     "TAVILY_API_KEY": ("tavily", "api_key"),
 }
 """Variables that other programs read too; empty means not set."""
+REQUEST_KEYS = frozenset({
+    "model", "messages", "response_format", "tools", "stream", "max_tokens", "max_completion_tokens", "n",
+})  # fmt: skip
+"""What a request to a model's server has anyway."""
 TOKEN_CHARACTERS = 16
 """Fewer can be guessed by who may try all night."""
 
@@ -226,12 +230,25 @@ def _check_together(settings: Settings, given: Mapping[tuple[str, str], Given]) 
                 f"{where}: [{section}] base_url must be an address that begins with http:// or https://, such as "
                 f"http://127.0.0.1:11434/v1, not {display(url.rpartition('@')[2])}."
             )
+    if (problem := _find_extra_problem(settings.model.extra)) is not None:
+        where = given["model", "extra"].place()
+        raise ConfigError(f"{where}: [model] extra {problem}.")
     if settings.embeddings.provider == "server" and not settings.embeddings.model:
         where = given["embeddings", "provider"].place()
         raise ConfigError(f'{where}: [embeddings] provider "server" needs [embeddings] model, the model\'s name there.')
     if (bad := next((each for each in settings.fetch.allow if not _is_network(each)), None)) is not None:
         where = given["fetch", "allow"].place()
         raise ConfigError(f"{where}: [fetch] allow lists networks, such as 127.0.0.0/8, and {display(bad)} is none.")
+
+
+def _find_extra_problem(text: str) -> str | None:
+    """What is wrong with parameters of the user's own for a model's server."""
+    try:
+        extra = msgspec.json.decode(text or "{}", type=dict[str, Any])
+    except msgspec.DecodeError:
+        return """must be a JSON object, such as '{"temperature": 0.2}'"""
+    ours = next((name for name in extra if name in REQUEST_KEYS), None)
+    return ours and f"cannot set {display(ours)}: Terminus does, by itself or by another key of [model]"
 
 
 def _is_web(url: str) -> bool:

@@ -64,13 +64,14 @@ class Node:
         self.workers = Workers(settings.workers.processes)
         self.embedder = open_embedder(settings, self.workers)
         self.tickets: Tickets = self.journal
-        documents = KnowledgeIndex(self.folder, self.workers, settings.knowledge)
-        self.knowledge: Knowledge = documents
+        self.documents = KnowledgeIndex(self.folder, self.workers, settings.knowledge, self.embedder)
+        self.knowledge: Knowledge = self.documents
         self.memory = TicketMemory(
-            SqliteMemory(self.database), self.workers, settings.memory, documents,
+            SqliteMemory(self.database), self.workers, settings.memory, self.documents,
             has_model=chosen(settings.model) != "extractive",
         )  # fmt: skip
-        self.models = Models(settings.model, self.knowledge, families.extractive())
+        names = {name: spec.model for name, spec in self.roster.specs.items() if spec.model}
+        self.models = Models(settings.model, self.knowledge, families.extractive(), names)
         self.wiring = Wiring(self)
         self.runs = Runs(
             self.journal, self.owner, self.flows, self.wiring.begin, settings.server.max_runs, self.make_case
@@ -103,6 +104,7 @@ class Node:
         """Stop at once what still runs, without an end."""
         await self.runs.close()
         await self.wiring.close()
+        await self.documents.close()
         await self.models.close()
         await self.memory.close()
         if self.embedder is not None:
@@ -234,4 +236,4 @@ class Node:
         """
         from runtime.knowledge.index.indexing import index  # the readers: a ticket needs none
 
-        return await index(folders, self.folder, self.workers, self.settings.knowledge, progress)
+        return await index(folders, self.folder, self.workers, self.settings.knowledge, progress, self.embedder)

@@ -1,6 +1,8 @@
 """What is said of a run wherever it is named: what it was asked, by whom, how it stands, since when."""
 
 import datetime
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Annotated, NamedTuple
 
 import msgspec
@@ -73,6 +75,8 @@ class Ended(NamedTuple):
     """Of a run that writes one, and came so far."""
     judgement: str = ""
     """What a person said of the answer: `confirmed`, `rejected`, `taught` (another one) or nothing."""
+    files: Mapping[str, str] = MappingProxyType({})
+    """The paths of those sources of the answer that are files here."""
 
     def as_json(self) -> dict[str, object]:
         return join_records(self.outcome, self.asked)

@@ -14,6 +14,7 @@ from actors.workflow.outcome import HandoffMade, Outcome
 from actors.workflow.progress import HEARTBEAT_SECONDS, ProgressEvent
 from runtime.durable_submit import BUSY_SECONDS, submit_durably, write_failure
 from runtime.families import writes_report
+from runtime.knowledge.source_files import find_source_files
 from runtime.memory.ticket_memory import NotRemembered
 from runtime.node import Busy, Node, NoReport
 from runtime.program import command
@@ -102,12 +103,8 @@ class TicketService:
             over = latest is not None and latest.ended is not None
             if latest is not None and not (again and over) and self._answers(latest, ticket, by_key=by_key):
                 return await self._attend(latest)
-            if not self.ready:
-                raise ServiceError(
-                    "The server is stopping or not ready yet; send it again soon.", "unavailable",
-                    retry_seconds=BUSY_SECONDS,
-                )  # fmt: skip
-            if why := self.looks.loses():
+            stopping = "The server is stopping or not ready yet; send it again soon."
+            if why := self.looks.loses() if self.ready else stopping:
                 raise ServiceError(why, "unavailable", retry_seconds=BUSY_SECONDS)
             seen = latest.seq if latest else 0
             handle = await submit_durably(self.node, ticket, seen)
@@ -156,7 +153,8 @@ class TicketService:
         if writes_report(outcome.workflow):
             with contextlib.suppress(NoReport, JournalDamaged):  # the outcome stands by itself
                 report = await self.node.report(stored.ref)
-        return Ended(outcome, await self.describe(stored), report)
+        files = await find_source_files(self.node.folder, outcome.resolution)
+        return Ended(outcome, await self.describe(stored), report, files=files)
 
     async def judgement(self, stored: StoredRun) -> str:
         """What a person said of the answer of a run: `confirmed`, `rejected`, `taught` (another one), or nothing."""

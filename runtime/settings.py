@@ -40,17 +40,23 @@ class RunSettings(Section, frozen=True):
 
 
 class AgentSettings(Section, frozen=True):
-    """`[agents.NAME]`: the limits of one agent, where they differ from those of its file and in [run]."""
+    """`[agents.NAME]`: what is set for one agent, where it differs from its file and from what holds for all."""
 
     seconds: Annotated[float, Meta(ge=0.0, le=600.0)] = 0.0
     """0: not set."""
     retries: Annotated[int, Meta(ge=-1, le=10)] = -1
     """-1: not set."""
+    model: Annotated[str, Meta(max_length=200)] = ""
+    """Empty: not set."""
 
 
 class AgentsSettings(Section, frozen=True):
     folder: Annotated[str, Meta(max_length=4096, extra={"folder": True})] = ""
     """Specialists of the user's own; empty: none."""
+    organisation: Annotated[str, Meta(max_length=200)] = ""
+    tone: Annotated[str, Meta(max_length=200)] = ""
+    instructions: Annotated[str, Meta(max_length=2000)] = ""
+    """Rules of the house, for every agent that a model thinks for."""
     limits: dict[str, AgentSettings] = {}
     """By name; a table `[agents.NAME]` each."""
 
@@ -75,7 +81,11 @@ class ModelSettings(Section, frozen=True):
     material_characters: Annotated[int, Meta(ge=100, le=10_000_000)] = 40_000
     """The most characters that are shown of one piece of material or one passage."""
     tool_calls: Annotated[int, Meta(ge=0, le=64)] = 4
+    extra: Text = ""
+    """A JSON object: what is sent with every request besides."""
     fallback: bool = True
+    second_reading: bool = True
+    """The model reads each statement of a ticket's answer once more, beside its quote."""
     price_in: Annotated[float, Meta(ge=0.0, le=10_000.0)] = 0.0
     """Of a million tokens, in the currency of [research] money; 0: not counted."""
     price_out: Annotated[float, Meta(ge=0.0, le=10_000.0)] = 0.0
@@ -84,7 +94,7 @@ class ModelSettings(Section, frozen=True):
 class KnowledgeSettings(Section, frozen=True):
     folders: tuple[Folder, ...] = ()
     search_seconds: Annotated[float, Meta(ge=0.1, le=600.0)] = 10.0
-    file_seconds: Annotated[float, Meta(ge=0.1, le=600.0)] = 10.0
+    file_seconds: Annotated[float, Meta(ge=0.1, le=600.0)] = 60.0
     file_megabytes: Annotated[float, Meta(ge=0.001, le=1024.0)] = 20.0
     passages: Annotated[int, Meta(ge=1, le=50)] = 8
     wait_seconds: Annotated[float, Meta(ge=0.0, le=86_400.0)] = 600.0

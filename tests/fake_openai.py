@@ -29,6 +29,7 @@ class FakeOpenAI:
         self.bodies: list[dict[str, Any]] = []
         """What was asked, in order."""
         self.headers: list[dict[str, str]] = []
+        self.paths: list[str] = []
         self.hung_up = 0
         """Requests whose client went away before the answer."""
         self.port = 0
@@ -67,6 +68,7 @@ class FakeOpenAI:
             async with self._changed:
                 self.bodies.append(body)
                 self.headers.append(dict(request.headers))
+                self.paths.append(request.path_qs)
                 self._changed.notify_all()
             return await step(self, request)
         except (asyncio.CancelledError, ConnectionError):

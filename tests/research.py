@@ -43,7 +43,6 @@ def a_report() -> Report:
         title="Harbor and Quay",
         question=QUESTION,
         overview=(line,),
-        key_points=(line,),
         sections=(
             ReportSection("How many rules?", (line,)),
             ReportSection("What does it cost?", note="Not found in the sources."),

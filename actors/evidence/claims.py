@@ -1,29 +1,29 @@
 """
 Evidence: passages, claims and citations, and whether a claim may be shown to a person.
 
-Pure. A quote must stand in its passage (after folding of Unicode and white space), and so must every number and
-negation of the claim that rests on it. What nobody read is never cited.
+Pure. A quote must stand in its passage, its wrapping aside, and the claim that rests on it must say what it says
+(`support.py`). What nobody read is never cited.
 """
 
-import re
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 
-from actors.evidence.facts import Facts, facts, negated_terms, supplies
 from actors.evidence.passages import Passage, Span
-from actors.text.normalize import casefold, find_span, normalize, sanitize_markdown
-from actors.text.tokenizer import CJK
+from actors.evidence.support import SUPPORTED, Finding, Verdict, compare
+from actors.text.normalize import normalize, sanitize_markdown
+from actors.text.quote_matching import find_quote
 
 
 class Claim(msgspec.Struct, frozen=True, gc=False):
     """One statement of a draft and the words it rests on."""
 
-    text: str
-    passage: int
+    text: Annotated[str, Meta(description="Says no more than the quote.", extra_json_schema={"order": 3})]
+    passage: Annotated[int, Meta(description="Its number.", extra_json_schema={"order": 1})]
     """1-based number of the passage among those that the author was shown."""
-    quote: str
+    quote: Annotated[str, Meta(description="Its words, letter by letter.", extra_json_schema={"order": 2})]
 
 
 class Citation(msgspec.Struct, frozen=True, gc=False):
@@ -48,37 +48,42 @@ class Resolution(msgspec.Struct, frozen=True, gc=False):
     """`suggested`: the closest passages, quoted; nobody has judged that they solve the ticket."""
 
 
-Verdict = Literal["supported", "contradicted", "unverified"]
-
-QUOTE_CHARACTERS = 8
-"""A shorter quote proves nothing, unless it is the claim itself."""
 CLAIM_CHARACTERS = 2000
 CLAIMS = 40
 
 
-def verify(claim: Claim, passages: Sequence[Passage]) -> Verdict:
-    """
-    Say whether a claim may be shown as resting on its passage.
+def verify(claim: Claim, passages: Sequence[Passage], known: str = "") -> Verdict:
+    """Say whether a claim may be shown as resting on its passage; `check` says why not."""
+    return check(claim, passages, known).verdict
 
-    The quote must stand there; numbers, dates, identifiers and negations of the claim must be its quote's or passage's.
+
+def check(claim: Claim, passages: Sequence[Passage], known: str = "") -> Finding:
     """
-    found = _place(claim, passages)
+    Compare a claim with its quote, which must stand in its passage.
+
+    :param known: the ticket: what it says of itself, its numbers and names, is no invention.
+    """
+    found = place_of(claim, passages)
     if found is None:
-        return "unverified"
-    passage, quote = passages[claim.passage - 1], found.of(passages[claim.passage - 1])
-    if normalize(claim.text)[0] == normalize(quote)[0]:
-        return "supported"
-    if _length(quote) < QUOTE_CHARACTERS or not _shares_word(claim.text, quote):
-        return "unverified"
-    said, quoted = facts(claim.text), facts(quote)
-    read = facts("\n".join((passage.title, passage.heading, passage.text)))
-    verdicts = {
-        _quantities(said, quoted, read),
-        "supported" if said.dates <= read.dates else "contradicted" if quoted.dates else "unverified",
-        "supported" if all(_has(each, passage) for each in said.identifiers) else "unverified",
-        _negations(claim.text, quote, said, quoted, read),
-    }
-    return "contradicted" if "contradicted" in verdicts else "unverified" if "unverified" in verdicts else "supported"
+        return Finding(
+            "unverified", "its quote does not stand in the passage, word for word", "its quote was not found"
+        )
+    passage = passages[claim.passage - 1]
+    return SUPPORTED if is_verbatim(claim, passages) else compare(claim.text, found.of(passage), passage, known)
+
+
+def is_verbatim(claim: Claim, passages: Sequence[Passage]) -> bool:
+    """Whether a claim is nothing but its quote, which stands in its passage."""
+    found = place_of(claim, passages)
+    return found is not None and normalize(claim.text)[0] == normalize(found.of(passages[claim.passage - 1]))[0]
+
+
+def relabel(claim: Claim, passages: Sequence[Passage]) -> Claim:
+    """The claim with the number of the passage that holds its quote, if the one it names does not and just one does."""
+    if place_of(claim, passages) is not None:
+        return claim
+    numbers = [n for n, each in enumerate(passages, 1) if find_quote(claim.quote, each.text) is not None]
+    return msgspec.structs.replace(claim, passage=numbers[0]) if len(numbers) == 1 else claim
 
 
 def cite(claims: Sequence[Claim], passages: Sequence[Passage]) -> tuple[str, tuple[Citation, ...]]:
@@ -87,12 +92,17 @@ def cite(claims: Sequence[Claim], passages: Sequence[Passage]) -> tuple[str, tup
 
     A claim that only quotes stands under the heading that it comes from. What is not supported is left out.
     """
+    return render_claims([each for each in claims[:CLAIMS] if verify(each, passages) == "supported"], passages)
+
+
+def render_claims(claims: Sequence[Claim], passages: Sequence[Passage]) -> tuple[str, tuple[Citation, ...]]:
+    """As `cite`, of claims that were checked before; one whose quote does not stand in its passage is not shown."""
     citations: dict[tuple[str, int, int], Citation] = {}
     statements: dict[str, tuple[str, list[int]]] = {}
     headings: dict[str, str] = {}
-    for claim in claims[:CLAIMS]:
-        place = _place(claim, passages)
-        if place is None or verify(claim, passages) != "supported":
+    for claim in claims:
+        place = place_of(claim, passages)
+        if place is None:
             continue
         passage = passages[claim.passage - 1]
         citation = _citation(passage, place, len(citations) + 1)
@@ -122,11 +132,11 @@ def _render(statements: dict[str, tuple[str, list[int]]], headings: dict[str, st
     return "".join(parts)
 
 
-def _place(claim: Claim, passages: Sequence[Passage]) -> Span | None:
+def place_of(claim: Claim, passages: Sequence[Passage]) -> Span | None:
     """Where the claim's quote stands in its passage."""
     if not 1 <= claim.passage <= len(passages):
         return None
-    found = find_span(claim.quote, passages[claim.passage - 1].text)
+    found = find_quote(claim.quote, passages[claim.passage - 1].text)
     return Span(*found) if found else None
 
 
@@ -141,52 +151,3 @@ def _citation(passage: Passage, place: Span, number: int) -> Citation:
         end=passage.start + place.end,
         anchor=passage.anchor,
     )
-
-
-_LATIN = re.compile(r"[a-z\u00df-\u024f]{4,}")
-_CJK = re.compile(f"[{CJK}]")
-_CJK_PAIR = re.compile(rf"(?=({_CJK.pattern}{{2}}))")
-
-
-def _length(quote: str) -> int:
-    """Characters that count: one of Chinese, Japanese or Korean says as much as two."""
-    said = " ".join(quote.split())
-    return len(said) + len(_CJK.findall(said))
-
-
-def _shares_word(text: str, quote: str) -> bool:
-    """Whether a claim shares a word with its quote, where both have words of one script."""
-    said, quoted = casefold(text), casefold(quote)
-    compared = False
-    for words in (_LATIN, _CJK_PAIR):
-        one, other = ({word[:5] for word in words.findall(each)} for each in (said, quoted))
-        if one & other:
-            return True
-        compared = compared or bool(one and other)
-    return not compared
-
-
-def _quantities(said: Facts, quoted: Facts, read: Facts) -> Verdict:
-    for each in said.quantities:
-        if supplies(quoted.quantities, each):
-            continue
-        rivals = {other for other in quoted.quantities if other.family == each.family}
-        if rivals and not any(supplies(said.quantities, other) for other in rivals):
-            return "contradicted"
-        if not supplies(read.quantities, each):
-            return "unverified"
-    return "supported"
-
-
-def _negations(text: str, quote: str, said: Facts, quoted: Facts, read: Facts) -> Verdict:
-    if said.negated and not quoted.negated:
-        return "unverified" if read.negated else "contradicted"
-    if quoted.negated and not said.negated:
-        words = frozenset(re.findall(r"[^\W\d_]{3,}", casefold(text)))
-        if any(denial <= words for denial in negated_terms(quote)):
-            return "contradicted"
-    return "supported"
-
-
-def _has(identifier: str, passage: Passage) -> bool:
-    return any(identifier in normalize(part)[0] for part in (passage.text, passage.heading, passage.title))

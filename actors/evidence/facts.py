@@ -1,9 +1,13 @@
 """What must not be invented in a statement: numbers with their units, dates, identifiers and negations. Pure."""
 
+import functools
 import re
 from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
+from actors.evidence.negation import has_negation
+from actors.evidence.number_words import ENGLISH, EXCLUSIVE, FACTORS, WORDS, spell_numbers
+from actors.evidence.wording import guess_language
 from actors.text.normalize import casefold
 
 _MONTHS = {
@@ -20,38 +24,18 @@ _DATES = (
     re.compile(rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\s+(?P<n>{_MONTH})\b\.?,?\s+(?P<y>\d{{4}})\b"),
     re.compile(rf"\b(?P<n>{_MONTH})\b\.?\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<y>\d{{4}})\b"),
 )
-_WORDS = {
-    word: number
-    for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())  # noqa: SIM905
-}
-_FACTORS: dict[str, tuple[str, Decimal]] = {}
-for _family, _factor, _names in (
-    ("time", "0.001", "ms millisecond milliseconds 毫秒 밀리초"), ("time", "1", "s sec secs second seconds 秒 秒钟 초"),
-    ("time", "60", "min mins minute minutes 分钟 分 분"), ("time", "3600", "h hour hours hr hrs 小时 시간"),
-    ("time", "86400", "day days 天 日 일"), ("time", "604800", "week weeks 周 주"),
-    ("month", "1", "month months 个月 月 개월 월"), ("month", "12", "year years 年 년"),
-    ("size", "1", "byte bytes 字节"), ("size", "1024", "kb kib kilobytes kilobyte"),
-    ("size", "1048576", "mb mib megabytes megabyte"), ("size", "1073741824", "gb gib gigabytes gigabyte"),
-    ("size", "1099511627776", "tb tib terabytes terabyte"), ("share", "1", "% percent per_cent 퍼센트"),
-    ("money", "1", "$ € £ ¥ 元 원 dollars dollar euros euro usd eur"),
-):  # fmt: skip
-    _FACTORS.update({_name: (_family, Decimal(_factor)) for _name in _names.split()})
-_UNIT = "|".join(sorted(map(re.escape, _FACTORS), key=len, reverse=True))
+_UNIT = "|".join(sorted(map(re.escape, FACTORS), key=len, reverse=True))
 _NUMBER = re.compile(
     rf"(?P<front>[$€£¥])?\s?(?<![A-Za-z0-9_.])(?P<n>\d+(?:[.,:]\d+)*)(?:[\s-]?(?P<unit>{_UNIT})(?![a-z]))?",
     re.IGNORECASE,
 )
-_WORD_NUMBER = re.compile(rf"\b(?P<n>{'|'.join(_WORDS)})\b(?:[\s-](?P<unit>{_UNIT})(?![a-z]))?", re.IGNORECASE)
+_WORD_NUMBER = re.compile(rf"\b(?P<n>{'|'.join(WORDS)})\b(?:[\s-](?P<unit>{_UNIT})(?![a-z]))?", re.IGNORECASE)
 _IDENTIFIER = re.compile(
-    r"https?://[^\s)\]>\"'，。]+|(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?<![\w-])--?[a-z][\w-]*(?<=[a-z]{2})|\b\w+(?:_\w+)+\b|(?<![\w/])/\w+(?:/[\w.-]+)+",
+    r"https?://[^\s)\]>\"'，。]+|(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?<![\w-])--?[a-z][\w-]*(?<=[a-z]{2})|"
+    r"\b\w+(?:_\w+)+\b|(?<![\w/])/\w+(?:/[\w.-]+)+|\b(?:[a-z]+\d|\d+[a-z]+\d)[a-z\d]*\b",
     re.ASCII | re.IGNORECASE,
 )
 _LIST_MARKER = re.compile(r"^\s*(?:\d{1,2}[.)]|[-*•])\s+|\[\d+\]")
-_NEGATION = re.compile(
-    r"\b(?:not(?! only)|no|never|none|nothing|nobody|neither|nor|cannot|without|unable)\b|n't\b|"
-    r"不(?!仅|但|过|同|断|久)|没|無|无|未|勿|别(?!的|人)|禁止|않|못|없|아니|말고|마십시오|마세요|금지",
-    re.IGNORECASE,
-)
 
 
 class Quantity(NamedTuple):
@@ -68,9 +52,10 @@ class Facts(NamedTuple):
     negated: bool
 
 
+@functools.lru_cache(256)
 def facts(text: str) -> Facts:
     """What a text states that can be compared."""
-    text = _LIST_MARKER.sub(" ", casefold(text))
+    text = spell_numbers(_LIST_MARKER.sub(" ", casefold(text)))
     dates = set()
     for form in _DATES:
         for found in form.finditer(text):
@@ -82,30 +67,21 @@ def facts(text: str) -> Facts:
     rest = _IDENTIFIER.sub(" ", text)
     quantities = {_quantity(found["n"], found["unit"] or found["front"]) for found in _NUMBER.finditer(rest)}
     quantities |= {
-        _quantity(str(_WORDS[found["n"]]), found["unit"])
+        _quantity(str(WORDS[found["n"]]), found["unit"])
         for found in _WORD_NUMBER.finditer(rest)
-        if found["n"] not in ("zero", "one") or found["unit"]
+        if (found["n"] != "one" or found["unit"]) and (found["n"] in ENGLISH or guess_language(text) != "en")
     }
-    return Facts(frozenset(quantities), frozenset(dates), frozenset(identifiers), bool(_NEGATION.search(text)))
+    quantities |= {Quantity(Decimal(number), family) for form, family, number in EXCLUSIVE if form.search(rest)}
+    return Facts(frozenset(quantities), frozenset(dates), frozenset(identifiers), has_negation(text))
 
 
 def supplies(have: frozenset[Quantity], wanted: Quantity) -> bool:
-    """Whether a quantity is among these; a bare number matches one with any unit, of whatever side."""
-    return wanted in have or (not wanted.family and any(_bare(each, wanted.value) for each in have))
-
-
-def negated_terms(text: str) -> list[frozenset[str]]:
-    """For each negation of a text, the two words of weight behind it."""
-    found = []
-    text = casefold(text)
-    for match in _NEGATION.finditer(text):
-        words = [w for w in re.findall(r"[^\W\d_]{3,}", text[match.end() : match.end() + 60]) if w not in _LIGHT]
-        if len(words) > 1:
-            found.append(frozenset(words[:2]))
-    return found
-
-
-_LIGHT = frozenset(("the", "any", "this", "that", "you", "your", "have", "been", "with", "for", "and", "are", "was"))
+    """Whether a quantity is among these; a bare number matches one with any unit, and a month is thirty days."""
+    return (
+        wanted in have
+        or (not wanted.family and any(_bare(each, wanted.value) for each in have))
+        or any(_days(each) == _days(wanted) for each in have if {each.family, wanted.family} == {"time", "month"})
+    )
 
 
 def _quantity(number: str, unit: str | None) -> Quantity:
@@ -114,9 +90,13 @@ def _quantity(number: str, unit: str | None) -> Quantity:
         value = Decimal(number.replace(",", "" if thousands else ".")).normalize()
     except InvalidOperation:  # 10:30, 192.168.0.1
         return Quantity(Decimal(0), number)
-    family, factor = _FACTORS.get((unit or "").casefold(), ("", Decimal(1)))
+    family, factor = FACTORS.get((unit or "").casefold(), ("", Decimal(1)))
     return Quantity((value * factor).normalize(), family)
 
 
+def _days(each: Quantity) -> Decimal:
+    return each.value * 30 if each.family == "month" else each.value / 86_400
+
+
 def _bare(each: Quantity, value: Decimal) -> bool:
-    return any(each.value == value * factor for family, factor in _FACTORS.values() if family == each.family)
+    return any(each.value == value * factor for family, factor in FACTORS.values() if family == each.family)

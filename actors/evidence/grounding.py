@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from actors.evidence.claims import Claim
 from actors.evidence.passages import Passage
-from actors.text.normalize import find_span, normalize
+from actors.text.normalize import normalize
+from actors.text.quote_matching import find_quote
 
 _QUOTED = re.compile(
     r"\"([^\"\n]{3,400})\"|“([^”\n]{3,400})”|„([^“”\n]{3,400})[“”]|«([^»\n]{3,400})»|「([^」\n]{2,400})」|『([^』\n]{2,400})』"
@@ -62,7 +63,7 @@ def adds(claim: Claim, passages: Sequence[Passage], shown: Shown) -> bool:
     if _MARKUP.search(claim.text):
         return True
     text = passages[claim.passage - 1].text if 1 <= claim.passage <= len(passages) else ""
-    if any(find_span(words, text) is None for words in _quotations(claim.text)):
+    if any(find_quote(words, text) is None for words in _quotations(claim.text)):
         return True
     return not all(shown.has(each) for each in (*_put_in(claim.text), *_names(claim)))
 

@@ -44,6 +44,17 @@ class Sentence(msgspec.Struct, frozen=True, gc=False):
     place: Span
 
 
+class Meaning(msgspec.Struct, frozen=True, gc=False):
+    """How near what was found is in meaning to what was asked, by cosines: -1 to 1, the same over all searches."""
+
+    best: float
+    """Of the nearest passage of all that were searched."""
+    passages: tuple[float | None, ...] = ()
+    """Of each passage found; None: it has no vector, or is not among the nearest."""
+    sentences: tuple[Sentence, ...] = ()
+    """Single sentences of the passages found, the nearest first; the score of a place is its cosine."""
+
+
 class SearchHits(msgspec.Struct, frozen=True, gc=False):
     """What a search of the knowledge found for one question."""
 
@@ -62,3 +73,21 @@ class SearchHits(msgspec.Struct, frozen=True, gc=False):
     """1-based numbers of the passages with which a section or document begins that the question names."""
     weights: tuple[tuple[str, float], ...] = ()
     """The words of the question with what each tells: the rarer in the documents, the more. Empty: all alike."""
+    meaning: Meaning | None = None
+    """None: unknown, for the search went by words alone."""
+    words_only: str = ""
+    """Why it did, in a sentence, where meaning was to be looked at, too."""
+    covered: float = 0.0
+    """0 to 1: how much of the question, by the weight of its words, one of the best passages says."""
+    weight: float = 0.0
+    """How much there is to say: the rarity of all words of the question, added up in nats."""
+    parts: "tuple[PartHits, ...]" = ()
+    """Of a ticket that asks several things: what was found for each by itself. None: it asks one."""
+
+
+class PartHits(msgspec.Struct, frozen=True, gc=False):
+    """What was found for one of several things that a ticket asks."""
+
+    asked: str
+    """The sentence that asks it."""
+    hits: SearchHits

@@ -96,6 +96,8 @@ class Page(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag=True):
     language: str = ""
     compressed: bool = False
     """The text is the essential part of one that was over 100 KB (PR-18)."""
+    file: str = ""
+    """Of an own document: where it lies on this machine."""
     original: Original | None = None
     """Of a page of the web; an own document is in the index from end to end."""
 

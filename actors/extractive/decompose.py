@@ -48,9 +48,7 @@ _AND = re.compile(
     r"[,，]\s*(?:以及|并且|而且)?(?=(?:如何|怎么|怎样|为什么|什么时候|哪些))",
     re.IGNORECASE,
 )
-_PRONOUN = re.compile(
-    r"\b(?:it|its|they|them|their|this|these|that one|those|each|both|one)\b|它们?|이것|그것", re.IGNORECASE
-)
+_LEANS = re.compile(r"\b(?:(?<!worth )it|its|they|them|their|ones?)\b|它们?|이것|그것", re.IGNORECASE)
 _INTERROGATIVE = re.compile(r"^(?:why|how|when|who|where)\b|为什么|如何|왜|어떻게", re.IGNORECASE)
 _REFERS = re.compile(r"\b(?:it|they|them)\b|它们?|이것|그것", re.IGNORECASE)
 _STATES = re.compile(
@@ -75,11 +73,10 @@ _LISTED = re.compile(r"\s*,\s*(?:and\s+|or\s+)?|\s+and\s+|[、，；;]\s*")
 
 _NAME = r"\b[A-Za-z]\w*_\w+\b"
 _SEVERAL = re.compile(rf"{_NAME}(?:(?:,\s*(?:and\s+|or\s+)?|\s+and\s+|\s+or\s+){_NAME})+")
-_NAMES = re.compile(r"\b(?:(?!I\b)\w*[A-Z]\w*|\w+_\w+)\b")
-NAMED_WORDS = 3
-"""So many words of the question before it say what such a question is about."""
 VAGUE = 2
-"""With so few words and no name a question does not say what it is about."""
+"""With so few words a question does not say what it is about."""
+TASK_WORDS = 8
+"""So many words of the whole task then go with it."""
 
 
 class Asked(NamedTuple):
@@ -136,6 +133,16 @@ def keywords(text: str, most: int = 12) -> str:
         if terms(word) & wanted and word not in found:
             found.append(word)
     return " ".join(found[:most])
+
+
+def in_task(question: str, task: str) -> str:
+    """A question as it is looked up: with words of its task where it leans on them, or says too little by itself."""
+    leans = _LEANS.search(question) or (len(terms(question)) <= VAGUE and not subject(question))
+    if not _ASKS.search(question) or not leans:
+        return question
+    known = terms(question)
+    words = [each for each in keywords(task, len(in_order(task))).split() if not terms(each) <= known]
+    return " ".join((question, *words[:TASK_WORDS]))
 
 
 def subject(question: str) -> str:
@@ -208,21 +215,16 @@ def _inner(text: str) -> str:
 
 
 def _clauses(part: str) -> list[str]:
-    """The questions of one sentence; it stays whole where a later one could not be understood by itself."""
+    """
+    The questions of one sentence, each in its own words: beside the others they can be understood.
+
+    Only a name that the sentence itself gives stands for "it"; `in_task` finds the words to look one up with.
+    """
     pieces = [piece.strip(" ,") for piece in _AND.split(part)]
-    if len(pieces) < 2 or any(len(terms(piece)) < 1 and not _PRONOUN.search(piece) for piece in pieces):
+    if len(pieces) < 2 or any(not terms(piece) for piece in pieces):
         return [part]
-    about, named = _subject(pieces[0]), " ".join(_NAMES.findall(pieces[0][1:]))
-    found = [pieces[0]]
-    for piece in pieces[1:]:
-        if _PRONOUN.search(piece):
-            if not (about or named):
-                return [part]
-            piece = _replace_pronoun(piece, _PRONOUN, about or named)
-        elif len(terms(piece)) <= VAGUE and not _NAMES.search(piece[1:]):
-            of = named or (keywords(pieces[0], NAMED_WORDS) if len(terms(piece)) < VAGUE else "")
-            piece = f"{piece.rstrip('?？ ')} ({of})" if of else piece
-        found.append(piece)
+    about = _subject(pieces[0])
+    found = [pieces[0], *(_replace_pronoun(each, _REFERS, about) if about else each for each in pieces[1:])]
     ending = "?" if _ASKS.search(part) else ""
     return [_strip_opening(each.rstrip("?？ ") + ending) for each in found]
 

@@ -1,11 +1,14 @@
-"""How tickets are answered without a model: rules for the analysis, verbatim quotes for the answer."""
+"""How tickets are answered without a model: rules for the analysis, the best places for the answer."""
 
 import re
 
 from actors.evidence.claims import Claim
-from actors.evidence.passages import Passage, SearchHits, Span
+from actors.evidence.passages import PartHits, SearchHits
+from actors.evidence.places import PartPlaces
+from actors.extractive.closeness import judge_closeness
+from actors.extractive.place_excerpts import take_excerpt
 from actors.helpdesk import triage
-from actors.helpdesk.output_schemas import Analysis, AnalysisRequest, Draft, Summary, SummaryRequest
+from actors.helpdesk.output_schemas import Analysis, AnalysisRequest, Draft, Excerpts, Summary, SummaryRequest
 from actors.ports import Completion, ModelRequest
 from actors.text.sentences import split_sentences
 from actors.text.truncate import shorten
@@ -17,21 +20,17 @@ From this confidence of the search on, quotes are taken for an answer (`Completi
 Measured over two manuals: all five answers above it are full ones, partial ones reach 0.66, wrong ones 0.24.
 """
 
-QUOTES = 4
-PAGES = 3
-QUOTES_OF_THE_BEST_PAGE = 2
-CLEAR = 0.6
-"""A page with less than this share of the best one's score is not quoted beside it."""
-CUT = 0.6
-"""A quote with less than this share of the best one's score is left out."""
-SAME = 0.8
-"""A quote that shares more of its words than this with one before it says nothing new."""
+PLACES = 3
+"""So many are shown of what was found for one question."""
+CLEAR = 0.4
+"""A page with less than this share of the best one's score is not shown beside it."""
+THIN_CHARACTERS, THIN_LOSS = 160, 0.1
+"""A passage of fewer characters says hardly more than its heading: one that is a little farther is better."""
 SUMMARY_CHARACTERS = 200
 
-_WORD = re.compile(r"\w+")
 _CITED = re.compile(r"\s*\[\d+\]")
+_PLACE = re.compile(r"^\[\d+\] (.+)$", re.MULTILINE)
 _MARK = re.compile(r"^[ \t]*(?:\d{1,2}[.)]|[-*•])[ \t]+", re.MULTILINE)
-_ROW = re.compile(r"\S \| \S")
 
 
 def analyze(task: ModelRequest) -> Completion:
@@ -49,72 +48,58 @@ def analyze(task: ModelRequest) -> Completion:
 
 
 def draft(task: ModelRequest) -> Completion:
-    """Quotes for an answer, judged where the search stands well above the noise."""
+    """The best places, quoted, for each thing asked; judged where the search stands well above the noise on all."""
     findings = task.findings or SearchHits()
-    judged = findings.confidence >= WELL_ABOVE_NOISE and not findings.abstain
-    return Completion(_draft(findings), findings.passages, judged=judged)
+    asked = findings.parts or (PartHits("", findings),)
+    passages = tuple(passage for each in asked for passage in each.hits.passages)
+    parts, before = list[PartPlaces](), 0
+    for each in asked:
+        parts.append(_find_places(each, before))
+        before += len(each.hits.passages)
+    judged = all(each.hits.confidence >= WELL_ABOVE_NOISE and not each.hits.abstain for each in asked)
+    claims = tuple(claim for part in parts for claim in part.places)
+    return Completion(Excerpts(claims, parts=tuple(parts)), passages, judged=judged)
 
 
-def _draft(findings: SearchHits) -> Draft:
-    """Quotes of the best pages: one of each in the order of the pages, then what else the best page says."""
-    if findings.abstain:
-        return Draft()
-    chosen = _choose(findings.passages)
-    ranks = {source: rank for rank, source in enumerate(dict.fromkeys(each.source for each in findings.passages))}
-    firsts = {quote[1].source: quote for quote in reversed(chosen)}
-    order = sorted(firsts.values(), key=lambda quote: ranks[quote[1].source])
-    order += [quote for quote in chosen if quote not in order]
-    return Draft(tuple(_claim(*quote) for quote in order))
+def _find_places(part: PartHits, before: int) -> PartPlaces:
+    """
+    The best page's place first, one of each page; a page that is far behind the best one is left out.
+
+    :param before: so many passages are numbered before those of this part.
+    """
+    found, closeness = part.hits, judge_closeness(part.hits)
+    if closeness == "far":
+        return PartPlaces(part.asked, closeness)
+    near = CLEAR * max(each.score for each in found.passages)
+    of_page: dict[str, list[int]] = {}
+    for number, passage in enumerate(found.passages, 1):
+        if passage.score >= near:
+            of_page.setdefault(passage.source, []).append(number)
+    best = [max(numbers, key=lambda n: _measure(n, found)) for numbers in list(of_page.values())[:PLACES]]
+    quotes = ((n, take_excerpt(n, found).of(found.passages[n - 1])) for n in best)
+    return PartPlaces(part.asked, closeness, tuple(Claim(text, n + before, text) for n, text in quotes if text))
 
 
-Quote = tuple[int, Passage, Span]
-
-
-def _choose(passages: tuple[Passage, ...]) -> list[Quote]:
-    """The quotes to show, best first: of the best page two, of two more pages one, none that repeats another."""
-    near = CLEAR * max((each.score for each in passages), default=0.0)
-    shown = [(n, p) for n, p in enumerate(passages, 1) if p.score >= near]
-    every = [(n, p, s) for n, p in shown for s in p.quotes if 0 <= s.start < s.end <= len(p.text)]
-    every.sort(key=lambda quote: (-quote[2].score, quote[0], quote[2].start))
-    chosen: list[Quote] = []
-    said: list[frozenset[str]] = []
-    for number, passage, place in every:
-        if len(chosen) == QUOTES or place.score < CUT * every[0][2].score:
-            break
-        words = frozenset(_WORD.findall(place.of(passage).casefold()))
-        of_page = sum(each.source == passage.source for _, each, _ in chosen)
-        pages = {each.source for _, each, _ in chosen}
-        room = QUOTES_OF_THE_BEST_PAGE if passage.source == passages[0].source else 1
-        new = passage.source in pages or len(pages) < PAGES
-        if (
-            of_page < room
-            and new
-            and not any(len(words & other) > SAME * min(len(words), len(other)) for other in said)
-        ):
-            chosen.append((number, passage, place))
-            said.append(words)
-    return chosen
-
-
-def _claim(number: int, passage: Passage, place: Span) -> Claim:
-    text = place.of(passage)
-    return Claim(text, number, text)
+def _measure(number: int, found: SearchHits) -> tuple[float, int]:
+    """How near a passage is in meaning, where that is known, else how early it was found; a mere heading comes last."""
+    known = found.meaning.passages if found.meaning else ()
+    cosine = (known[number - 1] if number <= len(known) else None) or 0.0
+    return cosine - THIN_LOSS * (len(found.passages[number - 1].text) < THIN_CHARACTERS), -number
 
 
 def summarize(task: ModelRequest) -> Completion:
-    """What was asked and what was found, each in its own first words."""
+    """What was asked, and the places that were named; of another answer its first words."""
     given: SummaryRequest = task.material
     asked = _first(triage.question(given.ticket))
-    found = _first(_CITED.sub("", given.resolution))
-    return Completion(Summary(" — ".join(part for part in (asked, found) if part)))
+    places = dict.fromkeys(_PLACE.findall(given.resolution))
+    found = list(places)[:PLACES] or [_first(_CITED.sub("", given.resolution))]
+    return Completion(Summary(" — ".join(part for part in (asked, *found) if part)))
 
 
 def _first(text: str) -> str:
     """The first sentence that is neither heading nor mark, shortened at a word if it is long."""
     parts = split_sentences(_MARK.sub("", text), lines=True)
     said = [part for part in parts if not part.endswith((":", "："))] or parts
-    if len(said) > 1 and _ROW.search(said[0]) and _ROW.search(said[1]):
-        said = said[1:]  # a table's first row names its columns
     return shorten(said[0], SUMMARY_CHARACTERS) if said else ""
 
 

@@ -1,45 +1,143 @@
-"""A ticket that asks several things, taken apart for the search and put together again. Pure."""
+"""
+A ticket that asks several things, taken apart: each part with the story that belongs to it. Pure.
+
+A new part begins where the words say so ("Second", "another thing", an item of a list), and where a question stands
+by itself beside an earlier one. What leans on what was said before it stays with that.
+"""
 
 import itertools
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import msgspec
 
-from actors.evidence.passages import Passage, SearchHits, Span
+from actors.evidence.passages import PartHits, Passage, SearchHits, Span
+from actors.helpdesk.question_forms import ALSO, ANNOUNCES, FURTHER, GOES_ON, JOINED, LEANS, WISHES
 from actors.text.sentences import split_requests
+from actors.text.stop_words import EVERYDAY
+from actors.text.tokenizer import is_cjk, spellings
+from actors.text.truncate import shorten
 
 CHARACTERS = 20_000
 """So much of a ticket is looked at."""
-QUESTIONS = 3
-"""So many are searched for one by one; an answer quotes no more than three pages."""
+PARTS = 3
+"""So many are searched for one by one; what is asked beyond them stays with the last one."""
 PASSAGES = 12
 """So many passages are kept of all of them."""
-
-_NUMBER = re.compile(r"^\s*(?:\(?\d{1,2}[.)、](?!\d)|[-*•](?=\s))\s*")
-_SAYS = re.compile(r"(?:\w+\W+){2}\w|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]{4}")
-"""Three words, or four characters of a script without many spaces: less is no question of its own."""
-
-
-def questions(text: str) -> tuple[str, ...]:
-    """The questions of a text that has more than one; else none."""
-    sentences = (_NUMBER.sub("", part, count=1).strip() for part in split_requests(text[:CHARACTERS]))
-    asked = tuple(dict.fromkeys(each for each in sentences if each.endswith(("?", "？")) and _SAYS.search(each)))
-    return asked[:QUESTIONS] if len(asked) > 1 else ()
+HEADLINE_CHARACTERS = 120
+OWN_WORDS = 2
+"""So many words that are not of everyday talk make a part; less is no question of its own."""
 
 
-def merge_hits(found: Sequence[tuple[str, SearchHits]]) -> tuple[SearchHits, tuple[str, ...]]:
-    """What was found for each question as one, the best of each first; and the questions that nothing was found for."""
-    answered = [_scale(each.passages) for _, each in found if not each.abstain]
-    unanswered = tuple(question for question, each in found if each.abstain)
-    rounds = itertools.chain.from_iterable(itertools.zip_longest(*answered))
+class Part(NamedTuple):
+    """One thing that a ticket asks."""
+
+    headline: str
+    """The sentence that asks it, shortened."""
+    text: str
+    """All that was written on it."""
+
+
+_MARK = re.compile(r"^\s*(?:\(?(?:\d{1,2}|[a-h])[.)、](?!\d)|[-*•](?=\s))\s*", re.IGNORECASE)
+
+
+def take_apart(text: str) -> tuple[Part, ...]:
+    """The parts of a text that asks several things, in its order; none where it asks one."""
+    sentences = [piece for each in split_requests(text[:CHARACTERS]) for piece in _split_joined(each)]
+    listed = sum(_is_item(each) for each in sentences) > 1
+    groups: list[list[str]] = [[]]
+    for sentence in sentences:
+        if _turns(sentence, groups, listed=listed):
+            groups.append([])
+        groups[-1].append(sentence)
+    groups = _join_what_asks_nothing(groups)
+    if len(groups) < 2:
+        return ()
+    if len(groups) > PARTS:
+        groups = [*groups[: PARTS - 1], list(itertools.chain(*groups[PARTS - 1 :]))]
+    return tuple(Part(_find_headline(group), "\n".join(group)) for group in groups)
+
+
+def _turns(sentence: str, groups: list[list[str]], *, listed: bool) -> bool:
+    """Whether a sentence begins a further part."""
+    if not any(groups):
+        return False
+    if listed and _is_item(sentence):
+        return True
+    said = _MARK.sub("", sentence, count=1)
+    if FURTHER.match(said) or (ALSO.match(said) and WISHES.search(said)):
+        return True
+    before = groups[-1]
+    if not _is_question(said) or GOES_ON.match(said) or LEANS.search(said) or not any(map(_is_question, before)):
+        return False
+    known = _own_words("\n".join(before))
+    return len(_own_words(sentence) - known) >= OWN_WORDS
+
+
+def _join_what_asks_nothing(groups: list[list[str]]) -> list[list[str]]:
+    """A preamble goes with the part behind it, and what has nothing of its own with the part before it."""
+    kept: list[list[str]] = []
+    preamble: list[str] = []
+    for group in groups:
+        text = "\n".join(group)
+        if not kept and (ANNOUNCES.search(text) or len(_own_words(text)) < OWN_WORDS) and not _asks(group):
+            preamble += group
+        elif kept and (len(_own_words(text)) < OWN_WORDS or not _asks(group)):
+            kept[-1] += group
+        else:
+            kept.append([*preamble, *group])
+            preamble = []
+    return kept
+
+
+def _asks(group: list[str]) -> bool:
+    return any(WISHES.search(each) and not ANNOUNCES.search(each) for each in group)
+
+
+def _find_headline(group: list[str]) -> str:
+    """The sentence that asks, if it can be understood by itself; else the one that says most."""
+    asking = [each for each in group if WISHES.search(each) and not LEANS.search(each)]
+    best = max(asking or group, key=lambda each: len(_own_words(each)))
+    return shorten(_MARK.sub("", best, count=1), HEADLINE_CHARACTERS)
+
+
+def _split_joined(sentence: str) -> list[str]:
+    """Two questions that "and" joins, where each can be understood by itself."""
+    if not _is_question(sentence):
+        return [sentence]
+    pieces = JOINED.split(sentence)
+    if len(pieces) < 2 or any(LEANS.search(each) or not _own_words(each) for each in pieces):
+        return [sentence]
+    return [each if _is_question(each) else f"{each.rstrip(' ,')}?" for each in pieces]
+
+
+def _is_item(sentence: str) -> bool:
+    return bool(_MARK.match(sentence)) and bool(_own_words(sentence))
+
+
+def _is_question(sentence: str) -> bool:
+    return sentence.rstrip().endswith(("?", "？"))
+
+
+def _own_words(text: str) -> frozenset[str]:
+    """The terms of a text that are not of everyday talk."""
+    return frozenset(term for word, term in spellings(text) if is_cjk(term) or word not in EVERYDAY)
+
+
+def merge_hits(parts: Sequence[PartHits]) -> SearchHits:
+    """What was found for each part as one, the best of each first; what was found for none is no answer."""
+    answered = [_scale(each.hits.passages) for each in parts if not each.hits.abstain]
+    if not answered:
+        answered = [_scale(each.hits.passages) for each in parts]
     passages: dict[str, Passage] = {}
-    for each in rounds:
-        if each is not None:
-            known = passages.get(each.id)
-            passages[each.id] = msgspec.structs.replace(each, quotes=known.quotes + each.quotes) if known else each
-    confidence = 0.0 if unanswered else min((each.confidence for _, each in found), default=0.0)
-    return SearchHits(tuple(passages.values())[:PASSAGES], "", confidence), unanswered
+    for each in filter(None, itertools.chain.from_iterable(itertools.zip_longest(*answered))):
+        known = passages.get(each.id)
+        passages[each.id] = msgspec.structs.replace(each, quotes=known.quotes + each.quotes) if known else each
+    refused = [each.hits.abstain for each in parts if each.hits.abstain]
+    abstain = refused[0] if len(refused) == len(parts) else ""
+    confidence = min((each.hits.confidence for each in parts), default=0.0)
+    return SearchHits(tuple(passages.values())[:PASSAGES], abstain, confidence, parts=tuple(parts))
 
 
 def _scale(passages: tuple[Passage, ...]) -> list[Passage]:

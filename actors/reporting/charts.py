@@ -1,15 +1,7 @@
-"""
-Charts of what sources count and of what can be counted in a report, and nothing else. Pure.
+"""Charts of amounts and years that the sources of a report name, and of nothing else. Pure."""
 
-A chart that shows nothing new is not drawn.
-"""
-
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from actors.evidence.sources import FailedSource
-from actors.reporting.failed_sources import REASONS
-from actors.reporting.links import publisher
 from actors.reporting.measures import Cited, Series, comparison_series, find_years, series
 from actors.reporting.report import Chart, ReportSentence, SourceEntry, Table
 from actors.text.sentences import split_sentences
@@ -19,10 +11,6 @@ from actors.text.truncate import shorten
 SIGNS = {"%": "percent", "$": "dollars"}
 SUBJECTS = 3
 """Charts of the topic itself."""
-SLICES = 8
-"""The others of a pie are one slice."""
-LEAST_BARS, BARS = 6, 20
-"""With fewer, the list of sources shows as much at a glance."""
 MOMENTS = 12
 YEARS = 3
 """Fewer make no timeline."""
@@ -32,40 +20,25 @@ LATER_YEARS = 10
 
 
 def charts(
-    lines: Sequence[ReportSentence], sources: Sequence[SourceEntry], missed: Sequence[FailedSource]
-) -> tuple[Chart, ...]:
-    """The charts worth drawing of these sentences and sources."""
-    found: list[Chart] = []
-    cited = [each for each in sources if each.number]
-    hosts = Counter(publisher(each.url) for each in cited)
-    if len(hosts) > 2 or 1 < len(hosts) < len(cited):
-        found.append(Chart("pie", "Sources cited, by publisher", _few(hosts.most_common())))
-    if len(cited) >= LEAST_BARS and len({each.cited for each in cited}) > 1:
-        title = "How often each source is cited"
-        found.append(Chart("bar", title, tuple((f"[{each.number}]", each.cited) for each in cited[:BARS])))
-    reasons = Counter(REASONS[each.reason] for each in missed if each.reason != "source_failed")  # it is no page
-    if reasons and sources:
-        items = (("Read", len(sources)), *reasons.most_common())
-        found.append(Chart("pie", "Pages read and not obtained", _few(items)))
-    latest = max((int(each.read_at[:4]) for each in sources if each.read_at[:4].isdecimal()), default=0)
-    moments = sorted({each: None for line in lines for each in _moments(line, latest)}, key=lambda each: each[1])
-    if len({year for _, year in moments}) >= YEARS:
-        found.append(Chart("timeline", "Years that the cited sentences name", tuple(moments[:MOMENTS])))
-    return tuple(found)
-
-
-def subject(
-    lines: Sequence[ReportSentence], passages: Sequence[Cited], comparison: Table | None = None
+    lines: Sequence[ReportSentence],
+    passages: Sequence[Cited],
+    sources: Sequence[SourceEntry],
+    comparison: Table | None = None,
 ) -> tuple[Chart, ...]:
     """
-    Charts of what the report is about, where the sources hold amounts of one measure.
+    Charts of what the report is about, where its sources hold amounts of one measure, or name years.
 
     :param passages: those that the report cites.
     """
     rows = [comparison_series(comparison.head, row) for row in comparison.rows] if comparison else []
     found = [made for made in rows if made is not None]
     found += series(((line.text, line.numbers) for line in lines), passages)
-    return tuple(map(_drawn, dict.fromkeys(found)))[:SUBJECTS]
+    drawn = list(map(_drawn, dict.fromkeys(found)))[:SUBJECTS]
+    latest = max((int(each.read_at[:4]) for each in sources if each.read_at[:4].isdecimal()), default=0)
+    moments = sorted({each: None for line in lines for each in _moments(line, latest)}, key=lambda each: each[1])
+    if len({year for _, year in moments}) >= YEARS:
+        drawn.append(Chart("timeline", "Years that the cited sentences name", tuple(moments[:MOMENTS])))
+    return tuple(drawn)
 
 
 def _drawn(made: Series) -> Chart:
@@ -105,9 +78,3 @@ def _around(sentence: str, place: int) -> str:
         return shorten(sentence, LABEL_CHARACTERS)
     start = sentence.find(" ", max(0, place - LABEL_CHARACTERS * 2 // 3)) + 1
     return f"…{shorten(sentence[start:], LABEL_CHARACTERS - 1)}"
-
-
-def _few(items: Sequence[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
-    if len(items) <= SLICES:
-        return tuple(items)
-    return (*items[: SLICES - 1], ("Others", sum(count for _, count in items[SLICES - 1 :])))

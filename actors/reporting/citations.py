@@ -13,7 +13,8 @@ from actors.evidence.heading_types import nearest
 from actors.evidence.passages import Passage
 from actors.evidence.sources import Page, Statement
 from actors.reporting.report import ReportSentence
-from actors.text.normalize import find_span, normalize
+from actors.text.normalize import normalize
+from actors.text.quote_matching import find_quote
 from actors.text.source_text import flat
 from actors.text.truncate import shorten
 
@@ -135,7 +136,7 @@ class CitationIndex:
     def _cite(self, said: Statement) -> int:
         number = self.numbers.setdefault(said.page, len(self.numbers) + 1)
         page, passage = self._pages[said.page], self._passages[said.passage]
-        start, end = find_span(said.quote, passage.text) or (0, 0)
+        start, end = find_quote(said.quote, passage.text) or (0, 0)
         cited = Citation(
             number, page.url, page.title, passage.heading, passage.text[start:end], passage.start + start,
             passage.start + end, passage.anchor,

@@ -4,19 +4,22 @@ A report as a list of parts, in the order of reading: what every output format r
 Words of ours and words of sources come in different parts; every format escapes both.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
+
+import msgspec
 
 from actors.reporting.failed_sources import group_failures
 from actors.reporting.links import display_url
 from actors.reporting.report import IN_PART, Chart, Report, ReportSection, ReportSentence, SourceEntry, Table, body
-from actors.text.comparison_targets import question_on
 from actors.text.source_text import flat
 from actors.text.truncate import shorten
 
 FURTHER = "Further exploration needed"
 UNCITED = 20
 TIMES = {1: "cited once", 2: "cited twice"}
+FOUND = "What was found"
+UNJUDGED = "nobody has judged how far they answer"
 ANSWER = "Answer"
 """The heading where the question is the title of the report, and need not be read twice."""
 NO_HITS = "The searches found no page on this, so none was read."
@@ -78,10 +81,9 @@ def outline(report: Report) -> Iterator[Part]:
     """Everything below the title."""
     if _plain(report.question) != _plain(report.title):
         yield Remark(f"Question: {report.question}")
+    yield Remark(in_short(report))
     if report.partial:
         yield Remark(f"This report is partial. {report.partial}", warns=True)
-    if report.further:
-        yield Remark(f"{FURTHER}: see the list below.", warns=True)
     yield from _findings(report)
     yield from _analysis(report)
     yield from _open(report)
@@ -89,25 +91,50 @@ def outline(report: Report) -> Iterator[Part]:
 
 
 def _findings(report: Report) -> Iterator[Part]:
-    if any(body(report)):
-        yield Heading("Summary", 2)
-        if report.overview:
-            yield Passages(report.overview, running=all("\n" not in line.text for line in report.overview))
-        yield Remark(in_short(report))
-    if report.key_points:
-        yield Heading("Key points", 2)
-        yield Passages(report.key_points)
-    for block in report.sections:
-        yield Heading(ANSWER if _plain(block.title) == _plain(report.title) else block.title, 2)
-        yield from _block(block)
+    """What was found at the top: an overview, or else the best passage of each question; then the rest of it."""
+    answers = [each for each in report.sections if not each.aside]
     if not any(body(report)):
-        yield Heading("Findings", 2)
+        yield Heading(FOUND, 2)
         yield Remark(_explain_nothing(report))
+    elif report.overview:
+        yield Heading(FOUND, 2)
+        yield Passages(report.overview, running=True)
+        for block in answers:
+            yield Heading(ANSWER if _plain(block.title) == _plain(report.title) else block.title, 2)
+            yield from _block(block)
+    elif answers:
+        yield Heading(FOUND, 2)
+        yield from _under_questions([_cut(block, 0, _lead(block)) for block in answers], named=bool(report.unanswered))
+        if rest := [_cut(block, _lead(block)) for block in answers if len(block.lines) > _lead(block)]:
+            yield Heading("Further passages", 2)
+            yield from _under_questions(rest, named=len(answers) > 1)
+    if asides := [each for each in report.sections if each.aside]:
+        yield Heading("Beside the question", 2)
+        yield from _under_questions(asides, named=True)
+
+
+def _under_questions(blocks: Sequence[ReportSection], *, named: bool = False) -> Iterator[Part]:
+    """Each under its question, unless there is but one, which the title names."""
+    for block in blocks:
+        if named or len(blocks) > 1:
+            yield Heading(block.title, 3)
+        yield from _block(block)
+
+
+def _lead(block: ReportSection) -> int:
+    """How many of its lines are read first: all that somebody wrote, of quotes the best."""
+    return len(block.lines) if any(line.quote for line in block.lines) else 1
+
+
+def _cut(block: ReportSection, start: int, end: int | None = None) -> ReportSection:
+    return msgspec.structs.replace(block, lines=block.lines[start:end], note="" if start else block.note)
 
 
 def _explain_nothing(report: Report) -> str:
     if report.sources:
-        so_far = "has been found to answer the question so far" if report.partial else "answers the question"
+        so_far = (
+            "has been found to answer the question so far" if report.partial else "was found to answer the question"
+        )
         return f"Nothing in what was read {so_far}."
     if report.missed:
         return "No page was read, for the reasons below, so nothing is answered."
@@ -115,51 +142,39 @@ def _explain_nothing(report: Report) -> str:
 
 
 def in_short(report: Report) -> str:
-    """What the report comes to, in one sentence of facts."""
-    asked, sentences = len(_questions_with_answers(report)) + len(report.unanswered), sum(1 for _ in body(report))
+    """Who speaks, how old it is, and how sure it is, in one line."""
+    said = tuple(body(report))
+    written = any(line.quote for line in said)
     read, cited = len(report.sources), sum(1 for each in report.sources if each.number)
-    said = f"{sentences} cited {'sentence' if sentences == 1 else 'sentences'}"
-    whole = {1: "the one page", 2: "both pages"}.get(read, f"all {read} pages")
-    of = whole if cited >= read or read == 1 else f"{cited} of {read} pages"
-    found = f"{said}, from {of} that {'was' if read == 1 else 'were'} read."
-    if any(line.quote for line in body(report)):
-        return f"{_count_answers(report, asked)}: {found}"
-    them = "it" if asked <= 1 else "them"
-    return f"{_count_quotes(report, asked)}: {found} Nobody has judged how far they answer {them}."
+    day = max((when(each.read_at).partition(" ")[0] for each in report.sources), default="")
+    mode = "Written by a model, each sentence checked against its quote" if written else "In the words of the sources"
+    pages = f"{cited} of {read} page{'' if read == 1 else 's'} cited"
+    found = [mode if said else "Nothing to cite", f"read {day}" if day else "", pages if read else ""]
+    if said:
+        found += [_count_answers(report)] if written else [_count_passages(report), UNJUDGED]
+    return " · ".join(filter(None, found))
 
 
-def _questions_with_answers(report: Report) -> tuple[str, ...]:
-    """The questions on which something was found: the sections' and, of a table that was asked for, the cells'."""
-    titles = tuple(each.title for each in report.sections)
-    table = report.comparison if report.comparison and report.comparison.asked else Table((), ())
-    cells = (
-        question_on(side, row[0].text)
-        for row in table.rows
-        for side, cell in zip(table.head[1:], row[1:], strict=False)  # who edits a state file may leave a cell out
-        if cell.numbers
-    )
-    return (*titles, *(each for each in cells if each not in titles))
+def _questions(report: Report) -> tuple[int, int, int]:
+    """How many questions there are, on how many of them something of their own was found, and in part only."""
+    answers = [each for each in report.sections if not each.aside]
+    cells = [cell for row in (report.comparison.rows if report.comparison else ()) for cell in row[1:]]
+    found = sum(bool(each.lines) for each in answers) + sum(bool(cell.numbers) for cell in cells)
+    empty = {_plain(each.title) for each in answers if not each.lines}
+    asked = found + len(empty) + len(report.unanswered)
+    return asked, found, sum(each.note == IN_PART for each in answers)
 
 
-def _count_quotes(report: Report, asked: int) -> str:
-    """On how many questions something was found, where nobody judged what it is worth."""
-    found = len(_questions_with_answers(report))
+def _count_passages(report: Report) -> str:
+    asked, found, _ = _questions(report)
+    return "the closest passages" if asked <= 1 else f"the closest passages for {found} of {asked} questions"
+
+
+def _count_answers(report: Report) -> str:
+    asked, found, in_part = _questions(report)
     if asked <= 1:
-        return "Quotes on the question were found"
-    every = "both questions" if asked == 2 else f"all {asked} questions"
-    return f"Quotes on {every if found == asked else f'{found} of {asked} questions'} were found"
-
-
-def _count_answers(report: Report, asked: int) -> str:
-    """How many questions are answered, and of how many that is said with a reserve."""
-    answered, in_part = len(_questions_with_answers(report)), sum(1 for each in report.sections if each.note == IN_PART)
-    if asked <= 1:
-        return f"The question is answered{' in part' if in_part else '' if answered else ' nowhere'}"
-    every = "Both questions" if asked == 2 else f"All {asked} questions"
-    which = every if answered == asked else f"{answered or 'None'} of {asked} questions"
-    verb = "is" if which[:5] in {"1 of ", "None "} else "are"
-    whole = "" if not in_part else " in part" if in_part == answered else f", {in_part} of them in part"
-    return f"{which} {verb} answered{whole}"
+        return f"answered{' in part' if in_part else ''}"
+    return f"{found} of {asked} questions answered{f', {in_part} of them in part' if in_part else ''}"
 
 
 def _analysis(report: Report) -> Iterator[Part]:
@@ -215,6 +230,9 @@ def _grounds(report: Report) -> Iterator[Part]:
     if report.notes:
         yield Heading("How this report was made", 2)
         yield Points(report.notes)
+    if cited:
+        yield Heading("Appendix: SHA-256 of what was read", 2)
+        yield Points(tuple(f"{each.number}: {each.sha256}" for each in cited))
 
 
 def reading(listed: SourceEntry) -> str:
@@ -242,7 +260,7 @@ def more_items(more: int) -> str:
 
 def _block(block: ReportSection) -> Iterator[Part]:
     if block.lines:
-        yield Passages(block.lines)
+        yield Passages(block.lines, running=all(line.quote for line in block.lines))
     if block.note:
         yield Remark(block.note)
 

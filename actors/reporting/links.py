@@ -3,6 +3,7 @@
 import re
 from urllib.parse import quote
 
+from actors.reporting.report import SourceEntry
 from actors.text.truncate import shorten
 from actors.text.urls import host_of, split
 
@@ -13,6 +14,7 @@ LINK_CHARACTERS = 2000
 
 _KEPT = "!#$%&'()*+,-./:;=?@_~"
 """Brackets are not: some viewers find a link of their own within ours."""
+_PATH = "/-._~"
 _HOST = re.compile(r"[\w.-]{1,253}$|\[[0-9a-f:.]{2,45}\]$", re.IGNORECASE)
 
 
@@ -37,6 +39,14 @@ def link(url: str) -> str:
     rest = parts._replace(scheme="", netloc="").geturl()
     quoted = quote(rest, safe=_KEPT, errors="replace")
     return f"{parts.scheme}://{ascii_host}{f':{port}' if port else ''}{_whole(quoted)}"
+
+
+def source_link(listed: SourceEntry) -> str:
+    """Where a source can be opened: a page of the web, or an own document on this machine; empty when it is neither."""
+    if not listed.file:
+        return link(listed.url)
+    path = listed.file
+    return f"file://{quote(path, safe=_PATH)}" if path.startswith("/") and len(path) <= LINK_CHARACTERS else ""
 
 
 def display_url(url: str) -> str:

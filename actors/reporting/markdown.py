@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from actors.reporting import document as o
-from actors.reporting.links import display_url, link, publisher
+from actors.reporting.links import display_url, publisher, source_link
 from actors.reporting.mermaid import mermaid
 from actors.reporting.report import Chart, Report, ReportSentence, SourceEntry, Table
 from actors.text.normalize import remove_controls
@@ -160,12 +160,11 @@ def _cell(line: ReportSentence) -> str:
 
 
 def _work(listed: SourceEntry) -> str:
-    target = link(listed.url)
-    place = f"<{target}>" if target else _code(display_url(listed.url))
+    target, said = source_link(listed), _code(display_url(listed.url))
+    place = f"[{said}](<{target}>)" if listed.file and target else f"<{target}>" if target else said
     return (
         f"{listed.number}. **{escape(listed.title)}** — {escape(publisher(listed.url))}, {place}{BREAK}"
-        f"   {escape(o.reading(listed))}.{BREAK}"
-        f"   SHA-256 `{re.sub(r'[^0-9a-zA-Z]', '', listed.sha256)}`"
+        f"   {escape(o.reading(listed))}."
     )
 
 

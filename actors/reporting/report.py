@@ -23,7 +23,9 @@ class ReportSection(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     title: str
     lines: tuple[ReportSentence, ...] = ()
     note: str = ""
-    """What stands there instead of lines, such as "Not found in the sources."."""
+    """What stands there below or instead of lines, such as "Not found in the sources."."""
+    aside: bool = False
+    """It leads on from the question, and is no part of it."""
 
 
 class SourceEntry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
@@ -41,15 +43,15 @@ class SourceEntry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     published: str = ""
     cited: int = 0
     """How many sentences rest on it."""
+    file: str = ""
+    """Of an own document: where it lies on this machine."""
 
 
 class Table(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """A comparison: the first column names the attribute."""
+    """A comparison: a row a criterion, a column a side; the first column names the criterion."""
 
     head: tuple[str, ...]
     rows: tuple[tuple[ReportSentence, ...], ...]
-    asked: bool = False
-    """The task named the attributes: each cell is the answer to a question."""
 
 
 class Chart(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
@@ -69,7 +71,6 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=
     title: str
     question: str
     overview: tuple[ReportSentence, ...] = ()
-    key_points: tuple[ReportSentence, ...] = ()
     sections: tuple[ReportSection, ...] = ()
     comparison: Table | None = None
     competitors: tuple[ReportSection, ...] = ()
@@ -91,7 +92,6 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=
 def body(report: Report) -> Iterator[ReportSentence]:
     """All sentences of a report on its topic, in the order of reading."""
     yield from report.overview
-    yield from report.key_points
     for block in report.sections:
         yield from block.lines
     for row in report.comparison.rows if report.comparison else ():
@@ -102,4 +102,6 @@ def body(report: Report) -> Iterator[ReportSentence]:
         yield from pair
 
 
-IN_PART = "The sources answer this only in part."
+IN_PART = "This is answered only in part."
+CLOSEST = "This comes closest; it may not answer the question."
+"""Of quotes that leave much of their question unsaid."""

@@ -50,7 +50,7 @@ def list_sources(
         SourceEntry(
             register.numbers.get(page.key, 0), shorten(page.title or page.url, HEADING_CHARACTERS), page.url,
             page.source, page.sha256, page.read_at, page.full_length if page.source == OWN else len(page.text),
-            page.full_length, page.published, cited.count(register.numbers.get(page.key, -1)),
+            page.full_length, page.published, cited.count(register.numbers.get(page.key, -1)), page.file,
         )
         for page in sorted(unique, key=lambda page: order.get(page.key, len(order)))
     )  # fmt: skip

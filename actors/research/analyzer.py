@@ -7,7 +7,7 @@ import msgspec
 import structlog
 
 from actors.evidence.passages import SearchHits
-from actors.extractive.decompose import subject
+from actors.extractive.decompose import in_task, subject
 from actors.ports import BudgetSpent, Completion, Model, ModelRequest, PortFailed, Reading
 from actors.research.analysis_summary import analysis_summary
 from actors.research.landscape import is_choice, lookups, survey, telling
@@ -58,7 +58,7 @@ class Analyzer(Actor[AnalyzeSources]):
     ) -> tuple[tuple[SearchHits, ...], tuple[SearchHits, ...]]:
         """The passages on each question of the plan, and those that a landscape may need."""
         more = lookups(plan.sides or (subject(message.text) or message.text,)) if is_choice(message.text) else ()
-        asked = (*plan.questions, *more[:LOOKUPS])
+        asked = (*(in_task(each, message.text) for each in plan.questions), *more[:LOOKUPS])
         held = list[tuple[SearchHits, ...]]()
 
         async def look() -> None:

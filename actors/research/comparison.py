@@ -1,4 +1,4 @@
-"""A comparison of the sides of a task: on what the task names, or else where two sides have a sentence. Pure."""
+"""A comparison of the sides of a task on the criteria that it names. Pure."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -8,7 +8,6 @@ from actors.research.models import Comparison, Row, Section
 from actors.text.comparison_targets import question_on
 from actors.text.keywords import share, terms
 
-ROWS = 8
 CELL_CHARACTERS = 350
 LEAST_SIDES = 2
 STEM = 5
@@ -33,28 +32,6 @@ _ATTRIBUTES = {
     "Use": r"use cases?|useful|suit(?:s|ed|able)|best for|recommended|intended|designed|适合|适用|적합",
 }
 _PATTERNS = {name: re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE) for name, pattern in _ATTRIBUTES.items()}
-_IS = re.compile(r"\b(?:is|are)\s+(?:an?|the|used|one)\b|是|이다|입니다")
-
-
-def compare(sides: Sequence[str], statements: Iterable[Statement], headings: Mapping[str, str]) -> Comparison | None:
-    """
-    What is said of each side; only attributes for which at least two sides have a sentence.
-
-    :param headings: the headings above a passage, by its id: a sentence under "Hash" speaks of hash indexes.
-    """
-    if len(sides) < LEAST_SIDES:
-        return None
-    of = _by_side(sides, statements, headings)
-    rows: list[Row] = []
-    used: set[str] = set()
-    for name, pattern in {"What it is": _IS, **_PATTERNS}.items():
-        cells = tuple(_cell(name, pattern, side, of[side], used) for side in sides)
-        if sum(cell is not None for cell in cells) >= LEAST_SIDES:
-            rows.append(Row(name, cells))
-            used |= {cell.text for cell in cells if cell}
-        if len(rows) == ROWS:
-            break
-    return Comparison(tuple(sides), tuple(rows)) if rows else None
 
 
 def on_criteria(
@@ -63,9 +40,9 @@ def on_criteria(
     """
     What is said of each side on each criterion of the task; a cell of which nothing is said is None.
 
-    :param headings: as above.
+    :param headings: the headings above a passage, by its id: a sentence under "Hash" speaks of hash indexes.
     """
-    if len(sides) < LEAST_SIDES:
+    if len(sides) < LEAST_SIDES or not criteria:
         return None
     sections = tuple(sections)
     of = _by_side(sides, (said for each in sections for said in each.statements), headings)
@@ -78,7 +55,7 @@ def on_criteria(
         return _answer((side, criterion), sides, answered, headings) or _on(criterion, of[side])
 
     rows = [Row(criterion, tuple(cell(side, criterion) for side in sides)) for criterion in criteria]
-    return Comparison(tuple(sides), tuple(rows), asked=True)
+    return Comparison(tuple(sides), tuple(rows))
 
 
 def speaking_of(
@@ -146,13 +123,3 @@ def _sides_in(sides: Sequence[str], text: str) -> list[str]:
         return bool(re.search(rf"(?<![\w-]){re.escape(side)}(?![\w+#-])", text))
 
     return [side for side in sides if names(side)]
-
-
-def _cell(
-    name: str, pattern: re.Pattern[str], side: str, statements: Sequence[Statement], used: set[str]
-) -> Statement | None:
-    wanted = terms(side)
-    fitting = [each for each in statements if each.text not in used and pattern.search(each.text)]
-    if name == "What it is":
-        fitting = [each for each in fitting if wanted <= terms(" ".join(each.text.split()[: len(wanted) + 3]))]
-    return min(fitting, key=lambda each: (-share(wanted, terms(each.text)), len(each.text)), default=None)

@@ -6,7 +6,7 @@ import msgspec
 
 from actors.evidence.claims import Citation
 from actors.evidence.sources import Statement
-from actors.reporting.charts import charts, subject
+from actors.reporting.charts import charts
 from actors.reporting.citations import CitationIndex
 from actors.reporting.report import Report, ReportSection, ReportSentence, Table, body
 from actors.reporting.sections import HEADING_CHARACTERS, list_sources, make_section, make_title, name_headings_once
@@ -18,7 +18,6 @@ from actors.text.truncate import shorten
 
 QUESTION_CHARACTERS = 2000
 NOT_FOUND = "Not found in the sources."
-ABSENT = "—"
 
 
 def render_report(
@@ -43,8 +42,7 @@ def render_report(
         title=make_title(case.text),
         question=shorten(case.text, QUESTION_CHARACTERS),
         overview=tuple(map(register.line, chosen.overview)),
-        key_points=tuple(map(register.line, chosen.key_points)),
-        sections=tuple(make_section(each.question, each.statements, register, each.note) for each in chosen.sections),
+        sections=_sections(case, chosen, register),
         comparison=_table(chosen.comparison, register) if chosen.comparison else None,
         competitors=tuple(make_section(each.name, each.statements, register) for each in chosen.competitors) or absent,
         features=make_section("Features", chosen.features, register) if chosen.features else next(iter(absent), None),
@@ -53,7 +51,7 @@ def render_report(
     )
     lines = tuple(dict.fromkeys(body(report)))
     sources = list_sources(case.pages, register, lines)
-    drawn = (*subject(lines, register.cited_passages, report.comparison), *charts(lines, sources, case.missed))
+    drawn = charts(lines, register.cited_passages, sources, report.comparison)
     report = msgspec.structs.replace(
         report, unanswered=_open_questions(case, chosen), further=still_open(case), missed=case.missed, sources=sources,
         charts=drawn, partial=ended_early(case), notes=(*notes(case, register), *filter(None, (remark,))),
@@ -61,14 +59,29 @@ def render_report(
     return report, register.citations
 
 
+def _sections(case: CloseResearch, chosen: Arrangement, register: CitationIndex) -> tuple[ReportSection, ...]:
+    """The sections; those of a direction that a deeper round explored stand beside the question."""
+    if not chosen.overview:  # then the first sentence of each is read first, and so is its number
+        for each in chosen.sections:
+            tuple(map(register.line, each.statements[:1]))
+    asked = {each.question for each in case.sections if each.round == 1}
+    return tuple(
+        msgspec.structs.replace(
+            make_section(each.question, each.statements, register, each.note),
+            aside=each.round > 1 and bool(asked) and each.question not in asked,
+        )
+        for each in chosen.sections
+    )
+
+
 def _table(comparison: Comparison, register: CitationIndex) -> Table:
     head = ("", *(shorten(side, HEADING_CHARACTERS) for side in comparison.sides))
     rows = []
     for row in comparison.rows:
-        absent = ReportSentence(NOT_FOUND if comparison.asked else ABSENT)
+        absent = ReportSentence(NOT_FOUND)
         cells = (register.line(cell) if cell else absent for cell in row.cells)
         rows.append((ReportSentence(shorten(row.attribute, HEADING_CHARACTERS)), *cells))
-    return Table(head, tuple(rows), comparison.asked)
+    return Table(head, tuple(rows))
 
 
 def _quadrant(title: str, rated: Sequence[SwotItem], register: CitationIndex) -> ReportSection:

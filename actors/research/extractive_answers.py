@@ -7,12 +7,13 @@ import msgspec
 from actors.evidence.claims import Claim
 from actors.evidence.heading_types import QUADRANTS, alternatives, quadrant
 from actors.evidence.passages import SearchHits, Span
+from actors.extractive.decompose import in_task
 from actors.extractive.query_profile import asked_by
-from actors.extractive.quote_candidates import Quote, candidates
-from actors.extractive.quote_selection import chosen_of, readable
+from actors.extractive.quote_candidates import Quote
+from actors.extractive.quote_selection import chosen_of
 from actors.extractive.standalone import standalone_parts
 from actors.ports import Completion, ModelRequest
-from actors.research.follow_ups import found_in
+from actors.research.excerpts import excerpts, is_near
 from actors.research.output_schemas import (
     Answer,
     AnswerRequest,
@@ -25,29 +26,24 @@ from actors.research.output_schemas import (
 from actors.research.planning import draft_plan
 from actors.text.keywords import terms
 
-QUOTES = 4
-COVERED = 0.5
-"""Quotes that leave no more of the question unsaid are taken for its answer. Nobody has judged them: that is said by
+COVERED = 0.6
+"""An excerpt that says so much of the question by itself is taken for its answer. Nobody has judged it: that is said by
 `Completion.judged`."""
 RATED = 3
 """Quotes of one part of a landscape."""
 
 
 def answer(task: ModelRequest) -> Answer:
-    """The sentences that bear on a question, in an order to read them in, and what leads on from them."""
+    """The excerpts that come closest to a question, the best first. They lead nowhere: rules know no open ends."""
     request: AnswerRequest = task.material
     findings, question = task.findings or SearchHits(), request.question
-    if findings.abstain or not findings.passages:
+    if not findings.passages or (findings.abstain and not is_near(findings)):
         return Answer()
-    asked = asked_by(question, request.task, findings.weights)
-    chosen = chosen_of(candidates(findings, asked), request.learnings, QUOTES)
-    claims = tuple(each.claim() for each in readable(chosen))
-    open_ends = found_in(
-        findings.passages, request.task, request.explored,
-        quoted={each.passage.heading for each in chosen}, pages={each.passage.source for each in chosen},
-    )  # fmt: skip
-    covered = asked.share(frozenset[str]().union(*(each.context for each in chosen)))
-    return Answer(claims, open_ends, bool(claims) and covered >= COVERED)
+    asked = asked_by(in_task(question, request.task), request.task, findings.weights)
+    chosen = excerpts(findings, asked, request.learnings)
+    claims = tuple(each.claim() for each in chosen)
+    covered = max((asked.share(each.context) for each in chosen), default=0.0)  # by one of them, not by all together
+    return Answer(claims, answered=bool(claims) and (covered >= COVERED or is_near(findings)))
 
 
 def landscape(task: ModelRequest) -> Landscape:

@@ -1,9 +1,8 @@
 """
 Which statement is put where in a report, so that nothing is said twice. Pure.
 
-A comparison chooses first, for it must be whole, and so do SWOT, competitors and features where the task asks for
-them; else they have what the sections leave. An overview is only what somebody wrote for it: quotes belong where their
-question is answered. Of a long section the first statement is a key point.
+A comparison that the task asks for chooses first, for it must be whole, and so do SWOT, competitors and features where
+the task asks for them; else they have what the sections leave. An overview is only what somebody wrote for it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,22 +11,18 @@ import msgspec
 
 from actors.evidence.sources import Statement
 from actors.reporting.citations import CitationIndex, UsedTexts, verbatim
-from actors.reporting.report import IN_PART
+from actors.reporting.report import CLOSEST, IN_PART
 from actors.research.methodology import is_product_question
 from actors.research.models import Analysis, Comparison, Competitor, Contradiction, Row, Section, SwotItem
 from actors.text.comparison_targets import question_on
 from actors.text.normalize import normalize
 
 OVERVIEW = 5
-KEY_POINTS = 5
-ENOUGH_FOR_KEY_POINTS = 6
-"""With fewer statements the sections are read as fast as key points."""
-LONG_SECTION = 3
 LEAST_QUADRANTS = 2
-HEADINGS = 3
-"""So many are named where a question is answered elsewhere."""
-
-ELSEWHERE = "What the sources say on this stands under {}."
+LEAST_CELLS = 2
+"""With fewer cells no row compares anything."""
+ELSEWHERE = "What stands under “{}” comes closest to this, too."
+SAID_ELSEWHERE = "What comes closest to this stands elsewhere in this report."
 
 
 class Arrangement:
@@ -49,12 +44,10 @@ class Arrangement:
         found = [(each, tuple(filter(register.supports, each.statements))) for each in merge(sections)]
         in_table = _in_table(self.comparison)
         self.unanswered = tuple(each for each, standing in found if not standing and each.question not in in_table)
-        taken = UsedTexts(above, parts)
-        answered = [(section, standing) for section, standing in found if standing]
-        self.key_points = _key_points([standing for _, standing in answered], register, taken)
-        self.sections = _sections(task, answered, register, taken, self._parts(), in_table)
+        answered = [(each, standing) for each, standing in found if standing and each.question not in in_table]
+        self.sections = _sections(task, answered, register, UsedTexts(above, parts))
         if not surveyed:
-            self._choose(analysis, register, taken)
+            self._choose(analysis, register, UsedTexts(parts, _said(self.sections)))
         self.contradictions = _contradictions(analysis.contradictions, register)
 
     def _choose(self, analysis: Analysis, register: CitationIndex, said: UsedTexts) -> None:
@@ -62,20 +55,6 @@ class Arrangement:
         self.swot = _swot(analysis, register, said)
         self.competitors = _competitors(analysis.competitors, register, said)
         self.features = tuple(register.fresh(analysis.features, said))
-
-    def _parts(self) -> dict[str, UsedTexts]:
-        """What each part but the sections has used up, by its heading, in the order of reading."""
-        said = {
-            "Summary": self.overview,
-            "Key points": self.key_points,
-            "Comparison": tuple(each for row in self.comparison.rows for each in row.cells if each)
-            if self.comparison
-            else (),
-            "Competitors": tuple(each for one in self.competitors for each in one.statements),
-            "Features": self.features,
-            "SWOT": tuple(each.statement for rated in self.swot.values() for each in rated),
-        }
-        return {title: UsedTexts.of(each.text for each in found) for title, found in said.items()}
 
 
 def merge(sections: Sequence[Section]) -> tuple[Section, ...]:
@@ -92,27 +71,27 @@ def merge(sections: Sequence[Section]) -> tuple[Section, ...]:
 
 
 def _sections(
-    task: str,
-    answered: Sequence[tuple[Section, tuple[Statement, ...]]],
-    register: CitationIndex,
-    taken: UsedTexts,
-    parts: dict[str, UsedTexts],
-    in_table: frozenset[str],
-) -> tuple[Section, ...]:
-    sections = []
+    task: str, answered: Sequence[tuple[Section, tuple[Statement, ...]]], register: CitationIndex, taken: UsedTexts
+) -> tuple[Section, ...]:  # fmt: skip
+    """A section a question, with what no part above it says; one that is left without says where to look."""
+    sections: list[Section] = []
     for section, standing in answered:
         rest = tuple(register.fresh(standing, taken))
-        whole = len(answered) == 1 or normalize(section.question) == normalize(task) or section.question in in_table
-        if rest or not whole:  # what the overview says on the task as a whole needs no section beside it
-            note = _where(standing, parts) if not rest else "" if section.answered else IN_PART
-            sections.append(Section(section.question, rest, section.answered, note))
-            parts = {**parts, f"“{section.question}”": UsedTexts.of(each.text for each in rest)}
+        if rest:
+            partly = CLOSEST if all(map(verbatim, rest)) else IN_PART
+            sections.append(msgspec.structs.replace(section, statements=rest, note="" if section.answered else partly))
+        elif len(answered) > 1 and normalize(section.question) != normalize(task):
+            sections.append(msgspec.structs.replace(section, statements=(), note=_where(standing, sections)))
     return tuple(sections)
+
+
+def _said(sections: Sequence[Section]) -> UsedTexts:
+    return UsedTexts.of(each.text for section in sections for each in section.statements)
 
 
 def _in_table(comparison: Comparison | None) -> frozenset[str]:
     """The questions that cells of the table that the task asks for answer."""
-    if comparison is None or not comparison.asked:
+    if comparison is None:
         return frozenset()
     return frozenset(
         question_on(side, row.attribute)
@@ -122,50 +101,32 @@ def _in_table(comparison: Comparison | None) -> frozenset[str]:
     )
 
 
-def _where(standing: Sequence[Statement], parts: dict[str, UsedTexts]) -> str:
-    """Under which headings a question is answered that has nothing left for its own."""
-    found = [title for title, said in parts.items() if any(said.holds(each.text) for each in standing)][:HEADINGS]
-    return ELSEWHERE.format(" and ".join(found) or "another heading")
-
-
-def _key_points(
-    found: Sequence[tuple[Statement, ...]], register: CitationIndex, taken: UsedTexts
-) -> tuple[Statement, ...]:
-    """The first statement of each question that has much more to say."""
-    if len(found) < 2 or sum(map(len, found)) < ENOUGH_FOR_KEY_POINTS:
-        return ()
-    firsts = [standing[0] for standing in found if len(standing) >= LONG_SECTION]
-    if len(firsts) < 2:
-        return ()
-    return tuple(register.fresh(firsts[:KEY_POINTS], taken))
+def _where(standing: Sequence[Statement], sections: Sequence[Section]) -> str:
+    """Under which other question stands what was found on one."""
+    for section in sections:
+        said = _said((section,))
+        if any(said.holds(each.text) for each in standing):
+            return ELSEWHERE.format(section.question)
+    return SAID_ELSEWHERE
 
 
 def _comparison(comparison: Comparison | None, register: CitationIndex, said: UsedTexts) -> Comparison | None:
-    if comparison is None:
-        return None
-    if comparison.asked:
-        return _asked_table(comparison, register, said)
-    rows = []
-    for row in comparison.rows:
-        cells = tuple(next(register.fresh([cell] if cell else [], said), None) for cell in row.cells)
-        if any(cells):
-            rows.append(Row(row.attribute, cells))
-    return Comparison(comparison.sides, tuple(rows)) if rows else None
-
-
-def _asked_table(comparison: Comparison, register: CitationIndex, said: UsedTexts) -> Comparison | None:
     """
-    The table that the task asks for, with what was not found in it; none where nothing was found at all.
+    The table that the task asks for: a row a criterion, a column a side; none where no row has two cells.
 
     A sentence on two sides, or on two criteria, is in the cells of both.
     """
+    if comparison is None:
+        return None
     rows = [
         Row(row.attribute, tuple(cell if cell and register.supports(cell) else None for cell in row.cells))
         for row in comparison.rows
     ]
+    if not any(sum(cell is not None for cell in row.cells) >= LEAST_CELLS for row in rows):
+        return None
     for cell in (cell for row in rows for cell in row.cells if cell):
         said.add(cell.text)
-    return msgspec.structs.replace(comparison, rows=tuple(rows)) if any(any(row.cells) for row in rows) else None
+    return msgspec.structs.replace(comparison, rows=tuple(rows))
 
 
 def _swot(analysis: Analysis, register: CitationIndex, said: UsedTexts) -> dict[str, tuple[SwotItem, ...]]:

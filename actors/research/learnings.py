@@ -14,7 +14,8 @@ from actors.evidence.passages import Passage, Span
 from actors.evidence.sources import Statement
 from actors.research.models import Section
 from actors.text.keywords import alike, share, terms
-from actors.text.normalize import find_span, normalize
+from actors.text.normalize import normalize
+from actors.text.quote_matching import find_quote
 from actors.text.sentences import split_sentences
 
 LEARNINGS = 20
@@ -156,7 +157,7 @@ def holding(passages: Iterable[Passage], statements: Iterable[Statement]) -> tup
     known = {each.id: each for each in passages}
     for each in statements:
         passage = known.get(each.passage)
-        place = find_span(each.quote, passage.text) if passage else None
+        place = find_quote(each.quote, passage.text) if passage else None
         if place:
             places.setdefault(each.passage, {})[place] = Span(*place, 1.0)
     return tuple(
@@ -176,5 +177,5 @@ def _share_a_sentence(one: str, other: str) -> bool:
 
 def _exact(quote: str, passage: Passage) -> str:
     """The quote as its passage spells it."""
-    place = find_span(quote, passage.text)
+    place = find_quote(quote, passage.text)
     return passage.text[place[0] : place[1]] if place else quote

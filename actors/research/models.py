@@ -76,7 +76,7 @@ class Swot(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class Row(msgspec.Struct, frozen=True, gc=False):
-    """One attribute of a comparison, with a statement for each side that has one."""
+    """One criterion of a comparison, with a statement for each side that has one."""
 
     attribute: str
     cells: tuple[Statement | None, ...]
@@ -85,8 +85,6 @@ class Row(msgspec.Struct, frozen=True, gc=False):
 class Comparison(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     sides: tuple[str, ...]
     rows: tuple[Row, ...]
-    asked: bool = False
-    """The attributes are those that the task named: one without a statement is listed, too."""
 
 
 class Contradiction(msgspec.Struct, frozen=True, gc=False):

@@ -1,6 +1,9 @@
 """What research agents ask of a model, and the typed answers. A claim names a passage by its number and quotes it."""
 
+from typing import Annotated
+
 import msgspec
+from msgspec import Meta
 
 from actors.evidence.claims import Claim
 
@@ -22,9 +25,9 @@ class PlanRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 class PlanDraft(msgspec.Struct, frozen=True, gc=False):
     """How to find out."""
 
-    questions: tuple[str, ...]
+    questions: Annotated[tuple[str, ...], Meta(description="Whole questions, at most `breadth`.")]
     """What must be answered, each a whole question; at most as many as asked for."""
-    queries: tuple[str, ...]
+    queries: Annotated[tuple[str, ...], Meta(description="Search terms, at least one a question.")]
     """What to type into a search engine, at least one a question, each under 400 characters."""
     sides: tuple[str, ...] = ()
     """The things that the task compares, if it compares any."""
@@ -45,9 +48,9 @@ class Answer(msgspec.Struct, frozen=True, gc=False):
     """What the passages say on one question."""
 
     claims: tuple[Claim, ...] = ()
-    directions: tuple[str, ...] = ()
+    directions: Annotated[tuple[str, ...], Meta(description="What stays open, in short phrases.")] = ()
     """What stays open and should be looked for next, each a short phrase."""
-    answered: bool = False
+    answered: Annotated[bool, Meta(description="The claims answer all of the question.")] = False
     """The claims answer the question in full."""
 
 

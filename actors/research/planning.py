@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from actors.extractive.decompose import BESIDES, QUESTIONS, decompose, deduplicate, keywords
+from actors.extractive.decompose import BESIDES, QUESTIONS, decompose, deduplicate, in_task, keywords
 from actors.research.leads import build_queries, open_topics
 from actors.research.models import Plan, ResearchOptions
 from actors.research.output_schemas import PlanDraft, PlanRequest
@@ -34,7 +34,7 @@ def draft_plan(task: PlanRequest) -> PlanDraft:
         anew = tuple(_anew(each, text) for each in questions)
         return PlanDraft(questions, (*anew, *build_queries(questions, text, task.learnings)), *decompose(text)[1:])
     asked = decompose(text)
-    queries = [*asked.questions]
+    queries = [in_task(each, text) for each in asked.questions]
     queries += (keywords(text), *asked.sides) if asked.criteria else ()
     if len(asked.questions) > 1 and not asked.sides:
         queries.append(keywords(text))

@@ -133,7 +133,9 @@ def overview_claims(filled: Completion, message: CloseResearch) -> tuple[Stateme
 
 def summary(report: Report) -> str:
     """What a report says in a few sentences, for those who do not read it."""
-    said = report.overview or report.key_points or tuple(body(report))[:3]
+    said = (
+        report.overview or tuple(block.lines[0] for block in report.sections if block.lines) or tuple(body(report))[:3]
+    )
     if not said:
         return shorten(report.partial or "Nothing in what was read answers the question.", SUMMARY_CHARACTERS)
     return shorten(" ".join(flat(line.text) for line in said), SUMMARY_CHARACTERS)

@@ -12,7 +12,7 @@ from actors.evidence.passages import Passage, SearchHits
 from actors.evidence.sources import Statement
 from actors.ports import BudgetSpent, Completion, ModelFailed, PortFailed
 from actors.research.analysis_summary import analysis_summary
-from actors.research.comparison import compare, on_criteria, speaking_of
+from actors.research.comparison import on_criteria, speaking_of
 from actors.research.contradictions import contradictions
 from actors.research.follow_ups import DIRECTIONS, limit
 from actors.research.layout import statements
@@ -70,7 +70,8 @@ def argue(
         # what a report says elsewhere it does not repeat, but in a table
         shown = said or (again if number == 1 or question in cells else ())
         if shown or number == 1:
-            note = "" if shown else STOPPED if answers[n] is None else found[n].abstain or NOT_FOUND
+            why = "" if found[n].passages else found[n].abstain  # else a word is blamed that says nothing of the rest
+            note = "" if shown else STOPPED if answers[n] is None else why or NOT_FOUND
             whole = each.value.answered and bool(shown) and not held.dropped  # else nobody judged what is left
             sections.append(Section(question, shown, whole, note, number))
     if dropped := sum(held.dropped for held in checks):
@@ -167,12 +168,12 @@ def conclude(message: AnalyzeSources, plan: Plan, argued: RoundFindings, found: 
     said = all_statements(sections)
     before = message.analysis.comparison if message.analysis else None
     sides = plan.sides or (before.sides if before else ())
-    criteria = plan.criteria or (tuple(row.attribute for row in before.rows) if before and before.asked else ())
+    criteria = plan.criteria or (tuple(row.attribute for row in before.rows) if before else ())
     passages = distinct((*message.passages, *argued.passages, *(p for f in found if not f.abstain for p in f.passages)))
     headings = {each.id: f"{each.title} {each.heading}" for each in passages}
     analysis = Analysis(
         overview=foremost(sections, message.text, headings),
-        comparison=on_criteria(sides, criteria, sections, headings) if criteria else compare(sides, said, headings),
+        comparison=on_criteria(sides, criteria, sections, headings),
         contradictions=contradictions(said, passages, message.brief.round),
     )
     return msgspec.structs.replace(analysis, summary=analysis_summary(analysis))

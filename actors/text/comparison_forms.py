@@ -54,6 +54,9 @@ _ON = re.compile(
     _FLAGS,
 )
 _MAYBE_ON = re.compile(r"\s+(?:on|by|in|for|across)\s+(?:their\s+|the\s+)?|\s*[:：]\s*", _FLAGS)
+_PURPOSE = re.compile(r"\s+(?:for|in|across)\b", re.IGNORECASE)
+"""A single thing behind these is what the sides are for, or where: nothing to compare them on."""
+_SEVERAL = re.compile(r",|\band\b|&")
 _OF = re.compile(
     r"^(?:the\s+)?(?P<on>[a-z][a-z\s,/-]{2,100}?)\s+(?:of|between|across|among)\s+(?P<said>.+)$", re.DOTALL
 )
@@ -157,7 +160,8 @@ def _read(text: str, on: str) -> Iterator[Form]:
         yield Form(text[: found.start()], text[found.end() :])
     perhaps = list(_MAYBE_ON.finditer(text))
     for found in perhaps:
-        yield Form(text[: found.start()], text[found.end() :])
+        if not _PURPOSE.match(found.group()) or _SEVERAL.search(text, found.end()):
+            yield Form(text[: found.start()], text[found.end() :])
     if before := _OF.match(text):
         yield Form(before["said"], before["on"])
     for found in perhaps:  # where and when, which is nothing to compare things on

@@ -7,6 +7,7 @@ import structlog
 from structlog.typing import FilteringBoundLogger
 
 from actors.workflow.outcome import (
+    AnswerReady,
     AnswerRefused,
     EndReason,
     Handoff,
@@ -25,7 +26,7 @@ from bus import Context
 class Broadcast:
     """One per run. Each handoff is published once, also when several follow from one message or from none."""
 
-    __slots__ = ("_bound", "_flow", "_informs", "_made", "_ticket", "_unbound", "run")
+    __slots__ = ("_answered", "_bound", "_flow", "_informs", "_made", "_ticket", "_unbound", "run")
 
     def __init__(self, run: str, ticket: str, flow: Workflow, made: int, log: FilteringBoundLogger | None) -> None:
         """
@@ -37,6 +38,7 @@ class Broadcast:
         self._ticket = ticket
         self._flow = flow
         self._made = made
+        self._answered = False
         self._unbound = log or structlog.get_logger().bind()
         self._informs = self._unbound.is_enabled_for(logging.INFO)
         self._bound: FilteringBoundLogger | None = None
@@ -56,7 +58,9 @@ class Broadcast:
     def so_far(self, run: Run) -> list[RunEvent]:
         """What a watcher from the beginning would have heard."""
         made = run.handoffs[: self._made + 1]  # the one behind the last that was published says where that led
-        return _list_events(self.run, run.case.ticket_id, self._flow.name, made, self._flow.first)[: self._made + 1]
+        events = _list_events(self.run, run.case.ticket_id, self._flow.name, made, self._flow.first)[: self._made + 1]
+        answer = run.case.resolution if self._answered else None
+        return [*events, AnswerReady(resolution=answer)] if answer else events
 
     def publish(self, handoffs: Sequence[Handoff], number: int, ctx: Context) -> None:
         """Log and show every handoff up to this one that was not: the answer, and what it led to."""
@@ -74,6 +78,14 @@ class Broadcast:
                 )
             if ctx.has_watchers:
                 ctx.publish(_show(handoffs, n, self._flow.first))
+
+    def announce(self, run: Run, ctx: Context) -> None:
+        """Show the answer once, as soon as there is one."""
+        if self._answered or run.case.resolution is None:
+            return
+        self._answered = True
+        if ctx.has_watchers:
+            ctx.publish(AnswerReady(resolution=run.case.resolution))
 
     def warn(self, warnings: tuple[HandoffWarning, ...]) -> None:
         for each in warnings:

@@ -251,6 +251,7 @@ class Orchestrator(Actor[Event]):
         if verdict.warnings:
             self._broadcast.warn(verdict.warnings)
         self._broadcast.publish(self._run.handoffs, verdict.numbers[-1], ctx)
+        self._broadcast.announce(self._run, ctx)
         for number in verdict.numbers:
             opened = self._pending(number)
             if opened is None:

@@ -151,9 +151,15 @@ class AnswerRefused(Event, frozen=True):
     reason: str
 
 
+class AnswerReady(Event, frozen=True):
+    """The answer is there and recorded; what the run still does, such as the note on the ticket, changes none of it."""
+
+    resolution: Resolution
+
+
 class RunEnded(Event, frozen=True):
     outcome: Outcome
 
 
-RunEvent = RunBegan | HandoffMade | AnswerRefused | RunEnded
+RunEvent = RunBegan | HandoffMade | AnswerRefused | AnswerReady | RunEnded
 """What is published while a run goes on; nothing of it is journalled."""

@@ -11,18 +11,18 @@ from urllib.parse import urlsplit
 import msgspec
 
 from runtime.agent_folder import load_roster
-from runtime.config import ConfigError, is_loopback
+from runtime.config import ConfigError
 from runtime.config_schema import PREFIX
 from runtime.embeddings.provider_check import look_at_embeddings
 from runtime.families import FAMILIES
 from runtime.families.limits import configure_all
-from runtime.knowledge.index.index_writer import OTHER_VERSION
-from runtime.knowledge.index.index_writer import VERSION as INDEX_VERSION
+from runtime.knowledge.index_check import look_at_index
 from runtime.knowledge.knowledge_index import FILE as INDEX
 from runtime.kubernetes import service_variables
 from runtime.llm.model_choice import chosen
+from runtime.llm.server_check import OPENAI, look_at_server
 from runtime.logs import FILE
-from runtime.program import command, shipped_file
+from runtime.program import shipped_file
 from runtime.search.source_registry import load_sources
 from runtime.settings import ModelSettings, Settings
 from runtime.storage.condition import free_megabytes
@@ -31,12 +31,10 @@ from runtime.storage.private import DATABASE
 from runtime.storage.sqlite.integrity import REMEDY, describe_sqlite, examine, read_rows, version
 from runtime.user_text import pluralize, redact
 
-REACH_SECONDS = 2.0
 BUSY_SECONDS = 1.0
 EXAMINE_SECONDS = 30.0
 FREE_MEGABYTES = 200
 RESEARCH = "pip install -e '.[research]'"
-OPENAI = "https://api.openai.com/v1"
 OWN_DOCUMENTS = "knowledge"
 """The source that is always there."""
 
@@ -61,7 +59,7 @@ def checks(settings: Settings, file: Path | None, *, reach: bool) -> list[Check]
         storage(folder),
         database(folder / DATABASE),
         memory(folder / DATABASE),
-        knowledge(folder / INDEX),
+        Check("Knowledge", *look_at_index(folder / INDEX, settings.embeddings)),
         Check("Meaning", *look_at_embeddings(settings, reach=reach)),
         model(settings.model),
         model_server(settings.model, reach=reach),
@@ -154,29 +152,6 @@ def memory(file: Path) -> Check:
     return Check("Memory", "ok", f"{pluralize(sum(counts.values()), 'resolution')}: {said}")
 
 
-def knowledge(file: Path) -> Check:
-    sql = """
-    SELECT (SELECT count(*) FROM documents WHERE reason = ''), (SELECT count(*) FROM documents WHERE reason != ''),
-    (SELECT count(*) FROM passages), (SELECT group_concat(path, ', ') FROM folders),
-    (SELECT user_version FROM pragma_user_version)
-    """
-    rows = _read(file, sql)
-    remedy = f"Run {command('index FOLDER')} on a folder of Markdown, text or HTML."
-    if isinstance(rows, str):
-        return Check("Knowledge", "problem", rows, f"Remove {file} and index the folders again.")
-    if not rows or not rows[0][2]:
-        return Check("Knowledge", "warning", "no documents are indexed, so only memory can answer", remedy)
-    documents, skipped, passages, folders, its_version = rows[0]
-    if its_version != INDEX_VERSION:
-        return Check(
-            "Knowledge", "problem", f"the index of {folders} was {OTHER_VERSION}", "Index these folders again."
-        )
-    more = f", {skipped:,} skipped" if skipped else ""
-    return Check(
-        "Knowledge", "ok", f"{pluralize(documents, 'document')}, {pluralize(passages, 'passage')}{more}, of {folders}"
-    )
-
-
 def model(settings: ModelSettings) -> Check:
     """Who thinks, and why."""
     if chosen(settings) == "extractive":
@@ -197,26 +172,8 @@ def model(settings: ModelSettings) -> Check:
 
 
 def model_server(settings: ModelSettings, *, reach: bool) -> Check:
-    """Whether the model's server answers, asked once and briefly."""
-    name = "Model server"
-    if chosen(settings) == "extractive":
-        return Check(name, "ok", "none needed")
-    url = settings.base_url or OPENAI
-    base = redact(url)
-    if not reach and not is_loopback(urlsplit(url).hostname or ""):
-        return Check(name, "ok", f"{base} was not contacted", f"{command('doctor --reach')} contacts it.")
-    state: Literal["ok", "warning", "problem"] = "warning" if settings.fallback else "problem"
-    besides = "; until then the extractive model answers" if settings.fallback else ""
-    try:
-        status = _ask(f"{url.rstrip('/')}/models", settings.api_key)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        return Check(name, state, f"{base} does not answer ({reason})", f"Start it, or mend [model] base_url{besides}.")
-    if status in {401, 403}:
-        return Check(name, state, f"{base} refuses the key ({status})", f"Mend OPENAI_API_KEY{besides}.")
-    if status >= 500:
-        return Check(name, state, f"{base} answers with {status}", f"Look at its own log{besides}.")
-    return Check(name, "ok", f"{base} answers ({status})")
+    """Whether the model's server answers; with `reach`, whether its model does."""
+    return Check("Model server", *look_at_server(settings, reach=reach))
 
 
 def web_search(settings: Settings) -> Check:
@@ -266,19 +223,3 @@ def _read(file: Path, sql: str) -> list[Any] | str:
         return read_rows(file, sql, BUSY_SECONDS)
     except StorageError as error:
         return f"{file} cannot be read: {error}"
-
-
-def _ask(url: str, key: str) -> int:
-    """The status with which a server answers; redirects and proxies are not followed."""
-    import http.client
-
-    parts = urlsplit(url)
-    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-    connection = kind(parts.hostname or "", parts.port, timeout=REACH_SECONDS)
-    try:
-        connection.request("GET", parts.path, headers={"Authorization": f"Bearer {key}"} if key else {})
-        return connection.getresponse().status
-    except http.client.HTTPException as error:
-        raise ValueError(f"not an HTTP server: {type(error).__name__}") from None
-    finally:
-        connection.close()

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from actors.workflow.outcome import Outcome
 from runtime.cli import EXITS, Exit
+from runtime.cli.index_renewal import renew_index
 from runtime.cli.ticket_input import Read
 from runtime.cli.view.result import exit_status
 from runtime.cli.view.run_display import Display, open_display
@@ -36,6 +37,7 @@ async def submit_all(tickets: Sequence[Read], settings: Settings, tell: Tell, *,
     """
     several = len(tickets) > 1
     names = [each.place for each in tickets] if several else [""]
+    await renew_index(settings, quiet=quiet)
     flow = find(tickets[0].ticket.workflow).flow
     async with (
         open_display(settings.run, flow, names, quiet=quiet) as display,

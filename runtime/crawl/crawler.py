@@ -129,6 +129,7 @@ class Crawler:
             read_at=datetime.fromtimestamp(self._now(), UTC).isoformat(timespec="seconds"), quality=result.quality,
             why=reasons(result), summary=said.summary, key_points=said.key_points, entities=said.entities,
             published=said.published or result.published, language=said.language, compressed=said.compressed,
+            file=said.file,
         )  # fmt: skip
         return Fetched(page, said.canonical, said.sketch or sketch_of(said.text))
 

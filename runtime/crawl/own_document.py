@@ -1,5 +1,7 @@
 """A text that is no page of the web, such as an own document, as what is read. Runs in a worker process."""
 
+import msgspec
+
 from actors.evidence.dedup import hash_of, sketch_of
 from actors.evidence.entities import entities
 from actors.evidence.sources import PAGE_CHARACTERS
@@ -10,7 +12,8 @@ from runtime.knowledge.query import search
 
 def read(database: str, source: str, question: str) -> Extracted:
     """The beginning of an indexed document, letter by letter: offsets of its passages refer to it."""
-    return describe_text(search.read(database, source), question)
+    described = describe_text(search.read(database, source), question)
+    return msgspec.structs.replace(described, file=search.locate(database, source))
 
 
 def describe_text(text: str, question: str, title: str = "") -> Extracted:

@@ -23,11 +23,11 @@ class HelpdeskRuns(FamilyRuns):
     """Its runs have no ports of their own."""
 
     def __init__(self, shared: SharedPorts) -> None:
-        roster = shared.roster
+        roster, twice = shared.roster, shared.settings.model.second_reading
 
         def worker(role: str) -> Callable[[RunDependencies], Actor[Any]]:
             spec, colleagues = roster[role], roster.colleagues_of(role)
-            return lambda own: Worker(own.model, shared.knowledge, spec, colleagues)
+            return lambda own: Worker(own.model, shared.knowledge, spec, colleagues, second_reading=twice)
 
         super().__init__({
             "memory": lambda own: Memory(shared.memory, own.run),

@@ -5,14 +5,14 @@ import functools
 import msgspec
 from aiohttp import web
 
-from actors.workflow.outcome import AnswerRefused, HandoffMade, Outcome, RunBegan
+from actors.workflow.outcome import AnswerReady, AnswerRefused, HandoffMade, Outcome, RunBegan
 from actors.workflow.progress import RoundBegan, StageProgress
 from runtime.families import FAMILIES
 from runtime.http.middleware import answer
 from runtime.http.routes import ROUTES, SHAPES, Document, refer_to, route
 from runtime.http.schemas import JSON, NewTicket
 
-OF_EVENTS = (Outcome, RunBegan, HandoffMade, AnswerRefused, RoundBegan, StageProgress)
+OF_EVENTS = (Outcome, RunBegan, HandoffMade, AnswerRefused, AnswerReady, RoundBegan, StageProgress)
 """What a stream of events sends, which no route names."""
 
 

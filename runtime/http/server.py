@@ -8,16 +8,20 @@ import ipaddress
 import resource
 import signal
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from typing import Any, TypeVar
 
 import structlog
 from aiohttp import web
 
+from actors.ports import PortFailed
 from runtime.http import openapi  # noqa: F401 - a route of its own
 from runtime.http.acceptor import Acceptor
 from runtime.http.endpoints import DESK
 from runtime.http.middleware import expect, explain, nowhere, refuse_strangers
 from runtime.http.routes import ROUTES
+from runtime.knowledge.index.index_version import find_lapsed
+from runtime.knowledge.knowledge_index import FILE as KNOWLEDGE
 from runtime.node import Node
 from runtime.service import TicketService, open_service
 from runtime.service_error import ServiceError
@@ -26,6 +30,8 @@ from runtime.upkeep.daily import run_daily
 from runtime.user_text import display
 
 log = structlog.get_logger()
+
+T = TypeVar("T")
 
 BACKLOG = 4096
 IDLE_SECONDS = 75.0
@@ -109,6 +115,7 @@ async def serve(settings: Settings, sock: socket.socket, announce: Callable[[str
                 gc.collect()
                 gc.freeze()  # what is loaded by now stays for good: the collector need not look through it again
                 resumed = await _resume(node, stop.asked)
+                await _renew(node, stop.asked)
                 if not stop.asked.is_set():
                     desk.ready = True
                     log.info("server.started", address=address(sock), resumed=resumed)
@@ -127,14 +134,26 @@ async def serve(settings: Settings, sock: socket.socket, announce: Callable[[str
 
 async def _resume(node: Node, asked: asyncio.Event) -> int:
     """How many runs go on that had no end. Told to stop meanwhile, it leaves the others to the next start."""
-    resuming, stopping = asyncio.ensure_future(node.resume()), asyncio.ensure_future(asked.wait())
+    return len(await _unless(asked, node.resume()) or [])
+
+
+async def _renew(node: Node, asked: asyncio.Event) -> None:
+    """An index of another version is made anew before tickets are taken; a failure is for whoever searches to say."""
+    if find_lapsed(node.folder / KNOWLEDGE):
+        with contextlib.suppress(PortFailed):
+            await _unless(asked, node.documents.renew())
+
+
+async def _unless(asked: asyncio.Event, work: Coroutine[Any, Any, T]) -> T | None:
+    """What comes of some work; None if the server was told to stop meanwhile."""
+    working, stopping = asyncio.ensure_future(work), asyncio.ensure_future(asked.wait())
     try:
-        await asyncio.wait({resuming, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        return len(resuming.result()) if resuming.done() else 0
+        await asyncio.wait({working, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        return working.result() if working.done() else None
     finally:
-        for each in (resuming, stopping):
+        for each in (working, stopping):
             each.cancel()
-        await asyncio.wait({resuming, stopping})
+        await asyncio.wait({working, stopping})
 
 
 def application(desk: TicketService) -> web.Application:

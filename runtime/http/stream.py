@@ -7,7 +7,7 @@ import msgspec
 import structlog
 from aiohttp import web
 
-from actors.workflow.outcome import AnswerRefused, HandoffMade, RunBegan, RunEnded
+from actors.workflow.outcome import AnswerReady, AnswerRefused, HandoffMade, RunBegan, RunEnded
 from actors.workflow.progress import Progress, ProgressEvent, RoundBegan, StageProgress, fold
 from runtime.http.errors import as_api_error
 from runtime.http.schemas import Problem
@@ -23,7 +23,7 @@ BUFFER_BYTES = 65_536
 HEARTBEAT = b": still here\n\n"
 NAMES: dict[type[ProgressEvent], str] = {
     RunBegan: "began", HandoffMade: "handoff", AnswerRefused: "refused", RunEnded: "ended", RoundBegan: "round",
-    StageProgress: "worked",
+    StageProgress: "worked", AnswerReady: "answered",
 }  # fmt: skip
 HEADERS = {
     "Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-store", "X-Accel-Buffering": "no",
@@ -32,7 +32,9 @@ HEADERS = {
 
 EVENTS = {
     "description": (
-        "Server-sent events: `began`, then `handoff` and `refused` as they happen, those of the past first; of a "
+        "Server-sent events: `began`, then `handoff` and `refused` as they happen, those of the past first; `answered` "
+        "with the answer as soon as it is there, while the note on the ticket is still being written (of a run that is "
+        "over it stands in `ended` alone); of a "
         "research `round` when a round begins and `worked` when a stage gets on, each with the `percent` of the whole "
         "(not told of a run that is over); and "
         "`ended` with the Outcome as the last. The data of each is JSON on one line. A comment now and then shows that "

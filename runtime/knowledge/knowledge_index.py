@@ -1,16 +1,26 @@
 """The knowledge as agents ask it: a thin client, so that what a search needs is loaded in worker processes only."""
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 from actors.evidence.passages import SearchHits
 from actors.ports import PortFailed
+from runtime.embeddings.embedder import Embedder
 from runtime.knowledge import NO_INDEX, no_index_message
+from runtime.knowledge.embedding import embed_question, weigh_sentences
+from runtime.knowledge.index.index_version import LAPSED
 from runtime.processes.pool import WorkError, Workers, WorkTimedOut
 from runtime.program import command
 from runtime.settings import KnowledgeSettings
+
+if TYPE_CHECKING:
+    from runtime.knowledge.index.renewal import Renewal
+
+R = TypeVar("R")
 
 FILE = "knowledge.db"
 DAMAGED = ("not a database", "malformed")
@@ -26,31 +36,46 @@ class KnowledgeFailed(PortFailed):
 class KnowledgeIndex:
     """`actors.ports.Knowledge` over the index in a storage folder."""
 
-    def __init__(self, storage: str | Path, workers: Workers, settings: KnowledgeSettings | None = None) -> None:
+    def __init__(
+        self,
+        storage: str | Path,
+        workers: Workers,
+        settings: KnowledgeSettings | None = None,
+        embedder: Embedder | None = None,
+    ) -> None:
+        """:param embedder: makes the vectors of questions; it is the one that made those of the index, or of no use."""
         self._database = str(Path(storage).absolute() / FILE)
         self._workers = workers
         self._settings = settings or KnowledgeSettings()
+        self._embedder = embedder
+        self._renewal: Renewal | None = None
 
     async def search(
         self, question: str, *, within: float, limit: int | None = None, sources: Sequence[str] | None = None,
         hops: bool = False,
     ) -> SearchHits:  # fmt: skip
         """
-        Find the passages that bear on a question, the best page's first.
+        Find the passages that bear on a question, the best page's first: by words and, where it can be, by meaning.
 
         :param sources: look only into these documents; None: into all.
         :param hops: find also the documents that are named in the question and in what is found for it.
         :raises KnowledgeFailed: the time was up, or the index is damaged.
         """
-        within = min(within, self._settings.search_seconds)
-        arguments = (self._database, question, limit or self._settings.passages, sources, hops)
+        loop = asyncio.get_running_loop()
+        until, most = loop.time() + within, min(within, self._settings.search_seconds)
+        vector = await embed_question(self._embedder, question, most) if self._embedder else None
+        arguments = (self._database, question, limit or self._settings.passages, sources, hops, vector)
         try:
-            found = await self._workers.call(FIND, *arguments, within=within, returns=SearchHits)
+            found, until = await self._ask(FIND, *arguments, until=until, most=most, returns=SearchHits)
         except WorkTimedOut as error:
-            raise KnowledgeFailed(f"The search took longer than {_brief(within)} s.") from error
+            raise KnowledgeFailed(f"The search took longer than {_brief(most)} s.") from error
         except WorkError as error:
             raise KnowledgeFailed(f"The documents could not be searched: {explain(error, self._database)}") from error
-        return msgspec.structs.replace(found, abstain=no_index_message()) if found.abstain == NO_INDEX else found
+        if found.abstain == NO_INDEX:
+            return msgspec.structs.replace(found, abstain=no_index_message())
+        if self._embedder and vector:
+            found = await weigh_sentences(self._embedder, vector, found, until - loop.time())
+        return found
 
     async def find_missing(self, quotes: Sequence[tuple[str, str]], *, within: float) -> list[int]:
         """
@@ -59,12 +84,61 @@ class KnowledgeIndex:
         :param quotes: each a document's source and words of it.
         :raises KnowledgeFailed: the time was up, or there is no index that can be read.
         """
+        until = asyncio.get_running_loop().time() + within
+        arguments = (self._database, quotes)
         try:
-            return await self._workers.call(FIND_MISSING, self._database, quotes, within=within, returns=list[int])
+            return (await self._ask(FIND_MISSING, *arguments, until=until, most=within, returns=list[int]))[0]
         except WorkTimedOut as error:
             raise KnowledgeFailed(f"That took longer than {_brief(within)} s") from error
         except WorkError as error:
             raise KnowledgeFailed(detail(error)) from error
+
+    async def renew(self) -> None:
+        """
+        Have an index of another version made anew, until all that its folders hold can be found by its words.
+
+        :raises PortFailed: it cannot be made.
+        """
+        if self._renewal is None:
+            from runtime.knowledge.index.renewal import Renewal  # what indexing needs: hardly anybody ever does
+
+            storage = Path(self._database).parent
+            self._renewal = Renewal(storage, self._workers, self._settings, self._embedder)
+        await self._renewal.wait()
+
+    async def close(self) -> None:
+        """Stop making an index anew; the next process goes on with it."""
+        if self._renewal is not None:
+            await self._renewal.close()
+
+    async def _ask(
+        self, function: str, *arguments: Any, until: float, most: float, returns: type[R]
+    ) -> tuple[R, float]:
+        """
+        What a function in a worker process says of the index as this version makes it, however old the file is.
+
+        :param until: by the loop's clock: so long an index is waited for that is made anew.
+        :param most: seconds that the function itself may take.
+        :returns: also until when the caller may still use what it has left of that.
+        """
+        loop = asyncio.get_running_loop()
+
+        async def call() -> tuple[R, float]:
+            bound = min(until, loop.time() + most)
+            left = max(bound - loop.time(), 0.0)
+            return await self._workers.call(function, *arguments, within=left, returns=returns), bound
+
+        try:
+            return await call()
+        except WorkError as error:
+            if LAPSED not in str(error):
+                raise
+        try:
+            async with asyncio.timeout_at(until):
+                await self.renew()
+        except TimeoutError:
+            raise KnowledgeFailed(f"{LAPSED}, though that is under way. Ask again in a while.") from None
+        return await call()
 
 
 def detail(error: WorkError) -> str:

@@ -29,12 +29,20 @@ class Message(msgspec.Struct, frozen=True):
     content: str | list[Part] | None = None
     refusal: str | None = None
     tool_calls: list[ToolCall] | None = None
+    reasoning_content: Any = None
+    """Where some servers put all that a model wrote, the answer with it."""
 
     @property
     def text(self) -> str:
-        if isinstance(self.content, list):
-            return "".join(part.text or "" for part in self.content)
-        return self.content or ""
+        """What the model wrote; of a message without a text what it thought, or what it wanted to call with."""
+        content = self.content
+        text = "".join(part.text or "" for part in content) if isinstance(content, list) else content or ""
+        if text.strip():
+            return text
+        if isinstance(self.reasoning_content, str) and self.reasoning_content.strip():
+            return self.reasoning_content
+        arguments = self.tool_calls[0].function.arguments if self.tool_calls else None
+        return arguments if isinstance(arguments, str) else json.dumps(arguments) if arguments else text
 
 
 class Choice(msgspec.Struct, frozen=True):
@@ -44,8 +52,12 @@ class Choice(msgspec.Struct, frozen=True):
 
 class Reply(msgspec.Struct, frozen=True):
     choices: list[Choice] = []
+    error: Any = None
+    """What went wrong, as gateways report it with a status that says that all is well."""
     usage: Any = None
     """As the server has it: `tokens` says what of it can be believed."""
+    length: int = 0
+    """Bytes of the whole body."""
 
     @property
     def tokens(self) -> tuple[int, int] | None:
@@ -65,6 +77,10 @@ def read(body: bytes) -> Reply:
 
     :raises msgspec.DecodeError: it is none.
     """
+    return msgspec.structs.replace(_decode(body), length=len(body))
+
+
+def _decode(body: bytes) -> Reply:
     try:
         return _read(body)
     except msgspec.DecodeError:

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 from typing import Any, Protocol, cast
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 import structlog
@@ -31,8 +31,10 @@ log = structlog.get_logger()
 
 OPENAI_URL = "https://api.openai.com/v1"
 CONNECT_SECONDS = 10.0
-REPLY_BYTES = 8 << 20
-"""The largest completion that is read."""
+REPLY_BYTES = 256 << 10
+TOKEN_BYTES = 32
+"""The largest completion that is read has so many bytes, and so many more for each token that it may have."""
+OPENAI_HOSTS = (".openai.com", ".openai.azure.com")
 BACKOFF_SECONDS = 0.5
 BACKOFF_MOST = 8.0
 HUNG_SECONDS = 30.0
@@ -71,9 +73,12 @@ class _Line:
         self.errors = (msgspec.DecodeError, openai.OpenAIError, aiohttp.ClientError, *transport)
         """How a try may end; a body that breaks off is raised by the transport, not by the SDK."""
         http = openai.DefaultAioHttpClient() if http_client is None else http_client()
+        base, _, query = (settings.base_url or OPENAI_URL).partition("?")
         self.client = openai.AsyncOpenAI(
             api_key=settings.api_key or "none",
-            base_url=settings.base_url or OPENAI_URL,
+            base_url=base,
+            default_query=dict(parse_qsl(query)) or None,
+            default_headers={"api-key": settings.api_key} if settings.api_key and "api-version=" in query else None,
             max_retries=0,
             timeout=openai.Timeout(settings.call_seconds, connect=CONNECT_SECONDS),
             http_client=cast("Any", http),  # either of two libraries' clients; the SDK checks which
@@ -140,6 +145,7 @@ class ChatClient:
         :raises BudgetSpent: too many tries were lost.
         :raises ModelFailed: it came to nothing, with a sentence for the user.
         """
+        self._line = self._line or await self.load()  # what that takes is no silence of the server's
         try:
             outcome = await self._try(body, charge, min(within, self.settings.call_seconds))
         except (CircuitOpen, TooManyWaiting) as error:
@@ -154,7 +160,7 @@ class ChatClient:
         """As many tries as are allowed and fit into the time."""
         outcome: Reply | Fault | None = None
         if seconds <= 0:
-            return errors.given_up(self.where, 0.0, None, hung=False)
+            return errors.given_up(self.where, 0.0, None, sent=False, hung=False)
         lost = charge.losses
         until = self.clock.time() + seconds
         try:
@@ -175,9 +181,11 @@ class ChatClient:
         except TimeoutError:
             if not deadline.has_expired:
                 raise
-        # A request that the server had for so long is its silence; one that waited in our line says nothing of it.
-        hung = charge.losses > lost and seconds >= HUNG_SECONDS
-        return errors.given_up(self.where, seconds, outcome if isinstance(outcome, Fault) else None, hung=hung)
+        # A request that the server had is its silence; one that waited in our line says nothing of it.
+        return errors.given_up(
+            self.where, seconds, outcome if isinstance(outcome, Fault) else None,
+            sent=charge.losses > lost, hung=charge.losses > lost and seconds >= HUNG_SECONDS,
+        )  # fmt: skip
 
     async def _attempt(self, body: bytes, charge: Reservation, until: float) -> Reply | Fault:
         line = self._line or await self.load()
@@ -192,8 +200,11 @@ class ChatClient:
             charge.check()
             self.breaker.enter()
             used, lost = None, True  # until there is an answer
-            reply = chat_completion.read(await self._send(line, body))
+            reply = chat_completion.read(await self._send(line, body, REPLY_BYTES + TOKEN_BYTES * charge.tokens_out))
             used, lost = reply.tokens and sum(reply.tokens), not reply.choices
+            if lost and reply.error:
+                lost = False
+                return self._note(errors.reported(reply.error, self.settings, self.where))
         except line.errors as error:
             fault = errors.understand(error, line.kinds, self.settings, self.where, time.time())
             lost = fault.paid
@@ -205,7 +216,7 @@ class ChatClient:
         self.breaker.record_success()
         return reply if reply.choices else errors.empty(self.where)
 
-    async def _send(self, line: _Line, body: bytes) -> bytes:
+    async def _send(self, line: _Line, body: bytes, most: int) -> bytes:
         response = await line.client.post(
             "/chat/completions",
             cast_to=line.response,
@@ -219,8 +230,10 @@ class ChatClient:
         try:
             async for chunk in response.aiter_bytes():
                 size += len(chunk)
-                if size > REPLY_BYTES:
-                    raise ModelFailed(f"The model server at {self.where} sent more than {REPLY_BYTES >> 20} MB.")
+                if size > most:
+                    raise errors.OutOfService(
+                        f"The model server at {self.where} heeds no limit: its answer was cut off at {most >> 10:,} KB."
+                    )
                 chunks.append(chunk)
         finally:
             await response.aclose()
@@ -239,6 +252,12 @@ class ChatClient:
             return fault.after
         most = min(BACKOFF_MOST, BACKOFF_SECONDS * 2.0 ** (attempt - 1))
         return most * self._dice.uniform(0.5, 1.0)
+
+
+def is_openai(settings: ModelSettings) -> bool:
+    """Whether the server is OpenAI's own, or Azure's of it: those keep to a schema that they take."""
+    host = urlsplit(settings.base_url or OPENAI_URL).hostname or ""
+    return host.endswith(OPENAI_HOSTS)
 
 
 def where(url: str) -> str:

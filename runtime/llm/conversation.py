@@ -8,9 +8,9 @@ import structlog
 from actors.evidence.passages import Passage
 from actors.ports import BudgetSpent, Completion, ModelFailed, ModelRequest, PortFailed
 from runtime.llm import prompt, url_filter
-from runtime.llm.capabilities import Capabilities, simpler
+from runtime.llm.capabilities import Capabilities, minds_form, simpler
 from runtime.llm.chat_completion import Message, Reply, ToolCall
-from runtime.llm.errors import Rejected
+from runtime.llm.errors import OutOfService, Rejected
 from runtime.llm.output_schema import Malformed, OutputSchema, ends_run, says_nothing
 from runtime.llm.usage import Ledger, estimate
 from runtime.resilience.deadline import Deadline
@@ -28,6 +28,8 @@ QUESTION_CHARACTERS = 1000
 ECHO_CHARACTERS = 16_000
 """The most of an unusable answer that the model is shown again."""
 NOT_YOURS = "you cannot end the workflow; answer what you were asked"
+TEMPLATE_TOKENS = 2048
+"""What a server may add to a request of ours: a token is a byte of it at least."""
 CALLS_AT_ONCE = 32
 """Tool calls of one message that are answered at all."""
 TOOL = {
@@ -73,9 +75,10 @@ class Conversation:
         self._passages: list[Passage] = list(task.findings.passages) if task.findings is not None else []
         self._searches = shared.settings.tool_calls if task.may_search and shared.knowledge is not None else 0
         self._repaired = False
-        self._system = prompt.system(task, self._fence)
+        self._system = prompt.system(task)
         limit = shared.settings.material_characters
-        question = prompt.user(task, self._fence, self._passages, wanted.name, limit)
+        closing = prompt.CLOSING.format(name=wanted.name, outline=wanted.outline)
+        question = prompt.user(task, self._fence, self._passages, closing, limit)
         self._said: list[Said] = [{"role": "user", "content": question}]
 
     async def run_to_answer(self, run_id: str) -> Completion:
@@ -86,7 +89,7 @@ class Conversation:
         """
         for _ in range(self._searches + 3):
             message = await self._ask()
-            if message.tool_calls and self._searches > 0:
+            if message.tool_calls and self._searches > 0 and not self._answers_by_call(message):
                 await self._search(message)
                 continue
             try:
@@ -96,6 +99,11 @@ class Conversation:
             else:
                 return Completion(self._remove_own_addresses(value, run_id), tuple(self._passages), judged=True)
         raise ModelFailed(f"{self._shared.settings.name} came to no answer: try another [model] name.")
+
+    def _answers_by_call(self, message: Message) -> bool:
+        """Whether the one call is of a tool called as the answer is: gateways make one of a schema."""
+        calls = message.tool_calls or ()
+        return len(calls) == 1 and calls[0].function.name in (self._schema.name, "json_tool_call")
 
     def _read(self, text: str, run_id: str) -> Any:  # an instance of the wanted shape
         """What an answer says. That it ends the run is not for a model to say; what else it says counts."""
@@ -126,7 +134,8 @@ class Conversation:
             raise ModelFailed(f"{model} does not answer in the form of {name} ({problem}): try another [model] name.")
         self._repaired = True
         self._said.append({"role": "assistant", "content": message.text[:ECHO_CHARACTERS] or "(nothing)"})
-        self._said.append({"role": "user", "content": prompt.REPAIR.format(reason=problem, name=name)})
+        asked = prompt.REPAIR.format(reason=problem, name=name) + prompt.SCHEMA + self._schema.text
+        self._said.append({"role": "user", "content": asked})
 
     async def _search(self, message: Message) -> None:
         """Answer each call of a tool; those beyond the bound, and other tools, with a sentence only."""
@@ -176,23 +185,24 @@ class Conversation:
 
     async def _ask(self) -> Message:
         """One message of the model, in the fullest form of request that its server takes."""
-        shared, capabilities = self._shared, self._shared.capabilities
+        shared, wants_tools, named = self._shared, self._searches > 0, True
+        form = shared.forms.best(tools=wants_tools)
         while True:
-            tools = capabilities.tools and self._searches > 0
+            tools = form.tools and wants_tools
             try:
-                reply = await self._paid(capabilities, tools=tools)
+                reply = await self._paid(form, tools=tools)
                 break
             except Rejected as rejected:
-                form = simpler(capabilities, rejected.detail, tools=tools)
-                if form is None:
-                    raise ModelFailed(str(rejected)) from None
-                capabilities = form
-        if capabilities != shared.capabilities:
-            log.warning(
-                "model.capabilities_changed", server=shared.server.where, **msgspec.structs.asdict(capabilities)
-            )
-            shared.capabilities = capabilities
-        if not capabilities.tools:
+                less = simpler(form, rejected.detail, tools=tools)
+                if less is None:
+                    raise OutOfService(str(rejected)) from None
+                form, named = less, named and minds_form(rejected.detail)
+        if form != shared.forms.best(tools=wants_tools):
+            kept = shared.forms.learn(form, tools=wants_tools, named=named)
+            log.warning("model.form_changed", server=shared.server.where, kept=kept, **msgspec.structs.asdict(form))
+        else:
+            shared.forms.confirm(tools=wants_tools)
+        if not form.tools:
             self._searches = 0
         return _message_of(reply, shared.settings.name)
 
@@ -213,23 +223,30 @@ class Conversation:
             text = reply.choices[0].message.text
             charge.settle(asked, estimate(text.encode("utf-8", "replace")), estimated=True)
         else:
-            charge.settle(*reply.tokens)
+            most = (len(body) + TEMPLATE_TOKENS, charge.tokens_out + reply.length)
+            tokens_in, tokens_out = map(min, reply.tokens, most)
+            charge.settle(tokens_in, tokens_out, estimated=(tokens_in, tokens_out) != reply.tokens)
         if reply.choices[0].finish_reason == "length" and charge.tokens_out < settings.answer_tokens:
             raise BudgetSpent("The ticket's budget left no room for a whole answer: raise [model] ticket_tokens.")
         return reply
 
     def _body(self, capabilities: Capabilities, *, tools: bool) -> bytes:
-        wanted, system = self._schema, self._system
-        body: dict[str, Any] = {"model": self._task.model or self._shared.settings.name}
+        wanted, system, said = self._schema, self._system, self._said
+        task, shared = self._task, self._shared
+        name = shared.names.get(task.agent) or task.model or shared.settings.name
+        body: dict[str, Any] = {**shared.extra, "model": name}
         if capabilities.format == "json_schema":
             body["response_format"] = wanted.json_schema
-        else:
+        elif capabilities.format == "json_object":
+            body["response_format"] = wanted.json_object
+        if capabilities.format != "json_schema" or not shared.enforces_schema:
             system += prompt.SCHEMA + wanted.text
-            if capabilities.format == "json_object":
-                body["response_format"] = wanted.json_object
         if tools:
             body["tools"] = TOOLS
-        body["messages"] = [{"role": "system", "content": system}, *self._said]
+        if capabilities.system:
+            body["messages"] = [{"role": "system", "content": system}, *said]
+        else:
+            body["messages"] = [{"role": "user", "content": f"{system}\n\n{said[0]['content']}"}, *said[1:]]
         return _encode(body)
 
     def _remaining(self) -> float:

@@ -16,6 +16,8 @@ T = TypeVar("T", bound=msgspec.Struct)
 SHARE = 0.25
 SHARE_SECONDS = 5.0
 """The fallback is left a quarter of the time, at most this much."""
+GRACE = 0.2
+"""The share of that in which a model may still say itself that its time is up, and why."""
 
 
 class Fallback:
@@ -34,8 +36,9 @@ class Fallback:
             filled = await self._lesser.fill(shape, task, within=within)
             return msgspec.structs.replace(filled, degraded="The configured model came to no answer; this quotes.")
         until = self._clock.time() + within
-        share = within - min(SHARE_SECONDS, within * SHARE)
-        deadline, spent = Deadline(self._clock, share), ""
+        left = min(SHARE_SECONDS, within * SHARE)
+        share = within - left
+        deadline, spent = Deadline(self._clock, share + GRACE * left), ""
         try:
             async with deadline:
                 return await self._primary.fill(shape, task, within=share)

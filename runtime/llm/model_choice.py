@@ -1,7 +1,7 @@
 """Which model thinks: the configured one with its fallback, or the extractive one, as one run sees it."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from actors.ports import Knowledge, Model
@@ -28,8 +28,13 @@ class Account(Protocol):
 class Models:
     """The models of a process. The SDK of a provider is only loaded when one is configured."""
 
-    def __init__(self, settings: ModelSettings, knowledge: Knowledge, extractive: Model) -> None:
-        """:param extractive: the model without a model."""
+    def __init__(
+        self, settings: ModelSettings, knowledge: Knowledge, extractive: Model, names: Mapping[str, str]
+    ) -> None:
+        """
+        :param extractive: the model without a model.
+        :param names: of the models of agents that have one of their own, by the agent.
+        """
         self._settings = settings
         self._extractive = extractive
         self._openai = None
@@ -37,7 +42,7 @@ class Models:
         if chosen(settings) == "openai":
             from runtime.llm.openai_model import OpenAIModel
 
-            self._openai = OpenAIModel(settings, knowledge=knowledge)
+            self._openai = OpenAIModel(settings, knowledge=knowledge, names=names)
             # The SDK takes half a second to load: let it, while the ticket is being stored and looked up.
             self._warming = asyncio.create_task(self._openai.warm())
 

@@ -7,16 +7,17 @@ The process shares the client, the limits and what was learned of the server; a 
 import contextlib
 import random
 import secrets
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 import msgspec
 
 from actors.ports import Completion, Knowledge, ModelFailed, ModelRequest
 from bus import Clock
-from runtime.llm.capabilities import FIRST
-from runtime.llm.client import ChatClient, HttpClient
+from runtime.llm.capabilities import ELSEWHERE, FIRST, ServerForms
+from runtime.llm.client import ChatClient, HttpClient, is_openai
 from runtime.llm.conversation import Conversation
+from runtime.llm.errors import OutOfService
 from runtime.llm.output_schema import schema_of
 from runtime.llm.usage import Ledger
 from runtime.settings import ModelSettings
@@ -32,6 +33,7 @@ class OpenAIModel:
         settings: ModelSettings,
         *,
         knowledge: Knowledge | None = None,
+        names: Mapping[str, str] | None = None,
         http_client: Callable[[], HttpClient] | None = None,
         clock: Clock | None = None,
         fence: Callable[[], str] = lambda: secrets.token_hex(8),
@@ -39,15 +41,20 @@ class OpenAIModel:
     ) -> None:
         """
         :param knowledge: what the model may search itself, where a task allows it.
+        :param names: of the models of agents that have one of their own, by the agent.
         :param http_client: makes what the SDK sends through; None is the SDK's own client over aiohttp.
         :param fence: a fresh mark, for each answer, that nobody outside can guess.
         :param dice: spreads retries in time.
         """
         self.settings = settings
         self.knowledge = knowledge
+        self.names = names or {}
+        self.extra: dict[str, Any] = msgspec.json.decode(settings.extra or "{}")
         self.server = ChatClient(settings, http_client=http_client, clock=clock, dice=dice)
         self.fence = fence
-        self.capabilities = FIRST
+        self.enforces_schema = is_openai(settings)
+        """Others may take a schema and not heed it, so they are shown it as well."""
+        self.forms = ServerForms(self.server.clock, FIRST if self.enforces_schema else ELSEWHERE)
         self.total = Ledger()
         """What was spent outside of any run."""
 
@@ -72,13 +79,25 @@ class OpenAIModel:
 class RunModel:
     """The model of one run: made per ticket, in less than a microsecond."""
 
-    __slots__ = ("ledger", "run_id", "shared")
+    __slots__ = ("_out", "ledger", "run_id", "shared")
 
     def __init__(self, shared: OpenAIModel, run_id: str, ledger: Ledger) -> None:
         self.shared = shared
         self.run_id = run_id
         self.ledger = ledger
+        self._out = ""
 
     async def fill(self, shape: type[T], task: ModelRequest, *, within: float) -> Completion:
-        """As `ports.Model`."""
-        return await Conversation(self.shared, self.ledger, schema_of(shape), task, within).run_to_answer(self.run_id)
+        """
+        As `ports.Model`.
+
+        A server that hangs, or asks to be left alone, costs its time once: the run's later questions fail at once.
+        """
+        if self._out:
+            raise ModelFailed(self._out)
+        talk = Conversation(self.shared, self.ledger, schema_of(shape, task.choices), task, within)
+        try:
+            return await talk.run_to_answer(self.run_id)
+        except OutOfService as error:
+            self._out = str(error)
+            raise

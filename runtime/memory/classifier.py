@@ -1,6 +1,8 @@
 """A linear model of which answer fits a text: one squared-hinge classifier an answer over the texts' terms."""
 
+from collections import deque
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -45,12 +47,17 @@ class Space:
         gram = self.places.T @ self.places + (PENALTY + 1e-4) * np.eye(self.places.shape[1], dtype=np.float32)
         self._start = np.linalg.inv(gram).astype(np.float32)
 
-    def fit(self, which: Ints, labels: Ints, answers: Ints) -> Fitted:
-        """Learn from the texts `which` with their labels, which are among `answers`."""
+    def fit(self, which: Ints, labels: Ints, answers: Ints, pool: ThreadPoolExecutor | None = None) -> Fitted:
+        """
+        Learn from the texts `which` with their labels, which are among `answers`.
+
+        :param pool: fits several blocks of answers at once; the result is the same.
+        """
         places = self.places[which]
         weights = np.empty((places.shape[1], len(answers)), np.float32)
         missing = np.empty((len(which), len(answers)), np.float32)
-        for first in range(0, len(answers), BLOCK):
+
+        def fit_block(first: int) -> None:
             these = slice(first, first + BLOCK)
             sign = np.where(labels[:, None] == answers[these], np.float32(1), np.float32(-1))
 
@@ -61,6 +68,9 @@ class Space:
 
             weights[:, these] = _descend(loss, self._start @ (places.T @ sign), lambda slope: self._start @ slope)
             missing[:, these] = sign * np.maximum(0, 1 - sign * (places @ weights[:, these]))
+
+        blocks = range(0, len(answers), BLOCK)
+        deque(pool.map(fit_block, blocks) if pool else map(fit_block, blocks), 0)
         return Fitted(weights, SHARPEN * self.rows.take(which).spread(missing, self.terms))
 
     def scores(self, which: Ints, fitted: Fitted) -> Floats:

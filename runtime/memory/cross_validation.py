@@ -6,6 +6,9 @@ find none. New tickets are of two kinds, near to what is stored and of another t
 mixed and by neighbourhood.
 """
 
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +23,8 @@ DEPTH = 3
 """How often neighbourhoods are parted in two."""
 SHARES = (0.4, 0.6)
 """Where: more than one way, for one grouping alone is too much a matter of luck."""
+CORES = min(2, os.cpu_count() or 1)
+"""Threads that learn side by side: the arithmetic of each lets the others go on."""
 PROBES = 500
 """Texts that are asked about at most, of each kind in each part."""
 
@@ -38,30 +43,53 @@ class Rehearsed(NamedTuple):
     """Which text was asked about."""
 
 
+class _Part(NamedTuple):
+    """What is left out together, and which texts are asked about then."""
+
+    out: Ints
+    """Answers."""
+    far: bool
+    """They are neighbours."""
+    kept: Ints
+    """The texts that are learnt from."""
+    known: Ints
+    new: Ints
+
+
+_Line = tuple[Floats, int, int, int, int]
+
+
 def rehearse(space: Space, shelf: Shelf, words: Ints) -> Rehearsed:
     """Ask about parts that are left out. `words`: distinct words of each text; texts are those of space and shelf."""
     dice = np.random.default_rng(2)
-    labels, answers = shelf.answer, len(shelf.sizes)
+    labels = shelf.answer
     part_of_text = dice.permutation(len(labels)) % MIXED
-    found: list[tuple[Floats, int, int, int, int]] = []
+    parts: list[_Part] = []
     mixed, neighbours = _parts(space, shelf, dice)
     for part, out in enumerate(mixed + neighbours):
         far = part >= len(mixed)
-        known_part = part_of_text == (-1 if far else part)  # every text is asked about once
+        known = part_of_text == (-1 if far else part)  # every text is asked about once
         left = np.isin(labels, out)
-        kept = np.flatnonzero(~left & ~known_part)
-        there = np.setdiff1d(np.arange(answers), out)
-        fitted = space.fit(kept, labels[kept], there)
-        for here, new in ((known_part & ~left, False), (left, True)):
-            probes = dice.permutation(np.flatnonzero(here))[:PROBES]
-            scores = np.full((len(probes), answers), -np.inf, np.float32)
-            scores[:, there] = space.scores(probes, fitted)
-            for text, line in zip(probes, scores, strict=True):
-                without = Without(out, -1 if new else int(text))
-                best, evidence = _ask(space, shelf, int(text), int(words[text]), line, without)
-                right = not new and best == labels[text]
-                found.append((evidence, int(right), int(not new), int(new and far), int(text)))
-    return _gather(found)
+        probes = [dice.permutation(np.flatnonzero(here))[:PROBES] for here in (known & ~left, left)]
+        parts.append(_Part(out, far, np.flatnonzero(~left & ~known), *probes))
+    with ThreadPoolExecutor(CORES) as pool:
+        found = pool.map(partial(_ask_part, space, shelf, words), parts)
+        return _gather([line for lines in found for line in lines])
+
+
+def _ask_part(space: Space, shelf: Shelf, words: Ints, part: _Part) -> list[_Line]:
+    labels, answers, found = shelf.answer, len(shelf.sizes), list[_Line]()
+    there = np.setdiff1d(np.arange(answers), part.out)
+    fitted = space.fit(part.kept, labels[part.kept], there)
+    for probes, new in ((part.known, False), (part.new, True)):
+        scores = np.full((len(probes), answers), -np.inf, np.float32)
+        scores[:, there] = space.scores(probes, fitted)
+        for text, line in zip(probes, scores, strict=True):
+            without = Without(part.out, -1 if new else int(text))
+            best, evidence = _ask(space, shelf, int(text), int(words[text]), line, without)
+            right = not new and best == labels[text]
+            found.append((evidence, int(right), int(not new), int(new and part.far), int(text)))
+    return found
 
 
 def _ask(space: Space, shelf: Shelf, text: int, words: int, scores: Floats, without: Without) -> tuple[int, Floats]:
@@ -92,7 +120,7 @@ def _neighbourhoods(group: Ints, centres: Floats, share: float, depth: int = DEP
     return [part for side in (order[:cut], order[cut:]) for part in _neighbourhoods(side, centres, share, depth - 1)]
 
 
-def _gather(found: list[tuple[Floats, int, int, int, int]]) -> Rehearsed:
+def _gather(found: list[_Line]) -> Rehearsed:
     evidence = np.stack([line[0] for line in found]) if found else np.empty((0, len(NAMES)), np.float32)
     right, known, far, text = (np.array([line[i] for line in found], np.int64) for i in (1, 2, 3, 4))
     return Rehearsed(evidence, right, known, far, text)

@@ -4,6 +4,7 @@ import contextlib
 import os
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from runtime.memory.calibration import Decision, decide
 from runtime.memory.classifier import Space
-from runtime.memory.cross_validation import rehearse
+from runtime.memory.cross_validation import CORES, rehearse
 from runtime.memory.features import Shelf
 from runtime.memory.job_results import Learnt
 from runtime.memory.tfidf import MAX_TERMS, Floats, Ints, Rows, Vocabulary
@@ -91,7 +92,9 @@ def _train(database: str, path: str, similar: bool, false_hits: float) -> Learnt
     if answers > 1:
         fitted = _thin(texts.starts)
         space = Space(rows.take(fitted), len(vocabulary.names))
-        weights = space.term_weights(space.fit(np.arange(len(fitted)), shelf.answer[fitted], np.arange(answers)))
+        with ThreadPoolExecutor(CORES) as pool:
+            fit = space.fit(np.arange(len(fitted)), shelf.answer[fitted], np.arange(answers), pool)
+        weights = space.term_weights(fit)
         whole, starts = _whole(texts.starts)
         if len(whole) != len(fitted):
             space = Space(rows.take(whole), len(vocabulary.names))

@@ -1,7 +1,6 @@
 """A report as a Word document: real headings, lists, tables and links, so that it can be worked on."""
 
 import io
-import re
 from typing import Any, assert_never
 
 from docx import Document
@@ -11,7 +10,7 @@ from docx.oxml.ns import qn
 from docx.shared import Cm, Pt, RGBColor
 
 from actors.reporting import document as o
-from actors.reporting.links import display_url, link, publisher
+from actors.reporting.links import display_url, publisher, source_link
 from actors.reporting.mermaid import figures
 from actors.reporting.report import Chart, Report, ReportSentence, SourceEntry, Table
 from actors.text.normalize import remove_controls
@@ -153,15 +152,13 @@ class _Writer:
         paragraph = self._document.add_paragraph(f"[{listed.number}] ")
         paragraph.add_run(flat(listed.title)).bold = True
         paragraph.add_run(f" — {publisher(listed.url)}").add_break()
-        target = link(listed.url)
+        target = source_link(listed)
         if target:
             _link(paragraph, display_url(listed.url), target)
         else:
             paragraph.add_run(display_url(listed.url))
         paragraph.add_run().add_break()
         _faint(paragraph, f"{o.reading(listed)}.")
-        paragraph.add_run().add_break()
-        _faint(paragraph, f"SHA-256 {re.sub(r'[^0-9a-zA-Z]', '', listed.sha256)}")
 
 
 def _running(paragraph: Any, *lines: ReportSentence) -> None:

@@ -9,9 +9,8 @@ from html import escape
 from typing import assert_never
 
 from actors.reporting import document as o
-from actors.reporting.links import display_url, link, publisher
+from actors.reporting.links import display_url, publisher, source_link
 from actors.reporting.report import Chart, Report, ReportSentence, SourceEntry, Table
-from actors.text.normalize import remove_controls
 from actors.text.source_text import Piece, flat, pieces
 from runtime.reports.figure import figure
 from runtime.reports.style import CSS
@@ -127,13 +126,13 @@ class Page:
         leads = " ".join(f'<a href="#c{listed.number}-{n}" aria-label="citation {n}">↑{n}</a>' for n in back)
         return (
             f'<li id="s{listed.number}" value="{listed.number}"><strong>{escape(flat(listed.title))}</strong> — '
-            f"{escape(publisher(listed.url))}<br>{_place(listed.url)}<br><small>{escape(o.reading(listed))}. {leads}"
-            f'</small><br><code class="hash">SHA-256 {escape(remove_controls(listed.sha256))}</code></li>'
+            f"{escape(publisher(listed.url))}<br>{_place(listed)}<br><small>{escape(o.reading(listed))}. {leads}"
+            "</small></li>"
         )
 
 
-def _place(url: str) -> str:
-    target, said = link(url), escape(display_url(url))
+def _place(listed: SourceEntry) -> str:
+    target, said = source_link(listed), escape(display_url(listed.url))
     linked = f'<a href="{escape(target)}" rel="noopener noreferrer nofollow">{said}</a>'
     return linked if target else f"<code>{said}</code>"
 

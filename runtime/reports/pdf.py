@@ -17,7 +17,7 @@ from reportlab.platypus import Flowable, KeepTogether, Paragraph, SimpleDocTempl
 from reportlab.platypus import TableStyle as Rules
 
 from actors.reporting import document as o
-from actors.reporting.links import display_url, link, publisher
+from actors.reporting.links import display_url, publisher, source_link
 from actors.reporting.report import Chart, Report, ReportSentence, SourceEntry
 from actors.reporting.report import Table as ReportTable
 from actors.text.normalize import remove_controls
@@ -192,14 +192,13 @@ class _Writer:
             x += width
 
     def _work(self, listed: SourceEntry) -> Flowable:
-        target, said = link(listed.url), self._markup(Span(display_url(listed.url)))
+        target, said = source_link(listed), self._markup(Span(display_url(listed.url)))
         place = f'<a href="{escape(target)}" color="#1a5fa8">{said}</a>' if target else said
         title = self._markup(Span(flat(listed.title)), bold=True)
         read = self._markup(Span(f"{o.reading(listed)}."))
-        digest = self._markup(Span(f"SHA-256 {re.sub(r'[^0-9a-zA-Z]', '', listed.sha256)}"))
         return self._flow(
             f'<a name="s{listed.number}"/>{title} {self._markup(Span(f"— {publisher(listed.url)}"))}<br/>{place}<br/>'
-            f'<font size="8" color="#5d6670">{read}<br/>{digest}</font>',
+            f'<font size="8" color="#5d6670">{read}</font>',
             "work",
             bullet=f"[{listed.number}]",
         )

@@ -195,7 +195,7 @@ async def test_it_hands_over_only_to_whom_its_file_names(tmp_path: Path) -> None
 
     assert "billing" not in targets(outcome)
     (told,) = model.tasks[2].refused
-    assert told == "You cannot pass this on to 'billing', only to: worker. Or answer it yourself."
+    assert told == "You cannot pass this on to 'billing'. Answer it yourself, or with no claims."
 
 
 async def test_however_many_there_are_a_run_has_twenty_handoffs(tmp_path: Path) -> None:

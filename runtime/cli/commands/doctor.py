@@ -20,7 +20,8 @@ MARKS = {"ok": ("✔", "good"), "warning": ("!", "poor"), "problem": ("✘", "ba
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
-        "A model server on this machine is asked whether it answers; one elsewhere only with --reach.\n\n"
+        "A model server on this machine is asked whether it answers; one elsewhere only with --reach, which also has "
+        "the model give one small answer.\n\n"
         "exit status: 0 nothing stands in the way, 1 something does."
     )
     parser.add_argument("--reach", action="store_true", help="contact servers on other machines too")

@@ -4,10 +4,14 @@ import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from runtime.cli import Exit
+from runtime.cli.view.folder_lines import describe_folder, describe_ignored, describe_skipped, list_first
 from runtime.cli.view.printing import Line, print_result
+from runtime.knowledge import KINDS, no_index_message
+from runtime.program import command
 from runtime.service_error import ServiceError
 from runtime.user_text import pluralize, safe
 
@@ -16,59 +20,137 @@ if TYPE_CHECKING:
     from runtime.settings import Settings
 
 SUMMARY = "read folders of documents into the knowledge base"
-SKIPPED_SHOWN = 20
+BUSY_SECONDS = 1.0
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
-        "Unchanged files are not read again, vanished ones are forgotten. It may be stopped at any moment.\n\n"
-        "exit status: 0 done, 1 failed, 2 bad input, 3 the folders hold no Markdown, text or HTML."
+        "Unchanged files are not read again, vanished ones are forgotten; a folder that is not there, or shows no "
+        "document, keeps what was read from it until --remove. It may be stopped at any moment.\n\n"
+        f"exit status: 0 done, 1 failed, 2 bad input, 3 the folders hold no {KINDS}, or none is indexed."
     )
     parser.add_argument("folders", nargs="*", metavar="FOLDER", help="default: [knowledge] folders of the settings")
+    kinds = parser.add_mutually_exclusive_group()
+    kinds.add_argument("--list", action="store_true", help="show the folders of the index, and what was left out")
+    kinds.add_argument("--remove", action="store_true", help="take the folders out of the index, by path or name")
     parser.add_argument("--json", action="store_true", help="print the report as one JSON object and nothing else")
 
 
 def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     import asyncio
 
-    folders = _folders(arguments.folders or list(settings.knowledge.folders))
+    if arguments.list:
+        return _list(settings, json=arguments.json)
+    if arguments.remove:
+        return _remove(arguments.folders, settings, json=arguments.json)
+    folders = _folders(arguments.folders or list(settings.knowledge.folders), settings)
     report = asyncio.run(_index(folders, settings))
     print_result(_lines(report), report, json=arguments.json)
     return Exit.DONE if report.files else Exit.NOT_FOUND
 
 
-def _folders(named: list[str]) -> list[Path]:
-    """The folders to read, or a sentence about the first that is none."""
+def _list(settings: "Settings", *, json: bool) -> int:
+    import asyncio
+
+    from runtime.knowledge.index.folders import list_folders
+    from runtime.processes.pool import Workers
+
+    workers = Workers(1)
+    try:
+        folders = asyncio.run(list_folders(settings.storage.folder, workers))
+    finally:
+        workers.close()
+    lines = [line for folder in folders for line in describe_folder(folder)]
+    print_result(lines or [Line(no_index_message(), "poor")], {"folders": folders}, json=json)
+    return Exit.DONE if folders else Exit.NOT_FOUND
+
+
+def _remove(named: list[str], settings: "Settings", *, json: bool) -> int:
+    import asyncio
+
+    from runtime.knowledge.index.folders import remove_folder
+    from runtime.processes.pool import Workers
+
+    if not named or not all(name.strip() for name in named):
+        raise ServiceError(f"Which folder shall be removed? {command('index --list')} shows those of the index.")
+    workers, removed = Workers(1), dict[str, int | None]()
+    try:
+        for name in named:
+            work = remove_folder(name, settings.storage.folder, workers, settings.knowledge)
+            removed[name] = asyncio.run(work)
+    finally:
+        workers.close()
+    print_result(_removed(removed), {"removed": removed}, json=json)
+    return Exit.DONE if None not in removed.values() else Exit.NOT_FOUND
+
+
+def _removed(removed: dict[str, int | None]) -> Iterator[Line]:
+    for name, count in removed.items():
+        if count is None:
+            yield Line(
+                f"The index holds no folder {safe(name)}. {command('index --list')} shows which it holds.", "poor"
+            )
+        else:
+            yield Line(f"{safe(name)} is out of the index ({pluralize(count, 'document')}).", "good")
+
+
+def _folders(named: list[str], settings: "Settings") -> list[Path]:
+    """The folders to read, or a sentence about the first that is none. One of the index may be out of reach."""
     if not named:
         raise ServiceError("Which folders? Name them, or set [knowledge] folders in config.toml.")
     for name in named:
         if not name.strip():
             raise ServiceError('One of the folders has no name. Name each; for the one you are in, that is ".".')
         path = Path(name)
-        if not path.exists():
+        if not path.exists() and str(path.resolve()) not in _indexed(settings):
             raise ServiceError(f"There is no folder {safe(name)}. Check the name.")
-        if not path.is_dir():
+        if path.exists() and not path.is_dir():
             raise ServiceError(f"{safe(name)} is a file. Name the folder that it is in.")
     return [Path(name).resolve() for name in named]
 
 
+def _indexed(settings: "Settings") -> list[str]:
+    """The paths of the folders that the index holds."""
+    from runtime.knowledge.knowledge_index import FILE
+    from runtime.storage.errors import StorageError
+    from runtime.storage.sqlite.integrity import read_rows
+
+    try:
+        rows = read_rows(Path(settings.storage.folder) / FILE, "SELECT path FROM folders", BUSY_SECONDS)
+    except StorageError:
+        return []
+    return [str(path) for (path,) in rows]
+
+
 async def _index(folders: list[Path], settings: "Settings") -> "IndexReport":
     from runtime.cli.view.progress_bar import bar
+    from runtime.embeddings.embedder import open_embedder
     from runtime.knowledge.index.indexing import index
     from runtime.processes.pool import Workers
 
     workers = Workers(settings.workers.processes)
+    embedder = open_embedder(settings, workers)
     try:
         with bar(sys.stderr) as progress:
-            return await index(folders, settings.storage.folder, workers, settings.knowledge, progress)
+            return await index(folders, settings.storage.folder, workers, settings.knowledge, progress, embedder)
     finally:
+        if embedder is not None:
+            await embedder.close()
         workers.close()
 
 
 def _lines(report: "IndexReport") -> Iterator[Line]:
+    for folder, kept in report.vanished:
+        yield Line(
+            f"{safe(folder)} is not there, or shows no document: what was read from it stays in the index "
+            f"({pluralize(kept, 'document')}).",
+            "poor",
+        )
+        yield Line(f"If it is gone for good: {command('index --remove')} {safe(quote(folder))}", indent=2)
     if not report.files:
-        forgotten = f" What it held is forgotten ({pluralize(report.removed, 'document')})." if report.removed else ""
-        yield Line(f"There is no Markdown, text or HTML in it.{forgotten}", "poor")
+        if not report.vanished:
+            yield Line(f"There is no {KINDS} in it.", "poor")
+        yield from describe_ignored(report.kinds)
         return
     found = pluralize(report.files, "document")
     yield Line(f"{found} in {report.seconds:.1f} s", "good")
@@ -76,16 +158,21 @@ def _lines(report: "IndexReport") -> Iterator[Line]:
         ("read", report.read),
         ("unchanged", report.unchanged),
         ("removed", report.removed),
+        ("twins of a page, counted once", report.twins),
         ("skipped", len(report.skipped)),
         ("files of other kinds", report.ignored),
         ("new passages", report.passages),
     ):
-        yield Line(f"{count:>9,}  {name}")
+        if count or name != "twins of a page, counted once":
+            yield Line(f"{count:>9,}  {name}")
+    if report.vectors:
+        yield Line(f"{report.vectors:>9,}  passages can be found by meaning now")
     yield Line(f"{report.megabytes:>9.1f}  megabytes of index")
-    if report.skipped:
-        yield Line("")
-        yield Line(f"Skipped ({len(report.skipped)})", "strong")
-    for source, reason in report.skipped[:SKIPPED_SHOWN]:
-        yield Line(f"{source}: {reason}", indent=2)
-    if len(report.skipped) > SKIPPED_SHOWN:
-        yield Line(f"and {len(report.skipped) - SKIPPED_SHOWN} more; `--json` lists them all", "faint", 2)
+    if report.without_vectors:
+        found = f"{pluralize(report.without_vectors, 'passage')} can be found by words only"
+        yield Line(f"{found}: {report.words_only} Then {command('index')} goes on where it stopped.", "poor")
+    if report.forgotten:
+        yield Line(f"Forgotten, for they are not there any more ({len(report.forgotten)})", "strong")
+        yield from list_first(report.forgotten)
+    yield from describe_skipped(report.skipped)
+    yield from describe_ignored(report.kinds)

@@ -44,10 +44,12 @@ async def _resume(settings: "Settings") -> "list[Ended]":
     import asyncio
     import contextlib
 
+    from runtime.cli.index_renewal import renew_index
     from runtime.cli.view.plain_lines import PlainView
     from runtime.cli.view.run_display import GONE, listen_for_stop
     from runtime.service import open_service
 
+    await renew_index(settings)
     view = PlainView(sys.stderr)
     async with open_service(settings) as service:
         with listen_for_stop(view, settings.run.cancel_seconds) as stop:

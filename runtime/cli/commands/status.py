@@ -27,6 +27,7 @@ examples:
   %(prog)s --search "vpn"             (question, subject, requester, id; whatever its case)
   %(prog)s --failed --since 2d
   %(prog)s T-1a2b3c4d --verbose       (with the handoffs)
+  %(prog)s T-1a2b3c4d --quotes        (with the words behind each statement)
 """
 PICKING = ("search", "failed", "workflow", "since", "limit")
 
@@ -42,6 +43,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--since", metavar="TIME", help="those begun since: 30m, 12h, 2d, 1w ago, or 2026-01-31")
     parser.add_argument("--limit", "--count", type=int, metavar="N", help="how many of the latest (default: 20)")
     parser.add_argument("-v", "--verbose", action="store_true", help="of one ticket: its handoffs, too")
+    parser.add_argument("--quotes", action="store_true", help="of one ticket: the words behind each of its statements")
     parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
 
@@ -101,7 +103,7 @@ async def _one(arguments: argparse.Namespace, settings: "Settings") -> int:
             shown = await _going(journal, stored, record, progress, verbose=arguments.verbose)
         else:
             ended = (await service.conclude(outcome))._replace(judgement=await service.judgement(stored))
-            shown = _describe_end(ended, verbose=arguments.verbose)
+            shown = _describe_end(ended, verbose=arguments.verbose, quotes=arguments.quotes)
         write([*head(record, time.time(), asked.note), Line(""), *shown], sys.stdout)
     return Exit.DONE
 
@@ -129,10 +131,12 @@ async def _progress(journal: "RunJournal", stored: "StoredRun") -> dict[str, Any
     return {"stage": str(where.state), "round": deepest.number, "rounds": deepest.of} if deepest else {}
 
 
-def _describe_end(ended: "Ended", *, verbose: bool) -> Iterator[Line]:
+def _describe_end(ended: "Ended", *, verbose: bool, quotes: bool) -> Iterator[Line]:
     from runtime.cli.view.result import lines
 
-    yield from lines(ended.outcome, ended.report, ended.judgement, verbose=verbose, named=False)
+    yield from lines(
+        ended.outcome, ended.report, ended.judgement, ended.files, verbose=verbose, named=False, quotes=quotes
+    )
     if ended.report is not None:
         yield Line(f"{command(f'report {safe(ended.outcome.ticket)}')} prints its report.", "faint")
 

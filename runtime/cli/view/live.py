@@ -8,6 +8,7 @@ from typing import TextIO
 from rich.console import Console, Group
 from rich.live import Live
 from rich.padding import Padding
+from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
@@ -27,6 +28,8 @@ from runtime.user_text import pluralize, safe, spell_out
 FRAME_SECONDS = 0.04
 """Events that come closer together are drawn together, by the next tick: drawing takes the loop a few ms."""
 NAME_COLUMNS = 30
+ANSWER_LINES = 12
+"""So much of an answer is shown while the run goes on: what is taller than the screen cannot be redrawn."""
 BESIDES = 4
 """Rows of the screen that are not for tickets, where there are several."""
 
@@ -134,6 +137,7 @@ def picture(board: Board, elapsed: float, max_seconds: float, max_handoffs: int,
         _headline(f"Ticket {board.ticket}", f"   {left}   handoff {board.handoffs} of at most {max_handoffs}"),
         table,
         *(faint(f"{each.at:9.3f} s  {each.source} → {each.target}  {spell_out(each.reason)}") for each in board.latest),
+        *(Text(safe(line)) for line in ["", *board.answer.splitlines()[:ANSWER_LINES]] if board.answer),
         *([faint(pluralize(board.refused, "message") + " refused")] if board.refused else []),
         *_draw_notes(notes),
     )
@@ -213,4 +217,6 @@ def paragraphs(lines: Iterable[Line]) -> Iterable[Padding]:
         text = Text(safe(line.text), STYLES.get(line.style, ""))
         for start, end, style in line.spans:
             text.stylize(STYLES.get(style, ""), start, end)
+        if line.link is not None and line.link.address:
+            text.stylize(Style(link=safe(line.link.address)))
         yield Padding(text, (0, 0, 0, line.indent))

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from typing import TextIO, assert_never
 
-from actors.workflow.outcome import AnswerRefused, HandoffMade, RunBegan, RunEnded, RunEvent
+from actors.workflow.outcome import AnswerReady, AnswerRefused, HandoffMade, RunBegan, RunEnded, RunEvent
 from actors.workflow.progress import HEARTBEAT_SECONDS, Progress, ProgressEvent, RoundBegan, StageProgress, fold
 from runtime.cli.view.round_lines import describe_changes, enters_stage, standing
 from runtime.user_text import safe, spell_out
@@ -94,6 +94,8 @@ def sentence(event: RunEvent) -> str:
             )
         case AnswerRefused():
             return f"An answer of {event.sender} was refused: {event.reason}"
+        case AnswerReady():
+            return "The answer is there; what is left is the note on the ticket."
         case RunEnded():
             return ""
     assert_never(event)

@@ -4,13 +4,31 @@ import contextlib
 import os
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from typing import NamedTuple, TextIO
 
 from runtime.user_text import as_json, safe
 
 PIPE_COLUMNS = 120
+LINK_INDENT = 4
+
+
+LINKING = ("WT_SESSION", "KITTY_WINDOW_ID", "KONSOLE_VERSION", "DOMTERM", "ALACRITTY_WINDOW_ID")
+"""What terminals set that make links of OSC 8,"""
+LINKING_PROGRAMS = {"iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "Tabby", "rio"}
+"""those that tell their name,"""
+LINKING_VTE = 5000
+"""and from this version on GNOME's, in thousands."""
+
+
+class Link(NamedTuple):
+    """Where a line leads."""
+
+    address: str
+    """A URL; empty: nowhere that could be opened."""
+    written: str
+    """How it stands below the line where a terminal makes no links."""
 
 
 class Line(NamedTuple):
@@ -22,6 +40,7 @@ class Line(NamedTuple):
     indent: int = 0
     spans: tuple[tuple[int, int, str], ...] = ()
     """Styles of parts of it, from one character to before another; then the text is printable already."""
+    link: Link | None = None
 
 
 def print_result(lines: Iterable[Line], value: object, *, json: bool) -> None:
@@ -38,11 +57,30 @@ def write(lines: Iterable[Line], stream: TextIO) -> None:
         from runtime.cli.view.live import console, paragraphs
 
         target = console(stream)
-        for paragraph in paragraphs(lines):
+        for paragraph in paragraphs(lines if can_link() else _write_links_out(lines)):
             target.print(paragraph)
     else:
-        for line in lines:
+        for line in _write_links_out(lines):
             print((" " * line.indent + safe(line.text)).rstrip(), file=stream)
+
+
+def _write_links_out(lines: Iterable[Line]) -> Iterator[Line]:
+    """The same lines without links, each with its address below it."""
+    for line in lines:
+        yield line._replace(link=None)
+        if line.link is not None:
+            yield Line(line.link.written, "faint", line.indent + LINK_INDENT)
+
+
+def can_link() -> bool:
+    """Whether this terminal is known to make links of OSC 8: others would show nothing of the address."""
+    known = os.environ
+    vte = known.get("VTE_VERSION", "")
+    return (
+        known.get("TERM_PROGRAM") in LINKING_PROGRAMS
+        or any(known.get(name) for name in LINKING)
+        or (vte.isdigit() and int(vte) >= LINKING_VTE)
+    ) and not known.get("TMUX", known.get("STY"))
 
 
 def can_redraw(stream: TextIO) -> bool:

@@ -39,12 +39,9 @@ def _lines(stream: TextIO) -> Show:
         if progress.done < progress.total and now - last < LINE_SECONDS:
             return
         last = now
-        print(
-            f"{progress.done:,} of {pluralize(progress.total, 'document')}, "
-            f"{pluralize(progress.passages, 'new passage')}",
-            file=stream,
-            flush=True,
-        )
+        what = progress.current if progress.phase == "meaning" else pluralize(progress.passages, "new passage")
+        counted = "passage" if progress.phase == "meaning" else "document"
+        print(f"{progress.done:,} of {pluralize(progress.total, counted)}, {what}", file=stream, flush=True)
 
     return show
 

@@ -1,20 +1,24 @@
 """What came of a run, as lines for people and as JSON for programs. Pure; nothing in it can command a terminal."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
+from urllib.parse import quote
 
-from actors.evidence.claims import Resolution
+from actors.evidence.claims import Citation, Resolution
+from actors.evidence.places import name_place
 from actors.reporting.report import Report
 from actors.text.normalize import sanitize_markdown
 from actors.text.truncate import shorten
 from actors.workflow.outcome import SENTENCES, EndReason, Handoff, Outcome
 from runtime.cli import Exit
-from runtime.cli.view.printing import Line
+from runtime.cli.view.printing import Line, Link
 from runtime.families import writes_report
 from runtime.program import command
 from runtime.user_text import pluralize, safe, spell_out
 
 QUOTE_CHARACTERS = 400
+NO_FILES: Mapping[str, str] = MappingProxyType({})
 
 HEADLINES = {
     "resolved": ("Resolved", "good"),
@@ -57,13 +61,16 @@ def worst(statuses: Iterable[Exit]) -> Exit:
 
 
 def lines(
-    outcome: Outcome, report: Report | None = None, judgement: str = "", *, verbose: bool = False, named: bool = True
-) -> Iterator[Line]:
+    outcome: Outcome, report: Report | None = None, judgement: str = "", files: Mapping[str, str] = NO_FILES, *,
+    verbose: bool = False, named: bool = True, quotes: bool = False,
+) -> Iterator[Line]:  # fmt: skip
     """
     How it stands, the resolution, its sources, and why it ended; of a run that writes a report, all but that.
 
     :param judgement: what a person said of the answer since, `confirmed`, `rejected` or `taught`: another one.
+    :param files: the paths of those sources of the answer that are files here.
     :param verbose: how it came to that before it, for the answer stands last: the handoffs and the summary.
+    :param quotes: under each source the whole quote, also where it was just read.
     """
     if verbose:
         yield from handoffs(outcome.handoffs)
@@ -84,8 +91,7 @@ def lines(
         yield Line("")
         if outcome.status not in {"resolved", "suggested"}:
             yield Line("What was found so far", "strong")
-        yield from (Line(paragraph) for paragraph in outcome.resolution.text.splitlines())
-        yield from _sources(outcome.resolution)
+        yield from _describe_answer(outcome.resolution, files, quotes=quotes)
     yield Line("")
     yield from ending(outcome, named=named)
 
@@ -119,18 +125,48 @@ def _besides(outcome: Outcome, failed: Mapping[str, str] = MappingProxyType({}))
         yield Line(failed.get(missing) or f"Unavailable: {missing}", "poor")
 
 
-def _sources(resolution: Resolution) -> Iterator[Line]:
-    """Where it stands, and the heading and the words there unless they were just read."""
-    if resolution.citations:
+def _describe_answer(resolution: Resolution, files: Mapping[str, str], *, quotes: bool) -> Iterator[Line]:
+    """The text, in which a place leads to where it stands; then the sources that it did not name itself."""
+    places = {name_place(citation): citation for citation in resolution.citations}
+    named: set[int] = set()
+    for paragraph in resolution.text.splitlines():
+        place = places.get(paragraph)
+        if place is None:
+            yield Line(paragraph)
+        else:
+            named.add(place.number)
+            yield Line(paragraph, "strong", link=_link(place, files))
+    left = [each for each in resolution.citations if quotes or each.number not in named]
+    yield from _sources(resolution, left, quotes=quotes)
+
+
+def _link(citation: Citation, files: Mapping[str, str]) -> Link:
+    """Where a citation's source can be opened, and how that is written where nothing can be clicked."""
+    path, anchor = files.get(citation.source, ""), f"#{citation.anchor}" if citation.anchor else ""
+    address = (path or citation.source) + anchor
+    if path:
+        return Link(Path(path).as_uri() + quote(anchor, safe="#"), address)
+    return Link(address if citation.source.startswith(("https://", "http://")) else "", address)
+
+
+def _sources(resolution: Resolution, citations: Sequence[Citation], *, quotes: bool) -> Iterator[Line]:
+    """
+    Where it stands, and the heading and the words there unless they were just read.
+
+    :param quotes: the words of each in any case, and all of them.
+    """
+    if citations:
         yield Line("")
         yield Line("Sources", "strong")
     said = _flat(resolution.text)
-    for citation in resolution.citations:
+    for citation in citations:
         where = citation.source + (f"#{citation.anchor}" if citation.anchor else "")
         titles = [] if citation.heading.startswith(citation.title) else [citation.title]
         headings = [part for part in (*titles, citation.heading) if part and _flat(sanitize_markdown(part)) not in said]
         yield Line(f"[{citation.number}] {where}" + (f"  {' · '.join(headings)}" if headings else ""), indent=2)
-        if _flat(sanitize_markdown(citation.quote)) not in said:
+        if quotes:
+            yield Line(f"“{_flat(citation.quote)}”", "quote", 6)
+        elif _flat(sanitize_markdown(citation.quote)) not in said:
             yield Line(f"“{shorten(citation.quote, QUOTE_CHARACTERS)}”", "quote", 6)
 
 

@@ -34,7 +34,7 @@ def show_end(ended: Ended, stream: TextIO, ending: TextIO | None = None, *, verb
     :param ending: where to say how a run ended that writes a report, which can be piped into a file then.
     """
     outcome = ended.outcome
-    found = lines(outcome, ended.report, ended.judgement, verbose=verbose)
+    found = lines(outcome, ended.report, ended.judgement, ended.files, verbose=verbose)
     if not writes_report(outcome.workflow):
         write(found, stream)
         return

@@ -5,7 +5,7 @@ from typing import Literal
 import msgspec
 
 from actors.workflow import progress
-from actors.workflow.outcome import AnswerRefused, Handoff, HandoffMade, RunBegan, RunEnded
+from actors.workflow.outcome import AnswerReady, AnswerRefused, Handoff, HandoffMade, RunBegan, RunEnded
 from actors.workflow.progress import Progress, ProgressEvent, StageProgress
 from actors.workflow.tables import ORCHESTRATOR, FanOut, Workflow
 from runtime.cli.view.round_lines import enters_stage
@@ -54,6 +54,8 @@ class Board(msgspec.Struct, frozen=True, gc=False):
     latest: tuple[Handoff, ...] = ()
     handoffs: int = 0
     refused: int = 0
+    answer: str = ""
+    """As soon as there is one, though the run goes on."""
     rounds: Progress = Progress()
     staged: bool = False
     """It goes through rounds of stages itself, and is shown by them."""
@@ -94,6 +96,8 @@ def fold(board: Board, event: ProgressEvent, at: float = 0.0) -> Board:
             last: Mark = "failed" if outcome.status in {"error", "cancelled"} else "completed"
             stages = tuple(_pass_by(_finish(stage, last, outcome.seconds), outcome.seconds) for stage in board.stages)
             return replace(board, stages=stages, handoffs=len(outcome.handoffs), refused=outcome.refused)
+        case AnswerReady(resolution=resolution):
+            return replace(board, answer=resolution.text)
         case AnswerRefused():
             return replace(board, refused=board.refused + 1)
         case _:

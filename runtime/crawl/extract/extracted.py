@@ -26,6 +26,8 @@ class Extracted(msgspec.Struct, frozen=True, omit_defaults=True):
     """ISO date."""
     language: str = ""
     compressed: bool = False
+    file: str = ""
+    """Of an own document: where it lies on this machine."""
     thin: str = ""
     """Why this is too little or too poor to count as a page, in a sentence; empty when it counts."""
     blocked: str = ""

@@ -1,24 +1,25 @@
 """What worker processes do for indexing: list a folder, take one file in, forget what vanished. Blocking."""
 
-import contextlib
+import datetime
 import hashlib
-import os
 import sqlite3
-import stat
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
-from runtime.knowledge.index import contained_files, index_writer
-from runtime.knowledge.readers.parsed_document import Unreadable
-from runtime.knowledge.readers.reader import SUFFIXES, read
-from runtime.user_text import encodable
-
-FILES_LIMIT = 200_000
-DEPTH_LIMIT = 40
-IGNORED_FOLDERS = frozenset(("_sources", "_static", "_images", "__pycache__", "node_modules"))
-"""What Sphinx puts beside its pages (their sources once more), and what programs leave behind."""
+from runtime.knowledge.index import (
+    contained_files,
+    folder_records,
+    index_version,
+    index_writer,
+    twins,
+    vector_store,
+)
+from runtime.knowledge.index.folder_records import FolderRecord, Ignored, IndexedFolder
+from runtime.knowledge.index.folder_scan import EXAMPLES, FILES_LIMIT, FolderScan
+from runtime.knowledge.readers.parsed_document import NotInstalled, Unreadable
+from runtime.knowledge.readers.reader import read
 
 _open: dict[str, tuple[tuple[int, int], sqlite3.Connection]] = {}
 
@@ -31,79 +32,73 @@ class Listing(msgspec.Struct, frozen=True):
     root: str
     files: list[str]
     skipped: list[tuple[str, str]]
-    ignored: int
+    ignored: list[Ignored]
+    unopened: list[str]
+    """Folders below it whose files are not known."""
+
+
+class Forgotten(msgspec.Struct, frozen=True):
+    """What was in the index and is not in the folder any more."""
+
+    paths: list[str]
+    kept: int
+    """Documents that stay although the folder is not there or shows none of them."""
 
 
 class Taken(msgspec.Struct, frozen=True):
     """What became of one file."""
 
-    status: Literal["read", "unchanged", "skipped"]
+    status: Literal["read", "unchanged", "twin", "skipped"]
     reason: str = ""
     passages: int = 0
 
 
+class Removed(msgspec.Struct, frozen=True):
+    """What became of a folder that was to be taken out."""
+
+    documents: int | None
+    """How many it held; None: the index holds no such folder."""
+
+
 def lapsed(database: str) -> list[str]:
-    """The folders of an index of another version."""
-    if not Path(database).exists():
-        return []
-    with contextlib.closing(sqlite3.connect(f"{Path(database).as_uri()}?mode=ro", uri=True)) as db:
-        return index_writer.lapsed_folders(db)
+    """The folders that are to be read again, for another version made the index."""
+    return index_version.find_lapsed(Path(database))
+
+
+def settle(database: str, folders: list[str]) -> int:
+    """These folders were read again, or are gone. Returns how many others are still to be read."""
+    db = _connection(database)
+    for folder in folders:
+        index_version.settle_folder(db, folder)
+    return len(index_version.lapsed_folders(db))
 
 
 def listing(database: str, folder: str) -> Listing:
-    """List a folder and give it a number. Links to folders and special files are skipped, hidden ones ignored."""
+    """
+    List a folder and give it a number. Links to folders and special files are skipped, hidden ones ignored.
+
+    One that is not there but in the index is listed as empty: a drive may not be mounted.
+    """
     if not folder.strip():
         raise ValueError("a folder without a name cannot be indexed")
     root = Path(folder).expanduser().resolve()
+    known = not root.exists() and folder_records.find(_connection(database), str(root))
+    if known:
+        return Listing(known[0], _name(database, known[0]), known[1], [], [], [], [])
     if not root.is_dir():
         raise ValueError(f"{folder} is not a folder" if root.exists() else f"there is no folder {folder}")
-    files: list[str] = []
-    skipped: list[tuple[str, str]] = []
-    ignored, todo = 0, [("", 0)]
-    while todo:
-        below, depth = todo.pop()
-        try:
-            with contained_files.opened_folder(root, below) as folder_:
-                found = [(entry.name, _kind(entry, root / below, root, depth)) for entry in os.scandir(folder_)]
-        except OSError as error:
-            skipped.append((below, f"cannot be opened: {error.strerror}"))
-            continue
-        for name, what in sorted(found):
-            path = f"{below}{name}"
-            if not encodable(path):
-                skipped.append((path.encode("utf-8", "backslashreplace").decode(), "its name is not valid UTF-8"))
-            elif what == "folder":
-                todo.append((path + "/", depth + 1))
-            elif what == "file":
-                files.append(path)
-            elif what:
-                skipped.append((path, what))
-            else:
-                ignored += 1
-        if len(files) > FILES_LIMIT:
-            raise ValueError(f"{folder} holds more than {FILES_LIMIT:,} documents; index its folders one by one")
+    scan = FolderScan()
+    scan.run(root)
+    if len(scan.files) > FILES_LIMIT:
+        raise ValueError(f"{folder} holds more than {FILES_LIMIT:,} documents; index its folders one by one")
+    kinds = [Ignored(kind, len(paths), tuple(sorted(paths)[:EXAMPLES])) for kind, paths in scan.ignored.items()]
+    kinds.sort(key=lambda each: (-each.count, each.kind))
     number, called = index_writer.folder_id(_connection(database), root)
-    return Listing(number, called, str(root), sorted(files), skipped, ignored)
+    return Listing(number, called, str(root), sorted(scan.files), scan.skipped, kinds, scan.unopened)
 
 
-def _kind(entry: "os.DirEntry[str]", folder: Path, root: Path, depth: int) -> str:
-    """`folder`, `file`, the reason for skipping it, or nothing for what is none of ours."""
-    if entry.name.startswith("."):
-        return ""
-    try:
-        if entry.is_dir():
-            if entry.name in IGNORED_FOLDERS:
-                return ""
-            if entry.is_symlink():
-                return "a link to a folder"
-            return "folder" if depth < DEPTH_LIMIT else f"more than {DEPTH_LIMIT} folders deep"
-        if Path(entry.name).suffix.lower() not in SUFFIXES:
-            return ""
-        if entry.is_symlink() and not (folder / entry.name).resolve(strict=True).is_relative_to(root):
-            return contained_files.LEADS_OUT
-        return "file" if stat.S_ISREG(entry.stat().st_mode) else contained_files.NOT_REGULAR
-    except (OSError, RuntimeError):
-        return "a broken link"
+def _name(database: str, folder: int) -> str:
+    return str(_connection(database).execute("SELECT name FROM folders WHERE id = ?", (folder,)).fetchone()[0])
 
 
 def take(database: str, folder: int, root: str, path: str, megabytes: float, seconds: float) -> Taken:
@@ -122,14 +117,22 @@ def take(database: str, folder: int, root: str, path: str, megabytes: float, sec
     except OSError as error:
         index_writer.remove(db, folder, path)
         return Taken("skipped", f"cannot be opened: {error.strerror}")
-    digest = hashlib.sha256(data).hexdigest()
+    page = twins.find_page(Path(root), path, int(megabytes * 1_000_000))
+    digest = _digest(data, page)
     known = index_writer.stored_key(db, folder, path)
     if known == (digest, ""):
         return Taken("unchanged")
     if known and known[0] == f"{digest} {limits}":
-        return Taken("skipped", known[1])
+        return Taken("twin" if known[1].startswith(twins.REASON) else "skipped", known[1])
+    if page and twins.is_twin(data, page[1]):
+        reason = f"{twins.REASON}{page[0]}"
+        index_writer.replace(db, folder, path, f"{digest} {limits}", None, reason)
+        return Taken("twin", reason)
     try:
         document = read(path, data)
+    except NotInstalled as error:
+        index_writer.replace(db, folder, path, "", None, str(error))
+        return Taken("skipped", str(error))
     except Unreadable as error:
         index_writer.replace(db, folder, path, f"{digest} {limits}", None, str(error))
         return Taken("skipped", str(error))
@@ -143,21 +146,81 @@ def give_up(database: str, folder: int, root: str, path: str, megabytes: float, 
         data = contained_files.read(Path(root), path, int(megabytes * 1_000_000))
     except (OSError, contained_files.TooLarge):
         return index_writer.remove(db, folder, path)
-    digest = hashlib.sha256(data).hexdigest()
+    digest = _digest(data, twins.find_page(Path(root), path, int(megabytes * 1_000_000)))
     index_writer.replace(db, folder, path, f"{digest} {megabytes:g} MB, {seconds:g} s", None, reason)
     return True
 
 
-def forget(database: str, folder: int, keep: list[str]) -> int:
-    """Take out the documents of a folder that are not to be kept."""
+def _digest(data: bytes, page: tuple[str, bytes] | None) -> str:
+    """The key of a file's content, with that of its page: if the page goes, the text is read again."""
+    made = hashlib.sha256(data)
+    if page:
+        made.update(hashlib.sha256(page[1]).digest())
+    return made.hexdigest()
+
+
+def forget(database: str, folder: int, keep: list[str], unopened: list[str]) -> Forgotten:
+    """
+    Take out the documents of a folder that are not to be kept.
+
+    Where a folder shows none at all, or one below it cannot be opened, they stay: that is how a drive looks which is
+    not mounted. Only `remove_folder` forgets them.
+    """
     db, wanted = _connection(database), set(keep)
     known = [str(row[0]) for row in db.execute("SELECT path FROM documents WHERE folder = ?", (folder,))]
-    return sum(index_writer.remove(db, folder, path) for path in known if path not in wanted)
+    if not keep:
+        return Forgotten([], len(known))
+    hidden = tuple(unopened)
+    gone = [path for path in known if path not in wanted and not path.startswith(hidden)]
+    return Forgotten(sorted(path for path in gone if index_writer.remove(db, folder, path)), 0)
+
+
+def keep_record(database: str, path: str, ignored: list[Ignored], skipped: list[tuple[str, str]]) -> bool:
+    """Note how a folder was, for who lists the folders."""
+    at = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    folder_records.save(_connection(database), path, FolderRecord(at, tuple(ignored), tuple(sorted(skipped))))
+    return True
+
+
+def list_folders(database: str) -> list[IndexedFolder]:
+    """The folders of an index; none, when there is no index or one of another version."""
+    if not Path(database).exists() or lapsed(database):
+        return []
+    return folder_records.find_all(_connection(database))
+
+
+def remove_folder(database: str, named: str) -> Removed:
+    """Take a folder out of the index."""
+    if not Path(database).exists() or lapsed(database):
+        return Removed(None)
+    removed = folder_records.remove(_connection(database), named)
+    if removed is not None:
+        finish(database)
+    return Removed(removed)
+
+
+def begin_vectors(database: str, model: str) -> tuple[int, bool]:
+    """Forget the vectors of any other model. Returns how many texts have none, and whether there were others."""
+    db = _connection(database)
+    anew = vector_store.begin(db, model)
+    return vector_store.count_missing(db), anew
+
+
+def find_texts_without_vectors(database: str, most: int) -> list[tuple[bytes, str]]:
+    """Some of them, as (digest, text)."""
+    return [(each.digest, each.text) for each in vector_store.find_missing(_connection(database), most)]
+
+
+def keep_vectors(database: str, vectors: list[tuple[bytes, bytes]]) -> int:
+    """Store vectors, as (digest, vector). Returns how many texts have none now."""
+    vector_store.keep(_connection(database), vectors)
+    return vector_store.count_missing(_connection(database))
 
 
 def finish(database: str) -> float:
     """Merge what was written piece by piece, so that searching is quick; returns the size in megabytes."""
     db = _connection(database)
+    vector_store.forget_unused(db)
     db.execute("INSERT INTO terms (terms) VALUES ('optimize')")
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     pages, size = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
@@ -165,11 +228,11 @@ def finish(database: str) -> float:
 
 
 def _connection(database: str) -> sqlite3.Connection:
-    """This process's connection, opened again when the file is another one."""
+    """This process's connection, opened again when the file is another one, or of another version by now."""
     known = _open.get(database)
     path = Path(database)
     if known is not None:
-        if path.exists() and known[0] == _identity(path):
+        if path.exists() and known[0] == _identity(path) and index_version.is_current(known[1]):
             return known[1]
         known[1].close()
     db = index_writer.connect(path)

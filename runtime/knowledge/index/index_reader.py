@@ -5,23 +5,22 @@ import sqlite3
 import zlib
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from shlex import quote
 from typing import NamedTuple
 
 from actors.text.tokenizer import tokens
-from runtime.knowledge.index.index_writer import (
-    OTHER_VERSION,
-    VERSION,
-    StoredUnit,
-    decode_units,
-    lapsed_folders,
-)
+from runtime.knowledge.index import vector_store
+from runtime.knowledge.index.index_version import LAPSED, lapsed_folders
+from runtime.knowledge.index.index_writer import StoredUnit, decode_units
 
 KNOWN_TERMS = 200_000
 """So many frequencies are kept in memory."""
 KNOWN_AT_ONCE = 2000
 UNKNOWN, UNKNOWN_OF = 3, 1000
 """A few passages may have any word by chance: one of each thousand."""
+
+
+class Lapsed(Exception):
+    """The index does not say what its folders hold."""
 
 
 class Candidate(NamedTuple):
@@ -75,11 +74,14 @@ class IndexReader:
         return cls(db)
 
     def begin(self) -> None:
-        """Look at the newest state, and at that one until `end`."""
+        """
+        Look at the newest state, and at that one until `end`.
+
+        :raises Lapsed: another version made it, and what its folders hold is not read again yet.
+        """
         self._db.execute("BEGIN")
-        if self._db.execute("PRAGMA user_version").fetchone()[0] != VERSION:  # this read takes the snapshot
-            folders = " ".join(quote(path) for path in lapsed_folders(self._db)) or "the folders"
-            raise sqlite3.DatabaseError(f"the index was {OTHER_VERSION}; index {folders} again")
+        if lapsed_folders(self._db):
+            raise Lapsed(LAPSED)
         version = self._db.execute("PRAGMA data_version").fetchone()[0]
         if version != self.version:
             self._frequencies.clear()
@@ -195,6 +197,39 @@ class IndexReader:
         )
         return [Stored._make((*row[:12], decode_units(row[12]), *row[13:])) for row in rows]
 
+    def vector_model(self) -> str:
+        """The name of the model that made the vectors; empty: there are none."""
+        return vector_store.model_name(self._db)
+
+    def vectors(self, width: int) -> tuple[list[int], list[int], bytes]:
+        """Passages that have vectors of so many bytes: their numbers, their documents', and the vectors in a row."""
+        ids, documents, joined = list[int](), list[int](), bytearray()
+        rows = self._db.execute(
+            """SELECT p.id, p.document, v.vector FROM passages p JOIN vectors v ON v.digest = p.digest
+            WHERE length(v.vector) = ? ORDER BY p.id""",
+            (width,),
+        )
+        for passage, document, vector in rows:
+            ids.append(passage)
+            documents.append(document)
+            joined += vector
+        return ids, documents, bytes(joined)
+
+    def documents_without_vectors(self) -> set[int]:
+        """The documents of which no passage has a vector."""
+        sql = """SELECT document FROM passages
+        EXCEPT SELECT p.document FROM passages p JOIN vectors v ON v.digest = p.digest"""
+        return {row[0] for row in self._db.execute(sql)}
+
+    def candidates_of(self, passages: Collection[int]) -> list[Candidate]:
+        """Some passages, whether they share a term with the question or not."""
+        rows = self._db.execute(
+            f"""SELECT p.id, p.document, p.prior, p.leaf, t.title, t.path, t.body FROM passages p
+            JOIN terms t ON t.rowid = p.id WHERE p.id IN ({",".join("?" * len(passages))}) ORDER BY p.id""",
+            sorted(passages),
+        )
+        return [Candidate(*row) for row in rows]
+
     def neighbours(self, document: int, heading: str, around: int) -> list[int]:
         """The passages of the same section next to a passage."""
         rows = self._db.execute(
@@ -221,3 +256,13 @@ class IndexReader:
         )
         row = rows.fetchone()
         return zlib.decompress(row[0]).decode() if row else None
+
+    def file(self, source: str) -> str:
+        """Where a document lies on this machine; empty if it is gone from the index."""
+        rows = self._db.execute(
+            """SELECT f.path || '/' || d.path FROM documents d JOIN folders f ON f.id = d.folder
+            WHERE f.name || '/' || d.path = ?""",
+            (source,),
+        )
+        row = rows.fetchone()
+        return str(row[0]) if row else ""

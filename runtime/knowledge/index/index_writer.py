@@ -11,12 +11,10 @@ from pathlib import Path
 import msgspec
 
 from actors.text.tokenizer import tokens
+from runtime.knowledge.index import vector_store
+from runtime.knowledge.index.index_version import AWAITED, VERSION, await_folders, is_current, lapsed_folders
 from runtime.knowledge.readers.parsed_document import Document, Piece, pieces
 from runtime.storage.private import make_database, make_storage
-
-VERSION = 4
-"""Of the schema and of the readers: an index of another version is made anew."""
-OTHER_VERSION = "made by another version of Terminus"
 
 SCHEMA = f"""
 PRAGMA user_version = {VERSION};
@@ -28,11 +26,13 @@ CREATE TABLE IF NOT EXISTS passages (
   id INTEGER PRIMARY KEY, document INTEGER NOT NULL, ordinal INTEGER NOT NULL, heading TEXT NOT NULL,
   leaf TEXT NOT NULL, entry INTEGER NOT NULL, anchor TEXT NOT NULL, start INTEGER NOT NULL,
   "end" INTEGER NOT NULL, prior REAL NOT NULL,
-  text TEXT NOT NULL, units BLOB NOT NULL);
+  text TEXT NOT NULL, units BLOB NOT NULL, digest BLOB NOT NULL);
 CREATE INDEX IF NOT EXISTS passages_of_document ON passages (document, ordinal);
+CREATE INDEX IF NOT EXISTS passages_of_digest ON passages (digest, document);
 CREATE VIRTUAL TABLE IF NOT EXISTS terms USING fts5 (title, path, body, tokenize = 'ascii');
 CREATE VIRTUAL TABLE IF NOT EXISTS vocabulary USING fts5vocab (terms, row);
-"""
+{AWAITED};
+{vector_store.SCHEMA}"""
 _DROP = "".join(
     f"DROP TABLE IF EXISTS {table};" for table in ("vocabulary", "terms", "passages", "documents", "folders")
 )
@@ -44,17 +44,10 @@ PRIORS = (
 """Parts of manuals that mention everything and answer little."""
 _PRIORS = tuple((re.compile(rf"\b(?:{words})\b", re.IGNORECASE), prior) for words, prior in PRIORS)
 
+_UNTELLING = re.compile(r"html?|text|txt|pages|help|public|site|www|[a-z]{2}(?:[-_][A-Za-z]{2})?", re.IGNORECASE)
+"""Names that a manual's folder shares with those of other manuals."""
+
 BUSY_SECONDS = 5.0
-
-
-def lapsed_folders(db: sqlite3.Connection) -> list[str]:
-    """The folders that an index of another version holds, which are read anew only when they are indexed again."""
-    try:
-        if db.execute("PRAGMA user_version").fetchone()[0] == VERSION:
-            return []
-        return [str(path) for (path,) in db.execute("SELECT path FROM folders ORDER BY path")]
-    except sqlite3.DatabaseError:
-        return []  # it has no folders, or is none: who opens it next says so
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -64,11 +57,13 @@ def connect(path: Path) -> sqlite3.Connection:
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = NORMAL")  # a power cut may cost the last files, which are then read again
     db.execute("PRAGMA cache_size = -16000")
-    if db.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+    if not is_current(db):
         db.execute("BEGIN IMMEDIATE")  # two processes may come here at once
-        if db.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+        if not is_current(db):
+            awaited = lapsed_folders(db)
             for statement in (_DROP + SCHEMA).split(";"):
                 db.execute(statement)
+            await_folders(db, awaited)
         db.execute("COMMIT")
     return db
 
@@ -89,12 +84,19 @@ def forget_priors(db: sqlite3.Connection) -> None:
 
 
 def folder_id(db: sqlite3.Connection, path: Path) -> tuple[int, str]:
-    """The number and name of a folder; a second folder of the same name gets its parent's name in front."""
+    """
+    The number and name of a folder, which tells what manual it is: `html` alone does not.
+
+    A second folder of the same name gets its parent's name in front.
+    """
     row = db.execute("SELECT id, name FROM folders WHERE path = ?", (str(path),)).fetchone()
     if row:
         return int(row[0]), str(row[1])
     parts = [part for part in path.parts if part != path.anchor] or ["root"]
-    for depth in range(1, len(parts) + 1):
+    telling = 1
+    while telling < len(parts) and _UNTELLING.fullmatch(parts[-telling]):
+        telling += 1
+    for depth in range(telling, len(parts) + 1):
         name = "/".join(parts[-depth:])
         cursor = db.execute("INSERT OR IGNORE INTO folders (name, path) VALUES (?, ?)", (name, str(path)))
         if cursor.rowcount:
@@ -130,7 +132,7 @@ def replace(
         first = db.execute("SELECT coalesce(max(id), 0) + 1 FROM passages").fetchone()[0]
         ids = range(first, first + len(rows))
         db.executemany(
-            "INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             ((i, number, *passage) for i, (passage, _) in zip(ids, rows, strict=True)),
         )
         db.executemany(
@@ -179,9 +181,10 @@ def _row(document: Document, number: int, piece: Piece, path: str) -> tuple[tupl
         terms = tokens(text[unit.start : unit.end])
         body += terms
         units.append((*msgspec.to_builtins(unit), len(terms)))
+    heading = " > ".join(head)
     passage = (
-        number, " > ".join(head), head[-1] if head else "", piece.entry, piece.anchor, piece.start, piece.end, prior,
-        text, msgspec.msgpack.encode(units),
+        number, heading, head[-1] if head else "", piece.entry, piece.anchor, piece.start, piece.end, prior, text,
+        msgspec.msgpack.encode(units), vector_store.digest(heading, text),
     )  # fmt: skip
     return passage, (_line(document.title), _line(" ".join(head)), " ".join(body))
 

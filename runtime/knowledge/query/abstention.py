@@ -64,6 +64,11 @@ def abstain(shelf: IndexReader, question: Question, pages: list[Page], chain: li
     return ""
 
 
+def measure_coverage(pages: list[Page]) -> float:
+    """How much of the question one passage of the best pages says, 0 to 1."""
+    return round(max((page.hits[0].evidence for page in pages[:PAGES]), default=0.0), 4)
+
+
 def missing_pair(shelf: IndexReader, question: Question, quoted: list[Snippet], *, names: bool = False) -> str:
     """
     A name with the word behind it, such as "SQL Server", must stand together in what is quoted.

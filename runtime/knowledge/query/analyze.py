@@ -27,9 +27,10 @@ TERMS = 60
 """So many of its words: the others hardly change what is found."""
 
 _NAME = re.compile(r"(?<![.?!:]\s)(?<!^)\b(?=\w*[A-Z])\w+(?:[._]\w+)*")
-_CODE_NUMBER = re.compile(
+CODE_NUMBER = re.compile(
     r"(?:error|code|status|event|fehler|错误|代码|오류|에러)\s*(?:code|no\.?|number|#|:)?\s*#?(\d{2,})", re.IGNORECASE
 )
+"""A number that is called a code."""
 _CJK_FILLER = re.compile(
     "请问|多久|多少|多长时间|几天|你好|您好|谢谢|为什么|怎么样|怎么办|怎么|怎样|如何|什么|哪里|哪个|哪些|是否|可以|能否|能不能|需要|应该|我们|你们|他们|"
     "我的|一个|这个|那个|已经|还是|但是|因为|所以|如果|的话|无法|不能|[我你您他她它的了吗呢吧啊么和与在是有把被要想请就都也很]"
@@ -44,9 +45,15 @@ _KOREAN_FILLER = word_set(
     """
 )
 _PARTICLE = re.compile(
-    "(?:에서는|하려고|하면|해도|하고|에서|으로|에게|까지|부터|처럼|보다|이나|하려면|하나요|합니까|합니다|하는|해야|했는데|할|한|되나요|됩니다|"
-    "[을를이가은는에의로와과도만])$"
+    "(?:에서는|에서|으로|에게|한테|까지|부터|처럼|보다|이나|마다|씩|이랑|랑|만|들|[을를이가은는에의로와과도])$"
 )
+_ENDING = re.compile(
+    "(?:하려고|하려면|하나요|합니까|합니다|하세요|해야|했는데|하는데|하는|하면|하고|해도|해서|해요|했다|할|한|하게|"
+    "되나요|됩니다|되는|되게|되면|돼서|된|될|"
+    "(?:었|았|였|겠)?(?:습니다|습니까|는데요?|은데요?|더니|어요|아요|네요|나요|을까요|까요|지만|니까|다가|거나|면서|다고|는지|은지)|"
+    "싶습니다|싶어요|싶은데요?|려고|려면요?|으면|면요?|도록|어서|아서|어야|아야|여야|게요?|고요?|지요?|죠|세요|니다|어|아)$"
+)
+"""Particles of nouns, and endings of verbs, of which an everyday question has others than a manual."""
 
 
 class Term(msgspec.Struct, frozen=True, gc=False):
@@ -102,7 +109,7 @@ def understand(text: str, shelf: IndexReader) -> Question:
     pairs, names = _content(text), _names(text)
     near = _near(pairs, names, shelf)
     asks = core(text, lambda term: shelf.frequency(term) > 0 or term in near)
-    codes = set(_CODE_NUMBER.findall(text))
+    codes = set(CODE_NUMBER.findall(text))
     terms: dict[str, Term] = {}
     for word, term in pairs:
         if len(term) < 2 and not is_cjk(term):
@@ -138,7 +145,7 @@ def _content(text: str) -> list[tuple[str, str]]:
         if not is_cjk(run):
             pairs += spellings(run)
         elif "\uac00" <= run[0] <= "\ud7a3":
-            word = _PARTICLE.sub("", run) if len(run) > 2 else run
+            word = _strip_endings(run)
             if run not in _KOREAN_FILLER and word not in _KOREAN_FILLER:
                 pairs += [(word, term) for term in tokens(word)]
         else:
@@ -146,6 +153,14 @@ def _content(text: str) -> list[tuple[str, str]]:
                 if len(word) > 1 or word == run:
                     pairs += [(word, term) for term in tokens(word)]
     return pairs
+
+
+def _strip_endings(word: str) -> str:
+    """A Korean word without what hangs on it, as far as something is left."""
+    for endings in (_ENDING, _PARTICLE):
+        bare = endings.sub("", word)
+        word = bare if len(bare) > 1 else word
+    return word
 
 
 def _near(pairs: list[tuple[str, str]], names: list[str], shelf: IndexReader) -> dict[str, str]:

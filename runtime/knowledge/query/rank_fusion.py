@@ -2,7 +2,7 @@
 
 import msgspec
 
-from actors.evidence.passages import SearchHits, Sentence
+from actors.evidence.passages import Meaning, SearchHits, Sentence
 
 SENTENCES = 8
 
@@ -38,7 +38,11 @@ def merge(own: SearchHits, web: SearchHits, *, limit: int) -> SearchHits:
         sorted(places[n, number] for n, side in enumerate(sides) for number in side.begins if (n, number) in places)
     )
     weights = tuple({word: weight for side in sides for word, weight in side.weights}.items())
-    return SearchHits(passages, "", max(each.confidence for each in sides), sentences, begins, weights)
+    nearest = max((side.meaning.best for side in sides if side.meaning), default=None)
+    meaning = None if nearest is None else Meaning(nearest)
+    words_only = next((side.words_only for side in sides if side.words_only), "")
+    sure = max(each.confidence for each in sides)
+    return SearchHits(passages, "", sure, sentences, begins, weights, meaning, words_only)
 
 
 def _strength(side: SearchHits) -> float:

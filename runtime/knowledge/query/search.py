@@ -1,32 +1,52 @@
 """The knowledge search: runs in a worker process, which keeps the index open between questions."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
-from actors.evidence.passages import Passage, SearchHits, Sentence, Span
+import msgspec
+
+from actors.evidence.passages import Meaning, Passage, SearchHits, Sentence, Span
 from actors.text.normalize import find_span
 from runtime.knowledge import NO_INDEX
 from runtime.knowledge.index.index_reader import IndexReader, Stored
-from runtime.knowledge.query.abstention import abstain, confidence, missing_pair
+from runtime.knowledge.query.abstention import abstain, confidence, measure_coverage, missing_pair
 from runtime.knowledge.query.analyze import Question, understand
 from runtime.knowledge.query.multi_hop import Quoted, follow, sentences
 from runtime.knowledge.query.openings import openings
+from runtime.knowledge.query.question_vector import QuestionVector
 from runtime.knowledge.query.ranking import CANDIDATES, MANY_CANDIDATES, Page, rank
+from runtime.knowledge.query.reciprocal_rank import Near, Nearness, fuse
 from runtime.knowledge.query.snippets import Snippet, snippets
 
 QUOTES_OF_A_PASSAGE = 3
 QUOTED = 4
 """So many quotes are likely to be shown."""
+BEST_PASSAGES = 2
+"""So many of a page's are given out, whatever the quotes are."""
 SENTENCES = 8
 """So many sentences of a search with hops are given out."""
+NEAR = 400
+"""So many of the passages nearest in meaning are looked at."""
+WEIGHED = 40
+"""So many sentences may have their meaning weighed,"""
+WEIGHED_CHARACTERS = 20
+"""none of them shorter than this."""
 SHARES, SHARES_WITH_HOPS = 3, 5
 """A page has at most such a part of the passages, so that there are others beside it."""
 
 _shelves: dict[str, tuple[tuple[int, int], IndexReader]] = {}
 
 
-def find(database: str, question: str, limit: int, sources: list[str] | None = None, hops: bool = False) -> SearchHits:
-    """Search an index, or some documents of it. Blocking; keeps it open for the next call."""
+def find(
+    database: str, question: str, limit: int, sources: list[str] | None = None, hops: bool = False,
+    vector: list[Any] | None = None,
+) -> SearchHits:  # fmt: skip
+    """
+    Search an index, or some documents of it. Blocking; keeps it open for the next call.
+
+    :param vector: a `QuestionVector` as it was sent here.
+    """
     shelf = _shelf(Path(database))
     if shelf is None:
         return SearchHits(abstain=NO_INDEX)
@@ -35,7 +55,8 @@ def find(database: str, question: str, limit: int, sources: list[str] | None = N
         if not shelf.passages:
             return SearchHits(abstain=NO_INDEX)
         documents = None if sources is None else shelf.documents(sources)
-        return search(shelf, question, limit, documents, hops=hops, reads=hops and sources is not None)
+        asked = msgspec.convert(vector, QuestionVector | None)
+        return search(shelf, question, limit, documents, hops=hops, reads=hops and sources is not None, vector=asked)
     finally:
         shelf.end()
 
@@ -67,18 +88,27 @@ def find_missing(database: str, quotes: list[tuple[str, str]]) -> list[int]:
     return [number for number, (source, quote) in enumerate(quotes) if find_span(quote, texts[source]) is None]
 
 
+def locate(database: str, source: str) -> str:
+    """Where a document of the index lies on this machine; empty if nobody knows."""
+    shelf = _shelf(Path(database))
+    return shelf.file(source) if shelf else ""
+
+
 def search(
     shelf: IndexReader, text: str, limit: int, documents: Collection[int] | None = None, *, hops: bool = False,
-    reads: bool = False,
+    reads: bool = False, vector: QuestionVector | None = None,
 ) -> SearchHits:  # fmt: skip
     """
-    Search an open index, between its `begin` and `end`.
+    Search an open index, between its `begin` and `end`: by words, and by meaning where its vectors are the question's.
 
     :param reads: find also how the sections begin that the question names.
     """
     question = understand(text, shelf)
     pages = rank(shelf, question, documents, most=MANY_CANDIDATES if hops else CANDIDATES)
-    why = abstain(shelf, question, pages)
+    why, covered = abstain(shelf, question, pages), measure_coverage(pages)
+    near = _near(shelf, vector, documents) if vector and vector.vector else Nearness()
+    if near.passages:
+        pages = fuse(shelf, question, pages, near)
     if hops:
         trail = follow(shelf, question, pages, documents)
         pages = trail.pages
@@ -97,7 +127,34 @@ def search(
     spoken = (Sentence(numbers[q.passage.id], _slice(q)) for q in telling if q.passage.id in numbers)
     found = tuple(_passages(pages, chosen, [*quotable, *opening], telling))
     begins = tuple(sorted({numbers[each.passage.id] for each in opening}))
-    return SearchHits(found, why, sure, tuple(spoken), begins, _weights(shelf, question) if reads else ())
+    weights = _weights(shelf, question) if reads else ()
+    meaning, words_only = _meaning(chosen, near.passages), vector.failure if vector else ""
+    return SearchHits(
+        found, why, sure, tuple(spoken), begins, weights, meaning, words_only, covered, round(question.total_gated, 1)
+    )
+
+
+def _near(shelf: IndexReader, question: QuestionVector, documents: Collection[int] | None) -> Nearness:
+    """The passages nearest to a question, where the index has vectors that can be compared with its own."""
+    if shelf.vector_model() != question.model:
+        return Nearness()
+    from runtime.knowledge.query.nearness import find_near  # numpy: only where there are vectors
+
+    return find_near(shelf, question.vector, NEAR, documents)
+
+
+def _meaning(chosen: list[Stored], near: Sequence[Near]) -> Meaning | None:
+    """The cosines that are known already, and the sentences whose cosines are to be found."""
+    if not near:
+        return None
+    cosines = {each.id: round(each.cosine, 4) for each in near}
+    sentences = [
+        Sentence(number, Span(unit.start, unit.end))
+        for number, passage in enumerate(chosen, 1)
+        for unit in passage.units
+        if not unit.code and unit.end - unit.start >= WEIGHED_CHARACTERS
+    ]
+    return Meaning(near[0].cosine, tuple(cosines.get(each.id) for each in chosen), tuple(sentences[:WEIGHED]))
 
 
 def _weights(shelf: IndexReader, question: Question) -> tuple[tuple[str, float], ...]:
@@ -118,7 +175,8 @@ def _chosen(
     share = max(1, -(-limit // (SHARES_WITH_HOPS if telling else SHARES)))
     chosen: list[Stored] = []
     for page in pages[:limit]:
-        chosen += list(quoted.get(page.document, {}).values())[:share] or shelf.load([page.hits[0].id])
+        best = {hit.id: shelf.load([hit.id])[0] for hit in page.hits[:BEST_PASSAGES]}
+        chosen += list({**best, **quoted.get(page.document, {})}.values())[:share]
     if telling:  # of a few pages all that is quoted
         chosen += [passage for each in quoted.values() for passage in list(each.values())[share:]]
     return chosen[:limit]

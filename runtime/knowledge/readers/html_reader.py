@@ -8,7 +8,8 @@ from lxml.etree import LxmlError
 from lxml.html import HtmlElement
 
 from actors.text.stop_words import word_set
-from runtime.knowledge.readers.parsed_document import Document, Outline, TextUnit, Unreadable, fold, heading
+from runtime.knowledge.readers.document_layout import BULLET, Layout
+from runtime.knowledge.readers.parsed_document import Document, Unreadable, fold, heading
 
 TAGS_LIMIT = 400_000
 TAG_CHARACTERS = 16_384
@@ -16,8 +17,6 @@ DEPTH_LIMIT = 180
 """Below this depth only the text is taken. libxml2 itself stops at 256."""
 LINKS_SHARE = 0.6
 """A page with a larger share of its text in links is a list of links: it leads to answers and holds none."""
-ENTRY_CHARACTERS = 150
-"""A table row longer than this is an entry of its own, under its first cell."""
 
 _SKIP = word_set(
     """
@@ -40,6 +39,8 @@ _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _FOOTNOTE_MARK = re.compile(r"\s*\[\w{1,3}\]\s*")
 _LONG_TAG = re.compile(rf"<[^<>]{{{TAG_CHARACTERS},}}")
 _TITLE_SUFFIX = re.compile(r"\s+[—–|·-]\s+[^—–|·]+$")
+_MANUAL_PAGE = re.compile(r" Manual Page$")
+"""What AsciiDoc adds to the title of a manual page."""
 _MAIN = (
     ("role=", "//*[@role='main']"),
     ("<main", "//main"),
@@ -72,11 +73,12 @@ def read_html(text: str) -> Document:
     if _link_share(main) > LINKS_SHARE:
         raise Unreadable("nothing but links")
     walker = _Walker()
-    walker.walk(main, 0)
-    walker.flush()
+    for part in (*_heads(root, main), main):
+        walker.walk(part, 0)
+        walker.flush()
     name = root.findtext(".//title") or ""
-    title = walker.outline.title or heading(_TITLE_SUFFIX.sub("", fold(name)))
-    return Document(title, "".join(walker.parts), walker.outline.sections, above=_above(root))
+    title = walker.layout.outline.title or heading(_TITLE_SUFFIX.sub("", fold(name)))
+    return walker.layout.document(title, _above(root))
 
 
 def _main(root: HtmlElement, text: str) -> HtmlElement:
@@ -93,6 +95,16 @@ def _main(root: HtmlElement, text: str) -> HtmlElement:
     return whole
 
 
+def _heads(root: HtmlElement, main: HtmlElement) -> list[HtmlElement]:
+    """What AsciiDoc puts before the main part: the page's title, and a manual page's name with what it is for."""
+    found = cast("list[HtmlElement]", root.xpath("//body/*[@id='header'][h1]"))
+    return [
+        each
+        for each in found
+        if each is not main and main not in each.iterancestors() and each not in main.iterancestors()
+    ]
+
+
 def _above(root: HtmlElement) -> str:
     """The title of the chapter above: `<link rel="up">`, or DocBook's navigation."""
     links = cast("list[str]", root.xpath("//link[@rel='up']/@title"))
@@ -107,12 +119,10 @@ def _link_share(main: HtmlElement) -> float:
 
 
 class _Walker:
-    """One pass over the tree: lays out the text, and tells the outline where everything stands."""
+    """One pass over the tree."""
 
     def __init__(self) -> None:
-        self.outline = Outline()
-        self.parts: list[str] = []
-        self._size = 0
+        self.layout = Layout()
         self._inline: list[str] = []
         self._id = ""
         self._prefix = ""
@@ -144,18 +154,9 @@ class _Walker:
 
     def flush(self) -> None:
         """End the paragraph that was gathered from inline elements."""
-        text = fold("".join(self._inline))
+        self.layout.prose("".join(self._inline), self._prefix)
         self._inline.clear()
-        if text:
-            self.outline.prose(text, 0, len(text), self._write(self._prefix, text))
         self._prefix = ""
-
-    def _write(self, prefix: str, text: str) -> int:
-        """Put a block into the document's text; returns where it begins behind its prefix."""
-        self.parts += (prefix, text, "\n\n")
-        start = self._size + len(prefix)
-        self._size = start + len(text) + 2
-        return start
 
     def _children(self, e: HtmlElement, depth: int) -> None:
         self._inline.append(e.text or "")
@@ -166,7 +167,7 @@ class _Walker:
     def _block(self, e: HtmlElement, depth: int) -> None:
         self.flush()
         if e.tag == "li":
-            self._prefix = "- "
+            self._prefix = BULLET
         self._children(e, depth)
         self.flush()
 
@@ -175,32 +176,24 @@ class _Walker:
         parent = e.getparent()
         if parent is not None and _ADMONITION.search(parent.get("class") or ""):
             return
-        anchor = _anchor(e) or self._id
-        text = heading(_visible(e))
-        if text:
-            self._write("#" * int(e.tag[1]) + " ", text)
-            self.outline.head(int(e.tag[1]), text, anchor)
+        self.layout.head(int(e.tag[1]), _MANUAL_PAGE.sub("", fold(_visible(e))), _anchor(e) or self._id)
 
     def _code(self, e: HtmlElement) -> None:
         self.flush()
-        lines = e.text_content().strip("\n").rstrip().split("\n")
-        text = "\n".join("    " + line.rstrip() for line in lines)
-        if text.strip():
-            self.outline.code(text, 0, len(text), self._write("", text))
+        self.layout.code(e.text_content())
 
     def _terms(self, e: HtmlElement, depth: int) -> None:
         self.flush()
-        level, names = self.outline.depth, list[str]()
+        level, names = self.layout.outline.depth, list[str]()
         for child in e:
             if child.tag == "dt":
                 names.append(fold(_visible(child)))
-                self._write("", names[-1])
-                self.outline.term(level, ", ".join(n for n in names if n), _anchor(child))
+                self.layout.term(level, names, _anchor(child))
             elif isinstance(child.tag, str):
                 self.walk(child, depth + 1)
                 names.clear()
         self.flush()
-        self.outline.leave(level)
+        self.layout.outline.leave(level)
 
     def _row(self, e: HtmlElement, depth: int) -> None:
         self.flush()
@@ -211,23 +204,16 @@ class _Walker:
             self._block(e, depth)
             return
         texts = [text for text in (fold(_space(cell)) for cell in cells) if text]
-        row = " — ".join(texts)
-        blocks = len(cells) == 1 and any(child.tag in _BLOCK for child in cells[0])
-        if len(row) < ENTRY_CHARACTERS and not blocks:
-            if row:
-                self.outline.add(TextUnit(start := self._write("", row), start + len(row), opens=True))
-            return
-        level, code = self.outline.depth, next(e.iter("code"), None)
-        name = (
-            texts[0] if len(texts) > 1 and len(texts[0]) < 60 else fold(code.text_content()) if code is not None else ""
-        )
-        if name:
-            self.outline.term(level, name, _anchor(e))
-        if len(texts) == 1:
+        code = next(e.iter("code"), None)
+        name = fold(code.text_content()) if code is not None else ""
+        if len(cells) == 1 and any(child.tag in _BLOCK for child in cells[0]):
+            level = self.layout.outline.depth
+            if name:
+                self.layout.outline.term(level, name, _anchor(e))
             self._block(cells[0], depth)
+            self.layout.outline.leave(level)
         else:
-            self.outline.prose(row, 0, len(row), self._write("", row))
-        self.outline.leave(level)
+            self.layout.row(texts, name, _anchor(e))
 
 
 def _anchor(e: HtmlElement) -> str:
@@ -240,7 +226,7 @@ def _anchor(e: HtmlElement) -> str:
 
 
 def _skip(e: HtmlElement) -> bool:
-    if e.get("role") in ("navigation", "search", "contentinfo") or e.get("hidden") is not None:
+    if e.get("role") in ("navigation", "search", "contentinfo") or e.get("hidden") is not None or e.get("id") == "toc":
         return True
     name = e.get("class")
     return bool(name and _SKIP_CLASS.search(name))

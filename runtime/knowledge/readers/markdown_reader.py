@@ -17,6 +17,50 @@ _TABLE_RULE = re.compile(r"(?:[ \t]*\|)?[ \t]*:?-{2,}:?[ \t]*(?:\|[ \t]*:?-+:?[ 
 _NOISE = re.compile(r"[ \t]*(?::::|\[[^\]]+\]:\s|!\[[^\]]*\]\([^)]*\)[ \t]*\r?\n?$|\{%|\{:)")
 _MARKUP = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|[*`]|<[^>]{1,200}>|\s\{#[^}]*\}")
 _ANCHOR = re.compile(r"\{#([\w-]+)\}|<a (?:id|name)=[\"']([^\"']+)")
+_COMMENT = re.compile(r"(`[^`\n]*`)|<!--.*?(?:-->|\Z)")
+_HIDDEN = re.compile(
+    r"(`[^`\n]*`)|<a (?:id|name)=[\"'][^\"'>]*[\"'][ \t]*(?:/>|>[ \t]*</a>)|[ \t]*\{[#:][^}\n]*\}(?=[ \t]*\r?$)"
+)
+_HIDDEN_LINE = re.compile(
+    r" {0,3}(?:\([\w-]+\)=|\[[^\]\^]+\]:\s.*|!\[[^\]]*\]\([^)]*\)|\{%.*%\}|\{:[^}]*\}|:::.*)[ \t]*\r?\n?$"
+)
+_SIGNS = re.compile(r"<!--|<a (?:id|name)|\{[#:%]|^ {0,3}(?::::|\[[^\]]+\]:|!\[|\([\w-]+\)=)", re.MULTILINE)
+
+
+def without_hidden(text: str) -> str:
+    """A file without what a reader of the page does not see: comments, anchors, link definitions, lone pictures."""
+    if not _SIGNS.search(text):
+        return text
+    kept, fence, comment = list[str](), "", False
+    for match in _LINE.finditer(text):
+        line = match.group()
+        if comment:
+            _, end, rest = line.partition("-->")
+            comment, line = not end, rest if end and rest.strip() else "\n"
+        if comment:
+            kept.append(line)
+        elif opened := _FENCE.match(line):
+            fence = "" if fence and opened.group(1).startswith(fence) else fence or opened.group(1)
+            kept.append(line)
+        elif fence or line.startswith(("    ", "\t")):
+            kept.append(line)
+        else:
+            line, comment = _visible(line)
+            kept.append(line)
+    return "".join(kept)
+
+
+def _visible(line: str) -> tuple[str, bool]:
+    """A line as it is shown, and whether a comment goes on behind it."""
+    body = line.rstrip("\r\n")
+    comments = [each.group() for each in _COMMENT.finditer(body) if not each.group(1)]
+    if comments:
+        line = _COMMENT.sub(lambda m: m.group(1) or "", body).rstrip() + "\n"
+    if _HIDDEN_LINE.match(line):
+        line = "\n"
+    elif not _ATX.match(line):  # a heading's anchor is where a link to it leads
+        line = _HIDDEN.sub(lambda m: m.group(1) or "", line)
+    return line, bool(comments) and not comments[-1].endswith("-->")
 
 
 def read_markdown(text: str) -> Document:

@@ -27,6 +27,10 @@ class Unreadable(Exception):
     """A file cannot become passages. The text says why, for the user."""
 
 
+class NotInstalled(Unreadable):
+    """What reads such files is missing; they are tried again."""
+
+
 class TextUnit(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A sentence, a table row or a piece of code: `text[start:end]`."""
 
@@ -91,6 +95,12 @@ class Outline:
         self._headings: list[tuple[int, str, str]] = []
         self._terms: list[tuple[str, str]] = []
         self._section: Section | None = None
+        self._page = ""
+
+    def turn(self, anchor: str) -> None:
+        """A page of paper begins: what follows is found there."""
+        self._page = anchor
+        self._section = None
 
     def head(self, level: int, text: str, anchor: str = "") -> None:
         """A heading: what follows stands under it."""
@@ -118,7 +128,7 @@ class Outline:
         if self._section is None:
             path = [text for _, text, _ in self._headings] + [text for text, _ in self._terms]
             anchors = [anchor for _, _, anchor in self._headings] + [anchor for _, anchor in self._terms]
-            anchor = next((each for each in reversed(anchors) if each), "")
+            anchor = self._page or next((each for each in reversed(anchors) if each), "")
             self._section = Section(tuple(part for part in path if part), anchor, bool(self._terms), [])
             self.sections.append(self._section)
         self._section.units.append(unit)

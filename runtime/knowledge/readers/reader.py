@@ -3,12 +3,20 @@
 import re
 from pathlib import PurePath
 
+from runtime.knowledge.readers.asciidoc_reader import is_asciidoc, read_asciidoc
+from runtime.knowledge.readers.markdown_reader import read_markdown, without_hidden
 from runtime.knowledge.readers.parsed_document import Document, Unreadable
+from runtime.knowledge.readers.plain_text_reader import read_plain
+from runtime.knowledge.readers.restructured_reader import is_restructured, read_restructured
 
 MARKDOWN = frozenset((".md", ".markdown", ".mdx"))
-PLAIN = frozenset((".txt", ".text", ".rst"))
+PLAIN = frozenset((".txt", ".text"))
+ASCIIDOC = frozenset((".adoc", ".asciidoc"))
+RESTRUCTURED = frozenset((".rst", ".rest"))
 HTML = frozenset((".html", ".htm", ".xhtml"))
-SUFFIXES = MARKDOWN | PLAIN | HTML
+WORD = frozenset((".docx",))
+PDF = frozenset((".pdf",))
+SUFFIXES = MARKDOWN | PLAIN | ASCIIDOC | RESTRUCTURED | HTML | WORD | PDF
 
 _CONTROL = re.compile(r"[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
 _CONTROL_SHARE = 0.02
@@ -26,6 +34,26 @@ def read(name: str, data: bytes) -> Document:
     :raises Unreadable: with the reason.
     """
     suffix = PurePath(name).suffix.lower()
+    document = _read_packed(suffix, data) if suffix in WORD | PDF else _read_text(suffix, data)
+    if not document.title:
+        document.title = PurePath(name).stem.replace("-", " ").replace("_", " ")
+    if not document.sections:
+        raise Unreadable("no text in it")
+    return document
+
+
+def _read_packed(suffix: str, data: bytes) -> Document:
+    """Formats that are no text themselves. What reads them is only loaded where they are."""
+    if suffix in PDF:
+        from runtime.knowledge.readers.pdf_reader import read_pdf
+
+        return read_pdf(data)
+    from runtime.knowledge.readers.word_reader import read_word
+
+    return read_word(data)
+
+
+def _read_text(suffix: str, data: bytes) -> Document:
     text = decode(data, html=suffix in HTML)
     if not text.strip():
         raise Unreadable("empty")
@@ -34,20 +62,14 @@ def read(name: str, data: bytes) -> Document:
             read_html,  # lxml costs 60 ms to load, and not every index holds HTML
         )
 
-        document = read_html(text)
-    elif suffix in MARKDOWN:
-        from runtime.knowledge.readers.markdown_reader import read_markdown
-
-        document = read_markdown(text)
-    else:
-        from runtime.knowledge.readers.plain_text_reader import read_plain
-
-        document = read_plain(text)
-    if not document.title:
-        document.title = PurePath(name).stem.replace("-", " ").replace("_", " ")
-    if not document.sections:
-        raise Unreadable("no text in it")
-    return document
+        return read_html(text)
+    if suffix in MARKDOWN:
+        return read_markdown(without_hidden(text))
+    if suffix in ASCIIDOC or (suffix in PLAIN and is_asciidoc(text)):
+        return read_asciidoc(text)
+    if suffix in RESTRUCTURED or (suffix in PLAIN and is_restructured(text)):
+        return read_restructured(text)
+    return read_plain(text)
 
 
 def decode(data: bytes, *, html: bool = False) -> str:

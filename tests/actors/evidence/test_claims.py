@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.evidence.claims import Claim, Verdict, cite, verify
+from actors.evidence.claims import Claim, check, cite, relabel, verify
 from actors.evidence.passages import Passage
+from actors.evidence.support import Verdict
+from tests.actors.evidence.retold_claims import TOLD, UNDECIDED, Told
 
 TEXT = (
     "You must not run VACUUM FULL on a busy table. The default time\u00adout is 30 seconds, as of 12 March 2024. "
@@ -183,3 +185,36 @@ def test_whatever_is_claimed_the_marks_and_citations_agree(claims: list[tuple[st
     for each in citations:
         source = passage if each.source == "a.md" else OTHER
         assert source.text[each.start - source.start : each.end - source.start] == each.quote
+
+
+@pytest.mark.parametrize("told", TOLD, ids=lambda told: f"{told.honest}-{told.kind}-{told.text[:30]}")
+def test_what_rules_are_sure_of_holds_for_each_retold_claim(told: Told) -> None:
+    passage = Passage("a#0", "a.md", "Guide", "", told.quote, 0, len(told.quote))
+    finding = check(Claim(told.text, 1, told.quote), (passage,))
+
+    assert (finding.verdict == "supported") == told.honest or told.text in UNDECIDED, finding.why
+    assert bool(finding.why) == (finding.verdict != "supported")
+
+
+def test_a_claim_finds_the_passage_that_holds_its_quote() -> None:
+    quote = "The default timeout is 30 seconds"
+    assert relabel(Claim("It is 30 s.", 2, quote), PASSAGES).passage == 1
+    assert relabel(Claim("It is 30 s.", 2, quote), (*PASSAGES, PASSAGE)).passage == 2, "two of them hold it"
+    assert relabel(Claim("It is 30 s.", 1, "Nobody wrote this."), PASSAGES).passage == 1
+
+
+def test_the_tickets_own_numbers_and_names_may_be_spoken_of() -> None:
+    quote = "Set max_wal_size to 1GB"
+    claim = Claim("For your 12 databases on db_main, set max_wal_size to 1 GB.", 1, quote)
+
+    assert verify(claim, PASSAGES) == "unverified"
+    assert verify(claim, PASSAGES, "All 12 databases of db_main are slow.") == "supported"
+    other = Claim("Set max_wal_size to 8 GB.", 1, quote)
+    assert verify(other, PASSAGES, "May it be 8 GB?") == "contradicted", "the quote says another number"
+
+
+def test_a_count_of_what_a_quote_lists_is_no_invention() -> None:
+    body = "Bring a passport, a photo, and the signed form."
+    passage = Passage("a#0", "a.md", "A", "A", body, 0, len(body))
+    assert verify(Claim("Bring three things: passport, photo and signed form.", 1, body), (passage,)) == "supported"
+    assert verify(Claim("Bring seven things: passport, photo and signed form.", 1, body), (passage,)) == "unverified"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.extractive.decompose import BESIDES, QUESTIONS, decompose, deduplicate, keywords, subject
+from actors.extractive.decompose import BESIDES, QUESTIONS, decompose, deduplicate, in_task, keywords, subject
 from actors.text.comparison_targets import CELLS, SIDES
 from actors.text.keywords import terms
 
@@ -37,7 +37,7 @@ from actors.text.keywords import terms
             ("How should gate_height be set?", "How should axle_speed be set?"),
         ),
         ("What does TIDE MODE lock, and how can waiting be avoided?",
-         ("What does TIDE MODE lock?", "How can waiting be avoided (TIDE MODE)?")),
+         ("What does TIDE MODE lock?", "How can waiting be avoided?")),
         ("什么是潮汐磨坊,如何维护它?", ("什么是潮汐磨坊?", "如何维护潮汐磨坊?")),
         ("请写一份关于潮汐磨坊的报告", ("潮汐磨坊",)),
         ("조력 방앗간에 대해 조사해줘", ("조력 방앗간",)),
@@ -110,3 +110,25 @@ def test_terms_are_the_same_for_forms_of_a_word_and_leave_out_filler() -> None:
     assert terms("请问如何配置潮汐") == {"配置", "置潮", "潮汐"}
     assert terms("what is it about?") == frozenset()
     assert terms("How do I get it back?") == {"back"}
+
+
+@pytest.mark.parametrize(
+    ("task", "questions", "looked_up"),
+    [
+        (
+            "When is partitioning of a table worth it, and which limits does it have?",
+            ("When is partitioning of a table worth it?", "Which limits does it have?"),
+            ("When is partitioning of a table worth it?", "Which limits does it have? partitioning table worth"),
+        ),
+        (
+            "Which kinds of sluices does Marwick have, and when is which one worth it?",
+            ("Which kinds of sluices does Marwick have?", "When is which one worth it?"),
+            ("Which kinds of sluices does Marwick have?", "When is which one worth it? kinds sluices Marwick"),
+        ),
+    ],
+)
+def test_a_question_keeps_its_own_words_and_is_looked_up_with_those_of_its_task(
+    task: str, questions: tuple[str, ...], looked_up: tuple[str, ...]
+) -> None:
+    assert decompose(task).questions == questions
+    assert tuple(in_task(each, task) for each in questions) == looked_up

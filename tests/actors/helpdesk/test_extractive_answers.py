@@ -4,14 +4,23 @@ import functools
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 import pytest
 
-from actors.evidence.claims import cite
-from actors.evidence.passages import Passage, SearchHits, Span
-from actors.helpdesk.extractive_answers import QUOTES, WELL_ABOVE_NOISE
-from actors.helpdesk.output_schemas import Analysis, AnalysisRequest, Draft, DraftRequest, Summary, SummaryRequest
+from actors.evidence.passages import PartHits, Passage, SearchHits, Span
+from actors.evidence.places import PartPlaces
+from actors.helpdesk.extractive_answers import WELL_ABOVE_NOISE
+from actors.helpdesk.output_schemas import (
+    Analysis,
+    AnalysisRequest,
+    Draft,
+    DraftRequest,
+    Excerpts,
+    Summary,
+    SummaryRequest,
+)
 from actors.ports import ModelFailed, ModelRequest
 from runtime.families import extractive
 from tests.fakes import ROSTER
@@ -103,52 +112,57 @@ async def test_the_question_is_what_the_person_wrote_without_what_surrounds_it(t
     assert analysis.question == question
 
 
-async def test_a_draft_quotes_the_best_pages_first_one_of_each() -> None:
-    findings = SearchHits(
-        (
-            passage("a", "Alpha says much of this. | Alpha has a second word on it.", 0.9, 0.8),
-            passage("b", "Beta is another view entirely. | Beta again, differently put.", 0.7, 0.65),
-            passage("c", "Gamma comes third in line.", 0.6),
-            passage("d", "Delta is one page too many.", 0.59),
-        )
-    )
+def hits(*passages: Passage, **known: Any) -> SearchHits:
+    """What a search found that is sure of it."""
+    return SearchHits(passages, **{"covered": 0.9, **known})
+
+
+async def test_the_best_places_come_first_one_of_each_page_and_at_most_three() -> None:
+    names = ("a", "b", "a", "c", "d")
+    findings = hits(*(passage(f"{name}", f"What {name} says on this at {n}.", 0.9) for n, name in enumerate(names)))
+
     draft = await fill(Draft, findings, ticket="?")
-    assert isinstance(draft, Draft)
+
+    assert isinstance(draft, Excerpts)
     assert [(each.passage, each.text) for each in draft.claims] == [
-        (1, "Alpha says much of this."),
-        (2, "Beta is another view entirely."),
-        (3, "Gamma comes third in line."),
-        (1, "Alpha has a second word on it."),
-    ]
-    assert len(draft.claims) <= QUOTES
-    text, citations = cite(draft.claims, findings.passages)
-    assert [each.source for each in citations] == ["a", "b", "c", "a"]
-    assert "Alpha has a second word on it. [4]" in text
+        (1, "What a says on this at 0."), (2, "What b says on this at 1."), (4, "What c says on this at 3."),
+    ]  # fmt: skip
+    assert [(part.asked, part.closeness, part.places) for part in draft.parts] == [("", "sure", draft.claims)]
 
 
-async def test_weak_and_repeated_quotes_are_left_out() -> None:
-    findings = SearchHits(
-        (
-            passage("a", "The key expires after sixty minutes of use.", 1.0),
-            passage("b", "The key expires after sixty minutes of work.", 0.9),
-            passage("c", "Nothing like it.", 0.3),
-        )
+async def test_a_place_far_behind_the_best_one_is_left_out() -> None:
+    best = msgspec.structs.replace(passage("a", "Alpha says much of this.", 0.9), score=10.0)
+    for score, cited in ((9.0, [1, 2]), (2.0, [1])):
+        other = msgspec.structs.replace(passage("b", "Beta is another view entirely.", 0.8), score=score)
+        draft = await fill(Draft, hits(best, other), ticket="?")
+        assert isinstance(draft, Draft)
+        assert [each.passage for each in draft.claims] == cited
+
+
+async def test_each_thing_asked_has_places_of_its_own() -> None:
+    one, other = passage("a", "Alpha says much of this.", 0.9), passage("b", "Beta is another view entirely.", 0.8)
+    far = SearchHits((passage("c", "Noise.", 0.1),), "No passage covers this.")
+    parts = (
+        PartHits("A?", hits(one)),
+        PartHits("C?", far),
+        PartHits("B?", hits(other, abstain="Hardly.", weight=99.0)),
     )
-    draft = await fill(Draft, findings, ticket="?")
-    assert isinstance(draft, Draft)
-    assert [each.passage for each in draft.claims] == [1]
 
+    draft = await fill(Draft, SearchHits((one, other), parts=parts), ticket="?")
 
-async def test_slices_beyond_the_text_are_ignored() -> None:
-    broken = Passage("a#0", "a", "a", "a", "Short.", 0, 6, quotes=(Span(0, 99, 1.0), Span(4, 2, 1.0), Span(-3, 2, 1.0)))
-    assert await fill(Draft, SearchHits((broken,)), ticket="?") == Draft()
+    assert isinstance(draft, Excerpts)
+    assert [(part.asked, part.closeness, [each.passage for each in part.places]) for part in draft.parts] == [
+        ("A?", "sure", [1]), ("C?", "far", []), ("B?", "perhaps", [3]),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    "findings", [None, SearchHits(), SearchHits((passage("a", "Alpha says.", 0.9),), "Not found.", 0.99)]
+    "findings", [None, SearchHits(), SearchHits((passage("a", "Noise.", 0.9),), "Not found.", 0.99)]
 )
-async def test_abstaining_findings_make_no_claims(findings: SearchHits | None) -> None:
-    assert await fill(Draft, findings, ticket="?") == Draft()
+async def test_what_is_far_from_the_question_is_not_shown(findings: SearchHits | None) -> None:
+    draft = await fill(Draft, findings, ticket="?")
+
+    assert draft == Excerpts(parts=(PartPlaces("", "far"),))
 
 
 @pytest.mark.parametrize(
@@ -172,27 +186,12 @@ async def test_a_summary_is_of_the_given_words_only() -> None:
     assert summary == Summary("The VPN drops. — Renew the key in Settings.")
 
 
-@pytest.mark.parametrize(
-    ("resolution", "said"),
-    [
-        ("VPN > First time:\n1. Install the client.\n2. Open the portal. [1]", "Install the client."),
-        ("Wi-Fi:\nNetwork | For whom\nStaff | by certificate\nGuests | by code [1]", "Staff | by certificate"),
-        ("Printers:\n- Hold the badge to the reader. [1]", "Hold the badge to the reader."),
-    ],
-)
-async def test_a_summary_begins_with_what_was_found(resolution: str, said: str) -> None:
+async def test_a_summary_names_the_places_that_were_found() -> None:
+    resolution = "These places come closest:\n\n[1] VPN › First time\n1. Install it.\n\n[2] Wi-Fi\nNetwork | For whom"
+
     summary = await fill(Summary, ticket="I hope this mail finds you well. It is slow.", resolution=resolution)
 
-    assert summary == Summary(f"It is slow. — {said}")
-
-
-async def test_beside_a_clear_best_page_others_are_not_quoted() -> None:
-    clear, second = passage("a", "Alpha says much of this.", 0.9), passage("b", "Beta is another view entirely.", 0.8)
-    alone = msgspec.structs.replace(clear, score=10.0)
-    for score, cited in ((9.0, [1, 2]), (2.0, [1])):
-        draft = await fill(Draft, SearchHits((alone, msgspec.structs.replace(second, score=score))), ticket="?")
-        assert isinstance(draft, Draft)
-        assert [each.passage for each in draft.claims] == cited
+    assert summary == Summary("It is slow. — VPN › First time — Wi-Fi")
 
 
 async def test_a_long_summary_is_cut_at_a_word() -> None:

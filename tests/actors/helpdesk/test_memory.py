@@ -2,9 +2,11 @@
 
 import pytest
 
+from actors.evidence.passages import SearchHits
 from actors.helpdesk.output_schemas import Draft
 from actors.ports import Completion, ModelRequest, Recall
-from tests.fakes import RESOLUTION, Remembers, Stage, Thinks
+from runtime.families import extractive
+from tests.fakes import PASSAGE, RESOLUTION, Knows, Remembers, Stage, Thinks
 
 STALE = "“30 seconds” does not stand in kb/vpn.md any more."
 
@@ -18,6 +20,16 @@ class Suggests(Remembers):
 
     async def recall(self, text: str, *, within: float) -> Recall:
         return self._recall
+
+
+class Finds(Knows):
+    """A search that finds the same for every question."""
+
+    def __init__(self, found: SearchHits) -> None:
+        self._found = found
+
+    async def search(self, question: str, *, within: float, limit: int | None = None, **_: object) -> SearchHits:
+        return self._found
 
 
 class FindsNothing(Thinks):
@@ -40,6 +52,16 @@ async def test_a_suggestion_says_where_it_is_from_and_why_it_may_not_hold_and_is
     assert outcome.resolution.text.startswith(f"This was the answer to an earlier ticket. {STALE}") is bool(stale)
     assert outcome.resolution.citations[-1].source == "ticket T-0"
     assert memory.stored == {}
+
+
+@pytest.mark.parametrize(("covered", "shown"), [(0.9, "The documents answer this:"), (0.5, RESOLUTION.text)])
+async def test_an_earlier_answer_is_better_than_places_that_are_only_close(covered: float, shown: str) -> None:
+    found = SearchHits((PASSAGE,), covered=covered)
+
+    outcome = await Stage(knowledge=Finds(found), model=extractive(), memory=Suggests()).end()
+
+    assert outcome.resolution is not None
+    assert outcome.resolution.text.startswith(shown)
 
 
 async def test_a_model_that_is_shown_an_earlier_answer_is_told_why_it_may_not_hold() -> None:

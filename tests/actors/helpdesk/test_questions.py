@@ -1,16 +1,15 @@
 """A ticket that asks several things gets an answer to those that can be answered, and is told of the others."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 import pytest
 
-from actors.evidence.passages import SearchHits, Span
-from actors.helpdesk.questions import PASSAGES, QUESTIONS, merge_hits, questions
+from actors.evidence.passages import PartHits, SearchHits, Span
+from actors.helpdesk.questions import PARTS, PASSAGES, merge_hits, take_apart
 from actors.helpdesk.workflow import TicketCase
-from actors.ports import Completion, ModelRequest
-from tests.fakes import ANSWER, PASSAGE, Stage, Thinks
+from runtime.families import extractive
+from tests.fakes import ANSWER, PASSAGE, Stage
 
 OTHER = msgspec.structs.replace(
     PASSAGE, id="kb/trips.md#1", source="kb/trips.md", quotes=(Span(0, 7, 40.0), Span(8, 12, 20.0))
@@ -18,51 +17,97 @@ OTHER = msgspec.structs.replace(
 NOTHING = SearchHits((), "The documents hold nothing on this.")
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("How long is it valid? Where do I hand it in?", ("How long is it valid?", "Where do I hand it in?")),
-        ("1) How long is it valid? 2) Can I get one?", ("How long is it valid?", "Can I get one?")),
-        ("Two things:\n- What does it mean?\n- Who may do it?\nThanks", ("What does it mean?", "Who may do it?")),
-        ("怎么申请在家办公？没有权限怎么办？", ("怎么申请在家办公？", "没有权限怎么办？")),
-        ("노트북은 어떻게 빌리나요? 반납은 어디에서 하나요?", ("노트북은 어떻게 빌리나요?", "반납은 어디에서 하나요?")),
-        ("My VPN drops. How can I stop that?", ()),
-        ("How can I stop that? Please? Why??", ()),
-        ("How can I stop that? How can I stop that?", ()),
-        ("It costs 3.12 a day. Version 2.0 too.", ()),
-        ("", ()),
-    ],
-)
-def test_questions_are_found_where_there_are_several(text: str, expected: tuple[str, ...]) -> None:
-    assert questions(text) == expected
+APART = [
+    ("1) How do I print labels? 2) Where is the red stapler kept?",
+     ("How do I print labels?", "Where is the red stapler kept?")),
+    ("Two things:\n- What does the green lamp mean?\n- Who may open the cabinet?\nThanks",
+     ("What does the green lamp mean?", "Who may open the cabinet?")),
+    ("My badge does not open the gate any more. Also, could you order toner for the plotter?",
+     ("My badge does not open the gate any more.", "Also, could you order toner for the plotter?")),
+    ("The projector flickers all morning. While I'm at it: where do I book a parking lot?",
+     ("The projector flickers all morning.", "While I'm at it: where do I book a parking lot?")),
+    ("I want to archive my mailbox. Second, the fan of the laptop rattles, can somebody look at it?",
+     ("I want to archive my mailbox.", "Second, the fan of the laptop rattles, can somebody look at it?")),
+    ("How do I change my password and where can I find the colour printer?",
+     ("How do I change my password?", "where can I find the colour printer?")),
+    ("How do I renew my parking permit? Who repairs the coffee machine?",
+     ("How do I renew my parking permit?", "Who repairs the coffee machine?")),
+    ("Wie beantrage ich Urlaub? Außerdem möchte ich wissen, wer den Drucker repariert.",
+     ("Wie beantrage ich Urlaub?", "Außerdem möchte ich wissen, wer den Drucker repariert.")),
+    ("怎么申请在家办公？另外,打印机没有墨了怎么办？", ("怎么申请在家办公？", "另外,打印机没有墨了怎么办？")),
+    ("노트북은 어떻게 빌리나요? 또한 주차권은 어디에서 받을 수 있나요?",
+     ("노트북은 어떻게 빌리나요?", "또한 주차권은 어디에서 받을 수 있나요?")),
+]  # fmt: skip
+ONE = [
+    "My VPN drops. How can I stop that?",
+    "How can I stop that? Please? Why??",
+    "The file is gone since Monday. Can I get it back? And where does it end up?",
+    "The column vanished. Is that a bug, and what must I do about it?",
+    "Two things changed since Monday: the lamp is red and the door is shut. How do I open it?",
+    "I also tried another cable. It still does not work. What now?",
+    "Apart from the lid the scanner is fine. How do I order a lid?",
+    "It costs 3.12 a day. Version 2.0 too.",
+    "You're welcome. By the way, nice weather here.",
+    "",
+]
 
 
-def test_no_ticket_makes_many_searches() -> None:
-    assert len(questions(" ".join(f"What is number {n}?" for n in range(10_000)))) == QUESTIONS
+@pytest.mark.parametrize(("text", "expected"), APART)
+def test_a_ticket_that_asks_several_things_is_taken_apart(text: str, expected: tuple[str, ...]) -> None:
+    assert tuple(part.headline for part in take_apart(text)) == expected
+
+
+@pytest.mark.parametrize("text", ONE)
+def test_a_story_with_one_question_stays_whole(text: str) -> None:
+    assert take_apart(text) == ()
+
+
+def test_each_part_has_its_story_and_nothing_is_lost() -> None:
+    first = "The lamp over my desk flickers since the storm.\nCan you fix it?"
+    second = "Another thing: I need a second monitor.\nMine is too small for plans."
+
+    parts = take_apart(f"Some things today.\n{first}\n{second}")
+
+    assert [part.text for part in parts] == [f"Some things today.\n{first}", second]
+    assert [part.headline for part in parts] == [first.splitlines()[0], second.splitlines()[0]]
+
+
+def test_no_ticket_makes_many_searches_and_the_last_part_has_the_rest() -> None:
+    asked = [f"- Where do I find the {name} cupboard?" for name in ("linen", "tool", "paper", "spice", "brush")]
+
+    parts = take_apart("\n".join(asked))
+
+    assert len(parts) == PARTS
+    assert parts[-1].text.splitlines() == asked[PARTS - 1 :]
 
 
 def test_the_best_of_each_comes_first_and_counts_the_same() -> None:
     second = msgspec.structs.replace(PASSAGE, id="kb/vpn.md#2")
-    findings, unanswered = merge_hits(
-        [("a", SearchHits((PASSAGE, second), "", 0.9)), ("b", SearchHits((OTHER,), "", 0.4)), ("c", NOTHING)]
-    )
+    parts = [
+        PartHits("a", SearchHits((PASSAGE, second), "", 0.9)), PartHits("b", SearchHits((OTHER,), "", 0.4)),
+        PartHits("c", NOTHING),
+    ]  # fmt: skip
 
-    assert [each.id for each in findings.passages] == [PASSAGE.id, OTHER.id, second.id]
-    assert [quote.score for each in findings.passages[:2] for quote in each.quotes] == [1.0, 1.0, 0.5]
-    assert (findings.abstain, findings.confidence, unanswered) == ("", 0.0, ("c",))
+    found = merge_hits(parts)
 
-
-def test_it_is_as_sure_as_of_the_least_sure_and_one_passage_keeps_the_quotes_for_both() -> None:
-    findings, unanswered = merge_hits([("a", SearchHits((OTHER,), "", 0.9)), ("b", SearchHits((OTHER,), "", 0.4))])
-
-    assert (findings.confidence, unanswered) == (0.4, ())
-    assert [len(each.quotes) for each in findings.passages] == [4]
+    assert [each.id for each in found.passages] == [PASSAGE.id, OTHER.id, second.id]
+    assert [quote.score for each in found.passages[:2] for quote in each.quotes] == [1.0, 1.0, 0.5]
+    assert (found.abstain, found.confidence, found.parts) == ("", 0.0, tuple(parts))
 
 
-def test_passages_are_bounded() -> None:
-    many = tuple(msgspec.structs.replace(PASSAGE, id=str(n)) for n in range(100))
+def test_one_passage_keeps_the_quotes_for_both_and_passages_are_bounded() -> None:
+    many = SearchHits(tuple(msgspec.structs.replace(PASSAGE, id=str(n)) for n in range(100)))
 
-    assert len(merge_hits([("a", SearchHits(many)), ("b", SearchHits(many))])[0].passages) == PASSAGES
+    assert [len(each.quotes) for each in merge_hits([PartHits("a", SearchHits((OTHER,)))] * 2).passages] == [4]
+    assert len(merge_hits([PartHits("a", many), PartHits("b", many)]).passages) == PASSAGES
+
+
+def test_what_answers_no_part_answers_nothing() -> None:
+    refused = SearchHits((PASSAGE,), "No passage covers this.")
+
+    found = merge_hits([PartHits("a", refused), PartHits("b", NOTHING)])
+
+    assert (found.abstain, [each.id for each in found.passages]) == (refused.abstain, [PASSAGE.id])
 
 
 class Answers:
@@ -77,31 +122,28 @@ class Answers:
         return self._known.get(question, NOTHING)
 
 
-class Quotes(Thinks):
-    """A model that quotes and judges nothing."""
+async def test_each_part_is_searched_by_itself_and_has_its_own_places_or_its_own_nothing() -> None:
+    asked = "Why does my VPN drop?"
+    knowledge = Answers({asked: SearchHits((PASSAGE,), "", 0.5, covered=0.9)})
+    case = TicketCase(ticket_id="T-1", text=f"{asked} Who won the football cup in 1954?")
 
-    async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Completion:
-        return msgspec.structs.replace(await super().fill(shape, task, within=within), judged=False)
+    outcome = await Stage(case=case, knowledge=knowledge, model=extractive()).end()
 
-
-async def test_each_question_is_searched_by_itself_when_all_together_found_nothing() -> None:
-    knowledge = Answers({"Why does my VPN drop?": SearchHits((PASSAGE,), "", 0.9)})
-    case = TicketCase(ticket_id="T-1", text="Why does my VPN drop? Who won the cup in 1954?")
-
-    outcome = await Stage(case=case, knowledge=knowledge, model=Quotes()).end()
-
-    assert knowledge.asked == [case.text, "Why does my VPN drop?", "Who won the cup in 1954?"]
+    assert knowledge.asked == [asked, "Who won the football cup in 1954?"]
     assert outcome.resolution is not None
-    assert outcome.resolution.text == f"VPN > Drops:\n{ANSWER} [1]\n\nNothing was found on: “Who won the cup in 1954?”"
+    assert outcome.resolution.text.split("\n\n") == [
+        f"On “{asked}”:\nThe documents answer this:", f"[1] VPN › Drops\n{ANSWER}",
+        "Nothing was found on “Who won the football cup in 1954?”.",
+    ]  # fmt: skip
     assert outcome.status == "suggested"
 
 
-async def test_what_all_together_found_is_not_searched_again() -> None:
-    text = "Why does my VPN drop? Who can help me with that?"
-    knowledge = Answers({text: SearchHits((PASSAGE,), "", 0.9)})
+async def test_a_model_is_shown_what_was_found_for_each_part() -> None:
+    known = {"Why does my VPN drop?": SearchHits((PASSAGE,)), "Who repairs the scanner?": SearchHits((OTHER,))}
+    stage = Stage(case=TicketCase(ticket_id="T-1", text=" ".join(known)), knowledge=Answers(known))
 
-    outcome = await Stage(case=TicketCase(ticket_id="T-1", text=text), knowledge=knowledge).end()
+    await stage.end()
 
-    assert knowledge.asked == [text]
-    assert outcome.resolution is not None
-    assert "Nothing was found" not in outcome.resolution.text
+    shown = next(task.findings for task in stage.model.tasks if task.agent == "worker")
+    assert shown is not None
+    assert [each.id for each in shown.passages] == [PASSAGE.id, OTHER.id]

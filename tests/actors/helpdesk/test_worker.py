@@ -8,7 +8,7 @@ import pytest
 from actors.evidence.claims import Claim
 from actors.evidence.passages import SearchHits
 from actors.helpdesk.output_schemas import Draft, HandoverRequest
-from actors.helpdesk.worker import CONTEXT_CHARACTERS
+from actors.helpdesk.worker import CONTEXT_CHARACTERS, NOTHING_NEAR
 from actors.ports import Completion, ModelRequest, PortFailed
 from actors.workflow.outcome import EndReason, Outcome
 from tests.fakes import PASSAGE, Knows, Stage, Thinks
@@ -50,7 +50,7 @@ async def ended(knowledge: Any, draft: Draft) -> Outcome:
 
 async def test_without_an_answer_the_closest_places_are_named_once_each() -> None:
     other = msgspec.structs.replace(PASSAGE, source="kb/wifi.md", heading="", title="Wi-Fi")
-    found = SearchHits((PASSAGE, PASSAGE, other), "The documents do not speak of 'Jens'.")
+    found = SearchHits((PASSAGE, PASSAGE, other), "The documents do not speak of 'Jens'.", covered=0.5, weight=99.0)
 
     outcome = await ended(Finds(found), Draft())
 
@@ -59,6 +59,12 @@ async def test_without_an_answer_the_closest_places_are_named_once_each() -> Non
         "The documents do not speak of 'Jens'. What comes closest: VPN > Drops (kb/vpn.md); Wi-Fi (kb/wifi.md)."
     )
     assert outcome.resolution is None
+
+
+async def test_what_is_far_from_the_question_is_no_close_place() -> None:
+    outcome = await ended(Finds(SearchHits((PASSAGE,), "The documents do not speak of 'Jens'.", covered=0.1)), Draft())
+
+    assert outcome.detail == NOTHING_NEAR
 
 
 async def test_where_nothing_was_found_no_place_is_named() -> None:

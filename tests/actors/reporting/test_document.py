@@ -40,60 +40,82 @@ def shown(of: Report, heading: str) -> list[o.Part]:
     return parts[start : (ends or [len(parts)])[0]]
 
 
+WRITTEN = "Written by a model, each sentence checked against its quote · read 2026-01-02"
+WORDS = "In the words of the sources · read 2026-01-02"
+UNJUDGED = "nobody has judged how far they answer"
+SAID_ABOVE = ReportSection("P", note="Nothing else was found on this than what stands under “Q”.")
+
+
 @pytest.mark.parametrize(
     ("of", "said"),
     [
-        (report(ANSWERED), "The question is answered: 1 cited sentence, from the one page that was read."),
-        (report(IN_PART_ONLY), "The question is answered in part: 1 cited sentence, from the one page that was read."),
-        (
-            report(ANSWERED, ANSWERED, sources=(1, 2)),
-            "Both questions are answered: 2 cited sentences, from both pages that were read.",
-        ),
+        (report(ANSWERED), f"{WRITTEN} · 1 of 1 page cited · answered"),
+        (report(IN_PART_ONLY), f"{WRITTEN} · 1 of 1 page cited · answered in part"),
+        (report(ANSWERED, ANSWERED, sources=(1, 2)), f"{WRITTEN} · 2 of 2 pages cited · 2 of 2 questions answered"),
         (
             report(ANSWERED, IN_PART_ONLY, ANSWERED, sources=(1, 0, 0)),
-            "All 3 questions are answered, 1 of them in part: 3 cited sentences, from 1 of 3 pages that were read.",
+            f"{WRITTEN} · 1 of 3 pages cited · 3 of 3 questions answered, 1 of them in part",
         ),
         (
             report(IN_PART_ONLY, unanswered=2, sources=(1, 0)),
-            "1 of 3 questions is answered in part: 1 cited sentence, from 1 of 2 pages that were read.",
+            f"{WRITTEN} · 1 of 2 pages cited · 1 of 3 questions answered, 1 of them in part",
         ),
-        (
-            report(ANSWERED, ANSWERED, unanswered=1, sources=(1, 0)),
-            "2 of 3 questions are answered: 2 cited sentences, from 1 of 2 pages that were read.",
-        ),
-        (
-            report(QUOTED),
-            (
-                "Quotes on the question were found: 1 cited sentence, from the one page that was read. "
-                "Nobody has judged how far they answer it."
-            ),
-        ),
-        (
-            report(QUOTED, QUOTED, sources=(1, 0)),
-            (
-                "Quotes on both questions were found: 2 cited sentences, from 1 of 2 pages that were read. "
-                "Nobody has judged how far they answer them."
-            ),
-        ),
+        (report(QUOTED), f"{WORDS} · 1 of 1 page cited · the closest passages · {UNJUDGED}"),
         (
             report(QUOTED, unanswered=2, sources=(1, 0)),
-            (
-                "Quotes on 1 of 3 questions were found: 1 cited sentence, from 1 of 2 pages that were read. "
-                "Nobody has judged how far they answer them."
-            ),
+            f"{WORDS} · 1 of 2 pages cited · the closest passages for 1 of 3 questions · {UNJUDGED}",
+        ),
+        (
+            report(QUOTED, SAID_ABOVE),
+            f"{WORDS} · 1 of 1 page cited · the closest passages for 1 of 2 questions · {UNJUDGED}",
         ),
     ],
 )
-def test_the_summary_counts_what_was_found_and_says_what_is_answered_in_part(of: Report, said: str) -> None:
+def test_one_line_says_who_speaks_how_old_it_is_and_how_many_questions_have_an_answer_of_their_own(
+    of: Report, said: str
+) -> None:
     assert o.in_short(of) == said
 
 
-def test_a_question_that_is_the_title_is_not_read_twice() -> None:
+def headings(of: Report) -> list[tuple[str, int]]:
+    return [(part.text, part.level) for part in o.outline(of) if isinstance(part, o.Heading)]
+
+
+APPENDIX = ("Appendix: SHA-256 of what was read", 2)
+
+
+def test_without_an_overview_the_best_passage_of_each_question_stands_at_the_top_and_the_others_below() -> None:
+    best, more = ReportSentence("It burns for 9 hours.", (1,)), ReportSentence("A full charge takes an hour.", (1,))
+    of = report(ReportSection("Q", (best, more)), ReportSection("What does it cost?", (more,)))
+
+    top = shown(of, o.FOUND)
+    rest = shown(of, "Further passages")
+
+    assert headings(of) == [
+        (o.FOUND, 2), ("Q", 3), ("What does it cost?", 3), ("Further passages", 2), ("Q", 3), ("Sources", 2), APPENDIX
+    ]  # fmt: skip
+    assert [part.lines for part in top if isinstance(part, o.Passages)] == [(best,), (more,)]
+    assert [part.lines for part in rest if isinstance(part, o.Passages)] == [(more,)]
+
+
+def test_an_overview_is_a_paragraph_at_the_top_and_the_question_of_the_title_is_not_read_twice() -> None:
     other = msgspec.structs.replace(ANSWERED, title="What does it cost?")
+    of = msgspec.structs.replace(report(ANSWERED, other), overview=ANSWERED.lines)
 
-    found = [part.text for part in o.outline(report(ANSWERED, other)) if isinstance(part, o.Heading)]
+    assert shown(of, o.FOUND) == [o.Passages(ANSWERED.lines, running=True)]
+    assert headings(of) == [(o.FOUND, 2), ("Answer", 2), ("What does it cost?", 2), ("Sources", 2), APPENDIX]
 
-    assert found == ["Summary", "Answer", "What does it cost?", "Sources"]
+
+def test_what_leads_on_from_the_question_stands_beside_it_and_answers_nothing() -> None:
+    aside = ReportSection("Charging", (ReportSentence("It is charged at its foot.", (1,)),), aside=True)
+    of = report(QUOTED, aside)
+
+    assert headings(of) == [(o.FOUND, 2), ("Beside the question", 2), ("Charging", 3), ("Sources", 2), APPENDIX]
+    assert "the closest passages · " in o.in_short(of)
+
+
+def test_the_hashes_of_what_was_read_stand_at_the_end() -> None:
+    assert list(o.outline(report(QUOTED)))[-2:] == [o.Heading(*APPENDIX), o.Points(("1: ab",))]
 
 
 @pytest.mark.req("RE-4")
@@ -107,22 +129,24 @@ def test_a_few_things_that_were_not_obtained_are_one_list_and_many_are_grouped_b
 
 
 def test_a_research_that_read_nothing_says_so_and_where_the_reasons_stand() -> None:
-    assert shown(report(sources=()), "Findings") == [
+    assert shown(report(sources=()), o.FOUND) == [
         o.Remark("The searches found no page on this, so none was read.")
     ]  # fmt: skip
-    assert shown(report(sources=(), missed=1), "Findings") == [
+    assert shown(report(sources=(), missed=1), o.FOUND) == [
         o.Remark("No page was read, for the reasons below, so nothing is answered.")
     ]
-    assert shown(report(sources=(0,)), "Findings") == [o.Remark("Nothing in what was read answers the question.")]
+    assert shown(report(sources=(0,)), o.FOUND) == [
+        o.Remark("Nothing in what was read was found to answer the question.")
+    ]
 
 
 def test_a_research_that_was_cut_short_does_not_say_that_what_it_read_holds_no_answer() -> None:
     cut = msgspec.structs.replace(report(sources=(0,)), partial="It was cancelled.")
 
-    assert shown(msgspec.structs.replace(cut, sources=()), "Findings") == [
+    assert shown(msgspec.structs.replace(cut, sources=()), o.FOUND) == [
         o.Remark("No page was read before it ended.")
     ]  # fmt: skip
-    assert shown(cut, "Findings") == [
+    assert shown(cut, o.FOUND) == [
         o.Remark("Nothing in what was read has been found to answer the question so far.")
     ]  # fmt: skip
 
@@ -141,6 +165,6 @@ def test_a_research_that_was_cut_short_does_not_say_that_what_it_read_holds_no_a
     ],
 )
 def test_a_table_that_a_person_has_edited_may_lack_cells_or_have_too_many(row: tuple[ReportSentence, ...]) -> None:
-    table = Table(("", "A", "B"), (row,), asked=True)
+    table = Table(("", "A", "B"), (row,))
 
     assert o.in_short(msgspec.structs.replace(report(ANSWERED), comparison=table))

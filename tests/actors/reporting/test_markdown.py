@@ -40,7 +40,6 @@ def report(said: str, **more: Any) -> Report:
         "title": said,
         "question": said,
         "overview": (line,),
-        "key_points": (line,),
         "sections": (block,),
         "comparison": Table(("", said), ((ReportSentence(said), line),)),
         "competitors": (block,),
@@ -156,7 +155,7 @@ def test_the_headings_are_exactly_ours_whatever_stands_in_the_report(said: str) 
 def test_lines_side_by_side_do_not_become_structure_together(said: list[str]) -> None:
     block = ReportSection("Findings", tuple(ReportSentence(each, (1,)) for each in said))
 
-    hold(report("plain", sections=(block,), key_points=block.lines, overview=block.lines))
+    hold(report("plain", sections=(block,), overview=block.lines))
 
 
 @given(TEXTS)
@@ -258,10 +257,10 @@ def test_a_report_has_all_its_parts_in_order() -> None:
     found = [text for tag, text in headings(render_markdown(compose(c.case()))) if tag == "h2"]
 
     assert found == [
-        "Summary", "How long does the Lumo lamp burn?", "Which other lamps are there?",
-        "How is the lamp reset?", "Comparison", "Competitors", "SWOT", "Sources disagree", "Not answered",
-        "Further exploration needed", "Figures", "Not obtained", "Sources", "Words behind the sentences",
-        "How this report was made",
+        "What was found", "How long does the Lumo lamp burn?", "Which other lamps are there?", "Beside the question",
+        "Comparison", "Competitors", "SWOT", "Sources disagree", "Not answered", "Further exploration needed",
+        "Figures", "Not obtained", "Sources", "Words behind the sentences", "How this report was made",
+        "Appendix: SHA-256 of what was read",
     ]  # fmt: skip
 
 
@@ -271,10 +270,22 @@ def test_a_source_is_listed_with_all_that_is_needed_to_check_it() -> None:
 
     assert (
         f"1. **Lumo, the lamp** — lamps.example, <https://lamps.example/lumo>  \n"
-        f"   Read 2026-03-01 10:20 UTC; first {len(c.TEXTS[c.LAMP])} of 45,120 characters; cited 5 times.  \n"
-        f"   SHA-256 `{'ab' * 32}`"
+        f"   Read 2026-03-01 10:20 UTC; first {len(c.TEXTS[c.LAMP])} of 45,120 characters; cited 5 times.\n"
     ) in text
     assert "3. **Lumo manual** — own documents, `manuals/lumo.md`" in text
+    assert f"## Appendix: SHA-256 of what was read\n\n- 1: {'ab' * 32}\n" in text
+
+
+def test_an_own_document_is_a_link_that_opens_it_and_no_other_place_on_this_machine_is() -> None:
+    pages = tuple(
+        msgspec.structs.replace(each, file="/srv/our manuals/lumo.md" if each.key == c.MANUAL else "")
+        for each in c.case().pages
+    )
+
+    text = render_markdown(compose(c.case(pages=pages)))
+
+    assert "own documents, [`manuals/lumo.md`](<file:///srv/our%20manuals/lumo.md>)" in text
+    assert text.count("file:") == 1
 
 
 @pytest.mark.req("RE-4")

@@ -216,7 +216,7 @@ async def test_questions_are_answered_a_few_at_a_time_and_each_is_told() -> None
 
 async def test_without_a_model_the_same_sources_give_the_same_analysis() -> None:
     assert await analyze(extractive()) == await analyze(extractive())
-    assert OPENS in said(await analyze(extractive()))
+    assert any(each.startswith(OPENS) for each in said(await analyze(extractive())))
 
 
 @pytest.mark.req("PR-19")

@@ -1,7 +1,9 @@
-"""A comparison only where both sides have a sentence on an attribute."""
+"""A comparison has a row a criterion and a column a side."""
 
 from actors.evidence.sources import Statement
-from actors.research.comparison import compare
+from actors.research.comparison import on_criteria
+from actors.research.models import Section
+from actors.text.comparison_targets import question_on
 
 SIDES = ("oak wheels", "elm wheels")
 
@@ -15,33 +17,33 @@ ELM = said("The price of elm wheels is low.")
 ELM_FAST = said("Elm wheels are fast.")
 
 
-def test_an_attribute_is_a_row_when_both_sides_have_a_sentence_on_it() -> None:
-    table = compare(SIDES, [OAK, ELM, ELM_FAST], {})
+def on(*statements: Statement) -> tuple[Section, ...]:
+    return (Section("Which wheels?", statements),)
+
+
+def test_each_criterion_is_a_row_with_a_cell_for_each_side() -> None:
+    table = on_criteria(SIDES, ("price", "speed"), on(OAK, ELM, ELM_FAST), {})
     assert table is not None
-    assert [(row.attribute, row.cells) for row in table.rows] == [("Cost", (OAK, ELM))]
+    assert [(row.attribute, row.cells) for row in table.rows] == [("price", (OAK, ELM)), ("speed", (None, ELM_FAST))]
 
 
-def test_no_attribute_in_common_is_no_comparison() -> None:
-    assert compare(SIDES, [OAK, ELM_FAST], {}) is None
-    assert compare(SIDES, [], {}) is None
-    assert compare((), [OAK, ELM], {}) is None
+def test_without_criteria_or_sides_there_is_no_table() -> None:
+    assert on_criteria(SIDES, (), on(OAK, ELM), {}) is None
+    assert on_criteria((), ("price",), on(OAK, ELM), {}) is None
 
 
-def test_a_sentence_on_both_sides_speaks_for_neither() -> None:
+def test_a_sentence_on_both_sides_speaks_for_neither_unless_it_answers_the_question_of_a_cell() -> None:
     both = said("Oak wheels and elm wheels have one price.")
-    assert compare(SIDES, [both, ELM], {}) is None
+    table = on_criteria(SIDES, ("price",), on(both), {})
+    assert table is not None
+    assert table.rows[0].cells == (None, None)
+    asked = on_criteria(SIDES, ("price",), (Section(question_on("oak wheels", "price"), (both,)),), {})
+    assert asked is not None
+    assert asked.rows[0].cells == (both, None)
 
 
 def test_a_sentence_speaks_of_the_side_whose_heading_it_stands_under() -> None:
     under = said("They cost twice the price of a cart.", "oak#1")
-    table = compare(SIDES, [under, ELM], {"oak#1": "Wheels > Oak wheels"})
+    table = on_criteria(SIDES, ("price",), on(under, ELM), {"oak#1": "Wheels > Oak wheels"})
     assert table is not None
     assert table.rows[0].cells == (under, ELM)
-
-
-def test_a_sentence_is_used_in_one_row() -> None:
-    oak = said("Oak wheels cost a high price and are slow.")
-    elm = said("Elm wheels have a low price and are fast.")
-    table = compare(SIDES, [oak, elm], {})
-    assert table is not None
-    assert [row.attribute for row in table.rows] == ["Performance"]

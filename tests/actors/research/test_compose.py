@@ -136,7 +136,7 @@ def test_a_section_all_of_which_stands_elsewhere_says_so() -> None:
     report = compose(c.case(text="Competitors of the Lumo lamp", sections=sections, analysis=rivals, learnings=()))
 
     assert [bool(block.lines) for block in report.sections] == [True, False]
-    assert report.sections[1].note == "What the sources say on this stands under Competitors."
+    assert report.sections[1].note == "What comes closest to this stands elsewhere in this report."
 
 
 def test_a_survey_that_nobody_asked_for_takes_nothing_from_the_answers() -> None:

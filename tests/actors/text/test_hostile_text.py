@@ -13,7 +13,7 @@ from actors.evidence.sources import SearchResult, Statement
 from actors.extractive import decompose, query_profile
 from actors.extractive import standalone as reading
 from actors.helpdesk import triage
-from actors.helpdesk.questions import questions
+from actors.helpdesk.questions import take_apart
 from actors.helpdesk.summarization import is_supported
 from actors.reporting import document, links, markdown, mermaid
 from actors.reporting.measures import find_years
@@ -55,7 +55,7 @@ RULES: dict[str, Callable[[str], object]] = {
     "facts": facts,
     "fold": normalize,
     "shown": sanitize_markdown,
-    "questions": questions,
+    "questions": take_apart,
     "borne_out": lambda text: is_supported(text[1:] + " 7", text),
     "question": triage.question,
     "intent": lambda text: triage.intent(text, ROSTER.intents),
@@ -109,7 +109,7 @@ RESEARCH: dict[str, Callable[[str], object]] = {
         heading_types.quadrant(text),
         heading_types.alternatives(text),
     ),
-    "direction": lambda text: follow_ups.phrase(text, frozenset({"a"})),
+    "direction": lambda text: follow_ups.limit((text,), (), ()),
     "tasks": lambda text: (landscape.is_choice(text), methodology.is_product_question(text)),
     "learnings": lambda text: learnings.remove_repeats((said(text), said(f"{text}y")), (said(f"{text}x"),)),
     "years": lambda text: list(find_years(text)),
@@ -147,9 +147,9 @@ def test_no_text_is_slow(rule: str, shape: str) -> None:
 
 
 def test_a_number_or_a_hyphen_inside_a_question_is_part_of_it() -> None:
-    asked = questions(
+    asked = take_apart(
         "1. How do I set up two-factor login? - Where is release 3.2 of the client? 2) What is 5. for me?"
     )
 
-    assert asked[0] == "How do I set up two-factor login?"
-    assert asked[1] == "Where is release 3.2 of the client?"
+    assert asked[0].headline == "How do I set up two-factor login?"
+    assert asked[1].headline == "Where is release 3.2 of the client?"

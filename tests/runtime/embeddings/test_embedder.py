@@ -4,12 +4,14 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from runtime.embeddings import weights
 from runtime.embeddings.embedder import BUILTIN_NAME, Embedder, EmbeddingFailed, open_embedder
 from runtime.embeddings.model_file import find_model_file, models_folder
+from runtime.node import Node
 from runtime.processes.pool import Workers
-from runtime.settings import EmbeddingsSettings, Settings
+from runtime.settings import EmbeddingsSettings, Settings, StorageSettings
 from tests.patience import HANGS_SECONDS
 from tests.runtime.embeddings.kit import cosine, write_published
 
@@ -62,6 +64,16 @@ async def test_without_the_models_file_or_when_it_is_not_wanted_nothing_makes_ve
     assert open_embedder(settings(tmp_path / "empty", provider="builtin"), workers) is None
     assert open_embedder(settings(installed, provider="none"), workers) is None
     assert open_one(settings(installed), workers).name == BUILTIN_NAME
+
+
+async def test_a_node_has_one_for_all_who_need_vectors(installed: Path, tmp_path: Path) -> None:
+    own = structs.replace(settings(installed), storage=StorageSettings(folder=str(tmp_path / "data")))
+    async with Node.open(own) as node:
+        assert node.embedder is not None
+        assert len(await node.embedder.embed(["jam"], kind="query", within=HANGS_SECONDS)) == 1
+
+    with pytest.raises(EmbeddingFailed):  # its processes are gone
+        await node.embedder.embed(["jam"], kind="query", within=HANGS_SECONDS)
 
 
 async def test_texts_of_many_batches_come_back_in_their_order(installed: Path, workers: Workers) -> None:

@@ -11,7 +11,7 @@ from actors.research.models import ResearchOptions
 from actors.research.workflow import ResearchCase
 from actors.workflow.outcome import Outcome
 from runtime.node import Node
-from runtime.settings import ModelSettings, ResearchSettings, RunSettings
+from runtime.settings import AgentsSettings, ModelSettings, ResearchSettings, RunSettings
 from runtime.storage.journal import Ticket
 from tests.fake_openai import FakeOpenAI, Step
 from tests.runtime.families.test_research_runs import DOCUMENTS, QUESTION, knowing
@@ -26,10 +26,11 @@ EVERYTHING = " ".join(" ".join(text.split()) for text in DOCUMENTS.values())
 @contextlib.asynccontextmanager
 async def thinking(
     folder: Path, server: FakeOpenAI, *, run: RunSettings = RunSettings(),  # noqa: B008 - it is frozen
-    research: ResearchSettings = ResearchSettings(), **model: Any,  # noqa: B008
+    research: ResearchSettings = ResearchSettings(), agents: AgentsSettings = AgentsSettings(),  # noqa: B008
+    **model: Any,
 ) -> AsyncIterator[Node]:  # fmt: skip
     settings = ModelSettings(**{"base_url": server.url, "name": "fake-model", "tries": 2, "call_seconds": 5.0, **model})
-    async with knowing(folder, model=settings, run=run, research=research) as node:
+    async with knowing(folder, model=settings, run=run, research=research, agents=agents) as node:
         yield node
 
 
@@ -56,7 +57,7 @@ def honest(outcome: Outcome, report: Report) -> bool:
     """Every citation, and every quote that is shown, stands in a document."""
     assert outcome.resolution is not None
     quotes = [each.quote for each in outcome.resolution.citations]
-    lines = [*report.overview, *report.key_points, *(line for block in report.sections for line in block.lines)]
+    lines = [*report.overview, *(line for block in report.sections for line in block.lines)]
     quotes += [line.quote for line in lines if line.quote]
     assert all(line.numbers for line in lines)
     return all(" ".join(quote.split()) in EVERYTHING for quote in quotes)

@@ -75,7 +75,7 @@ async def test_a_run_that_is_over_is_told_the_same(tmp_path: Path) -> None:
 
         later = await told(web, receipt["links"]["events"])
 
-        assert [name for name, _ in later] == [name for name, _ in live]
+        assert [name for name, _ in later] == [name for name, _ in live if name != "answered"], "the end has it"
         assert [data for name, data in later if name == "handoff"] == [data for name, data in live if name == "handoff"]
         assert len({data["state"] for name, data in later if name == "handoff"}) > 4
         assert [data["source"] for name, data in later if data.get("marker") == "WORKFLOW_COMPLETE"] == [

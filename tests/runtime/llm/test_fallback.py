@@ -34,12 +34,12 @@ async def test_a_silent_model_leaves_the_other_one_its_share() -> None:
     primary, lesser = Answers(LESSER, clock, 10_000), Answers(LESSER)
     call = asyncio.create_task(Fallback(primary, lesser, clock).fill(Summary, task(), within=100))
     await settle()
-    await clock.jump(94)
+    await clock.jump(95.9)
     assert not call.done()
-    await clock.jump(1)
+    await clock.jump(0.1)
     assert (await call).degraded == "Answered without the configured model. The model did not answer in time."
     assert primary.within == [95]
-    assert lesser.within == [5]
+    assert lesser.within == [4]
     # and of a short time, a quarter
     await Fallback(Answers(ModelFailed("No.")), lesser, clock).fill(Summary, task(), within=2)
     assert lesser.within[1] == 2

@@ -1,8 +1,10 @@
 """The linear model and its evidence, on small made-up stores."""
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pytest
 
 from runtime.memory import classifier
 from runtime.memory.classifier import Space
@@ -54,6 +56,16 @@ def test_products_of_rare_and_frequent_terms_are_those_of_dense_rows() -> None:
     whole = dense(part, len(VOCABULARY.names))
     assert 0 < np.count_nonzero((whole > 0).sum(0) > classifier._FREQUENT) < whole.shape[1]
     np.testing.assert_allclose(classifier._products(part, whole.shape[1]), whole @ whole.T, atol=1e-5)
+
+
+def test_threads_learn_the_very_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(classifier, "BLOCK", 3)
+    space, every = Space(ROWS, len(VOCABULARY.names)), np.arange(len(ROWS))
+    alone = space.fit(every, SHELF.answer, np.arange(ANSWERS))
+    with ThreadPoolExecutor(2) as pool:
+        together = space.fit(every, SHELF.answer, np.arange(ANSWERS), pool)
+    np.testing.assert_array_equal(alone.weights, together.weights)
+    np.testing.assert_array_equal(alone.last, together.last)
 
 
 def test_products_of_places_are_those_of_texts() -> None:

@@ -40,7 +40,6 @@ def hostile(said: str = EVIL) -> Report:
         title=said,
         question=f"{said}?",
         overview=(line,),
-        key_points=(line,),
         sections=(block,),
         comparison=Table(("", said, said), ((ReportSentence(said), line, ReportSentence("—")),)),
         competitors=(block,),

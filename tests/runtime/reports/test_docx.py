@@ -36,8 +36,8 @@ def test_a_document_has_every_sentence_and_every_source() -> None:
 def test_its_chapters_are_headings() -> None:
     titles = [each.text for each in opened(samples.plain()).paragraphs if each.style.name == "Heading 1"]
 
-    assert titles[:2] == ["Summary", "How long does the Lumo lamp burn?"]
-    assert titles[-1] == "How this report was made"
+    assert titles[:2] == ["What was found", "How long does the Lumo lamp burn?"]
+    assert titles[-1] == "Appendix: SHA-256 of what was read"
 
 
 def test_only_plain_web_addresses_are_links() -> None:

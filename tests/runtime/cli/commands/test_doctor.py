@@ -13,8 +13,10 @@ from typing import Any
 import pytest
 
 from runtime.cli.diagnostics import Check, checks, model, model_server, storage, web_pages, web_search
+from runtime.knowledge.index_check import look_at_index
 from runtime.settings import (
     DuckduckgoSettings,
+    EmbeddingsSettings,
     FeedsSettings,
     ModelSettings,
     Settings,
@@ -25,8 +27,9 @@ from tests.runtime.cli.commands.program import Place
 
 
 @contextmanager
-def answering(status: int, *, asked: list[tuple[str, str]]) -> Iterator[str]:
-    """A model server that answers everything with this status; its base_url."""
+def answering(status: int, *, asked: list[tuple[str, str]], completion: object = None) -> Iterator[str]:
+    """A model server that answers everything with this status, and what it is asked with this; its base_url."""
+    body = json.dumps(completion).encode()
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -34,6 +37,14 @@ def answering(status: int, *, asked: list[tuple[str, str]]) -> Iterator[str]:
             self.send_response(status)
             self.send_header("Content-Length", "0")
             self.end_headers()
+
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
             """Quiet."""
@@ -139,6 +150,23 @@ def test_a_model_server_that_is_not_there_is_said_with_the_remedy() -> None:
     assert "until then the extractive model answers" in check.remedy
 
 
+@pytest.mark.parametrize(
+    ("answer", "state", "words"),
+    [
+        ({"choices": [{"message": {"content": '{"word": "terminus"}'}}]}, "ok", "and small-model answers in form"),
+        ({"choices": [{"message": {"content": "Hello!"}}]}, "warning", "does not answer in the form of Word"),
+        ({"error": {"message": "model 'small-model' not found", "code": 404}}, "warning", "has no model small-model"),
+    ],
+)
+def test_with_reach_the_model_has_to_answer_in_form(answer: object, state: str, words: str) -> None:
+    asked: list[tuple[str, str]] = []
+    with answering(200, asked=asked, completion=answer) as base_url:
+        check = model_server(ModelSettings(base_url=base_url, name="small-model"), reach=True)
+
+    assert (check.state, words in check.found) == (state, True), check.found
+    assert [path for path, _ in asked] == ["/v1/models"]
+
+
 def test_a_server_elsewhere_is_only_contacted_when_asked_to() -> None:
     check = model_server(ModelSettings(api_key="sesame"), reach=False)
 
@@ -240,13 +268,25 @@ def test_it_says_what_reads_web_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ".[research]" in web_pages().remedy
 
 
-def test_an_index_of_another_version_is_a_problem_that_names_its_folders(place: Place) -> None:
+def test_an_index_of_another_version_is_said_and_made_anew_by_the_next_ticket(place: Place) -> None:
     place.article()
     with contextlib.closing(sqlite3.connect(place.folder / "task-data" / "knowledge.db")) as db:
         db.execute("PRAGMA user_version = 3")
     found = {each["name"]: each for each in place.run("doctor", "--json").json["checks"]}["Knowledge"]
     answer = place.run("submit", "--quiet", "When do I change the toner?")
 
-    assert (found["state"], "another version of Terminus" in found["found"]) == ("problem", True)
-    assert "another version of Terminus; index " in answer.out
-    assert "Delete" not in answer.out
+    assert (found["state"], "another version of Terminus" in found["found"]) == ("warning", True)
+    assert "4000 pages" in answer.out
+    after = {each["name"]: each for each in place.run("doctor", "--json").json["checks"]}["Knowledge"]
+    assert (after["state"], after["found"].startswith("1 document, 2 passages, of ")) == ("ok", True)
+
+
+def test_it_counts_the_passages_that_meaning_does_not_reach(place: Place) -> None:
+    place.article()
+    file = place.folder / "task-data" / "knowledge.db"
+    server = EmbeddingsSettings(provider="server", base_url="http://127.0.0.1:9/v1", model="small")
+    assert look_at_index(file, EmbeddingsSettings())[0] == "ok"
+    state, found, remedy = look_at_index(file, server)
+    assert state == "warning"
+    assert found.endswith("; 2 of the passages are found by their words only")
+    assert "index" in remedy

@@ -68,7 +68,42 @@ def test_a_folder_without_documents_is_three(place: Place) -> None:
     done = place.run("index", "manual")
 
     assert done.status == 3
-    assert done.out.startswith("There is no Markdown, text or HTML in it.")
+    assert done.out.startswith("There is no Markdown, text, HTML, PDF, Word, AsciiDoc or reStructuredText in it.")
+
+
+def test_the_folders_of_the_index_are_listed_with_what_was_left_out_and_removed_by_name(place: Place) -> None:
+    folder(place)
+    (place.folder / "manual" / "logo.png").write_bytes(b"x")
+    (place.folder / "manual" / "empty.md").write_text("")
+    none = place.run("index", "--list")
+    assert (none.status, none.out[:28]) == (3, "No documents are indexed yet")
+    place.run("index", "manual")
+
+    listed = place.run("index", "--list")
+    assert listed.status == 0
+    assert f"manual\n  {place.folder / 'manual'}\n  3 documents, 3 passages, read 20" in listed.out
+    assert "manual/empty.md: empty" in listed.out
+    assert "1 .png: logo.png" in listed.out
+
+    assert place.run("index", "--remove", "nowhere").status == 3
+    removed = place.run("index", "--remove", "manual")
+    assert (removed.status, removed.out) == (0, "manual is out of the index (3 documents).\n")
+    assert place.run("index", "--list", "--json").json == {"folders": []}
+
+
+def test_a_folder_that_is_out_of_reach_keeps_its_documents_until_it_is_removed(place: Place) -> None:
+    folder(place)
+    place.run("index", "manual")
+    (place.folder / "manual").rename(place.folder / "moved")
+
+    done = place.run("index", "manual")
+
+    assert done.status == 3
+    assert (
+        "manual is not there, or shows no document: what was read from it stays in the index (3 documents)." in done.out
+    )
+    assert "index --remove" in done.out
+    assert place.run("index", "--list", "--json").json["folders"][0]["documents"] == 3
 
 
 def test_a_terminal_gets_a_bar_and_is_given_back(place: Place) -> None:

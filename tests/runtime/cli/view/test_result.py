@@ -3,24 +3,26 @@
 import io
 import json
 
+import msgspec
 import pytest
 
 from actors.evidence.claims import Citation, Resolution
+from actors.evidence.places import name_place
 from actors.evidence.sources import FailedSource
 from actors.reporting.report import Report
 from actors.workflow.outcome import EndReason, Handoff
 from runtime.cli import Exit
 from runtime.cli.view.live import STYLES
 from runtime.cli.view.plain_lines import PlainView
-from runtime.cli.view.printing import write
+from runtime.cli.view.printing import LINKING, Link, can_link, write
 from runtime.cli.view.result import HEADLINES, REPORT_HEADLINES, exit_status, lines, worst
 from runtime.user_text import as_json
 from tests.runtime.cli.view.runs import HOSTILE, outcome, progress
 
 
-def text(*, verbose: bool = False, **more: object) -> str:
+def text(*, verbose: bool = False, quotes: bool = False, **more: object) -> str:
     stream = io.StringIO()
-    write(lines(outcome(**more), verbose=verbose), stream)
+    write(lines(outcome(**more), verbose=verbose, quotes=quotes), stream)
     return stream.getvalue()
 
 
@@ -96,6 +98,69 @@ def test_a_written_answer_shows_the_words_it_rests_on() -> None:
     assert known is not None
 
     assert "“Set keepalive to 25.”" in text(resolution=Resolution("Raise the keepalive. [1]", known.citations))
+
+
+def test_each_statement_can_show_its_whole_quote() -> None:
+    known = outcome().resolution
+    assert known is not None
+    long = msgspec.structs.replace(known.citations[0], quote="Set keepalive to 25. " * 40)
+
+    assert "“Set keepalive to 25.”" in text(quotes=True), "also one that was just read"
+    shown = " ".join(text(quotes=True, resolution=Resolution(known.text, (long,))).split())
+    assert shown.count("Set keepalive to 25.") > 40
+
+
+PLACE = Citation(1, "kb/a b.md", "Breaks", "Breaks > To Insert One", "Choose Insert.", 0, 14, "ins")
+WEB = Citation(2, "https://example.org/x", "Styles", "", "Pick it.", 0, 8)
+PLACES = Resolution(
+    f"These come closest:\n\n{name_place(PLACE)}\nChoose Insert.\n\n{name_place(WEB)}\nPick it.", (PLACE, WEB)
+)
+
+
+def test_a_place_leads_to_the_file_or_page_where_it_stands() -> None:
+    shown = list(lines(outcome(resolution=PLACES), files={PLACE.source: "/docs/a b.md"}))
+
+    assert [(each.text, each.link) for each in shown if each.link] == [
+        ("[1] Breaks › To Insert One", Link("file:///docs/a%20b.md#ins", "/docs/a b.md#ins")),
+        ("[2] Styles", Link("https://example.org/x", "https://example.org/x")),
+    ]
+    assert "Sources" not in {each.text for each in shown}, "each place was named where it was quoted"
+
+
+def test_a_file_that_is_not_here_is_named_and_leads_nowhere() -> None:
+    place = next(each for each in lines(outcome(resolution=PLACES)) if each.link)
+
+    assert place.link == Link("", "kb/a b.md#ins")
+
+
+def test_where_nothing_can_be_clicked_the_address_stands_below_the_place() -> None:
+    shown = text(resolution=PLACES).splitlines()
+
+    at = shown.index("[1] Breaks › To Insert One")
+    assert shown[at + 1 : at + 3] == ["    kb/a b.md#ins", "Choose Insert."]
+
+
+@pytest.mark.parametrize(
+    ("known", "links"),
+    [
+        ({}, False),
+        ({"TERM_PROGRAM": "WezTerm"}, True),
+        ({"TERM_PROGRAM": "Apple_Terminal"}, False),
+        ({"VTE_VERSION": "6003"}, True),
+        ({"VTE_VERSION": "4200"}, False),
+        ({"KITTY_WINDOW_ID": "1"}, True),
+        ({"KITTY_WINDOW_ID": "1", "TMUX": "1"}, False),
+    ],
+)
+def test_only_terminals_that_are_known_to_make_links_get_them(
+    known: dict[str, str], links: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (*LINKING, "TERM_PROGRAM", "VTE_VERSION", "TMUX", "STY"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in known.items():
+        monkeypatch.setenv(name, value)
+
+    assert can_link() is links
 
 
 def test_what_was_found_before_a_limit_is_not_called_an_answer() -> None:

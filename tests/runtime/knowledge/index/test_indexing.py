@@ -1,6 +1,8 @@
 """Folders become an index: incrementally, whole at any moment, whatever the files are."""
 
 import asyncio
+import functools
+import importlib.util
 import os
 import signal
 import sqlite3
@@ -9,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from runtime.knowledge.index import index_jobs
 from runtime.knowledge.index.index_reader import IndexReader
 from runtime.knowledge.index.indexing import LOCK, IndexFailed, IndexProgress, IndexReport, index
 from runtime.knowledge.knowledge_index import FILE, KnowledgeIndex
+from runtime.knowledge.readers.reader import read
 from runtime.processes.file_lock import hold_lock
 from runtime.processes.pool import Workers
 from runtime.settings import KnowledgeSettings
@@ -126,7 +130,7 @@ async def test_two_folders_of_one_name_keep_apart(tmp_path: Path, workers: Worke
     report = await index(folders, tmp_path / "store", workers, KnowledgeSettings())
     assert report.read == 2
     found = await KnowledgeIndex(tmp_path / "store", workers).search("What is the colour of the house?", within=WITHIN)
-    assert {passage.source for passage in found.passages} == {"html/a.md", "blue/html/a.md"}
+    assert {passage.source for passage in found.passages} == {"red/html/a.md", "blue/html/a.md"}
     assert (await index(folders[:1], tmp_path / "store", workers, KnowledgeSettings())).removed == 0
 
 
@@ -245,3 +249,19 @@ async def test_an_index_of_another_version_is_made_anew(tmp_path: Path, workers:
     ((lost, why),) = report.skipped
     assert (lost, "index it again" in why) == (str(folder), True), "no folder is lost without a word"
     assert (await build(folder, store, workers)).read == 5
+
+
+def test_a_file_that_only_lacks_its_reader_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, database = tmp_path / "library", str(tmp_path / "store" / FILE)
+    folder.mkdir()
+    (folder / "a.pdf").write_bytes(b"%PDF-1.7\n")
+    listed = index_jobs.listing(database, str(folder))
+    take = functools.partial(index_jobs.take, database, listed.folder, listed.root, "a.pdf", 1.0, 1.0)
+    try:
+        with monkeypatch.context() as lacking:
+            lacking.setattr(importlib.util, "find_spec", lambda _: None)
+            assert "pip install pypdf" in take().reason
+        monkeypatch.setattr(index_jobs, "read", lambda name, data: read(f"{name}.md", data))
+        assert take().status == "read"
+    finally:
+        index_jobs.close()

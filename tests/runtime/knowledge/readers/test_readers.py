@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from runtime.knowledge.readers.html_reader import TAG_CHARACTERS, TAGS_LIMIT, read_html
 from runtime.knowledge.readers.markdown_reader import read_markdown
-from runtime.knowledge.readers.parsed_document import PASSAGE_LIMIT, UNIT_LIMIT, Document, Unreadable, pieces
+from runtime.knowledge.readers.parsed_document import PASSAGE_LIMIT, UNIT_LIMIT, Unreadable, pieces
 from runtime.knowledge.readers.plain_text_reader import read_plain
-from runtime.knowledge.readers.reader import decode, read
+from runtime.knowledge.readers.reader import SUFFIXES, decode, read
+from tests.runtime.knowledge.readers.kit import check_read_or_refused, said, units
 
 MARKDOWN = """---
 title: "VPN handbook"
@@ -41,10 +42,6 @@ Done.
 """
 
 
-def units(document: Document) -> list[tuple[tuple[str, ...], str, bool]]:
-    return [(s.path, document.text[u.start : u.end], u.code) for s in document.sections for u in s.units]
-
-
 def test_markdown_keeps_headings_lists_code_and_tables_in_their_place() -> None:
     document = read_markdown(MARKDOWN)
     assert document.title == "VPN handbook"
@@ -69,6 +66,36 @@ def test_markdown_offsets_are_those_of_the_file_also_with_windows_line_ends() ->
     assert [said.replace("\r\n", "\n") for _, said, _ in units(document)] == [
         said for _, said, _ in units(read_markdown(MARKDOWN))
     ]
+
+
+HIDDEN = """# Setup {#setup}
+
+Open it. <!-- remove later --> Then `<!-- wait -->`.
+<!-- a draft
+of three
+lines --> Press the key. {#press}
+
+(the-label)=
+<a id="old"></a>Close it.
+
+[1]: https://example.org
+![a picture](x.png)
+
+```html
+<!-- shown -->
+```
+Done.
+"""
+
+
+def test_what_a_reader_of_the_page_does_not_see_is_in_no_passage() -> None:
+    document = read("a.md", HIDDEN.encode())
+    text = "".join(document.text[piece.start : piece.end] for piece in pieces(document))
+    assert not any(sign in text for sign in ("remove later", "draft", "{#", "(the-label)", "<a id", "[1]:", "picture"))
+    assert said(document) == [
+        "Open it.", "Then `<!-- wait -->`.", "Press the key.", "Close it.", "```html\n<!-- shown -->\n```", "Done.",
+    ]  # fmt: skip
+    assert {section.anchor for section in document.sections} == {"setup"}
 
 
 def test_an_unclosed_fence_is_code_to_the_end() -> None:
@@ -170,6 +197,20 @@ def test_a_sphinx_page_gives_its_main_part_only() -> None:
     assert document.sections[1].anchor == "csv.reader"
 
 
+MANUAL_PAGE = """<html><head><title>vpn-start(1)</title></head><body class="manpage"><div id="header">
+<h1>vpn-start(1) Manual Page</h1><div id="toc"><a href="#_x">OPTIONS</a></div><h2>NAME</h2>
+<div class="sectionbody"><p>vpn-start - Open a connection</p></div></div>
+<div id="content"><h2 id="_synopsis">SYNOPSIS</h2><p>Call <em>vpn start</em> with the name of a network, and wait.</p>
+</div></body></html>"""
+
+
+def test_a_manual_page_made_from_asciidoc_is_called_by_its_own_title_not_by_its_first_section() -> None:
+    document = read_html(MANUAL_PAGE)
+    assert document.title == "vpn-start(1)"
+    assert [path for path, _, _ in units(document)] == [("vpn-start(1)", "NAME"), ("vpn-start(1)", "SYNOPSIS")]
+    assert said(document)[0] == "vpn-start - Open a connection"
+
+
 @pytest.mark.parametrize(
     ("page", "reason"),
     [
@@ -191,19 +232,20 @@ def test_deep_nesting_does_not_overflow_the_stack() -> None:
     assert "Before it." in read_html(page).text
 
 
-@pytest.mark.parametrize("name", ["a.md", "a.txt", "a.html"])
-@given(text=st.text(alphabet=st.sampled_from("ab .\n#-|>`1<p/>=* 한中。"), max_size=300))
+MARKUP = "ab .\n#-|>`1<p/>=* 한中。:[]_~+'{}\\&;!"
+
+
+@pytest.mark.parametrize("name", ["a.md", "a.txt", "a.html", "a.adoc", "a.rst"])
+@given(text=st.text(alphabet=st.sampled_from(MARKUP), max_size=300))
 def test_whatever_is_read_has_whole_units_in_order_inside_its_passages(name: str, text: str) -> None:
-    try:
-        document = read(name, text.encode())
-    except Unreadable:
-        return
-    for piece in pieces(document):
-        assert 0 <= piece.start < piece.end <= len(document.text)
-        at = 0
-        for unit in piece.units:
-            assert at <= unit.start < unit.end <= piece.end - piece.start
-            at = unit.end
+    check_read_or_refused(name, text.encode())
+
+
+@pytest.mark.parametrize("suffix", sorted(SUFFIXES))
+@given(data=st.binary(max_size=300))
+def test_whatever_the_bytes_are_a_reader_refuses_them_with_a_reason_or_reads_them(suffix: str, data: bytes) -> None:
+    for start in (b"", b"%PDF-1.7\n", b"PK\x03\x04"):
+        check_read_or_refused(f"a{suffix}", start + data)
 
 
 def test_no_passage_is_longer_than_its_bound() -> None:

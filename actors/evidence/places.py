@@ -1,0 +1,60 @@
+"""Places: where in the documents an answer may stand, and what stands there. An answer without a model shows them."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from actors.evidence.claims import Citation, Claim, cite
+from actors.evidence.passages import Passage
+from actors.text.normalize import sanitize_markdown
+
+Closeness = Literal["sure", "perhaps", "far"]
+"""Whether what was found answers what was asked: it does, somebody must look, or it does not."""
+
+LEADS: dict[Closeness, str] = {
+    "sure": "The documents answer this:",
+    "perhaps": "These places come closest; perhaps none of them is the answer:",
+    "far": "Nothing was found on this.",
+}
+ON, NOTHING_ON = "On “{}”:", "Nothing was found on “{}”."
+
+
+class PartPlaces(msgspec.Struct, frozen=True, gc=False):
+    """The places for one thing that a ticket asks."""
+
+    asked: str
+    """The sentence that asks it; empty where the ticket asks nothing else."""
+    closeness: Closeness
+    places: tuple[Claim, ...] = ()
+    """What is quoted from each, the best first; nothing where all is far."""
+
+
+def render_places(parts: Sequence[PartPlaces], passages: Sequence[Passage]) -> tuple[str, tuple[Citation, ...]]:
+    """
+    What a person is shown, and the citations behind the numbers in it; no citations where nothing was found at all.
+
+    Each quote is looked up in its passage; one that does not stand there is left out.
+    """
+    paragraphs: list[str] = []
+    known: dict[tuple[str, int, int], Citation] = {}
+    for part in parts:
+        asked = sanitize_markdown(part.asked)
+        shown = [quoted for claim in part.places for quoted in cite([claim], passages)[1]]
+        if not shown:
+            paragraphs.append(NOTHING_ON.format(asked) if asked else LEADS["far"])
+            continue
+        paragraphs.append("\n".join(filter(None, (ON.format(asked) if asked else "", LEADS[part.closeness]))))
+        for quoted in shown:
+            key = (quoted.source, quoted.start, quoted.end)
+            numbered = known.setdefault(key, msgspec.structs.replace(quoted, number=len(known) + 1))
+            paragraphs.append(f"{name_place(numbered)}\n{sanitize_markdown(numbered.quote)}")
+    return "\n\n".join(paragraphs) if known else "", tuple(known.values())
+
+
+def name_place(citation: Citation) -> str:
+    """The line that names a place: its number, its document, its section."""
+    sections = [" ".join(sanitize_markdown(each).split()) for each in citation.heading.split(" > ")]
+    title = " ".join(sanitize_markdown(citation.title).split())
+    named = sections if title in sections else [title, *sections]
+    return f"[{citation.number}] " + (" › ".join(filter(None, named)) or citation.source)

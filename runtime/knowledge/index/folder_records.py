@@ -1,0 +1,91 @@
+"""What is known of an indexed folder beside its documents: when it was read, what it ignored and skipped. Blocking."""
+
+import sqlite3
+from pathlib import Path
+
+import msgspec
+
+from runtime.knowledge.index import index_writer
+
+SKIPPED_KEPT = 500
+"""So many skipped files of a folder are kept by name."""
+
+_TABLE = "CREATE TABLE IF NOT EXISTS folder_records (path TEXT PRIMARY KEY, record BLOB NOT NULL)"
+
+
+class Ignored(msgspec.Struct, frozen=True):
+    """Files of one kind that are none of ours."""
+
+    kind: str
+    """A suffix such as `.png`, or what else they have in common."""
+    count: int
+    examples: tuple[str, ...]
+    """The first few, by path."""
+
+
+class FolderRecord(msgspec.Struct, frozen=True):
+    """How a folder was when it was last read."""
+
+    indexed: str = ""
+    """When, in UTC (ISO 8601)."""
+    ignored: tuple[Ignored, ...] = ()
+    skipped: tuple[tuple[str, str], ...] = ()
+    """(path below the folder, reason); of many the first."""
+
+
+class IndexedFolder(msgspec.Struct, frozen=True):
+    """A folder of the index."""
+
+    name: str
+    """What stands before the paths of its documents."""
+    path: str
+    documents: int
+    passages: int
+    is_there: bool
+    record: FolderRecord
+
+
+def save(db: sqlite3.Connection, path: str, record: FolderRecord) -> None:
+    """Keep how a folder was."""
+    db.execute(_TABLE)
+    kept = msgspec.structs.replace(record, skipped=record.skipped[:SKIPPED_KEPT])
+    db.execute("INSERT OR REPLACE INTO folder_records VALUES (?, ?)", (path, msgspec.msgpack.encode(kept)))
+
+
+def find_all(db: sqlite3.Connection) -> list[IndexedFolder]:
+    """The folders of an index, in order of their names."""
+    db.execute(_TABLE)
+    rows = db.execute(
+        """SELECT f.name, f.path, (SELECT count(*) FROM documents WHERE folder = f.id AND reason = ''),
+        (SELECT count(*) FROM passages p JOIN documents d ON d.id = p.document WHERE d.folder = f.id), r.record
+        FROM folders f LEFT JOIN folder_records r ON r.path = f.path ORDER BY f.name"""
+    )
+    return [
+        IndexedFolder(
+            name, path, documents, passages, Path(path).is_dir(),
+            msgspec.msgpack.decode(record, type=FolderRecord) if record else FolderRecord(),
+        )
+        for name, path, documents, passages, record in rows
+    ]  # fmt: skip
+
+
+def find(db: sqlite3.Connection, named: str) -> tuple[int, str] | None:
+    """Number and path of a folder by its name in the index or by its path, which need not be there any more."""
+    paths = (str(Path(named).expanduser().absolute()), str(Path(named).expanduser().resolve()), named.rstrip("/"))
+    row = db.execute("SELECT id, path FROM folders WHERE path IN (?, ?, ?) OR name = ?", (*paths, named)).fetchone()
+    return (int(row[0]), str(row[1])) if row else None
+
+
+def remove(db: sqlite3.Connection, named: str) -> int | None:
+    """Take a folder out with all that was read from it; how many documents these were, or None: it is not known."""
+    db.execute(_TABLE)
+    found = find(db, named)
+    if found is None:
+        return None
+    number, path = found
+    documents = db.execute("SELECT path, reason FROM documents WHERE folder = ?", (number,)).fetchall()
+    for document, _ in documents:
+        index_writer.remove(db, number, document)
+    db.execute("DELETE FROM folders WHERE id = ?", (number,))
+    db.execute("DELETE FROM folder_records WHERE path = ?", (path,))
+    return sum(not reason for _, reason in documents)

@@ -1,0 +1,288 @@
+"""AsciiDoc read line by line: titles, sections, lists, terms, code and tables, without what only steers its tools."""
+
+import re
+
+from runtime.knowledge.readers.asciidoc_inline import find_anchor, render_inline, substitute
+from runtime.knowledge.readers.document_layout import BULLET, Layout
+from runtime.knowledge.readers.parsed_document import Document
+
+TITLE_CHARACTERS = 200
+UNDERLINE_SLACK = 2
+"""An underline may be so much longer or shorter than its title."""
+TERM_LEVELS = 6
+
+_TITLE = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*?)(?:[ \t]+\1)?$")
+_UNDERLINE = re.compile(r"(=+|-+|~+|\^+|\++)$")
+_LEVELS = {"=": 1, "-": 2, "~": 3, "^": 4, "+": 5}
+_ATTRIBUTE = re.compile(r":(!?[\w-]+!?):(?:[ \t]+(.*?))?(?:[ \t]+[\\+])?$")
+_DIRECTIVE = re.compile(
+    r"(?:include|toc|image|video|audio|indexterm)::?[^\[\]]*\[[^\]]*\]$|toc::$|'''$|<<<$|---$|\*\*\*$"
+)
+_CONDITION = re.compile(r"(?:ifn?def|ifeval|endif)::[^\[]*\[(.*)\]$")
+_BLOCK_ATTRIBUTES = re.compile(r"\[(?!\[)[^\]]*\]$|\[\[[^\]]+\]\]$")
+_ID = re.compile(r"\[#([\w:.-]+)|\bid=\"?([\w:.-]+)")
+_COLUMNS = re.compile(r"cols=(?:\"([^\"]*)\"|(\d+\*?))")
+_CODE = re.compile(r"(-{4,}|\.{4,}|`{3,})[\w+-]*$")
+_VERBATIM = re.compile(r"\[(?:verse|source|listing|literal|console|quote)\b")
+_FRAME = re.compile(r"(?:={4,}|\*{4,}|_{4,}|--)$")
+_HIDDEN = re.compile(r"(/{4,}|\+{4,})$")
+_TABLE = re.compile(r"[|,:!]={3,}$")
+_CELL = re.compile(r"(?<!\\)(?:(?:\d+|\d*\.\d+)?[*+])?[<^>]?(?:\.[<^>])?[aehlmsvd]?\|")
+_ITEM = re.compile(
+    r"[ \t]*(?:[*]{1,5}|-|\.{1,5}|\d{1,4}\.|[a-zA-Z]\.|<(?:\d{1,2}|\.)>|[•])[ \t]+(?:\[[ xX*]\][ \t]+)?(?=\S)"
+)
+_NUMBERED = re.compile(r"[ \t]*(\d{1,4}\.|[a-zA-Z]\.)")
+_TERM = re.compile(r"[ \t]*(\S.{0,400}?)(:{2,4}|;;)(?:[ \t]+(\S.*))?$")
+_BLOCK_TITLE = re.compile(r"\.(?![.\s])(\S.*)$")
+_SIGNS = re.compile(
+    r"^(?:(?:include|ifn?def|endif|image)::\S*\[.*\]|\[\[[\w-]+\]\]|\[(?:source|verse|NOTE|TIP|WARNING|IMPORTANT)\b[^\]]*\]"
+    r"|:[\w-]+:(?: .*)?|\|={3,}|\S.{0,200}::|\+)[ \t]*$|\b(?:linkgit|xref|link):\S+\[|<<[\w-]+(?:,[^>\n]+)?>>",
+    re.MULTILINE,
+)
+SIGNS = 2
+"""So many signs of AsciiDoc make a text file one."""
+_LOOKED_AT = 30_000
+
+
+def is_asciidoc(text: str) -> bool:
+    """Whether a text file is written in AsciiDoc, as Git's manual is."""
+    found = list(_SIGNS.finditer(text[:_LOOKED_AT]))
+    kinds = {match.group()[:2].strip() or match.group() for match in found}
+    return len(found) >= SIGNS and (len(kinds) > 1 or "::" in found[0].group() or "link" in found[0].group())
+
+
+def read_asciidoc(text: str) -> Document:
+    """Read an AsciiDoc file by its structure. Any text is valid AsciiDoc, so this does not fail."""
+    reader = _Reader(text.replace("\r\n", "\n").replace("\0", "").split("\n"))
+    while reader.at < len(reader.lines):
+        reader.block()
+    reader.flush()
+    return reader.layout.document(reader.title)
+
+
+class _Reader:
+    """Goes from line to line; `at` is the one that is read next."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self.lines = [line.rstrip() for line in lines]
+        self.at = 0
+        self.layout = Layout()
+        self.title = ""
+        self._attributes: dict[str, str] = {}
+        self._paragraph: list[str] = []
+        self._mark = ""
+        self._terms: list[str] = []
+        """The signs of the lists of terms that are open, the outermost first."""
+        self._names: list[str] = []
+        self._anchor = ""
+        self._styled = ""
+        """The attributes of the block that comes."""
+        self._apart = True
+        """An empty line stands above."""
+        self._attached = False
+        """A plus stands above: what comes belongs to the item before."""
+
+    def block(self) -> None:
+        """Read one line, or all lines of a block."""
+        line = self.lines[self.at]
+        self.at += 1
+        if not line.strip():
+            self._blank()
+        elif line == "+":
+            self.flush()
+            self._apart, self._attached = False, True
+        elif not (self._steer(line) or self._delimited(line) or self._head(line) or self._list(line)):
+            self._text(line)
+
+    def flush(self) -> None:
+        """End the paragraph that is open."""
+        if self._paragraph:
+            text = render_inline("\n".join(self._paragraph), self._attributes)
+            self.layout.prose(text, self._mark)
+            self._paragraph.clear()
+            self._mark, self._styled = "", ""
+
+    def _blank(self) -> None:
+        self.flush()
+        self._apart, self._attached = True, False
+
+    def _steer(self, line: str) -> bool:
+        """What is meant for AsciiDoc's tools: comments, attributes, includes, conditions, anchors."""
+        if line.startswith("//") and not _HIDDEN.match(line):
+            return True
+        if condition := _CONDITION.match(line):
+            if condition.group(1) and not line.startswith("ifeval"):
+                self._text(condition.group(1))
+            return True
+        if self._paragraph:
+            return line.startswith("include::")
+        if attribute := _ATTRIBUTE.match(line):
+            self._attributes[attribute.group(1)] = substitute(attribute.group(2) or "", self._attributes)[:1000]
+            return True
+        if _DIRECTIVE.match(line):
+            return True
+        if _BLOCK_ATTRIBUTES.match(line):
+            named = _ID.search(line)
+            self._anchor = find_anchor(line) or ((named.group(1) or named.group(2)) if named else self._anchor)
+            self._styled = self._styled if line.startswith("[[") else line
+            return True
+        return False
+
+    def _delimited(self, line: str) -> bool:
+        """Blocks between two lines of signs."""
+        if hidden := _HIDDEN.match(line):
+            self.flush()
+            self._until(hidden.group(1))
+        elif code := _CODE.match(line):
+            self.flush()
+            self._leave_unless_attached()
+            self.layout.code("\n".join(self._until(code.group(1))).expandtabs(8))
+            self._styled = ""
+        elif _TABLE.match(line):
+            self.flush()
+            self._leave_unless_attached()
+            self._table(self._until(line))
+        elif _FRAME.match(line):
+            self.flush()
+        else:
+            return False
+        return True
+
+    def _until(self, sign: str) -> list[str]:
+        """The lines up to the next that is this sign, which is passed over."""
+        start = self.at
+        while self.at < len(self.lines) and self.lines[self.at] != sign:
+            self.at += 1
+        found = self.lines[start : self.at]
+        self.at += 1
+        return found
+
+    def _head(self, line: str) -> bool:
+        """A title in one line, or one with a line of signs below it."""
+        if self._paragraph or len(line) > TITLE_CHARACTERS:
+            return False
+        if one := _TITLE.match(line):
+            self._section(len(one.group(1)), one.group(2))
+            return True
+        below = self.lines[self.at] if self.at < len(self.lines) else ""
+        if (
+            _UNDERLINE.match(below)
+            and abs(len(below) - len(line)) <= UNDERLINE_SLACK
+            and len(below) > 1
+            and any(c.isalnum() for c in line)
+            and not line[0].isspace()
+            and not _TERM.match(line)
+        ):
+            self.at += 1
+            self._section(_LEVELS[below[0]], line)
+            return True
+        return False
+
+    def _section(self, level: int, text: str) -> None:
+        self._leave(0)
+        anchor = find_anchor(text) or self._anchor
+        title = render_inline(text, self._attributes)
+        if level == 1 and not self.title:
+            self.title = " ".join(title.split())
+            while self.at < len(self.lines) and re.match(r"\S.*<\S+@\S+>$|v\d[\d.]*,|:", self.lines[self.at]):
+                if attribute := _ATTRIBUTE.match(self.lines[self.at]):
+                    self._attributes[attribute.group(1)] = (attribute.group(2) or "")[:1000]
+                self.at += 1
+        self.layout.head(level, title, anchor or _slug(title))
+        self._anchor = self._styled = ""
+
+    def _list(self, line: str) -> bool:
+        """A term or an item of a list."""
+        if self._styled and _VERBATIM.match(self._styled):
+            return False
+        if (term := _TERM.match(line)) and not (self._paragraph and not self._mark and not self._terms):
+            self.flush()
+            self._term(term.group(1), term.group(2))
+            if term.group(3):
+                self._text(term.group(3))
+            return True
+        item = _ITEM.match(line)
+        if item is None or (self._paragraph and not self._mark and _NUMBERED.match(line)):
+            return False
+        self.flush()
+        number = _NUMBERED.match(line)
+        self._mark = f"{number.group(1)} " if number else BULLET
+        self._names.clear()
+        self._paragraph, self._apart = [line[item.end() :]], False
+        return True
+
+    def _term(self, name: str, sign: str) -> None:
+        anchor = find_anchor(name) or self._anchor
+        self._anchor = ""
+        if sign in self._terms:
+            level = self._terms.index(sign)
+        else:
+            level = min(len(self._terms), TERM_LEVELS)
+            self._names.clear()
+        if self._terms[level:] != [sign]:
+            self._names.clear()
+        self._terms[level:] = [sign]
+        self._names.append(" ".join(render_inline(name, self._attributes).split()))
+        self.layout.term(level, self._names, anchor)
+
+    def _text(self, line: str) -> None:
+        """A line of a paragraph; one that is indented, with an empty line above, is code or what a term means."""
+        if self._paragraph:
+            self._paragraph.append(line)
+            return
+        if (self._styled and _VERBATIM.match(self._styled)) or (line[0].isspace() and not self._names):
+            self._leave_unless_attached(indented=line[0].isspace())
+            start = self.at - 1
+            while self.at < len(self.lines) and self.lines[self.at].strip() and self.lines[self.at] != "+":
+                self.at += 1
+            lines = "\n".join(self.lines[start : self.at])
+            self.layout.code(substitute(lines, self._attributes).expandtabs(8))
+            self._styled = ""
+            return
+        if not self._names and not self._attached and not line[0].isspace() and self._apart:
+            self._leave(0)
+        if (title := _BLOCK_TITLE.match(line)) is not None:
+            line = title.group(1)
+        self._names.clear()
+        self._paragraph, self._apart = [line.strip()], False
+        if title:
+            self.flush()
+
+    def _leave_unless_attached(self, *, indented: bool = False) -> None:
+        if self._names or self._attached or indented:
+            self._names.clear()
+        else:
+            self._leave(0)
+
+    def _leave(self, level: int) -> None:
+        """The lists of terms from this level on are over."""
+        self.flush()
+        del self._terms[level:]
+        self._names.clear()
+        self.layout.outline.leave(level)
+
+    def _table(self, lines: list[str]) -> None:
+        """Rows of as many cells as the columns are, or as the first line has."""
+        cells, first = list[str](), 0
+        for line in lines:
+            parts = _CELL.split(line)
+            if len(parts) == 1 and cells:
+                cells[-1] += "\n" + line
+            else:
+                cells += [part.replace("\\|", "|") for part in parts[1:]]
+            first = first or len(parts) - 1
+        named = _COLUMNS.search(self._styled)
+        width = _count_columns(named.group(1) or named.group(2)) if named else first
+        for start in range(0, len(cells), width or 1):
+            self.layout.row([render_inline(cell, self._attributes) for cell in cells[start : start + (width or 1)]])
+        self._styled = ""
+
+
+def _count_columns(spec: str) -> int:
+    """How many columns `1,2`, `3*` or `2*,1` say."""
+    return sum(int(m.group(1)) if (m := re.match(r"\s*(\d{1,3})\*", part)) else 1 for part in spec.split(","))
+
+
+def _slug(title: str) -> str:
+    """The id that AsciiDoc gives to a section by itself."""
+    return "_" + re.sub(r"[\W_]+", "_", title.lower()).strip("_")

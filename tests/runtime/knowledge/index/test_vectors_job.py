@@ -1,0 +1,93 @@
+"""Vectors beside the index: only what is new is made, what was made is kept, and without them all goes on."""
+
+import sqlite3
+from pathlib import Path
+
+from runtime.knowledge.index.indexing import IndexProgress, IndexReport, index
+from runtime.knowledge.knowledge_index import FILE, KnowledgeIndex
+from runtime.processes.pool import Workers
+from runtime.settings import KnowledgeSettings
+from tests.runtime.knowledge.kit import VPN, library
+from tests.runtime.knowledge.meaning_kit import WIDTH, WordEmbedder
+
+WITHIN = 20.0
+
+
+async def build(
+    folder: Path, store: Path, workers: Workers, embedder: WordEmbedder | None, seen: list[IndexProgress] | None = None
+) -> IndexReport:
+    show = (lambda _: None) if seen is None else seen.append
+    return await index([folder], store, workers, KnowledgeSettings(), show, embedder)
+
+
+def vectors(store: Path) -> list[bytes]:
+    with sqlite3.connect(store / FILE) as db:
+        found = [row[0] for row in db.execute("SELECT vector FROM vectors")]
+    db.close()
+    return found
+
+
+async def test_every_passage_gets_one_and_what_is_unchanged_keeps_it(tmp_path: Path, workers: Workers) -> None:
+    folder, store, embedder = library(tmp_path / "library"), tmp_path / "store", WordEmbedder()
+    first = await build(folder, store, workers, embedder)
+    assert first.vectors == first.passages == len(embedder.texts) > 5
+    assert {len(vector) for vector in vectors(store)} == {WIDTH}
+    assert any(text.startswith("VPN handbook > Renew the session\nThe session key") for text in embedder.texts)
+
+    embedder.texts.clear()
+    (folder / "vpn.md").write_text(VPN.replace("60 minutes", "90 minutes"))
+    (folder / "copy.md").write_text(VPN.replace("60 minutes", "90 minutes"))
+    again = await build(folder, store, workers, embedder)
+    assert len(embedder.texts) == again.vectors == 1  # one section changed, and its copy is the same text
+    assert "90 minutes" in embedder.texts[0]
+
+
+async def test_vectors_of_a_vanished_document_go_with_it(tmp_path: Path, workers: Workers) -> None:
+    folder, store = library(tmp_path / "library"), tmp_path / "store"
+    before = (await build(folder, store, workers, WordEmbedder())).vectors
+    (folder / "printer.txt").unlink()
+    await build(folder, store, workers, WordEmbedder())
+    assert 0 < len(vectors(store)) < before
+
+
+async def test_another_model_makes_all_anew_and_the_progress_says_so(tmp_path: Path, workers: Workers) -> None:
+    folder, store = library(tmp_path / "library"), tmp_path / "store"
+    first = await build(folder, store, workers, WordEmbedder())
+    seen: list[IndexProgress] = []
+    other = await build(folder, store, workers, WordEmbedder("words/2"), seen)
+    assert (other.read, other.vectors) == (0, first.vectors)
+    meaning = [each for each in seen if each.phase == "meaning"]
+    assert (meaning[0].done, meaning[-1].done, meaning[-1].total) == (0, other.vectors, other.vectors)
+    assert {each.current for each in meaning} == {"the meaning of passages, with another model"}
+
+
+async def test_a_folder_without_vectors_gets_them_when_it_is_indexed_again(tmp_path: Path, workers: Workers) -> None:
+    folder, store = library(tmp_path / "library"), tmp_path / "store"
+    without = await build(folder, store, workers, None)
+    assert (without.vectors, without.words_only, vectors(store)) == (0, "", [])
+    found = await KnowledgeIndex(store, workers, embedder=WordEmbedder()).search(
+        "When does the VPN session key expire?", within=WITHIN
+    )
+    assert "60 minutes" in found.passages[0].text
+    assert found.meaning is None
+    assert (await build(folder, store, workers, WordEmbedder())).vectors == without.passages
+
+
+async def test_what_a_failing_model_has_made_is_kept_and_the_next_index_goes_on(
+    tmp_path: Path, workers: Workers
+) -> None:
+    folder, store = tmp_path / "many", tmp_path / "store"
+    folder.mkdir()
+    for number in range(300):
+        (folder / f"{number}.md").write_text(
+            f"# Room {number}\n\nThe room with the number {number} has {number} seats."
+        )
+    failing = WordEmbedder()
+    failing.fails_after = 200
+    first = await build(folder, store, workers, failing)
+    assert first.words_only == "The server of vectors is down."
+    assert first.without_vectors + first.vectors == first.passages == 300
+    assert first.vectors == len(vectors(store)) > 0
+
+    second = await build(folder, store, workers, WordEmbedder())
+    assert (second.read, second.vectors, second.without_vectors) == (0, first.without_vectors, 0)

@@ -1,0 +1,106 @@
+"""A search joins words and meaning: each finds what the other misses, and words alone are enough to go on."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from actors.evidence.passages import SearchHits
+from runtime.knowledge.index.indexing import index
+from runtime.knowledge.knowledge_index import KnowledgeIndex
+from runtime.processes.pool import Workers
+from runtime.settings import KnowledgeSettings
+from tests.runtime.knowledge.meaning_kit import WordEmbedder
+
+WITHIN = 20.0
+PAGES = {
+    "laptop": "# Loans\n\nEvery colleague may borrow a laptop from the service desk for one week.",
+    "broken": "# Damage\n\nWhat is broken goes back to the service desk, with a note of what happened.",
+    "car": "# Fleet\n\nThe vehicle is booked one day ahead, and the mileage is written down.",
+    "network": "# Network\n\nA network cable goes into the port behind the desk; the port is open after an error.",
+    "cable": "# Cables\n\nThe network port of each room has a cable of its own, and an error lamp for the network.",
+    "E4711": "# Lamps\n\nWhen the lamp shows E4711, press the green button for ten seconds.",
+}
+
+
+@pytest.fixture
+async def store(tmp_path: Path, workers: Workers) -> Path:
+    folder, store = tmp_path / "pages", tmp_path / "store"
+    folder.mkdir()
+    for name, text in PAGES.items():
+        (folder / f"{name}.md").write_text(text)
+    await index([folder], store, workers, KnowledgeSettings(), embedder=WordEmbedder())
+    return store
+
+
+async def search(
+    store: Path, workers: Workers, question: str, embedder: WordEmbedder | None, sources: Sequence[str] | None = None
+) -> SearchHits:
+    return await KnowledgeIndex(store, workers, embedder=embedder).search(question, within=WITHIN, sources=sources)
+
+
+def pages(found: SearchHits) -> list[str]:
+    return list(dict.fromkeys(Path(passage.source).stem for passage in found.passages))
+
+
+async def test_what_is_said_in_other_words_is_found_by_its_meaning(store: Path, workers: Workers) -> None:
+    question = "My notebook is kaputt!"
+    assert not {"laptop", "broken"}.intersection(pages(await search(store, workers, question, None)))
+    found = await search(store, workers, question, WordEmbedder())
+    assert set(pages(found)[:2]) == {"laptop", "broken"}
+    assert found.words_only == ""
+
+
+async def test_the_nearest_passage_and_sentence_are_said_with_their_cosines(store: Path, workers: Workers) -> None:
+    near = await search(store, workers, "The car?", WordEmbedder())
+    far = await search(store, workers, "The cloud?", WordEmbedder())
+    assert near.meaning is not None
+    assert far.meaning is not None
+    assert near.meaning.best > 0.9 > 0.5 > far.meaning.best
+    first, *others = near.meaning.sentences
+    assert first.place.of(near.passages[first.passage - 1]).startswith("The vehicle")
+    assert first.place.score > 0.9
+    assert all(first.place.score >= each.place.score for each in others)
+    assert max(score for score in near.meaning.passages if score is not None) == pytest.approx(
+        near.meaning.best, abs=1e-3
+    )
+
+
+async def test_an_error_code_that_one_page_has_is_worth_more_than_any_meaning(store: Path, workers: Workers) -> None:
+    question = "After the cable was put into the network port there is an error, E4711"
+    assert pages(await search(store, workers, question, WordEmbedder()))[0] == "E4711"
+
+
+async def test_only_the_documents_named_are_searched_by_meaning_too(store: Path, workers: Workers) -> None:
+    found = await search(store, workers, "My notebook is kaputt", WordEmbedder(), ["pages/laptop.md", "pages/car.md"])
+    assert pages(found)[0] == "laptop"
+    assert "broken" not in pages(found)
+
+
+@pytest.mark.parametrize("how", ["hangs", "fails"])
+async def test_without_the_embedder_the_search_goes_on_by_words_and_says_so(
+    store: Path, workers: Workers, how: str
+) -> None:
+    embedder = WordEmbedder()
+    embedder.hangs, embedder.fails_after = how == "hangs", 0
+    found = await search(store, workers, "What does E4711 on the lamp mean?", embedder)
+    assert pages(found)[0] == "E4711"
+    assert found.meaning is None
+    assert found.words_only == (
+        "The sentence model took too long." if how == "hangs" else "The server of vectors is down."
+    )
+
+
+async def test_vectors_of_another_model_are_not_compared(store: Path, workers: Workers) -> None:
+    found = await search(store, workers, "My notebook is kaputt", WordEmbedder("words/2"))
+    assert found.meaning is None
+    assert found.words_only == ""
+
+
+async def test_a_page_without_vectors_is_found_by_its_words_among_those_that_have_some(
+    store: Path, workers: Workers, tmp_path: Path
+) -> None:
+    (tmp_path / "pages" / "late.md").write_text("# Stairs\n\nThe staircase is cleaned on Mondays.")
+    await index([tmp_path / "pages"], store, workers, KnowledgeSettings())
+    found = await search(store, workers, "When is the staircase cleaned?", WordEmbedder())
+    assert pages(found)[0] == "late"
