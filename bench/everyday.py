@@ -20,10 +20,9 @@ from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
-
 from actors.evidence.passages import SearchHits
 from actors.text.stop_words import STOP
+from bench.questions import find_name, list_pages, read_questions
 from runtime.embeddings.embedder import open_embedder
 from runtime.knowledge.index.indexing import IndexReport, index
 from runtime.knowledge.knowledge_index import FILE, KnowledgeIndex
@@ -36,18 +35,6 @@ PASSAGES = 40
 """Asked for, so that there are enough pages among them."""
 SECONDS = 60.0
 _OTHER_SCRIPTS = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
-
-
-class Part(msgspec.Struct, frozen=True):
-    question: str
-    pages: list[str]
-
-
-class Question(msgspec.Struct, frozen=True):
-    id: str
-    question: str
-    pages: list[str]
-    parts: list[Part] = []
 
 
 class Asked(NamedTuple):
@@ -69,8 +56,7 @@ class Found(NamedTuple):
 
 def _read(files: list[Path]) -> Iterator[Asked]:
     for file in files:
-        for line in filter(str.strip, file.read_text(encoding="utf-8").splitlines()):
-            each = msgspec.json.decode(line, type=Question)
+        for each in read_questions(file):
             yield Asked(file.stem, each.question, frozenset(each.pages))
             for part in each.parts:
                 yield Asked(f"{file.stem} (parts)", part.question, frozenset(part.pages))
@@ -79,7 +65,7 @@ def _read(files: list[Path]) -> Iterator[Asked]:
 class Bm25:
     """SQLite's own ranking over the product's passages: words without stop words, or three characters at a time."""
 
-    def __init__(self, storage: str) -> None:
+    def __init__(self, storage: str | Path) -> None:
         database = Path(storage).absolute() / FILE
         self._db = sqlite3.connect(":memory:")
         self._db.execute("ATTACH ? AS own", (f"{database.as_uri()}?mode=ro",))
@@ -107,32 +93,32 @@ async def _ask(search: Callable[[str], Awaitable[SearchHits]], asked: Asked, man
     milliseconds = (time.perf_counter() - began) * 1000
     near = hits.meaning
     best = near.sentences[0].place.score if near and near.sentences else None
-    pages = _pages((each.source for each in hits.passages), manual)
+    pages = list_pages((each.source for each in hits.passages), manual)
     return Found(pages, near.best if near else None, best, milliseconds)
 
 
-def _pages(sources: "Iterator[str] | list[str]", manual: str) -> list[str]:
-    return list(dict.fromkeys(source.removeprefix(f"{manual}/") for source in sources))
-
-
-async def _measure(manual: Path, asked: list[Asked], *, meaning: bool) -> tuple[IndexReport, dict[str, list[Found]]]:
+async def _measure(
+    manual: Path, asked: list[Asked], kept: Path | None, *, meaning: bool
+) -> tuple[IndexReport, dict[str, list[Found]]]:
     settings = KnowledgeSettings(search_seconds=SECONDS)
-    with tempfile.TemporaryDirectory() as storage:
+    with tempfile.TemporaryDirectory() as folder:
+        storage = kept or folder
         workers = Workers(2)
         embedder = open_embedder(Settings(), workers) if meaning else None
         try:
             report = await index([manual], storage, workers, settings, embedder=embedder)
+            name = await find_name(manual, storage, workers)
             bm25 = Bm25(storage)
-            found = {"BM25": [Found(_pages(bm25.find(each.text), manual.name), None, None, 0.0) for each in asked]}
+            found = {"BM25": [Found(list_pages(bm25.find(each.text), name), None, None, 0.0) for each in asked]}
             ways = {"words": KnowledgeIndex(storage, workers, settings)}
             if embedder is not None:
                 ways["words + meaning"] = KnowledgeIndex(storage, workers, settings, embedder)
-            for name, knowledge in ways.items():
+            for way, knowledge in ways.items():
 
                 async def search(text: str, knowledge: KnowledgeIndex = knowledge) -> SearchHits:
                     return await knowledge.search(text, within=SECONDS, limit=PASSAGES)
 
-                found[name] = [await _ask(search, each, manual.name) for each in asked]
+                found[way] = [await _ask(search, each, name) for each in asked]
         finally:
             workers.close()
     return report, found
@@ -171,12 +157,13 @@ def main() -> None:
     parser.add_argument("--manual", type=Path, required=True, help="folder to index")
     parser.add_argument("--questions", type=Path, nargs="+", required=True, help="JSONL files")
     parser.add_argument("--words", action="store_true", help="leave meaning out, in the index too")
+    parser.add_argument("--storage", type=Path, help="folder in which the index is kept, to be used again")
     parser.add_argument("--json", action="store_true", help="one JSON object")
     options = parser.parse_args()
     if not options.manual.is_dir():
         sys.exit(f"Nothing to measure: {options.manual} is no folder.")
     asked = list(_read(options.questions))
-    report, found = asyncio.run(_measure(options.manual.resolve(), asked, meaning=not options.words))
+    report, found = asyncio.run(_measure(options.manual, asked, options.storage, meaning=not options.words))
     rows = list(_rows(asked, found))
     build = {
         "passages": report.passages, "vectors": report.vectors, "index_seconds": round(report.seconds, 1),

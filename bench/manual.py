@@ -17,8 +17,6 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
-
 from actors.evidence.claims import Resolution
 from actors.evidence.passages import PartHits, SearchHits
 from actors.evidence.places import PartPlaces
@@ -27,6 +25,7 @@ from actors.helpdesk.checking import CheckedDraft
 from actors.helpdesk.output_schemas import Analysis, AnalysisRequest, Draft, DraftRequest
 from actors.helpdesk.worker import make_resolution, search_parts
 from actors.ports import ModelRequest
+from bench.questions import Question, find_name, list_pages, read_questions
 from runtime.embeddings.embedder import open_embedder
 from runtime.families import extractive
 from runtime.knowledge.index.indexing import IndexReport, index
@@ -38,18 +37,6 @@ FIRST = 3
 """Places among which a right page must be."""
 CLOSENESSES = ("sure", "perhaps", "far")
 SECONDS = 30.0
-
-
-class Part(msgspec.Struct, frozen=True):
-    question: str
-    pages: list[str]
-
-
-class Question(msgspec.Struct, frozen=True):
-    id: str
-    question: str
-    pages: list[str]
-    parts: list[Part] = []
 
 
 class Answer(NamedTuple):
@@ -106,7 +93,7 @@ class Set(NamedTuple):
         }
 
 
-async def _answer(question: Question, knowledge: KnowledgeIndex, model: Extractive) -> Answer:
+async def _answer(question: Question, knowledge: KnowledgeIndex, model: Extractive, manual: str) -> Answer:
     began = time.perf_counter()
     ticket = ModelRequest(agent="ticketing", instructions="", material=AnalysisRequest(question.question))
     analysis: Analysis = (await model.fill(Analysis, ticket, within=SECONDS)).value
@@ -115,8 +102,8 @@ async def _answer(question: Question, knowledge: KnowledgeIndex, model: Extracti
     filled = await model.fill(Draft, task, within=SECONDS)
     seconds = time.perf_counter() - began
     parts: tuple[PartPlaces, ...] = filled.value.parts
-    sources = (list(dict.fromkeys(filled.passages[each.passage - 1].source for each in part.places)) for part in parts)
-    pages = tuple([source.partition("/")[2] for source in each] for each in sources)
+    sources = ((filled.passages[each.passage - 1].source for each in part.places) for part in parts)
+    pages = tuple(list_pages(each, manual) for each in sources)
     resolution = make_resolution(filled, CheckedDraft(filled.value.claims, (), 0)) or Resolution("")
     return Answer(question, resolution, findings, parts, pages, seconds)
 
@@ -129,10 +116,10 @@ async def _measure(
     try:
         report = await index([manual], storage, workers, settings, embedder=embedder)
         knowledge, model, sets = KnowledgeIndex(storage, workers, settings, embedder), extractive(), []
+        name = await find_name(manual, storage, workers)
         for file in files:
-            lines = file.read_text().splitlines()
-            questions = [msgspec.json.decode(line, type=Question) for line in lines if line.strip()]
-            sets.append(Set(file.stem, [await _answer(each, knowledge, model) for each in questions]))
+            answers = [await _answer(each, knowledge, model, name) for each in read_questions(file)]
+            sets.append(Set(file.stem, answers))
     finally:
         workers.close()
     return report, sets

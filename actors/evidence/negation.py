@@ -64,7 +64,9 @@ _BY_ITSELF = re.compile(r"\bautomat\w*|\bby (?:it|them)sel(?:f|ves)\b|\bvon selb
 _WITHOUT = re.compile(r"\b(?:without|ohne|sans|sin)\s+\w+")
 """A circumstance, which denies nothing of what is said of it."""
 SCOPE = 2
-"""So many words of weight behind a negation are what it denies."""
+"""So many words of weight behind a negation are what it denies,"""
+BEHIND_CHARACTERS = 200
+"""within so many characters."""
 
 
 def has_negation(text: str) -> bool:
@@ -85,7 +87,7 @@ def denials(text: str) -> tuple[tuple[str, Denied], ...]:
         for match in _NEGATION.finditer(clause):
             if match.start() <= LEADING and _HINDERED.search(before):
                 continue  # "locks out writes (but not reads)" allows them
-            found.append((clause, _first_terms(clause[match.end() :]) or tuple(sorted(terms(clause)))))
+            found.append((clause, _first_terms(clause[match.end() : match.end() + BEHIND_CHARACTERS]) or tuple(sorted(terms(clause)))))
         before = clause
     return tuple(found)
 

@@ -47,6 +47,8 @@ NUMBER_WORDS = word_set(
 )
 _IS_CJK = re.compile(f"[{CJK}]")
 CLAUSE_WORDS = 3
+CLAUSES = 100
+"""So many parts of a text are told apart; what stands behind them is one more."""
 ALIKE = 0.65
 """Of the longer of two stems: what they must begin alike with to be one word's."""
 SHORTEST = 5
@@ -81,7 +83,7 @@ def clauses(text: str) -> tuple[str, ...]:
     """The parts of a text that say one thing each; what has too few words for that, as "By default", opens the next."""
     found: list[str] = []
     opening = ""
-    for part in filter(None, (each.strip() for each in _BREAK.split(text))):
+    for part in filter(None, (each.strip() for each in _BREAK.split(text, CLAUSES))):
         part = f"{opening} {part}".strip()
         opening = part if len(part.split()) < CLAUSE_WORDS and part.isascii() else ""
         if not opening:

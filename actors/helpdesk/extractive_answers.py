@@ -82,8 +82,9 @@ def _find_places(part: PartHits, before: int) -> PartPlaces:
 
 def _measure(number: int, found: SearchHits) -> tuple[float, int]:
     """How near a passage is in meaning, where that is known, else how early it was found; a mere heading comes last."""
-    known = found.meaning.passages if found.meaning else ()
-    cosine = (known[number - 1] if number <= len(known) else None) or 0.0
+    if not found.meaning:
+        return 0.0, -number
+    cosine = found.meaning.passages[number - 1] or 0.0
     return cosine - THIN_LOSS * (len(found.passages[number - 1].text) < THIN_CHARACTERS), -number
 
 

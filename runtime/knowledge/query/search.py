@@ -173,13 +173,15 @@ def _chosen(
     for passage in [*(each.passage for each in telling), *(each.passage for each in quotable)]:
         quoted.setdefault(passage.document, {}).setdefault(passage.id, passage)
     share = max(1, -(-limit // (SHARES_WITH_HOPS if telling else SHARES)))
-    chosen: list[Stored] = []
+    chosen: dict[int, Stored] = {}
     for page in pages[:limit]:
-        best = {hit.id: shelf.load([hit.id])[0] for hit in page.hits[:BEST_PASSAGES]}
-        chosen += list({**best, **quoted.get(page.document, {})}.values())[:share]
+        found, most = quoted.get(page.document, {}), 0 if telling else BEST_PASSAGES
+        found |= {hit.id: shelf.load([hit.id])[0] for hit in page.hits[: most or not found]}
+        chosen |= list(found.items())[:share]
     if telling:  # of a few pages all that is quoted
-        chosen += [passage for each in quoted.values() for passage in list(each.values())[share:]]
-    return chosen[:limit]
+        for each in quoted.values():
+            chosen |= each
+    return list(chosen.values())[:limit]
 
 
 def _passages(
