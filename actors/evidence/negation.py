@@ -87,7 +87,12 @@ def denials(text: str) -> tuple[tuple[str, Denied], ...]:
         for match in _NEGATION.finditer(clause):
             if match.start() <= LEADING and _HINDERED.search(before):
                 continue  # "locks out writes (but not reads)" allows them
-            found.append((clause, _first_terms(clause[match.end() : match.end() + BEHIND_CHARACTERS]) or tuple(sorted(terms(clause)))))
+            found.append(
+                (
+                    clause,
+                    _first_terms(clause[match.end() : match.end() + BEHIND_CHARACTERS]) or tuple(sorted(terms(clause))),
+                )
+            )
         before = clause
     return tuple(found)
 
@@ -119,6 +124,9 @@ def _is_borne_out(denied: Denied, clause: str, quote: str, read: str) -> bool:
     asked = [each for each in denied if each not in _ASKED][:1]
     if _NEEDLESS.search(clause) and (_BY_ITSELF.search(quote) or not common_terms(frozenset(asked), terms(quote))):
         return True
+    said = terms(clause)
+    if common_terms(said, terms(quote)) == said:
+        return False  # the quote says just that, and does not deny it
     return any(common_terms(words, frozenset(other)) for _, other in denials(read))
 
 

@@ -105,7 +105,7 @@ class Broadcast:
 
 
 def list_past(outcome: Outcome) -> list[RunEvent]:
-    """What a watcher of a run that is over heard before its end."""
+    """What a watcher of a run that is over heard before its end, without the answer that was ready by then."""
     return _list_events(outcome.run, outcome.ticket, outcome.workflow, outcome.handoffs, outcome.state)
 
 

@@ -22,7 +22,7 @@ NO_FILES: Mapping[str, str] = MappingProxyType({})
 
 HEADLINES = {
     "resolved": ("Resolved", "good"),
-    "suggested": ("Suggested: the passages that come closest; nobody has confirmed that they help", "unsure"),
+    "suggested": ("Suggested: nobody has confirmed that it helps", "unsure"),
     "not_found": ("Not found in the sources", "poor"),
     "error": ("Stopped before it was finished", "bad"),
     "cancelled": ("Cancelled", "poor"),

@@ -44,7 +44,9 @@ PRIORS = (
 """Parts of manuals that mention everything and answer little."""
 _PRIORS = tuple((re.compile(rf"\b(?:{words})\b", re.IGNORECASE), prior) for words, prior in PRIORS)
 
-_UNTELLING = re.compile(r"html?|text|txt|pages|help|public|site|www|[a-z]{2}(?:[-_][A-Za-z]{2})?", re.IGNORECASE)
+_UNTELLING = re.compile(
+    r"html?|text|txt|pages|help|public|site|www|(?:en|de|fr|es|pt|nl|ru|zh|ja|ko)(?:[-_][a-z]{2})?", re.IGNORECASE
+)
 """Names that a manual's folder shares with those of other manuals."""
 
 BUSY_SECONDS = 5.0

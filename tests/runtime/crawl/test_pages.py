@@ -316,6 +316,7 @@ async def test_an_own_document_is_read_from_the_index_letter_by_letter(tmp_path:
         workers.close()
         database.close()
 
+    assert heard.missed == {}
     (page,) = heard.pages
     assert (page.key, page.url, page.title) == ("kb/vpn.md", "knowledge:kb/vpn.md", "Result 0")
     assert page.text == VPN

@@ -1,6 +1,7 @@
 """Servers that are almost OpenAI's: what each refuses, ignores and wraps, in front of an honest helpdesk model."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -22,6 +23,9 @@ def helpdesk(it: Asked) -> Any:
             return {"intent": "question", "urgency": "normal", "question": question, "language": "en"}
         case "Draft":
             return {"claims": it.claims(), "pass_on": None}
+        case "SecondReading":
+            numbers = re.findall(r"^number: (\d+)$", it.material["statements"], re.MULTILINE)
+            return {"verdicts": [{"number": int(number), "verdict": "entailed"} for number in numbers]}
     return {"summary": "It was asked how Halyard evicts entries, and the manual says so."}
 
 
@@ -97,31 +101,31 @@ ARRAY = [{"error": {"code": 400, "message": 'Unknown name "json_schema": Cannot 
 JSON_OBJECT_ONLY = error("[{'type': 'literal_error', 'loc': ('body', 'response_format', 'type')}]")
 
 SERVERS: Mapping[str, tuple[Step, int]] = {
-    "LiteLLM that drops the format": (chat(needs_schema=True), 3),
-    "llama-cpp-python": (chat(no_format("json_schema", refusal=(500, JSON_OBJECT_ONLY)), needs_schema=True), 5),
-    "llama.cpp without jinja": (chat(without("tools", (500, error("tools param requires --jinja flag")))), 4),
-    "Gemini": (chat(no_format("json_schema", refusal=(400, ARRAY))), 5),
-    "Cerebras": (chat(tools_and_format((400, error('"tools" is incompatible with "response_format"')))), 4),
-    "Mistral": (chat(without("max_completion_tokens", (422, validation("max_completion_tokens")))), 3),
+    "LiteLLM that drops the format": (chat(needs_schema=True), 4),
+    "llama-cpp-python": (chat(no_format("json_schema", refusal=(500, JSON_OBJECT_ONLY)), needs_schema=True), 6),
+    "llama.cpp without jinja": (chat(without("tools", (500, error("tools param requires --jinja flag")))), 5),
+    "Gemini": (chat(no_format("json_schema", refusal=(400, ARRAY))), 6),
+    "Cerebras": (chat(tools_and_format((400, error('"tools" is incompatible with "response_format"')))), 5),
+    "Mistral": (chat(without("max_completion_tokens", (422, validation("max_completion_tokens")))), 4),
     "a newer OpenAI behind a gateway": (chat(without("max_tokens", (400, error(
         "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
-    )))), 5),
-    "a template without system role": (chat(no_system((400, error("System role not supported")))), 5),
-    "o1": (chat(no_system((400, error("'messages[0].role' does not support 'system' with this model.")))), 5),
+    )))), 6),
+    "a template without system role": (chat(no_system((400, error("System role not supported")))), 6),
+    "o1": (chat(no_system((400, error("'messages[0].role' does not support 'system' with this model.")))), 6),
     "vLLM without auto-tool": (chat(without("tools", (400, error(
         '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'
-    )))), 4),
-    "Ollama without tools": (chat(without("tools", (400, error("registry/llama does not support tools")))), 4),
-    "DeepSeek": (chat(no_format("json_schema", refusal=(400, error("response_format is unavailable now")))), 5),
+    )))), 5),
+    "Ollama without tools": (chat(without("tools", (400, error("registry/llama does not support tools")))), 5),
+    "DeepSeek": (chat(no_format("json_schema", refusal=(400, error("response_format is unavailable now")))), 6),
     "LM Studio": (chat(no_format("json_object", "json_schema", refusal=(400, error(
         "'response_format.type' must be 'text'"
-    )))), 7),
+    )))), 8),
     "OpenRouter without an endpoint for tools": (chat(without("tools", (404, error(
         "No endpoints found that support tool use."
-    )))), 4),
-    "a strict server that says nothing": (chat(no_format("json_schema", refusal=(400, "Bad Request"))), 6),
+    )))), 5),
+    "a strict server that says nothing": (chat(no_format("json_schema", refusal=(400, "Bad Request"))), 7),
 }  # fmt: skip
-"""With the requests that a ticket of three calls may take at most."""
+"""With the requests that a ticket of four calls may take at most."""
 
 SHAPES: Mapping[str, Callable[[str], str]] = {
     "text with braces behind": lambda text: f"{text}\nI used {{the manual}} for it.",

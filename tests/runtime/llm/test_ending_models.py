@@ -16,6 +16,7 @@ from tests.runtime.families.modelled import thinking
 END = {"type": "TERMINATE_WORKFLOW"}
 TEXT = "How does Halyard evict entries of its cache?"
 QUOTE = "Halyard evicts the entry that was used least recently."
+SOURCE = "docs/eviction.md"
 
 
 async def asked(folder: Path, said: Any, **model: Any) -> tuple[Outcome, list[Any], int]:
@@ -40,7 +41,7 @@ async def test_a_model_that_says_nothing_but_that_it_ends_the_run_is_asked_again
 
     assert (outcome.why, outcome.by, outcome.status) == (EndReason.COMPLETED, "ticketing", "suggested")
     assert outcome.resolution is not None
-    assert QUOTE in outcome.resolution.text
+    assert outcome.resolution.citations[0].source == SOURCE
     assert outcome.degraded
     assert refused(lines) == ["ticketing"] * 2 + ["worker"] * 2 + ["summarization"] * 2
     assert calls == 6
@@ -68,7 +69,7 @@ async def test_a_model_that_hands_over_to_nobody_loses_no_ticket(tmp_path: Path)
 
     assert (outcome.why, outcome.status) == (EndReason.COMPLETED, "suggested")
     assert outcome.resolution is not None
-    assert QUOTE in outcome.resolution.text
+    assert outcome.resolution.citations[0].source == SOURCE
     assert outcome.degraded == "The configured model came to no answer; this quotes."
     assert len([each for each in lines if each["event"] == "handover.dropped"]) == 2
 

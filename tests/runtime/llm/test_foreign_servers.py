@@ -192,4 +192,4 @@ async def test_a_worker_that_names_nobody_there_is_answers_itself(tmp_path: Path
     outcome, server = await resolve(tmp_path, step)
 
     assert (outcome.status, outcome.degraded) == ("resolved", "")
-    assert len(server.bodies) == 4
+    assert len(server.bodies) == 5

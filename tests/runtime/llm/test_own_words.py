@@ -33,10 +33,12 @@ async def test_what_the_user_sends_besides_is_in_each_request_and_each_agent_has
 
     assert outcome.status == "resolved"
     assert {asked(body).shape: body["model"] for body in server.bodies} == {
-        "Analysis": "small", "Draft": "large", "Summary": "fake-model",
+        "Analysis": "small", "Draft": "large", "SecondReading": "large", "Summary": "fake-model",
     }  # fmt: skip
     for body in server.bodies:
         assert (body["temperature"], body["reasoning"]) == (0.2, {"effort": "low"})
+        if asked(body).shape == "SecondReading":
+            continue  # whoever checks an answer has no tone
         system = body["messages"][0]["content"]
         assert all(each in system for each in ("Halyard Ltd", "short and dry", "Say du, never Sie."))
         assert system.index("Say du") < system.index("How to read what follows"), "the rules have the last word"

@@ -22,7 +22,8 @@ def test_the_result_is_on_stdout_and_the_progress_on_stderr(fresh_place: Place) 
 
     assert done.status == 0
     assert done.out.startswith(("Resolved", "Suggested"))
-    assert "[1] manual/printer.md#paper-jams" in done.out
+    assert "[1] Printer › Paper jams\n" in done.out
+    assert "manual/printer.md#paper-jams\n" in done.out
     assert "open the rear cover and pull the sheet out" in done.out
     assert "orchestrator → memory" not in done.out
     assert "Closed by ticketing after " in done.out
@@ -133,7 +134,7 @@ def test_a_terminal_gets_the_live_view_and_then_the_result(place: Place) -> None
     shown = plain(terminal.drawn)
     assert "● Resolve ticket" in " ".join(shown.split())
     assert "s left" in shown
-    assert shown.index("Resolve ticket") < shown.index("Sources ")
+    assert shown.index("Resolve ticket") < shown.index("Paper jams")
     assert terminal.drawn.count(HIDE) == terminal.drawn.count(SHOW) == 1
 
 
@@ -166,7 +167,7 @@ def test_what_nobody_confirmed_is_not_green_and_without_colours_says_so(place: P
         assert status.end() == 0
 
     last = terminal.drawn[terminal.drawn.rindex(SHOW) :]
-    assert "\x1b[33mSuggested: the passages that come closest; nobody has confirmed that they help" in last
+    assert "\x1b[33mSuggested: nobody has confirmed that it helps" in last
     assert "\x1b[32m" not in last
     assert "\x1b[3" not in status.drawn
     assert "suggested" in status.drawn

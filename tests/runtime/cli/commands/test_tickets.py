@@ -80,7 +80,7 @@ def test_status_of_one_ticket_ends_with_its_answer_and_shows_handoffs_when_asked
 
     assert "Handoffs" not in shown
     assert "Handoffs (11)" in verbose
-    assert verbose.index("Handoffs (11)") < verbose.index("[1] manual/printer.md")
+    assert verbose.index("Handoffs (11)") < verbose.index("[1] Printer › Paper jams")
     assert "\nNote: " in shown
     assert place.run("status", "HD-1", "--json").json["note"]
 

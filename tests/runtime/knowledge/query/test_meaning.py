@@ -25,7 +25,7 @@ PAGES = {
 
 @pytest.fixture
 async def store(tmp_path: Path, workers: Workers) -> Path:
-    folder, store = tmp_path / "pages", tmp_path / "store"
+    folder, store = tmp_path / "desk", tmp_path / "store"
     folder.mkdir()
     for name, text in PAGES.items():
         (folder / f"{name}.md").write_text(text)
@@ -72,7 +72,7 @@ async def test_an_error_code_that_one_page_has_is_worth_more_than_any_meaning(st
 
 
 async def test_only_the_documents_named_are_searched_by_meaning_too(store: Path, workers: Workers) -> None:
-    found = await search(store, workers, "My notebook is kaputt", WordEmbedder(), ["pages/laptop.md", "pages/car.md"])
+    found = await search(store, workers, "My notebook is kaputt", WordEmbedder(), ["desk/laptop.md", "desk/car.md"])
     assert pages(found)[0] == "laptop"
     assert "broken" not in pages(found)
 
@@ -100,7 +100,7 @@ async def test_vectors_of_another_model_are_not_compared(store: Path, workers: W
 async def test_a_page_without_vectors_is_found_by_its_words_among_those_that_have_some(
     store: Path, workers: Workers, tmp_path: Path
 ) -> None:
-    (tmp_path / "pages" / "late.md").write_text("# Stairs\n\nThe staircase is cleaned on Mondays.")
-    await index([tmp_path / "pages"], store, workers, KnowledgeSettings())
+    (tmp_path / "desk" / "late.md").write_text("# Stairs\n\nThe staircase is cleaned on Mondays.")
+    await index([tmp_path / "desk"], store, workers, KnowledgeSettings())
     found = await search(store, workers, "When is the staircase cleaned?", WordEmbedder())
     assert pages(found)[0] == "late"
