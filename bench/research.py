@@ -25,8 +25,8 @@ import structlog
 
 from actors.research.models import ResearchOptions
 from actors.workflow.outcome import HandoffMade
-from bench.manual import Question
 from bench.measure import Figures, NotMeasured, arguments, median, report, table
+from bench.questions import Question, read_questions
 from runtime.node import Node, Ticket
 from runtime.settings import Settings, StorageSettings
 
@@ -206,12 +206,9 @@ def show(figures: Mapping[str, Any]) -> str:
 
 
 def _read(file: Path) -> list[Question]:
-    lines = [line for line in file.read_text().splitlines() if line.strip()]
-    return [msgspec.json.decode(each, type=Question) if file.suffix == ".jsonl" else _plain(each) for each in lines]
-
-
-def _plain(question: str) -> Question:
-    return Question("", question, [])
+    if file.suffix == ".jsonl":
+        return read_questions(file)
+    return [Question("", line, []) for line in file.read_text().splitlines() if line.strip()]
 
 
 def main() -> int:
@@ -219,7 +216,9 @@ def main() -> int:
     parser.add_argument("--manual", type=Path, required=True, help="folder of documents")
     parser.add_argument("--questions", type=Path, nargs="+", help="files with questions, one a line, or JSONL")
     options = parser.parse_args()
-    asked = [each for file in options.questions or () for each in _read(file)] or [_plain(each) for each in QUESTIONS]
+    asked = [each for file in options.questions or () for each in _read(file)] or [
+        Question("", each, []) for each in QUESTIONS
+    ]
     return report(options, lambda: measure(options.manual, asked), show)
 
 

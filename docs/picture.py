@@ -12,7 +12,8 @@ import structlog
 from rich.console import Console
 
 from actors.helpdesk.workflow import HELPDESK
-from actors.workflow.outcome import HandoffMade, RunEvent
+from actors.workflow.outcome import HandoffMade
+from actors.workflow.progress import ProgressEvent
 from runtime.cli.commands.demo import KNOWLEDGE, TICKETS
 from runtime.cli.view.live import paragraphs, picture
 from runtime.cli.view.result import lines
@@ -31,7 +32,7 @@ async def draw(folder: str) -> str:
     async with Node.open(settings) as node:
         await node.index([str(shipped_file(KNOWLEDGE))], lambda _: None)
         handle = await node.submit(Ticket(text=TICKETS[0][1], id="T-1842"))
-        seen: list[RunEvent] = [event async for event in handle.watch()]
+        seen: list[ProgressEvent] = [event async for event in handle.watch()]
         outcome = await handle.outcome()
     now, shown_at = board(HELPDESK), 0.0
     for event in seen:
