@@ -20,7 +20,6 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-import msgspec
 import structlog
 
 from actors.research.models import ResearchOptions
