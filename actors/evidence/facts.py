@@ -6,7 +6,7 @@ from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
 from actors.evidence.negation import has_negation
-from actors.evidence.number_words import ENGLISH, EXCLUSIVE, FACTORS, WORDS, spell_numbers
+from actors.evidence.number_words import ENGLISH, FACTORS, WORDS, find_exclusive, spell_numbers
 from actors.evidence.wording import guess_language
 from actors.text.normalize import casefold
 
@@ -71,7 +71,7 @@ def facts(text: str) -> Facts:
         for found in _WORD_NUMBER.finditer(rest)
         if (found["n"] != "one" or found["unit"]) and (found["n"] in ENGLISH or guess_language(text) != "en")
     }
-    quantities |= {Quantity(Decimal(number), family) for form, family, number in EXCLUSIVE if form.search(rest)}
+    quantities |= {Quantity(Decimal(number), family) for family, number in find_exclusive(rest)}
     return Facts(frozenset(quantities), frozenset(dates), frozenset(identifiers), has_negation(text))
 
 

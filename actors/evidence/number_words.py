@@ -59,12 +59,18 @@ _COLOURS = (
     "black schwarze?[nrsm]? noire? negr[oa] 黑色 검은",
     "white weiße?[nrsm]? blanc(?:he)? blanc[oa] 白色 흰",
 )
-EXCLUSIVE = tuple(
-    (re.compile("|".join(word if ord(word[0]) > 0x3000 else rf"\b{word}\b" for word in words.split())), family, number)
+_EXCLUSIVE_ROWS = {
+    f"{family}_{number}": (family, number, words.split())
     for family, rows in (("weekday", _WEEKDAYS), ("colour", _COLOURS))
     for number, words in enumerate(rows, 1)
+}
+_EXCLUSIVE = re.compile(
+    "|".join(
+        rf"(?P<{name}>{'|'.join(word for word in words if ord(word[0]) > 0x3000)}|"
+        rf"\b(?:{'|'.join(word for word in words if ord(word[0]) <= 0x3000)})\b)"
+        for name, (_, _, words) in _EXCLUSIVE_ROWS.items()
+    )
 )
-"""(pattern, family, number) of what is one of a few and cannot be another: it is compared as numbers are."""
 _UNITS = (
     ("time", "0.001", "ms millisecond milliseconds 毫秒 밀리초"),
     ("time", "1", "s sec secs second seconds sekunde sekunden seconde secondes segundos 秒 秒钟 초"),
@@ -100,3 +106,9 @@ def _count_han(found: re.Match[str]) -> int:
     if found[1]:
         return _HAN[found[1]]
     return _HAN.get(found[2], 1) * 10 + _HAN.get(found[3], 0)
+
+
+def find_exclusive(text: str) -> frozenset[tuple[str, int]]:
+    """(family, number) of what is one of a few and cannot be another, a weekday or a colour: it compares as numbers do."""
+    found = (_EXCLUSIVE_ROWS[each.lastgroup] for each in _EXCLUSIVE.finditer(text) if each.lastgroup)
+    return frozenset((family, number) for family, number, _ in found)

@@ -21,6 +21,8 @@ from actors.text.truncate import shorten
 
 CHARACTERS = 20_000
 """So much of a ticket is looked at."""
+SENTENCES = 200
+"""So many of its sentences are told apart; those behind them stay with the last."""
 PARTS = 3
 """So many are searched for one by one; what is asked beyond them stays with the last one."""
 PASSAGES = 12
@@ -45,6 +47,8 @@ _MARK = re.compile(r"^\s*(?:\(?(?:\d{1,2}|[a-h])[.)、](?!\d)|[-*•](?=\s))\s*"
 def take_apart(text: str) -> tuple[Part, ...]:
     """The parts of a text that asks several things, in its order; none where it asks one."""
     sentences = [piece for each in split_requests(text[:CHARACTERS]) for piece in _split_joined(each)]
+    if len(sentences) > SENTENCES:
+        sentences[SENTENCES - 1 :] = ["\n".join(sentences[SENTENCES - 1 :])]
     listed = sum(_is_item(each) for each in sentences) > 1
     groups: list[list[str]] = [[]]
     for sentence in sentences:

@@ -47,7 +47,7 @@ def tokens(text: str) -> list[str]:
 
 def spellings(text: str) -> list[tuple[str, str]]:
     """(word in lower case, term) of each index term of a text."""
-    return [(run.lower(), term) for run in runs(text) for term in _terms(run.lower())]
+    return [(run, term) for run in map(str.lower, runs(text)) for term in _terms(run)]
 
 
 def _join_compounds(text: str) -> str:
