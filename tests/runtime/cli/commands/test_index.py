@@ -118,16 +118,16 @@ def test_a_terminal_gets_a_bar_and_is_given_back(place: Place) -> None:
 
 
 def test_ctrl_c_stops_it_with_a_whole_index_and_gives_the_terminal_back(place: Place) -> None:
-    folder(place, count=2000)
+    folder(place, count=5000)
 
     with Terminal(["-m", "runtime", "index", str(place.folder / "manual")], place.environ) as terminal:
-        terminal.until(lambda drawn: "/2000" in plain(drawn))
+        terminal.until(lambda drawn: "/5000" in plain(drawn))
         terminal.press(b"\x03")
         assert terminal.end() == 130
     after = place.run("index", "manual", "--json").json
 
     assert terminal.drawn.count(HIDE) == terminal.drawn.count(SHOW) == 1
     assert plain(terminal.drawn).rstrip().endswith("Stopped.")
-    assert (after["files"], after["skipped"]) == (2000, [])
-    assert after["read"] + after["unchanged"] == 2000
+    assert (after["files"], after["skipped"]) == (5000, [])
+    assert after["read"] + after["unchanged"] == 5000
     assert after["unchanged"] > 0
