@@ -109,6 +109,6 @@ def _count_han(found: re.Match[str]) -> int:
 
 
 def find_exclusive(text: str) -> frozenset[tuple[str, int]]:
-    """(family, number) of what is one of a few and cannot be another, a weekday or a colour: it compares as numbers do."""
+    """(family, number) of what is one of a few and cannot be another: a weekday, a colour."""
     found = (_EXCLUSIVE_ROWS[each.lastgroup] for each in _EXCLUSIVE.finditer(text) if each.lastgroup)
     return frozenset((family, number) for family, number, _ in found)
