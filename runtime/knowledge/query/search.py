@@ -28,7 +28,7 @@ SENTENCES = 8
 """So many sentences of a search with hops are given out."""
 NEAR = 400
 """So many of the passages nearest in meaning are looked at."""
-WEIGHED = 40
+WEIGHED = 20
 """So many sentences may have their meaning weighed,"""
 WEIGHED_CHARACTERS = 20
 """none of them shorter than this."""
@@ -144,13 +144,14 @@ def _near(shelf: IndexReader, question: QuestionVector, documents: Collection[in
 
 
 def _meaning(chosen: list[Stored], near: Sequence[Near]) -> Meaning | None:
-    """The cosines that are known already, and the sentences whose cosines are to be found."""
+    """The cosines that are known already, and the sentences whose cosines are to be found: of the nearest passages."""
     if not near:
         return None
     cosines = {each.id: round(each.cosine, 4) for each in near}
+    nearest = sorted(enumerate(chosen, 1), key=lambda each: -cosines.get(each[1].id, 0.0))
     sentences = [
         Sentence(number, Span(unit.start, unit.end))
-        for number, passage in enumerate(chosen, 1)
+        for number, passage in nearest
         for unit in passage.units
         if not unit.code and unit.end - unit.start >= WEIGHED_CHARACTERS
     ]
