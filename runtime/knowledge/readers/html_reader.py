@@ -228,6 +228,8 @@ def _anchor(e: HtmlElement) -> str:
 def _skip(e: HtmlElement) -> bool:
     if e.get("role") in ("navigation", "search", "contentinfo") or e.get("hidden") is not None or e.get("id") == "toc":
         return True
+    if e.tag in ("header", "aside") and e.getparent() is not None and e.getparent().tag == "body":
+        return next(e.iter("h1", "h2", "h3", "h4"), None) is None  # of the site, beside the page
     name = e.get("class")
     return bool(name and _SKIP_CLASS.search(name))
 

@@ -283,3 +283,14 @@ def test_reading_time_grows_no_faster_than_the_text(text: str) -> None:
     began = time.process_time()
     pieces(read_markdown(text))
     assert time.process_time() - began < 5.0
+
+
+def test_what_a_site_puts_beside_its_pages_is_no_text_of_them() -> None:
+    page = (
+        b"<body><header><p>Product 7 Help</p></header><aside><label>Contents</label></aside>"
+        b"<h1>Arrange</h1><p>Brings it to the front.</p><div><aside><p>Only in drawings.</p></aside></div></body>"
+    )
+    headed = b"<body><header><h1>Arrange</h1><p>In drawings.</p></header><p>Brings it to the front.</p></body>"
+
+    assert said(read("a.html", page)) == ["Brings it to the front.", "Only in drawings."]
+    assert said(read("a.html", headed)) == ["In drawings.", "Brings it to the front."]
