@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from actors.evidence.negation import has_negation
 from actors.evidence.number_words import ENGLISH, FACTORS, WORDS, find_exclusive, spell_numbers
-from actors.evidence.wording import guess_language
+from actors.text.languages import guess_language
 from actors.text.normalize import casefold
 
 _MONTHS = {

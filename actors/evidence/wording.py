@@ -1,41 +1,14 @@
-"""What a sentence is made of where it is compared with another: language, clauses, words that count. Pure."""
+"""What a sentence is made of where it is compared with another: clauses, words that count. Pure."""
 
 import functools
 import re
 from collections.abc import Sequence
 
+from actors.text.languages import guess_language
 from actors.text.normalize import casefold
 from actors.text.stop_words import LIGHT, word_set
 from actors.text.tokenizer import CJK, spellings
 
-_COMMON = {
-    "en": word_set("the of and is are with that by for to a an in it be your you can not on as this if or must will"),
-    "de": word_set(
-        """der die das und ist nicht ein eine einem einen den dem des zu mit auf für sie werden wird kann im am bei oder
-        sich nur von nach es sind als wenn können müssen muss kein keine nein ja zum zur vor aus ohne wie ihr ihre
-        bis"""
-    ),
-    "fr": word_set(
-        """le la les des est une un et du pas que dans pour sur avec ne se au aux ce cette sont par plus vous il elle
-        de à en qui être peut doit sans après avant fois tous toutes votre"""
-    ),
-    "es": word_set(
-        """el la los las es una un y del no que en para por con se al su está son hay lo más si de puede debe sin
-        después antes cada cuando todos todas"""
-    ),
-    "it": word_set(
-        "il lo la gli le di che è una un e del non per con si al sono da può deve senza dopo prima nel della"
-    ),
-    "pt": word_set("o os as de que é uma um e do da não em para por com se ao são no na pode deve sem depois antes"),
-    "nl": word_set("de het een en van is niet met op voor te zijn wordt kan moet bij of aan dat deze geen na om uit"),
-}
-_HANGUL, _KANA = re.compile("[\uac00-\ud7a3]"), re.compile("[\u3040-\u30ff]")
-_HAN, _LETTERS = re.compile("[\u3400-\u9fff]"), re.compile(r"[^\W\d_]+")
-_OTHER = (
-    ("ru", re.compile("[\u0400-\u04ff]")),
-    ("el", re.compile("[\u0370-\u03ff]")),
-    ("ar", re.compile("[\u0600-\u06ff]")),
-)
 _BREAK = re.compile(
     r"[;!?()\[\]\n—–]+|:\s|,\s|\.(?=\s|$)|\s-\s|[。，；：、！？（）]|(?<=면)\s|"
     r"(?=\b(?:but|because|unless|while|whereas|although|though|otherwise|so|since|rather than|instead of|"
@@ -52,24 +25,6 @@ CLAUSES = 100
 ALIKE = 0.65
 """Of the longer of two stems: what they must begin alike with to be one word's."""
 SHORTEST = 5
-
-
-@functools.lru_cache(512)
-def guess_language(text: str) -> str:
-    """ISO 639-1 code by script and commonest words; empty when a text has too few of them."""
-    if _HANGUL.search(text):
-        return "ko"
-    if _KANA.search(text):
-        return "ja"
-    if len(_HAN.findall(text)) >= 2:
-        return "zh"
-    found = next((name for name, script in _OTHER if len(script.findall(text)) * 2 > len(text) / 2), "")
-    if found:
-        return found
-    words = [word.casefold() for word in _LETTERS.findall(text)]
-    counts = {name: sum(word in common for word in words) for name, common in _COMMON.items()}
-    best = max(counts, key=lambda name: counts[name])
-    return best if counts[best] else ""
 
 
 def are_comparable(one: str, other: str) -> bool:

@@ -10,6 +10,7 @@ from actors.extractive.place_excerpts import take_excerpt
 from actors.helpdesk import triage
 from actors.helpdesk.output_schemas import Analysis, AnalysisRequest, Draft, Excerpts, Summary, SummaryRequest
 from actors.ports import Completion, ModelRequest
+from actors.text.languages import guess_language
 from actors.text.sentences import split_sentences
 from actors.text.truncate import shorten
 
@@ -42,7 +43,7 @@ def analyze(task: ModelRequest) -> Completion:
             intent=triage.intent(question, asked.intents),
             urgency=triage.urgency(question),
             question=question,
-            language=triage.language(question),
+            language=guess_language(question),
         )
     )
 

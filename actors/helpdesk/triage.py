@@ -1,4 +1,4 @@
-"""Tickets by rules, in English, Chinese and Korean: intent, urgency, language, and the question that is asked. Pure."""
+"""Tickets by rules, in English, Chinese and Korean: intent, urgency, and the question that is asked. Pure."""
 
 import re
 from collections.abc import Sequence
@@ -54,12 +54,6 @@ _SIGNED_END = re.compile(
 )
 """Thanks and a name behind the last sentence, on one line with it."""
 
-_ENGLISH = re.compile(
-    r"\b(?:the|is|are|my|i|to|how|what|we|our|can|does|do|not|please|with|for|when|why|and|of|in|on|it)\b",
-    re.IGNORECASE,
-)
-
-
 def _rule(english: str, others: str) -> re.Pattern[str]:
     """One pattern of English expressions, which stand at word boundaries, and of others, which may stand anywhere."""
     parts = [" ".join(part.split()) for part in english.split(";")]
@@ -105,22 +99,6 @@ def question(ticket: str) -> str:
     for _ in range(PLEASANTRIES):
         text = _PLEASANTRY.sub("", text, count=1) or text
     return (text or ticket.strip())[:QUESTION_CHARACTERS]
-
-
-def language(text: str) -> str:
-    """ISO 639-1 code by script, English by its commonest words; empty when it cannot be told."""
-    sample = text[:QUESTION_CHARACTERS]
-    hangul = len(re.findall("[\uac00-\ud7a3]", sample))
-    kana = len(re.findall("[\u3040-\u30ff]", sample))
-    han = len(re.findall("[\u4e00-\u9fff]", sample))
-    latin = len(re.findall("[A-Za-z]{2,}", sample))
-    if hangul * 2 > han + latin and hangul:
-        return "ko"
-    if kana * 3 > han + latin and kana:
-        return "ja"
-    if han * 2 > latin and han:
-        return "zh"
-    return "en" if latin and len(_ENGLISH.findall(sample)) * 12 >= latin else ""
 
 
 def intent(text: str, intents: Sequence[Intent]) -> str:

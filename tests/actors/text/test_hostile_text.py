@@ -21,6 +21,7 @@ from actors.reporting.report import ReportSentence
 from actors.research import follow_ups, landscape, learnings, methodology, planning, searcher
 from actors.research.output_schemas import PlanRequest
 from actors.text import source_text, urls
+from actors.text.languages import guess_language
 from actors.text.markdown_blocks import segments
 from actors.text.normalize import normalize, sanitize_markdown
 from actors.text.urls import key_of
@@ -60,7 +61,7 @@ RULES: dict[str, Callable[[str], object]] = {
     "question": triage.question,
     "intent": lambda text: triage.intent(text, ROSTER.intents),
     "urgency": triage.urgency,
-    "language": triage.language,
+    "language": guess_language,
 }
 
 
