@@ -100,6 +100,8 @@ class Recall(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """Texts of answers to this very ticket that a person called wrong: none of them may come again."""
     stale: str = ""
     """Why a suggestion is not to be repeated as it is, in one sentence: what it quotes is gone, say."""
+    told: str = ""
+    """`why`, for who wrote the ticket and in the ticket's language."""
 
 
 class Memory(Protocol):

@@ -104,7 +104,7 @@ async def _answer(question: Question, knowledge: KnowledgeIndex, model: Extracti
     parts: tuple[PartPlaces, ...] = filled.value.parts
     sources = ((filled.passages[each.passage - 1].source for each in part.places) for part in parts)
     pages = tuple(list_pages(each, manual) for each in sources)
-    resolution = make_resolution(filled, CheckedDraft(filled.value.claims, (), 0)) or Resolution("")
+    resolution = make_resolution(filled, CheckedDraft(filled.value.claims, (), 0), analysis.language) or Resolution("")
     return Answer(question, resolution, findings, parts, pages, seconds)
 
 

@@ -65,9 +65,7 @@ def check(claim: Claim, passages: Sequence[Passage], known: str = "") -> Finding
     """
     found = place_of(claim, passages)
     if found is None:
-        return Finding(
-            "unverified", "its quote does not stand in the passage, word for word", "its quote was not found"
-        )
+        return Finding("unverified", "its quote does not stand in the passage, word for word", "lost_unquoted")
     passage = passages[claim.passage - 1]
     return SUPPORTED if is_verbatim(claim, passages) else compare(claim.text, found.of(passage), passage, known)
 

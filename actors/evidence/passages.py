@@ -2,6 +2,8 @@
 
 import msgspec
 
+from actors.text.catalogue import ENGLISH, say
+
 
 class Span(msgspec.Struct, frozen=True, gc=False):
     """A run of characters of a passage that bears on the question: `passage.text[start:end]`."""
@@ -55,13 +57,24 @@ class Meaning(msgspec.Struct, frozen=True, gc=False):
     """Single sentences of the passages found, the nearest first; the score of a place is its cosine."""
 
 
+class Reason(msgspec.Struct, frozen=True, gc=False):
+    """Why what was found is no answer: a sentence of the catalogue, and the word that it speaks of."""
+
+    key: str
+    word: str = ""
+
+    def say(self, language: str) -> str:
+        """The sentence; nothing but the language says how it reads."""
+        return say(self.key, language, word=self.word)
+
+
 class SearchHits(msgspec.Struct, frozen=True, gc=False):
     """What a search of the knowledge found for one question."""
 
     passages: tuple[Passage, ...] = ()
     """Best first."""
     abstain: str = ""
-    """Why these passages should not be taken for an answer, in a sentence for the user; empty when they may."""
+    """Why these passages should not be taken for an answer, in an English sentence; empty when they may."""
     confidence: float = 0.0
     """0 to 1: how far the best passage stands above what separates an answer from noise."""
     sentences: tuple[Sentence, ...] = ()
@@ -83,6 +96,17 @@ class SearchHits(msgspec.Struct, frozen=True, gc=False):
     """How much there is to say: the rarity of all words of the question, added up in nats."""
     parts: "tuple[PartHits, ...]" = ()
     """Of a ticket that asks several things: what was found for each by itself. None: it asks one."""
+    reason: Reason | None = None
+    """`abstain`, for a person of any language; None: `abstain` is all that is known."""
+
+    @classmethod
+    def refuse(cls, reason: Reason) -> "SearchHits":
+        """Nothing was found, for this reason."""
+        return cls(abstain=reason.say(ENGLISH), reason=reason)
+
+    def explain(self, language: str) -> str:
+        """Why these passages are no answer, in a sentence for the user."""
+        return self.reason.say(language) if self.reason else self.abstain
 
 
 class PartHits(msgspec.Struct, frozen=True, gc=False):

@@ -7,17 +7,14 @@ import msgspec
 
 from actors.evidence.claims import Citation, Claim, cite
 from actors.evidence.passages import Passage
+from actors.text.catalogue import every_form, say
 from actors.text.normalize import sanitize_markdown
 
 Closeness = Literal["sure", "perhaps", "far"]
 """Whether what was found answers what was asked: it does, somebody must look, or it does not."""
 
-LEADS: dict[Closeness, str] = {
-    "sure": "The documents answer this:",
-    "perhaps": "These places come closest; perhaps none of them is the answer:",
-    "far": "Nothing was found on this.",
-}
-ON, NOTHING_ON = "On “{}”:", "Nothing was found on “{}”."
+LEADS: dict[Closeness, str] = {"sure": "places_sure", "perhaps": "places_perhaps", "far": "places_far"}
+"""What stands above the places, as the catalogue names it."""
 
 
 class PartPlaces(msgspec.Struct, frozen=True, gc=False):
@@ -30,7 +27,9 @@ class PartPlaces(msgspec.Struct, frozen=True, gc=False):
     """What is quoted from each, the best first; nothing where all is far."""
 
 
-def render_places(parts: Sequence[PartPlaces], passages: Sequence[Passage]) -> tuple[str, tuple[Citation, ...]]:
+def render_places(
+    parts: Sequence[PartPlaces], passages: Sequence[Passage], language: str
+) -> tuple[str, tuple[Citation, ...]]:
     """
     What a person is shown, and the citations behind the numbers in it; no citations where nothing was found at all.
 
@@ -42,14 +41,21 @@ def render_places(parts: Sequence[PartPlaces], passages: Sequence[Passage]) -> t
         asked = sanitize_markdown(part.asked)
         shown = [quoted for claim in part.places for quoted in cite([claim], passages)[1]]
         if not shown:
-            paragraphs.append(NOTHING_ON.format(asked) if asked else LEADS["far"])
+            paragraphs.append(say("nothing_on", language, asked=asked) if asked else say(LEADS["far"], language))
             continue
-        paragraphs.append("\n".join(filter(None, (ON.format(asked) if asked else "", LEADS[part.closeness]))))
+        on = [say("on", language, asked=asked)] if asked else []
+        paragraphs.append("\n".join((*on, say(LEADS[part.closeness], language))))
         for quoted in shown:
             key = (quoted.source, quoted.start, quoted.end)
             numbered = known.setdefault(key, msgspec.structs.replace(quoted, number=len(known) + 1))
             paragraphs.append(f"{name_place(numbered)}\n{sanitize_markdown(numbered.quote)}")
     return "\n\n".join(paragraphs) if known else "", tuple(known.values())
+
+
+def strip_leads(text: str) -> str:
+    """A text without the sentences of ours around its places: the same places are the same answer in any language."""
+    leads = every_form(LEADS["sure"]) | every_form(LEADS["perhaps"]) | every_form(LEADS["far"])
+    return "\n".join(line for line in text.splitlines() if line not in leads)
 
 
 def name_place(citation: Citation) -> str:

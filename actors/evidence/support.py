@@ -30,7 +30,7 @@ class Finding(msgspec.Struct, frozen=True, gc=False):
     why: str = ""
     """What is wrong with it, as its author may be told; empty when it is supported."""
     kind: str = ""
-    """The same for a person who does not see the claim: of it nothing is repeated."""
+    """The same for a person who does not see the claim, as the catalogue names it: of it nothing is repeated."""
     open: bool = False
     """Rules are not sure of it: whoever reads both may say otherwise."""
 
@@ -38,8 +38,8 @@ class Finding(msgspec.Struct, frozen=True, gc=False):
 _ITEM = re.compile(r",\s*(?:and|or|und|oder|et|ou|y|o)?\s|\s(?:and|or|und|oder|et|ou|y|o)\s|、|，|和|与|\n")
 
 SUPPORTED = Finding("supported")
-DATE, NAME, NUMBER = "a date differs", "a name does not stand there", "a number differs"
-CONTRARY, DENIAL, UNSAID = "the source says the contrary", "what is denied differs", "the source does not say it"
+DATE, NAME, NUMBER, SHORT, EMPTY = "lost_date", "lost_name", "lost_number", "lost_short", "lost_empty"
+CONTRARY, DENIAL, UNSAID = "lost_contrary", "lost_denial", "lost_unsaid"
 
 
 class _Elsewhere:
@@ -66,9 +66,9 @@ def compare(text: str, quote: str, passage: Passage, known: str = "") -> Finding
     :param known: the ticket: its numbers and names may be spoken of.
     """
     if _length(quote) < QUOTE_CHARACTERS:
-        return Finding("unverified", "its quote is too short to bear anything out", "its quote is too short")
+        return Finding("unverified", "its quote is too short to bear anything out", SHORT)
     if _length("".join(filter(str.isalnum, text))) < SUBSTANCE:
-        return Finding("unverified", "it says nothing", "it says nothing")
+        return Finding("unverified", "it says nothing", EMPTY)
     return next((each for each in _objections(text, quote, passage, known) if each.why), SUPPORTED)
 
 
@@ -134,7 +134,7 @@ def _compare_words(text: str, quote: str) -> Finding:
     if said and quoted and not common_terms(said, quoted) and not figures:
         return Finding("unverified", "it shares no word that counts with its quote", UNSAID, open=True)
     if not said and not facts(text).quantities:
-        return Finding("unverified", "it says nothing", "it says nothing", open=True)
+        return Finding("unverified", "it says nothing", EMPTY, open=True)
     return SUPPORTED
 
 

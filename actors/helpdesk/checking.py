@@ -13,7 +13,7 @@ import structlog
 
 from actors.evidence.claims import CLAIMS, Claim, check, is_verbatim, place_of, relabel
 from actors.evidence.passages import Passage
-from actors.evidence.support import Finding
+from actors.evidence.support import UNSAID, Finding
 from actors.helpdesk.output_schemas import (
     Draft,
     ReadingRequest,
@@ -23,6 +23,7 @@ from actors.helpdesk.output_schemas import (
     SecondReading,
 )
 from actors.ports import Completion, Model, ModelRequest, PortFailed
+from actors.text.catalogue import say, say_count
 
 CALLS = 4
 """Of a ticket, at most: its analysis and its draft are two."""
@@ -67,7 +68,7 @@ class CheckedDraft(NamedTuple):
     claims: tuple[Claim, ...]
     """Those that may be shown."""
     lost: tuple[str, ...]
-    """For each that may not: why, in a few words for a person."""
+    """For each that may not: why, as the catalogue names it."""
     calls: int
     """How often the ticket has asked a model by now."""
 
@@ -117,7 +118,7 @@ class DraftChecker:
     def _conclude(self, weighed: Sequence[Weighed], written: int) -> CheckedDraft:
         kept = tuple(each.claim for each in weighed if each.verdict == "kept")
         lost = [each.finding.kind for each in weighed if each.verdict != "kept"]
-        lost += ["one too many"] * max(0, written - CLAIMS)
+        lost += ["lost_too_many"] * max(0, written - CLAIMS)
         return CheckedDraft(kept, tuple(lost), self._calls)
 
     async def _ask(self, shape: type[msgspec.Struct], task: ModelRequest) -> Completion | None:
@@ -198,18 +199,16 @@ def _combine(each: Weighed, verdict: str) -> Weighed:
             return each._replace(finding=Finding("supported"))
         case "contradicted":
             why = "a second reader finds that its quote says otherwise"
-            return each._replace(finding=Finding("contradicted", why, kind="the source says otherwise"))
+            return each._replace(finding=Finding("contradicted", why, kind="lost_otherwise"))
         case "not_said":
             why = "a second reader finds that its quote does not say it"
-            return each._replace(finding=Finding("unverified", why, kind="the source does not say it"))
+            return each._replace(finding=Finding("unverified", why, kind=UNSAID))
     return each
 
 
-def say_lost(lost: Sequence[str], written: int) -> str:
+def say_lost(lost: Sequence[str], written: int, language: str) -> str:
     """How many statements of an answer are missing, and why: a sentence for a person; empty where none is."""
     if not lost:
         return ""
-    reasons = "; ".join(dict.fromkeys(lost))
-    many = f"{len(lost)} of {written} statements were" if len(lost) > 1 else f"1 of {written} statements was"
-    them = "them" if len(lost) > 1 else "it"
-    return f"{many} left out of this answer, because what was read does not bear {them} out ({reasons})."
+    reasons = "; ".join(say(each, language) for each in dict.fromkeys(lost))
+    return say_count("lost", language, len(lost), written=written, reasons=reasons)

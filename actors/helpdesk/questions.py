@@ -138,10 +138,11 @@ def merge_hits(parts: Sequence[PartHits]) -> SearchHits:
     for each in filter(None, itertools.chain.from_iterable(itertools.zip_longest(*answered))):
         known = passages.get(each.id)
         passages[each.id] = msgspec.structs.replace(each, quotes=known.quotes + each.quotes) if known else each
-    refused = [each.hits.abstain for each in parts if each.hits.abstain]
-    abstain = refused[0] if len(refused) == len(parts) else ""
+    refused = [each.hits for each in parts if each.hits.abstain]
+    why = refused[0] if refused and len(refused) == len(parts) else SearchHits()
     confidence = min((each.hits.confidence for each in parts), default=0.0)
-    return SearchHits(tuple(passages.values())[:PASSAGES], abstain, confidence, parts=tuple(parts))
+    kept = tuple(passages.values())[:PASSAGES]
+    return SearchHits(kept, why.abstain, confidence, parts=tuple(parts), reason=why.reason)
 
 
 def _scale(passages: tuple[Passage, ...]) -> list[Passage]:

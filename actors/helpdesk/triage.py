@@ -54,6 +54,7 @@ _SIGNED_END = re.compile(
 )
 """Thanks and a name behind the last sentence, on one line with it."""
 
+
 def _rule(english: str, others: str) -> re.Pattern[str]:
     """One pattern of English expressions, which stand at word boundaries, and of others, which may stand anywhere."""
     parts = [" ".join(part.split()) for part in english.split(";")]

@@ -4,11 +4,13 @@ from collections.abc import Iterator, Sequence
 
 from actors.reporting.measures import Cited, Series, comparison_series, find_years, series
 from actors.reporting.report import Chart, ReportSentence, SourceEntry, Table
+from actors.text.catalogue import say
 from actors.text.sentences import split_sentences
 from actors.text.source_text import flat
 from actors.text.truncate import shorten
 
 SIGNS = {"%": "percent", "$": "dollars"}
+"""In words, as the catalogue names them."""
 SUBJECTS = 3
 """Charts of the topic itself."""
 MOMENTS = 12
@@ -24,6 +26,7 @@ def charts(
     passages: Sequence[Cited],
     sources: Sequence[SourceEntry],
     comparison: Table | None = None,
+    language: str = "",
 ) -> tuple[Chart, ...]:
     """
     Charts of what the report is about, where its sources hold amounts of one measure, or name years.
@@ -33,37 +36,39 @@ def charts(
     rows = [comparison_series(comparison.head, row) for row in comparison.rows] if comparison else []
     found = [made for made in rows if made is not None]
     found += series(((line.text, line.numbers) for line in lines), passages)
-    drawn = list(map(_drawn, dict.fromkeys(found)))[:SUBJECTS]
+    drawn = [_drawn(each, language) for each in dict.fromkeys(found)][:SUBJECTS]
     latest = max((int(each.read_at[:4]) for each in sources if each.read_at[:4].isdecimal()), default=0)
-    moments = sorted({each: None for line in lines for each in _moments(line, latest)}, key=lambda each: each[1])
+    moments = sorted(
+        {each: None for line in lines for each in _moments(line, latest, language)}, key=lambda each: each[1]
+    )
     if len({year for _, year in moments}) >= YEARS:
-        drawn.append(Chart("timeline", "Years that the cited sentences name", tuple(moments[:MOMENTS])))
+        drawn.append(Chart("timeline", say("years_named", language), tuple(moments[:MOMENTS])))
     return tuple(drawn)
 
 
-def _drawn(made: Series) -> Chart:
+def _drawn(made: Series, language: str) -> Chart:
     """Bars; where all amounts are of one source, the title names it, else each label its own."""
     places = {numbers for _, _, numbers in made.items}
-    unit = _spell_unit(made.unit)
+    unit, amount = _spell_unit(made.unit, language), say("amount", language)
     if len(places) == 1:
-        title = f"{made.title} ({', '.join(filter(None, (unit, _marks(places.pop()))))})"
-        return Chart("bar", title, tuple((label, value) for label, value, _ in made.items), unit or "Amount")
-    items = tuple((f"{label} ({_marks(numbers)})", value) for label, value, numbers in made.items)
-    return Chart("bar", f"{made.title} ({unit})" if unit else made.title, items, unit or "Amount")
+        title = f"{made.title} ({', '.join(filter(None, (unit, _marks(places.pop(), language))))})"
+        return Chart("bar", title, tuple((label, value) for label, value, _ in made.items), unit or amount)
+    items = tuple((f"{label} ({_marks(numbers, language)})", value) for label, value, numbers in made.items)
+    return Chart("bar", f"{made.title} ({unit})" if unit else made.title, items, unit or amount)
 
 
-def _spell_unit(unit: str) -> str:
+def _spell_unit(unit: str, language: str) -> str:
     """A unit in words: its sign may mean something in a diagram."""
     sign, _, more = unit.partition(" ")
-    return f"{more} {SIGNS[sign]}".strip() if sign in SIGNS else unit
+    return f"{more} {say(SIGNS[sign], language)}".strip() if sign in SIGNS else unit
 
 
-def _marks(numbers: Sequence[int]) -> str:
-    return f"source {', '.join(map(str, numbers))}"
+def _marks(numbers: Sequence[int], language: str) -> str:
+    return say("source_numbers", language, numbers=", ".join(map(str, numbers)))
 
 
-def _moments(line: ReportSentence, latest: int) -> Iterator[tuple[str, int]]:
-    marks = f"({_marks(line.numbers)})" if line.numbers else ""
+def _moments(line: ReportSentence, latest: int, language: str) -> Iterator[tuple[str, int]]:
+    marks = f"({_marks(line.numbers, language)})" if line.numbers else ""
     seen: set[int] = set()
     for sentence in split_sentences(flat(line.text)):
         for year, place in find_years(sentence):

@@ -11,18 +11,13 @@ import msgspec
 
 from actors.reporting.failed_sources import group_failures
 from actors.reporting.links import display_url
-from actors.reporting.report import IN_PART, Chart, Report, ReportSection, ReportSentence, SourceEntry, Table, body
+from actors.reporting.report import Chart, Report, ReportSection, ReportSentence, SourceEntry, Table, body
+from actors.text.catalogue import every_form, say, say_count
 from actors.text.source_text import flat
 from actors.text.truncate import shorten
 
-FURTHER = "Further exploration needed"
 UNCITED = 20
-TIMES = {1: "cited once", 2: "cited twice"}
-FOUND = "What was found"
-UNJUDGED = "nobody has judged how far they answer"
-ANSWER = "Answer"
-"""The heading where the question is the title of the report, and need not be read twice."""
-NO_HITS = "The searches found no page on this, so none was read."
+TIMES = {1: "cited_once", 2: "cited_twice"}
 FEW = 6
 """So few things that were not obtained need no headings: each says why."""
 
@@ -80,10 +75,10 @@ Part = Heading | Remark | Passages | Disagreements | Points | Table | Chart | Wo
 def outline(report: Report) -> Iterator[Part]:
     """Everything below the title."""
     if _plain(report.question) != _plain(report.title):
-        yield Remark(f"Question: {report.question}")
+        yield Remark(say("question_line", report.language, question=report.question))
     yield Remark(in_short(report))
     if report.partial:
-        yield Remark(f"This report is partial. {report.partial}", warns=True)
+        yield Remark(say("partial", report.language, why=report.partial), warns=True)
     yield from _findings(report)
     yield from _analysis(report)
     yield from _open(report)
@@ -92,24 +87,26 @@ def outline(report: Report) -> Iterator[Part]:
 
 def _findings(report: Report) -> Iterator[Part]:
     """What was found at the top: an overview, or else the best passage of each question; then the rest of it."""
+    language = report.language
     answers = [each for each in report.sections if not each.aside]
     if not any(body(report)):
-        yield Heading(FOUND, 2)
+        yield Heading(say("found", language), 2)
         yield Remark(_explain_nothing(report))
     elif report.overview:
-        yield Heading(FOUND, 2)
+        yield Heading(say("found", language), 2)
         yield Passages(report.overview, running=True)
         for block in answers:
-            yield Heading(ANSWER if _plain(block.title) == _plain(report.title) else block.title, 2)
+            is_title = _plain(block.title) == _plain(report.title)  # it need not be read twice
+            yield Heading(say("answer", language) if is_title else block.title, 2)
             yield from _block(block)
     elif answers:
-        yield Heading(FOUND, 2)
+        yield Heading(say("found", language), 2)
         yield from _under_questions([_cut(block, 0, _lead(block)) for block in answers], named=bool(report.unanswered))
         if rest := [_cut(block, _lead(block)) for block in answers if len(block.lines) > _lead(block)]:
-            yield Heading("Further passages", 2)
+            yield Heading(say("further_passages", language), 2)
             yield from _under_questions(rest, named=len(answers) > 1)
     if asides := [each for each in report.sections if each.aside]:
-        yield Heading("Beside the question", 2)
+        yield Heading(say("beside", language), 2)
         yield from _under_questions(asides, named=True)
 
 
@@ -132,26 +129,23 @@ def _cut(block: ReportSection, start: int, end: int | None = None) -> ReportSect
 
 def _explain_nothing(report: Report) -> str:
     if report.sources:
-        so_far = (
-            "has been found to answer the question so far" if report.partial else "was found to answer the question"
-        )
-        return f"Nothing in what was read {so_far}."
+        return say("nothing_found_so_far" if report.partial else "nothing_found", report.language)
     if report.missed:
-        return "No page was read, for the reasons below, so nothing is answered."
-    return "No page was read before it ended." if report.partial else NO_HITS
+        return say("nothing_read", report.language)
+    return say("nothing_read_in_time" if report.partial else "no_hits", report.language)
 
 
 def in_short(report: Report) -> str:
     """Who speaks, how old it is, and how sure it is, in one line."""
-    said = tuple(body(report))
+    said, language = tuple(body(report)), report.language
     written = any(line.quote for line in said)
     read, cited = len(report.sources), sum(1 for each in report.sources if each.number)
     day = max((when(each.read_at).partition(" ")[0] for each in report.sources), default="")
-    mode = "Written by a model, each sentence checked against its quote" if written else "In the words of the sources"
-    pages = f"{cited} of {read} page{'' if read == 1 else 's'} cited"
-    found = [mode if said else "Nothing to cite", f"read {day}" if day else "", pages if read else ""]
+    mode = "nothing_to_cite" if not said else "by_a_model" if written else "in_source_words"
+    found = [say(mode, language), say("read_on", language, day=day) if day else ""]
+    found += [say_count("pages_cited", language, read, cited=cited)] if read else []
     if said:
-        found += [_count_answers(report)] if written else [_count_passages(report), UNJUDGED]
+        found += [_count_answers(report)] if written else [_count_passages(report), say("unjudged", language)]
     return " · ".join(filter(None, found))
 
 
@@ -162,27 +156,33 @@ def _questions(report: Report) -> tuple[int, int, int]:
     found = sum(bool(each.lines) for each in answers) + sum(bool(cell.numbers) for cell in cells)
     empty = {_plain(each.title) for each in answers if not each.lines}
     asked = found + len(empty) + len(report.unanswered)
-    return asked, found, sum(each.note == IN_PART for each in answers)
+    return asked, found, sum(each.note in every_form("in_part") for each in answers)
 
 
 def _count_passages(report: Report) -> str:
     asked, found, _ = _questions(report)
-    return "the closest passages" if asked <= 1 else f"the closest passages for {found} of {asked} questions"
+    if asked <= 1:
+        return say("closest_passages", report.language)
+    return say("closest_passages_for", report.language, found=found, asked=asked)
 
 
 def _count_answers(report: Report) -> str:
     asked, found, in_part = _questions(report)
     if asked <= 1:
-        return f"answered{' in part' if in_part else ''}"
-    return f"{found} of {asked} questions answered{f', {in_part} of them in part' if in_part else ''}"
+        return say("answered_in_part" if in_part else "answered", report.language)
+    if not in_part:
+        return say("questions_answered", report.language, found=found, asked=asked)
+    return say("questions_answered_in_part", report.language, found=found, asked=asked, part=in_part)
 
 
 def _analysis(report: Report) -> Iterator[Part]:
+    language = report.language
     if report.comparison:
-        yield Heading("Comparison", 2)
+        yield Heading(say("comparison", language), 2)
         yield report.comparison
     features = (report.features,) if report.features else ()
-    for title, blocks in (("Competitors", report.competitors), ("Features", features), ("SWOT", report.swot)):
+    for key, blocks in (("competitors", report.competitors), ("features", features), ("swot", report.swot)):
+        title = say(key, language)
         if blocks:
             yield Heading(title, 2)
         for block in blocks:
@@ -190,26 +190,27 @@ def _analysis(report: Report) -> Iterator[Part]:
                 yield Heading(block.title, 3)
             yield from _block(block)
     if report.contradictions:
-        yield Heading("Sources disagree", 2)
+        yield Heading(say("sources_disagree", language), 2)
         yield Disagreements(report.contradictions)
 
 
 def _open(report: Report) -> Iterator[Part]:
     if report.unanswered:
-        yield Heading("Not answered", 2)
+        yield Heading(say("not_answered", report.language), 2)
         yield Points(report.unanswered)
     if report.further:
-        yield Heading(FURTHER, 2)
+        yield Heading(say("further", report.language), 2)
         yield Points(report.further)
 
 
 def _grounds(report: Report) -> Iterator[Part]:
+    language = report.language
     if report.charts:
-        yield Heading("Figures", 2)
+        yield Heading(say("figures", language), 2)
         yield from report.charts
     if report.missed:
-        yield Heading("Not obtained", 2)
-    groups = group_failures(report.missed)
+        yield Heading(say("not_obtained", language), 2)
+    groups = group_failures(report.missed, language)
     if sum(len(group.items) for group in groups) <= FEW and not any(group.more for group in groups):
         yield from (Points(tuple(item for group in groups for item in group.items)),) if groups else ()
     else:
@@ -219,30 +220,31 @@ def _grounds(report: Report) -> Iterator[Part]:
     cited = tuple(each for each in report.sources if each.number)
     others = tuple(each for each in report.sources if not each.number)
     if cited:
-        yield Heading("Sources", 2)
+        yield Heading(say("sources", language), 2)
         yield Works(cited)
     if others:
-        yield Heading("Read, but not cited", 2 if not cited else 3)
+        yield Heading(say("read_not_cited", language), 2 if not cited else 3)
         named = tuple(f"{each.title} ({display_url(each.url)})" for each in others[:UNCITED])
         yield Points(named, max(0, len(others) - UNCITED))
     if reworded := tuple(dict.fromkeys(line for line in body(report) if line.quote)):
-        yield Quotes("Words behind the sentences", reworded)
+        yield Quotes(say("words_behind", language), reworded)
     if report.notes:
-        yield Heading("How this report was made", 2)
+        yield Heading(say("how_made", language), 2)
         yield Points(report.notes)
     if cited:
-        yield Heading("Appendix: SHA-256 of what was read", 2)
+        yield Heading(say("appendix", language), 2)
         yield Points(tuple(f"{each.number}: {each.sha256}" for each in cited))
 
 
-def reading(listed: SourceEntry) -> str:
+def reading(listed: SourceEntry, language: str) -> str:
     """How a source was read, in a sentence for those who check it."""
     whole, part = listed.full_length, listed.characters
-    said = [f"Published {shorten(listed.published, 40)}"] if listed.published else []
-    said.append(f"read {when(listed.read_at)}")
+    said = [say("published", language, date=shorten(listed.published, 40))] if listed.published else []
+    said.append(say("read_at", language, moment=when(listed.read_at)))
     if part < whole:
-        said.append(f"first {part:,} of {whole:,} characters")
-    said.append(TIMES.get(listed.cited, f"cited {listed.cited} times"))
+        said.append(say("first_characters", language, part=part, whole=whole))
+    times = TIMES.get(listed.cited)
+    said.append(say(times, language) if times else say("cited_times", language, times=listed.cited))
     text = "; ".join(said)
     return text[0].upper() + text[1:]
 
@@ -253,9 +255,9 @@ def when(moment: str) -> str:
     return f"{day} {time[:5]} UTC" if time else day
 
 
-def more_items(more: int) -> str:
+def more_items(more: int, language: str) -> str:
     """How a list goes on that is not shown whole."""
-    return f"and {more:,} more"
+    return say("more", language, more=more)
 
 
 def _block(block: ReportSection) -> Iterator[Part]:

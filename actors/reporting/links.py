@@ -4,11 +4,10 @@ import re
 from urllib.parse import quote
 
 from actors.reporting.report import SourceEntry
+from actors.text.catalogue import say
 from actors.text.truncate import shorten
 from actors.text.urls import host_of, split
 
-OWN_DOCUMENTS = "own documents"
-ELSEWHERE = "a place that cannot be linked"
 HOST_CHARACTERS = 100
 LINK_CHARACTERS = 2000
 
@@ -54,12 +53,12 @@ def display_url(url: str) -> str:
     return shorten(url.removeprefix("knowledge:"), LINK_CHARACTERS)
 
 
-def publisher(url: str) -> str:
+def publisher(url: str, language: str) -> str:
     """The host whose page it is, or that it is a document of one's own: no page of the web passes for one."""
     if url.startswith("knowledge:"):
-        return OWN_DOCUMENTS
+        return say("own_documents", language)
     said = shorten(host_of(link(url) or url), HOST_CHARACTERS)
-    return said if said and " " not in said else ELSEWHERE
+    return said if said and " " not in said else say("unlinkable", language)
 
 
 def _whole(rest: str) -> str:

@@ -12,6 +12,7 @@ from actors.reporting import document as o
 from actors.reporting.links import display_url, publisher, source_link
 from actors.reporting.mermaid import mermaid
 from actors.reporting.report import Chart, Report, ReportSentence, SourceEntry, Table
+from actors.text.catalogue import say
 from actors.text.normalize import remove_controls
 from actors.text.source_text import Span, flat, pieces
 
@@ -36,7 +37,7 @@ def render_markdown(report: Report) -> str:
     """The whole report."""
     blocks = [_heading(report.title, 1)]
     for part in o.outline(report):
-        blocks += _part(part)
+        blocks += _part(part, report.language)
     return "\n\n".join(blocks) + "\n"
 
 
@@ -47,7 +48,7 @@ def escape(text: str) -> str:
     return f"\\{line}" if _START.match(line) else line
 
 
-def _part(part: o.Part) -> Iterator[str]:
+def _part(part: o.Part, language: str) -> Iterator[str]:
     match part:
         case o.Heading(text, level):
             yield _heading(flat(text), level)
@@ -58,9 +59,10 @@ def _part(part: o.Part) -> Iterator[str]:
         case o.Passages(lines):
             yield _list([_sentence_blocks(line) for line in lines])
         case o.Disagreements(pairs):
-            yield _list([[*_sentence_blocks(one), f"_Against that:_ {_running(other)}"] for one, other in pairs])
+            against = say("against", language)
+            yield _list([[*_sentence_blocks(one), f"_{against}_ {_running(other)}"] for one, other in pairs])
         case o.Points(items, more):
-            said = [escape(item) for item in items] + ([o.more_items(more)] if more else [])
+            said = [escape(item) for item in items] + ([o.more_items(more, language)] if more else [])
             yield _list([[each] for each in said])
         case Table() as table:
             rows = [
@@ -72,7 +74,7 @@ def _part(part: o.Part) -> Iterator[str]:
         case Chart() as chart:
             yield _fence(mermaid(chart), "mermaid")
         case o.Works(listed):
-            yield "\n".join(_work(each) for each in listed)
+            yield "\n".join(_work(each, language) for each in listed)
         case o.Quotes(title, lines):
             yield _heading(title, 2)
             yield "\n\n".join(_quotation(line) for line in lines)
@@ -159,12 +161,12 @@ def _cell(line: ReportSentence) -> str:
     return f"{'&#124;'.join(parts)} {_marks(line)}".strip()
 
 
-def _work(listed: SourceEntry) -> str:
+def _work(listed: SourceEntry, language: str) -> str:
     target, said = source_link(listed), _code(display_url(listed.url))
     place = f"[{said}](<{target}>)" if listed.file and target else f"<{target}>" if target else said
     return (
-        f"{listed.number}. **{escape(listed.title)}** — {escape(publisher(listed.url))}, {place}{BREAK}"
-        f"   {escape(o.reading(listed))}."
+        f"{listed.number}. **{escape(listed.title)}** — {escape(publisher(listed.url, language))}, {place}{BREAK}"
+        f"   {escape(o.reading(listed, language))}."
     )
 
 

@@ -87,6 +87,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=
     """Why less was done than ordered, in a sentence; empty when all was."""
     notes: tuple[str, ...] = ()
     """How it was made: rounds, model or none, what was unavailable."""
+    language: str = ""
+    """ISO 639-1 code of its question; its headings and our own sentences are in it. Empty: unknown."""
 
 
 def body(report: Report) -> Iterator[ReportSentence]:
@@ -100,8 +102,3 @@ def body(report: Report) -> Iterator[ReportSentence]:
         yield from block.lines
     for pair in report.contradictions:
         yield from pair
-
-
-IN_PART = "This is answered only in part."
-CLOSEST = "This comes closest; it may not answer the question."
-"""Of quotes that leave much of their question unsaid."""

@@ -7,6 +7,7 @@ import msgspec
 from actors.evidence.sources import Page, Statement
 from actors.reporting.citations import CitationIndex
 from actors.reporting.report import ReportSection, ReportSentence, SourceEntry
+from actors.text.catalogue import say
 from actors.text.normalize import normalize
 from actors.text.truncate import shorten
 
@@ -16,10 +17,10 @@ OWN = "knowledge"
 """Own documents are in the index from end to end, whatever part of one the case holds."""
 
 
-def make_title(text: str) -> str:
+def make_title(text: str, language: str) -> str:
     """The first line of a task as the title of its report."""
-    first = next((line for line in text.splitlines() if line.strip()), "Research")
-    title = shorten(first, TITLE_CHARACTERS).rstrip(" .,;:-") or "Research"
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    title = shorten(first, TITLE_CHARACTERS).rstrip(" .,;:-") or say("research", language)
     return title[0].upper() + title[1:]
 
 

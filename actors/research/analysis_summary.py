@@ -25,7 +25,7 @@ def analysis_summary(analysis: Analysis) -> str:
     parts.append("## SWOT")
     for name, rated in analysis.swot.quadrants.items():
         parts += [
-            f"### {name}",
+            f"### {name.capitalize()}",
             _list(f"{_line(each.statement.text)} (under “{_line(each.heading)}”)" for each in rated),
         ]
     return "\n\n".join(parts) + "\n"

@@ -69,7 +69,7 @@ class Analyzer(Actor[AnalyzeSources]):
                 held.append(tuple(SearchHits(abstain=str(error)) for _ in asked))
 
         await run_until_stop(look(), ctx, within=ctx.remaining_seconds())
-        found = held[0] if held else tuple(SearchHits(abstain=STOPPED) for _ in asked)
+        found = held[0] if held else tuple(SearchHits.refuse(STOPPED) for _ in asked)
         return found[: len(plan.questions)], found[len(plan.questions) :]
 
     async def _answers(

@@ -14,10 +14,10 @@ from actors.research.layout import Arrangement, statements
 from actors.research.messages import CloseResearch
 from actors.research.methodology import ended_early, is_product_question, notes, still_open
 from actors.research.models import Analysis, Comparison, SwotItem
+from actors.text.catalogue import every_form, say
 from actors.text.truncate import shorten
 
 QUESTION_CHARACTERS = 2000
-NOT_FOUND = "Not found in the sources."
 
 
 def render_report(
@@ -36,22 +36,25 @@ def render_report(
     register = register or CitationIndex(case.pages, case.passages)
     for each in (*overview, *statements(case.sections, case.learnings, analysis)):
         register.supports(each)
-    chosen = Arrangement(case.text, case.sections, analysis, overview or analysis.overview, register)
-    absent = (ReportSection("", note=NOT_FOUND),) if is_product_question(case.text) else ()  # it was asked for
+    chosen = Arrangement(case.text, case.sections, analysis, overview or analysis.overview, register, case.language)
+    absent = (
+        (ReportSection("", note=say("not_in_sources", case.language)),) if is_product_question(case.text) else ()
+    )  # it was asked for
     report = Report(  # numbers are given on the way: the order of these is the order of reading
-        title=make_title(case.text),
+        title=make_title(case.text, case.language),
         question=shorten(case.text, QUESTION_CHARACTERS),
         overview=tuple(map(register.line, chosen.overview)),
         sections=_sections(case, chosen, register),
-        comparison=_table(chosen.comparison, register) if chosen.comparison else None,
+        comparison=_table(chosen.comparison, register, case.language) if chosen.comparison else None,
         competitors=tuple(make_section(each.name, each.statements, register) for each in chosen.competitors) or absent,
-        features=make_section("Features", chosen.features, register) if chosen.features else next(iter(absent), None),
-        swot=tuple(_quadrant(title, rated, register) for title, rated in chosen.swot.items()) or absent,
+        features=_features(case, chosen, register) if chosen.features else next(iter(absent), None),
+        swot=tuple(_quadrant(key, rated, register, case.language) for key, rated in chosen.swot.items()) or absent,
         contradictions=tuple((register.line(each.one), register.line(each.other)) for each in chosen.contradictions),
+        language=case.language,
     )
     lines = tuple(dict.fromkeys(body(report)))
     sources = list_sources(case.pages, register, lines)
-    drawn = charts(lines, register.cited_passages, sources, report.comparison)
+    drawn = charts(lines, register.cited_passages, sources, report.comparison, case.language)
     report = msgspec.structs.replace(
         report, unanswered=_open_questions(case, chosen), further=still_open(case), missed=case.missed, sources=sources,
         charts=drawn, partial=ended_early(case), notes=(*notes(case, register), *filter(None, (remark,))),
@@ -74,19 +77,24 @@ def _sections(case: CloseResearch, chosen: Arrangement, register: CitationIndex)
     )
 
 
-def _table(comparison: Comparison, register: CitationIndex) -> Table:
+def _features(case: CloseResearch, chosen: Arrangement, register: CitationIndex) -> ReportSection:
+    return make_section(say("features", case.language), chosen.features, register)
+
+
+def _table(comparison: Comparison, register: CitationIndex, language: str) -> Table:
     head = ("", *(shorten(side, HEADING_CHARACTERS) for side in comparison.sides))
     rows = []
     for row in comparison.rows:
-        absent = ReportSentence(NOT_FOUND)
+        absent = ReportSentence(say("not_in_sources", language))
         cells = (register.line(cell) if cell else absent for cell in row.cells)
         rows.append((ReportSentence(shorten(row.attribute, HEADING_CHARACTERS)), *cells))
     return Table(head, tuple(rows))
 
 
-def _quadrant(title: str, rated: Sequence[SwotItem], register: CitationIndex) -> ReportSection:
+def _quadrant(key: str, rated: Sequence[SwotItem], register: CitationIndex, language: str) -> ReportSection:
+    title = say(key, language)
     lines = name_headings_once(title, (register.line(each.statement, each.heading) for each in rated))
-    return ReportSection(title, lines, "" if lines else NOT_FOUND)
+    return ReportSection(title, lines, "" if lines else say("not_in_sources", language))
 
 
 def _open_questions(case: CloseResearch, chosen: Arrangement) -> tuple[str, ...]:
@@ -94,7 +102,8 @@ def _open_questions(case: CloseResearch, chosen: Arrangement) -> tuple[str, ...]
     found = [(each.question, each.note) for each in chosen.unanswered]
     come_to = {each.question for each in case.sections}
     found += [(each, "") for each in (case.plan.questions if case.plan else ()) if each not in come_to]
-    said = (question if note == NOT_FOUND or not case.pages else _with_note(question, note) for question, note in found)
+    plain = every_form("not_in_sources")
+    said = (question if note in plain or not case.pages else _with_note(question, note) for question, note in found)
     return tuple(dict.fromkeys(shorten(each, HEADING_CHARACTERS * 2) for each in said))
 
 

@@ -11,9 +11,9 @@ import msgspec
 
 from actors.evidence.sources import Statement
 from actors.reporting.citations import CitationIndex, UsedTexts, verbatim
-from actors.reporting.report import CLOSEST, IN_PART
 from actors.research.methodology import is_product_question
 from actors.research.models import Analysis, Comparison, Competitor, Contradiction, Row, Section, SwotItem
+from actors.text.catalogue import say
 from actors.text.comparison_targets import question_on
 from actors.text.normalize import normalize
 
@@ -21,8 +21,6 @@ OVERVIEW = 5
 LEAST_QUADRANTS = 2
 LEAST_CELLS = 2
 """With fewer cells no row compares anything."""
-ELSEWHERE = "What stands under “{}” comes closest to this, too."
-SAID_ELSEWHERE = "What comes closest to this stands elsewhere in this report."
 
 
 class Arrangement:
@@ -30,7 +28,7 @@ class Arrangement:
 
     def __init__(
         self, task: str, sections: Sequence[Section], analysis: Analysis, overview: Sequence[Statement],
-        register: CitationIndex,
+        register: CitationIndex, language: str,
     ) -> None:  # fmt: skip
         above, parts = UsedTexts(), UsedTexts()
         self.overview = tuple(register.fresh((each for each in overview if not verbatim(each)), above))[:OVERVIEW]
@@ -45,7 +43,7 @@ class Arrangement:
         in_table = _in_table(self.comparison)
         self.unanswered = tuple(each for each, standing in found if not standing and each.question not in in_table)
         answered = [(each, standing) for each, standing in found if standing and each.question not in in_table]
-        self.sections = _sections(task, answered, register, UsedTexts(above, parts))
+        self.sections = _sections(task, answered, register, UsedTexts(above, parts), language)
         if not surveyed:
             self._choose(analysis, register, UsedTexts(parts, _said(self.sections)))
         self.contradictions = _contradictions(analysis.contradictions, register)
@@ -71,17 +69,18 @@ def merge(sections: Sequence[Section]) -> tuple[Section, ...]:
 
 
 def _sections(
-    task: str, answered: Sequence[tuple[Section, tuple[Statement, ...]]], register: CitationIndex, taken: UsedTexts
+    task: str, answered: Sequence[tuple[Section, tuple[Statement, ...]]], register: CitationIndex, taken: UsedTexts,
+    language: str,
 ) -> tuple[Section, ...]:  # fmt: skip
     """A section a question, with what no part above it says; one that is left without says where to look."""
     sections: list[Section] = []
     for section, standing in answered:
         rest = tuple(register.fresh(standing, taken))
         if rest:
-            partly = CLOSEST if all(map(verbatim, rest)) else IN_PART
+            partly = say("comes_closest" if all(map(verbatim, rest)) else "in_part", language)
             sections.append(msgspec.structs.replace(section, statements=rest, note="" if section.answered else partly))
         elif len(answered) > 1 and normalize(section.question) != normalize(task):
-            sections.append(msgspec.structs.replace(section, statements=(), note=_where(standing, sections)))
+            sections.append(msgspec.structs.replace(section, statements=(), note=_where(standing, sections, language)))
     return tuple(sections)
 
 
@@ -101,13 +100,13 @@ def _in_table(comparison: Comparison | None) -> frozenset[str]:
     )
 
 
-def _where(standing: Sequence[Statement], sections: Sequence[Section]) -> str:
+def _where(standing: Sequence[Statement], sections: Sequence[Section], language: str) -> str:
     """Under which other question stands what was found on one."""
     for section in sections:
         said = _said((section,))
         if any(said.holds(each.text) for each in standing):
-            return ELSEWHERE.format(section.question)
-    return SAID_ELSEWHERE
+            return say("elsewhere", language, title=section.question)
+    return say("said_elsewhere", language)
 
 
 def _comparison(comparison: Comparison | None, register: CitationIndex, said: UsedTexts) -> Comparison | None:

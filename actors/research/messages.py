@@ -135,6 +135,7 @@ class AnalyzeSources(Request[AnalysisCompleted | DirectionsFound], RoundRequest,
     """Of the rounds above this one."""
     partial: str
     degraded: str
+    language: str = ""
 
 
 class ExploreDirections(Request[RoundCompleted], ResearchState, frozen=True):
@@ -143,6 +144,7 @@ class ExploreDirections(Request[RoundCompleted], ResearchState, frozen=True):
     ticket_id: str
     text: str
     brief: ResearchOptions
+    language: str = ""
 
 
 class CloseResearch(Request[ResearchClosed], ResearchState, frozen=True):
@@ -157,3 +159,4 @@ class CloseResearch(Request[ResearchClosed], ResearchState, frozen=True):
     reason: str
     """"completed", or why the run is cut short: then there is a second, and no model is asked."""
     detail: str
+    language: str = ""

@@ -4,14 +4,15 @@ import re
 
 from actors.reporting.citations import CitationIndex
 from actors.research.messages import CloseResearch
+from actors.text.catalogue import say, say_count
 from actors.text.truncate import shorten
-from actors.workflow.outcome import SENTENCES, EndReason
+from actors.workflow.outcome import EndReason, explain_end
+from actors.workflow.tables import MAX_HANDOFFS
 
 SENTENCE_CHARACTERS = 400
 OPEN = 10
 TASK_CHARACTERS = 4000
 """So much of a task is looked at."""
-AS_A_WHOLE = "The question as a whole: nobody has judged that what was found answers it."
 
 _PRODUCT = re.compile(
     r"\bcompetit(?:ors?|ion|ive)\b|\bswot\b|\bmarket (?:analysis|research|share|position)|竞品|竞争|产品|경쟁|제품|"
@@ -29,8 +30,8 @@ def ended_early(case: CloseResearch) -> str:
     """Why less was done than ordered; empty when all was."""
     reasons = [case.partial]
     if case.reason != "completed":
-        known = next((SENTENCES[why] for why in EndReason if why == case.reason), "")
-        reasons.insert(0, case.detail or known or "It ended before it was finished.")
+        known = (explain_end(each, case.language, MAX_HANDOFFS) for each in EndReason if each == case.reason)
+        reasons.insert(0, case.detail or next(known, "") or say("ended_early", case.language))
     said = dict.fromkeys(_sentence(each) for each in reasons if each.strip())
     return " ".join(said)
 
@@ -43,33 +44,25 @@ def still_open(case: CloseResearch) -> tuple[str, ...]:
     asked = (*(each.question for each in case.sections), *(case.plan.questions if case.plan else ()))
     left = case.directions or tuple(each for each in asked if each not in answered)
     said = dict.fromkeys(shorten(each, SENTENCE_CHARACTERS) for each in left)
-    return tuple(each for each in said if each)[:OPEN] or (AS_A_WHOLE,)
+    return tuple(each for each in said if each)[:OPEN] or (say("as_a_whole", case.language),)
 
 
 def notes(case: CloseResearch, register: CitationIndex) -> tuple[str, ...]:
     """How it was made."""
-    rounds = f"{_count(case.rounds, 'round')} of at most {max(case.rounds, case.brief.depth)}"
+    language, most = case.language, max(case.rounds, case.brief.depth)
+    rounds, pages = say_count("rounds", language, case.rounds), say_count("pages", language, len(case.pages))
     missed = len({each.place for each in case.missed if each.reason != "source_failed"})
     told = {each.place for each in case.missed}
-    made = (
-        "A model reworded some sentences; each was checked against its source, whose words this report quotes, too."
-        if register.has_paraphrase
-        else "Every sentence on the topic is quoted word for word from its source."
-    )
+    made = say("reworded" if register.has_paraphrase else "word_for_word", language)
     out = register.left_out
     lines = [
-        f"{rounds}; {_count(len(case.pages), 'page')} read, {missed} not obtained.",
+        say("work_done", language, rounds=rounds, most=most, pages=pages, missed=missed),
         made if register.citations else "",
-        f"{_count(out, 'statement')} {'was' if out == 1 else 'were'} left out, because no source bears "
-        f"{'it' if out == 1 else 'them'} out." if out else "",
-        _sentence(f"A lesser model answered: {case.degraded}") if case.degraded else "",
-        *(_sentence(f"Unavailable: {each}") for each in case.unavailable if each not in told),
+        say_count("left_out", language, out) if out else "",
+        _sentence(say("lesser_model", language, why=case.degraded)) if case.degraded else "",
+        *(_sentence(say("unavailable", language, what=each)) for each in case.unavailable if each not in told),
     ]  # fmt: skip
     return tuple(dict.fromkeys(filter(None, lines)))
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
 def _sentence(text: str) -> str:

@@ -71,8 +71,8 @@ class Swot(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
     @property
     def quadrants(self) -> dict[str, tuple[SwotItem, ...]]:
-        """Each by its title."""
-        return {name.capitalize(): getattr(self, name) for name in self.__struct_fields__}
+        """Each by its name."""
+        return {name: getattr(self, name) for name in self.__struct_fields__}
 
 
 class Row(msgspec.Struct, frozen=True, gc=False):

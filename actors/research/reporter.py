@@ -19,6 +19,7 @@ from actors.research.learnings import CLAIMS, is_supported
 from actors.research.messages import CloseResearch, ResearchClosed
 from actors.research.models import Analysis
 from actors.research.output_schemas import Overview, OverviewRequest
+from actors.text.catalogue import say
 from actors.text.source_text import flat
 from actors.text.truncate import shorten
 from actors.workflow.outcome import Status
@@ -67,7 +68,8 @@ class Reporter(Actor[CloseResearch]):
             try:
                 filled = await self._overview(message, ctx)
             except (PortFailed, TimeoutError) as error:
-                remark = f"No model wrote the overview: {str(error) or 'it took too long.'}"
+                why = str(error) or say("took_too_long", message.language)
+                remark = say("no_overview", message.language, why=why)
                 spent = str(error) if isinstance(error, BudgetSpent) else ""
             else:
                 overview, judged = overview_claims(filled, message), filled.judged and not filled.degraded
@@ -137,7 +139,7 @@ def summary(report: Report) -> str:
         report.overview or tuple(block.lines[0] for block in report.sections if block.lines) or tuple(body(report))[:3]
     )
     if not said:
-        return shorten(report.partial or "Nothing in what was read answers the question.", SUMMARY_CHARACTERS)
+        return shorten(report.partial or say("nothing_answers_question", report.language), SUMMARY_CHARACTERS)
     return shorten(" ".join(flat(line.text) for line in said), SUMMARY_CHARACTERS)
 
 

@@ -8,7 +8,7 @@ import structlog
 
 from actors.evidence.grounding import Shown, presumes
 from actors.evidence.heading_types import leaf
-from actors.evidence.passages import Passage, SearchHits
+from actors.evidence.passages import Passage, Reason, SearchHits
 from actors.evidence.sources import Statement
 from actors.ports import BudgetSpent, Completion, ModelFailed, PortFailed
 from actors.research.analysis_summary import analysis_summary
@@ -29,11 +29,10 @@ from actors.research.learnings import (
 from actors.research.messages import AnalysisCompleted, AnalyzeSources, DirectionsFound
 from actors.research.models import Analysis, Plan, Section
 from actors.research.output_schemas import Answer
+from actors.text.catalogue import say
 from actors.text.comparison_targets import Compared, question_on
 
-NOT_FOUND = "Not found in the sources."
-STOPPED = "The research ended before this was looked into."
-CUT_SHORT = "The research ended before all that was read had been thought about."
+STOPPED = Reason("not_looked_into")
 
 log = structlog.get_logger()
 
@@ -55,7 +54,7 @@ def argue(
     message: AnalyzeSources, plan: Plan, found: Sequence[SearchHits], answers: Sequence[Completion | PortFailed | None]
 ) -> RoundFindings:
     """What the answers of a round add: verified statements, each said once. Pure."""
-    number = message.brief.round
+    number, language = message.brief.round, message.language
     sections, fresh, known = list[Section](), list[Statement](), all_statements(message.sections)
     filled = [_fill(answer, findings) for answer, findings in zip(answers, found, strict=True)]
     asked = list(zip(plan.questions, filled, strict=True))
@@ -70,10 +69,12 @@ def argue(
         # what a report says elsewhere it does not repeat, but in a table
         shown = said or (again if number == 1 or question in cells else ())
         if shown or number == 1:
-            why = "" if found[n].passages else found[n].abstain  # else a word is blamed that says nothing of the rest
-            note = "" if shown else STOPPED if answers[n] is None else why or NOT_FOUND
+            why = (
+                "" if found[n].passages else found[n].explain(language)
+            )  # else a word is blamed that says nothing of the rest
+            missing = STOPPED.say(language) if answers[n] is None else why or say("not_in_sources", language)
             whole = each.value.answered and bool(shown) and not held.dropped  # else nobody judged what is left
-            sections.append(Section(question, shown, whole, note, number))
+            sections.append(Section(question, shown, whole, "" if shown else missing, number))
     if dropped := sum(held.dropped for held in checks):
         log.warning("claims.dropped", count=dropped, round=number)
     passages = tuple(passage for each in filled for passage in each.passages)
@@ -87,7 +88,7 @@ def argue(
         directions=open_ends,
         answered=bool(every) and not open_ends and all(each.question in done for each in every),
         degraded=next((each.degraded for each in filled if each.degraded), ""),
-        partial=next((why for why in map(_why_partial, answers) if why), ""),
+        partial=next((why for each in answers if (why := _why_partial(each, language))), ""),
     )
 
 
@@ -124,10 +125,10 @@ def _fill(answer: Completion | PortFailed | None, findings: SearchHits) -> Compl
     return Completion(Answer(quote_best(findings.passages)), findings.passages, degraded=str(answer or ""))
 
 
-def _why_partial(answer: Completion | PortFailed | None) -> str:
+def _why_partial(answer: Completion | PortFailed | None, language: str) -> str:
     """Why less was thought than ordered: no time, or no budget. A model that failed is a lesser answer, not a part."""
     if answer is None:
-        return CUT_SHORT
+        return say("cut_short", language)
     if isinstance(answer, Completion):
         return answer.partial
     failed = isinstance(answer, ModelFailed) and not isinstance(answer, BudgetSpent)

@@ -6,6 +6,7 @@ from typing import Literal
 import msgspec
 
 from actors.evidence.claims import Resolution
+from actors.text.catalogue import say
 from bus import Event
 
 TERMINATE = "TERMINATE_WORKFLOW"
@@ -40,22 +41,9 @@ class EndReason(enum.StrEnum):
     ORCHESTRATOR_FAILED = "orchestrator_failed"
 
 
-SENTENCES: dict[EndReason, str] = {
-    EndReason.COMPLETED: "",
-    EndReason.LOOP_DETECTED: "The agents passed the task on in a circle.",
-    EndReason.MAX_HANDOFFS_EXCEEDED: "Control passed from agent to agent {} times without an end.",
-    EndReason.TIMED_OUT: "The time for this run was over.",
-    EndReason.STEP_TIMED_OUT: "An agent did not answer in time.",
-    EndReason.STEP_FAILED: "An agent failed at its task.",
-    EndReason.ANSWERS_REFUSED: "An agent gave no valid answer.",
-    EndReason.CANCELLED: "It was cancelled.",
-    EndReason.CANCEL_FORCED: "It was cancelled, and an agent did not stop in time.",
-    EndReason.CRASHED_REPEATEDLY: "The process died with this run several times.",
-    EndReason.WORKFLOW_CHANGED: "Terminus works another way now and cannot go on with it; submit it again.",
-    EndReason.STORAGE_FAILED: "The database could not record it; check the disk and submit it again.",
-    EndReason.ORCHESTRATOR_FAILED: "An internal error ended it; the log says more.",
-}
-"""What a person reads when nothing more is known; `{}` is the number of handoffs that is allowed."""
+def explain_end(why: EndReason, language: str, max_handoffs: int) -> str:
+    """What a person reads of an end when nothing more is known; nothing of one that was planned."""
+    return "" if why is EndReason.COMPLETED else say(f"end_{why}", language, most=max_handoffs)
 
 
 def marker(kind: type[Event]) -> str:
@@ -126,6 +114,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     spent: Spent = Spent()
     refused: int = 0
     """Messages that were not accepted."""
+    language: str = ""
+    """ISO 639-1 code of what the ticket is written in; what is said around the answer is said in it. Empty: unknown."""
 
 
 class RunBegan(Event, frozen=True):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import msgspec
 from structlog.typing import FilteringBoundLogger
 
-from actors.workflow.outcome import SENTENCES, Child, EndReason, Handoff, Outcome, Spent, Status, marker
+from actors.workflow.outcome import Child, EndReason, Handoff, Outcome, Spent, Status, explain_end, marker
 from actors.workflow.tables import ORCHESTRATOR, Run, Workflow
 
 ENDS = frozenset(EndReason)
@@ -63,8 +63,9 @@ def conclude(run_id: str, flow: Workflow, run: Run, ending: RunEnd, children: tu
         state=state_after(run.handoffs, len(run.handoffs), flow.first),
         resolution=case.resolution, summary=case.summary, handoffs=run.handoffs, children=children,
         marker=marker(flow.closed) if ending.by else "", loop=run.loop if why is EndReason.LOOP_DETECTED else (),
-        seconds=ending.seconds, detail=case.detail or SENTENCES[why].format(flow.max_handoffs),
+        seconds=ending.seconds, detail=case.detail or explain_end(why, case.language, flow.max_handoffs),
         unavailable=case.unavailable, degraded=case.degraded, spent=ending.spent, refused=ending.refused,
+        language=case.language,
     )  # fmt: skip
 
 

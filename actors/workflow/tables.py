@@ -91,6 +91,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=Tr
     """What could not be asked, each in a few words for the user."""
     degraded: str = ""
     """Why a lesser model answered than the configured one."""
+    language: str = ""
+    """ISO 639-1 code of what the ticket is written in, and answered in; empty when it cannot be told."""
     max_seconds: float = 0.0
     """What this run has, if less than its workflow allows: a child gets no more than its parent has. 0: the same."""
 

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from actors.workflow.loops import repeating_pattern
-from actors.workflow.outcome import SENTENCES, EndReason, Handoff, marker
+from actors.workflow.outcome import EndReason, Handoff, explain_end, marker
 from actors.workflow.tables import (
     CLOSING_SECONDS,
     ORCHESTRATOR,
@@ -44,7 +44,8 @@ def close(flow: Workflow, run: Run, why: EndReason, elapsed: float, detail: str 
     """Stop working and let the terminator put the case in order; asked twice, end without it."""
     if run.breach:
         return replace(run, state=flow.final, open=()), Terminate(run.breach, "")
-    case: Any = replace(run.case, reason=str(why), detail=detail or SENTENCES[why].format(flow.max_handoffs))
+    told = detail or explain_end(why, run.case.language, flow.max_handoffs)
+    case: Any = replace(run.case, reason=str(why), detail=told)
     warnings = _warn_twice(run.handoffs, flow.terminator)
     handoffs = (*run.handoffs, Handoff(ORCHESTRATOR, flow.terminator, why, elapsed))
     opened = PendingHandoff(len(handoffs), flow.terminator, elapsed + CLOSING_SECONDS)

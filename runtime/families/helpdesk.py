@@ -3,13 +3,18 @@
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from actors.helpdesk.memory import Memory
 from actors.helpdesk.messages import NothingFound, ResolutionObtained, ResolveTicket
 from actors.helpdesk.output_schemas import Analysis, Draft, Summary
 from actors.helpdesk.summarization import Summarization
 from actors.helpdesk.ticketing import Ticketing
+from actors.helpdesk.triage import question as find_question
 from actors.helpdesk.worker import Worker
 from actors.helpdesk.workflow import HELPDESK, RESEARCHER, TicketCase, add_specialists
+from actors.text.catalogue import say, say_count
+from actors.text.languages import guess_language
 from actors.workflow.outcome import Outcome
 from actors.workflow.tables import Case, Run
 from bus import Actor
@@ -38,7 +43,7 @@ class HelpdeskRuns(FamilyRuns):
 
 
 def make_case(ticket: Ticket, _: Settings) -> TicketCase:
-    return TicketCase(ticket_id=ticket.id, text=ticket.whole)
+    return TicketCase(ticket_id=ticket.id, text=ticket.whole, language=guess_language(find_question(ticket.whole)))
 
 
 def answered_by(case: TicketCase) -> str:
@@ -49,7 +54,8 @@ def answered_by(case: TicketCase) -> str:
 def make_research(request: ResolveTicket, run_id: str, settings: Settings) -> Case:
     """The case of a research that a ticket asks for."""
     question = request.analysis.question if request.analysis and request.analysis.question else request.text
-    return research.make_case(Ticket(id=run_id, text=question), settings)
+    case = research.make_case(Ticket(id=run_id, text=question), settings)
+    return msgspec.structs.replace(case, language=request.language)
 
 
 def make_answer(where: Run, outcome: Outcome) -> ResolutionObtained | NothingFound:
@@ -58,8 +64,9 @@ def make_answer(where: Run, outcome: Outcome) -> ResolutionObtained | NothingFou
     if outcome.resolution is not None and outcome.status in {"resolved", "suggested"}:
         return ResolutionObtained(outcome.resolution, *said)
     pages = where.case.pages
-    read = f"{len(pages)} pages were read." if pages else "No page could be read."
-    return NothingFound(outcome.detail or f"The research found nothing on this. {read}", *said)
+    language = outcome.language
+    read = say_count("pages_were_read", language, len(pages)) if pages else say("no_page_could_be_read", language)
+    return NothingFound(outcome.detail or say("research_found_nothing", language, read=read), *said)
 
 
 FAMILY: Family = Family(

@@ -6,6 +6,7 @@ from actors.research import messages as m
 from actors.research.models import ResearchOptions
 from actors.research.output_schemas import Answer, Landscape, Overview, PlanDraft
 from actors.research.workflow import RESEARCH, ResearchCase
+from actors.text.languages import guess_language
 from actors.workflow.outcome import Outcome
 from actors.workflow.tables import Run
 from runtime.families.family import ChildRole, Family, Round, SharedPorts
@@ -22,7 +23,8 @@ def make_case(ticket: Ticket, settings: Settings) -> ResearchCase:
     limits, options = settings.research, ticket.options
     if not isinstance(options, ResearchOptions):
         options = ResearchOptions(limits.breadth, limits.depth, sources=limits.sources)
-    return ResearchCase(ticket_id=ticket.id, text=ticket.whole, brief=options)
+    language = guess_language(ticket.whole)
+    return ResearchCase(ticket_id=ticket.id, text=ticket.whole, brief=options, language=language)
 
 
 def make_round(request: m.ExploreDirections, run_id: str, _: Settings) -> ResearchCase:

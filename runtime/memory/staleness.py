@@ -6,13 +6,13 @@ from typing import Literal, NamedTuple, Protocol
 from actors.evidence.claims import Citation, Resolution
 from actors.evidence.earlier_answers import names_ticket
 from actors.ports import PortFailed
+from actors.text.catalogue import say
 from actors.text.truncate import shorten
 from runtime.storage.records import Served
 
 OWN_DOCUMENTS = "knowledge:"
 """What a research puts before the source of a document of one's own."""
 QUOTE_CHARACTERS = 80
-NO_MODEL = "No model made it, and one is configured now."
 
 
 class Documents(Protocol):
@@ -34,6 +34,8 @@ class EarlierAnswer(NamedTuple):
     verdict: Literal["hit", "suggestion"]
     """If nothing speaks against it."""
     how: str
+    is_same: bool
+    """It is the very same text."""
     never: str
     """With this setting, and with `never`, an answer that nobody has confirmed is only suggested."""
 
@@ -43,7 +45,7 @@ def is_web_page(citation: Citation) -> bool:
 
 
 async def find_reasons(
-    answers: Sequence[EarlierAnswer], documents: Documents | None, *, has_model: bool, within: float
+    answers: Sequence[EarlierAnswer], documents: Documents | None, *, has_model: bool, language: str, within: float
 ) -> list[str]:
     """
     Why each of some answers is not to be repeated, in one sentence; nothing for those that may be.
@@ -53,19 +55,20 @@ async def find_reasons(
     """
     places = [(number, each) for number, answer in enumerate(answers) for each in answer.resolution.citations]
     places = [(number, each) for number, each in places if not is_web_page(each) and not names_ticket(each)]
-    reasons = [NO_MODEL if has_model and not _is_kept_from_model(each.served) else "" for each in answers]
+    no_model = say("stale_no_model", language)
+    reasons = [no_model if has_model and not _is_kept_from_model(each.served) else "" for each in answers]
     if not places or documents is None:
         return reasons
     quotes = [(each.source.removeprefix(OWN_DOCUMENTS), each.quote) for _, each in places]
     try:
         missing = [places[i] for i in await documents.find_missing(quotes, within=within)]
     except PortFailed as error:
-        said = f"Its quotes could not be looked up in the documents: {str(error).rstrip('.')}."
+        said = say("stale_unchecked", language, why=str(error).rstrip("."))
         missing, checked = [], {number for number, _ in places}
         return [reason or (said if number in checked else "") for number, reason in enumerate(reasons)]
     for number, citation in reversed(missing):
         quote, source = shorten(" ".join(citation.quote.split()), QUOTE_CHARACTERS), citation.source
-        reasons[number] = f"“{quote}” does not stand in {source.removeprefix(OWN_DOCUMENTS)} any more."
+        reasons[number] = say("stale_gone", language, quote=quote, source=source.removeprefix(OWN_DOCUMENTS))
     return reasons
 
 

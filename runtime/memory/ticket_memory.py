@@ -11,14 +11,15 @@ import structlog
 
 from actors.evidence.claims import Resolution
 from actors.ports import PortFailed, Recall
+from actors.text.languages import guess_language
 from runtime.memory.job_results import Learnt, Looked
-from runtime.memory.staleness import Documents, EarlierAnswer, find_reasons, is_web_page
+from runtime.memory.provenance import explain_origin, tell_origin
+from runtime.memory.staleness import Documents, EarlierAnswer, find_reasons
 from runtime.memory.ticket_text import READ_CHARACTERS, digest, fold, whole
 from runtime.processes.pool import WorkError, Workers
 from runtime.settings import MemorySettings
 from runtime.storage.port import MemoryStore
 from runtime.storage.records import Remembered, Served
-from runtime.times import ago, local
 
 log = structlog.get_logger()
 S = TypeVar("S", bound=msgspec.Struct)
@@ -208,7 +209,8 @@ class TicketMemory:
     async def _same(self, text: str, until: float) -> Recall | None:
         """An answer to the very same text: nothing learnt is needed for it. `until`: by the loop's clock."""
         served = await self._store.same(digest(text), MOST_SAME)
-        return await self._choose([_unpack(each, "hit", "has the same text", "never") for each in served], until)
+        same = [_unpack(each, "hit", "has the same text", is_same=True) for each in served]
+        return await self._choose(same, text, until)
 
     async def _similar(self, text: str, until: float) -> Recall:
         try:
@@ -220,11 +222,11 @@ class TicketMemory:
             self._learnt = (0, 0)
             self.learn_if_due()
         answers = [  # what was learnt is older than the truth: only what still stands is said
-            _unpack(served, candidate.verdict, f"is alike ({candidate.why})", "same_text")
+            _unpack(served, candidate.verdict, f"is alike ({candidate.why})", is_same=False)
             for candidate in looked.candidates
             if (served := await self._store.row(candidate.row, candidate.answer))
         ]
-        if recalled := await self._choose(answers, until):
+        if recalled := await self._choose(answers, text, until):
             return recalled
         why = looked.problem or looked.why or "what is like it is not to be used"
         return Recall(verdict="miss", why=f"No earlier ticket is alike: {why}.")
@@ -233,25 +235,30 @@ class TicketMemory:
         function, arguments = "runtime.memory.prediction:look_up", (str(self.model), whole(text[:READ_CHARACTERS]))
         return await self._workers.call(function, *arguments, within=within, returns=Looked)
 
-    async def _choose(self, answers: list[EarlierAnswer], until: float) -> Recall | None:
+    async def _choose(self, answers: list[EarlierAnswer], text: str, until: float) -> Recall | None:
         """The first of some answers that may be repeated; if none may, the first of all, with the reason."""
         if not answers:
             return None
         within = max(0.0, until - asyncio.get_running_loop().time())
-        reasons = await find_reasons(answers, self.documents, has_model=self._has_model, within=within)
+        language = guess_language(text)
+        reasons = await find_reasons(
+            answers, self.documents, has_model=self._has_model, language=language, within=within
+        )
         for answer, reason in zip(answers, reasons, strict=True):
             if not reason:
-                return self._answer(answer)
-        return self._answer(answers[0], reasons[0])
+                return self._answer(answer, language)
+        return self._answer(answers[0], language, reasons[0])
 
-    def _answer(self, answer: EarlierAnswer, stale: str = "") -> Recall:
-        (ticket_id, _, state, *_), resolution, verdict, how, never = answer
+    def _answer(self, answer: EarlierAnswer, language: str, stale: str = "") -> Recall:
+        (ticket_id, _, state, *_), resolution, verdict, _, _, never = answer
         unconfirmed = state != "confirmed"
         if stale or (unconfirmed and self._settings.unconfirmed in {never, "never"}):
             verdict = "suggestion"
         grade = resolution.grade if stale or unconfirmed else "resolved"
-        why = " ".join(filter(None, (f"Ticket {ticket_id} {how}; {_tell_origin(answer)}.", _tell_age(answer), stale)))
-        return Recall(verdict, msgspec.structs.replace(resolution, grade=grade), ticket_id, why, stale=stale)
+        return Recall(
+            verdict, msgspec.structs.replace(resolution, grade=grade), ticket_id, explain_origin(answer, stale),
+            stale=stale, told=tell_origin(answer, language, stale),
+        )  # fmt: skip
 
 
 def to_row(key: str, ticket_id: str, text: str, resolution: Resolution) -> Remembered:
@@ -260,23 +267,9 @@ def to_row(key: str, ticket_id: str, text: str, resolution: Resolution) -> Remem
     return Remembered(whole(ticket_id), whole(text), same, _pack(resolution), answer, "unconfirmed", whole(key))
 
 
-def _unpack(served: Served, verdict: Literal["hit", "suggestion"], how: str, never: str) -> EarlierAnswer:
-    return EarlierAnswer(served, msgspec.msgpack.decode(served.resolution, type=Resolution), verdict, how, never)
-
-
-def _tell_origin(answer: EarlierAnswer) -> str:
-    served = answer.served
-    if served.origin != "person":
-        return f"its answer is {served.state}"
-    return f"{served.person or 'a person'} answered it on {local(served.created)[:10]}"
-
-
-def _tell_age(answer: EarlierAnswer) -> str:
-    """When the web pages behind an answer were read: nobody looks whether they still say the same."""
-    if not answer.served.created or not any(map(is_web_page, answer.resolution.citations)):
-        return ""
-    read = answer.served.created
-    return f"The web pages that it cites were read on {local(read)[:10]} ({ago(read, time.time())})."
+def _unpack(served: Served, verdict: Literal["hit", "suggestion"], how: str, *, is_same: bool) -> EarlierAnswer:
+    resolution, never = msgspec.msgpack.decode(served.resolution, type=Resolution), "never" if is_same else "same_text"
+    return EarlierAnswer(served, resolution, verdict, how, is_same, never)
 
 
 def _pack(resolution: Resolution) -> bytes:

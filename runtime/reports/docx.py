@@ -13,6 +13,7 @@ from actors.reporting import document as o
 from actors.reporting.links import display_url, publisher, source_link
 from actors.reporting.mermaid import figures
 from actors.reporting.report import Chart, Report, ReportSentence, SourceEntry, Table
+from actors.text.catalogue import html_language, say
 from actors.text.normalize import remove_controls
 from actors.text.source_text import Piece, flat, pieces
 
@@ -32,10 +33,11 @@ def render(report: Report) -> bytes:
     document.styles["Normal"].font.size = Pt(11)
     title = flat(report.title)
     document.core_properties.title = title[:255]
+    document.core_properties.language = html_language(report.language)
     document.core_properties.author = "Terminus"
     document.core_properties.comments = ""
     document.add_heading(title, 0)
-    writer = _Writer(document)
+    writer = _Writer(document, report.language)
     for part in o.outline(report):
         writer.add(part)
     out = io.BytesIO()
@@ -46,8 +48,9 @@ def render(report: Report) -> bytes:
 class _Writer:
     """Appends parts to a document."""
 
-    def __init__(self, document: Any) -> None:
+    def __init__(self, document: Any, language: str) -> None:
         self._document = document
+        self._language = language
 
     def add(self, part: o.Part) -> None:
         match part:
@@ -62,7 +65,7 @@ class _Writer:
             case o.Disagreements(pairs):
                 self._disagreements(pairs)
             case o.Points(items, more):
-                self._points((*items, o.more_items(more)) if more else items)
+                self._points((*items, o.more_items(more, self._language)) if more else items)
             case Table() as table:
                 self._grid(table)
             case Chart() as chart:
@@ -88,7 +91,7 @@ class _Writer:
     def _disagreements(self, pairs: tuple[tuple[ReportSentence, ReportSentence], ...]) -> None:
         for one, other in pairs:
             self._sentence(one, "List Bullet")
-            self._sentence(other, "List Bullet 2", "Against that: ")
+            self._sentence(other, "List Bullet 2", f"{say('against', self._language)} ")
 
     def _points(self, items: tuple[str, ...]) -> None:
         for item in items:
@@ -151,14 +154,14 @@ class _Writer:
     def _work(self, listed: SourceEntry) -> None:
         paragraph = self._document.add_paragraph(f"[{listed.number}] ")
         paragraph.add_run(flat(listed.title)).bold = True
-        paragraph.add_run(f" — {publisher(listed.url)}").add_break()
+        paragraph.add_run(f" — {publisher(listed.url, self._language)}").add_break()
         target = source_link(listed)
         if target:
             _link(paragraph, display_url(listed.url), target)
         else:
             paragraph.add_run(display_url(listed.url))
         paragraph.add_run().add_break()
-        _faint(paragraph, f"{o.reading(listed)}.")
+        _faint(paragraph, f"{o.reading(listed, self._language)}.")
 
 
 def _running(paragraph: Any, *lines: ReportSentence) -> None:

@@ -11,6 +11,7 @@ from typing import assert_never
 from actors.reporting import document as o
 from actors.reporting.links import display_url, publisher, source_link
 from actors.reporting.report import Chart, Report, ReportSentence, SourceEntry, Table
+from actors.text.catalogue import html_language, say
 from actors.text.source_text import Piece, flat, pieces
 from runtime.reports.figure import figure
 from runtime.reports.style import CSS
@@ -30,6 +31,7 @@ class Page:
 
     def __init__(self, report: Report) -> None:
         self._report = report
+        self._language = report.language
         self._placed: Counter[int] = Counter()
         self._headings: list[str] = []
 
@@ -42,7 +44,7 @@ class Page:
         policy = f"default-src 'none'; style-src 'sha256-{allowed}'; base-uri 'none'; form-action 'none'"
         return "\n".join(
             (
-                '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+                f'<!doctype html>\n<html lang="{html_language(self._language)}">\n<head>\n<meta charset="utf-8">',
                 f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
                 '<meta name="viewport" content="width=device-width, initial-scale=1">',
                 '<meta name="referrer" content="no-referrer">',
@@ -56,7 +58,8 @@ class Page:
 
     def _contents(self) -> str:
         items = (f'<li><a href="#h{n}">{text}</a></li>' for n, text in enumerate(self._headings, 1))
-        return f'<nav aria-label="Contents"><ul>{"".join(items)}</ul></nav>'
+        label = say("contents", self._language)
+        return f'<nav aria-label="{label}"><ul>{"".join(items)}</ul></nav>'
 
     def _part(self, part: o.Part) -> Iterator[str]:
         match part:
@@ -66,15 +69,15 @@ class Page:
                 yield f'<p class="{"warns" if warns else "note"}">{escape(flat(text))}</p>'
             case o.Passages(lines, running=True):
                 yield f"<p>{' '.join(self._running(line) for line in lines)}</p>"
-                yield from (_words(line) for line in lines if line.quote)
+                yield from (self._words(line) for line in lines if line.quote)
             case o.Passages(lines):
                 yield f"<ul>{''.join(f'<li>{self._sentence(line)}</li>' for line in lines)}</ul>"
             case o.Disagreements(pairs):
                 for one, other in pairs:
-                    against = f'<p class="note">against</p>{self._sentence(other)}'
+                    against = f'<p class="note">{say("against", self._language)}</p>{self._sentence(other)}'
                     yield f'<div class="pair">{self._sentence(one)}{against}</div>'
             case o.Points(items, more):
-                yield _points(items, more)
+                yield self._points(items, more)
             case Table() as table:
                 yield self._grid(table)
             case Chart() as chart:
@@ -104,7 +107,7 @@ class Page:
         blocks[0] = f"<p>{label}{blocks[0].removeprefix('<p>').removesuffix('</p>')} {self._marks(line)}</p>"
         if len(blocks) == 1:
             blocks[0] = f"<span>{blocks[0].removeprefix('<p>').removesuffix('</p>')}</span>"
-        return "".join(blocks) + (_words(line) if line.quote else "")
+        return "".join(blocks) + (self._words(line) if line.quote else "")
 
     def _marks(self, line: ReportSentence) -> str:
         marks = []
@@ -123,29 +126,30 @@ class Page:
 
     def _work(self, listed: SourceEntry) -> str:
         back = range(1, min(self._placed[listed.number], BACK) + 1)
-        leads = " ".join(f'<a href="#c{listed.number}-{n}" aria-label="citation {n}">↑{n}</a>' for n in back)
+        leads = " ".join(
+            f'<a href="#c{listed.number}-{n}" aria-label="{say("citation", self._language, number=n)}">↑{n}</a>'
+            for n in back
+        )
+        host, read = publisher(listed.url, self._language), o.reading(listed, self._language)
         return (
             f'<li id="s{listed.number}" value="{listed.number}"><strong>{escape(flat(listed.title))}</strong> — '
-            f"{escape(publisher(listed.url))}<br>{_place(listed)}<br><small>{escape(o.reading(listed))}. {leads}"
-            "</small></li>"
+            f"{escape(host)}<br>{_place(listed)}<br><small>{escape(read)}. {leads}</small></li>"
         )
+
+    def _points(self, items: tuple[str, ...], more: int) -> str:
+        rest = f'<li class="note">{escape(o.more_items(more, self._language))}</li>' if more else ""
+        return f"<ul>{''.join(f'<li>{escape(flat(each))}</li>' for each in items)}{rest}</ul>"
+
+    def _words(self, line: ReportSentence) -> str:
+        """What the source says, where the report says it otherwise."""
+        title, blocks = say("words_of_source", self._language), "".join(_blocks(pieces(line.quote)))
+        return f"<details><summary>{title}</summary><blockquote>{blocks}</blockquote></details>"
 
 
 def _place(listed: SourceEntry) -> str:
     target, said = source_link(listed), escape(display_url(listed.url))
     linked = f'<a href="{escape(target)}" rel="noopener noreferrer nofollow">{said}</a>'
     return linked if target else f"<code>{said}</code>"
-
-
-def _points(items: tuple[str, ...], more: int) -> str:
-    rest = f'<li class="note">{escape(o.more_items(more))}</li>' if more else ""
-    return f"<ul>{''.join(f'<li>{escape(flat(each))}</li>' for each in items)}{rest}</ul>"
-
-
-def _words(line: ReportSentence) -> str:
-    """What the source says, where the report says it otherwise."""
-    blocks = "".join(_blocks(pieces(line.quote)))
-    return f"<details><summary>Words of the source</summary><blockquote>{blocks}</blockquote></details>"
 
 
 def _blocks(said: tuple[Piece, ...]) -> Iterator[str]:

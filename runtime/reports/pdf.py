@@ -20,6 +20,7 @@ from actors.reporting import document as o
 from actors.reporting.links import display_url, publisher, source_link
 from actors.reporting.report import Chart, Report, ReportSentence, SourceEntry
 from actors.reporting.report import Table as ReportTable
+from actors.text.catalogue import html_language, say
 from actors.text.normalize import remove_controls
 from actors.text.source_text import Piece, Span, flat, pieces
 from actors.text.truncate import shorten
@@ -38,9 +39,9 @@ def render(report: Report) -> bytes:
     out, title = io.BytesIO(), flat(report.title)
     document = SimpleDocTemplate(
         out, pagesize=A4, leftMargin=22 * mm, rightMargin=22 * mm, topMargin=20 * mm, bottomMargin=20 * mm,
-        title=title, author="Terminus", invariant=1,
+        title=title, author="Terminus", lang=html_language(report.language), invariant=1,
     )  # fmt: skip
-    writer = _Writer(document.width)
+    writer = _Writer(document.width, report.language)
     parts = [writer.paragraph([Span(title)], "title")]
     for part in o.outline(report):
         parts += writer.part(part)
@@ -51,8 +52,9 @@ def render(report: Report) -> bytes:
 class _Writer:
     """Makes parts into what reportlab lays out."""
 
-    def __init__(self, width: float) -> None:
+    def __init__(self, width: float, language: str) -> None:
         self._width = width
+        self._language = language
         self._fonts = Fonts()
         self._styles = _styles(self._fonts)
 
@@ -74,7 +76,7 @@ class _Writer:
             case o.Disagreements(pairs):
                 yield from (each for pair in pairs for each in self._pair(*pair))
             case o.Points(items, more):
-                said = (*items, o.more_items(more)) if more else items
+                said = (*items, o.more_items(more, self._language)) if more else items
                 yield from (self.paragraph([Span(flat(each))], "item", bullet="•") for each in said)
             case ReportTable() as table:
                 yield self._grid(table)
@@ -137,7 +139,7 @@ class _Writer:
 
     def _pair(self, one: ReportSentence, other: ReportSentence) -> Iterator[Flowable]:
         yield from self._sentence(one)
-        yield self.paragraph([Span("against that:")], "against")
+        yield self.paragraph([Span(say("against", self._language))], "against")
         yield self._flow(self._running(other), "under")
 
     def _quote(self, line: ReportSentence) -> Iterator[Flowable]:
@@ -195,10 +197,10 @@ class _Writer:
         target, said = source_link(listed), self._markup(Span(display_url(listed.url)))
         place = f'<a href="{escape(target)}" color="#1a5fa8">{said}</a>' if target else said
         title = self._markup(Span(flat(listed.title)), bold=True)
-        read = self._markup(Span(f"{o.reading(listed)}."))
+        host = self._markup(Span(f"— {publisher(listed.url, self._language)}"))
+        read = self._markup(Span(f"{o.reading(listed, self._language)}."))
         return self._flow(
-            f'<a name="s{listed.number}"/>{title} {self._markup(Span(f"— {publisher(listed.url)}"))}<br/>{place}<br/>'
-            f'<font size="8" color="#5d6670">{read}</font>',
+            f'<a name="s{listed.number}"/>{title} {host}<br/>{place}<br/><font size="8" color="#5d6670">{read}</font>',
             "work",
             bullet=f"[{listed.number}]",
         )

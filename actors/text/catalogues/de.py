@@ -11,8 +11,8 @@ SENTENCES = {
     "nothing_on": "Zu „{asked}“ wurde nichts gefunden.",
     "lost": "{count} von {written} Aussagen wurden in dieser Antwort weggelassen, weil das Gelesene sie nicht belegt "
     "({reasons}).",
-    "lost_one": "{count} von {written} Aussagen wurde in dieser Antwort weggelassen, weil das Gelesene sie nicht belegt "
-    "({reasons}).",
+    "lost_one": "{count} von {written} Aussagen wurde in dieser Antwort weggelassen, weil das Gelesene sie nicht "
+    "belegt ({reasons}).",
     "lost_unquoted": "das Zitat dazu wurde nicht gefunden",
     "lost_short": "das Zitat dazu ist zu kurz",
     "lost_empty": "sie sagt nichts aus",
@@ -66,8 +66,8 @@ SENTENCES = {
     "end_cancelled": "Es wurde abgebrochen.",
     "end_cancel_forced": "Es wurde abgebrochen, und ein Agent hat nicht rechtzeitig aufgehört.",
     "end_crashed_repeatedly": "Der Prozess ist bei diesem Lauf mehrmals abgestürzt.",
-    "end_workflow_changed": "Terminus arbeitet inzwischen anders und kann damit nicht weitermachen; bitte reichen Sie es "
-    "noch einmal ein.",
+    "end_workflow_changed": "Terminus arbeitet inzwischen anders und kann damit nicht weitermachen; bitte reichen Sie "
+    "es noch einmal ein.",
     "end_storage_failed": "Die Datenbank konnte es nicht speichern; prüfen Sie den Datenträger und reichen Sie es noch "
     "einmal ein.",
     "end_orchestrator_failed": "Ein interner Fehler hat es beendet; Näheres steht im Protokoll.",

@@ -11,8 +11,8 @@ SENTENCES = {
     "places_far": "Nothing was found on this.",
     "on": "On “{asked}”:",
     "nothing_on": "Nothing was found on “{asked}”.",
-    "lost": "{count} of {written} statements were left out of this answer, because what was read does not bear them out "
-    "({reasons}).",
+    "lost": "{count} of {written} statements were left out of this answer, because what was read does not bear them "
+    "out ({reasons}).",
     "lost_one": "{count} of {written} statements was left out of this answer, because what was read does not bear it "
     "out ({reasons}).",
     "lost_unquoted": "its quote was not found",

@@ -1,4 +1,4 @@
-"""Korean, polite. The same keys and places as in English; no particle leans on what is put in; a count changes no form."""
+"""Korean, polite: the same keys and places as in English. No particle depends on what is put in."""
 
 THOUSANDS, DECIMAL = ",", "."
 TAG = "ko"
@@ -10,7 +10,8 @@ SENTENCES = {
     "on": "“{asked}”에 대하여:",
     "nothing_on": "“{asked}”에 대해 찾은 내용이 없습니다.",
     "lost": "작성된 진술 {written}개 중 {count}개는 읽은 내용으로 뒷받침되지 않아 이 답변에서 제외했습니다({reasons}).",
-    "lost_one": "작성된 진술 {written}개 중 {count}개는 읽은 내용으로 뒷받침되지 않아 이 답변에서 제외했습니다({reasons}).",
+    "lost_one": "작성된 진술 {written}개 중 {count}개는 읽은 내용으로 뒷받침되지 않아 이 답변에서 제외했습니다"
+    "({reasons}).",
     "lost_unquoted": "인용문을 찾을 수 없음",
     "lost_short": "인용문이 너무 짧음",
     "lost_empty": "내용이 없음",
@@ -175,7 +176,8 @@ SENTENCES = {
     "pages": "페이지 {count}개",
     "pages_one": "페이지 {count}개",
     "work_done": "최대 {most}회차 중 {rounds}까지 진행했습니다. {pages}를 읽었고, {missed}개는 가져오지 못했습니다.",
-    "reworded": "일부 문장은 모델이 바꾸어 썼습니다. 문장마다 출처와 대조했으며, 출처의 원문도 이 보고서에 인용했습니다.",
+    "reworded": "일부 문장은 모델이 바꾸어 썼습니다. 문장마다 출처와 대조했으며, "
+    "출처의 원문도 이 보고서에 인용했습니다.",
     "word_for_word": "주제에 관한 모든 문장은 출처에서 그대로 인용했습니다.",
     "left_out": "출처로 뒷받침되지 않는 진술 {count}개는 제외했습니다.",
     "left_out_one": "출처로 뒷받침되지 않는 진술 {count}개는 제외했습니다.",

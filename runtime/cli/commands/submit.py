@@ -124,12 +124,14 @@ def _write(report: "Report | None", out: Path) -> None:
 
 def _question(ended: "Ended") -> list[Line]:
     """Whoever got an answer is asked for a word on it: what memory may give to others rests on that."""
+    from actors.text.catalogue import say
     from runtime.families import writes_report
 
     outcome = ended.outcome
     if outcome.status not in {"resolved", "suggested"} or writes_report(outcome.workflow):
         return []
-    return [Line(f"Did it help? {command(f'feedback {safe(outcome.ticket)} --right|--wrong')}", "faint")]
+    judge = command(f"feedback {safe(outcome.ticket)} --right|--wrong")
+    return [Line(say("did_it_help", outcome.language, command=judge), "faint")]
 
 
 def _order(arguments: argparse.Namespace) -> tuple[str, dict[str, object]]:

@@ -8,36 +8,24 @@ from urllib.parse import quote
 from actors.evidence.claims import Citation, Resolution
 from actors.evidence.places import name_place
 from actors.reporting.report import Report
+from actors.text.catalogue import every_form, say, say_count
 from actors.text.normalize import sanitize_markdown
 from actors.text.truncate import shorten
-from actors.workflow.outcome import SENTENCES, EndReason, Handoff, Outcome
+from actors.workflow.outcome import EndReason, Handoff, Outcome
 from runtime.cli import Exit
 from runtime.cli.view.printing import Line, Link
 from runtime.families import writes_report
 from runtime.program import command
-from runtime.user_text import pluralize, safe, spell_out
+from runtime.user_text import safe, spell_out
 
 QUOTE_CHARACTERS = 400
 NO_FILES: Mapping[str, str] = MappingProxyType({})
 
-HEADLINES = {
-    "resolved": ("Resolved", "good"),
-    "suggested": ("Suggested: nobody has confirmed that it helps", "unsure"),
-    "not_found": ("Not found in the sources", "poor"),
-    "error": ("Stopped before it was finished", "bad"),
-    "cancelled": ("Cancelled", "poor"),
-}
-JUDGEMENTS = {
-    "confirmed": ("and a person confirmed that it helped", "good"),
-    "rejected": ("but a person said that it did not help", "poor"),
-    "taught": ("but a person has given another answer since", "poor"),
-}
+HEADLINES = {"resolved": "good", "suggested": "unsure", "not_found": "poor", "error": "bad", "cancelled": "poor"}
+"""How a status is shown; what it says stands in the catalogue, and so with the next two."""
+JUDGEMENTS = {"confirmed": "good", "rejected": "poor", "taught": "poor"}
+REPORT_HEADLINES = {"resolved": "good", "suggested": "unsure", "cancelled": "poor"}
 SUMMARIZER = "summarization"
-REPORT_HEADLINES = {
-    "resolved": ("The report answers the question", "good"),
-    "suggested": ("The report quotes what was found; nobody has judged that it is complete", "unsure"),
-    "cancelled": ("Cancelled: the report holds what was found so far", "poor"),
-}
 LIMITS = frozenset({
     EndReason.LOOP_DETECTED, EndReason.MAX_HANDOFFS_EXCEEDED, EndReason.TIMED_OUT, EndReason.STEP_TIMED_OUT,
     EndReason.ANSWERS_REFUSED,
@@ -72,17 +60,18 @@ def lines(
     :param verbose: how it came to that before it, for the answer stands last: the handoffs and the summary.
     :param quotes: under each source the whole quote, also where it was just read.
     """
+    language = outcome.language
     if verbose:
-        yield from handoffs(outcome.handoffs)
+        yield from handoffs(outcome.handoffs, language)
     if writes_report(outcome.workflow):
         yield from _describe_report(outcome, report, named=named)
         return
     if verbose and outcome.summary:
-        yield from (Line("Summary", "strong"), Line(outcome.summary, indent=2), Line(""))
-    headline, style = HEADLINES[outcome.status]
+        yield from (Line(say("summary", language), "strong"), Line(outcome.summary, indent=2), Line(""))
+    headline, style = say(f"headline_{outcome.status}", language), HEADLINES[outcome.status]
     if judgement and outcome.status in {"resolved", "suggested"}.union({"not_found"} if judgement == "taught" else ()):
-        said, style = JUDGEMENTS[judgement]
-        headline = f"{spell_out(outcome.status).capitalize()}, {said}"
+        status, said = say(f"status_{outcome.status}", language), say(f"judged_{judgement}", language)
+        headline, style = say("judged", language, status=status, said=said), JUDGEMENTS[judgement]
     yield Line(headline, style)
     if outcome.summary and not verbose and SUMMARIZER not in {each.source for each in outcome.handoffs}:
         yield Line(outcome.summary)  # nobody summed up: it says how it came to an answer that others had before
@@ -90,25 +79,28 @@ def lines(
     if outcome.resolution is not None:
         yield Line("")
         if outcome.status not in {"resolved", "suggested"}:
-            yield Line("What was found so far", "strong")
-        yield from _describe_answer(outcome.resolution, files, quotes=quotes)
+            yield Line(say("found_so_far", language), "strong")
+        yield from _describe_answer(outcome.resolution, files, language, quotes=quotes)
     yield Line("")
     yield from ending(outcome, named=named)
 
 
 def _describe_report(outcome: Outcome, report: Report | None, *, named: bool) -> Iterator[Line]:
     """How it ended, and where to look next; what was found is the report."""
-    known = REPORT_HEADLINES if outcome.resolution is not None else {}
-    headline, style = known.get(outcome.status) or HEADLINES[outcome.status]
-    yield Line(headline, style)
+    language = outcome.language
+    if outcome.resolution is not None and outcome.status in REPORT_HEADLINES:
+        yield Line(say(f"report_{outcome.status}", language), REPORT_HEADLINES[outcome.status])
+    else:
+        yield Line(say(f"headline_{outcome.status}", language), HEADLINES[outcome.status])
     failed = {each.place: each.detail for each in report.missed if each.reason == "source_failed"} if report else {}
     yield from _besides(outcome, failed)
     yield from ending(outcome, named=named)
     ticket = safe(outcome.ticket)
     if outcome.status == "not_found":
-        yield Line(f"{command('doctor')} shows which sources are configured, and how to add others.", "faint")
+        yield Line(say("configured_sources", language, command=command("doctor")), "faint")
     elif report is not None:
-        yield Line(f"As a page: {command(f'report {ticket} --out report.html')}, or .docx, .pdf, .md.", "faint")
+        page = command(f"report {ticket} --out report.html")
+        yield Line(say("as_a_page", language, command=page), "faint")
 
 
 def _besides(outcome: Outcome, failed: Mapping[str, str] = MappingProxyType({})) -> Iterator[Line]:
@@ -117,15 +109,17 @@ def _besides(outcome: Outcome, failed: Mapping[str, str] = MappingProxyType({}))
 
     :param failed: what else is known of that which was unavailable.
     """
-    if outcome.detail and outcome.detail != SENTENCES[EndReason.CANCELLED]:
+    if outcome.detail and outcome.detail not in every_form("end_cancelled"):
         yield Line(outcome.detail)
     if outcome.degraded:
         yield Line(outcome.degraded, "poor")
     for missing in outcome.unavailable:
-        yield Line(failed.get(missing) or f"Unavailable: {missing}", "poor")
+        yield Line(failed.get(missing) or say("unavailable", outcome.language, what=missing), "poor")
 
 
-def _describe_answer(resolution: Resolution, files: Mapping[str, str], *, quotes: bool) -> Iterator[Line]:
+def _describe_answer(
+    resolution: Resolution, files: Mapping[str, str], language: str, *, quotes: bool
+) -> Iterator[Line]:
     """The text, in which a place leads to where it stands; then the sources that it did not name itself."""
     places = {name_place(citation): citation for citation in resolution.citations}
     named: set[int] = set()
@@ -137,7 +131,7 @@ def _describe_answer(resolution: Resolution, files: Mapping[str, str], *, quotes
             named.add(place.number)
             yield Line(paragraph, "strong", link=_link(place, files))
     left = [each for each in resolution.citations if quotes or each.number not in named]
-    yield from _sources(resolution, left, quotes=quotes)
+    yield from _sources(resolution, left, language, quotes=quotes)
 
 
 def _link(citation: Citation, files: Mapping[str, str]) -> Link:
@@ -149,7 +143,7 @@ def _link(citation: Citation, files: Mapping[str, str]) -> Link:
     return Link(address if citation.source.startswith(("https://", "http://")) else "", address)
 
 
-def _sources(resolution: Resolution, citations: Sequence[Citation], *, quotes: bool) -> Iterator[Line]:
+def _sources(resolution: Resolution, citations: Sequence[Citation], language: str, *, quotes: bool) -> Iterator[Line]:
     """
     Where it stands, and the heading and the words there unless they were just read.
 
@@ -157,7 +151,7 @@ def _sources(resolution: Resolution, citations: Sequence[Citation], *, quotes: b
     """
     if citations:
         yield Line("")
-        yield Line("Sources", "strong")
+        yield Line(say("sources", language), "strong")
     said = _flat(resolution.text)
     for citation in citations:
         where = citation.source + (f"#{citation.anchor}" if citation.anchor else "")
@@ -174,11 +168,11 @@ def _flat(text: str) -> str:
     return " ".join(text.split())
 
 
-def handoffs(made: tuple[Handoff, ...]) -> Iterator[Line]:
+def handoffs(made: tuple[Handoff, ...], language: str = "") -> Iterator[Line]:
     """The handoff sequence."""
     if not made:
         return
-    yield Line(f"Handoffs ({len(made)})", "strong")
+    yield Line(say("handoffs_made", language, made=len(made)), "strong")
     left = max(len(safe(each.source)) for each in made)
     right = max(len(safe(each.target)) for each in made)
     for number, each in enumerate(made, 1):
@@ -189,19 +183,19 @@ def handoffs(made: tuple[Handoff, ...]) -> Iterator[Line]:
 
 def ending(outcome: Outcome, *, named: bool = True) -> Iterator[Line]:
     """Why it ended, by whom, and what it cost; which ticket it is where nothing above says so."""
-    by = f"Closed by {outcome.by}" if outcome.by else "Cut off, with nobody to close it,"
-    why = "" if outcome.why is EndReason.COMPLETED else f": {spell_out(outcome.why)}"
+    language, made = outcome.language, say_count("handoffs", outcome.language, len(outcome.handoffs))
+    why = "" if outcome.why is EndReason.COMPLETED else f": {say(f'why_{outcome.why}', language)}"
+    by = {"agent": outcome.by} if outcome.by else {}
+    key = "closed_by" if outcome.by else "closed_by_nobody"
     style = "faint" if outcome.why is EndReason.COMPLETED else ""
-    yield Line(f"{by} after {outcome.seconds:.2f} s and {pluralize(len(outcome.handoffs), 'handoff')}{why}.", style)
+    yield Line(say(key, language, seconds=float(outcome.seconds), handoffs=made, why=why, **by), style)
     spent, parts = outcome.spent, []
     if spent.calls:
-        about = "about " if spent.estimated else ""
-        parts.append(
-            f"{pluralize(spent.calls, 'model call')}, {about}{spent.tokens_in:,} tokens in, {spent.tokens_out:,} out"
-        )
+        calls, used = say_count("model_calls", language, spent.calls), "spent_about" if spent.estimated else "spent"
+        parts.append(say(used, language, calls=calls, tokens_in=spent.tokens_in, tokens_out=spent.tokens_out))
     if outcome.refused:
-        parts.append(pluralize(outcome.refused, "message") + " refused")
+        parts.append(say_count("messages_refused", language, outcome.refused))
     if parts:
         yield Line("; ".join(parts) + ".", "faint")
     if named:
-        yield Line(f"Ticket {outcome.ticket}, run {outcome.run}.", "faint")
+        yield Line(say("ticket_and_run", language, ticket=outcome.ticket, run=outcome.run), "faint")

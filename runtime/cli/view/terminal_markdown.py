@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import TextIO
 
+from actors.text.catalogue import say
 from runtime.cli.view.printing import Line, can_redraw, write
 from runtime.cli.view.result import lines
 from runtime.families import writes_report
@@ -10,11 +11,11 @@ from runtime.program import command
 from runtime.run_record import Ended
 from runtime.user_text import safe
 
-INSTEAD = f"_A chart stands here; {command('report ID --out report.html')} draws it._"
+DRAW = "report ID --out report.html"
 
 
-def show(text: str, stream: TextIO) -> None:
-    """Print Markdown."""
+def show(text: str, stream: TextIO, language: str = "") -> None:
+    """Print Markdown; `language`: of what is said around it."""
     text = safe(text, keep="\n\t")
     if not can_redraw(stream):
         print(text.rstrip("\n"), file=stream)
@@ -24,7 +25,7 @@ def show(text: str, stream: TextIO) -> None:
     from runtime.cli.view.live import console
 
     # A link is shown with where it leads: what it is called says nothing of that.
-    console(stream).print(Markdown("\n".join(_readable(text.split("\n"))), hyperlinks=False))
+    console(stream).print(Markdown("\n".join(_readable(text.split("\n"), language)), hyperlinks=False))
 
 
 def show_end(ended: Ended, stream: TextIO, ending: TextIO | None = None, *, verbose: bool = False) -> None:
@@ -39,12 +40,12 @@ def show_end(ended: Ended, stream: TextIO, ending: TextIO | None = None, *, verb
         write(found, stream)
         return
     if outcome.resolution is not None:
-        show(outcome.resolution.text, stream)
+        show(outcome.resolution.text, stream, outcome.language)
         stream.flush()
     write([Line(""), *found], ending or stream)
 
 
-def _readable(lines: list[str]) -> Iterator[str]:
+def _readable(lines: list[str], language: str) -> Iterator[str]:
     """Without the source of charts, which says nothing to a person."""
     inside = False
     for line in lines:
@@ -52,6 +53,6 @@ def _readable(lines: list[str]) -> Iterator[str]:
             inside = line != "```"
         elif line == "```mermaid":
             inside = True
-            yield INSTEAD
+            yield f"_{say('chart_here', language, command=command(DRAW))}_"
         else:
             yield line

@@ -18,6 +18,7 @@ import structlog
 from actors.evidence.sources import SearchResult
 from actors.research.models import ResearchOptions
 from actors.research.workflow import RESEARCH, ResearchCase
+from actors.text.languages import guess_language
 from runtime.families.research_state.project import OVER, Project
 from runtime.families.research_state.state_file import parse_beginning, parse_state
 from runtime.processes.atomic_files import read_start, read_whole
@@ -151,7 +152,7 @@ def goes_on(project: Project) -> ResearchCase:
         sources=brief.sources, urls=brief.urls[:MOST_URLS], direction=brief.direction,
     )  # fmt: skip
     return ResearchCase(
-        ticket_id=case.ticket_id, text=case.text, brief=brief, plan=case.plan,
+        ticket_id=case.ticket_id, text=case.text, language=guess_language(case.text), brief=brief, plan=case.plan,
         results=tuple(map(_bound_quality, case.results)), pages=case.pages,
         read_before=min(max(case.read_before, 0), len(case.pages)), missed=case.missed,
         learnings=case.learnings, passages=case.passages,

@@ -12,10 +12,10 @@ import msgspec
 
 from actors.evidence.passages import Passage
 from actors.evidence.sources import FailedSource, Page, SearchResult
-from actors.reporting.document import FURTHER
 from actors.reporting.markdown import render_markdown
 from actors.research.models import Analysis, Contradiction
 from actors.research.workflow import ResearchCase
+from actors.text.catalogue import ENGLISH, say
 from actors.text.urls import key_of
 from runtime.families.research_state.head import Head, head_of, options_of, split
 from runtime.families.research_state.project import Project
@@ -122,7 +122,7 @@ def _body(project: Project) -> Iterator[str]:
     said = f": {inline(project.message)}" if project.message else ""
     yield f"{project.status.capitalize()}, {project.progress} %{said}"
     if project.over and not case.is_complete:
-        yield from ("", f"{FURTHER}.")
+        yield from ("", f"{say('further', ENGLISH)}.")
     if case.report is not None:
         yield from ("", f"The [report](#{REPORT.lower()}) stands at the end.")
         report = render_markdown(case.report)

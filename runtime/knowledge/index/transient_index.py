@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from actors.evidence.passages import Passage, SearchHits
+from actors.evidence.passages import Passage, Reason, SearchHits
 from runtime.knowledge.index import index_writer
 from runtime.knowledge.index.index_reader import IndexReader
 from runtime.knowledge.query.search import search
@@ -18,7 +18,7 @@ KEPT = 2
 """So many indexes a process keeps: a round's pages are asked again when its table repeats the step."""
 PAGES = 1000
 """More pages than this are not looked at."""
-NOTHING = "The pages that were read hold no text to quote."
+NOTHING = Reason("no_text")
 
 
 class Text(msgspec.Struct, frozen=True, gc=False):
@@ -51,7 +51,7 @@ def find(pages: list[Text], questions: list[str], limit: int) -> list[SearchHits
 
 def _find(index: _Index, question: str, limit: int) -> SearchHits:
     if not index.shelf.passages:
-        return SearchHits(abstain=NOTHING)
+        return SearchHits.refuse(NOTHING)
     found = search(index.shelf, question, limit, hops=True, reads=True)
     return msgspec.structs.replace(found, passages=tuple(_name(index, passage) for passage in found.passages))
 

@@ -3,6 +3,7 @@
 import math
 from itertools import pairwise
 
+from actors.evidence.passages import Reason
 from actors.text.sentences import split_sentences
 from actors.text.stop_words import EVERYDAY
 from actors.text.tokenizer import is_cjk, runs, tokens
@@ -31,15 +32,17 @@ ENOUGH_EVIDENCE = 18.0
 """So many nats (inverse frequencies, added up) of literally matching words are no coincidence."""
 
 
-def abstain(shelf: IndexReader, question: Question, pages: list[Page], chain: list[Page] | None = None) -> str:
+def abstain(
+    shelf: IndexReader, question: Question, pages: list[Page], chain: list[Page] | None = None
+) -> Reason | None:
     """
-    Why these pages are no answer, in a sentence for the user; empty when they may be one.
+    Why these pages are no answer; None when they may be one.
 
     :param chain: pages of which none may say it all: what they say together counts as if one of them did. With one,
         even if it is empty, an unknown word of a few passages is no reason by itself: they have few words for a thing.
     """
     if not pages or not question.terms:
-        return "The documents hold nothing on this."
+        return Reason("nothing_near")
     top = pages[:PAGES] + (chain or [])
     have = frozenset[str]().union(*(hit.terms for page in top for hit in page.hits))
     covered = max(page.hits[0].evidence for page in top)
@@ -51,17 +54,17 @@ def abstain(shelf: IndexReader, question: Question, pages: list[Page], chain: li
     vague = chain is None or shelf.passages >= FEW_PASSAGES
     for term in strange:
         if term not in have and (term in question.names or (vague and covered < COVERED_ALL_THE_SAME and not telling)):
-            return f"The documents do not speak of '{question.words.get(term, term)}'."
+            return Reason("no_word", question.words.get(term, term))
     for term in question.names:
         variants = question.terms[term].variants
         if shelf.rarity(term) < NAME_RARITY and not any(v in have for v in variants):
-            return f"No passage on this speaks of '{question.words.get(term, term)}'."
+            return Reason("no_passage_with", question.words.get(term, term))
     if covered < (COVERAGE if shelf.passages >= FEW_PASSAGES else COVERAGE_OF_FEW) and not telling:
-        return "No passage of the documents covers this question."
+        return Reason("not_covered")
     solid = [term for term, each in question.terms.items() if not each.weak]
     if len(solid) == 1 and not any(question.matches(page.hits[0].heads).get(solid[0]) for page in top):
-        return f"The documents mention '{question.words.get(solid[0], solid[0])}' only in passing."
-    return ""
+        return Reason("in_passing", question.words.get(solid[0], solid[0]))
+    return None
 
 
 def measure_coverage(pages: list[Page]) -> float:
@@ -69,7 +72,9 @@ def measure_coverage(pages: list[Page]) -> float:
     return round(max((page.hits[0].evidence for page in pages[:PAGES]), default=0.0), 4)
 
 
-def missing_pair(shelf: IndexReader, question: Question, quoted: list[Snippet], *, names: bool = False) -> str:
+def missing_pair(
+    shelf: IndexReader, question: Question, quoted: list[Snippet], *, names: bool = False
+) -> Reason | None:
     """
     A name with the word behind it, such as "SQL Server", must stand together in what is quoted.
 
@@ -80,8 +85,8 @@ def missing_pair(shelf: IndexReader, question: Question, quoted: list[Snippet], 
             continue
         known = shelf.frequency(first) > shelf.by_chance and shelf.rarity(first) > SUBJECT_RARITY
         if known and not any(_together(w, first, second) for w in quoted):
-            return f"No passage on '{written}' was found."
-    return ""
+            return Reason("no_passage_on", written)
+    return None
 
 
 def confidence(question: Question, pages: list[Page], quoted: list[Snippet]) -> float:

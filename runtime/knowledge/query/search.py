@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 
-from actors.evidence.passages import Meaning, Passage, SearchHits, Sentence, Span
+from actors.evidence.passages import Meaning, Passage, Reason, SearchHits, Sentence, Span
+from actors.text.catalogue import ENGLISH
 from actors.text.normalize import find_span
 from runtime.knowledge import NO_INDEX
 from runtime.knowledge.index.index_reader import IndexReader, Stored
@@ -116,7 +117,7 @@ def search(
     quotable = snippets(shelf, question, pages) if pages else []
     if not why:
         why = missing_pair(shelf, question, quotable[:QUOTED], names=hops) or (
-            "" if quotable else "The documents hold no sentence on this."
+            None if quotable else Reason("no_sentence")
         )
     sure = 0.0 if why else confidence(question, pages, quotable)
     telling = sentences(shelf, question, pages)[:SENTENCES] if hops else []
@@ -130,8 +131,9 @@ def search(
     weights = _weights(shelf, question) if reads else ()
     meaning, words_only = _meaning(chosen, near.passages), vector.failure if vector else ""
     return SearchHits(
-        found, why, sure, tuple(spoken), begins, weights, meaning, words_only, covered, round(question.total_gated, 1)
-    )
+        found, why.say(ENGLISH) if why else "", sure, tuple(spoken), begins, weights, meaning, words_only, covered,
+        round(question.total_gated, 1), reason=why,
+    )  # fmt: skip
 
 
 def _near(shelf: IndexReader, question: QuestionVector, documents: Collection[int] | None) -> Nearness:

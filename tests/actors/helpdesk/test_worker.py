@@ -8,7 +8,7 @@ import pytest
 from actors.evidence.claims import Claim
 from actors.evidence.passages import SearchHits
 from actors.helpdesk.output_schemas import Draft, HandoverRequest
-from actors.helpdesk.worker import CONTEXT_CHARACTERS, NOTHING_NEAR
+from actors.helpdesk.worker import CONTEXT_CHARACTERS
 from actors.ports import Completion, ModelRequest, PortFailed
 from actors.workflow.outcome import EndReason, Outcome
 from tests.fakes import PASSAGE, Knows, Stage, Thinks
@@ -64,7 +64,7 @@ async def test_without_an_answer_the_closest_places_are_named_once_each() -> Non
 async def test_what_is_far_from_the_question_is_no_close_place() -> None:
     outcome = await ended(Finds(SearchHits((PASSAGE,), "The documents do not speak of 'Jens'.", covered=0.1)), Draft())
 
-    assert outcome.detail == NOTHING_NEAR
+    assert outcome.detail == "The documents hold nothing on this."
 
 
 async def test_where_nothing_was_found_no_place_is_named() -> None:

@@ -8,11 +8,11 @@ import pytest
 from actors.evidence.sources import FailedSource
 from actors.reporting import document as o
 from actors.reporting.failed_sources import SHOWN
-from actors.reporting.report import IN_PART, Report, ReportSection, ReportSentence, SourceEntry, Table
+from actors.reporting.report import Report, ReportSection, ReportSentence, SourceEntry, Table
 
 ANSWERED = ReportSection("Q", (ReportSentence("It burns for 9 hours.", (1,), "Nine hours is how long it burns: 9."),))
 QUOTED = ReportSection("Q", (ReportSentence("It burns for 9 hours.", (1,)),))
-IN_PART_ONLY = msgspec.structs.replace(ANSWERED, note=IN_PART)
+IN_PART_ONLY = msgspec.structs.replace(ANSWERED, note="This is answered only in part.")
 
 
 def listed(number: int) -> SourceEntry:
@@ -88,11 +88,12 @@ def test_without_an_overview_the_best_passage_of_each_question_stands_at_the_top
     best, more = ReportSentence("It burns for 9 hours.", (1,)), ReportSentence("A full charge takes an hour.", (1,))
     of = report(ReportSection("Q", (best, more)), ReportSection("What does it cost?", (more,)))
 
-    top = shown(of, o.FOUND)
+    top = shown(of, "What was found")
     rest = shown(of, "Further passages")
 
     assert headings(of) == [
-        (o.FOUND, 2), ("Q", 3), ("What does it cost?", 3), ("Further passages", 2), ("Q", 3), ("Sources", 2), APPENDIX
+        ("What was found", 2), ("Q", 3), ("What does it cost?", 3), ("Further passages", 2), ("Q", 3), ("Sources", 2),
+        APPENDIX,
     ]  # fmt: skip
     assert [part.lines for part in top if isinstance(part, o.Passages)] == [(best,), (more,)]
     assert [part.lines for part in rest if isinstance(part, o.Passages)] == [(more,)]
@@ -102,15 +103,21 @@ def test_an_overview_is_a_paragraph_at_the_top_and_the_question_of_the_title_is_
     other = msgspec.structs.replace(ANSWERED, title="What does it cost?")
     of = msgspec.structs.replace(report(ANSWERED, other), overview=ANSWERED.lines)
 
-    assert shown(of, o.FOUND) == [o.Passages(ANSWERED.lines, running=True)]
-    assert headings(of) == [(o.FOUND, 2), ("Answer", 2), ("What does it cost?", 2), ("Sources", 2), APPENDIX]
+    assert shown(of, "What was found") == [o.Passages(ANSWERED.lines, running=True)]
+    assert headings(of) == [("What was found", 2), ("Answer", 2), ("What does it cost?", 2), ("Sources", 2), APPENDIX]
 
 
 def test_what_leads_on_from_the_question_stands_beside_it_and_answers_nothing() -> None:
     aside = ReportSection("Charging", (ReportSentence("It is charged at its foot.", (1,)),), aside=True)
     of = report(QUOTED, aside)
 
-    assert headings(of) == [(o.FOUND, 2), ("Beside the question", 2), ("Charging", 3), ("Sources", 2), APPENDIX]
+    assert headings(of) == [
+        ("What was found", 2),
+        ("Beside the question", 2),
+        ("Charging", 3),
+        ("Sources", 2),
+        APPENDIX,
+    ]
     assert "the closest passages · " in o.in_short(of)
 
 
@@ -129,13 +136,13 @@ def test_a_few_things_that_were_not_obtained_are_one_list_and_many_are_grouped_b
 
 
 def test_a_research_that_read_nothing_says_so_and_where_the_reasons_stand() -> None:
-    assert shown(report(sources=()), o.FOUND) == [
+    assert shown(report(sources=()), "What was found") == [
         o.Remark("The searches found no page on this, so none was read.")
     ]  # fmt: skip
-    assert shown(report(sources=(), missed=1), o.FOUND) == [
+    assert shown(report(sources=(), missed=1), "What was found") == [
         o.Remark("No page was read, for the reasons below, so nothing is answered.")
     ]
-    assert shown(report(sources=(0,)), o.FOUND) == [
+    assert shown(report(sources=(0,)), "What was found") == [
         o.Remark("Nothing in what was read was found to answer the question.")
     ]
 
@@ -143,10 +150,10 @@ def test_a_research_that_read_nothing_says_so_and_where_the_reasons_stand() -> N
 def test_a_research_that_was_cut_short_does_not_say_that_what_it_read_holds_no_answer() -> None:
     cut = msgspec.structs.replace(report(sources=(0,)), partial="It was cancelled.")
 
-    assert shown(msgspec.structs.replace(cut, sources=()), o.FOUND) == [
+    assert shown(msgspec.structs.replace(cut, sources=()), "What was found") == [
         o.Remark("No page was read before it ended.")
     ]  # fmt: skip
-    assert shown(cut, o.FOUND) == [
+    assert shown(cut, "What was found") == [
         o.Remark("Nothing in what was read has been found to answer the question so far.")
     ]  # fmt: skip
 

@@ -9,11 +9,13 @@ from actors.evidence.sources import FailedSource, Statement
 from actors.reporting.markdown import render_markdown
 from actors.reporting.report import Report, body
 from actors.reporting.sections import TITLE_CHARACTERS
-from actors.research.compose import NOT_FOUND, render_report
+from actors.research.compose import render_report
 from actors.research.models import Analysis, Competitor, Contradiction, Plan, Section, Swot, SwotItem
 from actors.text.normalize import normalize, remove_controls
 from tests.actors.research import cases as c
 from tests.actors.research.cases import compose
+
+NOT_FOUND = "Not found in the sources."
 
 
 def texts(report: Report) -> list[str]:

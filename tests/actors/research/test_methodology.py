@@ -4,8 +4,8 @@ import pytest
 
 from actors.reporting.markdown import render_markdown
 from actors.reporting.report import Report, body
-from actors.research.methodology import AS_A_WHOLE
 from actors.research.models import ResearchOptions
+from actors.text.catalogue import say
 from tests.actors.research import cases as c
 from tests.actors.research.cases import compose
 
@@ -20,9 +20,9 @@ def texts(report: Report) -> list[str]:
     [
         ({}, ("Prices of lamps",)),
         ({"directions": ()}, ("What does it cost?",)),
-        ({"directions": (), "sections": c.SECTIONS[:1]}, (AS_A_WHOLE,)),
+        ({"directions": (), "sections": c.SECTIONS[:1]}, (say("as_a_whole", ""),)),
         ({"directions": (), "sections": ()}, ("How long does the Lumo lamp burn?",)),
-        ({"directions": (), "sections": (), "plan": None}, (AS_A_WHOLE,)),
+        ({"directions": (), "sections": (), "plan": None}, (say("as_a_whole", ""),)),
         ({"rounds": 1, "brief": ResearchOptions(depth=1)}, ("Prices of lamps",)),
         ({"rounds": 1, "brief": ResearchOptions(depth=3)}, ("Prices of lamps",)),
         ({"partial": "The budget of 3 pages is used up."}, ("Prices of lamps",)),

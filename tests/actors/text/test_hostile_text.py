@@ -92,7 +92,7 @@ def said(text: str) -> Statement:
 RESEARCH: dict[str, Callable[[str], object]] = {
     "key": lambda text: key_of(f"http://a.example/{text}"),
     "sketch": sketch_of,
-    "address": lambda text: (urls.web_address(text), links.link(text), links.publisher(f"https://{text}")),
+    "address": lambda text: (urls.web_address(text), links.link(text), links.publisher(f"https://{text}", "en")),
     "quality": lambda text: result_scoring.score_results((result(text),), text, prior=0.6),
     "essential": lambda text: summarize.essential(text, "What is a?"),
     "key points": lambda text: summarize.key_points(text, "What is a?"),

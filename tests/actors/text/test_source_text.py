@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.reporting.links import OWN_DOCUMENTS, link, publisher
+from actors.reporting.links import link, publisher
 from actors.text.normalize import remove_controls
 from actors.text.source_text import flat, pieces, spans
 
@@ -130,8 +130,8 @@ def test_no_address_leaves_its_place_in_a_document(rest: str) -> None:
 
 
 def test_the_publisher_is_the_host_or_oneself() -> None:
-    assert publisher("https://www.a.example/x") == "a.example"
-    assert publisher("knowledge:manual/a.md") == OWN_DOCUMENTS
+    assert publisher("https://www.a.example/x", "en") == "a.example"
+    assert publisher("knowledge:manual/a.md", "en") == "own documents"
 
 
 @pytest.mark.parametrize(
@@ -147,4 +147,4 @@ def test_the_publisher_is_the_host_or_oneself() -> None:
 )
 def test_a_page_that_cannot_be_linked_does_not_pass_for_an_own_document(url: str) -> None:
     assert link(url) == ""
-    assert publisher(url) not in {OWN_DOCUMENTS, ""}
+    assert publisher(url, "en") not in {"own documents", ""}

@@ -10,7 +10,6 @@ from actors.evidence.claims import Citation, Resolution
 from actors.evidence.earlier_answers import cite_ticket
 from actors.ports import PortFailed
 from actors.text.normalize import find_span
-from runtime.memory.staleness import NO_MODEL
 from runtime.memory.ticket_memory import TicketMemory
 from tests.runtime.memory.conftest import Open
 
@@ -114,7 +113,7 @@ async def test_web_pages_are_not_looked_up_and_their_age_is_told(memory: TicketM
 
 
 async def test_an_earlier_ticket_that_is_cited_is_no_document(memory: TicketMemory) -> None:
-    wrapped = msgspec.structs.replace(ANSWER, citations=(*ANSWER.citations, cite_ticket("T0", ANSWER)))
+    wrapped = msgspec.structs.replace(ANSWER, citations=(*ANSWER.citations, cite_ticket("T0", ANSWER, "en")))
     await memory.store("run:1", "T1", TEXT, wrapped)
     assert await verdict(memory) == "hit"
 
@@ -130,7 +129,7 @@ async def test_an_answer_without_a_model_never_keeps_one_from_being_asked(
 ) -> None:
     await opened().store("run:1", "T1", TEXT, ANSWER)
     recall = await with_model().recall(TEXT, within=WITHIN)
-    assert (recall.verdict, recall.stale) == ("suggestion", NO_MODEL)
+    assert (recall.verdict, recall.stale) == ("suggestion", "No model made it, and one is configured now.")
 
 
 async def test_nor_does_one_that_was_made_when_the_model_failed(with_model: Callable[[], TicketMemory]) -> None:

@@ -10,6 +10,7 @@ from actors.evidence.claims import Citation, Resolution
 from actors.evidence.places import name_place
 from actors.evidence.sources import FailedSource
 from actors.reporting.report import Report
+from actors.text.catalogue import say
 from actors.workflow.outcome import EndReason, Handoff
 from runtime.cli import Exit
 from runtime.cli.view.live import STYLES
@@ -64,10 +65,9 @@ def test_how_an_answer_from_memory_was_found_is_said_where_nobody_summed_up() ->
 
 
 def test_suggested_is_not_green_and_says_that_nobody_confirmed_it() -> None:
-    for known in (HEADLINES, REPORT_HEADLINES):
-        words, style = known["suggested"]
-        assert style == "unsure"
-        assert "nobody" in words
+    for known, key in ((HEADLINES, "headline_suggested"), (REPORT_HEADLINES, "report_suggested")):
+        assert known["suggested"] == "unsure"
+        assert "nobody" in say(key, "en")
     assert not STYLES["unsure"].endswith("green")
 
 
@@ -227,7 +227,7 @@ def test_the_exit_status_tells_how_it_ended(status: str, why: EndReason, expecte
 
 def test_every_status_has_a_headline() -> None:
     for status in ("resolved", "suggested", "not_found", "error", "cancelled"):
-        assert text(status=status, resolution=None).startswith(HEADLINES[status][0])
+        assert text(status=status, resolution=None).startswith(say(f"headline_{status}", "en"))
 
 
 def test_a_research_tells_what_is_missing_with_the_remedy_and_where_its_report_is() -> None:

@@ -119,7 +119,7 @@ def test_the_last_indexes_are_kept_and_no_more() -> None:
 def test_pages_without_text_say_so(texts: list[str]) -> None:
     pages = [Text(f"https://e{n}.example/", "Empty", text) for n, text in enumerate(texts)]
     (found,) = transient_index.find(pages, ["What is this?"], 10)
-    assert found == SearchHits(abstain=transient_index.NOTHING)
+    assert found == SearchHits.refuse(transient_index.NOTHING)
 
 
 HOSTILE = {
