@@ -13,7 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from actors.evidence.passages import PartHits, Passage, SearchHits, Span
-from actors.helpdesk.question_forms import ALSO, ANNOUNCES, FURTHER, GOES_ON, JOINED, LEANS, WISHES
+from actors.helpdesk.question_forms import ALSO, ANNOUNCES, ASKS, FURTHER, GOES_ON, JOINED, LEANS, TALK, WISHES
 from actors.text.sentences import split_requests
 from actors.text.stop_words import EVERYDAY
 from actors.text.tokenizer import is_cjk, spellings
@@ -30,6 +30,8 @@ PASSAGES = 12
 HEADLINE_CHARACTERS = 120
 OWN_WORDS = 2
 """So many words that are not of everyday talk make a part; less is no question of its own."""
+LONG = 9
+"""Letters of a stem that says as much as two words: `farbdrucker`, `kindergeldantrag`."""
 
 
 class Part(NamedTuple):
@@ -76,7 +78,7 @@ def _turns(sentence: str, groups: list[list[str]], *, listed: bool) -> bool:
     if not _is_question(said) or GOES_ON.match(said) or LEANS.search(said) or not any(map(_is_question, before)):
         return False
     known = _own_words("\n".join(before))
-    return len(_own_words(sentence) - known) >= OWN_WORDS
+    return _weigh(_own_words(sentence) - known) >= OWN_WORDS
 
 
 def _join_what_asks_nothing(groups: list[list[str]]) -> list[list[str]]:
@@ -85,9 +87,9 @@ def _join_what_asks_nothing(groups: list[list[str]]) -> list[list[str]]:
     preamble: list[str] = []
     for group in groups:
         text = "\n".join(group)
-        if not kept and (ANNOUNCES.search(text) or len(_own_words(text)) < OWN_WORDS) and not _asks(group):
+        if not kept and (ANNOUNCES.search(text) or _weigh(_own_words(text)) < OWN_WORDS) and not _asks(group):
             preamble += group
-        elif kept and (len(_own_words(text)) < OWN_WORDS or not _asks(group)):
+        elif kept and (_weigh(_own_words(text)) < OWN_WORDS or not _asks(group)):
             kept[-1] += group
         else:
             kept.append([*preamble, *group])
@@ -110,10 +112,22 @@ def _split_joined(sentence: str) -> list[str]:
     """Two questions that "and" joins, where each can be understood by itself."""
     if not _is_question(sentence):
         return [sentence]
-    pieces = JOINED.split(sentence)
-    if len(pieces) < 2 or any(LEANS.search(each) or not _own_words(each) for each in pieces):
-        return [sentence]
-    return [each if _is_question(each) else f"{each.rstrip(' ,')}?" for each in pieces]
+    pieces = [sentence]
+    for place in JOINED.finditer(sentence):
+        before, rest = pieces[-1][: place.start() - len(sentence)], sentence[place.end() :]
+        if before and _stands_alone(before) and _stands_alone(rest) and _brings_more(rest, before):
+            pieces[-1:] = [before, rest]
+    mark = sentence.rstrip()[-1]
+    return [each if _is_question(each) else f"{each.rstrip(' ,，、')}{mark}" for each in pieces]
+
+
+def _stands_alone(clause: str) -> bool:
+    """Whether a clause asks something that can be understood by itself."""
+    return bool(ASKS.search(clause)) and not LEANS.search(clause) and bool(_own_words(clause))
+
+
+def _brings_more(clause: str, before: str) -> bool:
+    return _weigh(_own_words(clause) - _own_words(before)) >= OWN_WORDS
 
 
 def _is_item(sentence: str) -> bool:
@@ -126,7 +140,16 @@ def _is_question(sentence: str) -> bool:
 
 def _own_words(text: str) -> frozenset[str]:
     """The terms of a text that are not of everyday talk."""
-    return frozenset(term for word, term in spellings(text) if is_cjk(term) or word not in EVERYDAY)
+    return frozenset(
+        term
+        for word, term in spellings(TALK.sub(" ", text))
+        if (len(term) > 1 if is_cjk(term) else word not in EVERYDAY)
+    )
+
+
+def _weigh(terms: frozenset[str]) -> int:
+    """How much terms say: a long word, as German puts them together, is two."""
+    return sum(2 if len(each) >= LONG else 1 for each in terms)
 
 
 def merge_hits(parts: Sequence[PartHits]) -> SearchHits:
