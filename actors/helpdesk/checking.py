@@ -210,5 +210,5 @@ def say_lost(lost: Sequence[str], written: int, language: str) -> str:
     """How many statements of an answer are missing, and why: a sentence for a person; empty where none is."""
     if not lost:
         return ""
-    reasons = "; ".join(say(each, language) for each in dict.fromkeys(lost))
+    reasons = say("joined_by", language).join(say(each, language) for each in dict.fromkeys(lost))
     return say_count("lost", language, len(lost), written=written, reasons=reasons)

@@ -245,8 +245,8 @@ def reading(listed: SourceEntry, language: str) -> str:
         said.append(say("first_characters", language, part=part, whole=whole))
     times = TIMES.get(listed.cited)
     said.append(say(times, language) if times else say("cited_times", language, times=listed.cited))
-    text = "; ".join(said)
-    return text[0].upper() + text[1:]
+    text = say("joined_by", language).join(said)
+    return text[0].upper() + text[1:] + say("full_stop", language)
 
 
 def when(moment: str) -> str:

@@ -166,7 +166,7 @@ def _work(listed: SourceEntry, language: str) -> str:
     place = f"[{said}](<{target}>)" if listed.file and target else f"<{target}>" if target else said
     return (
         f"{listed.number}. **{escape(listed.title)}** — {escape(publisher(listed.url, language))}, {place}{BREAK}"
-        f"   {escape(o.reading(listed, language))}."
+        f"   {escape(o.reading(listed, language))}"
     )
 
 

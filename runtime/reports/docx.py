@@ -161,7 +161,7 @@ class _Writer:
         else:
             paragraph.add_run(display_url(listed.url))
         paragraph.add_run().add_break()
-        _faint(paragraph, f"{o.reading(listed, self._language)}.")
+        _faint(paragraph, o.reading(listed, self._language))
 
 
 def _running(paragraph: Any, *lines: ReportSentence) -> None:

@@ -133,7 +133,7 @@ class Page:
         host, read = publisher(listed.url, self._language), o.reading(listed, self._language)
         return (
             f'<li id="s{listed.number}" value="{listed.number}"><strong>{escape(flat(listed.title))}</strong> — '
-            f"{escape(host)}<br>{_place(listed)}<br><small>{escape(read)}. {leads}</small></li>"
+            f"{escape(host)}<br>{_place(listed)}<br><small>{escape(read)} {leads}</small></li>"
         )
 
     def _points(self, items: tuple[str, ...], more: int) -> str:

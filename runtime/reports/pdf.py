@@ -198,7 +198,7 @@ class _Writer:
         place = f'<a href="{escape(target)}" color="#1a5fa8">{said}</a>' if target else said
         title = self._markup(Span(flat(listed.title)), bold=True)
         host = self._markup(Span(f"— {publisher(listed.url, self._language)}"))
-        read = self._markup(Span(f"{o.reading(listed, self._language)}."))
+        read = self._markup(Span(o.reading(listed, self._language)))
         return self._flow(
             f'<a name="s{listed.number}"/>{title} {host}<br/>{place}<br/><font size="8" color="#5d6670">{read}</font>',
             "work",

@@ -188,6 +188,8 @@ SENTENCES = {
     "lesser_model": "Ein schwächeres Modell hat geantwortet: {why}",
     "no_overview": "Kein Modell hat den Überblick geschrieben: {why}",
     "took_too_long": "es dauerte zu lange.",
+    "joined_by": "; ",
+    "full_stop": ".",
     "published": "Veröffentlicht {date}",
     "read_at": "gelesen {moment}",
     "first_characters": "die ersten {part} von {whole} Zeichen",

@@ -195,6 +195,8 @@ SENTENCES = {
     "no_overview": "No model wrote the overview: {why}",
     "took_too_long": "it took too long.",
     # its sources and charts
+    "joined_by": "; ",
+    "full_stop": ".",
     "published": "Published {date}",
     "read_at": "read {moment}",
     "first_characters": "first {part} of {whole} characters",

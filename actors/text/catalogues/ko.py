@@ -184,6 +184,8 @@ SENTENCES = {
     "lesser_model": "성능이 낮은 모델이 답변했습니다: {why}",
     "no_overview": "개요를 작성한 모델이 없습니다: {why}",
     "took_too_long": "시간이 너무 오래 걸렸습니다.",
+    "joined_by": "; ",
+    "full_stop": ".",
     "published": "{date} 발행",
     "read_at": "{moment} 열람",
     "first_characters": "전체 {whole}자 중 처음 {part}자",

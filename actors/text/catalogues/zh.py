@@ -182,6 +182,8 @@ SENTENCES = {
     "lesser_model": "由能力较弱的模型回答：{why}",
     "no_overview": "没有模型撰写概述：{why}",
     "took_too_long": "耗时过长。",
+    "joined_by": "；",
+    "full_stop": "。",
     "published": "发布于 {date}",
     "read_at": "读取于 {moment}",
     "first_characters": "全文 {whole} 个字符中的前 {part} 个",

@@ -1,0 +1,39 @@
+"""The language that somebody writes in: by script, by common words, and what a model says only if it is one."""
+
+import pytest
+
+from actors.text.languages import choose_language, guess_language
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("How do I change somebody's password?", "en"),
+        ("My scanner jams every ten minutes", "en"),
+        ("Wie setze ich mein Passwort zurück?", "de"),
+        ("Der Drucker im dritten Stock druckt nicht", "de"),
+        ("如何重置密码", "zh"),
+        ("Outlook 里的会议邀请打不开", "zh"),
+        ("Outlook 메일이 안 열립니다", "ko"),
+        ("What does '설정' mean in the menu of the phone?", "en"),
+        ("How do I reset it? 另外，会议室怎么预订？打印机又坏了。", "zh"),
+        ("Comment configurer le téléphone sur mon bureau ?", "fr"),
+        ("プリンターが動きません", "ja"),
+        ("Scanner offline", ""),
+        ("12345", ""),
+        ("", ""),
+    ],
+)
+def test_most_of_a_text_tells_its_language(text: str, language: str) -> None:
+    assert guess_language(text) == language
+
+
+@pytest.mark.parametrize(
+    ("code", "language"),
+    [
+        ("ko", "ko"), ("zh-CN", "zh"), ("DE_at", "de"), (" fr ", "fr"),
+        ("", "de"), ("xx", "de"), ("German", "de"), ("de; drop it", "de"), ("{language}", "de"), ("-", "de"),
+    ],
+)  # fmt: skip
+def test_a_model_is_believed_where_it_names_a_language(code: str, language: str) -> None:
+    assert choose_language(code, "Wie setze ich mein Passwort zurück?") == language
