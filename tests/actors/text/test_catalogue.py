@@ -5,6 +5,7 @@ import importlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -59,7 +60,7 @@ def test_what_is_named_by_a_value_is_there() -> None:
 
     ends = {each for each in EndReason if each is not EndReason.COMPLETED}
     assert {f"end_{each}" for each in ends} | {f"why_{each}" for each in ends} <= known
-    assert {f"missed_{each}" for each in Missed.__args__} <= known
+    assert {f"missed_{each}" for each in get_args(Missed)} <= known
     assert {*LEADS.values(), *SIGNS.values()} <= known
 
 
