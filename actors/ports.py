@@ -8,6 +8,7 @@ import msgspec
 from actors.evidence.claims import Resolution
 from actors.evidence.passages import Passage, SearchHits
 from actors.evidence.sources import FailedSource, Page, SearchResult
+from actors.evidence.trace_steps import TraceStep
 from actors.workflow.outcome import Outcome
 from bus import Event, UserFacingError
 
@@ -72,6 +73,22 @@ class Model(Protocol):
 
         :raises ModelFailed: with a sentence for the user.
         """
+
+
+class Trace(Protocol):
+    """Why the answer of a run is as it is: kept with the run, within a bound."""
+
+    def note(self, step: TraceStep) -> None:
+        """Keep a step; it waits for nothing and never fails."""
+
+
+class Untraced:
+    """A trace that keeps nothing, of what belongs to no run."""
+
+    __slots__ = ()
+
+    def note(self, step: TraceStep) -> None:
+        """As `Trace`."""
 
 
 class Knowledge(Protocol):

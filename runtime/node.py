@@ -20,6 +20,7 @@ from runtime.memory.ticket_memory import TicketMemory
 from runtime.processes.pool import Workers
 from runtime.program import command
 from runtime.run_handle import Handle, RunHandle
+from runtime.run_trace import Traces
 from runtime.runs import Busy, Runs
 from runtime.service_error import ServiceError
 from runtime.settings import Settings, check
@@ -60,7 +61,8 @@ class Node:
         self.database = Database(self.folder / DATABASE, migrate=migrate)
         self.effects = SqliteEffects(self.database)
         self.owner = ProcessLock(self.folder / OWNERS)
-        self.journal = RunJournal(SqliteRuns(self.database), self.flows, self.owner.slots)
+        self.traces = Traces()
+        self.journal = RunJournal(SqliteRuns(self.database), self.flows, self.owner.slots, besides=self.traces.take)
         self.workers = Workers(settings.workers.processes)
         self.embedder = open_embedder(settings, self.workers)
         self.tickets: Tickets = self.journal

@@ -12,6 +12,7 @@ from bus import ActorFactories, Request
 from runtime.child_workflow import Children, ChildRun
 from runtime.families.family import ChildRole, FamilyRuns, RunDependencies
 from runtime.run import LiveRun, ResumeState
+from runtime.run_trace import RunTrace, load_steps
 from runtime.storage.effects import Effects, ModelAccount
 from runtime.storage.errors import UnknownRun
 
@@ -39,19 +40,28 @@ class Wiring:
     async def begin(self, run_id: str, flow: Workflow, case: Case, replayed: ResumeState | None) -> LiveRun:
         """Put an outermost run to work that is durable."""
         runs, effects = self.runs_of(flow.name), await self._open_effects(run_id, replayed)
+        trace = await self._open_trace(run_id, replayed)
         model, spent = self._node.models.for_run(
-            run_id, ModelAccount(effects), money=runs.money, held_back=runs.held_back
+            run_id, ModelAccount(effects), money=runs.money, held_back=runs.held_back, trace=trace
         )
         children = Children(replayed.children if replayed else ())
         ports = runs.make_ports(run_id, case.ticket_id, effects)
-        own = RunDependencies(run_id, case.ticket_id, model, children, effects, ports)
+        own = RunDependencies(run_id, case.ticket_id, model, children, effects, ports, trace)
         live = LiveRun(
             run_id, flow, case, ActorFactories(runs.roles, own), journal=self._node.journal, spent=spent,
             replayed=replayed, children=children, log=self._log,
         )  # fmt: skip
         runs.follow(live)
         live.on_end(lambda _: effects.forget())
+        live.when_over(partial(self._node.traces.end, run_id))
         return live
+
+    async def _open_trace(self, run_id: str, replayed: ResumeState | None) -> RunTrace:
+        """Why its answer will be as it is; one that is resumed has the room that earlier processes left of it."""
+        if replayed is None:
+            return self._node.traces.begin(run_id)
+        known = await load_steps(self._node.journal.store, run_id)
+        return self._node.traces.begin(run_id, replayed.elapsed, known)
 
     async def _open_effects(self, run_id: str, replayed: ResumeState | None) -> Effects:
         """What a run did; one that is resumed knows what earlier processes did."""

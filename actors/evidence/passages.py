@@ -94,6 +94,8 @@ class SearchHits(msgspec.Struct, frozen=True, gc=False):
     """0 to 1: how much of the question, by the weight of its words, one of the best passages says."""
     weight: float = 0.0
     """How much there is to say: the rarity of all words of the question, added up in nats."""
+    words: tuple[float, ...] = ()
+    """Of each passage found: 0 to 1, how much of the question it says, by the weight of its words. Empty: unknown."""
     parts: "tuple[PartHits, ...]" = ()
     """Of a ticket that asks several things: what was found for each by itself. None: it asks one."""
     reason: Reason | None = None

@@ -14,6 +14,7 @@ import structlog
 from actors.evidence.claims import CLAIMS, Claim, check, is_verbatim, place_of, relabel
 from actors.evidence.passages import Passage
 from actors.evidence.support import UNSAID, Finding
+from actors.evidence.trace_steps import CheckedClaim, make_claim
 from actors.helpdesk.output_schemas import (
     Draft,
     ReadingRequest,
@@ -71,6 +72,8 @@ class CheckedDraft(NamedTuple):
     """For each that may not: why, as the catalogue names it."""
     calls: int
     """How often the ticket has asked a model by now."""
+    checked: tuple[CheckedClaim, ...] = ()
+    """What became of each claim that was written."""
 
 
 class DraftChecker:
@@ -92,6 +95,7 @@ class DraftChecker:
         self._calls = 2
         self._passages: tuple[Passage, ...] = ()
         self._repaired = False
+        self._replaced: list[CheckedClaim] = []
 
     async def check(self, filled: Completion) -> CheckedDraft:
         """Say which claims may be shown. What quotes and nothing else costs no call."""
@@ -119,7 +123,11 @@ class DraftChecker:
         kept = tuple(each.claim for each in weighed if each.verdict == "kept")
         lost = [each.finding.kind for each in weighed if each.verdict != "kept"]
         lost += ["lost_too_many"] * max(0, written - CLAIMS)
-        return CheckedDraft(kept, tuple(lost), self._calls)
+        checked = (
+            make_claim(each.claim, self._passages, "kept" if each.verdict == "kept" else "dropped", each.finding.why)
+            for each in weighed
+        )
+        return CheckedDraft(kept, tuple(lost), self._calls, (*self._replaced, *checked))
 
     async def _ask(self, shape: type[msgspec.Struct], task: ModelRequest) -> Completion | None:
         """An answer of the configured model; None where it has none, and rules decide."""
@@ -157,6 +165,7 @@ class DraftChecker:
         good = [each for each in again if each.verdict == "kept"]
         rest = [*weighed]
         for at, better in zip(failed, good, strict=False):
+            self._replaced.append(make_claim(rest[at].claim, self._passages, "rewritten", rest[at].finding.why))
             rest[at] = better
         return rest
 

@@ -7,8 +7,9 @@ import msgspec
 import structlog
 
 from actors.evidence.passages import SearchHits
+from actors.evidence.trace_steps import AnswerStep, clip
 from actors.extractive.decompose import in_task, subject
-from actors.ports import BudgetSpent, Completion, Model, ModelRequest, PortFailed, Reading
+from actors.ports import BudgetSpent, Completion, Model, ModelRequest, PortFailed, Reading, Trace, Untraced
 from actors.research.analysis_summary import analysis_summary
 from actors.research.landscape import is_choice, lookups, survey, telling
 from actors.research.messages import AnalysisCompleted, AnalyzeSources, DirectionsFound
@@ -33,9 +34,10 @@ log = structlog.get_logger()
 class Analyzer(Actor[AnalyzeSources]):
     """Mailbox: AnalyzeSources. Asked to hand in, it returns what is verified by then."""
 
-    __slots__ = ("_instructions", "_model", "_reading")
+    __slots__ = ("_instructions", "_model", "_reading", "_trace")
 
-    def __init__(self, model: Model, reading: Reading, instructions: str) -> None:
+    def __init__(self, model: Model, reading: Reading, instructions: str, trace: Trace | None = None) -> None:
+        self._trace = trace or Untraced()
         self._model = model
         self._reading = reading
         self._instructions = instructions
@@ -45,6 +47,9 @@ class Analyzer(Actor[AnalyzeSources]):
         assert plan is not None  # noqa: S101 - the table makes a plan first
         found, extra = await self._read(message, plan, ctx)
         argued = argue(message, plan, found, await self._answers(message, plan, found, ctx))
+        for question, claims in argued.checked:
+            if claims:
+                self._trace.note(AnswerStep(ctx.address, clip(question), claims))
         deeper = goes_on(message, argued) and not ctx.stopping
         analysis = conclude(message, plan, argued, (*found, *extra))
         if not deeper and not ctx.stopping:
@@ -144,8 +149,10 @@ class Analyzer(Actor[AnalyzeSources]):
         argued = argued._replace(partial=argued.partial or spent or (held[0].partial if held else ""))
         if not held:
             return analysis, argued
-        part, dropped = survey(held[0].value, held[0].passages, message.brief.round, message.text)
-        if dropped:
+        part, checked = survey(held[0].value, held[0].passages, message.brief.round, message.text)
+        if checked:
+            self._trace.note(AnswerStep(ctx.address, "landscape", tuple(checked)))
+        if dropped := sum(each.fate == "dropped" for each in checked):
             log.warning("claims.dropped", count=dropped, of="landscape")
         analysis = msgspec.structs.replace(
             analysis, competitors=part.competitors, features=part.features, swot=part.swot

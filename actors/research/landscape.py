@@ -7,6 +7,7 @@ from actors.evidence.claims import Claim
 from actors.evidence.heading_types import QUADRANTS, alternatives, leaf, quadrant
 from actors.evidence.passages import Passage
 from actors.evidence.sources import Statement
+from actors.evidence.trace_steps import CheckedClaim
 from actors.extractive.decompose import CHARACTERS
 from actors.research.learnings import remove_repeats, verify_claims
 from actors.research.models import Analysis, Competitor, Swot, SwotItem
@@ -44,16 +45,17 @@ def telling(passages: Iterable[Passage]) -> tuple[Passage, ...]:
     return tuple(each for each in passages if quadrant(each.heading) or alternatives(each.heading))
 
 
-def survey(draft: Landscape, passages: Sequence[Passage], number: int, task: str = "") -> tuple[Analysis, int]:
-    """The landscape part of an analysis, and how many claims are not supported. One quadrant a sentence."""
+def survey(
+    draft: Landscape, passages: Sequence[Passage], number: int, task: str = ""
+) -> tuple[Analysis, list[CheckedClaim]]:
+    """The landscape part of an analysis, and what became of each claim. One quadrant a sentence."""
     of = {each.id: each for each in passages}
     taken: list[Statement] = []
-    dropped = 0
+    checked: list[CheckedClaim] = []
 
     def keep(claims: Sequence[Claim], most: int) -> tuple[Statement, ...]:
-        nonlocal dropped
         found = verify_claims(claims, passages, number, task)
-        dropped += found.dropped
+        checked.extend(found.checked)
         fresh = remove_repeats(found.statements, taken)[:most]
         taken.extend(fresh)
         return fresh
@@ -65,7 +67,7 @@ def survey(draft: Landscape, passages: Sequence[Passage], number: int, task: str
     swot = Swot(**rated) if sum(map(bool, rated.values())) >= LEAST_QUADRANTS else Swot()
     rivals = ((_name(each.name), keep(each.claims, RATED)) for each in draft.competitors[:COMPETITORS])
     competitors = tuple(Competitor(name, said) for name, said in rivals if name and _is_name_shown(name, said, of))
-    return Analysis(competitors=competitors, features=keep(draft.features, FEATURES), swot=swot), dropped
+    return Analysis(competitors=competitors, features=keep(draft.features, FEATURES), swot=swot), checked
 
 
 def _name(name: str) -> str:

@@ -6,12 +6,13 @@ from typing import NamedTuple
 
 import msgspec
 
-from actors.evidence.claims import Claim, verify
+from actors.evidence.claims import Claim, check
 from actors.evidence.facts import facts
 from actors.evidence.grounding import Shown, adds, plainly
 from actors.evidence.heading_types import is_entry
 from actors.evidence.passages import Passage, Span
 from actors.evidence.sources import Statement
+from actors.evidence.trace_steps import CheckedClaim, make_claim
 from actors.research.models import Section
 from actors.text.keywords import alike, share, terms
 from actors.text.normalize import normalize
@@ -42,6 +43,8 @@ class VerifiedClaims(NamedTuple):
     statements: tuple[Statement, ...]
     dropped: int
     """How many claims are not supported."""
+    checked: tuple[CheckedClaim, ...] = ()
+    """What became of each that was looked at."""
 
 
 def verify_claims(claims: Sequence[Claim], passages: Sequence[Passage], number: int, *known: str) -> VerifiedClaims:
@@ -52,25 +55,29 @@ def verify_claims(claims: Sequence[Claim], passages: Sequence[Passage], number: 
     :param known: what else the author was shown, such as the question.
     """
     found: list[Statement] = []
+    checked: list[CheckedClaim] = []
     dropped = max(0, len(claims) - CLAIMS)
     shown = Shown(passages, *known)
     for claim in claims[:CLAIMS]:
         text = plainly(claim)
-        if not text or not is_supported(claim, passages, shown):
+        fault = find_fault(claim, passages, shown) if text else "it says nothing"
+        checked.append(make_claim(claim, passages, "dropped" if fault else "kept", fault))
+        if fault:
             dropped += 1
             continue
         passage = passages[claim.passage - 1]
         found.append(Statement(text, _exact(claim.quote, passage), passage.id, passage.source, number))
-    return VerifiedClaims(remove_repeats(found, ())[:STATEMENTS], dropped)
+    return VerifiedClaims(remove_repeats(found, ())[:STATEMENTS], dropped, tuple(checked))
 
 
-def is_supported(claim: Claim, passages: Sequence[Passage], shown: Shown) -> bool:
-    """Whether its passage supports a claim, which brings in nothing else."""
-    return (
-        len(claim.text) <= CLAIM_CHARACTERS
-        and verify(claim, passages) == "supported"
-        and not adds(claim, passages, shown)
-    )
+def find_fault(claim: Claim, passages: Sequence[Passage], shown: Shown) -> str:
+    """Why a claim is not shown; empty when its passage supports it and it brings in nothing else."""
+    if len(claim.text) > CLAIM_CHARACTERS:
+        return "it is too long"
+    finding = check(claim, passages)
+    if finding.verdict != "supported":
+        return finding.why or "its passage does not support it"
+    return "it brings in what nobody read" if adds(claim, passages, shown) else ""
 
 
 def quote_best(passages: Sequence[Passage]) -> tuple[Claim, ...]:

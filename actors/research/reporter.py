@@ -9,13 +9,14 @@ from actors.evidence.claims import Resolution
 from actors.evidence.grounding import Shown, plainly
 from actors.evidence.passages import SearchHits
 from actors.evidence.sources import Statement
-from actors.ports import BudgetSpent, Completion, Model, ModelRequest, PortFailed, Tickets
+from actors.evidence.trace_steps import AnswerStep, CheckedClaim, make_claim
+from actors.ports import BudgetSpent, Completion, Model, ModelRequest, PortFailed, Tickets, Trace, Untraced
 from actors.reporting.citations import CitationIndex, verbatim
 from actors.reporting.markdown import render_markdown
 from actors.reporting.report import Report, body
 from actors.research.compose import render_report
 from actors.research.layout import statements
-from actors.research.learnings import CLAIMS, is_supported
+from actors.research.learnings import CLAIMS, find_fault
 from actors.research.messages import CloseResearch, ResearchClosed
 from actors.research.models import Analysis
 from actors.research.output_schemas import Overview, OverviewRequest
@@ -39,9 +40,10 @@ class Reporter(Actor[CloseResearch]):
     Once it has begun to close the ticket it says the same again, whatever reason it is told.
     """
 
-    __slots__ = ("_closed", "_closing", "_instructions", "_model", "_run", "_tickets")
+    __slots__ = ("_closed", "_closing", "_instructions", "_model", "_run", "_tickets", "_trace")
 
-    def __init__(self, model: Model, tickets: Tickets, instructions: str, run: str) -> None:
+    def __init__(self, model: Model, tickets: Tickets, instructions: str, run: str, trace: Trace | None = None) -> None:
+        self._trace = trace or Untraced()
         self._model = model
         self._tickets = tickets
         self._instructions = instructions
@@ -72,7 +74,9 @@ class Reporter(Actor[CloseResearch]):
                 remark = say("no_overview", message.language, why=why)
                 spent = str(error) if isinstance(error, BudgetSpent) else ""
             else:
-                overview, judged = overview_claims(filled, message), filled.judged and not filled.degraded
+                overview, checked = check_overview(filled, message)
+                self._trace.note(AnswerStep(ctx.address, "overview", checked))
+                judged = filled.judged and not filled.degraded
                 remark = "" if filled.degraded == message.degraded else filled.degraded
                 spent = filled.partial
         message = msgspec.structs.replace(message, partial=message.partial or spent)
@@ -118,19 +122,27 @@ async def _check(message: CloseResearch) -> CitationIndex:
     return register
 
 
-def overview_claims(filled: Completion, message: CloseResearch) -> tuple[Statement, ...]:
+def check_overview(
+    filled: Completion, message: CloseResearch
+) -> tuple[tuple[Statement, ...], tuple[CheckedClaim, ...]]:
     """
-    The claims of an overview that passages of the case support; quotes say no more than the sections do.
+    The claims of an overview that passages of the case support, and what became of each.
+
+    Those that only quote are left away: they say no more than the sections do.
     """
     draft: Overview = filled.value
     known, shown = {each.id for each in message.passages}, Shown(filled.passages, message.text)
-    found = []
+    found, checked = list[Statement](), list[CheckedClaim]()
     for claim in draft.claims[:CLAIMS]:
-        if is_supported(claim, filled.passages, shown):
+        fault = find_fault(claim, filled.passages, shown)
+        if not fault:
             passage = filled.passages[claim.passage - 1]
-            if passage.id in known:
-                found.append(Statement(plainly(claim), claim.quote, passage.id, passage.source, message.rounds))
-    return tuple(each for each in found if not verbatim(each))
+            statement = Statement(plainly(claim), claim.quote, passage.id, passage.source, message.rounds)
+            unknown = "" if passage.id in known else "its passage is none of the research"
+            fault = unknown or ("the report quotes this elsewhere" if verbatim(statement) else "")
+            found += [] if fault else [statement]
+        checked.append(make_claim(claim, filled.passages, "dropped" if fault else "kept", fault))
+    return tuple(found), tuple(checked)
 
 
 def summary(report: Report) -> str:

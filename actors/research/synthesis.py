@@ -10,6 +10,7 @@ from actors.evidence.grounding import Shown, presumes
 from actors.evidence.heading_types import leaf
 from actors.evidence.passages import Passage, Reason, SearchHits
 from actors.evidence.sources import Statement
+from actors.evidence.trace_steps import CheckedClaim
 from actors.ports import BudgetSpent, Completion, ModelFailed, PortFailed
 from actors.research.analysis_summary import analysis_summary
 from actors.research.comparison import on_criteria, speaking_of
@@ -48,6 +49,8 @@ class RoundFindings(NamedTuple):
     answered: bool
     degraded: str
     partial: str
+    checked: tuple[tuple[str, tuple[CheckedClaim, ...]], ...] = ()
+    """By question what became of each claim of its answer."""
 
 
 def argue(
@@ -89,6 +92,7 @@ def argue(
         answered=bool(every) and not open_ends and all(each.question in done for each in every),
         degraded=next((each.degraded for each in filled if each.degraded), ""),
         partial=next((why for each in answers if (why := _why_partial(each, language))), ""),
+        checked=tuple((question, held.checked) for (question, _), held in zip(asked, checks, strict=True)),
     )
 
 

@@ -1,13 +1,14 @@
 """What a family of agents is to this program: one record, and what its runs share in a process."""
 
 import importlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
-from actors.ports import Knowledge, Memory, Model, Tickets
+from actors.evidence.trace_steps import SearchStep
+from actors.ports import Knowledge, Memory, Model, Tickets, Trace, Untraced
 from actors.reporting.report import Report
 from actors.roster import Roster
 from actors.workflow.outcome import Outcome
@@ -35,6 +36,8 @@ class RunDependencies(NamedTuple):
     effects: Effects
     ports: Any = None
     """Those that the family makes for each outermost run; only the family knows their type."""
+    trace: Trace = Untraced()
+    """Of the outermost run: why its answer is as it is."""
 
 
 Roles = Mapping[str, Callable[[RunDependencies], Actor[Any]]]
@@ -141,6 +144,8 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
     """Go on with runs that the database does not know, from what the family keeps besides; a sentence on each."""
     remembered_text: Callable[[Any], str] | None = None
     """The text of a case under which memory keeps its answer; None: memory keeps no answers of this family."""
+    list_searches: Callable[[Any], Sequence[SearchStep]] = lambda _: ()
+    """The searches that a case tells of: its trace need not keep them a second time."""
     answered_by: Callable[[Any], str] = lambda case: str(case.ticket_id)
     """The ticket whose answer a case gives: what is said of that answer is said of this ticket's."""
 

@@ -22,6 +22,7 @@ from runtime.families import research
 from runtime.families.family import ChildRole, Family, FamilyRuns, RunDependencies, SharedPorts
 from runtime.settings import Settings
 from runtime.tickets import Ticket
+from runtime.traced_search import TracedKnowledge
 
 
 class HelpdeskRuns(FamilyRuns):
@@ -32,7 +33,10 @@ class HelpdeskRuns(FamilyRuns):
 
         def worker(role: str) -> Callable[[RunDependencies], Actor[Any]]:
             spec, colleagues = roster[role], roster.colleagues_of(role)
-            return lambda own: Worker(own.model, shared.knowledge, spec, colleagues, second_reading=twice)
+            return lambda own: Worker(
+                own.model, TracedKnowledge(shared.knowledge, own.trace, role), spec, colleagues, second_reading=twice,
+                trace=own.trace,
+            )  # fmt: skip
 
         super().__init__({
             "memory": lambda own: Memory(shared.memory, own.run),

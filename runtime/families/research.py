@@ -5,6 +5,7 @@ import msgspec
 from actors.research import messages as m
 from actors.research.models import ResearchOptions
 from actors.research.output_schemas import Answer, Landscape, Overview, PlanDraft
+from actors.research.search_steps import list_searches
 from actors.research.workflow import RESEARCH, ResearchCase
 from actors.text.languages import guess_language
 from actors.workflow.outcome import Outcome
@@ -64,5 +65,6 @@ FAMILY = Family(
     answers=dict.fromkeys((PlanDraft, Answer, Landscape, Overview), "actors.research.extractive_answers"),
     children={"round": ChildRole(RESEARCH.name, make_round, report_round, lambda s: s.research.report_seconds)},
     report=lambda case: case.report,
+    list_searches=list_searches,
     restore=restore,
 )

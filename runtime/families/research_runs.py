@@ -19,6 +19,7 @@ from runtime.run import LiveRun
 from runtime.search.source import SourcePorts
 from runtime.search.source_registry import Sources
 from runtime.storage.effects import Effects
+from runtime.traced_search import TracedReading
 
 WORK = ("runtime.knowledge.query.search", "runtime.crawl.own_document")
 """Modules that every worker process needs for a research."""
@@ -38,8 +39,13 @@ def research_roles(tickets: Tickets, roster: Roster) -> Roles:
         "planner": lambda own: Planner(own.model, own.ports.search.names, roster["planner"].instructions),
         "searcher": lambda own: Searcher(own.ports.search),
         "extractor": lambda own: Extractor(own.ports.fetch),
-        "analyzer": lambda own: Analyzer(own.model, own.ports.reading, roster["analyzer"].instructions),
-        "reporter": lambda own: Reporter(own.model, tickets, roster["reporter"].instructions, own.run),
+        "analyzer": lambda own: Analyzer(
+            own.model,
+            TracedReading(own.ports.reading, own.trace, "analyzer"),
+            roster["analyzer"].instructions,
+            own.trace,
+        ),
+        "reporter": lambda own: Reporter(own.model, tickets, roster["reporter"].instructions, own.run, own.trace),
     }
 
 

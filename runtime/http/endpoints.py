@@ -29,6 +29,7 @@ from runtime.service import TicketService
 from runtime.storage.journal import StoredRun
 from runtime.tickets import ID
 from runtime.times import iso
+from runtime.trace_record import TraceRecord, read_trace
 
 DESK = web.AppKey("desk", TicketService)
 
@@ -92,6 +93,15 @@ async def cancel(request: web.Request) -> web.StreamResponse:
     if not await desk.node.cancel(stored.ref):
         return await _receipt(desk, await desk.run(stored.id), 200)
     return await _receipt(desk, stored)
+
+
+@route(
+    "GET", "/tickets/{id}/trace", "Why the answer of a ticket's latest run is as it is",
+    {200: as_json("What it searched, claimed and asked of models", TraceRecord)}, refusals=(404,),
+)  # fmt: skip
+async def read_why(request: web.Request) -> web.StreamResponse:
+    desk = request.app[DESK]
+    return answer(await read_trace(desk.node, await desk.ticket(_id(request))))
 
 
 @route("GET", "/tickets/{id}/events", "Watch a ticket's latest run", {200: EVENTS}, refusals=(404,))

@@ -64,6 +64,7 @@ class Links(msgspec.Struct, frozen=True):
     events: str
     cancel: str
     feedback: str
+    trace: str
     report: str = ""
     """Where its workflow writes one."""
 
@@ -144,7 +145,7 @@ class Problem(msgspec.Struct, frozen=True):
 def links(stored: StoredRun) -> Links:
     at = f"/tickets/{stored.ticket}"
     report = f"{at}/report" if families.writes_report(stored.workflow) else ""
-    return Links(at, f"/runs/{stored.id}", f"{at}/events", f"{at}/cancel", f"{at}/feedback", report)
+    return Links(at, f"/runs/{stored.id}", f"{at}/events", f"{at}/cancel", f"{at}/feedback", f"{at}/trace", report)
 
 
 async def read_ticket(request: web.Request, settings: Settings) -> Ticket:

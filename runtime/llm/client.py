@@ -200,6 +200,7 @@ class ChatClient:
             charge.check()
             self.breaker.enter()
             used, lost = None, True  # until there is an answer
+            charge.tries += 1
             reply = chat_completion.read(await self._send(line, body, REPLY_BYTES + TOKEN_BYTES * charge.tokens_out))
             used, lost = reply.tokens and sum(reply.tokens), not reply.choices
             if lost and reply.error:

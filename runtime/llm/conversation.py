@@ -6,8 +6,9 @@ import msgspec
 import structlog
 
 from actors.evidence.passages import Passage
-from actors.ports import BudgetSpent, Completion, ModelFailed, ModelRequest, PortFailed
+from actors.ports import BudgetSpent, Completion, Knowledge, ModelFailed, ModelRequest, PortFailed
 from runtime.llm import prompt, url_filter
+from runtime.llm.call_account import CallAccount
 from runtime.llm.capabilities import Capabilities, minds_form, simpler
 from runtime.llm.chat_completion import Message, Reply, ToolCall
 from runtime.llm.errors import OutOfService, Rejected
@@ -61,19 +62,25 @@ class Conversation:
     """One answer in the making."""
 
     __slots__ = (
-        "_fence", "_ledger", "_passages", "_repaired", "_said", "_schema", "_searches", "_shared", "_system", "_task",
-        "_until",
+        "_account", "_fence", "_knowledge", "_ledger", "_passages", "_repaired", "_said", "_schema", "_searches",
+        "_shared", "_system", "_task", "_until",
     )  # fmt: skip
 
     def __init__(
-        self, shared: "OpenAIModel", ledger: Ledger, wanted: OutputSchema[Any], task: ModelRequest, within: float
-    ) -> None:
+        self, shared: "OpenAIModel", ledger: Ledger, wanted: OutputSchema[Any], task: ModelRequest, within: float, *,
+        knowledge: Knowledge | None, account: CallAccount,
+    ) -> None:  # fmt: skip
+        """
+        :param knowledge: what the model may search itself, where the task allows it.
+        :param account: what the answer takes is counted there.
+        """
+        self._knowledge, self._account = knowledge, account
         self._shared, self._ledger = shared, ledger
         self._schema, self._task = wanted, task
         self._until = shared.server.clock.time() + within
         self._fence = shared.fence()
         self._passages: list[Passage] = list(task.findings.passages) if task.findings is not None else []
-        self._searches = shared.settings.tool_calls if task.may_search and shared.knowledge is not None else 0
+        self._searches = shared.settings.tool_calls if task.may_search and knowledge is not None else 0
         self._repaired = False
         self._system = prompt.system(task)
         limit = shared.settings.material_characters
@@ -133,6 +140,7 @@ class Conversation:
             model = self._shared.settings.name
             raise ModelFailed(f"{model} does not answer in the form of {name} ({problem}): try another [model] name.")
         self._repaired = True
+        self._account.repaired = str(problem)
         self._said.append({"role": "assistant", "content": message.text[:ECHO_CHARACTERS] or "(nothing)"})
         asked = prompt.REPAIR.format(reason=problem, name=name) + prompt.SCHEMA + self._schema.text
         self._said.append({"role": "user", "content": asked})
@@ -149,7 +157,7 @@ class Conversation:
             self._said.append({"role": "tool", "tool_call_id": call["id"], "content": content})
 
     async def _answer_call(self, name: str, arguments: str) -> str:
-        knowledge = self._shared.knowledge
+        knowledge = self._knowledge
         if self._searches <= 0 or knowledge is None:
             return "No more searches: answer with what you have."
         self._searches -= 1
@@ -214,27 +222,31 @@ class Conversation:
         charge = self._ledger.reserve(asked, settings.answer_tokens, last=self._task.last)
         if capabilities.limit:
             body = b'%s,"%s":%d}' % (body[:-1], capabilities.limit.encode(), charge.tokens_out)
+        self._account.form, self._account.tools = capabilities.format, tools
         try:
             reply = await server.complete(body, charge, within=self._remaining())
         except BaseException:
             charge.release()
             raise
+        finally:
+            self._account.count_tries(charge)
         if reply.tokens is None:
             text = reply.choices[0].message.text
-            charge.settle(asked, estimate(text.encode("utf-8", "replace")), estimated=True)
+            paid = (asked, estimate(text.encode("utf-8", "replace")))
         else:
             most = (len(body) + TEMPLATE_TOKENS, charge.tokens_out + reply.length)
-            tokens_in, tokens_out = map(min, reply.tokens, most)
-            charge.settle(tokens_in, tokens_out, estimated=(tokens_in, tokens_out) != reply.tokens)
+            paid = (min(reply.tokens[0], most[0]), min(reply.tokens[1], most[1]))
+        estimated = paid != reply.tokens
+        charge.settle(*paid, estimated=estimated)
+        self._account.add(*paid, estimated=estimated)
         if reply.choices[0].finish_reason == "length" and charge.tokens_out < settings.answer_tokens:
             raise BudgetSpent("The ticket's budget left no room for a whole answer: raise [model] ticket_tokens.")
         return reply
 
     def _body(self, capabilities: Capabilities, *, tools: bool) -> bytes:
         wanted, system, said = self._schema, self._system, self._said
-        task, shared = self._task, self._shared
-        name = shared.names.get(task.agent) or task.model or shared.settings.name
-        body: dict[str, Any] = {**shared.extra, "model": name}
+        shared = self._shared
+        body: dict[str, Any] = {**shared.extra, "model": shared.name_for(self._task)}
         if capabilities.format == "json_schema":
             body["response_format"] = wanted.json_schema
         elif capabilities.format == "json_object":

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from actors.ports import Knowledge, Model
+from actors.ports import Knowledge, Model, Trace
 from actors.workflow.outcome import Spent
 from runtime.settings import ModelSettings
 
@@ -47,13 +47,14 @@ class Models:
             self._warming = asyncio.create_task(self._openai.warm())
 
     def for_run(
-        self, run_id: str, account: Account, *, money: float, held_back: float
+        self, run_id: str, account: Account, *, money: float, held_back: float, trace: Trace
     ) -> tuple[Model, Callable[[], Spent]]:
         """
         The model of one run, and what it has spent so far.
 
         :param account: where what it spends is written down, so that a run which is resumed does not begin anew.
         :param held_back: the share of its budget that only its last task may use.
+        :param trace: hears of every answer that is asked for.
         """
         if self._openai is None:
             return self._extractive, Spent
@@ -63,7 +64,7 @@ class Models:
         given = self._settings
         budget = Budget(given.ticket_tokens, money, given.price_in, given.price_out, held_back)
         ledger = Ledger(budget, known=account.spent(), note=account.note)
-        ours = self._openai.for_run(run_id, ledger)
+        ours = self._openai.for_run(run_id, ledger, trace)
         model: Model = Fallback(ours, self._extractive, asyncio.get_running_loop()) if given.fallback else ours
         return model, lambda: ledger.spent
 

@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from actors.ports import Completion, Knowledge, ModelFailed, ModelRequest
+from actors.ports import Completion, Knowledge, ModelFailed, ModelRequest, Trace, Untraced
 from bus import Clock
+from runtime.llm.call_account import CallAccount
 from runtime.llm.capabilities import ELSEWHERE, FIRST, ServerForms
 from runtime.llm.client import ChatClient, HttpClient, is_openai
 from runtime.llm.conversation import Conversation
@@ -21,6 +22,7 @@ from runtime.llm.errors import OutOfService
 from runtime.llm.output_schema import schema_of
 from runtime.llm.usage import Ledger
 from runtime.settings import ModelSettings
+from runtime.traced_search import TracedKnowledge
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -58,9 +60,13 @@ class OpenAIModel:
         self.total = Ledger()
         """What was spent outside of any run."""
 
-    def for_run(self, run_id: str, ledger: Ledger | None = None) -> "RunModel":
+    def for_run(self, run_id: str, ledger: Ledger | None = None, trace: Trace | None = None) -> "RunModel":
         """The model as one run sees it, with the run's own account and budget."""
-        return RunModel(self, run_id, ledger or Ledger(self.settings.ticket_tokens))
+        return RunModel(self, run_id, ledger or Ledger(self.settings.ticket_tokens), trace)
+
+    def name_for(self, task: ModelRequest) -> str:
+        """The model that is to think about a task."""
+        return self.names.get(task.agent) or task.model or self.settings.name
 
     async def fill(self, shape: type[T], task: ModelRequest, *, within: float) -> Completion:
         """As `ports.Model`, outside of any run."""
@@ -79,9 +85,10 @@ class OpenAIModel:
 class RunModel:
     """The model of one run: made per ticket, in less than a microsecond."""
 
-    __slots__ = ("_out", "ledger", "run_id", "shared")
+    __slots__ = ("_out", "_trace", "ledger", "run_id", "shared")
 
-    def __init__(self, shared: OpenAIModel, run_id: str, ledger: Ledger) -> None:
+    def __init__(self, shared: OpenAIModel, run_id: str, ledger: Ledger, trace: Trace | None = None) -> None:
+        self._trace = trace or Untraced()
         self.shared = shared
         self.run_id = run_id
         self.ledger = ledger
@@ -93,11 +100,23 @@ class RunModel:
 
         A server that hangs, or asks to be left alone, costs its time once: the run's later questions fail at once.
         """
+        wanted, shared = schema_of(shape, task.choices), self.shared
+        account = CallAccount(task.agent, wanted.name, shared.name_for(task), shared.server.clock)
         if self._out:
+            self._trace.note(account.conclude(f"It was not asked. {self._out}"))
             raise ModelFailed(self._out)
-        talk = Conversation(self.shared, self.ledger, schema_of(shape, task.choices), task, within)
+        knowledge = TracedKnowledge(shared.knowledge, self._trace, "model") if shared.knowledge else None
+        talk = Conversation(shared, self.ledger, wanted, task, within, knowledge=knowledge, account=account)
+        failed = "Its time was up."
         try:
-            return await talk.run_to_answer(self.run_id)
-        except OutOfService as error:
-            self._out = str(error)
+            filled = await talk.run_to_answer(self.run_id)
+            failed = ""
+        except ModelFailed as error:
+            failed = str(error)
+            if isinstance(error, OutOfService):
+                self._out = failed
             raise
+        else:
+            return filled
+        finally:
+            self._trace.note(account.conclude(failed))

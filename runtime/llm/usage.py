@@ -110,7 +110,7 @@ class Ledger:
 class Reservation:
     """What one call holds of a ledger, until it is settled or released."""
 
-    __slots__ = ("_held", "_ledger", "losses", "tokens_in", "tokens_out")
+    __slots__ = ("_held", "_ledger", "losses", "tokens_in", "tokens_out", "tries")
 
     def __init__(self, ledger: Ledger, tokens_in: int, tokens_out: int) -> None:
         self._ledger = ledger
@@ -119,6 +119,8 @@ class Reservation:
         self._held = (tokens_in, tokens_out)
         self.losses = 0
         """Tries whose answer was never seen."""
+        self.tries = 0
+        """How often it was sent."""
 
     @property
     def tokens(self) -> int:

@@ -39,14 +39,17 @@ class RunJournal:
     def __init__(
         self, runs: RunStore, flows: Mapping[str, Workflow], slots: Slots | None = None,
         ended: Callable[[Outcome], Sequence[Record]] = lambda _: (),
+        besides: Callable[[Entry], Sequence[Record]] = lambda _: (),
     ) -> None:  # fmt: skip
         """
         :param slots: where this process notes what it could not record.
         :param ended: what is kept in one transaction with a run's end, in place of what was; it must not fail.
+        :param besides: the same with each event.
         """
         self.store = runs
         self._flows = flows
         self._ended = ended
+        self._besides = besides
         self._encode = msgspec.msgpack.Encoder().encode
         self.pending = PendingEnds(slots)
 
@@ -70,10 +73,11 @@ class RunJournal:
         )  # fmt: skip
 
     def record(self, entry: Entry, then: Then) -> None:
-        self.store.record(entry.run, self._event(entry), then)
+        self.store.record(entry.run, self._event(entry), then, self._besides(entry))
 
     def finish(self, entry: Entry, outcome: Outcome, then: Then) -> None:
-        self.store.finish(self._event(entry), self._ending(outcome, time.time()), then, self._ended(outcome))
+        besides = (*self._ended(outcome), *self._besides(entry))
+        self.store.finish(self._event(entry), self._ending(outcome, time.time()), then, besides)
 
     def keep(self, outcome: Outcome, events: int, then: Callable[[], None]) -> None:
         end = RunEnd(outcome.why, outcome.by, outcome.seconds, outcome.spent, outcome.refused)

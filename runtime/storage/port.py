@@ -43,8 +43,8 @@ class RunStore(Protocol):
         :raises Conflict: it has an open run, or a later one than was seen; an id is taken; a record is there already.
         """
 
-    def record(self, run: str, event: StoredEvent, then: Then) -> None:
-        """Keep one event of a run; the same number again is a `Conflict`."""
+    def record(self, run: str, event: StoredEvent, then: Then, besides: Sequence[Record] = ()) -> None:
+        """Keep one event of a run, and records with it that replace what is there; the same number is a `Conflict`."""
 
     def finish(self, event: StoredEvent, ending: RunEnding, then: Then, besides: Sequence[Record] = ()) -> None:
         """Keep the last event with the end that it led to, unless the run has one. `besides` replace what is there."""

@@ -79,6 +79,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     """It goes when this run is purged."""
     replaces: bool = False
     """One of the same kind and id may be there; otherwise that is a `Conflict`."""
+    packed: bool = False
+    """It is stored compressed where that is shorter: `packing.unpack` reads what is given out."""
 
 
 class RecordKey(NamedTuple):

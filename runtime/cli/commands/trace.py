@@ -1,4 +1,4 @@
-"""`trace`: what happened on a ticket, step by step, as the journal holds it."""
+"""`trace`: why the answer of a ticket is as it is, and what happened on it, step by step."""
 
 import argparse
 import time
@@ -13,9 +13,12 @@ if TYPE_CHECKING:
     from runtime.settings import Settings
     from runtime.storage.journal import RunJournal, StoredRun
 
-SUMMARY = "show what happened on a ticket, step by step"
+SUMMARY = "show why an answer is as it is: searches, claims, model calls, and what happened"
 VALUE_CHARACTERS = 160
-"""A longer value of an event is cut on the screen; `--json` has it in full."""
+"""A longer value of an event is cut on the screen; `--json` has it whole."""
+
+WHY = ("searches", "answers", "calls", "omitted", "notes")
+"""What `--json` tells of the trace beside what is said of the run."""
 
 INDENT = 4
 """How much further in a round stands than the one above it."""
@@ -24,6 +27,7 @@ INDENT = 4
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "exit status: 0 it is known, 3 there is no such ticket or run."
     parser.add_argument("id", type=utf8, help="a ticket or a run")
+    parser.add_argument("--full", action="store_true", help="show all that is known, with the quotes and all values")
     parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
 
@@ -32,7 +36,9 @@ async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
 
     from runtime.cli.child_runs import below
     from runtime.cli.view.ticket_lines import head
+    from runtime.cli.view.trace_lines import why_lines
     from runtime.service import open_service
+    from runtime.trace_record import read_trace
 
     async with open_service(settings) as service:
         stored, journal = await service.find(arguments.id), service.node.journal
@@ -40,8 +46,11 @@ async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
         record = await service.describe(stored, asked)
         course = await _course(journal, stored)
         rounds = [await _course(journal, each) for each in await below(journal, stored)]
+        trace = await read_trace(service.node, stored)
     value = {**msgspec.to_builtins(record), **course, **({"rounds": rounds} if rounds else {})}
-    lines = [*head(record, time.time(), asked.note), Line(""), *_all(course, rounds)]
+    value["why"] = {name: msgspec.to_builtins(getattr(trace, name)) for name in WHY}
+    why = why_lines(trace, full=arguments.full)
+    lines = [*head(record, time.time(), asked.note), Line(""), *why, *_all(course, rounds, full=arguments.full)]
     print_result(lines, value, json=arguments.json)
     return Exit.DONE
 
@@ -99,16 +108,16 @@ def _unfold(name: str, value: Any) -> Iterator[str]:
         yield f"{spell_out(name)}: {shorten(text, VALUE_CHARACTERS)}"
 
 
-def _all(found: dict[str, Any], rounds: list[dict[str, Any]]) -> Iterator[Line]:
+def _all(found: dict[str, Any], rounds: list[dict[str, Any]], *, full: bool) -> Iterator[Line]:
     """The run, and the rounds below it, each further in."""
-    yield from _lines(found)
+    yield from _lines(found, full=full)
     for each in rounds:
         indent = INDENT * (each["run"].count(".") - found["run"].count("."))
         yield Line("")
-        yield from (line._replace(indent=line.indent + indent) for line in _lines(each))
+        yield from (line._replace(indent=line.indent + indent) for line in _lines(each, full=full))
 
 
-def _lines(found: dict[str, Any]) -> Iterator[Line]:
+def _lines(found: dict[str, Any], *, full: bool) -> Iterator[Line]:
     from runtime.cli.view.result import ending, handoffs
     from runtime.cli.view.round_lines import cut
 
@@ -122,7 +131,7 @@ def _lines(found: dict[str, Any]) -> Iterator[Line]:
         sender = event["sender"] or "outside"
         marked = f", {event['marker']}" if event["marker"] else ""
         yield Line(f"{event['n']:>3}  {event['at']:8.3f} s  {sender}: {spell_out(event['event'])}{marked}", indent=1)
-        for name, value in event["said"].items():
+        for name, value in event["said"].items() if full else ():
             yield from (Line(text, "faint", 22) for text in _unfold(name, value))
     yield Line("")
     yield from handoffs(found["handoffs"])

@@ -42,7 +42,8 @@ def merge(own: SearchHits, web: SearchHits, *, limit: int) -> SearchHits:
     meaning = None if nearest is None else Meaning(nearest)
     words_only = next((side.words_only for side in sides if side.words_only), "")
     sure = max(each.confidence for each in sides)
-    return SearchHits(passages, "", sure, sentences, begins, weights, meaning, words_only)
+    words = tuple(sides[n].words[number - 1] for _, n, number, _ in rows) if all(each.words for each in sides) else ()
+    return SearchHits(passages, "", sure, sentences, begins, weights, meaning, words_only, words=words)
 
 
 def _strength(side: SearchHits) -> float:

@@ -132,7 +132,7 @@ def search(
     meaning, words_only = _meaning(chosen, near.passages), vector.failure if vector else ""
     return SearchHits(
         found, why.say(ENGLISH) if why else "", sure, tuple(spoken), begins, weights, meaning, words_only, covered,
-        round(question.total_gated, 1), reason=why,
+        round(question.total_gated, 1), reason=why, words=_measure_words(pages, chosen),
     )  # fmt: skip
 
 
@@ -158,6 +158,12 @@ def _meaning(chosen: list[Stored], near: Sequence[Near]) -> Meaning | None:
         if not unit.code and unit.end - unit.start >= WEIGHED_CHARACTERS
     ]
     return Meaning(near[0].cosine, tuple(cosines.get(each.id) for each in chosen), tuple(sentences[:WEIGHED]))
+
+
+def _measure_words(pages: list[Page], chosen: list[Stored]) -> tuple[float, ...]:
+    """How much of the question each passage says; one that stands beside what was found says none of it."""
+    said = {hit.id: hit.evidence for page in pages for hit in page.hits}
+    return tuple(round(said.get(each.id, 0.0), 2) for each in chosen)
 
 
 def _weights(shelf: IndexReader, question: Question) -> tuple[tuple[str, float], ...]:

@@ -72,8 +72,8 @@ class SqliteRuns:
         )  # fmt: skip
         await self._database.run(*written, (INSERT_RUN, begun), *map(_put, besides))
 
-    def record(self, run: str, event: StoredEvent, then: Then) -> None:
-        self._database.write((_insert(run, event),), then)
+    def record(self, run: str, event: StoredEvent, then: Then, besides: Sequence[Record] = ()) -> None:
+        self._database.write((_insert(run, event), *map(_replace, besides)), then)
 
     def finish(self, event: StoredEvent, ending: RunEnding, then: Then, besides: Sequence[Record] = ()) -> None:
         last = _insert(ending.run, event)
@@ -219,4 +219,5 @@ def _replace(record: Record) -> Statement:
 
 
 def _write(verb: str, record: Record) -> tuple[str, tuple[Any, ...]]:
-    return f"{verb} INTO record VALUES (?, ?, ?, ?)", (record.kind, record.id, record.run, record.body)
+    body = _pack(record.body) if record.packed else record.body
+    return f"{verb} INTO record VALUES (?, ?, ?, ?)", (record.kind, record.id, record.run, body)

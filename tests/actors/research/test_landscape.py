@@ -50,10 +50,10 @@ def test_other_products_are_named_by_headings() -> None:
 @pytest.mark.req("PR-6")
 def test_a_swot_carries_the_headings_it_rests_on() -> None:
     draft = Landscape(strengths=(claim(1),), weaknesses=(claim(2),), threats=(claim(3),))
-    analysis, dropped = survey(draft, PASSAGES, 1)
+    analysis, checked = survey(draft, PASSAGES, 1)
     assert [(each.statement.text, each.heading) for each in analysis.swot.strengths] == [(GOOD, "Benefits")]
     assert [each.heading for each in analysis.swot.weaknesses] == ["Known limitations"]
-    assert dropped == 0
+    assert [each.fate for each in checked] == ["kept"] * 3
 
 
 def test_one_quadrant_is_no_swot() -> None:
@@ -72,10 +72,10 @@ def test_a_competitor_that_no_passage_names_and_a_claim_that_none_bears_out_are_
     draft = Landscape(
         competitors=(Rival("Quay", (claim(4),)), invented), features=(Claim("It flies.", 1, "It flies."),)
     )
-    analysis, dropped = survey(draft, PASSAGES, 1)
+    analysis, checked = survey(draft, PASSAGES, 1)
     assert [each.name for each in analysis.competitors] == ["Quay"]
     assert analysis.features == ()
-    assert dropped == 1
+    assert [each.quote for each in checked if each.fate == "dropped"] == ["It flies."]
 
 
 def test_passages_with_telling_headings_are_found() -> None:

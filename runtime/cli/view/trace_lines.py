@@ -1,0 +1,133 @@
+"""Why an answer is as it is, as lines for people: searches with scores, claims with quotes, calls of models. Pure."""
+
+from collections.abc import Iterator
+
+from actors.evidence.trace_steps import AnswerStep, CallStep, CheckedClaim, Found, SearchStep
+from runtime.cli.view.printing import Line
+from runtime.cli.view.width import fit
+from runtime.trace_record import TraceRecord
+from runtime.user_text import pluralize, safe, spell_out
+
+STEPS, FOUND, CLAIMS = 6, 3, 3
+"""So many of each are shown where not all is wanted."""
+COLUMNS, COLUMNS_OF_ALL = 90, 400
+CLOSENESS = {
+    "sure": ("Sure: what stands there answers the question.", "good"),
+    "perhaps": ("Perhaps: somebody has to look whether it answers the question.", "unsure"),
+    "far": ("Far: it is about something else.", "poor"),
+}
+FATES = {
+    "kept": ("Kept", "good"), "rewritten": ("Written anew", "unsure"), "dropped": ("Dropped", "poor"),
+}  # fmt: skip
+
+
+def why_lines(trace: TraceRecord, *, full: bool) -> Iterator[Line]:
+    """
+    What was searched and found, what became of each claim, and what models were asked.
+
+    :param full: all of it, with the quotes; else the beginning of each part.
+    """
+    most = max(map(len, (trace.searches, trace.answers, trace.calls))) if full else STEPS
+    yield _title("Searches", len(trace.searches))
+    for search in trace.searches[:most]:
+        yield from _describe_search(search, full=full)
+    yield from _tell_rest(len(trace.searches) - most, "search", "searches")
+    yield _title("Claims", sum(len(each.claims) + each.more for each in trace.answers))
+    for answer in trace.answers[:most]:
+        yield from _describe_answer(answer, full=full)
+    yield from _tell_rest(len(trace.answers) - most, "answer", "answers")
+    yield _title("Model calls", len(trace.calls))
+    for call in trace.calls[:most]:
+        yield from _describe_call(call, full=full)
+    yield from _tell_rest(len(trace.calls) - most, "call", "calls")
+    yield from (Line(note, "poor") for note in trace.notes)
+
+
+def _describe_search(search: SearchStep, *, full: bool) -> Iterator[Line]:
+    columns, most = (COLUMNS_OF_ALL, len(search.found)) if full else (COLUMNS, FOUND)
+    where = {"documents": "the documents", "pages": "the pages that were read"}.get(search.where, search.where)
+    yield Line(f"{_when(search.at)}{safe(search.by)} searched {safe(where)}: {_quote(search.query, columns)}", indent=2)
+    if search.failed:
+        yield Line(f"It failed: {search.failed}", "bad", 6)
+    if search.closeness is not None and search.found:
+        text, style = CLOSENESS[search.closeness]
+        nearest = "" if search.nearest is None else f", meaning {search.nearest:.2f}"
+        yield Line(f"{text} At best: words {search.covered:.2f}{nearest}.", style, 6)
+    if search.abstain:
+        yield Line(f"Not taken for an answer: {search.abstain}", "poor", 6)
+    if search.words_only:
+        yield Line(f"By words only: {search.words_only}", "poor", 6)
+    for number, each in enumerate(search.found[:most], 1):
+        yield _describe_find(number, each, columns)
+    if left := len(search.found[most:]) + search.more:
+        yield Line(f"and {left} more", "faint", 6)
+    if not (search.found or search.abstain or search.failed):
+        yield Line("It found nothing new.", "faint", 6)
+
+
+def _describe_find(number: int, found: Found, columns: int) -> Line:
+    words = "" if found.words is None else f"words {found.words:.2f}"
+    meaning = "" if found.meaning is None else f"meaning {found.meaning:.2f}"
+    scores = ", ".join(filter(None, (words, meaning))) or "no score"
+    place = fit(" · ".join(filter(None, (found.source, found.heading))), columns)
+    left_out = f" — not read: {found.left_out}" if found.left_out else ""
+    return Line(f"{number}. {scores}: {place}{left_out}", "faint", 6)
+
+
+def _describe_answer(answer: AnswerStep, *, full: bool) -> Iterator[Line]:
+    fates = [each.fate for each in answer.claims]
+    counts = [f"{fates.count(fate)} {name.lower()}" for fate, (name, _) in FATES.items() if fate in fates]
+    counts += [f"{answer.more} more"] if answer.more else []
+    asked = f" on {_quote(answer.asked, COLUMNS)}" if answer.asked else ""
+    yield Line(f"{_when(answer.at)}{safe(answer.by) or 'the answer'}{asked}: {', '.join(counts) or 'none'}", indent=2)
+    lost = [each for each in answer.claims if each.fate != "kept"]
+    shown = answer.claims if full else [*lost, *(each for each in answer.claims if each.fate == "kept")][:CLAIMS]
+    for each in shown:
+        yield from _describe_claim(each, full=full)
+    if left := len(answer.claims) - len(shown):
+        yield Line(f"and {left} more", "faint", 6)
+
+
+def _describe_claim(claim: CheckedClaim, *, full: bool) -> Iterator[Line]:
+    name, style = FATES[claim.fate]
+    columns = COLUMNS_OF_ALL if full else COLUMNS
+    why = f", for {safe(claim.why)}" if claim.why else ""
+    yield Line(f"{name}{why}: {_quote(claim.text or claim.quote, columns)}", style, 6)
+    if claim.text and (full or claim.fate != "kept"):
+        yield Line(f"its quote: {_quote(claim.quote, columns)}", "quote", 8)
+    if claim.source and full:
+        yield Line(f"from {claim.source}", "faint", 8)
+
+
+def _describe_call(call: CallStep, *, full: bool) -> Iterator[Line]:
+    about = "about " if call.estimated else ""
+    form = ", ".join(filter(None, (spell_out(call.form), "with the search as a tool" if call.tools else "")))
+    took = [f"{about}{call.tokens_in:,} tokens in, {call.tokens_out:,} out", f"{call.seconds:.2f} s"]
+    took += [pluralize(call.requests, "request")] if call.requests > 1 else []
+    took += [f"{call.tries:,} {'try' if call.tries == 1 else 'tries'}"]
+    named = f" ({safe(call.model)})" if full else ""
+    asked = f"{safe(call.by)} asked for {safe(call.shape)}{named}"
+    yield Line(f"{_when(call.at)}{asked}{f' as {form}' if form else ''}: {'; '.join(took)}", indent=2)
+    if call.repaired:
+        yield Line(f"Sent back once: {call.repaired}", "unsure", 6)
+    if call.failed:
+        yield Line(f"No answer: {call.failed}", "bad", 6)
+
+
+def _title(what: str, count: int) -> Line:
+    return Line(f"{what} ({count})" if count else f"{what}: none", "strong")
+
+
+def _tell_rest(count: int, one: str, many: str) -> Iterator[Line]:
+    """How much is not shown, and how it can be had."""
+    if count > 0:
+        yield Line(f"and {count} more {one if count == 1 else many}: --full shows all", "faint", 2)
+    yield Line("")
+
+
+def _when(at: float) -> str:
+    return f"{at:.2f} s  " if at else ""
+
+
+def _quote(text: str, columns: int) -> str:
+    return f"“{fit(text, columns)}”"

@@ -1,0 +1,121 @@
+"""
+The trace of a run: its steps go into the database with the event that they led to, in the same transaction.
+
+A run keeps so many bytes of it and no more; the runs within it share its trace.
+"""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from actors.evidence.trace_steps import AnswerStep, CallStep, OmittedSteps, SearchStep, TraceStep
+from actors.ports import Entry
+from runtime.storage.packing import unpack
+from runtime.storage.port import RunStore
+from runtime.storage.records import Record
+
+KIND = "trace"
+KILOBYTES = 32
+"""What a run may keep of it, as JSON; on the disk that is a third or less."""
+ROOM = {SearchStep: 16 << 10, AnswerStep: 10 << 10, CallStep: 6 << 10}
+"""Of that each kind has its own share: many searches are not to hide why a claim was dropped."""
+LATEST = 1000
+"""More parts than a run has events."""
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(list[TraceStep | OmittedSteps]).decode
+
+
+class RunTrace:
+    """`actors.ports.Trace` of an outermost run."""
+
+    __slots__ = ("_fresh", "_left", "_loop", "_omitted", "_started")
+
+    def __init__(self, elapsed: float = 0.0, known: Iterable[TraceStep | OmittedSteps] = ()) -> None:
+        """
+        :param elapsed: seconds since the run began.
+        :param known: what earlier processes kept of it.
+        """
+        self._loop = asyncio.get_running_loop()
+        self._started = self._loop.time() - elapsed
+        self._left = dict(ROOM)
+        self._fresh: list[bytes] = []
+        self._omitted = 0
+        for step in known:
+            if not isinstance(step, OmittedSteps):
+                self._left[type(step)] -= len(_encode(step))
+
+    def note(self, step: TraceStep) -> None:
+        """Keep a step; shorter where there is little room, and only that there was one where there is none."""
+        step = msgspec.structs.replace(step, at=round(self._loop.time() - self._started, 3))
+        for each in (step, step.abridge()):
+            body = _encode(each)
+            if len(body) <= self._left[type(step)]:
+                self._left[type(step)] -= len(body)
+                self._fresh.append(body)
+                return
+        self._omitted += 1
+
+    def take(self) -> bytes:
+        """What was noted since this was called last; empty when nothing was."""
+        if self._omitted:
+            self._fresh.append(_encode(OmittedSteps(self._omitted)))
+        body = b"[%s]" % b",".join(self._fresh) if self._fresh else b""
+        self._fresh, self._omitted = [], 0
+        return body
+
+    def steps(self) -> list[TraceStep | OmittedSteps]:
+        """What was noted and not taken yet."""
+        return _decode(b"[%s]" % b",".join(self._fresh))
+
+
+class Traces:
+    """Those of the runs that go on in this process, by the id of the outermost run."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, RunTrace] = {}
+
+    def begin(self, run: str, elapsed: float = 0.0, known: Sequence[TraceStep | OmittedSteps] = ()) -> RunTrace:
+        """The trace of a run that begins, or goes on."""
+        trace = self._open[run] = RunTrace(elapsed, known)
+        return trace
+
+    def end(self, run: str) -> None:
+        """The run is over: what is noted from now on belongs to nothing."""
+        self._open.pop(run, None)
+
+    def take(self, entry: Entry) -> Sequence[Record]:
+        """What is to be kept in one transaction with an event of a run."""
+        outermost = find_outermost(entry.run)
+        trace = self._open.get(outermost)
+        body = trace.take() if trace else b""
+        if not body:
+            return ()
+        name = f"{entry.run}#{entry.n:03}"
+        return (Record(kind=KIND, id=name, run=outermost, body=body, replaces=True, packed=True),)
+
+    def fresh(self, run: str) -> list[TraceStep | OmittedSteps]:
+        """What a run noted that is not durable yet."""
+        trace = self._open.get(find_outermost(run))
+        return trace.steps() if trace else []
+
+
+def find_outermost(run: str) -> str:
+    """The run that a run is within; of an outermost one itself."""
+    return run.partition(".")[0]
+
+
+async def load_steps(store: RunStore, run: str) -> list[TraceStep | OmittedSteps]:
+    """What is durable of a run's trace, in the order in which it was noted."""
+    parts = await store.records(KIND, run=find_outermost(run), most=LATEST)
+    steps = [step for part in parts for step in read_part(part.body)]
+    return sorted(steps, key=lambda step: 0.0 if isinstance(step, OmittedSteps) else step.at)
+
+
+def read_part(body: bytes) -> list[TraceStep | OmittedSteps]:
+    """The steps of one record; none where it is damaged, or of a version that wrote others."""
+    try:
+        return _decode(unpack(body))
+    except msgspec.MsgspecError:
+        return []
