@@ -7,7 +7,7 @@ import msgspec
 import structlog
 
 from actors.evidence.passages import SearchHits
-from actors.evidence.trace_steps import AnswerStep, clip
+from actors.evidence.trace_steps import AnswerStep, CheckedClaim, clip
 from actors.extractive.decompose import in_task, subject
 from actors.ports import BudgetSpent, Completion, Model, ModelRequest, PortFailed, Reading, Trace, Untraced
 from actors.research.analysis_summary import analysis_summary
@@ -48,8 +48,7 @@ class Analyzer(Actor[AnalyzeSources]):
         found, extra = await self._read(message, plan, ctx)
         argued = argue(message, plan, found, await self._answers(message, plan, found, ctx))
         for question, claims in argued.checked:
-            if claims:
-                self._trace.note(AnswerStep(ctx.address, clip(question), claims))
+            self._note(ctx, question, claims)
         deeper = goes_on(message, argued) and not ctx.stopping
         analysis = conclude(message, plan, argued, (*found, *extra))
         if not deeper and not ctx.stopping:
@@ -57,6 +56,10 @@ class Analyzer(Actor[AnalyzeSources]):
         passages = tuple(p for findings in (*found, *extra) for p in findings.passages)
         end = DirectionsFound if deeper else AnalysisCompleted
         return report_round(message, argued, analysis, passages, end)
+
+    def _note(self, ctx: Context, asked: str, claims: Sequence[CheckedClaim]) -> None:
+        if claims:
+            self._trace.note(AnswerStep(ctx.address, clip(asked), tuple(claims)))
 
     async def _read(
         self, message: AnalyzeSources, plan: Plan, ctx: Context
@@ -118,13 +121,9 @@ class Analyzer(Actor[AnalyzeSources]):
             return error
 
     async def _survey(
-        self,
-        message: AnalyzeSources,
-        argued: RoundFindings,
-        analysis: Analysis,
-        found: Sequence[SearchHits],
+        self, message: AnalyzeSources, argued: RoundFindings, analysis: Analysis, found: Sequence[SearchHits],
         ctx: Context,
-    ) -> tuple[Analysis, RoundFindings]:
+    ) -> tuple[Analysis, RoundFindings]:  # fmt: skip
         """The analysis with competitors, features and SWOT, where the task or the sources' headings give reason."""
         rated = telling(distinct((*(p for f in found for p in f.passages), *argued.passages)))
         passages = distinct((*rated, *argued.passages)) if is_choice(message.text) else rated
@@ -150,8 +149,7 @@ class Analyzer(Actor[AnalyzeSources]):
         if not held:
             return analysis, argued
         part, checked = survey(held[0].value, held[0].passages, message.brief.round, message.text)
-        if checked:
-            self._trace.note(AnswerStep(ctx.address, "landscape", tuple(checked)))
+        self._note(ctx, "landscape", checked)
         if dropped := sum(each.fate == "dropped" for each in checked):
             log.warning("claims.dropped", count=dropped, of="landscape")
         analysis = msgspec.structs.replace(

@@ -119,7 +119,7 @@ async def test_each_model_call_has_its_form_tokens_seconds_and_tries(tmp_path: P
 async def test_a_server_that_fails_once_and_one_that_minds_the_form_show_in_the_tries_and_the_form(
     tmp_path: Path,
 ) -> None:
-    honest, seen = solves(), []
+    honest, seen = solves(), list[Any]()
 
     async def step(server: Any, request: Any) -> Any:
         body = await request.json()
@@ -149,13 +149,13 @@ async def test_a_call_that_came_to_nothing_says_why(tmp_path: Path) -> None:
 
 
 async def test_a_model_that_searches_itself_has_its_searches_shown(tmp_path: Path) -> None:
-    honest, seen = solves(), []
+    honest, seen = solves(), list[Any]()
 
     async def step(server: Any, request: Any) -> Any:
 
         body = await request.json()
         if body.get("tools") and not seen:
-            seen.append(body)
+            seen.append(True)
             return await calls(("search_knowledge", '{"question": "the VPN of the press"}'))(server, request)
         return await honest(server, request)
 
@@ -197,21 +197,22 @@ async def test_a_trace_is_durable_with_its_event_and_a_run_that_goes_on_has_the_
     async with Node.open(settings(tmp_path)) as node:
         await node.journal.accept(TICKET, "R-1", node.flows["helpdesk"], node.make_case(TICKET), "nobody")
         trace = node.traces.begin("R-1")
-        for _ in range(9):
+        for _ in range(5):
             trace.note(WORDY)
         written = asyncio.get_running_loop().create_future()
         node.journal.record(Entry("R-1.9", 1, 0.5, "worker", 1, OBTAINED), written.set_result)
         await written
         trace.note(WORDY)  # the process dies before the next event
-        assert len((await read_trace(node, await node.journal.find("R-1"))).searches) == 10, "here it is known already"
+        assert len((await read_trace(node, await node.journal.find("R-1"))).searches) == 6, "here it is known already"
 
     async with Node.open(settings(tmp_path)) as node:
         known = await load_steps(node.journal.store, "R-1")
-        assert len([each for each in known if isinstance(each, SearchStep)]) == 9, "all of it but what followed"
+        assert len([each for each in known if isinstance(each, SearchStep)]) == 5, "all of it but what followed"
         again = RunTrace(known=known)
-        again.note(WORDY)
-        again.note(WORDY)
-        assert len([each for each in again.steps() if isinstance(each, SearchStep) and len(each.found) == 8]) < 2
+        for _ in range(9):
+            again.note(WORDY)
+        whole = [each for each in again.steps() if isinstance(each, SearchStep) and len(each.found) == 8]
+        assert 0 < len(whole) < 4
 
 
 async def test_nothing_is_noted_of_a_run_that_is_over_or_of_another_one() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from actors.workflow.outcome import EndReason
+from runtime.trace_record import read_trace
 from tests.fake_openai import FakeOpenAI
 from tests.runtime.families.modelled import (
     EVERYTHING,
@@ -225,3 +226,24 @@ async def test_questions_and_directions_of_a_model_take_nothing_for_granted(tmp_
     assert not SIGNS.search(outcome.resolution.text)
     assert LRU in outcome.resolution.text
     assert honest(outcome, report)
+
+
+async def test_the_trace_of_a_research_shows_searches_dropped_claims_and_calls(tmp_path: Path) -> None:
+    false = INVENTED["a number"]
+    said = {"Answer": answers(claim("Halyard evicts what was used least recently.", 1, LRU), false)}
+    async with FakeOpenAI(thinks(**said)) as server, thinking(tmp_path, server) as node:
+        outcome, _ = await researched(node)
+        trace = await read_trace(node, await node.journal.find(outcome.run))
+
+    planned = next(each for each in trace.searches if each.where == "knowledge")
+    assert (planned.by, planned.query) == ("searcher", QUESTION)
+    assert planned.found
+    assert all(each.words is not None and not each.left_out for each in planned.found), "all of them were read"
+    read = next(each for each in trace.searches if each.where == "pages")
+    assert (read.by, read.query) == ("analyzer", QUESTION)
+    assert any(each.words for each in read.found)
+    answered = next(each for each in trace.answers if each.by == "analyzer")
+    assert answered.asked == QUESTION
+    assert [(each.fate, bool(each.why)) for each in answered.claims] == [("kept", False), ("dropped", True)]
+    assert [each.shape for each in trace.calls] == ["PlanDraft", "Answer", "Overview"]
+    assert {each.by for each in trace.answers} == {"analyzer", "reporter"}

@@ -405,3 +405,28 @@ async def test_health_counts_and_tells_no_secret(tmp_path: Path) -> None:
         assert {"dead_letters", "abandoned", "workers_killed"} < set(health)
         assert health["commits"] >= 1
         assert "secret" not in json.dumps(health)
+
+
+async def test_why_an_answer_is_as_it_is_can_be_asked_while_it_is_made_and_after_a_restart(tmp_path: Path) -> None:
+    model = Held()
+    async with interface(tmp_path, model=model) as web:
+        receipt = await web.submit(id="T-1")
+        path = receipt["links"]["trace"]
+        assert path == "/tickets/T-1/trace"
+        assert (await web.ask("GET", path))[1]["status"] == "running"
+        model.free.set()
+        await web.end("T-1")
+        status, here = await web.ask("GET", path)
+        assert (status, here["run"], here["omitted"]) == (200, receipt["run"], 0)
+        assert (await web.refusal("GET", "/tickets/T-2/trace"))[0] == 404
+
+    async with interface(tmp_path) as web:
+        later = (await web.ask("GET", path))[1]
+
+    assert {**later, "status": ""} == {**here, "status": ""}
+    (search,) = later["searches"]
+    assert (search["by"], search["where"], search["closeness"]) == ("worker", "documents", "sure")
+    assert search["found"] == [
+        {"source": "kb/vpn.md", "heading": "VPN > Drops", "words": None, "meaning": None, "left_out": ""}
+    ]
+    assert [(each["quote"], each["fate"]) for each in later["answers"][0]["claims"]] == [(ANSWER, "kept")]
