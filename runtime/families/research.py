@@ -2,10 +2,10 @@
 
 import msgspec
 
+from actors.evidence.trace_steps import SearchStep
 from actors.research import messages as m
 from actors.research.models import ResearchOptions
 from actors.research.output_schemas import Answer, Landscape, Overview, PlanDraft
-from actors.research.search_steps import list_searches
 from actors.research.workflow import RESEARCH, ResearchCase
 from actors.text.languages import guess_language
 from actors.workflow.outcome import Outcome
@@ -50,6 +50,13 @@ async def restore(shared: SharedPorts) -> tuple[list[RunHandle], list[str]]:
     from runtime.families.research_state import recovery  # only `resume` needs it
 
     return await recovery.restore(shared)
+
+
+def list_searches(case: ResearchCase) -> tuple[SearchStep, ...]:
+    """The searches that a case tells of."""
+    from actors.research import search_steps  # only a trace needs it
+
+    return search_steps.list_searches(case)
 
 
 FAMILY = Family(
