@@ -14,6 +14,7 @@ from runtime.node import Node, Ticket
 from runtime.run_trace import KILOBYTES, RunTrace, Traces, load_steps, read_part
 from runtime.settings import ModelSettings, Settings, StorageSettings
 from runtime.storage.records import Record
+from runtime.storage.sqlite.statements import INSERT_EVENT
 from runtime.trace_record import TraceRecord, read_trace
 from tests.fake_openai import FakeOpenAI, Step, calls, fails
 from tests.fakes import OBTAINED, Knows
@@ -238,14 +239,20 @@ async def test_a_damaged_part_hides_nothing_else(body: bytes, tmp_path: Path) ->
     assert len((await read_later(tmp_path)).calls) == len(trace.calls)
 
 
-async def test_the_trace_costs_no_commit_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    counts = []
-    for silent in (False, True):
-        async with FakeOpenAI(solves()) as server, Node.open(settings(tmp_path / str(silent), server.url)) as node:
-            node.knowledge = Finds()
-            if silent:
-                monkeypatch.setattr(node.journal, "_besides", lambda _: ())
-            before = node.database.commits
-            await (await node.submit(TICKET)).outcome()
-            counts.append(node.database.commits - before)
-    assert counts[0] <= counts[1] + 1, "timing may part what commits together"
+async def test_the_trace_is_written_with_events_only_and_costs_no_commit_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = list[list[str]]()
+    async with FakeOpenAI(solves()) as server, Node.open(settings(tmp_path, server.url)) as node:
+        node.knowledge, write = Finds(), node.database.write
+
+        def watch(statements: Any, *more: Any, **options: Any) -> None:
+            written.append([sql for sql, _ in statements])
+            write(statements, *more, **options)
+
+        monkeypatch.setattr(node.database, "write", watch)
+        await (await node.submit(TICKET)).outcome()
+
+    traced = [each for each in written if any("INTO record" in sql for sql in each)]
+    assert len(traced) == 3, "with the analysis, with the answer, with the note"
+    assert all(INSERT_EVENT in each for each in traced)
