@@ -72,9 +72,8 @@ def argue(
         # what a report says elsewhere it does not repeat, but in a table
         shown = said or (again if number == 1 or question in cells else ())
         if shown or number == 1:
-            why = (
-                "" if found[n].passages else found[n].explain(language)
-            )  # else a word is blamed that says nothing of the rest
+            # of passages that were found a word would be blamed that says nothing of the rest
+            why = "" if found[n].passages else found[n].explain(language)
             missing = STOPPED.say(language) if answers[n] is None else why or say("not_in_sources", language)
             whole = each.value.answered and bool(shown) and not held.dropped  # else nobody judged what is left
             sections.append(Section(question, shown, whole, "" if shown else missing, number))
