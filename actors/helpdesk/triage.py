@@ -1,4 +1,4 @@
-"""Tickets by rules, in English, Chinese and Korean: intent, urgency, and the question that is asked. Pure."""
+"""Tickets by rules, in English, German, Chinese and Korean: intent, urgency, and the question that is asked. Pure."""
 
 import re
 from collections.abc import Sequence
@@ -14,16 +14,18 @@ PLEASANTRIES = 3
 
 _REPLY = re.compile(
     r"^\s*(?:-{2,}\s*(?:original message|forwarded message|原始邮件|转发的邮件|원본 메일|original nachricht).*|"
-    r"on .{4,120} wrote:|.{4,80}写道[:：]|.{4,80}님이 (?:작성|쓴 글).*|_{20,})\s*$",
+    r"on .{4,120} wrote:|am .{4,120} schrieb .{1,80}:|.{4,80}写道[:：]|.{4,80}님이 (?:작성|쓴 글).*|_{20,})\s*$",
     re.IGNORECASE,
 )
 _HEADER = re.compile(
-    r"^\s*(?:from|sent|to|cc|date|发件人|发送时间|收件人|보낸 ?사람|받는 ?사람|날짜)\s*[:：]", re.IGNORECASE
+    r"^\s*(?:from|sent|to|cc|date|von|gesendet|an|datum|发件人|发送时间|收件人|보낸 ?사람|받는 ?사람|날짜)\s*[:：]",
+    re.IGNORECASE,
 )
-_SUBJECT = re.compile(r"^\s*(?:#+\s*)?(?:subject|title|主题|제목)\s*[:：]\s*", re.IGNORECASE)
-_REPLY_MARKS = re.compile(r"^(?:(?:re|fwd?|aw|回复|转发)\s*[:：]\s*)+", re.IGNORECASE)
+_SUBJECT = re.compile(r"^\s*(?:#+\s*)?(?:subject|title|betreff|主题|제목)\s*[:：]\s*", re.IGNORECASE)
+_REPLY_MARKS = re.compile(r"^(?:(?:re|fwd?|aw|wg|回复|转发)\s*[:：]\s*)+", re.IGNORECASE)
 _GREETING = re.compile(
-    r"^\s*(?:(?:hi|hello|hey|dear|greetings|good (?:morning|afternoon|evening|day))\b[^,.!?\n]{0,40}(?:[,.!:]+|$)|"
+    r"^\s*(?:(?:hi|hello|hey|dear|greetings|good (?:morning|afternoon|evening|day)|hallo|moin|servus|"
+    r"guten (?:tag|morgen|abend)|liebe[rs]?|sehr geehrte[rs]?)\b[^,.!?\n]{0,40}(?:[,.!:]+|$)|"
     r"(?:你好|您好|大家好|各位好|尊敬的[^，,。\n]{0,20})[，,。！!：:\s]*|안녕하세요[^.,!?\n]{0,20}?[.,!~\s]+)\s*",
     re.IGNORECASE,
 )
@@ -39,12 +41,16 @@ _PLEASANTRY = re.compile(
 )
 _CLOSING = re.compile(
     r"^\s*(?:--\s*|(?:best|kind|warm)?\s*regards\b.*|cheers\b.*|sincerely\b.*|yours\b.*|(?:many )?thanks\b.{0,40}|"
-    r"thank you\b.{0,60}|thx\b.{0,20}|sent from my .*|此致.*|敬礼.*|祝好.*|谢谢[！!。，,]?.{0,10}|多谢.{0,10}|"
+    r"thank you\b.{0,60}|thx\b.{0,20}|sent from my .*|"
+    r"(?:mit )?(?:freundliche[nm]?|viele[nr]?|beste[nr]?|liebe[nr]?|schöne[nr]?) gr(?:uß|üßen?|uss|üssen?)\b.{0,40}|"
+    r"(?:mfg|lg|vg)\b.{0,20}|gruß\b.{0,20}|(?:vielen |besten |herzlichen )?dank\b.{0,40}|danke\b.{0,40}|"
+    r"此致.*|敬礼.*|祝好.*|谢谢[！!。，,]?.{0,10}|多谢.{0,10}|"
     r"감사합니다[.!]?.{0,10}|수고하세요.{0,10}|.{1,20} 드림)\s*$",
     re.IGNORECASE,
 )
 _POLITE_END = re.compile(
-    r"\s*(?:(?:many )?thanks(?: in advance| a lot)?|thank you(?: very much| in advance)?|谢谢(?:大家|您)?|多谢|"
+    r"\s*(?:(?:many )?thanks(?: in advance| a lot)?|thank you(?: very much| in advance)?|"
+    r"(?:vielen |besten |herzlichen )dank(?: im voraus)?|danke(?: schön| sehr| im voraus)?|谢谢(?:大家|您)?|多谢|"
     r"감사합니다|고맙습니다)[.!。！~]*\s*$",
     re.IGNORECASE,
 )
@@ -65,20 +71,25 @@ _URGENT: tuple[tuple[Urgency, re.Pattern[str]], ...] = (
     ("low", _rule(
         """no (?:rush|hurry); not (?:urgent|critical);
         when(?:ever)? you (?:have|get|find) (?:a )?(?:time|chance|moment);
-        low priority; just curious""",
+        low priority; just curious; nicht (?:dringend|eilig); keine eile; es eilt nicht;
+        wenn (?:sie|ihr|du) zeit (?:haben|habt|hast)""",
         r"不急 不着急 有空(?:的时候)? 급하지\s않 천천히 시간\s?(?:나|되)(?:실|면)")),
     ("critical", _rule(
         r"""production\b.{0,40}\b(?:down|outage|stopped); ransomware; hacked; emergency; critical;
         (?:everyone|everybody|all users|whole (?:company|office|team)|entire)\b.{0,60}
         \b(?:down|can(?:no|')t|unable|affected|stopped|lost); data (?:loss|breach|leak); security (?:breach|incident);
-        (?:complete|total|major) outage; (?:site|system|server)s? (?:is|are) down""",
+        (?:complete|total|major) outage; (?:site|system|server)s? (?:is|are) down;
+        (?:alle|ganze[ns]?) (?:kollegen|mitarbeiter|nutzer|firma|büro|abteilung)\b.{0,60}
+        \b(?:nicht|kein\w*|ausgefallen);
+        totalausfall; datenverlust; datenleck; gehackt; notfall""",
         r"""全公司 所有(?:人|用户).{0,12}(?:无法|不能|打不开|连不上) 生产环境.{0,12}(?:故障|宕机|中断|崩溃)
         宕机 数据泄露 数据丢失 被黑
         전사 모든\s(?:사용자|직원).{0,20}(?:못|안|불가) 서버.{0,6}다운 데이터\s유출 해킹 랜섬웨어""")),
     ("high", _rule(
         """urgent(?:ly)?; asap; as soon as possible; immediately; right away; deadline;
         high priority; can(?:no|')t work;
-        block(?:ed|er|ing) (?:me|us|my|our); (?:by|before) (?:noon|today|tonight|tomorrow)""",
+        block(?:ed|er|ing) (?:me|us|my|our); dringend; eilig; sofort; umgehend; schnellstmöglich;
+        (?:by|before) (?:noon|today|tonight|tomorrow)""",
         "紧急 尽快 马上 立刻 立即 急[！!，,。] 很急 긴급 급합니다 빨리 즉시 당장 시급")),
 )  # fmt: skip
 
