@@ -61,6 +61,11 @@ def guess_language(text: str) -> str:
     hangul, kana, han = (len(script.findall(sample)) for script in (_HANGUL, _KANA, _HAN))
     words = [word.casefold() for word in _LETTERS.findall(sample)]
     latin = sum(len(word) > 1 and word.isascii() for word in words)
+    counts = {name: sum(word in common for word in words) for name, common in _COMMON.items()}
+    best = max(counts, key=lambda name: counts[name])
+    told = counts[best] * ENOUGH >= max(1, len(words))
+    if told and counts[best] > 1 and latin > (han + kana) / 2 + hangul / 3:  # characters of about one word
+        return best
     if hangul * 2 > han + latin:
         return "ko"
     if kana * 3 > han + latin:
@@ -70,9 +75,7 @@ def guess_language(text: str) -> str:
     found = next((name for name, script in _OTHER if len(script.findall(sample)) * 2 > len(sample) / 2), "")
     if found:
         return found
-    counts = {name: sum(word in common for word in words) for name, common in _COMMON.items()}
-    best = max(counts, key=lambda name: counts[name])
-    if counts[best] * ENOUGH >= max(1, len(words)):
+    if told:
         return best
     return "ko" if hangul else "ja" if kana else "zh" if han > 1 else ""
 

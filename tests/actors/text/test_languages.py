@@ -17,6 +17,8 @@ from actors.text.languages import choose_language, guess_language
         ("Outlook 메일이 안 열립니다", "ko"),
         ("What does '설정' mean in the menu of the phone?", "en"),
         ("How do I reset it? 另外，会议室怎么预订？打印机又坏了。", "zh"),
+        ("Hallo, mein VPN trennt sich immer von allein. Außerdem: 会议室怎么预订？", "de"),
+        ("把 Word 文档 export 成 PDF 的时候 Acrobat 报错 access denied", "zh"),
         ("Comment configurer le téléphone sur mon bureau ?", "fr"),
         ("プリンターが動きません", "ja"),
         ("Scanner offline", ""),
