@@ -4,7 +4,7 @@ THOUSANDS, DECIMAL = ".", ","
 TAG = "de"
 
 SENTENCES = {
-    "places_sure": "Das beantworten die Dokumente so:",
+    "places_sure": "Die Antwort steht höchstwahrscheinlich hier:",
     "places_perhaps": "Diese Stellen kommen der Frage am nächsten; vielleicht ist keine davon die Antwort:",
     "places_far": "Dazu wurde nichts gefunden.",
     "on": "Zu „{asked}“:",

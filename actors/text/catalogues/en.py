@@ -6,7 +6,7 @@ TAG = "en"
 
 SENTENCES = {
     # an answer's own text
-    "places_sure": "The documents answer this:",
+    "places_sure": "The answer most likely stands here:",
     "places_perhaps": "These places come closest; perhaps none of them is the answer:",
     "places_far": "Nothing was found on this.",
     "on": "On “{asked}”:",

@@ -4,7 +4,7 @@ THOUSANDS, DECIMAL = ",", "."
 TAG = "ko"
 
 SENTENCES = {
-    "places_sure": "문서에서 찾은 답변입니다:",
+    "places_sure": "답은 다음 부분에 있을 가능성이 큽니다:",
     "places_perhaps": "다음 내용이 질문에 가장 가깝습니다. 다만 이 가운데 답이 없을 수도 있습니다:",
     "places_far": "이에 대해 찾은 내용이 없습니다.",
     "on": "“{asked}”에 대하여:",

@@ -4,7 +4,7 @@ THOUSANDS, DECIMAL = ",", "."
 TAG = "zh-Hans"
 
 SENTENCES = {
-    "places_sure": "文档中有以下解答：",
+    "places_sure": "答案很可能在这里：",
     "places_perhaps": "以下内容与问题最接近，但可能都不是答案：",
     "places_far": "没有找到相关内容。",
     "on": "关于“{asked}”：",

@@ -54,7 +54,7 @@ async def test_a_suggestion_says_where_it_is_from_and_why_it_may_not_hold_and_is
     assert memory.stored == {}
 
 
-@pytest.mark.parametrize(("covered", "shown"), [(0.9, "The documents answer this:"), (0.5, RESOLUTION.text)])
+@pytest.mark.parametrize(("covered", "shown"), [(0.9, "The answer most likely stands here:"), (0.5, RESOLUTION.text)])
 async def test_an_earlier_answer_is_better_than_places_that_are_only_close(covered: float, shown: str) -> None:
     found = SearchHits((PASSAGE,), covered=covered)
 

@@ -159,7 +159,7 @@ async def test_each_part_is_searched_by_itself_and_has_its_own_places_or_its_own
     assert knowledge.asked == [asked, "Who won the football cup in 1954?"]
     assert outcome.resolution is not None
     assert outcome.resolution.text.split("\n\n") == [
-        f"On “{asked}”:\nThe documents answer this:", f"[1] VPN › Drops\n{ANSWER}",
+        f"On “{asked}”:\nThe answer most likely stands here:", f"[1] VPN › Drops\n{ANSWER}",
         "Nothing was found on “Who won the football cup in 1954?”.",
     ]  # fmt: skip
     assert outcome.status == "suggested"
