@@ -26,9 +26,11 @@ class Found(msgspec.Struct, frozen=True, gc=False):
     """A document, a page or a URL."""
     heading: str = ""
     words: float | None = None
-    """0 to 1: how much of the question it says, by the weight of its words; of the web, how well it seems to fit."""
+    """0 to 1: how much of the question it says, by the weight of its words; null: unknown."""
     meaning: float | None = None
     """The cosine of the angle between it and the question, -1 to 1; null: unknown."""
+    quality: float | None = None
+    """0 to 1: of a result that was not read yet, how well it seems to fit; null: of a passage."""
     left_out: str = ""
     """Why it was not read, where that is known."""
 

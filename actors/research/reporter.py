@@ -75,7 +75,8 @@ class Reporter(Actor[CloseResearch]):
                 spent = str(error) if isinstance(error, BudgetSpent) else ""
             else:
                 overview, checked = check_overview(filled, message)
-                self._trace.note(AnswerStep(ctx.address, "overview", checked))
+                if checked:
+                    self._trace.note(AnswerStep(ctx.address, "overview", checked))
                 judged = filled.judged and not filled.degraded
                 remark = "" if filled.degraded == message.degraded else filled.degraded
                 spent = filled.partial

@@ -40,6 +40,5 @@ def _describe(result: SearchResult, why: Mapping[str, str]) -> Found:
     :param why: by its key why a page was not read; empty for one that was.
     """
     left_out = why.get(key_of(result.url), BETTER)
-    return Found(
-        clip(result.url, NAME_CHARACTERS), clip(result.title, NAME_CHARACTERS), round(result.quality, 2), None, left_out
-    )
+    place = clip(result.url.removeprefix(f"{result.source}:"), NAME_CHARACTERS)
+    return Found(place, clip(result.title, NAME_CHARACTERS), quality=round(result.quality, 2), left_out=left_out)

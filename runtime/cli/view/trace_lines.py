@@ -41,6 +41,8 @@ def why_lines(trace: TraceRecord, *, full: bool) -> Iterator[Line]:
         yield from _describe_call(call, full=full)
     yield from _tell_rest(len(trace.calls) - most, "call", "calls")
     yield from (Line(note, "poor") for note in trace.notes)
+    if trace.notes:
+        yield Line("")
 
 
 def _describe_search(search: SearchStep, *, full: bool) -> Iterator[Line]:
@@ -66,9 +68,8 @@ def _describe_search(search: SearchStep, *, full: bool) -> Iterator[Line]:
 
 
 def _describe_find(number: int, found: Found, columns: int) -> Line:
-    words = "" if found.words is None else f"words {found.words:.2f}"
-    meaning = "" if found.meaning is None else f"meaning {found.meaning:.2f}"
-    scores = ", ".join(filter(None, (words, meaning))) or "no score"
+    measures = (("words", found.words), ("meaning", found.meaning), ("quality", found.quality))
+    scores = ", ".join(f"{name} {score:.2f}" for name, score in measures if score is not None) or "no score"
     place = fit(" · ".join(filter(None, (found.source, found.heading))), columns)
     left_out = f" — not read: {found.left_out}" if found.left_out else ""
     return Line(f"{number}. {scores}: {place}{left_out}", "faint", 6)

@@ -238,7 +238,7 @@ async def test_the_trace_of_a_research_shows_searches_dropped_claims_and_calls(t
     planned = next(each for each in trace.searches if each.where == "knowledge")
     assert (planned.by, planned.query) == ("searcher", QUESTION)
     assert planned.found
-    assert all(each.words is not None and not each.left_out for each in planned.found), "all of them were read"
+    assert all(each.quality is not None and not each.left_out for each in planned.found), "all of them were read"
     read = next(each for each in trace.searches if each.where == "pages")
     assert (read.by, read.query) == ("analyzer", QUESTION)
     assert any(each.words for each in read.found)

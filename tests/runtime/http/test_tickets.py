@@ -427,6 +427,13 @@ async def test_why_an_answer_is_as_it_is_can_be_asked_while_it_is_made_and_after
     (search,) = later["searches"]
     assert (search["by"], search["where"], search["closeness"]) == ("worker", "documents", "sure")
     assert search["found"] == [
-        {"source": "kb/vpn.md", "heading": "VPN > Drops", "words": None, "meaning": None, "left_out": ""}
+        {
+            "source": "kb/vpn.md",
+            "heading": "VPN > Drops",
+            "words": None,
+            "meaning": None,
+            "quality": None,
+            "left_out": "",
+        }
     ]
     assert [(each["quote"], each["fate"]) for each in later["answers"][0]["claims"]] == [(ANSWER, "kept")]

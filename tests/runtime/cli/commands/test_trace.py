@@ -108,3 +108,15 @@ def test_a_ticket_of_an_earlier_version_says_that_nothing_is_known(tmp_path: Pat
 
     assert "Searches: none" in shown
     assert "or an earlier version of this program ran it" in shown
+
+
+def test_a_trace_goes_with_its_ticket(place: Place) -> None:
+    solve(place, solves(alter_numbers))
+
+    async def count() -> int:
+        async with Node.open(Settings(storage=StorageSettings(folder=str(place.folder / "task-data")))) as node:
+            return int(node.database.rows("SELECT count(*) FROM record")[0][0])
+
+    assert asyncio.run(count()) > 0
+    assert place.run("purge", "T-1", "--yes").status == 0
+    assert asyncio.run(count()) == 0
