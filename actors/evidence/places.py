@@ -1,5 +1,6 @@
 """Places: where in the documents an answer may stand, and what stands there. An answer without a model shows them."""
 
+import re
 from collections.abc import Sequence
 from typing import Literal
 
@@ -7,7 +8,7 @@ import msgspec
 
 from actors.evidence.claims import Citation, Claim, cite
 from actors.evidence.passages import Passage
-from actors.text.catalogue import every_form, say
+from actors.text.catalogue import say
 from actors.text.normalize import sanitize_markdown
 
 Closeness = Literal["sure", "perhaps", "far"]
@@ -15,6 +16,7 @@ Closeness = Literal["sure", "perhaps", "far"]
 
 LEADS: dict[Closeness, str] = {"sure": "places_sure", "perhaps": "places_perhaps", "far": "places_far"}
 """What stands above the places, as the catalogue names it."""
+_PLACE = re.compile(r"\[\d+\] \S")
 
 
 class PartPlaces(msgspec.Struct, frozen=True, gc=False):
@@ -53,9 +55,18 @@ def render_places(
 
 
 def strip_leads(text: str) -> str:
-    """A text without the sentences of ours around its places: the same places are the same answer in any language."""
-    leads = every_form(LEADS["sure"]) | every_form(LEADS["perhaps"]) | every_form(LEADS["far"])
-    return "\n".join(line for line in text.splitlines() if line not in leads)
+    """
+    A text without the sentences above its places: the same places are the same answer, whatever is said around them.
+
+    By their form, not their words: what was stored may be in another language, or older than today's wording.
+    """
+    paragraphs = text.split("\n\n")
+    pairs = zip(paragraphs, [*paragraphs[1:], ""], strict=True)
+    return "\n\n".join(each for each, below in pairs if not _leads(each, below))
+
+
+def _leads(paragraph: str, below: str) -> bool:
+    return paragraph.endswith((":", "：")) and bool(_PLACE.match(below)) and not _PLACE.match(paragraph)
 
 
 def name_place(citation: Citation) -> str:

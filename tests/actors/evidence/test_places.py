@@ -5,7 +5,7 @@ import pytest
 
 from actors.evidence.claims import Citation, Claim
 from actors.evidence.passages import Passage
-from actors.evidence.places import LEADS, PartPlaces, name_place, render_places
+from actors.evidence.places import LEADS, PartPlaces, name_place, render_places, strip_leads
 from actors.text.catalogue import say
 
 TEXT = "Choose Insert.\n\nClick Break."
@@ -64,3 +64,17 @@ def test_what_does_not_stand_in_its_passage_is_not_shown() -> None:
 )
 def test_a_place_is_named_by_its_document_and_section(title: str, heading: str, name: str) -> None:
     assert name_place(msgspec.structs.replace(PLACE, title=title, heading=heading)) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "bare"),
+    [
+        ("On “A?”:\nHere:\n\n[1] A › B\nQuote:\n\n[2] C\nMore.", "[1] A › B\nQuote:\n\n[2] C\nMore."),
+        ("以下内容：\n\n[1] A\nQuote.", "[1] A\nQuote."),
+        ("Do this:\n\nSet it to 5. [1]", "Do this:\n\nSet it to 5. [1]"),
+        ("Run:\n\n[1]\n    code", "Run:\n\n[1]\n    code"),
+        ("", ""),
+    ],
+)
+def test_only_what_stands_above_places_is_left_away_where_answers_are_compared(text: str, bare: str) -> None:
+    assert strip_leads(text) == bare

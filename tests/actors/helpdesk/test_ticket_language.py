@@ -131,10 +131,11 @@ async def test_a_run_that_nobody_could_analyse_ends_in_the_tickets_language() ->
     assert (outcome.language, outcome.detail) == ("ko", "취소되었습니다.")
 
 
-async def test_a_rejected_answer_never_comes_back_in_other_words_of_ours() -> None:
+@pytest.mark.parametrize("lead", [LEAD["en"], "How older versions said it:"])
+async def test_a_rejected_answer_never_comes_back_in_other_words_of_ours(lead: str) -> None:
     shown = (await end(ASKED["de"])).resolution
     assert shown is not None
-    rejected = shown.text.replace(LEAD["de"], LEAD["en"])
+    rejected = shown.text.replace(LEAD["de"], lead)
 
     outcome = await end(ASKED["de"], memory=Recalls(Recall("miss", rejected=(rejected,))))
 
