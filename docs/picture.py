@@ -23,6 +23,8 @@ from runtime.program import shipped_file
 from runtime.settings import Settings, StorageSettings
 
 FILE = Path(__file__).with_name("run.svg")
+WORKING = 5
+"""The handoff to whoever works on the ticket."""
 
 
 async def draw(folder: str) -> str:
@@ -39,7 +41,7 @@ async def draw(folder: str) -> str:
         now = fold(now, event)
         if isinstance(event, HandoffMade):
             shown_at = event.seconds + 0.1
-            if event.target == "worker":
+            if event.number == WORKING:
                 break
     console.print(f'$ terminus submit "{TICKETS[0][1]}"\n', style="bold")
     console.print(picture(now, shown_at, settings.run.max_seconds, settings.run.max_handoffs))
