@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Literal, Protocol
 
 from actors.ports import PortFailed
+from actors.text.languages import guess_language
 from runtime.embeddings.model_file import find_model_file, models_folder
 from runtime.processes.pool import Workers
 from runtime.program import command
@@ -15,6 +16,7 @@ Kind = Literal["query", "passage"]
 
 BUILTIN_NAME = "builtin/all-MiniLM-L6-v2/1"
 """The last number grows with whatever makes other vectors of the same texts."""
+BUILTIN_LANGUAGES = frozenset({"en"})
 FASTEMBED_MODEL = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
 """For some fifty languages, 220 MB."""
 FASTEMBED = "pip install -e '.[fastembed]'"
@@ -37,6 +39,11 @@ class Embedder(Protocol):
         """Provider, model and version: vectors that were made under another name fit none of these."""
         ...
 
+    @property
+    def languages(self) -> frozenset[str]:
+        """ISO 639-1 codes of those that the model knows; empty: nobody said so, and it is asked about any."""
+        ...
+
     async def embed(self, texts: Sequence[str], *, kind: Kind, within: float) -> list[bytes]:
         """
         A vector for each text, of its beginning where it is long.
@@ -49,6 +56,12 @@ class Embedder(Protocol):
     async def close(self) -> None:
         """Let go of what it holds."""
         ...
+
+
+def understands(embedder: Embedder, text: str) -> bool:
+    """Whether a model knows the language of a text; in doubt it does. Of others its vectors are noise."""
+    language = guess_language(text) if embedder.languages else ""
+    return not language or language in embedder.languages
 
 
 def choose_provider(settings: EmbeddingsSettings) -> Provider:
@@ -73,7 +86,7 @@ def open_embedder(settings: Settings, workers: Workers) -> Embedder | None:
     install = command("model install")
     if provider == "builtin":
         call = ("runtime.embeddings.builtin:embed", str(find_model_file(own)))
-        return WorkerEmbedder(BUILTIN_NAME, call, f"{install} installs it anew", workers, own)
+        return WorkerEmbedder(BUILTIN_NAME, call, f"{install} installs it anew", workers, own, BUILTIN_LANGUAGES)
     model = own.model or FASTEMBED_MODEL
     job = ("runtime.embeddings.fastembed_job:embed", model, str(models_folder(own)))
     return WorkerEmbedder(f"fastembed/{model}", job, f"{FASTEMBED}, then {install}", workers, own)

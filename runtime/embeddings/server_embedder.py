@@ -67,6 +67,7 @@ class ServerEmbedder:
         self._settings = own
         self._url, self._key = find_server(settings)
         self.name = extend_name(f"server/{own.model}", own)
+        self.languages = frozenset[str]()
         self._who = f"The embedding server at {redact(self._url)}"
         self._client = SourceClient(
             self._who, clock or asyncio.get_running_loop(), seconds=own.seconds, concurrency=SIDE_BY_SIDE, tries=3

@@ -16,13 +16,15 @@ class WorkerEmbedder:
     """An `Embedder` whose vectors a function makes in worker processes."""
 
     def __init__(
-        self, name: str, call: tuple[str, ...], remedy: str, workers: Workers, settings: EmbeddingsSettings
-    ) -> None:
+        self, name: str, call: tuple[str, ...], remedy: str, workers: Workers, settings: EmbeddingsSettings,
+        languages: frozenset[str] = frozenset(),
+    ) -> None:  # fmt: skip
         """
         :param call: `module:function` and what it takes before a list of texts; it returns their vectors.
         :param remedy: what to do when it cannot be used.
         """
         self.name = extend_name(name, settings)
+        self.languages = languages
         self._function, *self._arguments = call
         self._remedy = remedy
         self._workers = workers

@@ -6,7 +6,7 @@ import msgspec
 import structlog
 
 from actors.evidence.passages import SearchHits, Sentence
-from runtime.embeddings.embedder import Embedder, EmbeddingFailed
+from runtime.embeddings.embedder import Embedder, EmbeddingFailed, understands
 from runtime.knowledge.query.question_vector import QuestionVector
 
 SHARE = 0.4
@@ -19,8 +19,10 @@ ONE = 127.0 * 127.0
 log = structlog.get_logger(__name__)
 
 
-async def embed_question(embedder: Embedder, question: str, within: float) -> QuestionVector:
-    """The vector of a question, or why there is none."""
+async def embed_question(embedder: Embedder, question: str, within: float) -> QuestionVector | None:
+    """The vector of a question, or why there is none; None: the model does not know its language."""
+    if not understands(embedder, question):
+        return None
     try:
         return QuestionVector(embedder.name, (await embedder.embed([question], kind="query", within=within * SHARE))[0])
     except EmbeddingFailed as error:

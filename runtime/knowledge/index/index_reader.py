@@ -218,7 +218,7 @@ class IndexReader:
     def documents_without_vectors(self) -> set[int]:
         """The documents of which no passage has a vector."""
         sql = """SELECT document FROM passages
-        EXCEPT SELECT p.document FROM passages p JOIN vectors v ON v.digest = p.digest"""
+        EXCEPT SELECT p.document FROM passages p JOIN vectors v ON v.digest = p.digest WHERE v.vector != x''"""
         return {row[0] for row in self._db.execute(sql)}
 
     def candidates_of(self, passages: Collection[int]) -> list[Candidate]:

@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeVar
 
 import structlog
 
-from runtime.embeddings.embedder import Embedder, EmbeddingFailed
+from runtime.embeddings.embedder import Embedder, EmbeddingFailed, understands
 from runtime.processes.pool import Workers
 
 _WORK = "runtime.knowledge.index.index_jobs"
@@ -44,7 +44,8 @@ async def make_vectors(
     database: str, workers: Workers, embedder: Embedder, progress: Callable[[VectorProgress], None]
 ) -> Vectors:
     """
-    Make the vectors that an index lacks. An embedder of another name makes all of them anew.
+    Make the vectors that an index lacks. An embedder of another name makes all of them anew. A text in a language that
+    its model does not know gets an empty one: it is found by its words.
 
     Stopped at any moment, what was stored is kept.
 
@@ -55,18 +56,20 @@ async def make_vectors(
         return await workers.call(f"{_WORK}:{function}", database, *arguments, within=KEEPING_SECONDS, returns=returns)
 
     missing, anew = await call("begin_vectors", embedder.name, returns=tuple[int, bool])
-    total = missing
+    total, foreign = missing, 0
     began = time.monotonic()
     while missing:
         progress(VectorProgress(total - missing, total, anew))
         texts = await call("find_texts_without_vectors", AT_ONCE, returns=list[tuple[bytes, str]])
+        known = {digest: text for digest, text in texts if understands(embedder, text)}
         try:
-            vectors = await embedder.embed([text for _, text in texts], kind="passage", within=SECONDS)
+            vectors = await embedder.embed(list(known.values()), kind="passage", within=SECONDS) if known else []
         except EmbeddingFailed as error:
             log.warning("knowledge.vectors_failed", missing=missing, error=str(error))
-            return Vectors(total - missing, missing, str(error))
-        pairs = [(digest, vector) for (digest, _), vector in zip(texts, vectors, strict=True)]
-        missing = await call("keep_vectors", pairs, returns=int)
+            return Vectors(total - missing - foreign, missing, str(error))
+        made = dict(zip(known, vectors, strict=True))
+        foreign += len(texts) - len(known)
+        missing = await call("keep_vectors", [(digest, made.get(digest, b"")) for digest, _ in texts], returns=int)
     progress(VectorProgress(total, total, anew))
-    log.info("knowledge.vectors_made", texts=total, seconds=round(time.monotonic() - began, 1))
-    return Vectors(total)
+    log.info("knowledge.vectors_made", texts=total - foreign, seconds=round(time.monotonic() - began, 1))
+    return Vectors(total - foreign)

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from actors.text.languages import find_common_words
 from actors.text.stop_words import EVERYDAY, STOP, word_set
 from actors.text.tokenizer import is_cjk, runs, spellings, stem, tokens
 from runtime.knowledge.index.index_reader import IndexReader
@@ -141,9 +142,10 @@ def understand(text: str, shelf: IndexReader) -> Question:
 def _content(text: str) -> list[tuple[str, str]]:
     """(word, term) of what carries the question; filler and particles of Chinese and Korean are left out."""
     pairs: list[tuple[str, str]] = []
+    common = find_common_words(text)
     for run in runs(text):
         if not is_cjk(run):
-            pairs += spellings(run)
+            pairs += [] if run.lower() in common else spellings(run)
         elif "\uac00" <= run[0] <= "\ud7a3":
             word = _strip_endings(run)
             if run not in _KOREAN_FILLER and word not in _KOREAN_FILLER:

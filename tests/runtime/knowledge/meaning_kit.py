@@ -20,6 +20,7 @@ class WordEmbedder:
 
     def __init__(self, name: str = "words/1") -> None:
         self.name = name
+        self.languages = frozenset[str]()
         self.texts: list[str] = []
         """Every text that it was asked for."""
         self.fails_after: int | None = None

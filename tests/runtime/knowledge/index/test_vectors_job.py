@@ -91,3 +91,18 @@ async def test_what_a_failing_model_has_made_is_kept_and_the_next_index_goes_on(
 
     second = await build(folder, store, workers, WordEmbedder())
     assert (second.read, second.vectors, second.without_vectors) == (0, first.without_vectors, 0)
+
+
+async def test_texts_in_a_language_that_the_model_does_not_know_are_left_to_their_words(
+    tmp_path: Path, workers: Workers
+) -> None:
+    folder, store, embedder = library(tmp_path / "library"), tmp_path / "store", WordEmbedder()
+    embedder.languages = frozenset({"en"})
+
+    first = await build(folder, store, workers, embedder)
+    asked = list(embedder.texts)
+    again = await build(folder, store, workers, embedder)
+
+    assert 0 < first.vectors == len(asked) < first.passages
+    assert not any("\u3400" < letter < "\ud7a3" for text in asked for letter in text)
+    assert (again.vectors, len(embedder.texts), again.without_vectors) == (0, len(asked), 0)

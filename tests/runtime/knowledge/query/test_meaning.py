@@ -104,3 +104,33 @@ async def test_a_page_without_vectors_is_found_by_its_words_among_those_that_hav
     await index([tmp_path / "desk"], store, workers, KnowledgeSettings())
     found = await search(store, workers, "When is the staircase cleaned?", WordEmbedder())
     assert pages(found)[0] == "late"
+
+
+async def test_a_question_in_a_language_that_the_model_does_not_know_goes_by_words(
+    store: Path, workers: Workers, tmp_path: Path
+) -> None:
+    (tmp_path / "desk" / "passwort.md").write_text("# Passwort\n\nDas Passwort wird im Portal neu gesetzt.")
+    embedder = WordEmbedder()
+    embedder.languages = frozenset({"en"})
+    await index([tmp_path / "desk"], store, workers, KnowledgeSettings(), embedder=embedder)
+    embedder.texts.clear()
+
+    found = await search(store, workers, "Wie setze ich mein Passwort im Portal zurück?", embedder)
+
+    assert pages(found)[0] == "passwort"
+    assert (found.meaning, found.words_only, embedder.texts) == (None, "", [])
+    assert (await search(store, workers, "How do I book the car?", embedder)).meaning is not None
+
+
+async def test_the_commonest_words_of_a_language_are_no_part_of_what_is_asked(
+    store: Path, workers: Workers, tmp_path: Path
+) -> None:
+    (tmp_path / "desk" / "passwort.md").write_text("# Passwort\n\nDas Passwort wird im Portal neu gesetzt.")
+    await index([tmp_path / "desk"], store, workers, KnowledgeSettings())
+
+    found = await search(
+        store, workers, "Wie kann ich denn mein Passwort im Portal ändern, wenn ich es nicht habe?", None
+    )
+
+    assert pages(found)[0] == "passwort"
+    assert found.covered > 0.5
