@@ -25,6 +25,8 @@ PLACES = 3
 """So many are shown of what was found for one question."""
 CLEAR = 0.4
 """A page with less than this share of the best one's score is not shown beside it."""
+NOISE = 0.3
+"""A cosine below which a place without a word of the question is only what a small index has beside the best one."""
 THIN_CHARACTERS, THIN_LOSS = 160, 0.1
 """A passage of fewer characters says hardly more than its heading: one that is a little farther is better."""
 SUMMARY_CHARACTERS = 200
@@ -64,7 +66,7 @@ def draft(task: ModelRequest) -> Completion:
 
 def _find_places(part: PartHits, before: int) -> PartPlaces:
     """
-    The best page's place first, one of each page; a page that is far behind the best one is left out.
+    The best page's place first, one of each page; what is far behind the best one, or says nothing on it, is left out.
 
     :param before: so many passages are numbered before those of this part.
     """
@@ -76,9 +78,18 @@ def _find_places(part: PartHits, before: int) -> PartPlaces:
     for number, passage in enumerate(found.passages, 1):
         if passage.score >= near:
             of_page.setdefault(passage.source, []).append(number)
-    best = [max(numbers, key=lambda n: _measure(n, found)) for numbers in list(of_page.values())[:PLACES]]
+    best = [max(numbers, key=lambda n: _measure(n, found)) for numbers in of_page.values()]
+    best = [n for n in best if n == best[0] or not _is_noise(n, found)][:PLACES]
     quotes = ((n, take_excerpt(n, found).of(found.passages[n - 1])) for n in best)
     return PartPlaces(part.asked, closeness, tuple(Claim(text, n + before, text) for n, text in quotes if text))
+
+
+def _is_noise(number: int, found: SearchHits) -> bool:
+    """Whether a passage is known to have neither a word nor the meaning of the question."""
+    if found.meaning is None or not found.words or found.words[number - 1]:
+        return False
+    cosine = found.meaning.passages[number - 1]
+    return cosine is not None and cosine < NOISE
 
 
 def _measure(number: int, found: SearchHits) -> tuple[float, int]:

@@ -1,4 +1,4 @@
-"""Where sentences begin and end, in English, Chinese, Korean and their mixtures."""
+"""Where sentences begin and end, in English, German, Chinese, Korean and their mixtures."""
 
 import re
 from collections.abc import Iterator
@@ -15,6 +15,12 @@ _END = re.compile(
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|Dr|Mr|Mrs|Ms|Inc|Ltd|No|Fig|Sec|approx|al|cf|St|Jr|U\.S)|\b[A-Z]|^\s*\d{1,3})\.$"
 )
+_DAY = re.compile(r"\b\d{1,2}\.$")
+_MONTH = re.compile(
+    r"\s+(?:Jan(?:uar)?|Jän(?:ner)?|Feb(?:ruar)?|März|Apr(?:il)?|Mai|Juni?|Juli?|Aug(?:ust)?|Sept?(?:ember)?|Okt(?:ober)?"
+    r"|Nov(?:ember)?|Dez(?:ember)?|Jahrhundert\w*)\b"
+)
+"""Before one of these a German "31." is a day."""
 _MAY_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n\s*\n")
 _MAY_END_LINES = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 _REQUEST_END = re.compile(r"(?<=[?？;；。！])\s*|(?<=[.!])(?<![Vv]s\.)\s+(?=[A-Z\"'(])|\n+")
@@ -25,7 +31,8 @@ def sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     begin = start
     for match in _END.finditer(text, start, end):
         before = text[max(begin, match.end() - LOOK_BACK) : match.end()].rstrip("\"')]”’*_")
-        if match.group()[0] == "." and match.end() - begin < SENTENCE_LIMIT and _ABBREVIATION.search(before):
+        dot = match.group()[0] == "." and match.end() - begin < SENTENCE_LIMIT
+        if dot and (_ABBREVIATION.search(before) or (_DAY.search(before) and _MONTH.match(text, match.end()))):
             continue
         yield from _trim(text, begin, match.end())
         begin = match.end()

@@ -61,7 +61,7 @@ def look_at_server(settings: ModelSettings, *, reach: bool) -> Finding:
         remedy = f"{command('doctor --reach')} asks {settings.name} for an answer, too."
         return "ok", f"{base} answers ({status})", remedy
     if problem := asyncio.run(_try_model(settings)):
-        return state, f"{base} answers ({status}), but {settings.name} does not: {problem}", f"Mend [model]{besides}."
+        return state, f"{base} answers ({status}), but not as it must: {problem}", f"Mend [model]{besides}."
     return "ok", f"{base} answers ({status}), and {settings.name} answers in form", ""
 
 

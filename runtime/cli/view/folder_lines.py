@@ -1,9 +1,11 @@
 """The folders of an index as `index` shows them."""
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from runtime.cli.view.printing import Line
+from runtime.times import local
 from runtime.user_text import pluralize, safe
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ def describe_folder(folder: "IndexedFolder") -> Iterator[Line]:
     """One folder: what it is called, how much of it is indexed, and what was left out."""
     yield Line(safe(folder.name), "strong")
     yield Line(safe(folder.path) + ("" if folder.is_there else "  (not there now)"), indent=2)
-    when = f", read {folder.record.indexed}" if folder.record.indexed else ""
+    when = f", read {_when(folder.record.indexed)}" if folder.record.indexed else ""
     found = f"{pluralize(folder.documents, 'document')}, {pluralize(folder.passages, 'passage')}{when}"
     yield Line(found, indent=2)
     yield from describe_skipped(folder.record.skipped)
@@ -43,6 +45,14 @@ def describe_ignored(kinds: "Sequence[Ignored]") -> Iterator[Line]:
         yield Line(f"{kind.count} {safe(kind.kind)}: {', '.join(map(safe, kind.examples))}{more}", indent=2)
     if len(kinds) > KINDS_SHOWN:
         yield Line(f"and {len(kinds) - KINDS_SHOWN} more kinds; `--json` lists them all", "faint", 2)
+
+
+def _when(indexed: str) -> str:
+    """A moment as the clock on the wall shows it; `indexed` is in ISO 8601."""
+    try:
+        return local(datetime.fromisoformat(indexed).timestamp())
+    except (ValueError, OverflowError, OSError):  # somebody else's words
+        return safe(indexed)
 
 
 def list_first(lines: Sequence[str]) -> Iterator[Line]:

@@ -53,7 +53,7 @@ def _describe_search(search: SearchStep, *, full: bool) -> Iterator[Line]:
         yield Line(f"It failed: {search.failed}", "bad", 6)
     if search.closeness is not None and search.found:
         text, style = CLOSENESS[search.closeness]
-        nearest = "" if search.nearest is None else f", meaning {search.nearest:.2f}"
+        nearest = "" if search.nearest is None else f", meaning {search.nearest:z.2f}"
         yield Line(f"{text} At best: words {search.covered:.2f}{nearest}.", style, 6)
     if search.abstain:
         yield Line(f"Not taken for an answer: {search.abstain}", "poor", 6)
@@ -69,7 +69,7 @@ def _describe_search(search: SearchStep, *, full: bool) -> Iterator[Line]:
 
 def _describe_find(number: int, found: Found, columns: int) -> Line:
     measures = (("words", found.words), ("meaning", found.meaning), ("quality", found.quality))
-    scores = ", ".join(f"{name} {score:.2f}" for name, score in measures if score is not None) or "no score"
+    scores = ", ".join(f"{name} {score:z.2f}" for name, score in measures if score is not None) or "no score"
     place = fit(" · ".join(filter(None, (found.source, found.heading))), columns)
     left_out = f" — not read: {found.left_out}" if found.left_out else ""
     return Line(f"{number}. {scores}: {place}{left_out}", "faint", 6)

@@ -49,12 +49,14 @@ def read_pdf(data: bytes) -> Document:
     if importlib.util.find_spec("pypdf") is None:
         raise NotInstalled(f"reading PDF needs pypdf: `{INSTALL}`")
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it tells of each flaw of a file
+    if not data.strip():
+        raise Unreadable("empty")
     try:
         return _read(data)
     except Unreadable:
         raise
     except Exception as error:  # hostile files make it raise anything
-        raise Unreadable(f"damaged: {type(error).__name__} while it was read") from error
+        raise Unreadable(f"damaged, or no PDF ({type(error).__name__})") from error
 
 
 def _read(data: bytes) -> Document:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from actors.evidence.passages import PartHits, Passage, SearchHits, Span
+from actors.evidence.passages import Meaning, PartHits, Passage, SearchHits, Span
 from actors.evidence.places import PartPlaces
 from actors.helpdesk.extractive_answers import WELL_ABOVE_NOISE
 from actors.helpdesk.output_schemas import (
@@ -146,6 +146,32 @@ async def test_a_place_far_behind_the_best_one_is_left_out() -> None:
         draft = await fill(Draft, hits(best, other), ticket="?")
         assert isinstance(draft, Draft)
         assert [each.passage for each in draft.claims] == cited
+
+
+@pytest.mark.parametrize(
+    ("words", "cosine", "cited"),
+    [(0.0, 0.2, [1]), (0.0, 0.4, [1, 2]), (0.3, 0.2, [1, 2]), (0.0, None, [1, 2])],
+    ids=["neither", "its meaning is near", "it has words", "its meaning is not known"],
+)
+async def test_a_place_with_neither_a_word_nor_the_meaning_of_the_question_is_left_out(
+    words: float, cosine: float | None, cited: list[int]
+) -> None:
+    best, other = passage("a", "Toner is kept in room 214.", 0.9), passage("b", "A new key costs 35 euros.", 0.8)
+    findings = hits(best, other, words=(1.0, words), meaning=Meaning(0.8, (0.8, cosine)))
+
+    draft = await fill(Draft, findings, ticket="?")
+
+    assert isinstance(draft, Draft)
+    assert [each.passage for each in draft.claims] == cited
+
+
+async def test_the_best_place_is_shown_whatever_is_known_of_it() -> None:
+    findings = hits(passage("a", "Toner is kept in room 214.", 0.9), words=(0.0,), meaning=Meaning(0.8, (0.1,)))
+
+    draft = await fill(Draft, findings, ticket="?")
+
+    assert isinstance(draft, Draft)
+    assert [each.passage for each in draft.claims] == [1]
 
 
 async def test_each_thing_asked_has_places_of_its_own() -> None:

@@ -1,5 +1,7 @@
 """Documents from the command line: what was read, what was skipped and why, and how far it is."""
 
+import re
+
 import pytest
 
 from tests.runtime.cli.commands.program import Place
@@ -82,6 +84,7 @@ def test_the_folders_of_the_index_are_listed_with_what_was_left_out_and_removed_
     listed = place.run("index", "--list")
     assert listed.status == 0
     assert f"manual\n  {place.folder / 'manual'}\n  3 documents, 3 passages, read 20" in listed.out
+    assert re.search(r"read \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\n", listed.out), "as `status` shows a moment"
     assert "manual/empty.md: empty" in listed.out
     assert "1 .png: logo.png" in listed.out
 

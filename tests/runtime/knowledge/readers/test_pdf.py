@@ -105,6 +105,15 @@ def test_a_locked_file_and_pictures_of_pages_are_refused_with_what_helps() -> No
 
 
 @needs_pypdf
+@pytest.mark.parametrize(
+    ("data", "reason"), [(b"", "^empty$"), (b"\n", "^empty$"), (b"no PDF at all", "^damaged, or no PDF")]
+)
+def test_a_file_that_is_none_is_refused_in_words(data: bytes, reason: str) -> None:
+    with pytest.raises(Unreadable, match=reason):
+        read("a.pdf", data)
+
+
+@needs_pypdf
 @settings(max_examples=40)
 @given(cut=st.integers(min_value=0, max_value=6000), other=st.binary(max_size=8))
 def test_a_damaged_file_is_read_or_refused(cut: int, other: bytes) -> None:
