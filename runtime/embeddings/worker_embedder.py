@@ -45,7 +45,7 @@ class WorkerEmbedder:
         except WorkTimedOut as error:
             raise EmbeddingFailed("The sentence model took too long: raise [embeddings] seconds.") from error
         except WorkError as error:
-            raise EmbeddingFailed(f"The sentence model cannot be used ({error}): {self._remedy}.") from error
+            raise EmbeddingFailed(f"The sentence model cannot be used ({error.detail}): {self._remedy}.") from error
 
     async def close(self) -> None:
         """The processes are their owner's."""

@@ -91,7 +91,7 @@ class KnowledgeIndex:
         except WorkTimedOut as error:
             raise KnowledgeFailed(f"That took longer than {_brief(within)} s") from error
         except WorkError as error:
-            raise KnowledgeFailed(detail(error)) from error
+            raise KnowledgeFailed(error.detail) from error
 
     async def renew(self) -> None:
         """
@@ -141,15 +141,9 @@ class KnowledgeIndex:
         return await call()
 
 
-def detail(error: WorkError) -> str:
-    """What a function in a worker process said, without the type of its exception."""
-    head, colon, rest = str(error).partition(": ")
-    return rest if colon and head.isidentifier() else str(error)
-
-
 def explain(error: WorkError, database: str) -> str:
     """What a function in a worker process said, and what helps."""
-    said = detail(error)
+    said = error.detail
     if "full" in said:
         return f"{said}. Make room on the disk."
     if any(sign in said for sign in DAMAGED):

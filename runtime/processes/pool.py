@@ -33,6 +33,12 @@ ROOT = Path(__file__).resolve().parents[2]
 class WorkError(Exception):
     """A call to a worker process came to nothing."""
 
+    @property
+    def detail(self) -> str:
+        """What the function said, without the type of its exception."""
+        head, colon, rest = str(self).partition(": ")
+        return rest if colon and head.isidentifier() else str(self)
+
 
 class WorkTimedOut(WorkError):
     """The call's time was up; the process that served it is dead."""

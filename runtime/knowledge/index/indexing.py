@@ -14,7 +14,7 @@ from runtime.embeddings.embedder import Embedder
 from runtime.knowledge.index.folder_records import Ignored
 from runtime.knowledge.index.index_jobs import Forgotten, Listing, Taken
 from runtime.knowledge.index.vectors_job import VectorProgress, Vectors, make_vectors
-from runtime.knowledge.knowledge_index import FILE, detail, explain
+from runtime.knowledge.knowledge_index import FILE, explain
 from runtime.processes.file_lock import LockHeld, hold_lock
 from runtime.processes.pool import WorkError, Workers, WorkFailed, WorkTimedOut
 from runtime.settings import KnowledgeSettings
@@ -237,7 +237,7 @@ class _Job:
         except WorkFailed as error:
             if "OperationalError" in str(error) or "DatabaseError" in str(error):
                 raise IndexFailed(f"The index cannot be written: {explain(error, self._database)}") from error
-            reason = f"could not be read: {detail(error)}"
+            reason = f"could not be read: {error.detail}"
         await self._call("give_up", *place, *limits, reason, within=FINISHING_SECONDS, returns=bool)
         return Taken("skipped", reason)
 

@@ -1,6 +1,7 @@
 """The published model, as it is installed: what means the same is near."""
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -24,11 +25,27 @@ def test_what_means_the_same_is_nearer_than_what_does_not(sentence_model: Path, 
     assert cosine(asked, right) > cosine(asked, wrong) + 0.1
 
 
-def test_a_passage_costs_a_bounded_share_of_a_processor(sentence_model: Path) -> None:
+def test_a_passage_costs_little_more_than_its_multiplications(sentence_model: Path) -> None:
+    import numpy as np  # whose threads runtime.embeddings has set by now
+
     passages = [f"{n}. {'The printer is jammed and the page is blank. ' * 20}" for n in range(8)]
     builtin.embed(str(sentence_model), passages[:1])  # loaded
-    before = time.process_time()
+    tokens, matrix = np.ones((128, 384), np.float32), np.ones((384, 1536), np.float32)
 
-    builtin.embed(str(sentence_model), passages)
+    def multiply() -> None:
+        for _ in range(18 * len(passages)):  # six layers of 3 such products' worth
+            tokens @ matrix
 
-    assert (time.process_time() - before) / len(passages) < 0.5  # 0.02 to 0.06 s, by how busy the machine is
+    whole, bare = (_measure(work) for work in (lambda: builtin.embed(str(sentence_model), passages), multiply))
+
+    assert whole < 6 * bare  # 1.1 to 2
+
+
+def _measure(work: Callable[[], object]) -> float:
+    """The least of three times, in seconds of a processor: others are at work on it, too."""
+    times = []
+    for _ in range(3):
+        began = time.process_time()
+        work()
+        times.append(time.process_time() - began)
+    return min(times)
