@@ -11,7 +11,7 @@ from actors.evidence.trace_steps import AnswerStep, CallStep, CheckedClaim, Foun
 from actors.ports import Entry
 from actors.workflow.outcome import Outcome
 from runtime.node import Node, Ticket
-from runtime.run_trace import KILOBYTES, RunTrace, Traces, load_steps, read_part
+from runtime.run_trace import KILOBYTES, ROOM, RunTrace, Traces, load_steps, read_part
 from runtime.settings import ModelSettings, Settings, StorageSettings
 from runtime.storage.records import Record
 from runtime.storage.sqlite.statements import INSERT_EVENT
@@ -189,7 +189,18 @@ async def test_a_run_keeps_no_more_than_its_bound_and_says_how_much_had_no_room(
     assert shown.omitted > 1000
     assert shown.notes == (f"{shown.omitted:,} more steps had no room: a run keeps {KILOBYTES} KiB of its trace.",)
     assert min(map(len, (shown.searches, shown.answers, shown.calls))) > 5, "each kind has its share"
-    assert len(shown.searches[-1].found) < len(shown.searches[0].found), "where there is little room it is told briefly"
+
+
+async def test_where_there_is_little_room_a_step_is_told_briefly() -> None:
+    empty = SearchStep("worker", "", "documents")
+    taken = ROOM[SearchStep] - len(msgspec.json.encode(WORDY)) + 1
+    trace = RunTrace(known=[msgspec.structs.replace(empty, query="q" * (taken - len(msgspec.json.encode(empty))))])
+
+    trace.note(WORDY)
+
+    (step,) = trace.steps()
+    assert isinstance(step, SearchStep)
+    assert (len(step.found), step.more) == (2, 6)
 
 
 async def test_a_trace_is_durable_with_its_event_and_a_run_that_goes_on_has_the_room_that_is_left(
