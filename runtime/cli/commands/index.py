@@ -152,7 +152,7 @@ def _lines(report: "IndexReport") -> Iterator[Line]:
             yield Line(f"There is no {KINDS} in it.", "poor")
         yield from describe_ignored(report.kinds)
         return
-    found = pluralize(report.files, "document")
+    found = pluralize(report.files - len(report.skipped), "document")
     yield Line(f"{found} in {report.seconds:.1f} s", "good")
     for name, count in (
         ("read", report.read),

@@ -34,6 +34,7 @@ def test_what_is_skipped_is_named_with_its_reason_and_harmless(place: Place) -> 
     done = place.run("index", "manual", TERMINUS_KNOWLEDGE_FILE_MEGABYTES="0.001")
 
     assert done.status == 0
+    assert done.out.startswith("3 documents in "), "those that are in the index"
     assert "Skipped (1)\n  manual/big\\x1b[2J.md: " in done.out
     assert "\x1b" not in done.out + done.err
 
