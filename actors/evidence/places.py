@@ -65,11 +65,6 @@ def strip_leads(text: str) -> str:
     return "\n\n".join(each for each, below in pairs if not _leads(each, below))
 
 
-def shows_places(text: str) -> bool:
-    """Whether an answer is made of places, by its form."""
-    return any(_PLACE.match(paragraph) for paragraph in text.split("\n\n"))
-
-
 def _leads(paragraph: str, below: str) -> bool:
     return paragraph.endswith((":", "：")) and bool(_PLACE.match(below)) and not _PLACE.match(paragraph)
 

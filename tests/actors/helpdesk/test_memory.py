@@ -1,9 +1,7 @@
 """What memory's suggestion becomes when a worker has nothing better, and what of that is remembered."""
 
-import msgspec
 import pytest
 
-from actors.evidence.claims import Resolution
 from actors.evidence.passages import SearchHits
 from actors.helpdesk.output_schemas import Draft
 from actors.ports import Completion, ModelRequest, Recall
@@ -19,9 +17,6 @@ class Suggests(Remembers):
     def __init__(self, stale: str = "") -> None:
         super().__init__()
         self._recall = Recall("suggestion", RESOLUTION, "T-0", stale=stale)
-
-    def suggest(self, answer: Resolution) -> None:
-        self._recall = msgspec.structs.replace(self._recall, resolution=answer)
 
     async def recall(self, text: str, *, within: float) -> Recall:
         return self._recall
@@ -57,17 +52,6 @@ async def test_a_suggestion_says_where_it_is_from_and_why_it_may_not_hold_and_is
     assert outcome.resolution.text.startswith(f"This was the answer to an earlier ticket. {STALE}") is bool(stale)
     assert outcome.resolution.citations[-1].source == "ticket T-0"
     assert memory.stored == {}
-
-
-@pytest.mark.parametrize(("stale", "suggested"), [("", True), (STALE, False)])
-async def test_places_that_the_documents_do_not_hold_any_more_are_not_suggested(stale: str, suggested: bool) -> None:
-    memory = Suggests(stale)
-    places = Resolution("The answer most likely stands here:\n\n[1] VPN › Drops\nSet it.", RESOLUTION.citations)
-    memory.suggest(places)
-
-    outcome = await Stage(model=FindsNothing(), memory=memory).end()
-
-    assert (outcome.resolution is not None) is suggested
 
 
 @pytest.mark.parametrize(("covered", "shown"), [(0.9, "The answer most likely stands here:"), (0.5, RESOLUTION.text)])
