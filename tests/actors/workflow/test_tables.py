@@ -80,13 +80,19 @@ class Play:
             assert repeating_pattern(run.handovers) is None
 
     def watch_exit(self, before: Run) -> None:
-        """Where a fan-out led, by what became of its members."""
+        """Where a fan-out led, by what became of its members.
+
+        Where it may lead to another fan-out, that one may be over at once with nobody to ask, and what stands in the
+        case is then no longer the first one's.
+        """
         step, run = self.flow.steps[before.state], self.run
-        if run.state == before.state or not isinstance(step, FanOut) or isinstance(self.flow.steps[run.state], FanOut):
+        if run.state == before.state or not isinstance(step, FanOut):
+            return
+        if any(isinstance(self.flow.steps[name], FanOut) for name in (step.on_all, step.on_some, step.on_none)):
             return
         answered = [each.answer is not None for each in run.case.found]
         exit_ = step.on_none if not any(answered) else step.on_all if all(answered) else step.on_some
-        assert run.state == exit_ or isinstance(self.flow.steps[exit_], FanOut)
+        assert run.state == exit_
 
     def watch_team(self, before: Run) -> None:
         """Who of a team is asked again has no more time for it, and what has settled stays."""
