@@ -33,7 +33,8 @@ def fingerprint(flow: Workflow) -> str:
 
 def _table_of(step: Any) -> list[str]:
     """A step of a table: names instead of types, and nothing of its limits."""
-    fields = (name for name in step.__struct_fields__ if name != "limits")
+    fields = [name for name in step.__struct_fields__ if name not in {"limits", "on_failed"}]
+    fields += ["on_failed"] if getattr(step, "on_failed", "") else []  # tables without one keep their version
     return [f"{name}={_name_of(getattr(step, name))}" for name in fields]
 
 

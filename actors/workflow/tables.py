@@ -134,6 +134,11 @@ class Step(msgspec.Struct, frozen=True):
 
     On the step that closes the case: closing takes long, so it can be cancelled, and then closes at once.
     """
+    on_failed: str = ""
+    """
+    Where the run goes when its agent failed, was silent or gave no answer as often as it may, the case's `detail`
+    saying so; empty: the run is closed.
+    """
 
 
 @final

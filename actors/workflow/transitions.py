@@ -146,15 +146,24 @@ def ask_again(
         return close(flow, run, EndReason.CANCELLED, elapsed, detail)
     if elapsed >= flow.max_seconds:
         return close(flow, run, EndReason.TIMED_OUT, elapsed, detail)
-    if opened.retries >= flow.limits_of(step, opened.role).retries:
+    spent = opened.retries >= flow.limits_of(step, opened.role).retries
+    if spent and not step.on_failed:
         return close(flow, run, why, elapsed, detail)
     if len(run.handoffs) >= flow.max_handoffs:
         return close(flow, run, EndReason.MAX_HANDOFFS_EXCEEDED, elapsed)
+    if spent:
+        handoffs = (*run.handoffs, Handoff(opened.role, ORCHESTRATOR, why, elapsed))
+        return enter(flow, replace(run, handoffs=handoffs, case=_tell_failure(run, detail)), step.on_failed, elapsed)
     if pattern := _asking_loop(flow, run, opened.role):
         return loop(flow, run, pattern, elapsed, detail)
     run = replace(run, handoffs=(*run.handoffs, Handoff(opened.role, ORCHESTRATOR, why, elapsed)))
     handoff = Handoff(ORCHESTRATOR, opened.role, run.state, elapsed)
     return hand(flow, run, step, handoff, again=_again(opened, why, what), warnings=_warn_again(opened, what))
+
+
+def _tell_failure(run: Run, detail: str) -> Case:
+    case: Case = replace(run.case, detail=detail)
+    return case
 
 
 def ask_member_again(

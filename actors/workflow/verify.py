@@ -85,7 +85,9 @@ def _whole(flow: Workflow) -> Iterator[str]:
 
 
 def _next(step: Step | FanOut) -> list[str | RetryStage]:
-    return list(step.exits) if isinstance(step, FanOut) else list(step.then.values())
+    if isinstance(step, FanOut):
+        return list(step.exits)
+    return [*step.then.values(), *([step.on_failed] if step.on_failed else [])]
 
 
 def _agents(step: Step | FanOut) -> list[str]:
@@ -102,8 +104,10 @@ def _targets(flow: Workflow, step: Step | FanOut) -> Iterator[str]:
             yield "a repetition cannot lead to the end: it needs a step that the terminator answers"
         if isinstance(to, RetryStage) and not 1 <= to.at_most <= MOST_REPETITIONS:
             yield f"repeats {to.at_most} times, which is not 1 to {MOST_REPETITIONS}"
-    if not _next(step):
+    if isinstance(step, Step) and not step.then:
         yield "no answer leads anywhere"
+    if isinstance(step, Step) and step.on_failed and (step.on_failed == flow.final or step.ask is flow.close):
+        yield f"a failure leads to another step than the one that closes the case, and not to {flow.final}"
 
 
 def _roles(flow: Workflow, step: Step | FanOut) -> Iterator[str]:
@@ -203,7 +207,8 @@ def _longest(flow: Workflow, *, retries: bool) -> int:
         step = flow.steps[state]
         again = [flow.limits_of(step, role).retries if retries else 0 for role in _agents(step)]
         cost = 2 * (len(again) + sum(again) if isinstance(step, FanOut) else 1 + max(again))
-        return cost + max(follow(state, to, used) for to in _next(step))
+        ways = _next(step) if retries or isinstance(step, FanOut) else step.then.values()
+        return cost + max(follow(state, to, used) for to in ways)
 
     def follow(state: str, to: str | RetryStage, used: frozenset[tuple[str, str, int]]) -> int:
         if isinstance(to, str):

@@ -87,7 +87,8 @@ def steps(draw: st.DrawFn, n: int, count: int) -> Step | FanOut:
         return Step(BOSS, Ask, {**then, End: FINAL})
     peers = frozenset(draw(st.lists(st.sampled_from(ROLES), max_size=4)))
     pick = draw(st.sampled_from(["", "pick"])) if peers else ""
-    return Step(role, Ask, then, peers, pick, draw(st.none() | limits()), draw(st.booleans()))
+    on_failed = draw(st.sampled_from(["", *later]))
+    return Step(role, Ask, then, peers, pick, draw(st.none() | limits()), draw(st.booleans()), on_failed)
 
 
 @st.composite

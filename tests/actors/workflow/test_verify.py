@@ -236,6 +236,7 @@ def broken(flow: Workflow, dice: Any) -> Workflow:
         }  # fmt: skip
         faults: list[dict[str, Any]] = [{"then": each} for each in ways.values()]
         faults += [{"hand_to": ORCHESTRATOR}, {"pick": "lost"}, {"peers": frozenset({BOSS})}, {"ask": Flavour}]
+        faults += [{"on_failed": each} for each in ("nowhere", FINAL, state)]
         faults += [{"limits": Limits(within=-1.0)}, {"limits": Limits(retries=-1)}]
         if End in step.then:
             faults += [{"hand_to": "r1"}]
