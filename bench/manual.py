@@ -17,12 +17,13 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from actors.drafting.checking import CheckedDraft
+from actors.drafting.drafts import Draft
 from actors.evidence.claims import Resolution
 from actors.evidence.passages import PartHits, SearchHits
 from actors.evidence.places import PartPlaces
 from actors.extractive.model import Extractive
-from actors.helpdesk.checking import CheckedDraft
-from actors.helpdesk.output_schemas import Analysis, AnalysisRequest, Draft, DraftRequest
+from actors.helpdesk.output_schemas import Analysis, AnalysisRequest, DraftRequest
 from actors.helpdesk.worker import make_resolution, search_parts
 from actors.ports import ModelRequest
 from bench.questions import Question, find_name, list_pages, read_questions

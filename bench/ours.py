@@ -14,10 +14,11 @@ from typing import Any, Protocol
 
 import structlog
 
+from actors.drafting.drafts import Draft
 from actors.evidence.claims import Claim, Resolution
 from actors.evidence.passages import Passage, SearchHits
 from actors.helpdesk.memory import Memory
-from actors.helpdesk.output_schemas import Analysis, Draft, Summary
+from actors.helpdesk.output_schemas import Analysis, Summary
 from actors.helpdesk.summarization import Summarization
 from actors.helpdesk.ticketing import Ticketing
 from actors.helpdesk.worker import Worker

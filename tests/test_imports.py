@@ -51,7 +51,7 @@ def modules(root: Path) -> dict[str, list[Import]]:
     return found
 
 
-ROOMS = {"text": 0, "evidence": 1, "workflow": 2, "ports": 2, "extractive": 3, "reporting": 3}
+ROOMS = {"text": 0, "evidence": 1, "workflow": 2, "ports": 2, "drafting": 3, "extractive": 3, "reporting": 3}
 """The rooms of `actors` from the ground up: each imports those below it, never one beside it. Families stand on top."""
 BESIDE = frozenset({"workflow", "ports"})
 """Ports speak of runs and their outcomes, and the Orchestrator of its journal: one layer in two rooms."""

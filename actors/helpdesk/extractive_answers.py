@@ -2,13 +2,14 @@
 
 import re
 
+from actors.drafting.drafts import Draft, Excerpts
 from actors.evidence.claims import Claim
 from actors.evidence.passages import PartHits, SearchHits
 from actors.evidence.places import PartPlaces
 from actors.extractive.closeness import judge_closeness
 from actors.extractive.place_excerpts import take_excerpt
 from actors.helpdesk import triage
-from actors.helpdesk.output_schemas import Analysis, AnalysisRequest, Draft, Excerpts, Summary, SummaryRequest
+from actors.helpdesk.output_schemas import Analysis, AnalysisRequest, Summary, SummaryRequest
 from actors.ports import Completion, ModelRequest
 from actors.text.languages import guess_language
 from actors.text.sentences import split_sentences

@@ -5,9 +5,10 @@ from typing import Any
 
 import msgspec
 
+from actors.drafting.drafts import Draft
 from actors.helpdesk.memory import Memory
 from actors.helpdesk.messages import NothingFound, ResolutionObtained, ResolveTicket
-from actors.helpdesk.output_schemas import Analysis, Draft, Summary
+from actors.helpdesk.output_schemas import Analysis, Summary
 from actors.helpdesk.summarization import Summarization
 from actors.helpdesk.ticketing import Ticketing
 from actors.helpdesk.triage import question as find_question

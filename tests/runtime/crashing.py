@@ -13,8 +13,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from actors.drafting.drafts import Draft, HandoverRequest
 from actors.evidence.passages import SearchHits
-from actors.helpdesk.output_schemas import Analysis, Draft, HandoverRequest
+from actors.helpdesk.output_schemas import Analysis
 from actors.ports import Completion, ModelRequest, Recall
 from actors.workflow.outcome import Spent
 from runtime.node import Node

@@ -14,9 +14,10 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
+from actors.drafting.drafts import Draft, HandoverRequest
 from actors.evidence.claims import Claim
 from actors.evidence.passages import Passage, SearchHits, Span
-from actors.helpdesk.output_schemas import Analysis, Draft, HandoverRequest, Summary
+from actors.helpdesk.output_schemas import Analysis, Summary
 from actors.ports import Completion, ModelRequest, Recall
 from actors.workflow.outcome import EndReason, Outcome, RunEnded, Spent
 from actors.workflow.tables import MAX_RESUMES

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from actors.drafting.drafts import Draft, HandoverRequest
 from actors.evidence.passages import SearchHits
-from actors.helpdesk.output_schemas import Analysis, AnalysisRequest, Draft, DraftRequest, HandoverRequest, Summary
+from actors.helpdesk.output_schemas import Analysis, AnalysisRequest, DraftRequest, Summary
 from actors.ports import Completion, ModelRequest
 from actors.workflow.outcome import EndReason, Outcome, Spent
 from actors.workflow.tables import MAX_HANDOFFS

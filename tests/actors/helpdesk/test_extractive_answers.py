@@ -9,18 +9,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from actors.drafting.drafts import Draft, Excerpts
 from actors.evidence.passages import Meaning, PartHits, Passage, SearchHits, Span
 from actors.evidence.places import PartPlaces
 from actors.helpdesk.extractive_answers import WELL_ABOVE_NOISE
-from actors.helpdesk.output_schemas import (
-    Analysis,
-    AnalysisRequest,
-    Draft,
-    DraftRequest,
-    Excerpts,
-    Summary,
-    SummaryRequest,
-)
+from actors.helpdesk.output_schemas import Analysis, AnalysisRequest, DraftRequest, Summary, SummaryRequest
 from actors.ports import ModelFailed, ModelRequest
 from runtime.families import extractive
 from tests.fakes import ROSTER

@@ -2,8 +2,8 @@
 
 import pytest
 
+from actors.drafting.drafts import Draft
 from actors.evidence.passages import SearchHits
-from actors.helpdesk.output_schemas import Draft
 from actors.ports import Completion, ModelRequest, Recall
 from runtime.families import extractive
 from tests.fakes import PASSAGE, RESOLUTION, Knows, Remembers, Stage, Thinks

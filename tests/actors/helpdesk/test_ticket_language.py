@@ -5,11 +5,12 @@ from typing import Any
 import msgspec
 import pytest
 
+from actors.drafting.drafts import Draft, RepairRequest
 from actors.evidence.claims import Citation, Claim, Resolution
 from actors.evidence.earlier_answers import cite_ticket, names_ticket
 from actors.evidence.passages import PartHits, Reason, SearchHits
 from actors.evidence.places import PartPlaces, render_places, strip_leads
-from actors.helpdesk.output_schemas import Analysis, Draft, RepairRequest
+from actors.helpdesk.output_schemas import Analysis
 from actors.helpdesk.questions import merge_hits
 from actors.helpdesk.workflow import TicketCase
 from actors.ports import Completion, ModelRequest, Recall

@@ -5,9 +5,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from actors.drafting.drafts import Draft, HandoverRequest
 from actors.evidence.claims import Claim
 from actors.evidence.passages import SearchHits
-from actors.helpdesk.output_schemas import Draft, HandoverRequest
 from actors.helpdesk.worker import CONTEXT_CHARACTERS
 from actors.ports import Completion, ModelRequest, PortFailed
 from actors.workflow.outcome import EndReason, Outcome

@@ -8,8 +8,9 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
+from actors.drafting.drafts import Draft, HandoverRequest
 from actors.helpdesk import messages as m
-from actors.helpdesk.output_schemas import Analysis, Draft, HandoverRequest, Summary
+from actors.helpdesk.output_schemas import Analysis, Summary
 from actors.ports import Completion, ModelRequest, Recall
 from actors.workflow.outcome import EndReason, Outcome
 from actors.workflow.tables import ORCHESTRATOR, Handover, Limits, Workflow

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from actors.helpdesk.output_schemas import Analysis, Draft, Summary
+from actors.drafting.drafts import Draft
+from actors.helpdesk.output_schemas import Analysis, Summary
 from actors.workflow.outcome import EndReason, Outcome
 from runtime.llm.output_schema import ends_run, says_nothing
 from runtime.storage.journal import Ticket

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from actors.helpdesk.output_schemas import Draft, Summary
+from actors.drafting.drafts import Draft
+from actors.helpdesk.output_schemas import Summary
 from actors.ports import Completion, ModelFailed
 from actors.workflow.outcome import Outcome
 from runtime.llm.errors import OutOfService

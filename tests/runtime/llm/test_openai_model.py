@@ -10,9 +10,10 @@ import pytest
 import structlog
 from aiohttp import web
 
+from actors.drafting.drafts import Draft
 from actors.evidence.claims import Claim
 from actors.evidence.passages import SearchHits
-from actors.helpdesk.output_schemas import Draft, Summary
+from actors.helpdesk.output_schemas import Summary
 from actors.ports import BudgetSpent, ModelFailed, PortFailed
 from actors.workflow.outcome import Spent
 from runtime.llm.client import HttpClient

@@ -5,8 +5,9 @@ from typing import Any, Literal
 import msgspec
 import pytest
 
+from actors.drafting.drafts import Draft, HandoverRequest
 from actors.evidence.claims import Claim
-from actors.helpdesk.output_schemas import Analysis, Draft, HandoverRequest, Summary
+from actors.helpdesk.output_schemas import Analysis, Summary
 from runtime.llm.output_schema import Malformed, schema_of, strict_schema
 
 

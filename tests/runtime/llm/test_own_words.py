@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 
-from actors.helpdesk.output_schemas import Draft
+from actors.drafting.drafts import Draft
 from actors.research.output_schemas import Answer, Landscape, Overview
 from runtime.agent_folder import load_roster
 from runtime.llm import prompt

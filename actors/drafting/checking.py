@@ -11,18 +11,11 @@ from typing import Literal, NamedTuple
 import msgspec
 import structlog
 
+from actors.drafting.drafts import Draft, ReadingRequest, ReadStatement, RefusedClaim, RepairRequest, SecondReading
 from actors.evidence.claims import CLAIMS, Claim, check, is_verbatim, place_of, relabel
 from actors.evidence.passages import Passage
 from actors.evidence.support import UNSAID, Finding
 from actors.evidence.trace_steps import CheckedClaim, make_claim
-from actors.helpdesk.output_schemas import (
-    Draft,
-    ReadingRequest,
-    ReadStatement,
-    RefusedClaim,
-    RepairRequest,
-    SecondReading,
-)
 from actors.ports import Completion, Model, ModelRequest, PortFailed
 from actors.text.catalogue import say, say_count
 
