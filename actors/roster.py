@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
+HELPDESK = "helpdesk"
+"""The family of agents whose file names none."""
 COMMON_WORKER = "worker"
 """Takes the tickets that no specialist takes, and those of specialists that are gone."""
 SEARCH = "search_knowledge"
@@ -50,6 +52,8 @@ class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     description: str
+    family: str = HELPDESK
+    """The family whose tickets it works on."""
     handles: str = ""
     """The tickets it solves, as its colleagues are told; empty: it solves none."""
     intents: tuple[Intent, ...] = ()
@@ -80,6 +84,10 @@ class Roster:
         takers.sort(key=lambda each: each.name == COMMON_WORKER)  # of two that fit as well, the specialist
         self.intents = tuple(intent for each in takers for intent in each.intents)
         self._intents = {each.name: each for each in self.intents}
+
+    def of(self, family: str) -> "Roster":
+        """Those of one family: nobody else takes its tickets."""
+        return Roster(each for each in self.specs.values() if each.family == family)
 
     def __getitem__(self, name: str) -> AgentSpec:
         return self.specs[name]

@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 from msgspec import Meta
 
-from actors.roster import OUTWEIGHS, TOOLS, AgentSpec, Intent
+from actors.roster import HELPDESK, OUTWEIGHS, TOOLS, AgentSpec, Intent
 from runtime.front_matter import FIRST_LINE, InvalidFrontMatter, compose, line_of, plain, split
 from runtime.key_words import find_problem
 from runtime.settings import ConfigError
@@ -31,6 +31,7 @@ Language = Annotated[str, Meta(pattern=r"^[a-z]{2}$")]
 MUST_BE = {
     "name": "a name of small letters, digits and _, such as printing",
     "hands_over_to": "a list of agents, such as [worker]",
+    "family": "the name of a workflow, such as helpdesk",
     "tools": f"a list of tools, of {', '.join(sorted(TOOLS))}",
     "intents": "names of small letters, each with `means` and `words` below it",
     "weight": "a whole number from 1 to 10",
@@ -51,7 +52,7 @@ class AgentFileError(ConfigError):
 
 class IntentTable(msgspec.Struct, frozen=True, kw_only=True):
     means: Line
-    words: Annotated[dict[Language, str], Meta(min_length=1)]
+    words: Annotated[dict[Language, str], Meta(min_length=1)] | msgspec.UnsetType = msgspec.UNSET
     weight: Annotated[int, Meta(ge=1, le=10)] = OUTWEIGHS
 
 
@@ -65,6 +66,7 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
 
     name: Name
     description: Line
+    family: Name = HELPDESK
     handles: Annotated[str, Meta(max_length=500)] = ""
     intents: dict[Name, IntentTable] = {}
     tools: tuple[Line, ...] = ()
@@ -89,11 +91,15 @@ class AgentFile:
         if len(body) > BODY_CHARACTERS:
             long = f"the text has {len(body):,} characters, and may have {BODY_CHARACTERS:,}. Shorten it."
             raise AgentFileError(file, head.count("\n") + 4, long)
+        for name, intent in table.intents.items():
+            if intent.words is msgspec.UNSET and table.family == HELPDESK:
+                raise self.refuse("the key `words` is missing.", "intents", name)
         for tool in table.tools:
             if tool not in TOOLS:
                 raise self.refuse(f"there is no tool {display(tool)}. {nearest(tool, TOOLS)}", "tools")
         self.spec = AgentSpec(
-            name=table.name, description=table.description, handles=table.handles, tools=table.tools, model=table.model,
+            name=table.name, description=table.description, family=table.family, handles=table.handles,
+            tools=table.tools, model=table.model,
             intents=tuple(_make_intent(table.name, *each) for each in table.intents.items()),
             seconds=table.limits.seconds, retries=table.limits.retries, hands_over_to=table.hands_over_to,
             instructions=body, file=str(file),
@@ -168,7 +174,8 @@ class AgentFile:
 
 
 def _make_intent(agent: str, name: str, table: IntentTable) -> Intent:
-    words = {language: tuple(each.strip() for each in its.split(SEPARATOR)) for language, its in table.words.items()}
+    given = {} if table.words is msgspec.UNSET else table.words
+    words = {language: tuple(each.strip() for each in its.split(SEPARATOR)) for language, its in given.items()}
     return Intent(name, table.means, words, table.weight, agent)
 
 

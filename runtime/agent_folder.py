@@ -1,21 +1,21 @@
 """The agents of this process: those that ship with the product, and the specialists that a user adds as files."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 import actors
-from actors.roster import COMMON_WORKER, OTHER, AgentSpec, Roster
+from actors.roster import COMMON_WORKER, HELPDESK, OTHER, AgentSpec, Roster
 from actors.workflow.tables import ORCHESTRATOR
 from runtime.agent_files import AgentFile
 from runtime.settings import AgentsSettings, ConfigError, Settings
 from runtime.user_text import display, nearest
 
 FOLDER = Path(actors.__file__).parent / "prompts"
-RULES = FOLDER / "shared" / "worker.md"
-"""What every agent that solves tickets is told besides what is its own."""
+RULES = FOLDER / "shared"
+"""What every agent of a family that solves tickets is told besides what is its own, a file a family."""
 RESERVED = frozenset({ORCHESTRATOR, "folder", "organisation", "tone", "instructions", OTHER})
 """Names that mean something else where agents are named."""
 SPECIALISTS = 64
@@ -35,8 +35,8 @@ def load_roster(settings: Settings, *besides: Path) -> Roster:
     for number, file in enumerate(own):
         _check_specialist(file, [*shipped, *own[:number]])
     for file in (*shipped, *own):
-        _check_colleagues(file, Roster(each.spec for each in (*shipped, *own)))
-    rules = RULES.read_text(encoding="utf-8").strip()
+        _check_colleagues(file, Roster(each.spec for each in (*shipped, *own)).of(file.spec.family))
+    rules = {file.stem: file.read_text(encoding="utf-8").strip() for file in RULES.glob("*.md")}
     return Roster(_instruct(each.spec, rules, settings.agents) for each in (*shipped, *own))
 
 
@@ -48,6 +48,7 @@ def _check_specialist(file: AgentFile, others: Sequence[AgentFile]) -> None:
     """
     spec = file.spec
     names = {each.spec.name: each.file for each in others}
+    families = {each.spec.family for each in others if each.spec.handles}
     if spec.name in RESERVED:
         raise file.refuse(f"the name {display(spec.name)} is reserved. Choose another.", "name")
     if spec.name in names:
@@ -60,6 +61,8 @@ def _check_specialist(file: AgentFile, others: Sequence[AgentFile]) -> None:
         if intent.name in intents or intent.name in RESERVED:
             whose = f"is one of {intents[intent.name]}" if intent.name in intents else "is reserved"
             raise file.refuse(f"the intent {display(intent.name)} {whose}. Choose another.", "intents", intent.name)
+    if spec.family not in families:
+        raise file.refuse(f"there is no family {display(spec.family)}. {nearest(spec.family, families)}", "family")
     file.check_words()
     if not spec.instructions:
         raise file.refuse(f"nothing stands below the keys. Say there what {spec.name} does, and by which rules.")
@@ -85,9 +88,10 @@ def _find_own(folder: str) -> list[Path]:
     return found
 
 
-def _instruct(spec: AgentSpec, rules: str, settings: AgentsSettings) -> AgentSpec:
+def _instruct(spec: AgentSpec, rules: Mapping[str, str], settings: AgentsSettings) -> AgentSpec:
     """An agent with its whole system prompt, the user's own part before the rules that nobody may change."""
-    limits = [settings.limits.get(name) for name in ((spec.name, COMMON_WORKER) if spec.handles else (spec.name,))]
+    common = spec.handles and spec.family == HELPDESK
+    limits = [settings.limits.get(name) for name in ((spec.name, COMMON_WORKER) if common else (spec.name,))]
     model = limits[0].model if limits[0] and limits[0].model else spec.model
     model = model or next((each.model for each in limits if each), "")
     if not spec.instructions:
@@ -98,5 +102,5 @@ def _instruct(spec: AgentSpec, rules: str, settings: AgentsSettings) -> AgentSpe
         f"Write to people in this tone: {settings.tone}." if settings.tone else "",
         f"The rules of the house:\n{settings.instructions.strip()}" if settings.instructions.strip() else "",
     ) if line]  # fmt: skip
-    parts = [own, *house, *others, *([rules] if spec.handles else ())]
+    parts = [own, *house, *others, *([rules[spec.family]] if spec.handles else ())]
     return msgspec.structs.replace(spec, model=model, instructions="\n\n".join(parts))

@@ -11,6 +11,8 @@ from actors.workflow.codec import decoder
 from actors.workflow.tables import Workflow
 
 CHARACTERS = 12
+ADDED = frozenset({"on_failed", "at_most"})
+"""What steps could not say once: tables that do not say it keep their version."""
 
 
 @functools.lru_cache(maxsize=256)
@@ -33,8 +35,9 @@ def fingerprint(flow: Workflow) -> str:
 
 def _table_of(step: Any) -> list[str]:
     """A step of a table: names instead of types, and nothing of its limits."""
-    fields = [name for name in step.__struct_fields__ if name not in {"limits", "on_failed"}]
-    fields += ["on_failed"] if getattr(step, "on_failed", "") else []  # tables without one keep their version
+    fields = [
+        name for name in step.__struct_fields__ if name != "limits" and not (name in ADDED and not getattr(step, name))
+    ]
     return [f"{name}={_name_of(getattr(step, name))}" for name in fields]
 
 

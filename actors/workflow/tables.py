@@ -170,6 +170,13 @@ class FanOut(msgspec.Struct, frozen=True):
     """Instead of the role's own, whose time is cut to `FAN_OUT_SECONDS`."""
     returns_partial: bool = False
     """When the run is cancelled, members are given time to hand in what they have."""
+    at_most: int = 0
+    """So many of the team are asked, the first that the case picks; the others are left out with a warning. 0: all."""
+
+    @property
+    def seats(self) -> int:
+        """How many of the team can be asked in one run."""
+        return min(self.at_most or len(self.team), len(self.team))
 
     @property
     def exits(self) -> tuple[str, str, str]:

@@ -216,9 +216,12 @@ def keep_on(flow: Workflow, run: Run, opened: PendingHandoff) -> Transition:
 def _fan_out(flow: Workflow, run: Run, state: str, step: FanOut, elapsed: float) -> Transition:
     """Ask all members of the team that the case picks."""
     picked = getattr(run.case, step.pick) if step.pick else ()
-    team = tuple(role for role in step.team if role in picked) if picked else step.team
+    asked = [role for role in dict.fromkeys(picked or step.team) if role in step.team][: step.seats]
+    team = tuple(role for role in step.team if role in asked)
     strangers = [str(name) for name in picked if name not in step.team]
     warnings = _warn_about_name(", ".join(strangers), f"not in the team of {state}, so not asked") if strangers else ()
+    if spare := [str(name) for name in picked or step.team if name in step.team and name not in asked]:
+        warnings += _warn_about_name(", ".join(spare), f"{state} asks {step.seats} at most")
     if team and len(run.handoffs) + len(team) > flow.max_handoffs:
         return close(flow, replace(run, state=state), EndReason.MAX_HANDOFFS_EXCEEDED, elapsed)
     run = replace(run, case=replace(run.case, **{step.into: ()}))

@@ -120,6 +120,8 @@ def _roles(flow: Workflow, step: Step | FanOut) -> Iterator[str]:
         yield f"the task must not be handed over to {flow.terminator}, which ends runs"
     if isinstance(step, FanOut) and (not step.team or len(roles) != len(step.team) or flow.terminator in roles):
         yield f"a team has each member once, at least one, and never {flow.terminator}"
+    if isinstance(step, FanOut) and step.at_most < 0:
+        yield f"{step.at_most} of a team cannot be asked"
     if isinstance(step, Step) and step.ask is flow.close and set(step.then) != {flow.closed}:
         yield f"{flow.close.__name__} is answered by {flow.closed.__name__} alone"
 
@@ -206,6 +208,7 @@ def _longest(flow: Workflow, *, retries: bool) -> int:
             return -1  # the terminator's last answer hands control to nobody
         step = flow.steps[state]
         again = [flow.limits_of(step, role).retries if retries else 0 for role in _agents(step)]
+        again = sorted(again, reverse=True)[: step.seats] if isinstance(step, FanOut) else again
         cost = 2 * (len(again) + sum(again) if isinstance(step, FanOut) else 1 + max(again))
         ways = _next(step) if retries or isinstance(step, FanOut) else step.then.values()
         return cost + max(follow(state, to, used) for to in ways)

@@ -30,7 +30,7 @@ class HelpdeskRuns(FamilyRuns):
     """Its runs have no ports of their own."""
 
     def __init__(self, shared: SharedPorts) -> None:
-        roster, twice = shared.roster, shared.settings.model.second_reading
+        roster, twice = shared.roster.of(HELPDESK.name), shared.settings.model.second_reading
 
         def worker(role: str) -> Callable[[RunDependencies], Actor[Any]]:
             spec, colleagues = roster[role], roster.colleagues_of(role)
@@ -81,7 +81,7 @@ FAMILY: Family = Family(
     make_case=make_case,
     answers=dict.fromkeys((Analysis, Draft, Summary), "actors.helpdesk.extractive_answers"),
     children={RESEARCHER: ChildRole("research", make_research, make_answer, lambda s: s.research.report_seconds)},
-    staff=lambda flow, roster: add_specialists(flow, roster.workers),
+    staff=lambda flow, roster: add_specialists(flow, roster.of(flow.name).workers),
     remembered_text=lambda case: case.text,
     answered_by=answered_by,
 )

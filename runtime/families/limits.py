@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from actors.roster import COMMON_WORKER, AgentSpec, Roster
+from actors.roster import COMMON_WORKER, HELPDESK, AgentSpec, Roster
 from actors.workflow.tables import MAX_HANDOFFS, FanOut, Limits, Workflow
 from actors.workflow.verify import InvalidWorkflow, TooFewHandoffs, verify
 from runtime.agent_folder import load_roster
@@ -75,6 +75,7 @@ def list_agents(flows: Iterable[Workflow], roster: Roster) -> list[AgentRecord]:
 
 
 def _record(role: str, flow: Workflow, roster: Roster) -> AgentRecord:
+    its = roster.of(flow.name)
     limits, spec = (
         flow.limits.get(role, flow.default_limits),
         roster.specs.get(role, AgentSpec(name=role, description="")),
@@ -82,7 +83,7 @@ def _record(role: str, flow: Workflow, roster: Roster) -> AgentRecord:
     return AgentRecord(
         name=role, workflow=flow.name, description=spec.description, tools=spec.tools, file=spec.file,
         intents=tuple(each.name for each in spec.intents), seconds=limits.within, retries=limits.retries,
-        hands_over_to=tuple(roster.colleagues_of(role)) if role in roster.workers else (),
+        hands_over_to=tuple(its.colleagues_of(role)) if role in its.workers else (),
     )  # fmt: skip
 
 
@@ -97,7 +98,7 @@ def roles_of(flow: Workflow) -> list[str]:
 
 def limit(name: str, settings: Settings, roster: Roster) -> Limits:
     """The limits of one agent: its own settings, else its file; of one that solves tickets, else the worker's."""
-    names = (name, COMMON_WORKER) if name in roster.workers else (name,)
+    names = (name, COMMON_WORKER) if name in roster.of(HELPDESK).workers else (name,)
     given = [each for one in names for each in (settings.agents.limits.get(one), roster.specs.get(one)) if each]
     seconds = next((each.seconds for each in given if each.seconds), settings.run.agent_seconds)
     retries = next((each.retries for each in given if each.retries >= 0), settings.run.retries)

@@ -9,7 +9,7 @@ from runtime.families import FAMILIES
 from runtime.families.limits import configure_all
 from runtime.settings import AgentSettings, AgentsSettings, RunSettings, Settings
 
-ROSTER = load_roster(Settings())
+ROSTER = load_roster(Settings()).of("helpdesk")
 
 
 def limits(**agents: AgentSettings) -> dict[str, Limits]:

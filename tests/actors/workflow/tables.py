@@ -73,6 +73,7 @@ def steps(draw: st.DrawFn, n: int, count: int) -> Step | FanOut:
         return FanOut(
             tuple(team), Ask, A, "found", on_all, on_some, on_none, draw(st.sampled_from(["", "team"])),
             Limits(draw(st.sampled_from([2.0, 30.0])), draw(st.integers(0, 3))), draw(st.booleans()),
+            draw(st.integers(0, 3)),
         )  # fmt: skip
     then: dict[type[Event], str | RetryStage] = {}
     for kind in draw(st.lists(st.sampled_from(KINDS), min_size=1, unique=True)):

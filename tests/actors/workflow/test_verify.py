@@ -223,6 +223,7 @@ def broken(flow: Workflow, dice: Any) -> Workflow:
                 *({exit_: to} for exit_ in ("on_all", "on_some", "on_none") for to in ("nowhere", FINAL, state)),
                 {"team": ()}, {"team": (*step.team, BOSS)},
                 {"team": (*step.team, step.team[0])}, {"into": "lost"}, {"pick": "lost"}, {"team": (ORCHESTRATOR,)},
+                {"at_most": -1},
             ]
         )  # fmt: skip
     else:
