@@ -8,6 +8,7 @@ from aiohttp import web
 from actors.workflow.outcome import AnswerReady, AnswerRefused, HandoffMade, Outcome, RunBegan
 from actors.workflow.progress import RoundBegan, StageProgress
 from runtime.families import FAMILIES
+from runtime.http import endpoints  # noqa: F401 - its routes are described, whoever asks first
 from runtime.http.middleware import answer
 from runtime.http.routes import ROUTES, SHAPES, Document, refer_to, route
 from runtime.http.schemas import JSON, NewTicket

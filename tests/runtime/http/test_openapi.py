@@ -1,6 +1,8 @@
 """The description is true: each route is in it, and each answer is one that it names, in the form that it names."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from runtime.http.schemas import Feedback, FeedbackReceipt, Health, NewTicket, P
 from runtime.run_record import EndedRecord
 from runtime.tickets import ID
 from runtime.user_text import as_json
+from tests import ROOT
 from tests.runtime.http.kit import TEXT, TOKEN, Held, Interface, interface
 
 SHAPES: dict[str, type] = {
@@ -131,3 +134,9 @@ async def check(web: Interface, method: str, path: str, url: str, more: dict[str
     shape = SHAPES[reference.rpartition("/")[2]]
     value: object = msgspec.json.decode(body, type=shape, strict=True)
     assert set(msgspec.json.decode(body)) <= set(shape.__struct_fields__), value  # type: ignore[attr-defined]
+
+
+def test_the_description_is_whole_for_a_program_that_loads_nothing_else() -> None:
+    code = "from runtime.http.openapi import document; print(*document()['paths'])"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert set(done.stdout.split()) == set(document()["paths"])
