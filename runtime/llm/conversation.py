@@ -138,7 +138,8 @@ class Conversation:
         name = self._schema.name
         if self._repaired:
             model = self._shared.settings.name
-            raise ModelFailed(f"{model} does not answer in the form of {name} ({problem}): try another [model] name.")
+            said = f"{model} was asked twice and did not give the JSON object that was asked for ({problem})"
+            raise ModelFailed(f"{said}: try another [model] name.")
         self._repaired = True
         self._account.repaired = str(problem)
         self._said.append({"role": "assistant", "content": message.text[:ECHO_CHARACTERS] or "(nothing)"})

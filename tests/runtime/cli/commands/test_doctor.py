@@ -154,7 +154,11 @@ def test_a_model_server_that_is_not_there_is_said_with_the_remedy() -> None:
     ("answer", "state", "words"),
     [
         ({"choices": [{"message": {"content": '{"word": "terminus"}'}}]}, "ok", "and small-model answers in form"),
-        ({"choices": [{"message": {"content": "Hello!"}}]}, "warning", "does not answer in the form of Word"),
+        (
+            {"choices": [{"message": {"content": "Hello!"}}]},
+            "warning",
+            "was asked twice and did not give the JSON object that was asked for",
+        ),
         ({"error": {"message": "model 'small-model' not found", "code": 404}}, "warning", "has no model small-model"),
     ],
 )
