@@ -16,13 +16,14 @@ class Layout:
     def __init__(self) -> None:
         self.outline = Outline()
         self._parts: list[str] = []
-        self._size = 0
+        self.size = 0
+        """Characters that are written."""
 
     def write(self, prefix: str, text: str) -> int:
         """Put a block into the document's text; returns where it begins behind its prefix."""
         self._parts += (prefix, text, "\n\n")
-        start = self._size + len(prefix)
-        self._size = start + len(text) + 2
+        start = self.size + len(prefix)
+        self.size = start + len(text) + 2
         return start
 
     def head(self, level: int, text: str, anchor: str = "") -> None:

@@ -124,7 +124,8 @@ class _Walker:
     def __init__(self) -> None:
         self.layout = Layout()
         self._inline: list[str] = []
-        self._id = ""
+        self._id = ("", 0)
+        """The latest id, and where in the text it was met: it names the heading that stands right there."""
         self._prefix = ""
 
     def walk(self, e: HtmlElement, depth: int) -> None:
@@ -138,7 +139,7 @@ class _Walker:
             return
         name = e.get("id") or (e.get("name") if tag == "a" else None)
         if name and e.get("class") != "indexterm":
-            self._id = name
+            self._id = (name, self.layout.size)
         if tag in _HEADINGS:
             self._heading(e)
         elif tag == "pre":
@@ -176,7 +177,9 @@ class _Walker:
         parent = e.getparent()
         if parent is not None and _ADMONITION.search(parent.get("class") or ""):
             return
-        self.layout.head(int(e.tag[1]), _MANUAL_PAGE.sub("", fold(_visible(e))), _anchor(e) or self._id)
+        name, met = self._id
+        around = name if met == self.layout.size else ""
+        self.layout.head(int(e.tag[1]), _MANUAL_PAGE.sub("", fold(_visible(e))), _anchor(e) or around)
 
     def _code(self, e: HtmlElement) -> None:
         self.flush()

@@ -197,6 +197,20 @@ def test_a_sphinx_page_gives_its_main_part_only() -> None:
     assert document.sections[1].anchor == "csv.reader"
 
 
+SECTIONS = """<html><body><div id="page"><h1 id="top">Setup</h1>
+<section id="badge"><div class="head"><h2>Badges</h2></div><p>Ordered at the reception.</p></section>
+<section><h2>Lost badges</h2><p id="call">Call 4711.</p></section>
+<a name="gate"></a><h2>Parking</h2><p>At the <span id="gates">gates</span></p>
+<h2>Keys</h2><p>In the safe.</p><h2>Fax <a id="fax"></a></h2><p>On every floor.</p></div></body></html>"""
+
+
+def test_a_section_of_html_has_the_id_that_opens_it_and_never_that_of_another_one() -> None:
+    document = read_html(SECTIONS)
+    assert [(section.path[-1], section.anchor) for section in document.sections] == [
+        ("Badges", "badge"), ("Lost badges", "top"), ("Parking", "gate"), ("Keys", "top"), ("Fax", "fax"),
+    ]  # fmt: skip
+
+
 MANUAL_PAGE = """<html><head><title>vpn-start(1)</title></head><body class="manpage"><div id="header">
 <h1>vpn-start(1) Manual Page</h1><div id="toc"><a href="#_x">OPTIONS</a></div><h2>NAME</h2>
 <div class="sectionbody"><p>vpn-start - Open a connection</p></div></div>
