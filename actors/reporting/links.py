@@ -14,6 +14,7 @@ LINK_CHARACTERS = 2000
 _KEPT = "!#$%&'()*+,-./:;=?@_~"
 """Brackets are not: some viewers find a link of their own within ours."""
 _PATH = "/-._~"
+_ANCHOR = "/-._~:="
 _HOST = re.compile(r"[\w.-]{1,253}$|\[[0-9a-f:.]{2,45}\]$", re.IGNORECASE)
 
 
@@ -45,7 +46,10 @@ def source_link(listed: SourceEntry) -> str:
     if not listed.file:
         return link(listed.url)
     path = listed.file
-    return f"file://{quote(path, safe=_PATH)}" if path.startswith("/") and len(path) <= LINK_CHARACTERS else ""
+    if not path.startswith("/") or len(path) > LINK_CHARACTERS:
+        return ""
+    section = f"#{quote(listed.anchor, safe=_ANCHOR)}" if 0 < len(listed.anchor) <= LINK_CHARACTERS else ""
+    return f"file://{quote(path, safe=_PATH)}{section}"
 
 
 def display_url(url: str) -> str:

@@ -45,6 +45,8 @@ class SourceEntry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """How many sentences rest on it."""
     file: str = ""
     """Of an own document: where it lies on this machine."""
+    anchor: str = ""
+    """Of an own document: the section that holds all that is cited of it; empty where that are several, or none."""
 
 
 class Table(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):

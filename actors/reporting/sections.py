@@ -47,11 +47,21 @@ def list_sources(
     cited = [number for line in lines for number in line.numbers]
     order = {key: place for place, key in enumerate(register.numbers)}
     unique = {page.key: page for page in pages}.values()
+    anchors = _find_anchors(register)
     return tuple(
         SourceEntry(
             register.numbers.get(page.key, 0), shorten(page.title or page.url, HEADING_CHARACTERS), page.url,
             page.source, page.sha256, page.read_at, page.full_length if page.source == OWN else len(page.text),
             page.full_length, page.published, cited.count(register.numbers.get(page.key, -1)), page.file,
+            anchors.get(register.numbers.get(page.key, -1), "") if page.file else "",
         )
         for page in sorted(unique, key=lambda page: order.get(page.key, len(order)))
     )  # fmt: skip
+
+
+def _find_anchors(register: CitationIndex) -> dict[int, str]:
+    """The section of each source that all its citations stand in, by number."""
+    named: dict[int, set[str]] = {}
+    for each in register.citations:
+        named.setdefault(each.number, set()).add(each.anchor)
+    return {number: min(anchors) for number, anchors in named.items() if len(anchors) == 1}
