@@ -9,8 +9,8 @@ import msgspec
 from msgspec import Meta
 
 from actors.roster import HELPDESK, OUTWEIGHS, TOOLS, AgentSpec, Intent
+from actors.text.safe_patterns import find_problem
 from runtime.front_matter import FIRST_LINE, InvalidFrontMatter, compose, line_of, plain, split
-from runtime.key_words import find_problem
 from runtime.settings import ConfigError
 from runtime.user_text import display, nearest
 

@@ -7,10 +7,10 @@ import pytest
 
 from actors.helpdesk.triage import QUESTION_CHARACTERS
 from actors.roster import COMMON_WORKER, OUTWEIGHS
+from actors.text.safe_patterns import CHARACTERS
 from runtime.agent_files import BODY_CHARACTERS, AgentFile
 from runtime.agent_folder import FOLDER, load_roster
 from runtime.config import ConfigError
-from runtime.key_words import CHARACTERS
 from runtime.settings import AgentsSettings, Settings
 from tests import ROOT
 

@@ -1,4 +1,4 @@
-"""What keeps a key word of an agent from being one. Python's expressions cannot be stopped once they search."""
+"""What keeps a regular expression that a person wrote from being used: Python's cannot be stopped once they search."""
 
 import itertools
 import re
@@ -35,8 +35,7 @@ def _count_ways(items: Any) -> float:
                 if not _must_end(its[2], after):
                     ways *= _count_repeats(int(its[0]), int(its[1]), _count_ways(its[2]))
             case "BRANCH":
-                begin = {chr(each[0][1]).lower() for each in its[1] if len(each) and str(each[0][0]) == "LITERAL"}
-                ways *= (max if len(begin) == len(its[1]) else sum)(map(_count_ways, its[1]))
+                ways *= _count_choices(its[1])
             case "SUBPATTERN" | "ASSERT" | "ASSERT_NOT":
                 ways *= _count_ways(its[-1])
             case "ATOMIC_GROUP":
@@ -45,6 +44,21 @@ def _count_ways(items: Any) -> float:
                 ways *= sum(_count_ways(each) for each in its[1:] if each)
         ways = min(ways, MOST_WAYS + 1.0)
     return ways
+
+
+def _count_choices(branches: Any) -> float:
+    """Of `a|b|c`: words without anything to repeat fit one place together only where one begins with another."""
+    begin = {chr(each[0][1]).lower() for each in branches if len(each) and str(each[0][0]) == "LITERAL"}
+    if len(begin) == len(branches):
+        return max(map(_count_ways, branches))
+    words, others = list[str](), list[Any]()
+    for each in branches:
+        if all(str(operation) == "LITERAL" for operation, _ in each):
+            words.append("".join(chr(character) for _, character in each).lower())
+        else:
+            others.append(each)
+    together = max((sum(longer.startswith(word) for word in words) for longer in words), default=0)
+    return together + sum(map(_count_ways, others))
 
 
 def _must_end(body: Any, after: Any) -> bool:

@@ -1,0 +1,130 @@
+"""What a question asks for: sure where a lawyer would be, unsure of bare facts, its fields of law, what it names."""
+
+import time
+
+import pytest
+
+from actors.legal.classification import SURE, Classification, Entity, classify
+from actors.legal.intent_rules import EntityKind
+
+FACTS = (
+    "2019年5月2日晚，被告人王某在杭州市某小区门口，趁被害人赵某不备，将其停放的电动自行车推走，后以八百元的价格卖给他人。"
+    "经鉴定，该车价值人民币二千三百元。2019年5月9日，公安机关将被告人王某抓获归案，赃物已追回并发还被害人。"
+)
+
+
+@pytest.mark.req("LG-1")
+@pytest.mark.parametrize(
+    ("text", "intent"),
+    [
+        ("老板拖欠我们工资半年了，现在公司说没钱，我们可以申请仲裁吗？", "legal_consultation"),
+        ("出租人提前收回房屋，承租人能否要求赔偿装修损失？", "legal_consultation"),
+        ("帮我检索几个加班费争议的类似案例", "case_search"),
+        ("（2021）浙02民终456号案件的争议焦点是什么？", "case_search"),
+        ("公司法第二十条的规定是什么", "regulation_query"),
+        ("《劳动合同法》第三十九条", "regulation_query"),
+        ("请替我起草一份劳动仲裁申请书", "document_draft"),
+        ("麻烦审查一下这份采购合同有没有对我方不利的条款", "contract_review"),
+        ("你好！", "general_chat"),
+        ("My employer fired me without notice, can I claim compensation?", "legal_consultation"),
+        ("Find similar cases about unpaid overtime", "case_search"),
+        ("What does article 39 of the Labor Contract Law say?", "regulation_query"),
+        ("Please draft a demand letter to my tenant", "document_draft"),
+        ("Could you review the attached lease for risks?", "contract_review"),
+        ("Hello there!", "general_chat"),
+    ],
+)
+def test_what_leaves_no_doubt_is_decided_by_rules_alone(text: str, intent: str) -> None:
+    found = classify(text)
+
+    assert (found.intent, found.is_sure) == (intent, True), found
+
+
+@pytest.mark.req("LG-2")
+@pytest.mark.parametrize(
+    "text",
+    [
+        FACTS,
+        "根据案情，某甲将房屋出租给某乙，某乙又转租给某丙。",
+        "嗯",
+        "",
+        "?",
+        "On 3 May the defendant took a phone from the counter of a shop and left.",
+        "他们签了合同。",
+    ],
+)
+def test_bare_facts_and_what_says_nothing_are_left_to_a_model(text: str) -> None:
+    assert classify(text).confidence < SURE
+
+
+@pytest.mark.req("LG-3")
+def test_a_classification_says_intent_category_confidence_and_entities() -> None:
+    found = classify("公司2021年3月辞退我，依据《劳动合同法》第三十九条，只肯付 5,000 元补偿，这样合法吗？")
+
+    assert isinstance(found, Classification)
+    assert (found.intent, found.category) == ("legal_consultation", "labor_law")
+    assert 0 <= found.confidence <= 1
+    assert [(each.kind, each.text) for each in found.entities] == [
+        ("date", "2021年3月"),
+        ("law", "《劳动合同法》"),
+        ("article", "第三十九条"),
+        ("money", "5,000 元"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "words"),
+    [
+        ("（2021）浙02民终456号的原告是谁", "case", "（2021）浙02民终456号"),
+        ("原告主张返还定金", "party", "原告"),
+        ("帮我写一份民事起诉状", "document", "民事起诉状"),
+        ("欠我12.5万元不还", "money", "12.5万元"),
+        ("第一百二十条第二款怎么规定", "article", "第一百二十条第二款"),
+        ("my tenant owes me 2,400 dollars", "money", "2,400 dollars"),
+        ("see section 12(3)", "article", "section 12(3)"),
+    ],
+)
+def test_entities_are_the_texts_own_words(text: str, kind: EntityKind, words: str) -> None:
+    assert Entity(kind, words) in classify(text).entities
+
+
+@pytest.mark.req("LG-18")
+@pytest.mark.parametrize(
+    ("text", "domains"),
+    [
+        ("合伙开店，合伙人欠的债务我要承担责任吗？", {"civil_law", "commercial_law"}),
+        ("公司拖欠工资，还把我们几个员工打成轻伤，老板会不会判刑？", {"social_labor_law", "criminal_law"}),
+        ("劳动合同到期公司不续签，要付经济补偿吗？", {"social_labor_law"}),
+        ("两家公司的商标近似，会构成侵权吗？", {"commercial_law"}),
+        ("My employer fired me and the police arrested me for theft, can I sue?", {"social_labor_law", "criminal_law"}),
+    ],
+)
+def test_all_fields_of_law_are_found_each_with_a_confidence(text: str, domains: set[str]) -> None:
+    found = classify(text).domains
+
+    assert {each.name for each in found} == domains
+    assert [each.confidence for each in found] == sorted((each.confidence for each in found), reverse=True)
+
+
+def test_chat_is_of_no_field_of_law() -> None:
+    found = classify("给我讲个笑话吧")
+
+    assert (found.intent, found.category, found.domains) == ("general_chat", "", ())
+
+
+def test_what_is_asked_at_the_end_of_a_long_text_is_seen() -> None:
+    facts = "原告与被告于2019年签订房屋买卖合同，被告逾期交房。" * 300
+
+    assert classify(facts + "请你针对上述内容撰写一份答辩状。").intent == "document_draft"
+
+
+@pytest.mark.parametrize(
+    "part", ["帮我查找", "合同", "（2021）", "a" * 40 + " ", "第一百", "《", "根据什么", "my company "]
+)
+def test_a_hostile_text_costs_no_more_than_any_other(part: str) -> None:
+    classify("合同"), classify("contract")  # the rules are read and compiled
+    begin = time.process_time()
+
+    classify(part * 20_000)
+
+    assert time.process_time() - begin < 1.0
