@@ -203,11 +203,17 @@ class WordCompiler:
 
 
 def _compile_rule(table: RuleTable, compiler: WordCompiler) -> Rule:
-    patterns = [compiler.compile(each) if each else None for each in (table.any, table.also, table.without)]
     return Rule(
-        table.name, table.intent, table.weight, *patterns,
-        at_least=table.at_least, shortest=table.shortest, longest=table.longest,
-    )  # fmt: skip
+        name=table.name,
+        intent=table.intent,
+        weight=table.weight,
+        any=compiler.compile(table.any) if table.any else None,
+        also=compiler.compile(table.also) if table.also else None,
+        without=compiler.compile(table.without) if table.without else None,
+        at_least=table.at_least,
+        shortest=table.shortest,
+        longest=table.longest,
+    )
 
 
 def _load_domain(file: Path, language: str) -> DomainRules:
