@@ -117,6 +117,8 @@ class Recall(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """Texts of answers to this very ticket that a person called wrong: none of them may come again."""
     stale: str = ""
     """Why a suggestion is not to be repeated as it is, in one sentence: what it quotes is gone, say."""
+    answered: str = ""
+    """The day on which the earlier ticket was answered, as YYYY-MM-DD; empty: nobody knows."""
     told: str = ""
     """`why`, for who wrote the ticket and in the ticket's language."""
 

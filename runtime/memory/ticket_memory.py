@@ -13,7 +13,7 @@ from actors.evidence.claims import Resolution
 from actors.ports import PortFailed, Recall
 from actors.text.languages import guess_language
 from runtime.memory.job_results import Learnt, Looked
-from runtime.memory.provenance import explain_origin, tell_origin
+from runtime.memory.provenance import explain_origin, tell_day, tell_origin
 from runtime.memory.staleness import Documents, EarlierAnswer, find_reasons
 from runtime.memory.ticket_text import READ_CHARACTERS, digest, fold, whole
 from runtime.processes.pool import WorkError, Workers
@@ -257,7 +257,7 @@ class TicketMemory:
         grade = resolution.grade if stale or unconfirmed else "resolved"
         return Recall(
             verdict, msgspec.structs.replace(resolution, grade=grade), ticket_id, explain_origin(answer, stale),
-            stale=stale, told=tell_origin(answer, language, stale),
+            stale=stale, answered=tell_day(answer), told=tell_origin(answer, language, stale),
         )  # fmt: skip
 
 

@@ -45,6 +45,8 @@ SENTENCES = {
     "knowledge_search": "die Suche in den Dokumenten",
     "earlier_ticket": "Ein früheres Ticket",
     "earlier_answer": "Das war die Antwort auf ein früheres Ticket. {why}",
+    "earlier_day": "Die Antwort wurde am {day} gegeben.",
+    "earlier_places": "Sie stützte sich auf: {places}.",
     "answered_as_before": "Beantwortet wie ein früheres Ticket. {why}",
     "it_was": "Es war {ticket}.",
     "same_text": "Ticket {ticket} hat denselben Text; {origin}.",

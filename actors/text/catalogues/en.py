@@ -48,6 +48,8 @@ SENTENCES = {
     # earlier tickets
     "earlier_ticket": "An earlier ticket",
     "earlier_answer": "This was the answer to an earlier ticket. {why}",
+    "earlier_day": "The answer was given on {day}.",
+    "earlier_places": "It rested on: {places}.",
     "answered_as_before": "Answered as an earlier ticket was. {why}",
     "it_was": "It was {ticket}.",
     "same_text": "Ticket {ticket} has the same text; {origin}.",

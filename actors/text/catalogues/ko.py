@@ -43,6 +43,8 @@ SENTENCES = {
     "knowledge_search": "문서 검색",
     "earlier_ticket": "이전 티켓",
     "earlier_answer": "이전 티켓에 대한 답변입니다. {why}",
+    "earlier_day": "답변한 날짜는 {day}입니다.",
+    "earlier_places": "답변의 근거: {places}.",
     "answered_as_before": "이전 티켓과 같은 답변을 드렸습니다. {why}",
     "it_was": "해당 티켓: {ticket}.",
     "same_text": "티켓 {ticket}의 내용이 같습니다. {origin}.",

@@ -42,6 +42,8 @@ SENTENCES = {
     "knowledge_search": "文档搜索",
     "earlier_ticket": "以前的工单",
     "earlier_answer": "这是对以前一个工单的回答。{why}",
+    "earlier_day": "该答案给出于 {day}。",
+    "earlier_places": "其依据为：{places}。",
     "answered_as_before": "按以前工单的答案回答。{why}",
     "it_was": "该工单是 {ticket}。",
     "same_text": "工单 {ticket} 的内容与此相同；{origin}。",

@@ -6,7 +6,7 @@ from actors.drafting.drafts import Draft
 from actors.evidence.passages import SearchHits
 from actors.ports import Completion, ModelRequest, Recall
 from runtime.families import extractive
-from tests.fakes import PASSAGE, RESOLUTION, Knows, Remembers, Stage, Thinks
+from tests.fakes import ANSWER, PASSAGE, RESOLUTION, Knows, Remembers, Stage, Thinks
 
 STALE = "“30 seconds” does not stand in kb/vpn.md any more."
 
@@ -14,9 +14,9 @@ STALE = "“30 seconds” does not stand in kb/vpn.md any more."
 class Suggests(Remembers):
     """Suggests an earlier answer to every ticket."""
 
-    def __init__(self, stale: str = "") -> None:
+    def __init__(self, stale: str = "", *, answered: str = "", rejected: tuple[str, ...] = ()) -> None:
         super().__init__()
-        self._recall = Recall("suggestion", RESOLUTION, "T-0", stale=stale)
+        self._recall = Recall("suggestion", RESOLUTION, "T-0", stale=stale, answered=answered, rejected=rejected)
 
     async def recall(self, text: str, *, within: float) -> Recall:
         return self._recall
@@ -38,20 +38,47 @@ class FindsNothing(Thinks):
         return Completion(Draft()) if shape is Draft else filled
 
 
-@pytest.mark.parametrize("stale", ["", STALE], ids=["still right", "stale"])
-async def test_a_suggestion_says_where_it_is_from_and_why_it_may_not_hold_and_is_not_remembered_again(
-    stale: str,
-) -> None:
-    memory = Suggests(stale)
+async def test_a_suggestion_says_where_it_is_from_and_is_not_remembered_again() -> None:
+    memory = Suggests()
 
     outcome = await Stage(model=FindsNothing(), memory=memory).end()
 
     assert outcome.status == "suggested"
     assert outcome.resolution is not None
-    assert outcome.resolution.text.endswith(f"{RESOLUTION.text} [2]")
-    assert outcome.resolution.text.startswith(f"This was the answer to an earlier ticket. {STALE}") is bool(stale)
+    assert outcome.resolution.text == f"{RESOLUTION.text} [2]"
     assert outcome.resolution.citations[-1].source == "ticket T-0"
     assert memory.stored == {}
+
+
+async def test_a_stale_suggestion_says_when_it_was_given_and_why_it_may_not_hold_and_cites_nothing_that_is_gone() -> (
+    None
+):
+    memory = Suggests(STALE, answered="2026-03-01")
+
+    outcome = await Stage(model=FindsNothing(), memory=memory).end()
+
+    assert outcome.status == "suggested"
+    assert outcome.resolution is not None
+    assert outcome.resolution.text == (
+        f"This was the answer to an earlier ticket. {STALE} The answer was given on 2026-03-01. [1]\n\n"
+        f"{ANSWER}\n\nIt rested on: VPN › Drops."
+    )
+    assert [(each.number, each.source) for each in outcome.resolution.citations] == [(1, "ticket T-0")]
+    assert memory.stored == {}
+
+
+async def test_a_stale_suggestion_stands_below_the_places_that_are_close_now_unless_they_were_called_wrong() -> None:
+    knowledge = Finds(SearchHits((PASSAGE,), covered=0.5))
+    close = f"[1] VPN › Drops\n{ANSWER}"
+
+    shown = await Stage(knowledge=knowledge, model=extractive(), memory=Suggests(STALE)).end()
+    wrong = await Stage(knowledge=knowledge, model=extractive(), memory=Suggests(STALE, rejected=(close,))).end()
+
+    assert shown.resolution is not None
+    assert wrong.resolution is not None
+    assert shown.resolution.text.index(close) < shown.resolution.text.index(f"{STALE} [2]\n\n{ANSWER}")
+    assert [each.source for each in shown.resolution.citations] == ["kb/vpn.md", "ticket T-0"]
+    assert wrong.resolution.text.startswith(f"This was the answer to an earlier ticket. {STALE} [1]")
 
 
 @pytest.mark.parametrize(("covered", "shown"), [(0.9, "The answer most likely stands here:"), (0.5, RESOLUTION.text)])

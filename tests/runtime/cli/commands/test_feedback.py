@@ -132,7 +132,8 @@ def test_no_stale_answer_comes_when_a_document_was_changed_or_removed(place: Pla
     else:
         assert again["status"] == "suggested"
         assert text.startswith("This was the answer to an earlier ticket. “")
-        assert "does not stand in manual/printer.md any more." in text
+        assert "does not stand in manual/printer.md any more. The answer was given on 20" in text
+        assert [each["source"][:7] for each in again["resolution"]["citations"]] == ["ticket "]
 
 
 def test_no_answer_comes_from_memory_when_the_index_is_gone(place: Place) -> None:
