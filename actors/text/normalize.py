@@ -17,10 +17,13 @@ _IMAGE = re.compile(rf"!\[([^\[\]\n]{{0,300}})\]{_TARGET}")
 _LINK = re.compile(rf"\[([^\[\]\n]{{0,300}})\](?:{_TARGET}|\[[^\[\]\n]{{0,200}}\])")
 _NUMBER_IN_BRACKETS = re.compile(r"\[(\s*\d[\d\s,;–-]*)\]")
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
+_ESCAPED_TAG = re.compile(r"&lt;(?=[A-Za-z/!?])")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _BLOCK_START = re.compile(r"(?=[#>|=]|```|~~~|[-+*_]{3,}|[-+*]$|:::)")
 _LIVE = re.compile(r"\](?=[(\[])|\[(?=\^|[^\[\]\n]{1,300}\]:)|\{(?=[^}\n]{0,200}=)")
 """What is left of links, notes, and attributes that some viewers take from braces."""
+_ESCAPED = re.compile(rf"\\(?={_LIVE.pattern})")
+_ESCAPED_START = re.compile(rf"\\{_BLOCK_START.pattern}")
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+\S")
 _TABLE_RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-+:?\s*)+\|?\s*$")
 _QUOTED = re.compile(r"^\s*>\s?")
@@ -121,6 +124,20 @@ def sanitize_markdown(text: str) -> str:
     return _join_blocks(blocks)
 
 
+def unescape_markdown(text: str) -> str:
+    """
+    The characters that a reader of sanitized Markdown sees, for where nothing renders it, such as a terminal.
+
+    It brings back no control character, for `sanitize_markdown` removes these and never writes them as entities.
+    """
+    lines: list[str] = []
+    listed = False
+    for line in text.split("\n"):
+        listed = listed or _ITEM.match(line) is not None
+        lines.append(line if line.startswith("    ") and not listed else _undead(line))
+    return "\n".join(lines)
+
+
 def remove_links(line: str) -> str:
     """Links and images are their words, and a number in brackets passes for no citation."""
     line = _LINK.sub(r"\1", _IMAGE.sub(r"\1", line))
@@ -130,6 +147,11 @@ def remove_links(line: str) -> str:
 def _dead(line: str) -> str:
     """A line in which no viewer of Markdown finds a tag, a link or an attribute."""
     return _LIVE.sub(r"\\\g<0>", _TAG.sub("&lt;", line))
+
+
+def _undead(line: str) -> str:
+    line = line[1:] if _ESCAPED_START.match(line) else line
+    return _ESCAPED.sub("", _ESCAPED_TAG.sub("<", line))
 
 
 def _end(prose: list[str], blocks: list[str]) -> None:

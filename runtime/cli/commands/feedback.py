@@ -117,8 +117,10 @@ def _lines(noted: Noted, ticket: str, count: int) -> Iterator[Line]:
 
 
 def _about(noted: Noted) -> Iterator[Line]:
+    from actors.text.normalize import unescape_markdown
     from runtime.cli.view.ticket_lines import question, quote
 
     yield question(noted.record)
     if noted.answer:
-        yield Line(f"Answer: {quote(noted.answer, ANSWER_COLUMNS)}", indent=2)
+        answer = noted.answer if noted.said == "answered" else unescape_markdown(noted.answer)
+        yield Line(f"Answer: {quote(answer, ANSWER_COLUMNS)}", indent=2)

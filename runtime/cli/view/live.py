@@ -12,6 +12,7 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
+from actors.text.normalize import unescape_markdown
 from actors.workflow import progress
 from actors.workflow.outcome import RunBegan, RunEnded
 from actors.workflow.progress import ProgressEvent
@@ -137,7 +138,11 @@ def picture(board: Board, elapsed: float, max_seconds: float, max_handoffs: int,
         _headline(f"Ticket {board.ticket}", f"   {left}   handoff {board.handoffs} of at most {max_handoffs}"),
         table,
         *(faint(f"{each.at:9.3f} s  {each.source} → {each.target}  {spell_out(each.reason)}") for each in board.latest),
-        *(Text(safe(line)) for line in ["", *board.answer.splitlines()[:ANSWER_LINES]] if board.answer),
+        *(
+            Text(safe(line))
+            for line in ["", *unescape_markdown(board.answer).splitlines()[:ANSWER_LINES]]
+            if board.answer
+        ),
         *([faint(pluralize(board.refused, "message") + " refused")] if board.refused else []),
         *_draw_notes(notes),
     )

@@ -9,7 +9,7 @@ from actors.evidence.claims import Citation, Resolution
 from actors.evidence.places import name_place
 from actors.reporting.report import Report
 from actors.text.catalogue import every_form, say, say_count
-from actors.text.normalize import sanitize_markdown
+from actors.text.normalize import sanitize_markdown, unescape_markdown
 from actors.text.truncate import shorten
 from actors.workflow.outcome import EndReason, Handoff, Outcome
 from runtime.cli import Exit
@@ -67,7 +67,11 @@ def lines(
         yield from _describe_report(outcome, report, named=named)
         return
     if verbose and outcome.summary:
-        yield from (Line(say("summary", language), "strong"), Line(outcome.summary, indent=2), Line(""))
+        yield from (
+            Line(say("summary", language), "strong"),
+            Line(unescape_markdown(outcome.summary), indent=2),
+            Line(""),
+        )
     headline, style = say(f"headline_{outcome.status}", language), HEADLINES[outcome.status]
     if judgement and outcome.status in {"resolved", "suggested"}.union({"not_found"} if judgement == "taught" else ()):
         status, said = say(f"status_{outcome.status}", language), say(f"judged_{judgement}", language)
@@ -110,7 +114,7 @@ def _besides(outcome: Outcome, failed: Mapping[str, str] = MappingProxyType({}))
     :param failed: what else is known of that which was unavailable.
     """
     if outcome.detail and outcome.detail not in every_form("end_cancelled"):
-        yield Line(outcome.detail)
+        yield Line(unescape_markdown(outcome.detail))
     if outcome.degraded:
         yield Line(outcome.degraded, "poor")
     for missing in outcome.unavailable:
@@ -121,9 +125,10 @@ def _describe_answer(
     resolution: Resolution, files: Mapping[str, str], language: str, *, quotes: bool
 ) -> Iterator[Line]:
     """The text, in which a place leads to where it stands; then the sources that it did not name itself."""
-    places = {name_place(citation): citation for citation in resolution.citations}
+    given = not resolution.citations  # by a person, whose words are shown as they are
+    places = {unescape_markdown(name_place(citation)): citation for citation in resolution.citations}
     named: set[int] = set()
-    for paragraph in resolution.text.splitlines():
+    for paragraph in (resolution.text if given else unescape_markdown(resolution.text)).splitlines():
         place = places.get(paragraph)
         if place is None:
             yield Line(paragraph)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from actors.text.normalize import unescape_markdown
 from runtime.cli.view.printing import Line
 from runtime.cli.view.width import columns, fit, pad
 from runtime.run_record import Record
@@ -73,7 +74,7 @@ def head(record: Record, now: float, note: str = "") -> Iterator[Line]:
     if record.question:
         yield Line(quote(record.question, QUESTION_COLUMNS))
     if note:
-        yield Line(f"Note: {fit(note, ASIDE_COLUMNS)}", "faint")
+        yield Line(f"Note: {fit(unescape_markdown(note), ASIDE_COLUMNS)}", "faint")
 
 
 def question(record: "Record | Found") -> Line:

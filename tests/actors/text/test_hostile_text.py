@@ -23,7 +23,7 @@ from actors.research.output_schemas import PlanRequest
 from actors.text import source_text, urls
 from actors.text.languages import guess_language
 from actors.text.markdown_blocks import segments
-from actors.text.normalize import normalize, sanitize_markdown
+from actors.text.normalize import normalize, sanitize_markdown, unescape_markdown
 from actors.text.urls import key_of
 from tests.fakes import ROSTER
 
@@ -56,6 +56,7 @@ RULES: dict[str, Callable[[str], object]] = {
     "facts": facts,
     "fold": normalize,
     "shown": sanitize_markdown,
+    "unescaped": unescape_markdown,
     "questions": take_apart,
     "borne_out": lambda text: is_supported(text[1:] + " 7", text),
     "question": triage.question,

@@ -11,6 +11,7 @@ from actors.evidence.places import name_place
 from actors.evidence.sources import FailedSource
 from actors.reporting.report import Report
 from actors.text.catalogue import say
+from actors.text.normalize import sanitize_markdown
 from actors.workflow.outcome import EndReason, Handoff
 from runtime.cli import Exit
 from runtime.cli.view.live import STYLES
@@ -138,6 +139,26 @@ def test_where_nothing_can_be_clicked_the_address_stands_below_the_place() -> No
 
     at = shown.index("[1] Breaks › To Insert One")
     assert shown[at + 1 : at + 3] == ["    kb/a b.md#ins", "Choose Insert."]
+
+
+KEYS = "press <Ctrl> + <P>"
+ESCAPED = Citation(1, "kb/a.md", "<Keys>", "<Keys> > <P> and more", KEYS, 0, 20, "keys")
+
+
+def test_people_see_the_characters_of_a_document_and_programs_its_markdown() -> None:
+    resolution = Resolution(f"{name_place(ESCAPED)}\n{sanitize_markdown(KEYS)}\n\\# \x1b[2J", (ESCAPED,))
+
+    shown = text(resolution=resolution, detail="What comes closest: &lt;Keys>.").splitlines()
+
+    assert "What comes closest: <Keys>." in shown
+    at = shown.index("[1] <Keys> › <P> and more")
+    assert shown[at + 1 : at + 4] == ["    kb/a.md#keys", KEYS, "# \\x1b[2J"]
+    assert "Sources" not in shown
+    assert "&lt;Ctrl>" in as_json(outcome(resolution=resolution))
+
+
+def test_what_a_person_answered_is_shown_letter_by_letter() -> None:
+    assert "Write &lt;b> and \\#" in text(resolution=Resolution("Write &lt;b> and \\#", grade="resolved"))
 
 
 @pytest.mark.parametrize(
