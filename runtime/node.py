@@ -6,12 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 import runtime.logs  # first: it keeps structlog from loading rich
+from actors.evidence.claims import Citation, Resolution
+from actors.evidence.confirmed_places import keep_places, shown_places
 from actors.ports import Knowledge, PortFailed, Tickets
 from actors.reporting.report import Report
+from actors.text.languages import guess_language
 from actors.workflow.outcome import Outcome
 from actors.workflow.tables import Case
 from runtime import families
 from runtime.agent_folder import load_roster
+from runtime.chosen_places import check_choice
 from runtime.embeddings.embedder import open_embedder
 from runtime.families.limits import configure_all
 from runtime.knowledge.knowledge_index import KnowledgeIndex
@@ -25,6 +29,7 @@ from runtime.runs import Busy, Runs
 from runtime.service_error import ServiceError
 from runtime.settings import Settings, check
 from runtime.storage.effects import SWEPT
+from runtime.storage.errors import UnknownRun
 from runtime.storage.journal import RunJournal, StoredRun
 from runtime.storage.private import DATABASE, OWNERS, make_storage
 from runtime.storage.sqlite.database import Database
@@ -189,18 +194,38 @@ class Node:
         """Cancel a run, wherever it goes on; false when it has ended already."""
         return await self.runs.cancel(some_id)
 
-    async def feedback(self, some_id: str, *, right: bool) -> tuple[str, int]:
+    async def feedback(self, some_id: str, *, right: bool, places: Sequence[int] = ()) -> tuple[str, int]:
         """
         Say whether a ticket's resolution was right.
 
+        :param places: the numbers of the places that were right, of an answer that shows several: it keeps only them.
         :returns: the ticket whose answer it was (one from memory only repeats another's), and how many it touched.
+        :raises ServiceError: several are shown and none is named, or one that is not shown.
         """
         stored = await self.journal.find(some_id)
         ticket, case = await self.find_answered(stored)
         said, text_of = None, self.families[stored.workflow].remembered_text
+        shown = await self.find_places(stored) if right else ()
+        check_choice(ticket, shown, places, right=right)
+        if len(shown) > 1 and text_of is not None:
+            with contextlib.suppress(UnknownRun):  # it may have come from elsewhere
+                case = (await self.journal.fold(await self.journal.find(ticket))).case
+            answer, text = await self._read_answer(stored), text_of(case)
+            await self.memory.confirm(ticket, text, keep_places(answer, places, guess_language(text)))
+            return ticket, 1
         if text_of is not None and case.resolution is not None and ticket == stored.ticket:
             said = text_of(case), case.resolution
         return ticket, await self.memory.feedback(ticket, right, said)
+
+    async def find_places(self, stored: StoredRun) -> tuple[Citation, ...]:
+        """The places that a run's answer shows; where these are several, who calls it right has to name one."""
+        if self.families[stored.workflow].remembered_text is None or await self.memory.is_taught(stored.ticket):
+            return ()
+        return shown_places(await self._read_answer(stored))
+
+    async def _read_answer(self, stored: StoredRun) -> Resolution:
+        outcome = await self.journal.outcome(stored)
+        return outcome.resolution if outcome and outcome.resolution else Resolution("")
 
     async def find_answered(self, stored: StoredRun) -> tuple[str, Case]:
         """The ticket whose remembered answer a run gave, unless a person has answered its own since; and its case."""

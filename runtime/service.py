@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import hashlib
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -175,16 +175,18 @@ class TicketService:
         except NoReport as error:
             raise ServiceError(str(error), "not_found") from None
 
-    async def feedback(self, stored: StoredRun, *, right: bool) -> tuple[StoredRun, str, int]:
+    async def feedback(
+        self, stored: StoredRun, *, right: bool, places: Sequence[int] = ()
+    ) -> tuple[StoredRun, str, int]:
         """
-        Say whether an answer was right.
+        Say whether an answer was right; `places`: the numbers of those places that were, of several that it shows.
 
         :returns: the run and the ticket whose answer it was (one from memory only repeats another's), and how many
             remembered answers it touched.
-        :raises ServiceError: memory holds no answer of it.
+        :raises ServiceError: memory holds no answer of it, or it has to be said which place was right.
         """
         try:
-            ticket, count = await self.node.feedback(stored.ref, right=right)
+            ticket, count = await self.node.feedback(stored.ref, right=right, places=places)
         except NotRemembered as error:
             raise ServiceError(str(error), "not_remembered") from None
         if ticket != stored.ticket:

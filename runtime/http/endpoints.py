@@ -1,5 +1,6 @@
 """What may be asked over HTTP: a function each, with its route. A new one needs no more."""
 
+import msgspec
 from aiohttp import web
 
 from bus.supervision import counters
@@ -142,9 +143,10 @@ async def feedback(request: web.Request) -> web.StreamResponse:
     if given.right is None:
         right, count, about = True, 1, await desk.node.teach(stored.ref, given.answer, given.person)
     else:
-        right, (_, _, count) = given.right, await desk.feedback(stored, right=given.right)
+        right, (_, _, count) = given.right, await desk.feedback(stored, right=given.right, places=given.places)
         about = await desk.read_answer(stored)
-    return answer(FeedbackReceipt(stored.ticket, right, count, said.question, said.subject, said.requester, about))
+    judged = FeedbackReceipt(stored.ticket, right, count, said.question, said.subject, said.requester, about)
+    return answer(msgspec.structs.replace(judged, places=given.places))
 
 
 @route(

@@ -50,6 +50,8 @@ class Feedback(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a person says of a resolution: whether it was right, or what is."""
 
     right: bool | None = None
+    places: tuple[int, ...] = ()
+    """The numbers of the places that were right; needed where the answer shows several: only they are remembered."""
     answer: str = ""
     """The right one, in your words: the same ticket, and similar ones, get it from then on."""
     person: str = ""
@@ -106,6 +108,8 @@ class FeedbackReceipt(msgspec.Struct, frozen=True):
     requester: str
     answer: str
     """What was judged, or given."""
+    places: tuple[int, ...] = ()
+    """Those of its places that are remembered; empty: all of it."""
 
 
 class Health(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -177,6 +181,8 @@ async def read_feedback(request: web.Request) -> Feedback:
     given = _decode(await _body(request), Feedback)
     if (given.right is None) == (not given.answer):
         raise ApiError(400, 'Give either "right", true or false, or an "answer".')
+    if given.places and not given.right:
+        raise ApiError(400, 'Give "places" only with "right": true.')
     return given
 
 

@@ -100,6 +100,12 @@ class TicketMemory:
         await self._store.teach(row)
         self._add_counts(1, 1)
 
+    async def confirm(self, ticket_id: str, text: str, resolution: Resolution) -> None:
+        """Remember only so much of the answer to a ticket, confirmed, durably."""
+        row = to_row(f"{uuid.uuid4()}:confirmed", ticket_id, text, resolution)
+        await self._store.teach(row._replace(state="confirmed", origin="rules", created=time.time()))
+        self._add_counts(1, 1)
+
     async def feedback(self, ticket_id: str, right: bool, said: tuple[str, Resolution] | None = None) -> int:
         """
         Note what a person says of the answer to a ticket; the last word counts.

@@ -9,6 +9,7 @@ SENTENCES = {
     "places_sure": "The answer most likely stands here:",
     "places_perhaps": "These places come closest; perhaps none of them is the answer:",
     "places_far": "Nothing was found on this.",
+    "places_confirmed": "A person confirmed that the answer stands here:",
     "on": "On “{asked}”:",
     "nothing_on": "Nothing was found on “{asked}”.",
     "lost": "{count} of {written} statements were left out of this answer, because what was read does not bear them "

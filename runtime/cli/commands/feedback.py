@@ -2,16 +2,17 @@
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from runtime.cli import Exit, utf8
 from runtime.cli.view.printing import Line, print_result, write
 from runtime.program import command
 from runtime.service_error import ServiceError
-from runtime.user_text import pluralize
+from runtime.user_text import display, pluralize
 
 if TYPE_CHECKING:
+    from actors.evidence.claims import Citation
     from runtime.run_record import Record
     from runtime.service import TicketService
     from runtime.settings import Settings
@@ -25,6 +26,7 @@ ANSWER_COLUMNS = 640
 EPILOG = """\
 --answer takes the text itself, a file, or "-" for stdin; also for a ticket that ended without an answer. It is given
 word for word from then on; `feedback ID --wrong` takes it back. On a terminal it is shown and asked first.
+Where an answer shows several places, only the one that was right is remembered: a terminal asks which, or --place N.
 
 exit status: 0 it is noted, 2 bad input, 3 there is no such ticket, or memory holds no answer of it.
 """
@@ -36,6 +38,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     said = parser.add_mutually_exclusive_group(required=True)
     said.add_argument(
         "--right", action="store_true", help="it solved the ticket: the same ticket, later similar ones, get it"
+    )
+    parser.add_argument(
+        "--place", type=_read_places, default=(), metavar="N[,N]", help="with --right: the place that was, of several"
     )
     said.add_argument("--wrong", action="store_true", help="it did not: memory never gives it again")
     said.add_argument("--answer", metavar="TEXT|FILE", help="this solved the ticket: a text, a file, or - for stdin")
@@ -51,6 +56,8 @@ class Noted(NamedTuple):
     answer: str
     said: str
     """`right`, `wrong` or `answered`."""
+    places: tuple[int, ...] = ()
+    """Which of its places were right, where one of several was named."""
 
 
 async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
@@ -65,33 +72,65 @@ async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
         said = "answered" if given is not None else "right" if arguments.right else "wrong"
         answer = await service.read_answer(asked) if given is None else given
         noted = Noted(await service.describe(asked), answer, said)
+        if arguments.place and said != "right":
+            raise ServiceError("--place goes with --right only.")
+        places = arguments.place
         if not arguments.yes and sys.stdin is not None and sys.stdin.isatty():
-            _ask(noted)
-        stored, ticket, count = await _apply(service, asked, noted, arguments.by)
-        noted = noted._replace(record=await service.describe(stored))
+            places = _ask(noted, () if places or said != "right" else await service.node.find_places(asked)) or places
+        stored, ticket, count = await _apply(service, asked, noted, arguments.by, places)
+        noted = noted._replace(record=await service.describe(stored), places=tuple(places))
     value = {
         **msgspec.to_builtins(noted.record), "ticket": ticket, "right": said != "wrong", "answers": count,
-        "answer": answer,
+        "places": noted.places, "answer": answer,
     }  # fmt: skip
     print_result(_lines(noted, ticket, count), value, json=arguments.json)
     return Exit.DONE
 
 
-def _ask(noted: Noted) -> None:
-    """Let a person see what it is about, and confirm."""
+def _read_places(word: str) -> tuple[int, ...]:
+    """`2` or `1,3`."""
+    try:
+        return tuple(int(part) for part in word.split(","))
+    except ValueError:
+        said = f"{display(word)} is no number of a place; give one such as 2, or several as 1,3"
+        raise argparse.ArgumentTypeError(said) from None
+
+
+def _ask(noted: Noted, shown: Sequence["Citation"]) -> tuple[int, ...]:
+    """
+    Let a person see what it is about, and confirm.
+
+    :param shown: places of which one is to be chosen, if these are several.
+    :returns: the numbers of those that were.
+    """
     write([*_about(noted)], sys.stderr)
-    what = "Give this answer from now on?" if noted.said == "answered" else f"Note the answer as {noted.said}?"
-    print(f"{what} [y/N] ", end="", file=sys.stderr, flush=True)
-    if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
+    if len(shown) > 1:
+        from actors.evidence.places import name_place
+        from actors.text.normalize import unescape_markdown
+
+        write([Line(unescape_markdown(name_place(each)), indent=2) for each in shown], sys.stderr)
+        what, choices = "Which place was right?", "a number, several as 1,2, or nothing"
+    else:
+        what = "Give this answer from now on?" if noted.said == "answered" else f"Note the answer as {noted.said}?"
+        choices = "y/N"
+    print(f"{what} [{choices}] ", end="", file=sys.stderr, flush=True)
+    said = sys.stdin.readline().strip().lower()
+    if len(shown) > 1 and said:
+        try:
+            return _read_places(said)
+        except argparse.ArgumentTypeError as error:
+            raise ServiceError(f"{error}. Nothing was noted.") from None
+    if said not in {"y", "yes"}:
         raise ServiceError("Nothing was noted.", "cancelled")
+    return ()
 
 
 async def _apply(
-    service: "TicketService", asked: "StoredRun", noted: Noted, name: str | None
+    service: "TicketService", asked: "StoredRun", noted: Noted, name: str | None, places: Sequence[int]
 ) -> tuple["StoredRun", str, int]:
     """The run and the ticket whose answer it is, and how many remembered answers that touched."""
     if noted.said != "answered":
-        return await service.feedback(asked, right=noted.said == "right")
+        return await service.feedback(asked, right=noted.said == "right", places=places)
     await service.node.teach(asked.ref, noted.answer, _log_in_name() if name is None else name)
     return asked, asked.ticket, 1
 
@@ -110,6 +149,8 @@ def _lines(noted: Noted, ticket: str, count: int) -> Iterator[Line]:
         yield Line(f"Noted as the answer to {ticket}.")
     else:
         yield Line(f"Noted as {noted.said}: {pluralize(count, 'remembered answer')} of {ticket}.")
+    if noted.places:
+        yield Line(f"Of its places only this is remembered: {', '.join(f'[{each}]' for each in noted.places)}.")
     yield from _about(noted)
     yield Line(WRONG if noted.said == "wrong" else RIGHT)
     if noted.said == "answered":

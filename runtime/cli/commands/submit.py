@@ -124,13 +124,15 @@ def _write(report: "Report | None", out: Path) -> None:
 
 def _question(ended: "Ended") -> list[Line]:
     """Whoever got an answer is asked for a word on it: what memory may give to others rests on that."""
+    from actors.evidence.confirmed_places import shown_places
     from actors.text.catalogue import say
     from runtime.families import writes_report
 
     outcome = ended.outcome
     if outcome.status not in {"resolved", "suggested"} or writes_report(outcome.workflow):
         return []
-    judge = command(f"feedback {safe(outcome.ticket)} --right|--wrong")
+    several = outcome.resolution is not None and len(shown_places(outcome.resolution)) > 1
+    judge = command(f"feedback {safe(outcome.ticket)} --right{' --place N' if several else ''}|--wrong")
     return [Line(say("did_it_help", outcome.language, command=judge), "faint")]
 
 
