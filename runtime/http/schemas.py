@@ -95,7 +95,7 @@ class RunStatus(Record, frozen=True, kw_only=True):
     links: Links
 
 
-class FeedbackReceipt(msgspec.Struct, frozen=True):
+class FeedbackReceipt(msgspec.Struct, frozen=True, omit_defaults=True):
     """Feedback was stored."""
 
     ticket: str

@@ -8,12 +8,15 @@ import time
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from actors.evidence.passages import SearchHits
+from runtime.families import extractive
 from runtime.run_record import join_records, make_record
 from runtime.service import make_id_of_key
 from runtime.user_text import as_json
-from tests.fakes import ANSWER
+from tests.fakes import ANSWER, PASSAGE
 from tests.patience import promised
 from tests.runtime.http.kit import TEXT, Held, interface, until
 
@@ -343,6 +346,14 @@ class TestARunThatNobodyRuns:
                 await asyncio.wait([watching])
 
 
+class TwoPlaces:
+    """Documents in which two places come close to whatever is asked."""
+
+    async def search(self, question: str, *, within: float, **_: object) -> SearchHits:
+        other = msgspec.structs.replace(PASSAGE, id="kb/b.md#1", source="kb/b.md", title="Notes", heading="")
+        return SearchHits((PASSAGE, other), "", 0.5, covered=0.5)
+
+
 class TestFeedback:
     async def test_that_it_was_wrong_keeps_memory_from_saying_it_again(self, tmp_path: Path) -> None:
         async with interface(tmp_path, memory=True) as web:
@@ -368,6 +379,22 @@ class TestFeedback:
             assert (status, noted["answer"], noted["right"], noted["answers"]) == (200, "Ask Ann.", True, 1)
             assert (again["status"], again["resolution"]["text"]) == ("resolved", "Ask Ann.")
             assert "Bob answered it on 20" in again["summary"]
+
+    async def test_of_several_places_the_right_one_is_named_and_only_it_is_remembered(self, tmp_path: Path) -> None:
+        async with interface(tmp_path, model=extractive(), memory=True) as web:
+            web.node.knowledge = TwoPlaces()  # type: ignore[assignment] # it is a port
+            first = await web.submit(wait=20, id="T-1")
+            assert len(first["resolution"]["citations"]) == 2
+
+            for given in ({"right": True}, {"right": True, "places": [3]}, {"right": False, "places": [1]}):
+                status, why = await web.refusal("POST", "/tickets/T-1/feedback", json=given)
+                assert (status, "place" in why) == (400, True)
+            status, noted = await web.ask("POST", "/tickets/T-1/feedback", json={"right": True, "places": [2]})
+            again = await web.submit(wait=20, id="T-2")
+
+            assert (status, noted["places"], noted["answers"]) == (200, [2], 1)
+            assert again["status"] == "resolved"
+            assert [(each["number"], each["source"]) for each in again["resolution"]["citations"]] == [(1, "kb/b.md")]
 
     async def test_on_what_memory_does_not_hold_is_refused(self, tmp_path: Path) -> None:
         async with interface(tmp_path, memory=True) as web:

@@ -148,3 +148,82 @@ def test_no_answer_comes_from_memory_when_the_index_is_gone(place: Place) -> Non
         "Its quotes could not be looked up in the documents: No documents are indexed yet."
         in (again["resolution"]["text"])
     )
+
+
+PERMIT = "When does the parking garage close? Who gives a parking permit to visitors?"
+VISITORS = "Visitors get a parking permit from reception."
+GARAGE = "The parking garage closes at ten; the permit opens the barrier."
+
+
+@pytest.fixture
+def two_places(place: Place) -> Place:
+    """A place where HD-1 was answered by two places of the documents, and the second one is that of visitors."""
+    (place.folder / "manual").mkdir()
+    (place.folder / "manual" / "visitors.md").write_text(f"# Visitors\n\n{VISITORS}\n", encoding="utf-8")
+    (place.folder / "manual" / "garage.md").write_text(f"# Parking garage\n\n{GARAGE}\n", encoding="utf-8")
+    assert place.run("index", "manual").status == 0
+    shown = place.run("submit", "--id", "HD-1", PERMIT)
+    assert "[1] Parking garage\n" in shown.out
+    assert "[2] Visitors\n" in shown.out
+    assert "feedback HD-1 --right --place N|--wrong`" in shown.out
+    return place
+
+
+def test_of_several_places_only_the_one_that_was_right_is_remembered(two_places: Place) -> None:
+    noted = two_places.run("feedback", "HD-1", "--right", "--place", "2")
+
+    assert (noted.status, noted.err) == (0, "")
+    assert "Of its places only this is remembered: [2].\n" in noted.out
+    status, text = answer(two_places, PERMIT)
+    assert (status, text) == (
+        "resolved", f"A person confirmed that the answer stands here:\n\n[1] Visitors\n{VISITORS}",
+    )  # fmt: skip
+    repeated = two_places.run("status", "--json").json["runs"][0]["run"]
+    assert two_places.run("feedback", repeated, "--right").status == 0, "there is nothing left to choose"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--right",), "The answer to HD-1 shows 2 places: say which of them was right, with --place N"),
+        (("--right", "--yes"), "The answer to HD-1 shows 2 places: say which"),
+        (("--right", "--place", "3"), "The answer to HD-1 shows no place 3: it shows 1, 2."),
+        (("--right", "--place", "two"), "Argument --place: 'two' is no number of a place; give one such as 2"),
+        (("--wrong", "--place", "1"), "--place goes with --right only."),
+    ],
+    ids=["none", "yes", "not shown", "no number", "wrong"],
+)
+def test_a_choice_that_is_not_made_is_asked_for_in_one_sentence(
+    two_places: Place, words: tuple[str, ...], said: str
+) -> None:
+    done = two_places.run("feedback", "HD-1", *words)
+
+    assert (done.status, done.out, done.err.count("\n")) == (2, "", 1)
+    assert done.err.startswith(said)
+    assert answer(two_places, PERMIT)[0] == "suggested"
+
+
+@pytest.mark.parametrize(
+    ("pressed", "status", "kept"), [(b"2\n", 0, VISITORS), (b"\n", 130, ""), (b"first\n", 2, "")],
+    ids=["second", "nothing", "no number"],
+)  # fmt: skip
+def test_a_terminal_asks_which_place_was_right(two_places: Place, pressed: bytes, status: int, kept: str) -> None:
+    with Terminal(["-m", "runtime", "feedback", "HD-1", "--right"], two_places.environ) as terminal:
+        asked = plain(terminal.until(lambda seen: "or nothing]" in seen))
+        terminal.press(pressed)
+        assert terminal.end() == status
+
+    lines = [line.rstrip() for line in asked.splitlines()]
+    assert lines[-3:-1] == ["  [1] Parking garage", "  [2] Visitors"]
+    assert lines[-1].startswith("Which place was right? [")
+    resolved, text = answer(two_places, PERMIT)
+    assert (resolved == "resolved") is bool(kept)
+    assert kept in text
+
+
+def test_an_answer_with_one_place_is_confirmed_as_it_is(place: Place) -> None:
+    place.article()
+    before = answer(place, QUESTION)[1]
+    ticket = place.run("status", "--json").json["runs"][0]["ticket"]
+    assert place.run("feedback", ticket, "--right").status == 0
+    assert answer(place, QUESTION) == ("resolved", before)
