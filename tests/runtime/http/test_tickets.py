@@ -382,7 +382,7 @@ class TestFeedback:
 
     async def test_of_several_places_the_right_one_is_named_and_only_it_is_remembered(self, tmp_path: Path) -> None:
         async with interface(tmp_path, model=extractive(), memory=True) as web:
-            web.node.knowledge = TwoPlaces()  # type: ignore[assignment] # it is a port
+            web.node.knowledge = TwoPlaces()
             first = await web.submit(wait=20, id="T-1")
             assert len(first["resolution"]["citations"]) == 2
 
