@@ -19,7 +19,7 @@ __all__ = ["SURE", "Classification", "Domain", "Entity", "classify"]
 
 SURE = 0.85
 """From this confidence on no model is asked."""
-HEAD, TAIL = 1_200, 800
+HEAD, TAIL = 600, 400
 """Characters of a long text that are looked at: what is asked stands at its beginning or at its end."""
 LIKELY = 0.5
 """A domain is named from this confidence on."""
@@ -101,15 +101,17 @@ def _weigh(scores: Mapping[Intent, float], intent: Intent) -> float:
 
 
 def _find_domains(text: str, rules: LanguageRules) -> tuple[Domain, ...]:
-    found = [_judge_domain(text, each) for each in rules.domains]
+    found = [_judge_domain(text, each) for each in rules.domains if not each.yields]
+    is_special = any(each.confidence >= LIKELY for each in found)
+    found += [_judge_domain(text, each, each.yields * is_special) for each in rules.domains if each.yields]
     found.sort(key=lambda each: -each.confidence)
     likely = [each for each in found if each.confidence >= LIKELY]
     return tuple(likely or found[:1])
 
 
-def _judge_domain(text: str, domain: DomainRules) -> Domain:
+def _judge_domain(text: str, domain: DomainRules, besides: float = 0.0) -> Domain:
     fitting = [each for each in domain.topics if each.fits(text)]
-    score = domain.start + sum(each.weight for each in fitting)
+    score = domain.start + besides + sum(each.weight for each in fitting)
     score += sum(each.weight for each in domain.against if each.fits(text))
     category = max(fitting, key=lambda each: each.weight).category if fitting else domain.category
     confidence = round(min(MOST_CONFIDENCE, 1 / (1 + math.exp(-score))), 3)

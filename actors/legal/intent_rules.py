@@ -75,6 +75,7 @@ class DomainFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     means: str
     start: Weight
+    yields: Weight = 0.0
     category: str
     topic: tuple[TopicTable, ...]
     against: tuple[TopicTable, ...] = ()
@@ -126,6 +127,8 @@ class DomainRules(NamedTuple):
     name: str
     start: float
     """Log odds of a legal question of which nothing is known."""
+    yields: float
+    """Added where another domain is likely: the special law goes before the general one."""
     category: str
     """What it is called where no topic of it fits."""
     topics: tuple[Topic, ...]
@@ -183,6 +186,7 @@ class WordCompiler:
 
     def __init__(self, file: str, language: str, lists: Mapping[str, Sequence[str]]) -> None:
         self._file, self._lists = file, lists
+        self._flags = re.IGNORECASE if language in BETWEEN_SPACES else re.NOFLAG  # ten times as slow
         self._edges = (r"(?<!\w)", r"(?!\w)") if language in BETWEEN_SPACES else ("", "")
 
     def compile(self, words: Sequence[str]) -> re.Pattern[str]:
@@ -191,7 +195,7 @@ class WordCompiler:
             if problem := find_problem(self._expand(word)):
                 raise RuleFileError(f"{self._file}: the word {word!r} {problem}")
         before, behind = self._edges
-        return re.compile(f"{before}(?:{'|'.join(map(self._expand, words))}){behind}", re.IGNORECASE)
+        return re.compile(f"{before}(?:{'|'.join(map(self._expand, words))}){behind}", self._flags)
 
     def _expand(self, word: str, depth: int = 0) -> str:
         def put(match: re.Match[str]) -> str:
@@ -233,7 +237,7 @@ def _load_domain(file: Path, language: str) -> DomainRules:
         )
 
     return DomainRules(
-        file.stem, table.start, table.category, compile_topics(table.topic), compile_topics(table.against)
+        file.stem, table.start, table.yields, table.category, compile_topics(table.topic), compile_topics(table.against)
     )
 
 

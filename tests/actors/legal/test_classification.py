@@ -32,6 +32,13 @@ FACTS = (
         ("Please draft a demand letter to my tenant", "document_draft"),
         ("Could you review the attached lease for risks?", "contract_review"),
         ("Hello there!", "general_chat"),
+        ("회사에서 석 달째 임금을 체불하는데 소송을 할 수 있나요?", "legal_consultation"),
+        ("집주인이 보증금을 안 돌려주는데 어떻게 해야 하나요?", "legal_consultation"),
+        ("부당해고 관련 판례를 찾아 주세요", "case_search"),
+        ("근로기준법 제23조 내용을 알려 주세요", "regulation_query"),
+        ("전세 보증금 반환 내용증명 좀 써 주세요", "document_draft"),
+        ("이 근로계약서 검토해 주세요", "contract_review"),
+        ("안녕하세요!", "general_chat"),
     ],
 )
 def test_what_leaves_no_doubt_is_decided_by_rules_alone(text: str, intent: str) -> None:
@@ -82,6 +89,8 @@ def test_a_classification_says_intent_category_confidence_and_entities() -> None
         ("第一百二十条第二款怎么规定", "article", "第一百二十条第二款"),
         ("my tenant owes me 2,400 dollars", "money", "2,400 dollars"),
         ("see section 12(3)", "article", "section 12(3)"),
+        ("집주인이 3,000만 원을 안 줍니다", "money", "3,000만 원"),
+        ("민법 제750조를 보여 주세요", "article", "제750조"),
     ],
 )
 def test_entities_are_the_texts_own_words(text: str, kind: EntityKind, words: str) -> None:
@@ -96,6 +105,7 @@ def test_entities_are_the_texts_own_words(text: str, kind: EntityKind, words: st
         ("公司拖欠工资，还把我们几个员工打成轻伤，老板会不会判刑？", {"social_labor_law", "criminal_law"}),
         ("劳动合同到期公司不续签，要付经济补偿吗？", {"social_labor_law"}),
         ("两家公司的商标近似，会构成侵权吗？", {"commercial_law"}),
+        ("회사에서 해고당하고 사장에게 폭행까지 당했는데 고소할 수 있나요?", {"social_labor_law", "criminal_law"}),
         ("My employer fired me and the police arrested me for theft, can I sue?", {"social_labor_law", "criminal_law"}),
     ],
 )
