@@ -176,7 +176,7 @@ def _share(part: float, whole: int) -> float | None:
     return round(part / whole, 3) if whole else None
 
 
-def _write(value: float | None) -> str:
+def _write(value: object) -> str:
     return "-" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
