@@ -37,6 +37,20 @@ def look_at_embeddings(settings: Settings, *, reach: bool) -> Finding:
             return _look_at_builtin(settings.embeddings)
 
 
+def name_missing_model(settings: EmbeddingsSettings) -> str:
+    """Of a model that is to be used and is not installed: what is missed, and how to get it; else nothing."""
+    match settings.provider:
+        case "builtin" if not find_model_file(settings).is_file():
+            _, found, remedy = _look_at_builtin(settings)
+        case "fastembed":
+            state, found, remedy = _look_at_fastembed(settings)
+            if state == "ok":
+                return ""
+        case _:
+            return ""
+    return f'[embeddings] provider is "{settings.provider}", but {found}. {remedy}'
+
+
 def _look_at_builtin(settings: EmbeddingsSettings) -> Finding:
     file, install = find_model_file(settings), command("model install")
     if not file.is_file():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from runtime.cli import Exit
 from runtime.cli.view.folder_lines import describe_folder, describe_ignored, describe_skipped, list_first
-from runtime.cli.view.printing import Line, print_result
+from runtime.cli.view.printing import Line, print_result, write
 from runtime.knowledge import KINDS, no_index_message
 from runtime.program import command
 from runtime.service_error import ServiceError
@@ -39,11 +39,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     import asyncio
 
+    from runtime.embeddings.provider_check import name_missing_model
+
     if arguments.list:
         return _list(settings, json=arguments.json)
     if arguments.remove:
         return _remove(arguments.folders, settings, json=arguments.json)
     folders = _folders(arguments.folders or list(settings.knowledge.folders), settings)
+    if missing := name_missing_model(settings.embeddings):
+        write([Line(missing, "poor")], sys.stderr)
     report = asyncio.run(_index(folders, settings))
     print_result(_lines(report), report, json=arguments.json)
     return Exit.DONE if report.files else Exit.NOT_FOUND

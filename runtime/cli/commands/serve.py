@@ -37,6 +37,7 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
 
     import structlog
 
+    from runtime.embeddings.provider_check import name_missing_model
     from runtime.families import FAMILIES
     from runtime.http.server import bound, serve
     from runtime.kubernetes import service_variables
@@ -45,6 +46,8 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
         family.load()  # loaded by its first run, it would hold up all tickets meanwhile
     if theirs := service_variables(os.environ):
         structlog.get_logger().warning("environment.passed_over", variables=theirs, reason="Kubernetes' own")
+    if missing := name_missing_model(settings.embeddings):
+        structlog.get_logger().warning("embeddings.not_installed", detail=missing)
     settings = _chosen(arguments, settings)
     with bound(settings.server) as sock:
         asyncio.run(serve(settings, sock, functools.partial(print, flush=True)))

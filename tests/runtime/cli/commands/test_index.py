@@ -27,6 +27,17 @@ def test_it_reports_what_was_read_on_stdout_and_progress_on_stderr(place: Place)
     assert (second["files"], second["read"], second["unchanged"], second["skipped"]) == (3, 0, 3, [])
 
 
+def test_a_sentence_model_that_is_asked_for_and_not_installed_is_told_once_on_stderr(place: Place) -> None:
+    folder(place)
+
+    done = place.run("index", "manual", "--json", TERMINUS_EMBEDDINGS_PROVIDER="builtin")
+
+    assert (done.status, done.json["files"]) == (0, 3)
+    assert done.err.count('[embeddings] provider is "builtin", but no sentence model is installed') == 1
+    assert done.err.count("model install` takes it") == 1
+    assert "no sentence model" not in place.run("index", "manual").err
+
+
 def test_what_is_skipped_is_named_with_its_reason_and_harmless(place: Place) -> None:
     folder(place)
     (place.folder / "manual" / "big\x1b[2J.md").write_text("word " * 1000, encoding="utf-8")

@@ -81,6 +81,19 @@ def test_it_answers_tickets_and_stops_when_told(fresh_place: Place) -> None:
     assert fresh_place.run("status", outcome["ticket"], "--json").json["status"] == "not_found"
 
 
+def test_a_sentence_model_that_is_asked_for_and_not_installed_is_told_at_the_start_and_not_per_ticket(
+    place: Place,
+) -> None:
+    with daemon(place, TERMINUS_EMBEDDINGS_PROVIDER="builtin") as server:
+        for _ in range(2):
+            assert server.ask("/tickets?wait=30", {"text": "My printer smokes."})[0] == 200
+        err = server.stop()[2]
+
+    (told,) = [json.loads(line) for line in err.splitlines() if "sentence model" in line]
+    assert (told["event"], told["level"]) == ("embeddings.not_installed", "warning")
+    assert "model install` takes it" in told["detail"]
+
+
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
 def test_what_runs_when_it_is_stopped_goes_on_at_the_next_start(place: Place, how: int) -> None:
     with silent_server() as model, daemon(place, TERMINUS_SERVER_STOP_SECONDS="0.2", **model) as server:
