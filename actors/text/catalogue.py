@@ -27,6 +27,12 @@ def say_count(key: str, language: str, count: int, **values: object) -> str:
     return say(f"{key}_one" if count == 1 else key, language, count=count, **values)
 
 
+def say_step(name: str, language: str) -> str:
+    """What a step or an event of a run is called, whose own name in English words stays where there is no other."""
+    steps: dict[str, str] = _load(language).STEPS
+    return steps.get(name, name)
+
+
 @functools.cache
 def every_form(key: str) -> frozenset[str]:
     """A sentence in all languages: how what was stored is known again, whatever language it is in."""

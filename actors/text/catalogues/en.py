@@ -105,6 +105,8 @@ SENTENCES = {
     "judged_rejected": "but a person said that it did not help",
     "judged_taught": "but a person has given another answer since",
     "summary": "Summary",
+    "subject_line": "Subject: {subject}",
+    "note_line": "Note: {note}",
     "found_so_far": "What was found so far",
     "unavailable": "Unavailable: {what}",
     "did_it_help": "Did it help? {command}",
@@ -229,3 +231,6 @@ SENTENCES = {
     "missed_source_failed": "A source did not answer",
     "missed_cancelled": "Not read before the end",
 }
+
+STEPS: dict[str, str] = {}
+"""What the steps and events of a run are called, where that is not their own names in words."""

@@ -104,7 +104,8 @@ async def _one(arguments: argparse.Namespace, settings: "Settings") -> int:
         else:
             ended = (await service.conclude(outcome))._replace(judgement=await service.judgement(stored))
             shown = _describe_end(ended, verbose=arguments.verbose, quotes=arguments.quotes)
-        write([*head(record, time.time(), asked.note), Line(""), *shown], sys.stdout)
+        language = outcome.language if outcome else ""
+        write([*head(record, time.time(), asked.note, language), Line(""), *shown], sys.stdout)
     return Exit.DONE
 
 

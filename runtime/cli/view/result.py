@@ -8,7 +8,7 @@ from urllib.parse import quote
 from actors.evidence.claims import Citation, Resolution
 from actors.evidence.places import name_place
 from actors.reporting.report import Report
-from actors.text.catalogue import every_form, say, say_count
+from actors.text.catalogue import every_form, say, say_count, say_step
 from actors.text.normalize import sanitize_markdown, unescape_markdown
 from actors.text.truncate import shorten
 from actors.workflow.outcome import EndReason, Handoff, Outcome
@@ -182,7 +182,7 @@ def handoffs(made: tuple[Handoff, ...], language: str = "") -> Iterator[Line]:
     right = max(len(safe(each.target)) for each in made)
     for number, each in enumerate(made, 1):
         route = f"{safe(each.source):>{left}} → {safe(each.target):<{right}}"
-        yield Line(f"{number:>3}  {each.at:8.3f} s  {route}  {spell_out(each.reason)}", "faint", 1)
+        yield Line(f"{number:>3}  {each.at:8.3f} s  {route}  {say_step(spell_out(each.reason), language)}", "faint", 1)
     yield Line("")
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from actors.text.catalogue import say
 from actors.text.normalize import unescape_markdown
 from runtime.cli.view.printing import Line
 from runtime.cli.view.width import columns, fit, pad
@@ -56,8 +57,8 @@ def table(rows: Sequence[tuple[Record, str]], now: float, width: int) -> Iterato
             yield Line(fit(said, max(width - 4, LEAST_QUESTION)), indent=4)
 
 
-def head(record: Record, now: float, note: str = "") -> Iterator[Line]:
-    """Which ticket it is, when it came, what it asks, and what was noted on it."""
+def head(record: Record, now: float, note: str = "", language: str = "") -> Iterator[Line]:
+    """Which ticket it is, when it came, what it asks, and what was noted on it in its language."""
     start = f"Ticket {safe(record.ticket)}, run {safe(record.run)}: "
     status = spell_out(record.status)
     yield Line(start + status, "strong", spans=((len(start), len(start) + len(status), STYLES.get(record.status, "")),))
@@ -70,11 +71,11 @@ def head(record: Record, now: float, note: str = "") -> Iterator[Line]:
     took = "" if record.seconds is None else f"; it took {format_duration(record.seconds)}"
     yield Line(f"Asked {_since(started, now)}{asker}{first}{took}.")
     if record.subject:
-        yield Line(f"Subject: {fit(record.subject, QUESTION_COLUMNS)}")
+        yield Line(say("subject_line", language, subject=fit(record.subject, QUESTION_COLUMNS)))
     if record.question:
         yield Line(quote(record.question, QUESTION_COLUMNS))
     if note:
-        yield Line(f"Note: {fit(unescape_markdown(note), ASIDE_COLUMNS)}", "faint")
+        yield Line(say("note_line", language, note=fit(unescape_markdown(note), ASIDE_COLUMNS)), "faint")
 
 
 def question(record: "Record | Found") -> Line:

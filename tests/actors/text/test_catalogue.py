@@ -11,9 +11,13 @@ import pytest
 
 from actors.evidence.places import LEADS
 from actors.evidence.sources import Reason as Missed
+from actors.helpdesk.workflow import HELPDESK
 from actors.reporting.charts import SIGNS
-from actors.text.catalogue import CATALOGUES, ENGLISH, every_form, html_language, say, say_count
+from actors.research.workflow import RESEARCH
+from actors.text.catalogue import CATALOGUES, ENGLISH, every_form, html_language, say, say_count, say_step
 from actors.workflow.outcome import EndReason
+from actors.workflow.tables import Step
+from runtime.user_text import spell_out
 from tests import ROOT
 
 SAME_ANYWHERE = {"swot", "judged", "joined_by", "full_stop"}
@@ -44,6 +48,23 @@ def test_every_language_says_the_same_with_the_same_places(language: str) -> Non
     assert {key: places(each) for key, each in other.items()} == {key: places(each) for key, each in english.items()}
     assert {key for key, each in other.items() if each == english[key]} <= SAME_ANYWHERE, "left in English"
     assert all(each == each.strip() or key == "joined_by" for key, each in other.items())
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_every_step_and_event_of_a_ticket_or_a_research_has_a_name_in_every_language(language: str) -> None:
+    names = {
+        spell_out(name)
+        for flow in (HELPDESK, RESEARCH)
+        for state, step in flow.steps.items()
+        if isinstance(step, Step)
+        for name in (state, *(event.__name__ for event in step.then))
+    }
+    named: dict[str, str] = importlib.import_module(f"actors.text.catalogues.{language}").STEPS
+
+    assert set(named) == names
+    assert all(say_step(each, language) not in names for each in names)
+    assert say_step("some other step", language) == "some other step"
+    assert {say_step(each, ENGLISH) for each in names} == names
 
 
 def test_no_sentence_is_kept_that_nobody_says() -> None:

@@ -31,6 +31,11 @@ def test_an_answer_and_its_later_look_are_in_the_tickets_language(fresh_place: P
     assert answer in later.out
     assert fresh_place.run("status", "HD-1", "--json").json["outcome"]["language"] == "de"
 
+    assert "\nNotiz: " in later.out
+    verbose = fresh_place.run("status", "HD-1", "--verbose").out
+    assert "→ orchestrator   Lösung gefunden\n" in verbose
+    assert "memory check" not in verbose
+
     again = fresh_place.run("submit", "--id", "HD-2", ASKED)
     assert again.out.splitlines()[1].startswith("Beantwortet wie ein früheres Ticket. Ticket HD-1 hat denselben Text;")
 
