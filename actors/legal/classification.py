@@ -11,6 +11,7 @@ from actors.legal.intent_rules import (
     EntityKind,
     Intent,
     LanguageRules,
+    SearchedText,
     load_rules,
 )
 from actors.text.languages import guess_language
@@ -86,9 +87,9 @@ def classify(text: str, language: str = "") -> Classification:
 
 def _score_intents(text: str, rules: LanguageRules) -> dict[Intent, float]:
     scores = dict(rules.start)
-    stripped = text.strip()
+    read = SearchedText(text.strip())
     for rule in rules.rules:
-        if rule.fits(stripped):
+        if rule.fits(read):
             scores[rule.intent] += rule.weight
     return scores
 

@@ -81,6 +81,30 @@ class DomainFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     against: tuple[TopicTable, ...] = ()
 
 
+class SearchedText:
+    """A text in which no expression is searched twice: many rules ask whether it is a question."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._found = dict[int, bool]()
+
+    def has(self, words: re.Pattern[str]) -> bool:
+        """Whether one of these words stands in it."""
+        key = id(words)  # rules live as long as the process, and the hash of an expression takes longer than a search
+        if key not in self._found:
+            self._found[key] = words.search(self.text) is not None
+        return self._found[key]
+
+    def has_several(self, words: re.Pattern[str], count: int) -> bool:
+        """Whether so many different ones of these words stand in it."""
+        found = set[str]()
+        for match in words.finditer(self.text):
+            found.add(match[0].casefold())
+            if len(found) >= count:
+                return True
+        return False
+
+
 class Rule(NamedTuple):
     """What speaks for an intent, or against it where its weight is negative."""
 
@@ -97,15 +121,17 @@ class Rule(NamedTuple):
     longest: int
     """Characters of the text; 0: as many as it likes."""
 
-    def fits(self, text: str) -> bool:
+    def fits(self, read: SearchedText) -> bool:
         """Whether a text is as the rule says."""
-        if len(text) < self.shortest or (self.longest and len(text) > self.longest):
+        if len(read.text) < self.shortest or (self.longest and len(read.text) > self.longest):
             return False
-        if self.any is not None and not _has_words(self.any, text, self.at_least):
+        if self.any is not None and not read.has(self.any):
             return False
-        if self.also is not None and not self.also.search(text):
+        if self.also is not None and not read.has(self.also):
             return False
-        return self.without is None or not self.without.search(text)
+        if self.without is not None and read.has(self.without):
+            return False
+        return self.any is None or self.at_least == 1 or read.has_several(self.any, self.at_least)
 
 
 class Topic(NamedTuple):
@@ -239,14 +265,3 @@ def _load_domain(file: Path, language: str) -> DomainRules:
     return DomainRules(
         file.stem, table.start, table.yields, table.category, compile_topics(table.topic), compile_topics(table.against)
     )
-
-
-def _has_words(pattern: re.Pattern[str], text: str, count: int) -> bool:
-    if count == 1:
-        return pattern.search(text) is not None
-    found = set[str]()
-    for match in pattern.finditer(text):
-        found.add(match[0].casefold())
-        if len(found) >= count:
-            return True
-    return False

@@ -11,6 +11,7 @@ from actors.legal.intent_rules import (
     IntentFile,
     RuleFileError,
     RuleTable,
+    SearchedText,
     WordCompiler,
     languages,
     load_rules,
@@ -26,8 +27,8 @@ RULES = [
 def test_a_rule_fits_its_example_and_not_what_it_must_not_fit(language: str, table: RuleTable) -> None:
     rule = next(each for each in load_rules(language).rules if each.name == table.name)
 
-    assert rule.fits(table.example)
-    assert not table.not_this or not rule.fits(table.not_this)
+    assert rule.fits(SearchedText(table.example))
+    assert not table.not_this or not rule.fits(SearchedText(table.not_this))
 
 
 @pytest.mark.parametrize("language", sorted(languages()))
@@ -93,5 +94,5 @@ def test_a_word_of_a_spaced_language_is_no_part_of_another() -> None:
 def test_a_rule_may_ask_for_several_different_words() -> None:
     rule = next(each for each in load_rules("zh").rules if each.at_least > 1)
 
-    assert rule.fits("合同违约怎么办")
-    assert not rule.fits("合同，合同，合同怎么办")
+    assert rule.fits(SearchedText("合同违约怎么办"))
+    assert not rule.fits(SearchedText("合同，合同，合同怎么办"))
