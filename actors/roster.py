@@ -12,7 +12,7 @@ HELPDESK = "helpdesk"
 COMMON_WORKER = "worker"
 """Takes the tickets that no specialist takes, and those of specialists that are gone."""
 SEARCH = "search_knowledge"
-TOOLS = frozenset({SEARCH})
+TOOLS = frozenset({SEARCH, "regulation_search", "case_search", "web_search", "create_document"})
 """All tools that an agent may be given."""
 OTHER = "other"
 """The intent of a ticket that none of the declared ones fits."""

@@ -3,6 +3,7 @@
 import re
 from decimal import Decimal
 
+from actors.evidence.han_numbers import spell_han
 from actors.text.stop_words import word_set
 
 ENGLISH = word_set(
@@ -27,11 +28,6 @@ WORDS = {
     )
     for number, word in zip(numbers, words.split(), strict=True)
 }
-_HAN = {character: number for number, character in enumerate("一二三四五六七八九十", 1)} | {"两": 2, "兩": 2}
-_HAN_COUNT = re.compile(
-    "([一二三四五六七八九十两兩])(?=[次个個本天周月年倍种種条條位台件页頁步分小级級名张張])|"
-    "([二三四五六七八九两]?)十([一二三四五六七八九]?)(?=[次个個本天周月年分小])"
-)
 _HANGUL = dict(zip("한 두 세 네 다섯 여섯 일곱 여덟 아홉 열".split(), range(1, 11), strict=True))  # noqa: SIM905
 _HANGUL_COUNT = re.compile(rf"(?<![가-힣])({'|'.join(_HANGUL)})\s?(?=(?:번|개|명|시간|달|주|가지|대|권|배|단계))")
 _PHRASES = (
@@ -99,13 +95,7 @@ def spell_numbers(text: str) -> str:
     if text.isascii():
         return text
     text = _HANGUL_COUNT.sub(lambda found: str(_HANGUL[found[1]]), text)
-    return _HAN_COUNT.sub(lambda found: str(_count_han(found)), text)
-
-
-def _count_han(found: re.Match[str]) -> int:
-    if found[1]:
-        return _HAN[found[1]]
-    return _HAN.get(found[2], 1) * 10 + _HAN.get(found[3], 0)
+    return spell_han(text)
 
 
 def find_exclusive(text: str) -> frozenset[tuple[str, int]]:

@@ -5,13 +5,13 @@ from collections.abc import Mapping
 import msgspec
 
 from actors.extractive.model import Extractive
-from runtime.families import helpdesk, research
+from runtime.families import helpdesk, legal, research
 from runtime.families.family import Family
 from runtime.service_error import ServiceError
 from runtime.settings import Settings
 from runtime.user_text import display, nearest, safe
 
-FAMILIES: tuple[Family, ...] = (helpdesk.FAMILY, research.FAMILY)
+FAMILIES: tuple[Family, ...] = (helpdesk.FAMILY, research.FAMILY, legal.FAMILY)
 
 
 def find(workflow: str) -> Family:

@@ -23,6 +23,7 @@ SENTENCES = {
     "lost_denial": "부정하는 내용이 다름",
     "lost_unsaid": "출처에 없는 내용",
     "lost_otherwise": "출처의 내용과 다름",
+    "lost_miscited": "법령에 없는 조문을 인용함",
     "lost_too_many": "허용 개수를 넘음",
     "rejected_before": "찾은 내용은 이전에 잘못되었다고 지적된 것뿐입니다.",
     "nothing_answers": "읽은 내용 중에 이 문의에 대한 답이 없습니다.",
@@ -219,6 +220,36 @@ SENTENCES = {
     "missed_budget": "예산 초과",
     "missed_source_failed": "출처가 응답하지 않음",
     "missed_cancelled": "끝나기 전까지 읽지 못함",
+    "legal_basis": "법적 근거:",
+    "legal_sure": "요청하신 내용입니다:",
+    "legal_perhaps": "질문과 가장 가까운 내용입니다. 적용 여부는 변호사가 판단해야 합니다:",
+    "legal_nothing": "보유한 법령과 판례에는 이에 대한 답이 없습니다.",
+    "legal_unread": "필요한 자료를 읽을 수 없었습니다({what}).",
+    "legal_stands_in": (
+        "담당 전문가가 답할 수 없어 일반적인 답변을 드립니다. 나중에 다시 시도하거나 변호사와 상담하십시오."
+    ),
+    "legal_unsourced": "이 답변에는 근거 자료가 없습니다.",
+    "legal_what_it_does": (
+        "법률에 관해 질문하십시오. 법령과 판례를 찾고, 판례를 비교하고, 문서를 "
+        "작성하고, 계약서를 검토하며, 각 문장의 출처를 보여 드립니다."
+    ),
+    "legal_on": "{field}에 관하여:",
+    "legal_silent": "다음에 관해서는 답을 얻지 못했습니다: {fields}. 나중에 다시 시도하거나 변호사와 상담하십시오.",
+    "legal_disagree": "전문가들의 의견이 다음에서 서로 다릅니다:",
+    "legal_disclaimer": "이 내용은 참고용이며 법률 자문이 아닙니다. 행동하기 전에 전문 변호사와 상담하십시오.",
+    "source_statutes": "법령",
+    "source_cases": "판례",
+    "source_web": "웹 검색",
+    "source_documents": "문서",
+    "field_civil_law": "민법",
+    "field_commercial_law": "상법",
+    "field_administrative_law": "행정법",
+    "field_criminal_law": "형법",
+    "field_social_labor_law": "노동·사회보장법",
+    "field_economic_law": "경제법",
+    "field_procedure_law": "절차법",
+    "field_constitution": "헌법",
+    "field_other": "그 밖의 법 분야",
 }
 
 STEPS = {

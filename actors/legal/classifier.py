@@ -1,0 +1,86 @@
+"""Classifier: says what a legal question asks for and who answers it. Rules first, then a model."""
+
+from collections.abc import Callable
+
+import msgspec
+
+from actors.legal.classification import Classification, Domain, classify
+from actors.legal.messages import ClassifyQuestion, QuestionClassified, SeveralFieldsFound
+from actors.legal.output_schemas import IntentDraft, IntentRequest
+from actors.legal.workflow import GENERAL, SEATS
+from actors.ports import Model, ModelRequest
+from actors.roster import Roster
+from actors.text.languages import guess_language
+from actors.workflow.reply_cache import ReplyCache
+from bus import Actor, Context
+
+SIDE_BY_SIDE = frozenset({"legal_consultation", "regulation_query"})
+"""What is asked of several fields of law at once; a document, a contract or a case has one who works on it."""
+
+Answer = QuestionClassified | SeveralFieldsFound
+
+
+class Classifier(Actor[ClassifyQuestion]):
+    """Mailbox: ClassifyQuestion."""
+
+    __slots__ = ("_fields", "_known", "_model", "_roster", "_rules")
+
+    def __init__(
+        self, model: Model, roster: Roster, fields: tuple[str, ...],
+        rules: Callable[[str, str], Classification] = classify,
+    ) -> None:  # fmt: skip
+        """
+        :param roster: the agents of this family.
+        :param fields: the fields of law that have a specialist of their own where several are asked.
+        :param rules: what they make of a text in a language.
+        """
+        self._rules = rules
+        self._model = model
+        self._roster = roster
+        self._fields = fields
+        self._known: ReplyCache[ClassifyQuestion, Answer] = ReplyCache()
+
+    async def receive(self, message: ClassifyQuestion, ctx: Context) -> Answer:
+        return self._known.find(message) or self._known.keep(message, await self._classify(message, ctx))
+
+    async def _classify(self, message: ClassifyQuestion, ctx: Context) -> Answer:
+        language = guess_language(message.text)
+        found, degraded = self._rules(message.text, language), ""
+        if not found.is_sure:
+            found, degraded = await self._ask_model(found, message, ctx)
+        team = tuple(each.name for each in found.domains if each.name in self._fields)[:SEATS]
+        if len(team) > 1 and found.intent in SIDE_BY_SIDE:
+            return SeveralFieldsFound(classification=found, team=team, language=language, degraded=degraded)
+        return QuestionClassified(
+            classification=found, assigned=self.choose(found), language=language, degraded=degraded
+        )
+
+    def choose(self, found: Classification) -> str:
+        """Who takes questions of this kind."""
+        intent = self._roster.find_intent(found.intent)
+        return intent.agent if intent else GENERAL
+
+    async def _ask_model(
+        self, guess: Classification, message: ClassifyQuestion, ctx: Context
+    ) -> tuple[Classification, str]:
+        """What a model makes of it, and why none did: without one the rules' guess stands, as sure as it is."""
+        task = ModelRequest(
+            agent=ctx.address, instructions=self._roster[ctx.address].instructions, refused=message.refused,
+            model=self._roster[ctx.address].model,
+            material=IntentRequest(message.text, self._fields, f"{guess.intent}, {guess.confidence:.0%} sure"),
+        )  # fmt: skip
+        filled = await self._model.fill(IntentDraft, task, within=ctx.remaining_seconds())
+        draft: IntentDraft = filled.value
+        if not filled.judged:
+            return guess, filled.degraded
+        known = {each.name: each for each in guess.domains}
+        domains = tuple(
+            known.get(name, Domain(name, name, draft.confidence))
+            for name in dict.fromkeys(draft.fields)
+            if name in self._fields
+        )
+        said = msgspec.structs.replace(
+            guess, intent=draft.intent, confidence=draft.confidence, domains=domains,
+            category=domains[0].category if domains else "",
+        )  # fmt: skip
+        return said, filled.degraded

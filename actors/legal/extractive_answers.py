@@ -1,0 +1,34 @@
+"""How legal questions are answered without a model: the rules' guess, and what the sources say, quoted."""
+
+from actors.evidence.claims import Claim
+from actors.legal.output_schemas import IntentDraft, IntentRequest, LegalDraft, QuotedSources, Reply
+from actors.ports import Completion, ModelRequest
+
+LOOKED_UP = 0.99
+"""Confidence of what was named and looked up: it is what was asked for."""
+SOURCES = 3
+"""So many are shown of what a search found; what was looked up is shown whole."""
+
+
+def classify(task: ModelRequest) -> Completion:
+    """Nothing that the rules have not said: the classifier keeps their guess."""
+    asked: IntentRequest = task.material
+    name = asked.guess.partition(",")[0]
+    return Completion(IntentDraft(name or "general_chat", (), 0.0))  # type: ignore[arg-type]
+
+
+def draft(task: ModelRequest) -> Completion:
+    """The sources, quoted: those that were looked up as what was asked for, others as the nearest there are."""
+    found = task.findings
+    passages = found.passages if found else ()
+    looked_up = bool(found) and found.confidence >= LOOKED_UP
+    most = sum(each.score >= LOOKED_UP for each in passages) if looked_up else SOURCES
+    claims = tuple(Claim(each.text, number, each.text) for number, each in enumerate(passages[:most], 1))
+    return Completion(QuotedSources(claims, closeness="sure" if looked_up else "perhaps"), passages, judged=looked_up)
+
+
+def reply(task: ModelRequest) -> Completion:  # noqa: ARG001 - it says what it can do, whatever it is told
+    return Completion(Reply(""))
+
+
+ANSWERS = {IntentDraft: classify, LegalDraft: draft, Reply: reply}

@@ -1,0 +1,87 @@
+"""What the agents of the legal family ask of each other (imperative) and report (past tense)."""
+
+from actors.evidence.claims import Resolution
+from actors.legal.classification import Classification
+from actors.workflow.outcome import TERMINATE, Status
+from actors.workflow.tables import Handover, MemberResult
+from bus import Event, Request
+
+
+class QuestionClassified(Event, frozen=True):
+    """One specialist is enough."""
+
+    classification: Classification
+    assigned: str
+    language: str
+    degraded: str
+
+
+class SeveralFieldsFound(Event, frozen=True):
+    """The question touches several fields of law: a specialist for each is asked, side by side."""
+
+    classification: Classification
+    team: tuple[str, ...]
+    """The fields, the most certain first."""
+    language: str
+    degraded: str
+
+
+class OpinionGiven(Event, frozen=True):
+    """What one specialist makes of the question."""
+
+    resolution: Resolution | None
+    """None: its sources do not say."""
+    advice: bool
+    """It speaks of the law, so a disclaimer stands below it."""
+    unavailable: tuple[str, ...]
+    degraded: str
+    detail: str = ""
+    """Why there is no answer, or what is to be said of it."""
+    statements: tuple[str, ...] = ()
+    """What it states in its own words, for who compares several."""
+
+
+class QuestionClosed(Event, frozen=True, tag=TERMINATE):
+    """The registrar's word, and only from its address: the end of the run."""
+
+    status: Status
+    resolution: Resolution | None = None
+    summary: str | None = None
+
+
+class ClassifyQuestion(Request[QuestionClassified | SeveralFieldsFound], frozen=True):
+    text: str
+    refused: tuple[str, ...] = ()
+
+
+class AnswerQuestion(Request[OpinionGiven | Handover], frozen=True):
+    ticket_id: str
+    text: str
+    classification: Classification | None
+    context: str
+    """What an agent before this one found out."""
+    language: str
+    degraded: str
+    detail: str
+    """Why a specialist that was asked before gave no answer; empty when none was."""
+    refused: tuple[str, ...] = ()
+
+
+class MergeOpinions(Request[OpinionGiven], frozen=True):
+    text: str
+    opinions: tuple[MemberResult[OpinionGiven], ...]
+    language: str
+    degraded: str
+    refused: tuple[str, ...] = ()
+
+
+class CloseQuestion(Request[QuestionClosed], frozen=True):
+    ticket_id: str
+    resolution: Resolution | None
+    advice: bool
+    language: str
+    reason: str
+    """"completed", or why the run is cut short."""
+    detail: str
+    opinions: tuple[MemberResult[OpinionGiven], ...]
+    """What specialists had said by then, where several were asked."""

@@ -1,0 +1,164 @@
+"""Specialist: reads what bears on a legal question and answers with what its sources say, or says that they do not."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+import structlog
+
+from actors.drafting.checking import CheckedDraft, DraftChecker, say_lost
+from actors.evidence.claims import CLAIMS, Claim, Resolution
+from actors.evidence.trace_steps import AnswerStep
+from actors.legal.classification import Classification
+from actors.legal.gathering import Gathered, LegalSource, gather
+from actors.legal.messages import AnswerQuestion, OpinionGiven
+from actors.legal.opinion import render_quotes, render_statements
+from actors.legal.output_schemas import LegalDraft, LegalDraftRequest, QuotedSources, Reply, ReplyRequest
+from actors.ports import Completion, Model, ModelRequest, PortFailed, Trace, Untraced
+from actors.roster import AgentSpec
+from actors.text.catalogue import say
+from actors.workflow.reply_cache import ReplyCache
+from actors.workflow.tables import Handover
+from bus import Actor, Context
+
+CONTEXT_CHARACTERS = 500
+MISCITED = "lost_miscited"
+"""Why a statement is left out that cites what the statutes do not have, as the catalogue names it."""
+
+Answer = OpinionGiven | Handover
+FindMiscited = Callable[[str], Iterable[str]]
+
+log = structlog.get_logger()
+
+
+class Specialty(NamedTuple):
+    """What makes one specialist another than the next."""
+
+    spec: AgentSpec
+    sources: Sequence[LegalSource]
+    colleagues: Mapping[str, str]
+    """To whom it may hand a question over, and what each of them handles."""
+    field: str = ""
+    """The field of law that it looks at, where several are asked side by side; empty: all."""
+    chats: bool = False
+    """It replies to talk that asks nothing of the law."""
+
+
+class Specialist(Actor[AnswerQuestion]):
+    """Mailbox: AnswerQuestion. Asked the same again, it gives the same answer without working twice."""
+
+    __slots__ = ("_find_miscited", "_its", "_known", "_model", "_second_reading", "_trace")
+
+    def __init__(
+        self, model: Model, its: Specialty, find_miscited: FindMiscited, *, second_reading: bool = False,
+        trace: Trace | None = None,
+    ) -> None:  # fmt: skip
+        """
+        :param find_miscited: the citations of a text that name what does not exist, is not in force or was not read.
+        """
+        self._model = model
+        self._its = its
+        self._find_miscited = find_miscited
+        self._second_reading = second_reading
+        self._trace = trace or Untraced()
+        self._known: ReplyCache[AnswerQuestion, Answer] = ReplyCache()
+
+    async def receive(self, message: AnswerQuestion, ctx: Context) -> Answer:
+        return self._known.find(message) or self._known.keep(message, await self._answer(message, ctx))
+
+    async def _answer(self, asked: AnswerQuestion, ctx: Context) -> Answer:
+        known = asked.classification
+        if self._its.chats and known is not None and known.intent == "general_chat":
+            return await self._chat(asked, ctx)
+        found = await gather(
+            self._its.sources, asked.text, asked.language, ctx.remaining_seconds, ctx.address, self._trace
+        )
+        task = self._task(asked, found, ctx.address)
+        filled = await self._model.fill(LegalDraft, task, within=ctx.remaining_seconds())
+        draft: LegalDraft = filled.value
+        if draft.pass_on is not None and not draft.claims and draft.pass_on.to in self._its.colleagues:
+            said = f"{ctx.address} passed it on: {draft.pass_on.reason}"[:CONTEXT_CHARACTERS]
+            return Handover(to=draft.pass_on.to, reason=draft.pass_on.reason, context=said)
+        checked = await self._check(filled, task, asked, ctx)
+        resolution = self._resolve(filled, checked, asked.language)
+        if resolution is None and found.unavailable and not found.hits.passages:
+            raise PortFailed(say("legal_unread", asked.language, what=", ".join(found.unavailable)))
+        return OpinionGiven(
+            resolution=self._add_notes(resolution, asked), advice=True, unavailable=found.unavailable,
+            degraded=filled.degraded or asked.degraded,
+            statements=tuple(each.text for each in checked.claims if each.text != each.quote),
+            detail="" if resolution else found.why or say("legal_nothing", asked.language),
+        )  # fmt: skip
+
+    def _task(self, asked: AnswerQuestion, found: Gathered, agent: str) -> ModelRequest:
+        others = tuple(f"{name}: {handles}" for name, handles in self._its.colleagues.items())
+        spec = self._its.spec
+        material = LegalDraftRequest(
+            asked.text, self._its.field, _describe(asked.classification), asked.context, others
+        )
+        return ModelRequest(
+            agent=agent, instructions=spec.instructions, model=spec.model, material=material, findings=found.hits,
+            refused=asked.refused, choices=(("to", tuple(sorted(self._its.colleagues))),),
+        )  # fmt: skip
+
+    async def _check(self, filled: Completion, task: ModelRequest, asked: AnswerQuestion, ctx: Context) -> CheckedDraft:
+        """The claims that may be shown: each borne out by its quote, and citing nothing that is not there."""
+        draft: LegalDraft = filled.value
+        if isinstance(draft, QuotedSources):
+            return CheckedDraft(draft.claims, (), 0)
+        checker = DraftChecker(
+            self._model, task, known=asked.text, second_reading=self._second_reading, seconds=ctx.remaining_seconds
+        )
+        checked = await checker.check(filled)
+        miscited = [tuple(self._find_miscited(claim.text)) for claim in checked.claims]
+        for names in filter(None, miscited):
+            log.warning("claim.miscited", agent=ctx.address, cited=names[:CLAIMS])
+        kept = tuple(claim for claim, names in zip(checked.claims, miscited, strict=True) if not names)
+        lost = (*checked.lost, *[MISCITED for names in miscited if names])
+        self._trace.note(AnswerStep(ctx.address, claims=checked.checked, more=max(0, len(draft.claims) - CLAIMS)))
+        return checked._replace(claims=kept, lost=lost)
+
+    def _resolve(self, filled: Completion, checked: CheckedDraft, language: str) -> Resolution | None:
+        draft: LegalDraft = filled.value
+        claims: Sequence[Claim] = checked.claims
+        if isinstance(draft, QuotedSources):
+            text, citations = render_quotes(claims, filled.passages, draft.closeness, language)
+        else:
+            text, citations = render_statements(claims, filled.passages, language)
+        if not citations:
+            return None
+        if checked.lost:
+            text += "\n\n" + say_lost(checked.lost, len(claims) + len(checked.lost), language)
+        return Resolution(text, citations, "resolved" if filled.judged and not checked.lost else "suggested")
+
+    def _add_notes(self, resolution: Resolution | None, asked: AnswerQuestion) -> Resolution | None:
+        """What is to be said above the answer of one who stands in for another."""
+        if resolution is None or not asked.detail:
+            return resolution
+        text = f"{say('legal_stands_in', asked.language)}\n\n{resolution.text}"
+        return msgspec.structs.replace(resolution, text=text, grade="suggested")
+
+    async def _chat(self, asked: AnswerQuestion, ctx: Context) -> OpinionGiven:
+        """A reply to talk: it rests on no source, and says so."""
+        spec = self._its.spec
+        task = ModelRequest(
+            agent=ctx.address, instructions=spec.instructions, model=spec.model, material=ReplyRequest(asked.text),
+            refused=asked.refused,
+        )  # fmt: skip
+        filled = await self._model.fill(Reply, task, within=ctx.remaining_seconds())
+        text = filled.value.text.strip() or say("legal_what_it_does", asked.language)
+        note = f"\n\n{say('legal_unsourced', asked.language)}" if filled.judged else ""
+        return OpinionGiven(
+            resolution=Resolution(text + note), advice=False, unavailable=(), degraded=filled.degraded or asked.degraded
+        )
+
+
+def _describe(found: Classification | None) -> str:
+    """What a classification says, for a model."""
+    if found is None:
+        return ""
+    named = ", ".join(each.text for each in found.entities)
+    fields = ", ".join(each.name for each in found.domains)
+    return "; ".join(
+        filter(None, (found.intent, f"fields: {fields}" if fields else "", f"names: {named}" if named else ""))
+    )

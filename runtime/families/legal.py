@@ -1,0 +1,27 @@
+"""The legal family: its record."""
+
+from actors.legal.intent_rules import DOMAIN_FILES
+from actors.legal.output_schemas import IntentDraft, LegalDraft, Reply
+from actors.legal.workflow import GENERAL, LEGAL, LegalCase, add_specialists
+from actors.text.languages import guess_language
+from runtime.families.family import Family
+from runtime.settings import Settings
+from runtime.tickets import Ticket
+
+NO_FIELD = "other"
+FIELDS = tuple(sorted({file.stem for file in DOMAIN_FILES.glob("*.toml")} - {NO_FIELD}))
+"""The fields of law that have a specialist of their own where a question touches several."""
+
+
+def make_case(ticket: Ticket, _: Settings) -> LegalCase:
+    return LegalCase(ticket_id=ticket.id, text=ticket.whole, language=guess_language(ticket.whole))
+
+
+FAMILY: Family = Family(
+    flow=LEGAL,
+    label="legal question",
+    runs="runtime.families.legal_runs:LegalRuns",
+    make_case=make_case,
+    answers=dict.fromkeys((IntentDraft, LegalDraft, Reply), "actors.legal.extractive_answers"),
+    staff=lambda flow, roster: add_specialists(flow, roster.of(flow.name).workers - {GENERAL}, FIELDS),
+)

@@ -1,0 +1,104 @@
+"""A legal run for tests: sources and models that say what a test wants them to."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from actors.evidence.passages import Passage, SearchHits
+from actors.extractive.model import Extractive
+from actors.legal.classification import Classification
+from actors.legal.classifier import Classifier
+from actors.legal.gathering import LegalSource
+from actors.legal.merger import Merger
+from actors.legal.registrar import Registrar
+from actors.legal.specialist import Specialist, Specialty
+from actors.legal.workflow import GENERAL, LEGAL, LegalCase, add_specialists
+from actors.ports import Completion, ModelRequest, PortFailed
+from bus import Actor
+from runtime.agent_folder import load_roster
+from runtime.families.legal import FAMILY, FIELDS
+from runtime.settings import Settings
+from tests.fakes import Stage, TicketTable
+
+ROSTER = load_roster(Settings()).of("legal")
+FLOW = add_specialists(LEGAL, ROSTER.workers - {GENERAL}, FIELDS)
+DISMISSED = "公司没有提前三十天通知就解除劳动合同，我能要求经济补偿吗？"
+TWO_FIELDS = "公司拖欠工资还把我打伤了，经理会不会被判刑，工伤怎么赔偿？"
+NOTICE = Passage(
+    "statute:1", "statutes", "《劳动合同法》第四十条", "2012-12-28",
+    "用人单位提前三十日以书面形式通知劳动者本人或者额外支付劳动者一个月工资后，可以解除劳动合同。", 0, 45,
+)  # fmt: skip
+
+
+def unsure(_: str, __: str) -> Classification:
+    """Rules that know nothing."""
+    return Classification("general_chat", "", 0.1, (), ())
+
+
+class Source:
+    """Finds these passages, once it has failed so often."""
+
+    def __init__(self, *passages: Passage, fails: int = 0, confidence: float = 0.0) -> None:
+        self.passages, self.fails, self.confidence = passages, fails, confidence
+        self.asked: list[str] = []
+
+    async def __call__(self, question: str, within: float) -> SearchHits:
+        assert within > 0
+        self.asked.append(question)
+        if len(self.asked) <= self.fails:
+            raise PortFailed("It is down.")
+        return SearchHits(self.passages, confidence=self.confidence)
+
+    @property
+    def record(self) -> LegalSource:
+        return LegalSource("regulation_search", "source_statutes", self)
+
+
+class Model:
+    """Says these answers by their type; without one, what is said without a model."""
+
+    def __init__(self, **answers: Any) -> None:
+        self.answers = answers
+        self.asked: list[tuple[str, ModelRequest]] = []
+        self.plain = Extractive(dict(FAMILY.answers))
+
+    async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Completion:
+        self.asked.append((shape.__name__, task))
+        if (answer := self.answers.get(shape.__name__)) is None:
+            return await self.plain.fill(shape, task, within=within)
+        passages = task.findings.passages if task.findings else ()
+        return Completion(answer(task) if callable(answer) else answer, passages, judged=True)
+
+
+def legal_stage(
+    text: str, *, model: Any = None, source: Source | None = None,
+    miscited: Callable[[str], tuple[str, ...]] = lambda _: (), rules: Any = unsure,
+    roles: Mapping[str, Callable[[], Actor[Any]]] | None = None, case: LegalCase | None = None,
+) -> Stage:  # fmt: skip
+    model, tickets, source = model or Model(), TicketTable(), source or Source(NOTICE)
+
+    def make(name: str, field: str = "") -> Callable[[], Actor[Any]]:
+        colleagues = {} if field else ROSTER.colleagues_of(name)
+        its = Specialty(ROSTER[name], [source.record], colleagues, field, chats=name == GENERAL)
+        return lambda: Specialist(model, its, miscited)
+
+    cast = {
+        "intent_classifier": lambda: Classifier(model, ROSTER, FIELDS, rules),
+        "opinion_merger": Merger,
+        "registrar": lambda: Registrar(tickets, "R-1"),
+        **{field: make("legal_research", field) for field in FIELDS},
+        **{name: make(name) for name in ROSTER.workers},
+        **(roles or {}),
+    }
+    case = case or FAMILY.make_case(msgspec.convert({"id": "T-1", "text": text}, _Ticket), Settings())  # type: ignore[arg-type]
+    return Stage(flow=FLOW, case=case, tickets=tickets, cast=cast)
+
+
+class _Ticket(msgspec.Struct):
+    id: str
+    text: str
+
+    @property
+    def whole(self) -> str:
+        return self.text

@@ -1,0 +1,227 @@
+"""Legal questions from the first handoff to the last: who answers, who stands in, what a person is shown."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from actors.evidence.claims import Claim, Resolution
+from actors.legal.classification import classify
+from actors.legal.messages import OpinionGiven
+from actors.legal.output_schemas import IntentDraft, LegalDraft, Reply
+from actors.legal.workflow import LEGAL, SEATS, State
+from actors.text.catalogue import say
+from actors.workflow.outcome import EndReason, Outcome
+from actors.workflow.tables import FanOut
+from actors.workflow.verify import verify
+from tests.actors.legal.answering import DISMISSED, FLOW, NOTICE, TWO_FIELDS, Model, Source, legal_stage
+from tests.fakes import Hangs, Says, targets
+
+DISCLAIMER = say("legal_disclaimer", "zh")
+QUOTE = "用人单位提前三十日以书面形式通知劳动者本人或者额外支付劳动者一个月工资后，可以解除劳动合同"
+STATED = "提前三十日书面通知或者额外支付一个月工资后，用人单位可以解除劳动合同。"
+GOOD = LegalDraft((Claim(STATED, 1, QUOTE),))
+
+
+def sure(intent: str, *fields: str) -> Model:
+    return Model(IntentDraft=IntentDraft(intent, fields, 0.9), LegalDraft=GOOD)  # type: ignore[arg-type]
+
+
+def say_opinion(text: str) -> OpinionGiven:
+    return OpinionGiven(resolution=Resolution("-"), advice=True, unavailable=(), degraded="", statements=(text,))
+
+
+async def end(text: str, **more: Any) -> Outcome:
+    return await legal_stage(text, **more).end()
+
+
+def text_of(outcome: Outcome) -> str:
+    assert outcome.resolution is not None
+    return outcome.resolution.text
+
+
+@pytest.mark.req("LG-19")
+def test_a_team_of_six_fits_in_the_handoffs_of_a_run() -> None:
+    step = FLOW.steps[State.CONSULTING]
+
+    assert isinstance(step, FanOut)
+    assert (step.seats, step.limits and step.limits.within) == (SEATS, 30.0)
+    assert verify(FLOW) <= 21
+
+
+@pytest.mark.req("LG-8", "LG-9")
+async def test_a_statement_stands_above_its_article_in_the_standard_form_with_its_words() -> None:
+    outcome = await end(DISMISSED, model=sure("legal_consultation", "social_labor_law"))
+
+    lines = text_of(outcome).split("\n")
+    assert outcome.status == "resolved"
+    assert lines[0] == f"{STATED} [1]"
+    assert say("legal_basis", "zh") in lines
+    assert "[1] 《劳动合同法》第四十条 › 2012-12-28" in lines
+    assert lines[lines.index("[1] 《劳动合同法》第四十条 › 2012-12-28") + 1] == QUOTE
+
+
+@pytest.mark.req("LG-17")
+async def test_advice_ends_with_a_disclaimer_apart_from_it_in_the_language_of_the_question() -> None:
+    outcome = await end(DISMISSED, model=sure("legal_consultation"))
+
+    assert text_of(outcome).endswith(f"\n\n---\n{DISCLAIMER}")
+
+
+@pytest.mark.req("LG-4", "LG-5", "LG-6", "LG-7")
+@pytest.mark.parametrize(
+    ("intent", "agent"),
+    [
+        ("legal_consultation", "legal_research"), ("regulation_query", "legal_research"),
+        ("case_search", "case_analysis"), ("document_draft", "document_draft"),
+        ("contract_review", "contract_review"), ("general_chat", "legal_general"),
+    ],
+)  # fmt: skip
+async def test_each_intent_goes_to_its_specialist(intent: str, agent: str) -> None:
+    outcome = await end("这件事怎么办", model=sure(intent))
+
+    assert targets(outcome) == ["intent_classifier", "orchestrator", agent, "orchestrator", "registrar"]
+
+
+@pytest.mark.req("LG-7")
+async def test_talk_gets_a_reply_that_says_it_rests_on_no_source_and_no_disclaimer() -> None:
+    model = Model(IntentDraft=IntentDraft("general_chat", (), 0.9), Reply=Reply("你好！"))
+
+    spoken = await end("嗯嗯", model=model)
+    without = await end("嗯嗯", model=Model(IntentDraft=IntentDraft("general_chat", (), 0.9)))
+
+    assert text_of(spoken) == f"你好！\n\n{say('legal_unsourced', 'zh')}"
+    assert text_of(without) == say("legal_what_it_does", "zh")
+
+
+@pytest.mark.req("LG-18", "LG-19", "LG-21")
+async def test_a_question_of_two_fields_is_answered_for_each_side_by_side_and_merged() -> None:
+    outcome = await end(TWO_FIELDS, model=sure("legal_consultation", "social_labor_law", "criminal_law"))
+
+    asked = [each.target for each in outcome.handoffs if each.reason == State.CONSULTING]
+    assert set(asked) == {"social_labor_law", "criminal_law"}
+    text = text_of(outcome)
+    for field in asked:
+        assert say("legal_on", "zh", field=say(f"field_{field}", "zh")) in text
+    assert outcome.resolution is not None
+    assert [each.number for each in outcome.resolution.citations] == [1, 2]
+    assert f"{STATED} [2]" in text
+
+
+@pytest.mark.req("LG-20", "LG-22")
+@pytest.mark.parametrize("down", [Hangs, lambda: Says(OSError("disk"))])
+async def test_what_succeeded_is_shown_and_what_is_missing_is_named(down: Any) -> None:
+    outcome = await end(
+        TWO_FIELDS, model=sure("legal_consultation", "social_labor_law", "criminal_law"),
+        roles={"criminal_law": down},
+    )  # fmt: skip
+
+    assert outcome.status == "suggested"
+    assert STATED in text_of(outcome)
+    assert say("legal_silent", "zh", fields="刑法") in text_of(outcome)
+    assert outcome.unavailable == ("刑法",)
+    assert outcome.seconds <= 31.0, "a specialist has 30 s, and the others are not waited for longer"
+
+
+@pytest.mark.req("LG-24", "LG-25")
+@pytest.mark.parametrize("down", [Hangs, lambda: Says(OSError("disk on fire"))])
+async def test_the_general_agent_stands_in_for_a_specialist_that_failed_and_says_so(down: Any) -> None:
+    outcome = await end(DISMISSED, model=sure("legal_consultation"), roles={"legal_research": down})
+
+    assert "legal_general" in targets(outcome)
+    assert outcome.status == "suggested"
+    assert text_of(outcome).startswith(say("legal_stands_in", "zh"))
+    assert "disk" not in text_of(outcome)
+
+
+@pytest.mark.req("LG-24")
+async def test_it_stands_in_for_a_whole_team_that_failed() -> None:
+    outcome = await end(
+        TWO_FIELDS, model=sure("legal_consultation", "social_labor_law", "criminal_law"),
+        roles={"criminal_law": lambda: Says(OSError()), "social_labor_law": Hangs},
+    )  # fmt: skip
+
+    assert "legal_general" in targets(outcome)
+    assert STATED in text_of(outcome)
+
+
+@pytest.mark.req("LG-23")
+async def test_a_source_that_fails_is_asked_once_more_and_then_skipped_which_the_outcome_says() -> None:
+    once, always = Source(NOTICE, fails=1), Source(NOTICE, fails=99)
+
+    good = await end(DISMISSED, source=once, model=sure("regulation_query"))
+    bad = await end(DISMISSED, source=always, model=sure("general"), roles={})
+
+    assert (len(once.asked), good.status, good.unavailable) == (2, "resolved", ())
+    assert len(always.asked) % 2 == 0
+    assert bad.status == "not_found"
+
+
+async def test_a_statement_that_cites_an_article_that_is_not_there_is_left_out_which_the_answer_says() -> None:
+    draft = LegalDraft((*GOOD.claims, Claim(QUOTE[:20], 1, QUOTE)))
+
+    outcome = await end(
+        DISMISSED, model=Model(IntentDraft=IntentDraft("regulation_query", (), 0.9), LegalDraft=draft),
+        miscited=lambda text: ("《劳动合同法》第九百条",) if text == QUOTE[:20] else (),
+    )  # fmt: skip
+
+    assert outcome.status == "suggested"
+    assert say("lost_miscited", "zh") in text_of(outcome)
+
+
+async def test_where_specialists_say_the_contrary_both_are_shown() -> None:
+    opinions = {
+        "criminal_law": OpinionGiven(
+            Resolution("a"), True, (), "", statements=("用人单位应当提前三十日书面通知劳动者。",)
+        ),
+        "social_labor_law": OpinionGiven(
+            Resolution("b"), True, (), "", statements=("用人单位应当提前六十日书面通知劳动者。",)
+        ),
+    }
+    outcome = await end(
+        TWO_FIELDS, model=sure("legal_consultation", *opinions),
+        roles={name: lambda said=said: Says(said) for name, said in opinions.items()},
+    )  # fmt: skip
+
+    assert say("legal_disagree", "zh") in text_of(outcome)
+    assert text_of(outcome).count("日书面通知劳动者") == 2
+
+
+@pytest.mark.req("LG-32")
+async def test_a_specialist_hands_over_with_what_the_next_one_needs() -> None:
+    def draft(task: Any) -> LegalDraft:
+        if task.agent == "legal_research":
+            return msgspec.convert({"pass_on": {"to": "case_analysis", "reason": "It asks for judgments."}}, LegalDraft)
+        assert "It asks for judgments." in task.material.context
+        return GOOD
+
+    model = Model(IntentDraft=IntentDraft("legal_consultation", (), 0.9), LegalDraft=draft)
+
+    outcome = await end(DISMISSED, model=model)
+
+    assert ("legal_research", "case_analysis") in [(each.source, each.target) for each in outcome.handoffs]
+    assert outcome.status == "resolved"
+
+
+async def test_what_is_there_is_shown_when_merging_fails() -> None:
+    outcome = await end(
+        TWO_FIELDS, model=sure("legal_consultation", "social_labor_law", "criminal_law"),
+        roles={"opinion_merger": lambda: Says(OSError())},
+    )  # fmt: skip
+
+    assert STATED in text_of(outcome)
+    assert outcome.why is EndReason.COMPLETED
+
+
+@pytest.mark.req("LG-2", "LG-31")
+async def test_the_specialist_is_told_what_the_question_names() -> None:
+    model = sure("legal_consultation", "social_labor_law")
+
+    await end("依据《劳动合同法》第四十条，张三的工资怎么算？", model=model, rules=classify)
+
+    task = next(task for name, task in model.asked if name == "LegalDraft")
+    assert "《劳动合同法》" in task.material.understood
+
+
+def test_the_table_as_it_ships_ends() -> None:
+    assert verify(LEGAL) <= 21
