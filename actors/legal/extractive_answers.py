@@ -1,6 +1,7 @@
 """How legal questions are answered without a model: the rules' guess, and what the sources say, quoted."""
 
 from actors.evidence.claims import Claim
+from actors.evidence.passages import SearchHits
 from actors.legal.output_schemas import IntentDraft, IntentRequest, LegalDraft, QuotedSources, Reply
 from actors.ports import Completion, ModelRequest
 
@@ -19,9 +20,8 @@ def classify(task: ModelRequest) -> Completion:
 
 def draft(task: ModelRequest) -> Completion:
     """The sources, quoted: those that were looked up as what was asked for, others as the nearest there are."""
-    found = task.findings
-    passages = found.passages if found else ()
-    looked_up = bool(found) and found.confidence >= LOOKED_UP
+    found = task.findings or SearchHits()
+    passages, looked_up = found.passages, found.confidence >= LOOKED_UP
     most = sum(each.score >= LOOKED_UP for each in passages) if looked_up else SOURCES
     claims = tuple(Claim(each.text, number, each.text) for number, each in enumerate(passages[:most], 1))
     return Completion(QuotedSources(claims, closeness="sure" if looked_up else "perhaps"), passages, judged=looked_up)

@@ -35,8 +35,10 @@ def close(message: CloseQuestion) -> QuestionClosed:
     """How a question ends: what was found, with a disclaimer below advice; cut short, with what there is by then."""
     resolution = message.resolution
     if message.reason != "completed":
-        status = "cancelled" if message.reason == "cancelled" else "error"
-        return QuestionClosed(status=status, summary=f"{message.reason}: {message.detail}")
+        return QuestionClosed(
+            status="cancelled" if message.reason == "cancelled" else "error",
+            summary=f"{message.reason}: {message.detail}",
+        )
     if resolution is None and any(each.answer for each in message.opinions):
         resolution = merge(message.opinions, message.language).resolution
     if resolution is None:

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from actors.evidence.passages import SearchHits
-from actors.legal.classifier import Classifier
 from actors.legal.gathering import LegalSource
+from actors.legal.intent_classifier import Classifier
 from actors.legal.merger import Merger
 from actors.legal.registrar import Registrar
 from actors.legal.specialist import Specialist, Specialty

@@ -244,9 +244,6 @@ SENTENCES = {
     "legal_disclaimer": (
         "Das ist eine Auskunft und keine Rechtsberatung. Bitte fragen Sie einen Anwalt, bevor Sie danach handeln."
     ),
-    "source_statutes": "die Gesetze",
-    "source_cases": "die Urteile",
-    "source_web": "das Web",
     "source_documents": "die Dokumente",
     "field_civil_law": "Zivilrecht",
     "field_commercial_law": "Handelsrecht",

@@ -250,9 +250,6 @@ SENTENCES = {
     "legal_disclaimer": (
         "This is information, not legal advice. Please consult a professional lawyer before you act on it."
     ),
-    "source_statutes": "the statutes",
-    "source_cases": "the cases",
-    "source_web": "the web",
     "source_documents": "the documents",
     "field_civil_law": "civil law",
     "field_commercial_law": "commercial law",

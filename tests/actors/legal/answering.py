@@ -3,26 +3,26 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import msgspec
-
 from actors.evidence.passages import Passage, SearchHits
 from actors.extractive.model import Extractive
 from actors.legal.classification import Classification
-from actors.legal.classifier import Classifier
 from actors.legal.gathering import LegalSource
+from actors.legal.intent_classifier import Classifier
 from actors.legal.merger import Merger
 from actors.legal.registrar import Registrar
 from actors.legal.specialist import Specialist, Specialty
-from actors.legal.workflow import GENERAL, LEGAL, LegalCase, add_specialists
+from actors.legal.workflow import GENERAL
 from actors.ports import Completion, ModelRequest, PortFailed
 from bus import Actor
 from runtime.agent_folder import load_roster
 from runtime.families.legal import FAMILY, FIELDS
+from runtime.families.limits import configure
 from runtime.settings import Settings
+from runtime.tickets import Ticket
 from tests.fakes import Stage, TicketTable
 
 ROSTER = load_roster(Settings()).of("legal")
-FLOW = add_specialists(LEGAL, ROSTER.workers - {GENERAL}, FIELDS)
+FLOW = configure(FAMILY, Settings(), load_roster(Settings()))
 DISMISSED = "公司没有提前三十天通知就解除劳动合同，我能要求经济补偿吗？"
 TWO_FIELDS = "公司拖欠工资还把我打伤了，经理会不会被判刑，工伤怎么赔偿？"
 NOTICE = Passage(
@@ -52,7 +52,7 @@ class Source:
 
     @property
     def record(self) -> LegalSource:
-        return LegalSource("regulation_search", "source_statutes", self)
+        return LegalSource("regulation_search", "source_documents", self)
 
 
 class Model:
@@ -74,7 +74,7 @@ class Model:
 def legal_stage(
     text: str, *, model: Any = None, source: Source | None = None,
     miscited: Callable[[str], tuple[str, ...]] = lambda _: (), rules: Any = unsure,
-    roles: Mapping[str, Callable[[], Actor[Any]]] | None = None, case: LegalCase | None = None,
+    roles: Mapping[str, Callable[[], Actor[Any]]] | None = None,
 ) -> Stage:  # fmt: skip
     model, tickets, source = model or Model(), TicketTable(), source or Source(NOTICE)
 
@@ -83,7 +83,7 @@ def legal_stage(
         its = Specialty(ROSTER[name], [source.record], colleagues, field, chats=name == GENERAL)
         return lambda: Specialist(model, its, miscited)
 
-    cast = {
+    cast: dict[str, Callable[[], Actor[Any]]] = {
         "intent_classifier": lambda: Classifier(model, ROSTER, FIELDS, rules),
         "opinion_merger": Merger,
         "registrar": lambda: Registrar(tickets, "R-1"),
@@ -91,14 +91,5 @@ def legal_stage(
         **{name: make(name) for name in ROSTER.workers},
         **(roles or {}),
     }
-    case = case or FAMILY.make_case(msgspec.convert({"id": "T-1", "text": text}, _Ticket), Settings())  # type: ignore[arg-type]
+    case = FAMILY.make_case(Ticket(id="T-1", text=text), Settings())
     return Stage(flow=FLOW, case=case, tickets=tickets, cast=cast)
-
-
-class _Ticket(msgspec.Struct):
-    id: str
-    text: str
-
-    @property
-    def whole(self) -> str:
-        return self.text
