@@ -5,6 +5,8 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+import msgspec
+
 import runtime.logs  # first: it keeps structlog from loading rich
 from actors.evidence.claims import Citation, Resolution
 from actors.evidence.confirmed_places import keep_places, shown_places
@@ -146,7 +148,7 @@ class Node:
         if ticket.options is not None and type(ticket.options) is not family.options:
             takes = f"options of the type {family.options.__name__}" if family.options else "no options"
             raise ServiceError(f"A {family.label} takes {takes}, not {type(ticket.options).__name__}.")
-        return family.make_case(ticket, self.settings)
+        return msgspec.structs.replace(family.make_case(ticket, self.settings), answers=ticket.answers)
 
     def is_same(self, stored: StoredRun, ticket: Ticket) -> bool:
         """

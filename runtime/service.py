@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import hashlib
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Iterator, Sequence
 from typing import Any, TypeVar
 
@@ -29,7 +28,7 @@ from runtime.storage.journal import JournalDamaged, StoredRun
 from runtime.storage.near_ids import nearest_ids
 from runtime.storage.private import DATABASE
 from runtime.storage.records import Asked
-from runtime.tickets import Ticket
+from runtime.tickets import Ticket, make_id_of_key
 from runtime.user_text import display, safe
 
 log = structlog.get_logger()
@@ -103,9 +102,7 @@ class TicketService:
             over = latest is not None and latest.ended is not None
             if latest is not None and not (again and over) and self._answers(latest, ticket, by_key=by_key):
                 return await self._attend(latest)
-            stopping = "The server is stopping or not ready yet; send it again soon."
-            if why := self.looks.loses() if self.ready else stopping:
-                raise ServiceError(why, "unavailable", retry_seconds=BUSY_SECONDS)
+            self.require_ready()
             seen = latest.seq if latest else 0
             handle = await submit_durably(self.node, ticket, seen)
             stored = await self.node.journal.run(handle.run)
@@ -114,6 +111,12 @@ class TicketService:
                 log.info("ticket.accepted", ticket=handle.ticket, run=handle.run)
                 return stored
         raise write_failure()
+
+    def require_ready(self) -> None:
+        """:raises ServiceError: nothing can be taken in now, or it could not be written down."""
+        stopping = "The server is stopping or not ready yet; send it again soon."
+        if why := self.looks.loses() if self.ready else stopping:
+            raise ServiceError(why, "unavailable", retry_seconds=BUSY_SECONDS)
 
     async def find(self, some_id: str) -> StoredRun:
         """
@@ -293,8 +296,3 @@ class TicketService:
                 "conflict",
             )
         return False
-
-
-def make_id_of_key(key: str) -> str:
-    """The id of a ticket that has none but came with a key."""
-    return f"K-{hashlib.sha256(key.encode('utf-8', 'surrogateescape')).hexdigest()[:24]}"

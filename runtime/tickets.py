@@ -1,9 +1,11 @@
 """A ticket as it came in, whichever door it came through."""
 
+import hashlib
 import re
 
 import msgspec
 
+from actors.workflow.user_input import AnswerRound
 from runtime.service_error import ServiceError
 from runtime.user_text import display
 
@@ -28,11 +30,18 @@ class Ticket(msgspec.Struct, frozen=True, kw_only=True):
     """The family that works on it."""
     options: msgspec.Struct | None = None
     """How it is to be done, as the type that its family declares; None: as configured."""
+    answers: tuple[AnswerRound, ...] = ()
+    """What the person behind it answered to the questions of its earlier runs."""
 
     @property
     def whole(self) -> str:
         """What its run is asked."""
         return whole(self.subject, self.text)
+
+
+def make_id_of_key(key: str) -> str:
+    """The id of a ticket that has none but came with a key."""
+    return f"K-{hashlib.sha256(key.encode('utf-8', 'surrogateescape')).hexdigest()[:24]}"
 
 
 def whole(subject: str, text: str) -> str:

@@ -7,12 +7,14 @@ import msgspec
 
 from actors.evidence.claims import Resolution
 from actors.text.catalogue import say
+from actors.workflow.user_input import MOST_ROUNDS, Question
 from bus import Event
 
 TERMINATE = "TERMINATE_WORKFLOW"
 """The marker of a terminator's word, as a wire tag: no text is searched for it."""
 
-Status = Literal["resolved", "suggested", "not_found", "error", "cancelled"]
+Status = Literal["resolved", "suggested", "not_found", "needs_input", "error", "cancelled"]
+"""`needs_input`: the terminator asks the person behind the ticket, and the ticket goes on with the answers."""
 
 
 class EndReason(enum.StrEnum):
@@ -30,6 +32,8 @@ class EndReason(enum.StrEnum):
     """An agent failed at each of its tries."""
     ANSWERS_REFUSED = "answers_refused"
     """None of an agent's tries was an answer to what it was asked."""
+    ASKED_TOO_OFTEN = "asked_too_often"
+    """It lacked something still when the person had been asked as often as may be."""
     CANCELLED = "cancelled"
     CANCEL_FORCED = "cancel_forced"
     """Cancelled, and an agent did not hand in what it had in time."""
@@ -43,7 +47,7 @@ class EndReason(enum.StrEnum):
 
 def explain_end(why: EndReason, language: str, max_handoffs: int) -> str:
     """What a person reads of an end when nothing more is known; nothing of one that was planned."""
-    return "" if why is EndReason.COMPLETED else say(f"end_{why}", language, most=max_handoffs)
+    return "" if why is EndReason.COMPLETED else say(f"end_{why}", language, most=max_handoffs, rounds=MOST_ROUNDS)
 
 
 def marker(kind: type[Event]) -> str:
@@ -116,6 +120,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Messages that were not accepted."""
     language: str = ""
     """ISO 639-1 code of what the ticket is written in; what is said around the answer is said in it. Empty: unknown."""
+    questions: tuple[Question, ...] = ()
+    """What the person behind the ticket is asked: of `needs_input`, and of a run that had asked too often."""
 
 
 class RunBegan(Event, frozen=True):

@@ -45,7 +45,7 @@ KNOWN_PERCENT = 20
 """An estimate from less would be a guess."""
 HEARTBEAT_SECONDS = 5.0
 """After so long without news, whoever watches in a terminal or a stream is shown that the run goes on."""
-WELL = frozenset({"resolved", "suggested", "not_found"})
+WELL = frozenset({"resolved", "suggested", "not_found", "needs_input"})
 
 
 class Stage(msgspec.Struct, frozen=True, gc=False):

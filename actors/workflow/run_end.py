@@ -7,7 +7,8 @@ import msgspec
 from structlog.typing import FilteringBoundLogger
 
 from actors.workflow.outcome import Child, EndReason, Handoff, Outcome, Spent, Status, explain_end, marker
-from actors.workflow.tables import ORCHESTRATOR, Run, Workflow
+from actors.workflow.tables import ORCHESTRATOR, Case, Run, Workflow
+from actors.workflow.user_input import MOST_ROUNDS, Question, limit_questions
 
 ENDS = frozenset(EndReason)
 """Reasons of handoffs that close a case; `verify` keeps states from being named so."""
@@ -57,16 +58,29 @@ def state_after(handoffs: Sequence[Handoff], number: int, first: str) -> str:
 def conclude(run_id: str, flow: Workflow, run: Run, ending: RunEnd, children: tuple[Child, ...] = ()) -> Outcome:
     """Put together the one outcome of a run."""
     case, why = run.case, ending.why
+    status = case.status if ending.by else WITHOUT_TERMINATOR.get(why, "error")
+    questions: tuple[Question, ...] = ()
+    if status == "needs_input":
+        status, why, questions = _judge_questions(case, why)
     return Outcome(
-        run=run_id, ticket=case.ticket_id, workflow=flow.name, why=why, by=ending.by,
-        status=case.status if ending.by else WITHOUT_TERMINATOR.get(why, "error"),
+        run=run_id, ticket=case.ticket_id, workflow=flow.name, why=why, by=ending.by, status=status,
         state=state_after(run.handoffs, len(run.handoffs), flow.first),
         resolution=case.resolution, summary=case.summary, handoffs=run.handoffs, children=children,
         marker=marker(flow.closed) if ending.by else "", loop=run.loop if why is EndReason.LOOP_DETECTED else (),
         seconds=ending.seconds, detail=case.detail or explain_end(why, case.language, flow.max_handoffs),
         unavailable=case.unavailable, degraded=case.degraded, spent=ending.spent, refused=ending.refused,
-        language=case.language,
+        language=case.language, questions=questions,
     )  # fmt: skip
+
+
+def _judge_questions(case: Case, why: EndReason) -> tuple[Status, EndReason, tuple[Question, ...]]:
+    """Whether the person behind a ticket can be asked what its terminator asks: it is something, and not too often."""
+    questions = limit_questions(case.questions)
+    if not questions:
+        return "error", EndReason.ANSWERS_REFUSED if why is EndReason.COMPLETED else why, ()
+    if len(case.answers) >= MOST_ROUNDS:
+        return "error", EndReason.ASKED_TOO_OFTEN, questions
+    return "needs_input", why, questions
 
 
 def final_agent(outcome: Outcome) -> str:

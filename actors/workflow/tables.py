@@ -11,6 +11,7 @@ import msgspec
 
 from actors.evidence.claims import Resolution
 from actors.workflow.outcome import EndReason, Handoff
+from actors.workflow.user_input import AnswerRound, Question
 from bus import Event, Request
 
 ORCHESTRATOR = "orchestrator"
@@ -93,6 +94,10 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=Tr
     """Why a lesser model answered than the configured one."""
     language: str = ""
     """ISO 639-1 code of what the ticket is written in, and answered in; empty when it cannot be told."""
+    questions: tuple[Question, ...] = ()
+    """What the terminator asks the person behind the ticket, with the status `needs_input`."""
+    answers: tuple[AnswerRound, ...] = ()
+    """What that person answered to the earlier runs of the ticket, the first round first."""
     max_seconds: float = 0.0
     """What this run has, if less than its workflow allows: a child gets no more than its parent has. 0: the same."""
 

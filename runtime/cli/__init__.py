@@ -19,6 +19,8 @@ class Exit(enum.IntEnum):
     """The sources do not answer the ticket, or there is no such ticket."""
     LIMIT = 4
     """A loop, too many handoffs, out of time, out of tries."""
+    NEEDS_INPUT = 5
+    """The run asks something: `answer` goes on with it."""
     CANCELLED = 130
 
 

@@ -26,10 +26,12 @@ class Wanted(NamedTuple):
     """The text that may be given in quotes instead."""
     pipe: str
     """The words of the command that takes it from stdin."""
+    remedy: str = ""
+    """What to do when there is nothing in it."""
 
 
 TICKET = Wanted("a ticket", "the ticket's text", "submit -")
-ANSWER = Wanted("an answer", "the answer", "feedback ID --answer -")
+ANSWER = Wanted("an answer", "the answer", "feedback ID --answer -", "Write what solved the ticket.")
 
 
 class Read(NamedTuple):
@@ -110,7 +112,7 @@ def read(words: list[str], kilobytes: int, stdin: BinaryIO | None = None) -> Tic
     return validate(Ticket(text=_decode(typed, "The ticket", kilobytes)), "The ticket")
 
 
-def read_answer(word: str, kilobytes: int, stdin: BinaryIO | None = None) -> str:
+def read_answer(word: str, kilobytes: int, stdin: BinaryIO | None = None, wanted: Wanted = ANSWER) -> str:
     """
     The answer that an argument means: `-`, a file, or the text itself.
 
@@ -119,15 +121,24 @@ def read_answer(word: str, kilobytes: int, stdin: BinaryIO | None = None) -> str
     """
     most = kilobytes * 1024
     if word == "-":
-        text, place = _decode(_stdin(most, stdin, ANSWER), "stdin", kilobytes), "stdin"
+        text, place = _decode(_stdin(most, stdin, wanted), "stdin", kilobytes), "stdin"
     elif (path := _path(word)) is not None:
         place = safe(str(path))
-        text = _decode(_file(path, most, ANSWER), place, kilobytes)
+        text = read_file(path, kilobytes, wanted)
     else:
         text, place = _decode(word.encode("utf-8", "surrogateescape"), "The answer", kilobytes), "The answer"
     if not text.strip():
-        raise ServiceError(f"{place} is empty. Write what solved the ticket.")
+        raise ServiceError(f"{place} is empty. {wanted.remedy}")
     return text.strip()
+
+
+def read_file(path: Path, kilobytes: int, wanted: Wanted) -> str:
+    """
+    The text of a file that is not too large.
+
+    :raises ServiceError: with a sentence that names the file.
+    """
+    return _decode(_file(path, kilobytes * 1024, wanted), safe(str(path)), kilobytes)
 
 
 def parse(text: str, place: str, suffix: str = "") -> Ticket:

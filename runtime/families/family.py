@@ -130,6 +130,8 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
     """What a user may give for that, by name; None: the options themselves."""
     make_options: Callable[[Any, Settings, str], msgspec.Struct] = lambda order, _, __: order
     """Of an order, and how its names are spelled where it was given; a `ServiceError` says what cannot be had."""
+    options_of: Callable[[Any], msgspec.Struct | None] = lambda _: None
+    """The options that a case was made with: a ticket whose questions were answered goes on with them."""
     answers: Mapping[type[msgspec.Struct], str] = {}
     """What it answers without a model: for each output schema the module whose `ANSWERS` does so."""
     children: Mapping[str, ChildRole] = {}

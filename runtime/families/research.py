@@ -68,6 +68,7 @@ FAMILY = Family(
     options=ResearchOptions,
     order=ResearchOrder,
     make_options=make_options,
+    options_of=lambda case: case.brief,
     round_of=lambda case: Round(case.brief.round, case.brief.depth, case.brief.direction),
     answers=dict.fromkeys((PlanDraft, Answer, Landscape, Overview), "actors.research.extractive_answers"),
     children={"round": ChildRole(RESEARCH.name, make_round, report_round, lambda s: s.research.report_seconds)},

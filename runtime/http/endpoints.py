@@ -4,6 +4,7 @@ import msgspec
 from aiohttp import web
 
 from bus.supervision import counters
+from runtime.answers import Answers, answer_ticket
 from runtime.families import find, writes_report
 from runtime.http import schemas
 from runtime.http.errors import ApiError
@@ -15,6 +16,7 @@ from runtime.http.schemas import (
     KEY_CHARACTERS,
     TEXTS,
     WAIT_SECONDS,
+    AnswersGiven,
     Feedback,
     FeedbackReceipt,
     Health,
@@ -63,6 +65,31 @@ async def submit(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]
     seconds, key = schemas.read_wait(request), schemas.read_key(request)
     stored = await desk.submit(await schemas.read_ticket(request, desk.node.settings), key)
+    return await _wait_for(desk, stored, seconds)
+
+
+@route(
+    "POST", "/tickets/{id}/answers", "Answer what a ticket's latest run asks; the ticket goes on in another run",
+    {
+        202: as_json("The answers are durable and the ticket goes on", Receipt),
+        200: as_json("It has ended within the time waited", EndedRecord),
+    },
+    refusals=(*BODY, 404, 409, 422, 429), parameters=(WAIT, KEY), body={JSON: {"schema": refer_to(AnswersGiven)}},
+)  # fmt: skip
+async def answers(request: web.Request) -> web.StreamResponse:
+    desk, ticket = request.app[DESK], _id(request)
+    seconds, key = schemas.read_wait(request), schemas.read_key(request)
+    stored, said = await desk.ticket(ticket), await schemas.read_answers(request)
+    asking = await desk.run(said.run) if said.run else stored
+    if asking.ticket != ticket:
+        raise ApiError(404, f"Run {asking.id} is not one of {ticket}.")
+    given = Answers(given={name: str(value) for name, value in said.answers.items()}, text=said.text, key=key)
+    follows = await answer_ticket(desk, asking, given, named=bool(said.run))
+    return await _wait_for(desk, follows, seconds)
+
+
+async def _wait_for(desk: TicketService, stored: StoredRun, seconds: float) -> web.Response:
+    """How a run ended within some seconds, or that it goes on."""
     if seconds and (outcome := await desk.outcome(stored.id, seconds)) is not None:
         stored = await desk.run(stored.id)
         return answer(join_records(outcome, make_record(stored, await desk.read_question(stored))))

@@ -58,6 +58,17 @@ class Feedback(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Who gives the answer."""
 
 
+class AnswersGiven(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a person answers to the questions of a ticket."""
+
+    answers: dict[str, str | int | float] = {}
+    """By the names of the questions. Each that is not optional is answered, unless there is a text."""
+    text: str = ""
+    """What is known, in free words: beside the answers, or instead of them."""
+    run: str = ""
+    """Whose questions they are; empty: those of the latest run."""
+
+
 class Links(msgspec.Struct, frozen=True):
     """Where to go on."""
 
@@ -66,6 +77,7 @@ class Links(msgspec.Struct, frozen=True):
     events: str
     cancel: str
     feedback: str
+    answers: str
     trace: str
     report: str = ""
     """Where its workflow writes one."""
@@ -149,7 +161,10 @@ class Problem(msgspec.Struct, frozen=True):
 def links(stored: StoredRun) -> Links:
     at = f"/tickets/{stored.ticket}"
     report = f"{at}/report" if families.writes_report(stored.workflow) else ""
-    return Links(at, f"/runs/{stored.id}", f"{at}/events", f"{at}/cancel", f"{at}/feedback", f"{at}/trace", report)
+    return Links(
+        at, f"/runs/{stored.id}", f"{at}/events", f"{at}/cancel", f"{at}/feedback", f"{at}/answers", f"{at}/trace",
+        report,
+    )  # fmt: skip
 
 
 async def read_ticket(request: web.Request, settings: Settings) -> Ticket:
@@ -184,6 +199,13 @@ async def read_feedback(request: web.Request) -> Feedback:
     if given.places and not given.right:
         raise ApiError(400, 'Give "places" only with "right": true.')
     return given
+
+
+async def read_answers(request: web.Request) -> AnswersGiven:
+    """The answers in a request's body."""
+    if _kind(request) != JSON:
+        raise ApiError(415, f'Send {JSON}: {{"answers": {{"name": "value"}}}}, or {{"text": "..."}}.')
+    return _decode(await _body(request), AnswersGiven)
 
 
 def read_key(request: web.Request) -> str:

@@ -28,8 +28,9 @@ exit status:
   2    bad input
   3    not found in the sources
   4    a limit was reached: a loop, too many handoffs, out of time, out of tries
+  5    it asks something: `answer ID` goes on with it
   130  cancelled (Ctrl-C: gently; twice: at once)
-  of several tickets: that of the worst, in the order 130, 1, 4, 3, 0
+  of several tickets: that of the worst, in the order 130, 1, 4, 3, 5, 0
 
 examples:
   %(prog)s "My VPN disconnects every ten minutes"
@@ -98,22 +99,27 @@ def _teller(arguments: argparse.Namespace, out: Path | None) -> "Tell":
     """What says how a ticket ended, and of which file it was if there are several."""
 
     def tell(ended: "Ended", file: str) -> None:
-        from runtime.cli.view.terminal_markdown import show_end
-
-        if arguments.json:
-            print(as_json({"file": file, **ended.as_json()} if file else ended.as_json()))
-        else:
-            if file:
-                write([Line(f"=== {file}", "strong")], sys.stdout)
-            show_end(ended, sys.stdout, sys.stderr, verbose=arguments.verbose)
-            write(_question(ended), sys.stdout)
-            if file:
-                print()
-        sys.stdout.flush()
+        print_end(ended, file, json=arguments.json, verbose=arguments.verbose)
         if out is not None:
             _write(ended.report, out)
 
     return tell
+
+
+def print_end(ended: "Ended", file: str = "", *, json: bool, verbose: bool) -> None:
+    """Print how a ticket ended, as lines or as one JSON object; which file it was, if there are several."""
+    from runtime.cli.view.terminal_markdown import show_end
+
+    if json:
+        print(as_json({"file": file, **ended.as_json()} if file else ended.as_json()))
+    else:
+        if file:
+            write([Line(f"=== {file}", "strong")], sys.stdout)
+        show_end(ended, sys.stdout, sys.stderr, verbose=verbose)
+        write(_question(ended), sys.stdout)
+        if file:
+            print()
+    sys.stdout.flush()
 
 
 def _write(report: "Report | None", out: Path) -> None:

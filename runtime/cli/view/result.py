@@ -14,6 +14,7 @@ from actors.text.truncate import shorten
 from actors.workflow.outcome import EndReason, Handoff, Outcome
 from runtime.cli import Exit
 from runtime.cli.view.printing import Line, Link
+from runtime.cli.view.question_lines import describe_questions
 from runtime.families import writes_report
 from runtime.program import command
 from runtime.user_text import safe, spell_out
@@ -21,17 +22,25 @@ from runtime.user_text import safe, spell_out
 QUOTE_CHARACTERS = 400
 NO_FILES: Mapping[str, str] = MappingProxyType({})
 
-HEADLINES = {"resolved": "good", "suggested": "unsure", "not_found": "poor", "error": "bad", "cancelled": "poor"}
+HEADLINES = {
+    "resolved": "good", "suggested": "unsure", "not_found": "poor", "needs_input": "unsure", "error": "bad",
+    "cancelled": "poor",
+}  # fmt: skip
 """How a status is shown; what it says stands in the catalogue, and so with the next two."""
 JUDGEMENTS = {"confirmed": "good", "rejected": "poor", "taught": "poor"}
 REPORT_HEADLINES = {"resolved": "good", "suggested": "unsure", "cancelled": "poor"}
 SUMMARIZER = "summarization"
 LIMITS = frozenset({
     EndReason.LOOP_DETECTED, EndReason.MAX_HANDOFFS_EXCEEDED, EndReason.TIMED_OUT, EndReason.STEP_TIMED_OUT,
-    EndReason.ANSWERS_REFUSED,
+    EndReason.ANSWERS_REFUSED, EndReason.ASKED_TOO_OFTEN,
 })  # fmt: skip
-EXITS = {"resolved": Exit.DONE, "suggested": Exit.DONE, "not_found": Exit.NOT_FOUND, "cancelled": Exit.CANCELLED}
-BEST_FIRST = (Exit.DONE, Exit.NOT_FOUND, Exit.LIMIT, Exit.FAILED, Exit.BAD_INPUT, Exit.CANCELLED)
+EXITS = {
+    "resolved": Exit.DONE, "suggested": Exit.DONE, "not_found": Exit.NOT_FOUND, "needs_input": Exit.NEEDS_INPUT,
+    "cancelled": Exit.CANCELLED,
+}  # fmt: skip
+BEST_FIRST = (
+    Exit.DONE, Exit.NEEDS_INPUT, Exit.NOT_FOUND, Exit.LIMIT, Exit.FAILED, Exit.BAD_INPUT, Exit.CANCELLED,
+)  # fmt: skip
 
 
 def exit_status(outcome: Outcome) -> Exit:
@@ -80,6 +89,7 @@ def lines(
     if outcome.summary and not verbose and SUMMARIZER not in {each.source for each in outcome.handoffs}:
         yield Line(outcome.summary)  # nobody summed up: it says how it came to an answer that others had before
     yield from _besides(outcome)
+    yield from describe_questions(outcome)
     if outcome.resolution is not None:
         yield Line("")
         if outcome.status not in {"resolved", "suggested"}:
@@ -98,6 +108,7 @@ def _describe_report(outcome: Outcome, report: Report | None, *, named: bool) ->
         yield Line(say(f"headline_{outcome.status}", language), HEADLINES[outcome.status])
     failed = {each.place: each.detail for each in report.missed if each.reason == "source_failed"} if report else {}
     yield from _besides(outcome, failed)
+    yield from describe_questions(outcome)
     yield from ending(outcome, named=named)
     ticket = safe(outcome.ticket)
     if outcome.status == "not_found":

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 STYLES = {
     "resolved": "good", "suggested": "unsure", "not_found": "poor", "error": "bad", "cancelled": "poor",
-    "running": "going", "interrupted": "bad",
+    "needs_input": "unsure", "running": "going", "interrupted": "bad",
 }  # fmt: skip
 MOST_ID = 40
 """Columns of the list: a longer id, which is rare, pushes its own row to the right."""

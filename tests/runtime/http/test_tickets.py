@@ -14,7 +14,7 @@ import pytest
 from actors.evidence.passages import SearchHits
 from runtime.families import extractive
 from runtime.run_record import join_records, make_record
-from runtime.service import make_id_of_key
+from runtime.tickets import make_id_of_key
 from runtime.user_text import as_json
 from tests.fakes import ANSWER, PASSAGE
 from tests.patience import promised
