@@ -200,7 +200,7 @@ async def test_a_purge_takes_questions_and_answers_with_the_ticket(tmp_path: Pat
         folder = service.node.folder
         assert files_with(folder, "Seven dogs")
 
-        assert await asyncio.to_thread(purge, folder, ["B-1"], judged=True)
+        assert (await asyncio.to_thread(purge, folder, ["B-1"], judged=True)).runs == 2
 
         assert await service.node.journal.latest(9) == []
     assert files_with(folder, "Seven dogs") == []

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -104,11 +105,15 @@ def test_after_kill_9_the_same_answers_go_on_where_they_were(tmp_path: Path) -> 
     assert "boat canoe, hours 1" in done.json["resolution"]["text"]
 
 
+def _asks(times: int, seen: str) -> bool:
+    return seen.count("> ") == times
+
+
 def test_a_terminal_asks_one_question_after_the_other(tmp_path: Path) -> None:
     submit(tmp_path)
     with Terminal(["-c", PROGRAM, "answer", "B-1"], {**environment(tmp_path), "TERM": "dumb"}) as terminal:
         for number, said in enumerate((b"ship\n", b"2\n", b"\n", b"4\n", b"\n"), 1):
-            terminal.until(lambda seen, number=number: seen.count("> ") == number)
+            terminal.until(partial(_asks, number))
             terminal.press(said)
         status = terminal.end()
     text = plain(terminal.drawn)
