@@ -57,7 +57,12 @@ def _count_choices(branches: Any) -> float:
             words.append("".join(chr(character) for _, character in each).lower())
         else:
             others.append(each)
-    together = max((sum(longer.startswith(word) for word in words) for longer in words), default=0)
+    together, within = 0, list[str]()
+    for word in sorted(words):  # those that it begins with come right before it
+        while within and not word.startswith(within[-1]):
+            within.pop()
+        within.append(word)
+        together = max(together, len(within))
     return together + sum(map(_count_ways, others))
 
 
