@@ -21,6 +21,8 @@ FACTS = (
         ("出租人提前收回房屋，承租人能否要求赔偿装修损失？", "legal_consultation"),
         ("帮我检索几个加班费争议的类似案例", "case_search"),
         ("（2021）浙02民终456号案件的争议焦点是什么？", "case_search"),
+        ("原告是某某食品有限公司的案件，审理法院是哪家法院？", "case_search"),
+        ("律师和律师事务所之间是劳动关系还是合同关系，法律怎么规定？", "legal_consultation"),
         ("公司法第二十条的规定是什么", "regulation_query"),
         ("《劳动合同法》第三十九条", "regulation_query"),
         ("请替我起草一份劳动仲裁申请书", "document_draft"),
@@ -58,6 +60,9 @@ def test_what_leaves_no_doubt_is_decided_by_rules_alone(text: str, intent: str) 
         "?",
         "On 3 May the defendant took a phone from the counter of a shop and left.",
         "他们签了合同。",
+        "2022年3月，李某入职某公司，双方未签订书面劳动合同，2023年1月公司将其辞退。",
+        "小王是一家个人独资企业的投资人，企业经营不善，无法偿还债务。根据哪条法律规定，小王要用自己的财产清偿？",
+        "帮我翻译这份合同成英文",
     ],
 )
 def test_bare_facts_and_what_says_nothing_are_left_to_a_model(text: str) -> None:
