@@ -47,8 +47,8 @@ class ModelRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The last task of its run: it may use what was held back of the budget for it."""
     quotes_only: bool = False
     """Passages are to be quoted and nothing argued: the model that argues came to no answer that can be used."""
-    may_search: bool = False
-    """The model may call the knowledge search itself; what it finds is appended to the numbered passages."""
+    tools: tuple[str, ...] = ()
+    """What the model may call itself, by name; the passages that a call finds are put behind the numbered ones."""
 
 
 class Completion(msgspec.Struct, frozen=True, gc=False):
@@ -64,6 +64,8 @@ class Completion(msgspec.Struct, frozen=True, gc=False):
     """Why a lesser model answered than the configured one; empty when it is the one."""
     partial: str = ""
     """Which budget was used up before the configured model could answer; empty when none was."""
+    skipped: tuple[str, ...] = ()
+    """Tools that failed and were done without: keys of the catalogue, or words; `catalogue.say_name` tells both."""
 
 
 class Model(Protocol):

@@ -11,9 +11,6 @@ HELPDESK = "helpdesk"
 """The family of agents whose file names none."""
 COMMON_WORKER = "worker"
 """Takes the tickets that no specialist takes, and those of specialists that are gone."""
-SEARCH = "search_knowledge"
-TOOLS = frozenset({SEARCH, "regulation_search", "case_search", "web_search", "create_document"})
-"""All tools that an agent may be given."""
 OTHER = "other"
 """The intent of a ticket that none of the declared ones fits."""
 OUTWEIGHS = 7
@@ -58,6 +55,7 @@ class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
     """The tickets it solves, as its colleagues are told; empty: it solves none."""
     intents: tuple[Intent, ...] = ()
     tools: tuple[str, ...] = ()
+    """What a model that thinks for it may call."""
     model: str = ""
     """The model that thinks for it; empty: the configured one."""
     seconds: float = 0.0

@@ -1,17 +1,18 @@
 """Reads the Markdown file of one agent, and refuses what is wrong in it with file and line."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import msgspec
 from msgspec import Meta
 
-from actors.roster import HELPDESK, OUTWEIGHS, TOOLS, AgentSpec, Intent
+from actors.roster import HELPDESK, OUTWEIGHS, AgentSpec, Intent
 from actors.text.safe_patterns import find_problem
 from runtime.front_matter import FIRST_LINE, InvalidFrontMatter, compose, line_of, plain, split
 from runtime.settings import ConfigError
+from runtime.tools import shipped
 from runtime.user_text import display, nearest
 
 T = TypeVar("T", bound=msgspec.Struct)
@@ -32,7 +33,7 @@ MUST_BE = {
     "name": "a name of small letters, digits and _, such as printing",
     "hands_over_to": "a list of agents, such as [worker]",
     "family": "the name of a workflow, such as helpdesk",
-    "tools": f"a list of tools, of {', '.join(sorted(TOOLS))}",
+    "tools": "a list of tools, such as [search_knowledge]",
     "intents": "names of small letters, each with `means` and `words` below it",
     "weight": "a whole number from 1 to 10",
     "words": "key words by language, such as `en: printer; toner`",
@@ -78,8 +79,12 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
 class AgentFile:
     """The file of one agent: what it declares, and in which line each of its keys stands."""
 
-    def __init__(self, file: Path) -> None:
-        """:raises AgentFileError: it declares no agent."""
+    def __init__(self, file: Path, tools: Collection[str] | None = None) -> None:
+        """
+        :param tools: those that there are; None: those that ship.
+        :raises AgentFileError: it declares no agent.
+        """
+        tools = shipped.names() if tools is None else tools
         self.file = file
         try:
             head, lines = split(_read(file))
@@ -95,8 +100,8 @@ class AgentFile:
             if intent.words is msgspec.UNSET and table.family == HELPDESK:
                 raise self.refuse("the key `words` is missing.", "intents", name)
         for tool in table.tools:
-            if tool not in TOOLS:
-                raise self.refuse(f"there is no tool {display(tool)}. {nearest(tool, TOOLS)}", "tools")
+            if tool not in tools:
+                raise self.refuse(f"there is no tool {display(tool)}. {nearest(tool, tools)}", "tools")
         self.spec = AgentSpec(
             name=table.name, description=table.description, family=table.family, handles=table.handles,
             tools=table.tools, model=table.model,

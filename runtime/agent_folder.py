@@ -11,12 +11,13 @@ from actors.roster import COMMON_WORKER, HELPDESK, OTHER, AgentSpec, Roster
 from actors.workflow.tables import ORCHESTRATOR
 from runtime.agent_files import AgentFile
 from runtime.settings import AgentsSettings, ConfigError, Settings
+from runtime.tools.tool_registry import list_names
 from runtime.user_text import display, nearest
 
 FOLDER = Path(actors.__file__).parent / "prompts"
 RULES = FOLDER / "shared"
 """What every agent of a family that solves tickets is told besides what is its own, a file a family."""
-RESERVED = frozenset({ORCHESTRATOR, "folder", "organisation", "tone", "instructions", OTHER})
+RESERVED = frozenset({ORCHESTRATOR, "folder", "tools", "organisation", "tone", "instructions", OTHER})
 """Names that mean something else where agents are named."""
 SPECIALISTS = 64
 """All are named to each other and to the analysis of every ticket."""
@@ -29,9 +30,10 @@ def load_roster(settings: Settings, *besides: Path) -> Roster:
     :param besides: files of specialists that are not in the user's folder, or not yet.
     :raises ConfigError: a file of the user's cannot be used; the sentence names file and line.
     """
-    shipped = [AgentFile(file) for file in sorted(FOLDER.glob("*.md"))]
+    tools = list_names()
+    shipped = [AgentFile(file, tools) for file in sorted(FOLDER.glob("*.md"))]
     files = {Path(os.path.realpath(file)): file for file in (*_find_own(settings.agents.folder), *besides)}
-    own = [AgentFile(file) for place, file in files.items() if place.parent != FOLDER.resolve()]
+    own = [AgentFile(file, tools) for place, file in files.items() if place.parent != FOLDER.resolve()]
     for number, file in enumerate(own):
         _check_specialist(file, [*shipped, *own[:number]])
     for file in (*shipped, *own):

@@ -42,6 +42,8 @@ from runtime.storage.sqlite.process_lock import ProcessLock
 from runtime.storage.sqlite.run_store import SqliteRuns
 from runtime.storage.sqlite.schema import migrate
 from runtime.tickets import Ticket, validate
+from runtime.tools.tool_registry import load_tools
+from runtime.tools.toolbox import Toolbox
 from runtime.user_text import safe
 from runtime.wiring import Wiring
 
@@ -80,7 +82,8 @@ class Node:
             has_model=chosen(settings.model) != "extractive",
         )  # fmt: skip
         names = {name: spec.model for name, spec in self.roster.specs.items() if spec.model}
-        self.models = Models(settings.model, self.knowledge, families.extractive(), names)
+        self.tools = Toolbox(self, load_tools())
+        self.models = Models(settings.model, self.tools, families.extractive(), names)
         self.wiring = Wiring(self)
         self.runs = Runs(
             self.journal, self.owner, self.flows, self.wiring.begin, settings.server.max_runs, self.make_case
@@ -115,6 +118,7 @@ class Node:
         await self.wiring.close()
         await self.documents.close()
         await self.models.close()
+        await self.tools.close()
         await self.memory.close()
         if self.embedder is not None:
             await self.embedder.close()

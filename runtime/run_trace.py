@@ -9,16 +9,16 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from actors.evidence.trace_steps import AnswerStep, CallStep, OmittedSteps, SearchStep, TraceStep
+from actors.evidence.trace_steps import AnswerStep, CallStep, OmittedSteps, SearchStep, ToolStep, TraceStep
 from actors.ports import Entry
 from runtime.storage.packing import unpack
 from runtime.storage.port import RunStore
 from runtime.storage.records import Record
 
 KIND = "trace"
-KILOBYTES = 32
+KILOBYTES = 36
 """What a run may keep of it, as JSON; on the disk that is a third or less."""
-ROOM = {SearchStep: 16 << 10, AnswerStep: 10 << 10, CallStep: 6 << 10}
+ROOM = {SearchStep: 16 << 10, AnswerStep: 10 << 10, CallStep: 6 << 10, ToolStep: 4 << 10}
 """Of that each kind has its own share: many searches are not to hide why a claim was dropped."""
 LATEST = 1000
 """More parts than a run has events."""

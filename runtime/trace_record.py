@@ -12,6 +12,7 @@ from actors.evidence.trace_steps import (
     CheckedClaim,
     OmittedSteps,
     SearchStep,
+    ToolStep,
     clip,
 )
 from runtime.run_trace import KILOBYTES, find_outermost, load_steps
@@ -38,6 +39,8 @@ class TraceRecord(msgspec.Struct, frozen=True, kw_only=True):
     answers: tuple[AnswerStep, ...]
     calls: tuple[CallStep, ...]
     """Of models; an answer by rules is none."""
+    tools: tuple[ToolStep, ...] = ()
+    """Calls of tools, by models."""
     omitted: int
     """Steps for which there was no room."""
     notes: tuple[str, ...]
@@ -61,6 +64,7 @@ async def read_trace(node: "Node", stored: StoredRun) -> TraceRecord:
     if not answers and (outcome := await journal.outcome(run)) and outcome.resolution:
         answers = _quote(outcome.resolution.citations)
     calls = tuple(each for each in steps if isinstance(each, CallStep))
+    tools = tuple(each for each in steps if isinstance(each, ToolStep))
     omitted = sum(each.count for each in steps if isinstance(each, OmittedSteps))
     notes = [FOR_ALL.format(run.id)] if run is not stored else []
     if omitted:
@@ -69,7 +73,7 @@ async def read_trace(node: "Node", stored: StoredRun) -> TraceRecord:
         notes.append(NOTHING)
     return TraceRecord(
         ticket=run.ticket, run=run.id, workflow=run.workflow, status=run.status, searches=searches, answers=answers,
-        calls=calls, omitted=omitted, notes=tuple(notes),
+        calls=calls, tools=tools, omitted=omitted, notes=tuple(notes),
     )  # fmt: skip
 
 

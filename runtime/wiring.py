@@ -42,7 +42,7 @@ class Wiring:
         runs, effects = self.runs_of(flow.name), await self._open_effects(run_id, replayed)
         trace = await self._open_trace(run_id, replayed)
         model, spent = self._node.models.for_run(
-            run_id, ModelAccount(effects), money=runs.money, held_back=runs.held_back, trace=trace
+            run_id, ModelAccount(effects), money=runs.money, held_back=runs.held_back, trace=trace, effects=effects
         )
         children = Children(replayed.children if replayed else ())
         ports = runs.make_ports(run_id, case.ticket_id, effects)

@@ -62,7 +62,7 @@ KNOW_SQLITE = ("runtime.storage.sqlite", "runtime.knowledge.index")
 """SQL stands behind the port of storage; the index of documents is derived from files, and stored nowhere else."""
 TOOLS = (
     "crawl", "embeddings", "knowledge", "llm", "memory", "processes", "reports", "resilience", "search", "state_files",
-    "storage",
+    "storage", "tools",
 )  # fmt: skip
 """Rooms of `runtime` that any family may use: none of them knows one."""
 FRONT_ENDS = ("runtime.cli", "runtime.http")

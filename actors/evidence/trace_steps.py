@@ -109,13 +109,13 @@ class CallStep(msgspec.Struct, frozen=True, gc=False, tag="call"):
     form: str = ""
     """How the form of the answer was asked for last: `json_schema`, `json_object` or `plain`."""
     tools: bool = False
-    """The model could search itself."""
+    """The model could call tools."""
     tokens_in: int = 0
     tokens_out: int = 0
     estimated: bool = False
     seconds: float = 0.0
     requests: int = 0
-    """More than one where the model searched, its answer went back to it, or the server minded the form."""
+    """More than one where the model called tools, its answer went back to it, or the server minded the form."""
     tries: int = 0
     """How often they were sent: more than that where the server failed."""
     repaired: str = ""
@@ -128,13 +128,36 @@ class CallStep(msgspec.Struct, frozen=True, gc=False, tag="call"):
         return msgspec.structs.replace(self, repaired=clip(self.repaired, 40), failed=clip(self.failed, 80))
 
 
+class ToolStep(msgspec.Struct, frozen=True, gc=False, tag="tool"):
+    """One call of a tool by a model."""
+
+    by: str
+    """The agent that the model thought for."""
+    tool: str
+    arguments: str
+    """As the model wrote them, shortened."""
+    result: str = ""
+    """What the model was told besides passages, shortened."""
+    passages: int = 0
+    """How many it found."""
+    seconds: float = 0.0
+    failed: str = ""
+    """Why it was done without."""
+    at: float = 0.0
+
+    def abridge(self) -> Self:
+        return msgspec.structs.replace(
+            self, arguments=clip(self.arguments, 40), result=clip(self.result, 40), failed=clip(self.failed, 80)
+        )
+
+
 class OmittedSteps(msgspec.Struct, frozen=True, gc=False, tag="omitted"):
     """Steps for which there was no room."""
 
     count: int
 
 
-TraceStep = SearchStep | AnswerStep | CallStep
+TraceStep = SearchStep | AnswerStep | CallStep | ToolStep
 
 
 def make_search_step(by: str, query: str, where: str, hits: SearchHits, closeness: Closeness | None) -> SearchStep:
@@ -157,6 +180,15 @@ def make_claim(claim: Claim, passages: Sequence[Passage], fate: Fate = "kept", w
     source = passages[claim.passage - 1].source if 1 <= claim.passage <= len(passages) else ""
     text = "" if claim.text.strip() == claim.quote.strip() else clip(claim.text)
     return CheckedClaim(text, clip(claim.quote), clip(source, NAME_CHARACTERS), fate, clip(why))
+
+
+def make_tool_step(
+    by: str, tool: str, arguments: str, seconds: float, result: str = "", passages: int = 0, failed: str = ""
+) -> ToolStep:
+    """A call of a tool, with what came of it."""
+    return ToolStep(
+        by, tool, clip(arguments, QUERY_CHARACTERS), clip(result), passages, round(seconds, 3), clip(failed)
+    )
 
 
 def clip(text: str, most: int = TEXT_CHARACTERS) -> str:

@@ -33,6 +33,11 @@ def say_step(name: str, language: str) -> str:
     return steps.get(name, name)
 
 
+def say_name(thing: str, language: str) -> str:
+    """What something is called: the sentence of a key, and any other text as it is."""
+    return say(thing, language) if thing in _load(language).SENTENCES else thing
+
+
 @functools.cache
 def every_form(key: str) -> frozenset[str]:
     """A sentence in all languages: how what was stored is known again, whatever language it is in."""

@@ -1,4 +1,4 @@
-"""The conversation that one answer takes: a question, searches within their bound, at most one repair."""
+"""The conversation that one answer takes: a question, calls of tools within their bound, at most one repair."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -6,15 +6,16 @@ import msgspec
 import structlog
 
 from actors.evidence.passages import Passage
-from actors.ports import BudgetSpent, Completion, Knowledge, ModelFailed, ModelRequest, PortFailed
+from actors.ports import BudgetSpent, Completion, ModelFailed, ModelRequest
 from runtime.llm import prompt, url_filter
 from runtime.llm.call_account import CallAccount
 from runtime.llm.capabilities import Capabilities, minds_form, simpler
 from runtime.llm.chat_completion import Message, Reply, ToolCall
 from runtime.llm.errors import OutOfService, Rejected
 from runtime.llm.output_schema import Malformed, OutputSchema, ends_run, says_nothing
+from runtime.llm.tool_calls import ToolCalls
 from runtime.llm.usage import Ledger, estimate
-from runtime.resilience.deadline import Deadline
+from runtime.tools.toolbox import OfferedTools
 
 if TYPE_CHECKING:
     from runtime.llm.openai_model import OpenAIModel
@@ -24,8 +25,8 @@ log = structlog.get_logger()
 Said = dict[str, Any]
 """One message of a conversation, as the protocol has it."""
 
-SEARCH = "search_knowledge"
-QUESTION_CHARACTERS = 1000
+ARGUMENTS_CHARACTERS = 16_000
+"""The most of a tool call's arguments that is read."""
 ECHO_CHARACTERS = 16_000
 """The most of an unusable answer that the model is shown again."""
 NOT_YOURS = "you cannot end the workflow; answer what you were asked"
@@ -33,78 +34,59 @@ TEMPLATE_TOKENS = 2048
 """What a server may add to a request of ours: a token is a byte of it at least."""
 CALLS_AT_ONCE = 32
 """Tool calls of one message that are answered at all."""
-TOOL = {
-    "name": SEARCH,
-    "description": "Search the knowledge base for passages that bear on a question.",
-    "strict": True,
-    "parameters": {
-        "type": "object",
-        "properties": {"question": {"type": "string", "description": "One question, in plain words."}},
-        "required": ["question"],
-        "additionalProperties": False,
-    },
-}
-TOOLS = msgspec.Raw(msgspec.json.encode([{"type": "function", "function": TOOL}]))
 
 _encode = msgspec.json.Encoder().encode
-
-
-class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The arguments of the search tool."""
-
-    question: str
-
-
-_question = msgspec.json.Decoder(Question).decode
 
 
 class Conversation:
     """One answer in the making."""
 
     __slots__ = (
-        "_account", "_fence", "_knowledge", "_ledger", "_passages", "_repaired", "_said", "_schema", "_searches",
-        "_shared", "_system", "_task", "_until",
+        "_account", "_ledger", "_passages", "_repaired", "_said", "_schema", "_shared", "_system", "_task", "_tools",
+        "_until",
     )  # fmt: skip
 
     def __init__(
         self, shared: "OpenAIModel", ledger: Ledger, wanted: OutputSchema[Any], task: ModelRequest, within: float, *,
-        knowledge: Knowledge | None, account: CallAccount,
+        tools: OfferedTools | None, account: CallAccount,
     ) -> None:  # fmt: skip
         """
-        :param knowledge: what the model may search itself, where the task allows it.
+        :param tools: what the model may call.
         :param account: what the answer takes is counted there.
         """
-        self._knowledge, self._account = knowledge, account
+        self._account = account
         self._shared, self._ledger = shared, ledger
         self._schema, self._task = wanted, task
         self._until = shared.server.clock.time() + within
-        self._fence = shared.fence()
+        fence = shared.fence()
         self._passages: list[Passage] = list(task.findings.passages) if task.findings is not None else []
-        self._searches = shared.settings.tool_calls if task.may_search and knowledge is not None else 0
         self._repaired = False
         self._system = prompt.system(task)
         limit = shared.settings.material_characters
+        calls = shared.settings.tool_calls
+        self._tools = ToolCalls(tools, shared.server.clock, fence, self._passages, calls, limit)
         closing = prompt.CLOSING.format(name=wanted.name, outline=wanted.outline)
-        question = prompt.user(task, self._fence, self._passages, closing, limit)
+        question = prompt.user(task, fence, self._passages, closing, limit)
         self._said: list[Said] = [{"role": "user", "content": question}]
 
     async def run_to_answer(self, run_id: str) -> Completion:
         """
-        Talk until there is an answer. Each round uses up a search or the repair, or is the last.
+        Talk until there is an answer. Each round uses up a call or the repair, or is the last.
 
         :raises ModelFailed: there is none, with a sentence for the user.
         """
-        for _ in range(self._searches + 3):
+        for _ in range(self._tools.left + 3):
             message = await self._ask()
-            if message.tool_calls and self._searches > 0 and not self._answers_by_call(message):
-                await self._search(message)
+            if message.tool_calls and self._tools.left > 0 and not self._answers_by_call(message):
+                await self._call_tools(message)
                 continue
             try:
                 value = self._read(message.text, run_id)
             except Malformed as problem:
                 self._repair(message, problem)
             else:
-                return Completion(self._remove_own_addresses(value, run_id), tuple(self._passages), judged=True)
+                value = self._remove_own_addresses(value, run_id)
+                return Completion(value, tuple(self._passages), judged=True, skipped=self._tools.skipped)
         raise ModelFailed(f"{self._shared.settings.name} came to no answer: try another [model] name.")
 
     def _answers_by_call(self, message: Message) -> bool:
@@ -125,8 +107,8 @@ class Conversation:
 
     def _remove_own_addresses(self, value: Any, run_id: str) -> Any:  # an instance of the wanted shape
         task = self._task
-        shown = [task.instructions, *(each.text for each in self._passages)]
-        if task.findings is None and not task.may_search:  # it restates the ticket, and gives no advice
+        shown = [task.instructions, *(each.text for each in self._passages), *self._tools.texts]
+        if task.findings is None and not task.tools:  # it restates the ticket, and gives no advice
             shown += [text for _, text in prompt.fields_of(task.material)]
         plain, unknown = url_filter.remove_addresses(msgspec.to_builtins(value), shown)
         if not unknown:
@@ -146,7 +128,7 @@ class Conversation:
         asked = prompt.REPAIR.format(reason=problem, name=name) + prompt.SCHEMA + self._schema.text
         self._said.append({"role": "user", "content": asked})
 
-    async def _search(self, message: Message) -> None:
+    async def _call_tools(self, message: Message) -> None:
         """Answer each call of a tool; those beyond the bound, and other tools, with a sentence only."""
         calls = [
             _echo(call, f"call_{len(self._said)}_{number}")
@@ -154,47 +136,13 @@ class Conversation:
         ]
         self._said.append({"role": "assistant", "content": message.text or None, "tool_calls": calls})
         for call in calls:
-            content = await self._answer_call(call["function"]["name"], call["function"]["arguments"])
+            share = self._remaining() / 2  # the other half is for the answer
+            content = await self._tools.answer(call["function"]["name"], call["function"]["arguments"], share)
             self._said.append({"role": "tool", "tool_call_id": call["id"], "content": content})
-
-    async def _answer_call(self, name: str, arguments: str) -> str:
-        knowledge = self._knowledge
-        if self._searches <= 0 or knowledge is None:
-            return "No more searches: answer with what you have."
-        self._searches -= 1
-        if name != SEARCH:
-            return f"There is no such tool; there is only {SEARCH}(question)."
-        try:
-            question = _question(arguments).question.strip()[:QUESTION_CHARACTERS]
-        except (msgspec.DecodeError, UnicodeEncodeError):
-            question = ""
-        if not question:
-            return f'{SEARCH} takes one argument: {{"question": "..."}}.'
-        share = self._remaining() / 2  # the other half is for the answer
-        try:
-            async with Deadline(self._shared.server.clock, share):
-                findings = await knowledge.search(question, within=share)
-        except (PortFailed, TimeoutError):
-            return "The search failed: answer with what you have."
-        return self._render_passages(findings.passages) or prompt.NOTHING_FOUND
-
-    def _render_passages(self, found: tuple[Passage, ...]) -> str:
-        """Number what is new behind what was shown, and say which numbers the rest has."""
-        numbers = {each.id: number for number, each in enumerate(self._passages, 1)}
-        limit = self._shared.settings.material_characters
-        parts: list[str] = []
-        for each in found:
-            if each.id in numbers:
-                parts.append(f"Already shown: [{numbers[each.id]}]")
-                continue
-            self._passages.append(each)
-            numbers[each.id] = number = len(self._passages)
-            parts.append(prompt.passage_block(self._fence, number, each, limit))
-        return "\n\n".join(parts)
 
     async def _ask(self) -> Message:
         """One message of the model, in the fullest form of request that its server takes."""
-        shared, wants_tools, named = self._shared, self._searches > 0, True
+        shared, wants_tools, named = self._shared, self._tools.left > 0, True
         form = shared.forms.best(tools=wants_tools)
         while True:
             tools = form.tools and wants_tools
@@ -212,7 +160,7 @@ class Conversation:
         else:
             shared.forms.confirm(tools=wants_tools)
         if not form.tools:
-            self._searches = 0
+            self._tools.left = 0
         return _message_of(reply, shared.settings.name)
 
     async def _paid(self, capabilities: Capabilities, *, tools: bool) -> Reply:
@@ -255,7 +203,7 @@ class Conversation:
         if capabilities.format != "json_schema" or not shared.enforces_schema:
             system += prompt.SCHEMA + wanted.text
         if tools:
-            body["tools"] = TOOLS
+            body["tools"] = self._tools.definitions
         if capabilities.system:
             body["messages"] = [{"role": "system", "content": system}, *said]
         else:
@@ -281,5 +229,5 @@ def _echo(call: ToolCall, number: str) -> Said:
     """A tool call as it is repeated to the server, with an id where it had none."""
     arguments = call.function.arguments
     text = arguments if isinstance(arguments, str) else _encode(arguments or {}).decode()
-    function = {"name": call.function.name[:64], "arguments": text[: 4 * QUESTION_CHARACTERS]}
+    function = {"name": call.function.name[:64], "arguments": text[:ARGUMENTS_CHARACTERS]}
     return {"id": call.id or number, "type": "function", "function": function}

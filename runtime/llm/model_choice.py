@@ -2,11 +2,15 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from actors.ports import Knowledge, Model, Trace
+from actors.ports import Model, Trace
 from actors.workflow.outcome import Spent
 from runtime.settings import ModelSettings
+
+if TYPE_CHECKING:
+    from runtime.storage.effects import Effects
+    from runtime.tools.toolbox import Toolbox
 
 
 def chosen(settings: ModelSettings) -> str:
@@ -28,10 +32,9 @@ class Account(Protocol):
 class Models:
     """The models of a process. The SDK of a provider is only loaded when one is configured."""
 
-    def __init__(
-        self, settings: ModelSettings, knowledge: Knowledge, extractive: Model, names: Mapping[str, str]
-    ) -> None:
+    def __init__(self, settings: ModelSettings, tools: "Toolbox", extractive: Model, names: Mapping[str, str]) -> None:
         """
+        :param tools: what a model may call.
         :param extractive: the model without a model.
         :param names: of the models of agents that have one of their own, by the agent.
         """
@@ -42,19 +45,21 @@ class Models:
         if chosen(settings) == "openai":
             from runtime.llm.openai_model import OpenAIModel
 
-            self._openai = OpenAIModel(settings, knowledge=knowledge, names=names)
+            self._openai = OpenAIModel(settings, tools=tools, names=names)
             # The SDK takes half a second to load: let it, while the ticket is being stored and looked up.
             self._warming = asyncio.create_task(self._openai.warm())
 
     def for_run(
-        self, run_id: str, account: Account, *, money: float, held_back: float, trace: Trace
-    ) -> tuple[Model, Callable[[], Spent]]:
+        self, run_id: str, account: Account, *, money: float, held_back: float, trace: Trace,
+        effects: "Effects | None" = None,
+    ) -> tuple[Model, Callable[[], Spent]]:  # fmt: skip
         """
         The model of one run, and what it has spent so far.
 
         :param account: where what it spends is written down, so that a run which is resumed does not begin anew.
         :param held_back: the share of its budget that only its last task may use.
         :param trace: hears of every answer that is asked for.
+        :param effects: what the run did to the world, for tools.
         """
         if self._openai is None:
             return self._extractive, Spent
@@ -64,7 +69,7 @@ class Models:
         given = self._settings
         budget = Budget(given.ticket_tokens, money, given.price_in, given.price_out, held_back)
         ledger = Ledger(budget, known=account.spent(), note=account.note)
-        ours = self._openai.for_run(run_id, ledger, trace)
+        ours = self._openai.for_run(run_id, ledger, trace, effects)
         model: Model = Fallback(ours, self._extractive, asyncio.get_running_loop()) if given.fallback else ours
         return model, lambda: ledger.spent
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from actors.ports import Completion, Knowledge, ModelFailed, ModelRequest, Trace, Untraced
+from actors.ports import Completion, ModelFailed, ModelRequest, Trace, Untraced
 from bus import Clock
 from runtime.llm.call_account import CallAccount
 from runtime.llm.capabilities import ELSEWHERE, FIRST, ServerForms
@@ -22,7 +22,8 @@ from runtime.llm.errors import OutOfService
 from runtime.llm.output_schema import schema_of
 from runtime.llm.usage import Ledger
 from runtime.settings import ModelSettings
-from runtime.traced_search import TracedKnowledge
+from runtime.storage.effects import Effects
+from runtime.tools.toolbox import OfferedTools, Toolbox
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -34,7 +35,7 @@ class OpenAIModel:
         self,
         settings: ModelSettings,
         *,
-        knowledge: Knowledge | None = None,
+        tools: Toolbox | None = None,
         names: Mapping[str, str] | None = None,
         http_client: Callable[[], HttpClient] | None = None,
         clock: Clock | None = None,
@@ -42,14 +43,14 @@ class OpenAIModel:
         dice: random.Random | None = None,
     ) -> None:
         """
-        :param knowledge: what the model may search itself, where a task allows it.
+        :param tools: what the model may call, where a task names it.
         :param names: of the models of agents that have one of their own, by the agent.
         :param http_client: makes what the SDK sends through; None is the SDK's own client over aiohttp.
         :param fence: a fresh mark, for each answer, that nobody outside can guess.
         :param dice: spreads retries in time.
         """
         self.settings = settings
-        self.knowledge = knowledge
+        self.tools = tools
         self.names = names or {}
         self.extra: dict[str, Any] = msgspec.json.decode(settings.extra or "{}")
         self.server = ChatClient(settings, http_client=http_client, clock=clock, dice=dice)
@@ -60,9 +61,11 @@ class OpenAIModel:
         self.total = Ledger()
         """What was spent outside of any run."""
 
-    def for_run(self, run_id: str, ledger: Ledger | None = None, trace: Trace | None = None) -> "RunModel":
+    def for_run(
+        self, run_id: str, ledger: Ledger | None = None, trace: Trace | None = None, effects: Effects | None = None
+    ) -> "RunModel":
         """The model as one run sees it, with the run's own account and budget."""
-        return RunModel(self, run_id, ledger or Ledger(self.settings.ticket_tokens), trace)
+        return RunModel(self, run_id, ledger or Ledger(self.settings.ticket_tokens), trace, effects)
 
     def name_for(self, task: ModelRequest) -> str:
         """The model that is to think about a task."""
@@ -85,10 +88,14 @@ class OpenAIModel:
 class RunModel:
     """The model of one run: made per ticket, in less than a microsecond."""
 
-    __slots__ = ("_out", "_trace", "ledger", "run_id", "shared")
+    __slots__ = ("_effects", "_out", "_trace", "ledger", "run_id", "shared")
 
-    def __init__(self, shared: OpenAIModel, run_id: str, ledger: Ledger, trace: Trace | None = None) -> None:
+    def __init__(
+        self, shared: OpenAIModel, run_id: str, ledger: Ledger, trace: Trace | None = None,
+        effects: Effects | None = None,
+    ) -> None:  # fmt: skip
         self._trace = trace or Untraced()
+        self._effects = effects
         self.shared = shared
         self.run_id = run_id
         self.ledger = ledger
@@ -105,8 +112,7 @@ class RunModel:
         if self._out:
             self._trace.note(account.conclude(f"It was not asked. {self._out}"))
             raise ModelFailed(self._out)
-        knowledge = TracedKnowledge(shared.knowledge, self._trace, "model") if shared.knowledge else None
-        talk = Conversation(shared, self.ledger, wanted, task, within, knowledge=knowledge, account=account)
+        talk = Conversation(shared, self.ledger, wanted, task, within, tools=self._offer_tools(task), account=account)
         failed = "Its time was up."
         try:
             filled = await talk.run_to_answer(self.run_id)
@@ -120,3 +126,10 @@ class RunModel:
             return filled
         finally:
             self._trace.note(account.conclude(failed))
+
+    def _offer_tools(self, task: ModelRequest) -> OfferedTools | None:
+        if not task.tools or self.shared.tools is None:
+            return None
+        return self.shared.tools.offer(
+            task.tools, run=self.run_id, agent=task.agent, trace=self._trace, effects=self._effects
+        )

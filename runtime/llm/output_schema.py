@@ -118,6 +118,11 @@ def strict_schema(shape: type[msgspec.Struct], *, inline: bool = True) -> tuple[
     return schema, strict
 
 
+def outline_of(shape: type[msgspec.Struct]) -> str:
+    """The keys of a struct and what they hold, in one line."""
+    return _outline(strict_schema(shape)[0], set())
+
+
 def _inline(node: Node, definitions: dict[str, Node], kept: frozenset[str], *, nested: bool = False) -> Node:
     """:param kept: the references that stay."""
     if isinstance(node, list):

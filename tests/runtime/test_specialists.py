@@ -147,7 +147,7 @@ async def test_its_file_says_which_model_thinks_for_it_and_whether_that_may_sear
         await run(node)
 
     draft, summary = model.tasks[1:3]
-    assert (draft.model, draft.may_search, summary.model) == ("large-1", False, "")
+    assert (draft.model, draft.tools, summary.model) == ("large-1", (), "")
 
 
 async def test_a_model_server_is_shown_what_there_is_and_asked_for_the_model_of_the_file(tmp_path: Path) -> None:

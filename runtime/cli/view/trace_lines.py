@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from actors.evidence.trace_steps import AnswerStep, CallStep, CheckedClaim, Found, SearchStep
+from actors.evidence.trace_steps import AnswerStep, CallStep, CheckedClaim, Found, SearchStep, ToolStep
 from runtime.cli.view.printing import Line
 from runtime.cli.view.width import fit
 from runtime.trace_record import TraceRecord
@@ -23,11 +23,11 @@ FATES = {
 
 def why_lines(trace: TraceRecord, *, full: bool) -> Iterator[Line]:
     """
-    What was searched and found, what became of each claim, and what models were asked.
+    What was searched and found, what became of each claim, what models were asked, and which tools they called.
 
     :param full: all of it, with the quotes; else the beginning of each part.
     """
-    most = max(map(len, (trace.searches, trace.answers, trace.calls))) if full else STEPS
+    most = max(map(len, (trace.searches, trace.answers, trace.calls, trace.tools))) if full else STEPS
     yield _title("Searches", len(trace.searches))
     for search in trace.searches[:most]:
         yield from _describe_search(search, full=full)
@@ -40,6 +40,11 @@ def why_lines(trace: TraceRecord, *, full: bool) -> Iterator[Line]:
     for call in trace.calls[:most]:
         yield from _describe_call(call, full=full)
     yield from _tell_rest(len(trace.calls) - most, "call", "calls")
+    if trace.tools:
+        yield _title("Tools", len(trace.tools))
+        for tool in trace.tools[:most]:
+            yield from _describe_tool(tool, full=full)
+        yield from _tell_rest(len(trace.tools) - most, "call", "calls")
     yield from (Line(note, "poor") for note in trace.notes)
     if trace.notes:
         yield Line("")
@@ -102,7 +107,7 @@ def _describe_claim(claim: CheckedClaim, *, full: bool) -> Iterator[Line]:
 
 def _describe_call(call: CallStep, *, full: bool) -> Iterator[Line]:
     about = "about " if call.estimated else ""
-    form = ", ".join(filter(None, (spell_out(call.form), "with the search as a tool" if call.tools else "")))
+    form = ", ".join(filter(None, (spell_out(call.form), "with tools" if call.tools else "")))
     took = [f"{about}{call.tokens_in:,} tokens in, {call.tokens_out:,} out", f"{call.seconds:.2f} s"]
     took += [pluralize(call.requests, "request")] if call.requests > 1 else []
     took += [f"{call.tries:,} {'try' if call.tries == 1 else 'tries'}"]
@@ -113,6 +118,17 @@ def _describe_call(call: CallStep, *, full: bool) -> Iterator[Line]:
         yield Line(f"Sent back once: {call.repaired}", "unsure", 6)
     if call.failed:
         yield Line(f"No answer: {call.failed}", "bad", 6)
+
+
+def _describe_tool(step: ToolStep, *, full: bool) -> Iterator[Line]:
+    columns = COLUMNS_OF_ALL if full else COLUMNS
+    found = f"; {pluralize(step.passages, 'passage')}" if step.passages else ""
+    called = f"{safe(step.by)} called {safe(step.tool)} with {_quote(step.arguments, columns)}"
+    yield Line(f"{_when(step.at)}{called}: {step.seconds:.2f} s{found}", indent=2)
+    if step.failed:
+        yield Line(f"Done without: {step.failed}", "bad", 6)
+    if step.result:
+        yield Line(f"It said: {_quote(step.result, columns)}", "faint", 6)
 
 
 def _title(what: str, count: int) -> Line:

@@ -4,13 +4,16 @@ import asyncio
 import contextlib
 import random
 from collections.abc import AsyncIterator, Callable
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from actors.evidence.passages import Passage, SearchHits
 from actors.helpdesk.output_schemas import SummaryRequest
-from actors.ports import Completion, ModelRequest, PortFailed
+from actors.ports import Completion, Knowledge, ModelRequest, PortFailed
 from runtime.llm.openai_model import OpenAIModel
-from runtime.settings import ModelSettings
+from runtime.settings import ModelSettings, Settings
+from runtime.tools.tool_registry import load_tools
+from runtime.tools.toolbox import Toolbox
 from tests.clock import Jumping
 from tests.fake_openai import FakeOpenAI
 from tests.patience import HANGS_SECONDS
@@ -33,11 +36,11 @@ def passage(number: int, text: str = "", *, title: str = "") -> Passage:
     )
 
 
-def task(ticket: str = "The VPN drops every hour.", *passages: Passage, may_search: bool = False) -> ModelRequest:
+def task(ticket: str = "The VPN drops every hour.", *passages: Passage, tools: tuple[str, ...] = ()) -> ModelRequest:
     findings = SearchHits(passages=passages) if passages else None
     return ModelRequest(
         agent="worker", instructions="You resolve tickets.", material=SummaryRequest(ticket), findings=findings,
-        may_search=may_search,
+        tools=tools,
     )  # fmt: skip
 
 
@@ -79,6 +82,14 @@ class Library:
         return found
 
 
+class Ports(NamedTuple):
+    """What tools use of a process."""
+
+    knowledge: Knowledge
+    settings: Settings = Settings()
+    folder: Path = Path("nowhere")
+
+
 @contextlib.asynccontextmanager
 async def model_at(
     server: FakeOpenAI | str, clock: Jumping | None = None, *, knowledge: Library | None = None, **settings: Any
@@ -87,7 +98,7 @@ async def model_at(
     url = server if isinstance(server, str) else server.url
     model = OpenAIModel(
         ModelSettings(**{"base_url": url, "api_key": KEY, "name": "fake-model", **settings}),
-        knowledge=knowledge,
+        tools=Toolbox(Ports(knowledge), load_tools()) if knowledge else None,
         clock=clock or Skipping(),
         fence=lambda: FENCE,
         dice=random.Random(7),

@@ -17,7 +17,6 @@ from actors.helpdesk.output_schemas import Summary
 from actors.ports import BudgetSpent, ModelFailed, PortFailed
 from actors.workflow.outcome import Spent
 from runtime.llm.client import HttpClient
-from runtime.llm.conversation import SEARCH
 from runtime.llm.openai_model import OpenAIModel
 from runtime.llm.usage import Ledger
 from runtime.settings import ModelSettings
@@ -89,7 +88,9 @@ async def test_one_bad_answer_is_repaired(bad: str) -> None:
 
 async def test_two_bad_answers_are_a_failure_with_a_remedy() -> None:
     async with FakeOpenAI(says('{"summary": 7}')) as server, model_at(server) as model:
-        with pytest.raises(ModelFailed, match=r"form of Summary \(.*\$\.summary.*try another \[model\] name"):
+        with pytest.raises(
+            ModelFailed, match=r"JSON object that was asked for \(.*\$\.summary.*try another \[model\] name"
+        ):
             await model.fill(Summary, task(), within=100)
     assert len(server.bodies) == 2
 
@@ -461,6 +462,7 @@ async def test_a_redirect_takes_neither_the_key_nor_the_ticket_elsewhere() -> No
     assert elsewhere.bodies == []
 
 
+SEARCH = "search_knowledge"
 DRAFT = says({"claims": [{"text": "A session lasts 8 hours.", "passage": 2, "quote": "8 hours"}], "pass_on": None})
 
 
@@ -468,7 +470,7 @@ async def test_what_a_search_finds_is_numbered_behind_what_was_shown() -> None:
     library = Library(SearchHits(passages=(passage(1), passage(2, "A session lasts 8 hours."))))
     step = calls((SEARCH, ASK))
     async with FakeOpenAI(step, DRAFT) as server, model_at(server, knowledge=library) as model:
-        filled = await model.fill(Draft, task("x", passage(1), may_search=True), within=1000)
+        filled = await model.fill(Draft, task("x", passage(1), tools=(SEARCH,)), within=1000)
     assert filled.value.claims == (Claim(text="A session lasts 8 hours.", passage=2, quote="8 hours"),)
     assert [each.id for each in filled.passages] == ["handbook/1.md#1", "handbook/2.md#1"]
     assert library.questions == ["How long does a session last?"]
@@ -485,7 +487,7 @@ async def test_who_searches_without_end_is_asked_without_tools() -> None:
     library = Library(SearchHits())
     script = [calls((SEARCH, ASK)) for _ in range(3)]
     async with FakeOpenAI(*script, DRAFT) as server, model_at(server, knowledge=library, tool_calls=3) as model:
-        await model.fill(Draft, task(may_search=True), within=1000)
+        await model.fill(Draft, task(tools=(SEARCH,)), within=1000)
     assert len(library.questions) == 3
     assert ["tools" in body for body in server.bodies] == [True, True, True, False]
 
@@ -494,17 +496,17 @@ async def test_many_searches_at_once_count_each() -> None:
     library = Library(SearchHits())
     step = calls(*[(SEARCH, ASK)] * 50)
     async with FakeOpenAI(step, DRAFT) as server, model_at(server, knowledge=library, tool_calls=4) as model:
-        await model.fill(Draft, task(may_search=True), within=1000)
+        await model.fill(Draft, task(tools=(SEARCH,)), within=1000)
     assert len(library.questions) == 4
     tools = [message for message in server.bodies[1]["messages"] if message["role"] == "tool"]
-    assert [message["content"].startswith("No more searches") for message in tools] == [False] * 4 + [True] * 28
+    assert [message["content"].startswith("No more calls") for message in tools] == [False] * 4 + [True] * 28
 
 
 async def test_tool_calls_that_nobody_offered_are_no_answer() -> None:
     library = Library(SearchHits())
     async with FakeOpenAI(calls((SEARCH, ASK))) as server, model_at(server, knowledge=library) as model:
-        with pytest.raises(ModelFailed, match="form of Draft"):
-            await model.fill(Draft, task(may_search=False), within=100)
+        with pytest.raises(ModelFailed, match="the key `claims` is missing"):
+            await model.fill(Draft, task(tools=()), within=100)
     assert library.questions == []
     assert len(server.bodies) == 2
 
@@ -523,7 +525,7 @@ async def test_a_wrong_tool_call_is_answered_and_never_carried_out(name: str, ar
     library = Library(SearchHits())
     step = calls((name, arguments))
     async with FakeOpenAI(step, DRAFT) as server, model_at(server, knowledge=library) as model:
-        await model.fill(Draft, task(may_search=True), within=1000)
+        await model.fill(Draft, task(tools=(SEARCH,)), within=1000)
     assert library.questions == []
     assert answer in server.bodies[1]["messages"][-1]["content"]
 
@@ -532,15 +534,18 @@ async def test_a_failed_search_is_no_failed_answer() -> None:
     library = Library(PortFailed("The index is locked by /secret/path."))
     step = calls((SEARCH, ASK))
     async with FakeOpenAI(step, DRAFT) as server, model_at(server, knowledge=library) as model:
-        await model.fill(Draft, task(may_search=True), within=1000)
-    assert server.bodies[1]["messages"][-1]["content"] == "The search failed: answer with what you have."
+        await model.fill(Draft, task(tools=(SEARCH,)), within=1000)
+    assert (
+        server.bodies[1]["messages"][-1]["content"]
+        == f"{SEARCH} failed and is done without: answer with what you have."
+    )
 
 
 async def test_a_search_without_end_leaves_time_for_the_answer() -> None:
     clock, library = Jumping(), Library(SILENCE)
     step = calls((SEARCH, ASK))
     async with FakeOpenAI(step, DRAFT) as server, model_at(server, clock, knowledge=library) as model:
-        call = asyncio.create_task(model.fill(Draft, task(may_search=True), within=100))
+        call = asyncio.create_task(model.fill(Draft, task(tools=(SEARCH,)), within=100))
         await until(lambda: library.questions != [])
         await clock.jump(50)
         assert (await call).value.claims
@@ -551,8 +556,8 @@ async def test_a_server_without_tools_answers_without_searching() -> None:
     step = fails(400, "this model does not support tools")
     library = Library(SearchHits())
     async with FakeOpenAI(step, DRAFT) as server, model_at(server, knowledge=library) as model:
-        await model.fill(Draft, task(may_search=True), within=1000)
-        await model.fill(Draft, task(may_search=True), within=1000)
+        await model.fill(Draft, task(tools=(SEARCH,)), within=1000)
+        await model.fill(Draft, task(tools=(SEARCH,)), within=1000)
     assert ["tools" in body for body in server.bodies] == [True, False, False]
 
 
@@ -690,7 +695,7 @@ async def test_parts_missing_ids_and_ready_made_arguments_are_understood() -> No
     library = Library(SearchHits())
     script = [sends(completion(wanted)), sends(completion(parts))]
     async with FakeOpenAI(*script) as server, model_at(server, knowledge=library) as model:
-        assert (await model.fill(Draft, task(may_search=True), within=1000)).value == Draft()
+        assert (await model.fill(Draft, task(tools=(SEARCH,)), within=1000)).value == Draft()
     assert library.questions == ["Why?"]
     asked, answered = server.bodies[1]["messages"][-2:]
     assert asked["tool_calls"][0]["id"] == answered["tool_call_id"] != ""

@@ -36,7 +36,7 @@ def test_a_trace_says_what_was_searched_claimed_and_asked(place: Place) -> None:
     dropped = "Dropped, for it gives another number than its quote: “In short: the press needs 52 minutes to warm up.”"
     assert dropped in shown
     assert "its quote: “The press needs 45 minutes to warm up.”" in shown
-    assert "worker asked for Draft as json schema, with the search as a tool: 100 tokens in, 20 out; " in shown
+    assert "worker asked for Draft as json schema, with tools: 100 tokens in, 20 out; " in shown
     assert "; 1 try\n" in shown
 
 

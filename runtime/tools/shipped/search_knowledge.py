@@ -1,0 +1,38 @@
+"""The knowledge base, searched by a model that wants to know more than it was shown."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from runtime.tools.tool import InvalidArguments, Tool, ToolContext, ToolResult
+from runtime.traced_search import TracedKnowledge
+
+QUESTION_CHARACTERS = 1000
+NOTHING_FOUND = "No passages were found."
+
+
+class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The arguments."""
+
+    question: Annotated[str, Meta(description="One question, in plain words.")]
+
+
+async def search(asked: Question, own: ToolContext, within: float) -> ToolResult:
+    """
+    The passages that bear on a question.
+
+    :raises PortFailed: the search failed.
+    """
+    question = asked.question.strip()[:QUESTION_CHARACTERS]
+    if not question:
+        raise InvalidArguments("the question is empty")
+    knowledge = TracedKnowledge(own.ports.knowledge, own.trace, "model")
+    found = await knowledge.search(question, within=within)
+    return ToolResult("" if found.passages else NOTHING_FOUND, found.passages)
+
+
+TOOL = Tool(
+    "search_knowledge", "Search the knowledge base for passages that bear on a question.", Question, search,
+    title="knowledge_search",
+)  # fmt: skip
