@@ -12,7 +12,7 @@ from actors.roster import HELPDESK, OUTWEIGHS, AgentSpec, Intent
 from actors.text.safe_patterns import find_problem
 from runtime.front_matter import FIRST_LINE, InvalidFrontMatter, compose, line_of, plain, split
 from runtime.settings import ConfigError
-from runtime.tools import shipped
+from runtime.tools.tool_registry import list_names
 from runtime.user_text import display, nearest
 
 T = TypeVar("T", bound=msgspec.Struct)
@@ -84,7 +84,7 @@ class AgentFile:
         :param tools: those that there are; None: those that ship.
         :raises AgentFileError: it declares no agent.
         """
-        tools = shipped.names() if tools is None else tools
+        tools = list_names() if tools is None else tools
         self.file = file
         try:
             head, lines = split(_read(file))

@@ -8,10 +8,13 @@ from runtime.tools import shipped
 if TYPE_CHECKING:
     from runtime.tools.tool import Tool
 
+EXPECTED = frozenset({"case_search", "create_document", "regulation_search", "web_search"})
+"""Named by agents that ship: they are offered as soon as they have a file in `shipped/`."""
+
 
 def list_names() -> frozenset[str]:
     """What an agent may name; nothing is imported."""
-    return frozenset(shipped.names())
+    return EXPECTED.union(shipped.names())
 
 
 def load_tools() -> dict[str, "Tool"]:
