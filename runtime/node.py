@@ -206,22 +206,34 @@ class Node:
 
         :param places: the numbers of the places that were right, of an answer that shows several: it keeps only them.
         :returns: the ticket whose answer it was (one from memory only repeats another's), and how many it touched.
-        :raises ServiceError: several are shown and none is named, or one that is not shown.
+        :raises ServiceError: several are shown and none is named, or one that is not shown; or memory keeps no such
+            answers.
         """
         stored = await self.journal.find(some_id)
+        text_of, said = self._find_remembered_text(stored), None
         ticket, case = await self.find_answered(stored)
-        said, text_of = None, self.families[stored.workflow].remembered_text
         shown = await self.find_places(stored) if right else ()
         check_choice(ticket, shown, places, right=right)
-        if len(shown) > 1 and text_of is not None:
+        if len(shown) > 1:
             with contextlib.suppress(UnknownRun):  # it may have come from elsewhere
                 case = (await self.journal.fold(await self.journal.find(ticket))).case
             answer, text = await self._read_answer(stored), text_of(case)
             await self.memory.confirm(ticket, text, keep_places(answer, places, guess_language(text)))
             return ticket, 1
-        if text_of is not None and case.resolution is not None and ticket == stored.ticket:
+        if case.resolution is not None and ticket == stored.ticket:
             said = text_of(case), case.resolution
         return ticket, await self.memory.feedback(ticket, right, said)
+
+    def _find_remembered_text(self, stored: StoredRun) -> Callable[[Case], str]:
+        """
+        What of a case memory keeps as its ticket's text.
+
+        :raises ServiceError: it keeps no answers to such tickets.
+        """
+        family = self.families[stored.workflow]
+        if family.remembered_text is None:
+            raise ServiceError(f"{stored.ticket} is a {family.label}: only answers to helpdesk tickets are remembered.")
+        return family.remembered_text
 
     async def find_places(self, stored: StoredRun) -> tuple[Citation, ...]:
         """The places that a run's answer shows; where these are several, who calls it right has to name one."""
@@ -252,10 +264,7 @@ class Node:
             raise ServiceError("The answer is empty. Write what solved the ticket.")
         given = validate(Ticket(text=answer, requester=person), "The answer", self.settings.run.ticket_kilobytes)
         stored = await self.journal.find(some_id)
-        family = self.families[stored.workflow]
-        if family.remembered_text is None:
-            raise ServiceError(f"{stored.ticket} is a {family.label}: only answers to helpdesk tickets are remembered.")
-        text = family.remembered_text((await self.journal.fold(stored)).case)
+        text = self._find_remembered_text(stored)((await self.journal.fold(stored)).case)
         await self.memory.teach(stored.ticket, text, given.text, " ".join(person.split()))
         return given.text
 

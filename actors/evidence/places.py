@@ -9,13 +9,15 @@ import msgspec
 from actors.evidence.claims import Citation, Claim, cite
 from actors.evidence.passages import Passage
 from actors.text.catalogue import say
-from actors.text.normalize import sanitize_markdown
+from actors.text.normalize import sanitize_markdown, sanitize_phrase
 
 Closeness = Literal["sure", "perhaps", "far"]
 """Whether what was found answers what was asked: it does, somebody must look, or it does not."""
 
 LEADS: dict[Closeness, str] = {"sure": "places_sure", "perhaps": "places_perhaps", "far": "places_far"}
 """What stands above the places, as the catalogue names it."""
+_MARKS = "#> "
+"""What may stand before a sentence that a ticket asks: it is a heading there, or was said by somebody else."""
 _PLACE = re.compile(r"\[\d+\] \S")
 
 
@@ -40,7 +42,7 @@ def render_places(
     paragraphs: list[str] = []
     known: dict[tuple[str, int, int], Citation] = {}
     for part in parts:
-        asked = sanitize_markdown(part.asked)
+        asked = sanitize_phrase(part.asked.lstrip(_MARKS))
         shown = [quoted for claim in part.places for quoted in cite([claim], passages)[1]]
         if not shown:
             paragraphs.append(say("nothing_on", language, asked=asked) if asked else say(LEADS["far"], language))
@@ -71,7 +73,7 @@ def _leads(paragraph: str, below: str) -> bool:
 
 def name_place(citation: Citation) -> str:
     """The line that names a place: its number, its document, its section."""
-    sections = [" ".join(sanitize_markdown(each).split()) for each in citation.heading.split(" > ")]
-    title = " ".join(sanitize_markdown(citation.title).split())
+    sections = [sanitize_phrase(each) for each in citation.heading.split(" > ")]
+    title = sanitize_phrase(citation.title)
     named = sections if title in sections else [title, *sections]
     return f"[{citation.number}] " + (" › ".join(filter(None, named)) or citation.source)

@@ -124,6 +124,12 @@ def sanitize_markdown(text: str) -> str:
     return _join_blocks(blocks)
 
 
+def sanitize_phrase(text: str) -> str:
+    """The same of a text that stands within a line of ours: on one line, and nothing in it begins a block there."""
+    line = " ".join(sanitize_markdown(text).split())
+    return line[1:] if _ESCAPED_START.match(line) else line
+
+
 def unescape_markdown(text: str) -> str:
     """
     The characters that a reader of sanitized Markdown sees, for where nothing renders it, such as a terminal.

@@ -123,7 +123,7 @@ class TicketMemory:
         if not count:
             raise NotRemembered(
                 f"Memory holds no answer for the ticket {ticket_id!r}: "
-                "give the id of the ticket that the answer came from, or the right answer with --answer."
+                "give the id of the ticket that the answer came from, or say what is right."
             )
         self._add_counts(0, 1)
         return count

@@ -28,6 +28,16 @@ def test_each_place_is_named_and_quoted_under_a_sentence_that_says_how_sure_it_i
     ]  # fmt: skip
 
 
+def test_within_a_line_nothing_is_escaped_that_only_begins_a_block() -> None:
+    assert name_place(msgspec.structs.replace(PLACE, title="#1", heading="> all > # of <pages>")) == (
+        "[2] #1 › all › # of &lt;pages>"
+    )
+    quote = Claim("Pick it.", 2, "Pick it.")
+    parts = [PartPlaces("## VPN?", "far"), PartPlaces("> What <now>?", "sure", (quote,))]
+    text = render_places(parts, [BREAKS, STYLES], "en")[0]
+    assert text.startswith("Nothing was found on “VPN?”.\n\nOn “What &lt;now>?”:\n")
+
+
 def test_each_part_has_its_places_or_its_own_nothing_and_a_place_of_both_has_one_number() -> None:
     quote = Claim("Pick it.", 2, "Pick it.")
     parts = [PartPlaces("A *b*?", "sure", (quote,)), PartPlaces("C?", "far"), PartPlaces("D?", "perhaps", (quote,))]

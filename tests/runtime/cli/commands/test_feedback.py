@@ -96,12 +96,13 @@ def test_a_hostile_answer_commands_no_terminal(unanswered: Place) -> None:
     assert "twice" in shown.out
 
 
-def test_a_research_cannot_be_taught(place: Place) -> None:
+def test_of_a_research_nothing_is_remembered(place: Place) -> None:
     place.article()
     place.run("submit", "--research", "--id", "R-7", "--quiet", "How is a paper jam of the printer cleared?")
-    done = place.run("feedback", "R-7", "--answer", TAUGHT)
-    assert done.status == 2
-    assert done.err == "R-7 is a research: only answers to helpdesk tickets are remembered.\n"
+    for said in (("--answer", TAUGHT), ("--right",), ("--wrong",)):
+        done = place.run("feedback", "R-7", *said)
+        assert done.status == 2
+        assert done.err == "R-7 is a research: only answers to helpdesk tickets are remembered.\n"
 
 
 CHANGES = {
