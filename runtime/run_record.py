@@ -74,7 +74,7 @@ class Ended(NamedTuple):
     report: Report | None = None
     """Of a run that writes one, and came so far."""
     judgement: str = ""
-    """What a person said of the answer: `confirmed`, `rejected`, `taught` (another one) or nothing."""
+    """What a person said of the answer, as `TicketMemory.judgement` names it; or nothing."""
     files: Mapping[str, str] = MappingProxyType({})
     """The paths of those sources of the answer that are files here."""
 

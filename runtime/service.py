@@ -160,7 +160,7 @@ class TicketService:
         return Ended(outcome, await self.describe(stored), report, files=files)
 
     async def judgement(self, stored: StoredRun) -> str:
-        """What a person said of the answer of a run: `confirmed`, `rejected`, `taught` (another one), or nothing."""
+        """What a person said of the answer of a run: as `TicketMemory.judgement` names it; or nothing."""
         with contextlib.suppress(JournalDamaged):  # nobody can tell whose answer it was
             ticket, case = await self.node.find_answered(stored)
             return await self.node.memory.judgement(ticket, case.resolution.text if case.resolution else "")

@@ -103,7 +103,7 @@ class TicketMemory:
     async def confirm(self, ticket_id: str, text: str, resolution: Resolution) -> None:
         """Remember only so much of the answer to a ticket, confirmed, durably."""
         row = to_row(f"{uuid.uuid4()}:confirmed", ticket_id, text, resolution)
-        await self._store.teach(row._replace(state="confirmed", origin="rules", created=time.time()))
+        await self._store.teach(row._replace(state="confirmed", origin="places", created=time.time()))
         self._add_counts(1, 1)
 
     async def feedback(self, ticket_id: str, right: bool, said: tuple[str, Resolution] | None = None) -> int:
@@ -132,18 +132,17 @@ class TicketMemory:
         """
         What a person said of the answer to a ticket: `confirmed` or `rejected`; empty: nothing, or there is none.
 
-        `taught`: the person gave another one.
+        `taught`: the person gave another one. `confirmed_place`: one of its places was right.
         """
-        judged = await self._store.judgement(whole(ticket_id))
-        if judged is None:
-            return ""
-        state, taught = judged
-        return "taught" if state == "confirmed" and taught not in {b"", digest(answer)} else state
+        state, other, origin = await self._store.judgement(whole(ticket_id)) or ("", b"", "")
+        if state != "confirmed" or other in {b"", digest(answer)}:
+            return state
+        return "taught" if origin == "person" else "confirmed_place"
 
     async def is_taught(self, ticket_id: str) -> bool:
         """Whether a person has answered a ticket."""
         judged = await self._store.judgement(whole(ticket_id))
-        return judged is not None and judged[1] != b""
+        return judged is not None and judged[2] == "person"
 
     async def learn(self) -> Learnt:
         """

@@ -174,11 +174,11 @@ class MemoryStore(Protocol):
         Where a person has answered it, what was said of answers before that one stays.
         """
 
-    async def judgement(self, ticket: str) -> tuple[str, bytes] | None:
+    async def judgement(self, ticket: str) -> tuple[str, bytes, str] | None:
         """
         `confirmed` or `rejected`, as a person said of the last answer of a ticket that anybody judged.
 
-        With it the digest of that answer if a person gave it; else nothing.
+        With it the digest of that answer if a person gave it, or chose its places; else nothing. And its origin.
         """
 
     async def note_learnt(self, counts: tuple[int, int]) -> None: ...

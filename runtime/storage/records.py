@@ -164,7 +164,7 @@ class Remembered(NamedTuple):
     """`unconfirmed`, `confirmed` or `rejected`."""
     key: str
     origin: str = ""
-    """Who made the answer: `rules`, `model` or `person`; empty: nobody knows."""
+    """Who made the answer: `rules`, `model` or `person`, or a person chose its `places`; empty: nobody knows."""
     person: str = ""
     """Who gave the answer, where that is known."""
     created: float = 0.0

@@ -103,6 +103,7 @@ SENTENCES = {
     "status_suggested": "Vorgeschlagen",
     "status_not_found": "Nicht gefunden",
     "judged_confirmed": "und jemand hat bestätigt, dass es geholfen hat",
+    "judged_confirmed_place": "und jemand hat bestätigt, dass eine der Stellen geholfen hat",
     "judged_rejected": "aber jemand hat gesagt, dass es nicht geholfen hat",
     "judged_taught": "aber jemand hat seitdem eine andere Antwort gegeben",
     "summary": "Zusammenfassung",

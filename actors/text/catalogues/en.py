@@ -106,6 +106,7 @@ SENTENCES = {
     "status_suggested": "Suggested",
     "status_not_found": "Not found",
     "judged_confirmed": "and a person confirmed that it helped",
+    "judged_confirmed_place": "and a person confirmed that one of its places helped",
     "judged_rejected": "but a person said that it did not help",
     "judged_taught": "but a person has given another answer since",
     "summary": "Summary",

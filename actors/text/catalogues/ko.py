@@ -99,6 +99,7 @@ SENTENCES = {
     "status_suggested": "제안됨",
     "status_not_found": "찾지 못함",
     "judged_confirmed": "도움이 되었다고 확인되었습니다",
+    "judged_confirmed_place": "제시된 위치 중 하나가 도움이 되었다고 확인되었습니다",
     "judged_rejected": "그러나 도움이 되지 않았다는 의견이 있습니다",
     "judged_taught": "그러나 이후 다른 답변이 등록되었습니다",
     "summary": "요약",

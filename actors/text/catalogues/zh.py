@@ -98,6 +98,7 @@ SENTENCES = {
     "status_suggested": "已给出建议",
     "status_not_found": "未找到",
     "judged_confirmed": "并且有人确认它有帮助",
+    "judged_confirmed_place": "并且有人确认其中一处有帮助",
     "judged_rejected": "但有人表示它没有帮助",
     "judged_taught": "但此后有人给出了另一个答案",
     "summary": "摘要",

@@ -27,7 +27,7 @@ HEADLINES = {
     "cancelled": "poor",
 }  # fmt: skip
 """How a status is shown; what it says stands in the catalogue, and so with the next two."""
-JUDGEMENTS = {"confirmed": "good", "rejected": "poor", "taught": "poor"}
+JUDGEMENTS = {"confirmed": "good", "confirmed_place": "good", "rejected": "poor", "taught": "poor"}
 REPORT_HEADLINES = {"resolved": "good", "suggested": "unsure", "cancelled": "poor"}
 SUMMARIZER = "summarization"
 LIMITS = frozenset({
@@ -64,7 +64,8 @@ def lines(
     """
     How it stands, the resolution, its sources, and why it ended; of a run that writes a report, all but that.
 
-    :param judgement: what a person said of the answer since, `confirmed`, `rejected` or `taught`: another one.
+    :param judgement: what a person said of the answer since, `confirmed`, `confirmed_place`: of one of its places,
+        `rejected` or `taught`: another one.
     :param files: the paths of those sources of the answer that are files here.
     :param verbose: how it came to that before it, for the answer stands last: the handoffs and the summary.
     :param quotes: under each source the whole quote, also where it was just read.

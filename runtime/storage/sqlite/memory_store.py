@@ -17,7 +17,7 @@ CREATE TABLE IF NOT EXISTS remembered (
     resolution BLOB NOT NULL,  -- msgpack of actors.evidence.claims.Resolution
     answer BLOB NOT NULL,      -- digest of the resolution's folded text
     state TEXT NOT NULL CHECK (state IN ('unconfirmed', 'confirmed', 'rejected')),
-    origin TEXT NOT NULL DEFAULT '',  -- who made the answer: 'rules', 'model' or 'person'; '': not known
+    origin TEXT NOT NULL DEFAULT '',  -- who made the answer: 'rules', 'model', 'person' or 'places'; '': not known
     person TEXT NOT NULL DEFAULT '',  -- who gave the answer, where that is known
     created REAL NOT NULL DEFAULT 0   -- when the answer was made, in seconds since 1970; 0: not known
 );
@@ -55,7 +55,7 @@ _COUNTS = "SELECT (SELECT count(*) FROM remembered), (SELECT count(*) FROM remem
 _LEARNT = "SELECT tickets, judged FROM memory_learnt"
 _OF_TICKET = f"SELECT count(*) FROM remembered WHERE {_FROM_PERSON_ON}"
 _JUDGED = (
-    "SELECT state, iif(origin = 'person', answer, x'') FROM remembered "
+    "SELECT state, iif(origin IN ('person', 'places'), answer, x''), origin FROM remembered "
     "WHERE ticket_id = ? AND state != 'unconfirmed' ORDER BY id DESC LIMIT 1"
 )
 
@@ -104,9 +104,9 @@ class SqliteMemory:
             await self._database.run((_JUDGE, (state, ticket, ticket)))
         return int(count)
 
-    async def judgement(self, ticket: str) -> tuple[str, bytes] | None:
+    async def judgement(self, ticket: str) -> tuple[str, bytes, str] | None:
         row = await self._database.read(lambda db: db.execute(_JUDGED, (ticket,)).fetchone())
-        return (row[0], row[1]) if row else None
+        return (row[0], row[1], row[2]) if row else None
 
     async def note_learnt(self, counts: Counts) -> None:
         await self._database.run(("INSERT OR REPLACE INTO memory_learnt VALUES (1, ?, ?)", counts))

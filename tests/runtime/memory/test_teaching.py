@@ -77,3 +77,20 @@ async def test_similar_tickets_get_a_persons_answer_once_it_was_learnt(learnt: O
     recalls = [await memory.recall(text(topic, dice), within=WITHIN) for _ in range(5)]
     assert {each.resolution.text for each in recalls if each.resolution} == {TAUGHT}
     assert "hit" in {each.verdict for each in recalls}
+
+
+async def test_of_a_confirmed_answer_only_the_part_that_was_right_is_given_and_it_can_be_taken_back(
+    opened: Open,
+) -> None:
+    memory, part = opened(), Resolution("[1] Certificates\nrenew", FOUND.citations)
+    await memory.store("run:1", "T1", TEXT, FOUND)
+    await memory.confirm("T1", TEXT, part)
+    recall = await memory.recall(TEXT, within=WITHIN)
+    assert recall.resolution is not None
+    assert (recall.verdict, recall.resolution.text, recall.resolution.grade) == ("hit", part.text, "resolved")
+    assert await memory.judgement("T1", FOUND.text) == "confirmed_place"
+    assert await memory.judgement("T1", part.text) == "confirmed"
+    assert not await memory.is_taught("T1")
+    assert await memory.feedback("T1", right=False) == 1
+    assert (await memory.recall(TEXT, within=WITHIN)).verdict == "miss"
+    assert await memory.judgement("T1", FOUND.text) == "rejected"

@@ -175,11 +175,13 @@ def test_of_several_places_only_the_one_that_was_right_is_remembered(two_places:
 
     assert (noted.status, noted.err) == (0, "")
     assert "Of its places only this is remembered: [2].\n" in noted.out
+    assert "Suggested, and a person confirmed that one of its places helped\n" in two_places.run("status", "HD-1").out
     status, text = answer(two_places, PERMIT)
     assert (status, text) == (
         "resolved", f"A person confirmed that the answer stands here:\n\n[1] Visitors\n{VISITORS}",
     )  # fmt: skip
     repeated = two_places.run("status", "--json").json["runs"][0]["run"]
+    assert "Resolved, and a person confirmed that it helped\n" in two_places.run("status", repeated).out
     assert two_places.run("feedback", repeated, "--right").status == 0, "there is nothing left to choose"
 
 
