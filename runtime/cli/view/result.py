@@ -64,8 +64,7 @@ def lines(
     """
     How it stands, the resolution, its sources, and why it ended; of a run that writes a report, all but that.
 
-    :param judgement: what a person said of the answer since, `confirmed`, `confirmed_place`: of one of its places,
-        `rejected` or `taught`: another one.
+    :param judgement: what a person said of the answer since, as `TicketMemory.judgement` names it.
     :param files: the paths of those sources of the answer that are files here.
     :param verbose: how it came to that before it, for the answer stands last: the handoffs and the summary.
     :param quotes: under each source the whole quote, also where it was just read.
