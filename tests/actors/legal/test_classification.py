@@ -63,6 +63,9 @@ def test_what_leaves_no_doubt_is_decided_by_rules_alone(text: str, intent: str) 
         "2022年3月，李某入职某公司，双方未签订书面劳动合同，2023年1月公司将其辞退。",
         "小王是一家个人独资企业的投资人，企业经营不善，无法偿还债务。根据哪条法律规定，小王要用自己的财产清偿？",
         "帮我翻译这份合同成英文",
+        "一家公司招聘新员工，却要求员工在签订合同时放弃对生产安全事故中应负的责任。",
+        "小明和同村的人发生了土地承包经营的纠纷，小明不确定如何处理。",
+        "임대인과 임차인은 2021년 3월 전세 계약을 하였고 보증금은 아직 반환되지 않았다.",
     ],
 )
 def test_bare_facts_and_what_says_nothing_are_left_to_a_model(text: str) -> None:
