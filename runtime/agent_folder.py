@@ -30,7 +30,7 @@ def load_roster(settings: Settings, *besides: Path) -> Roster:
     :param besides: files of specialists that are not in the user's folder, or not yet.
     :raises ConfigError: a file of the user's cannot be used; the sentence names file and line.
     """
-    tools = list_names()
+    tools = list_names(settings)
     shipped = [AgentFile(file, tools) for file in sorted(FOLDER.glob("*.md"))]
     files = {Path(os.path.realpath(file)): file for file in (*_find_own(settings.agents.folder), *besides)}
     own = [AgentFile(file, tools) for place, file in files.items() if place.parent != FOLDER.resolve()]

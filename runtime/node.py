@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -28,6 +29,8 @@ from runtime.program import command
 from runtime.run_handle import Handle, RunHandle
 from runtime.run_trace import Traces
 from runtime.runs import Busy, Runs
+from runtime.search.source import SourcePorts
+from runtime.search.source_registry import Sources
 from runtime.service_error import ServiceError
 from runtime.settings import Settings, check
 from runtime.storage.effects import SWEPT
@@ -82,7 +85,7 @@ class Node:
             has_model=chosen(settings.model) != "extractive",
         )  # fmt: skip
         names = {name: spec.model for name, spec in self.roster.specs.items() if spec.model}
-        self.tools = Toolbox(self, load_tools())
+        self.tools = Toolbox(self, load_tools(settings))
         self.models = Models(settings.model, self.tools, families.extractive(), names)
         self.wiring = Wiring(self)
         self.runs = Runs(
@@ -119,6 +122,9 @@ class Node:
         await self.documents.close()
         await self.models.close()
         await self.tools.close()
+        if "sources" in self.__dict__:
+            await self.sources.close()
+            await self.sources.ports.client.close()
         await self.memory.close()
         if self.embedder is not None:
             await self.embedder.close()
@@ -126,6 +132,13 @@ class Node:
         self.database.close()
         self.journal.pending.close()
         self.owner.close(leaves=len(self.journal.pending) > 0)
+
+    @cached_property
+    def sources(self) -> Sources:
+        """What can be searched besides the documents, with limits that hold for all runs of this process."""
+        from runtime.crawl.http_client import Client  # most tickets search the documents only
+
+        return Sources(SourcePorts(self.settings, self.knowledge, self.workers, Client(self.settings.fetch)))
 
     @property
     def live(self) -> int:

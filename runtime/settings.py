@@ -53,6 +53,8 @@ class AgentSettings(Section, frozen=True):
 class AgentsSettings(Section, frozen=True):
     folder: Annotated[str, Meta(max_length=4096, extra={"folder": True})] = ""
     """Specialists of the user's own; empty: none."""
+    tools: Annotated[str, Meta(max_length=4096, extra={"folder": True})] = ""
+    """A Python file with tools of the user's own; empty: none."""
     organisation: Annotated[str, Meta(max_length=200)] = ""
     tone: Annotated[str, Meta(max_length=200)] = ""
     instructions: Annotated[str, Meta(max_length=2000)] = ""

@@ -19,6 +19,7 @@ from runtime.processes.pool import Workers
 from runtime.run import LiveRun
 from runtime.run_handle import RunHandle
 from runtime.runs import Runs
+from runtime.search.source_registry import Sources
 from runtime.settings import Settings
 from runtime.storage.effects import Effects
 from runtime.storage.journal import RunJournal
@@ -56,6 +57,8 @@ class SharedPorts(Protocol):
     def memory(self) -> Memory: ...
     @property
     def knowledge(self) -> Knowledge: ...
+    @property
+    def sources(self) -> Sources: ...
     @property
     def tickets(self) -> Tickets: ...
     @property

@@ -9,15 +9,12 @@ from actors.research.planner import Planner
 from actors.research.reporter import Reporter
 from actors.research.searcher import Searcher
 from actors.roster import Roster
-from runtime.crawl.http_client import Client
 from runtime.crawl.pages import Pages
 from runtime.families.family import FamilyRuns, Roles, SharedPorts
 from runtime.families.research_state.autosave import Autosave
 from runtime.knowledge.page_reader import Reader
 from runtime.resilience.budget import ResearchBudget
 from runtime.run import LiveRun
-from runtime.search.source import SourcePorts
-from runtime.search.source_registry import Sources
 from runtime.storage.effects import Effects
 from runtime.traced_search import TracedReading
 
@@ -58,8 +55,7 @@ class ResearchRuns(FamilyRuns):
         self.money, self.held_back = settings.research.money, settings.research.report_share
         self._limits = settings.research
         self._workers = shared.workers
-        self.client = Client(settings.fetch)
-        self.sources = Sources(SourcePorts(settings, shared.knowledge, shared.workers, self.client))
+        self.sources = shared.sources
         self.pages = Pages(self.sources)
         self.reader = Reader(shared.knowledge, shared.workers)
         self.keeper = Autosave(shared.folder, shared.workers, settings.research.backup_seconds)
@@ -81,8 +77,6 @@ class ResearchRuns(FamilyRuns):
 
     async def close(self) -> None:
         await self.keeper.close()
-        await self.sources.close()
-        await self.client.close()
 
 
 def is_outermost(run_id: str) -> bool:

@@ -11,6 +11,7 @@ from actors.ports import Knowledge, Trace
 
 if TYPE_CHECKING:
     from runtime.processes.pool import Workers
+    from runtime.search.source_registry import Sources
     from runtime.settings import Settings
     from runtime.storage.effects import Effects
 
@@ -37,6 +38,8 @@ class ToolPorts(Protocol):
     def folder(self) -> Path: ...
     @property
     def knowledge(self) -> Knowledge: ...
+    @property
+    def sources(self) -> "Sources": ...
 
 
 class ToolContext(NamedTuple):

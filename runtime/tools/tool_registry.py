@@ -1,23 +1,42 @@
-"""All tools: those that a file in `shipped/` describes."""
+"""All tools: those that a file in `shipped/` describes, and those of the user's own module."""
 
+from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from runtime.tools import shipped
 
 if TYPE_CHECKING:
+    from runtime.settings import Settings
     from runtime.tools.tool import Tool
 
-EXPECTED = frozenset({"case_search", "create_document", "regulation_search", "web_search"})
+EXPECTED = frozenset({"case_search", "create_document", "regulation_search"})
 """Named by agents that ship: they are offered as soon as they have a file in `shipped/`."""
 
 
-def list_names() -> frozenset[str]:
-    """What an agent may name; nothing is imported."""
-    return EXPECTED.union(shipped.names())
+def list_names(settings: "Settings | None" = None) -> frozenset[str]:
+    """
+    What an agent may name; of those that ship nothing is imported.
+
+    :param settings: name the user's module; None: only those that ship.
+    :raises ConfigError: the user's module cannot be used.
+    """
+    return EXPECTED.union(shipped.names(), _load_own(settings) if settings else ())
 
 
-def load_tools() -> dict[str, "Tool"]:
-    """Every tool by its name."""
+def load_tools(settings: "Settings") -> dict[str, "Tool"]:
+    """
+    Every tool by its name.
+
+    :raises ConfigError: the user's module cannot be used.
+    """
     known: dict[str, Tool] = {name: import_module(f"{shipped.__name__}.{name}").TOOL for name in shipped.names()}
-    return known
+    return {**known, **_load_own(settings)}
+
+
+def _load_own(settings: "Settings") -> Mapping[str, "Tool"]:
+    if not settings.agents.tools:
+        return {}
+    from runtime.tools.own_module import load_own  # most installations have none
+
+    return load_own(settings.agents.tools, EXPECTED.union(shipped.names()))

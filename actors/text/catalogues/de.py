@@ -45,6 +45,7 @@ SENTENCES = {
     "no_page_could_be_read": "Es konnte keine Seite gelesen werden.",
     "not_found_note": "Nicht gefunden. {why}",
     "knowledge_search": "die Suche in den Dokumenten",
+    "web_search": "die Suche im Web",
     "earlier_ticket": "Ein früheres Ticket",
     "earlier_answer": "Das war die Antwort auf ein früheres Ticket. {why}",
     "earlier_day": "Die Antwort wurde am {day} gegeben.",

@@ -47,6 +47,7 @@ SENTENCES = {
     "no_page_could_be_read": "No page could be read.",
     "not_found_note": "Not found. {why}",
     "knowledge_search": "the knowledge search",
+    "web_search": "the web search",
     # earlier tickets
     "earlier_ticket": "An earlier ticket",
     "earlier_answer": "This was the answer to an earlier ticket. {why}",

@@ -43,6 +43,7 @@ SENTENCES = {
     "no_page_could_be_read": "읽을 수 있는 페이지가 없었습니다.",
     "not_found_note": "찾지 못했습니다. {why}",
     "knowledge_search": "문서 검색",
+    "web_search": "웹 검색",
     "earlier_ticket": "이전 티켓",
     "earlier_answer": "이전 티켓에 대한 답변입니다. {why}",
     "earlier_day": "답변한 날짜는 {day}입니다.",

@@ -42,6 +42,7 @@ SENTENCES = {
     "no_page_could_be_read": "没有能够读取的页面。",
     "not_found_note": "未找到。{why}",
     "knowledge_search": "文档搜索",
+    "web_search": "网页搜索",
     "earlier_ticket": "以前的工单",
     "earlier_answer": "这是对以前一个工单的回答。{why}",
     "earlier_day": "该答案给出于 {day}。",

@@ -96,6 +96,20 @@ async def test_a_search_that_always_fails_is_no_not_found() -> None:
     assert FAILED.removesuffix(".") in outcome.detail
 
 
+class DoesWithout(Thinks):
+    """A model that answers, but did without tools: one that ships, and one of the user's."""
+
+    async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Completion:
+        filled = await super().fill(shape, task, within=within)
+        return msgspec.structs.replace(filled, skipped=("web_search", "the porter")) if shape is Draft else filled
+
+
+async def test_a_tool_that_was_done_without_is_named_under_what_was_not_available() -> None:
+    outcome = await Stage(model=DoesWithout()).end()
+
+    assert (outcome.status, outcome.unavailable) == ("resolved", ("the web search", "the porter"))
+
+
 @pytest.mark.req("LG-32")
 async def test_whoever_gets_a_ticket_passed_on_hears_from_whom_and_why() -> None:
     class Passes(Thinks):

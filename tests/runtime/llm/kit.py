@@ -88,6 +88,7 @@ class Ports(NamedTuple):
     knowledge: Knowledge
     settings: Settings = Settings()
     folder: Path = Path("nowhere")
+    sources: Any = None
 
 
 @contextlib.asynccontextmanager
@@ -98,7 +99,7 @@ async def model_at(
     url = server if isinstance(server, str) else server.url
     model = OpenAIModel(
         ModelSettings(**{"base_url": url, "api_key": KEY, "name": "fake-model", **settings}),
-        tools=Toolbox(Ports(knowledge), load_tools()) if knowledge else None,
+        tools=Toolbox(Ports(knowledge), load_tools(Settings())) if knowledge else None,
         clock=clock or Skipping(),
         fence=lambda: FENCE,
         dice=random.Random(7),
