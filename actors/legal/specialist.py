@@ -16,7 +16,7 @@ from actors.legal.opinion import render_quotes, render_statements
 from actors.legal.output_schemas import LegalDraft, LegalDraftRequest, QuotedSources, Reply, ReplyRequest
 from actors.ports import Completion, Model, ModelRequest, PortFailed, Trace, Untraced
 from actors.roster import AgentSpec
-from actors.text.catalogue import say
+from actors.text.catalogue import say, say_name
 from actors.workflow.reply_cache import ReplyCache
 from actors.workflow.tables import Handover
 from bus import Actor, Context
@@ -81,10 +81,12 @@ class Specialist(Actor[AnswerQuestion]):
             return Handover(to=draft.pass_on.to, reason=draft.pass_on.reason, context=said)
         checked = await self._check(filled, task, asked, ctx)
         resolution = self._resolve(filled, checked, asked.language)
+        skipped = (say_name(each, asked.language) for each in filled.skipped)
+        unavailable = tuple(dict.fromkeys((*found.unavailable, *skipped)))
         if resolution is None and found.unavailable and not found.hits.passages:
             raise PortFailed(say("legal_unread", asked.language, what=", ".join(found.unavailable)))
         return OpinionGiven(
-            resolution=self._add_notes(resolution, asked), advice=True, unavailable=found.unavailable,
+            resolution=self._add_notes(resolution, asked), advice=True, unavailable=unavailable,
             degraded=filled.degraded or asked.degraded,
             statements=tuple(each.text for each in checked.claims if each.text != each.quote),
             detail="" if resolution else found.why or say("legal_nothing", asked.language),
@@ -98,7 +100,7 @@ class Specialist(Actor[AnswerQuestion]):
         )
         return ModelRequest(
             agent=agent, instructions=spec.instructions, model=spec.model, material=material, findings=found.hits,
-            refused=asked.refused, choices=(("to", tuple(sorted(self._its.colleagues))),),
+            tools=spec.tools, refused=asked.refused, choices=(("to", tuple(sorted(self._its.colleagues))),),
         )  # fmt: skip
 
     async def _check(self, filled: Completion, task: ModelRequest, asked: AnswerQuestion, ctx: Context) -> CheckedDraft:

@@ -34,6 +34,17 @@ def load_tools(settings: "Settings") -> dict[str, "Tool"]:
     return {**known, **_load_own(settings)}
 
 
+def explain_missing(settings: "Settings") -> dict[str, str]:
+    """
+    Of the tools that no model is offered here what each of them waits for.
+
+    :raises ConfigError: the user's module cannot be used.
+    """
+    known = load_tools(settings)
+    missing = dict.fromkeys(EXPECTED - known.keys(), "not in this version")
+    return missing | {name: tool.remedy for name, tool in known.items() if not tool.configured(settings)}
+
+
 def _load_own(settings: "Settings") -> Mapping[str, "Tool"]:
     if not settings.agents.tools:
         return {}

@@ -1,7 +1,7 @@
 """`agents`: lists all agents of all workflows, or checks the file of one."""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,6 +36,7 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     from runtime.agent_folder import load_roster
     from runtime.families import FAMILIES
     from runtime.families.limits import configure_all, list_agents
+    from runtime.tools.tool_registry import explain_missing
 
     if arguments.action and not arguments.file:
         raise ServiceError("agents check needs the Markdown file of an agent, such as agents/printing.md.")
@@ -44,11 +45,12 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     found = list_agents(configure_all(FAMILIES, settings, roster).values(), roster)
     if files:
         found = [each for each in found if each.file and files[0].samefile(each.file)]
-    print_result(_lines(found), {"agents": found}, json=arguments.json)
+    print_result(_lines(found, explain_missing(settings)), {"agents": found}, json=arguments.json)
     return Exit.DONE
 
 
-def _lines(found: "list[AgentRecord]") -> Iterator[Line]:
+def _lines(found: "list[AgentRecord]", missing: Mapping[str, str]) -> Iterator[Line]:
+    """:param missing: what tools that cannot be called here wait for."""
     workflow = None
     for each in found:
         if each.workflow != workflow:
@@ -57,7 +59,8 @@ def _lines(found: "list[AgentRecord]") -> Iterator[Line]:
         yield Line(f"{each.name}: {each.description}" if each.description else each.name, "", 2)
         facts = [f"{each.seconds:g} s a step, asked again {pluralize(each.retries, 'time')}"]
         facts += [f"tickets on {', '.join(each.intents)}"] if each.intents else []
-        facts += [f"tools: {', '.join(each.tools)}"] if each.tools else []
+        tools = (f"{name} ({missing[name]})" if missing.get(name) else name for name in each.tools)
+        facts += [f"tools: {', '.join(tools)}"] if each.tools else []
         facts += [f"hands over to {', '.join(each.hands_over_to)}"] if each.hands_over_to else []
         facts += [each.file] if each.file else []
         yield Line(" · ".join(facts), "faint", 4)

@@ -10,6 +10,7 @@ from actors.legal.classification import classify
 from actors.legal.messages import OpinionGiven
 from actors.legal.output_schemas import IntentDraft, LegalDraft, Reply
 from actors.legal.workflow import LEGAL, SEATS, State
+from actors.ports import Completion, ModelRequest
 from actors.text.catalogue import say
 from actors.workflow.outcome import EndReason, Outcome
 from actors.workflow.tables import FanOut
@@ -225,3 +226,17 @@ async def test_the_specialist_is_told_what_the_question_names() -> None:
 
 def test_the_table_as_it_ships_ends() -> None:
     assert verify(LEGAL) <= 21
+
+
+async def test_a_specialist_offers_its_tools_and_names_those_that_were_done_without() -> None:
+    class DoesWithout(Model):
+        async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Completion:
+            filled = await super().fill(shape, task, within=within)
+            return msgspec.structs.replace(filled, skipped=("web_search",)) if task.tools else filled
+
+    model = DoesWithout(**sure("legal_consultation", "social_labor_law").answers)
+
+    outcome = await end(DISMISSED, model=model)
+
+    assert [task.tools for name, task in model.asked if name == "LegalDraft"] == [("regulation_search", "web_search")]
+    assert (outcome.status, outcome.unavailable) == ("resolved", ("网页搜索",))

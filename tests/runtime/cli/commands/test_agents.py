@@ -34,6 +34,7 @@ def test_it_lists_the_agents_of_all_workflows_with_tools_limits_and_files(place:
     text = " ".join(done.out.split())
     assert "printing: Solves tickets about printers. 40 s a step, asked again 3 times · tickets on printing" in text
     assert "tools: search_knowledge · hands over to worker · agents/printing.md" in text
+    assert "web_search (set TAVILY_API_KEY, or [duckduckgo] enabled)" in text, "no search of the web is configured"
     assert "hands over to accounts, billing, network, printing, researcher" in text
 
 
@@ -56,7 +57,7 @@ def test_an_agent_without_a_file_is_its_name_and_its_limits() -> None:
         hands_over_to=(), file="",
     )  # fmt: skip
 
-    lines = [line.text for line in agents._lines([clerk])]
+    lines = [line.text for line in agents._lines([clerk], {})]
 
     assert lines == ["letters", "clerk", "60 s a step, asked again 1 time"]
 
