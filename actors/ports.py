@@ -6,6 +6,7 @@ from typing import Any, Literal, Protocol, TypeVar
 import msgspec
 
 from actors.evidence.claims import Resolution
+from actors.evidence.court_cases import CourtCase, FoundCases
 from actors.evidence.passages import Passage, SearchHits
 from actors.evidence.sources import FailedSource, Page, SearchResult
 from actors.evidence.trace_steps import TraceStep
@@ -224,6 +225,24 @@ class Reading(Protocol):
     ) -> tuple[SearchHits, ...]:
         """
         For each question its findings, in order; every passage is of one of these pages.
+
+        :raises PortFailed: with a sentence for the user.
+        """
+
+
+class Cases(Protocol):
+    """Decided cases that this installation was given."""
+
+    async def find(self, number: str, *, within: float) -> CourtCase | None:
+        """
+        The case of a court's number, however its brackets and digits are written; None: it was not given.
+
+        :raises PortFailed: with a sentence for the user.
+        """
+
+    async def search(self, question: str, *, limit: int, within: float) -> FoundCases:
+        """
+        Cases that a question names, looked up, then those that bear on it, at most `limit` together.
 
         :raises PortFailed: with a sentence for the user.
         """

@@ -58,8 +58,8 @@ BESIDE = frozenset({"workflow", "ports"})
 FAMILY = 4
 KNOW_FAMILIES = ("runtime.families",)
 """Whoever wires families: nobody else needs to know one."""
-KNOW_SQLITE = ("runtime.storage.sqlite", "runtime.knowledge.index")
-"""SQL stands behind the port of storage; the index of documents is derived from files, and stored nowhere else."""
+KNOW_SQLITE = ("runtime.storage.sqlite", "runtime.knowledge.index", "runtime.cases")
+"""SQL stands behind the port of storage; what is indexed of documents and cases is derived from their files."""
 TOOLS = (
     "crawl", "embeddings", "knowledge", "llm", "memory", "processes", "reports", "resilience", "search", "state_files",
     "storage", "tools",

@@ -33,6 +33,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     kinds = parser.add_mutually_exclusive_group()
     kinds.add_argument("--list", action="store_true", help="show the folders of the index, and what was left out")
     kinds.add_argument("--remove", action="store_true", help="take the folders out of the index, by path or name")
+    parser.add_argument(
+        "--cases", metavar="FILE", help="decided cases instead, a JSON object a line: read, or --remove"
+    )
     parser.add_argument("--json", action="store_true", help="print the report as one JSON object and nothing else")
 
 
@@ -41,6 +44,13 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
 
     from runtime.embeddings.provider_check import name_missing_model
 
+    if arguments.cases is not None:
+        if arguments.folders or arguments.list:
+            raise ServiceError("--cases takes its one FILE, and neither folders nor --list. Leave these out.")
+        from runtime.cli.case_files import index_file, remove_file
+
+        carry_out = remove_file if arguments.remove else index_file
+        return carry_out(arguments.cases, settings, json=arguments.json)
     if arguments.list:
         return _list(settings, json=arguments.json)
     if arguments.remove:
@@ -56,6 +66,7 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
 def _list(settings: "Settings", *, json: bool) -> int:
     import asyncio
 
+    from runtime.cli.case_files import describe_case_files, list_case_files
     from runtime.knowledge.index.folders import list_folders
     from runtime.processes.pool import Workers
 
@@ -65,8 +76,10 @@ def _list(settings: "Settings", *, json: bool) -> int:
     finally:
         workers.close()
     lines = [line for folder in folders for line in describe_folder(folder)]
-    print_result(lines or [Line(no_index_message(), "poor")], {"folders": folders}, json=json)
-    return Exit.DONE if folders else Exit.NOT_FOUND
+    cases = list_case_files(settings)
+    lines += describe_case_files(cases)
+    print_result(lines or [Line(no_index_message(), "poor")], {"folders": folders, "cases": cases}, json=json)
+    return Exit.DONE if folders or cases else Exit.NOT_FOUND
 
 
 def _remove(named: list[str], settings: "Settings", *, json: bool) -> int:

@@ -11,6 +11,8 @@ from runtime.user_text import pluralize, safe
 
 LINE_SECONDS = 2.0
 FRAME_SECONDS = 0.1
+COUNTED = {"reading": "document", "meaning": "passage", "cases": "byte"}
+"""What the numbers count, by phase."""
 
 Show = Callable[[IndexProgress], None]
 
@@ -39,8 +41,8 @@ def _lines(stream: TextIO) -> Show:
         if progress.done < progress.total and now - last < LINE_SECONDS:
             return
         last = now
-        what = progress.current if progress.phase == "meaning" else pluralize(progress.passages, "new passage")
-        counted = "passage" if progress.phase == "meaning" else "document"
+        what = pluralize(progress.passages, "new passage") if progress.phase == "reading" else progress.current
+        counted = COUNTED[progress.phase]
         print(f"{progress.done:,} of {pluralize(progress.total, counted)}, {what}", file=stream, flush=True)
 
     return show

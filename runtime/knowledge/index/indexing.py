@@ -42,8 +42,8 @@ class IndexProgress(msgspec.Struct, frozen=True):
     passages: int
     waiting: bool = False
     """Another indexing has to end first."""
-    phase: Literal["reading", "meaning"] = "reading"
-    """What is counted: files that are read, or passages whose vectors are made."""
+    phase: Literal["reading", "meaning", "cases"] = "reading"
+    """What is counted: files that are read, passages whose vectors are made, or bytes of a file of cases."""
 
 
 WAITING = IndexProgress(0, 0, "waiting for another indexing", 0, waiting=True)

@@ -103,7 +103,7 @@ def test_the_folders_of_the_index_are_listed_with_what_was_left_out_and_removed_
     assert place.run("index", "--remove", "nowhere").status == 3
     removed = place.run("index", "--remove", "manual")
     assert (removed.status, removed.out) == (0, "manual is out of the index (3 documents).\n")
-    assert place.run("index", "--list", "--json").json == {"folders": []}
+    assert place.run("index", "--list", "--json").json == {"folders": [], "cases": []}
 
 
 def test_a_folder_that_is_out_of_reach_keeps_its_documents_until_it_is_removed(place: Place) -> None:
@@ -146,3 +146,37 @@ def test_ctrl_c_stops_it_with_a_whole_index_and_gives_the_terminal_back(place: P
     assert (after["files"], after["skipped"]) == (5000, [])
     assert after["read"] + after["unchanged"] == 5000
     assert after["unchanged"] > 0
+
+
+def test_cases_are_read_listed_and_taken_out_and_documents_stay_as_they_are(place: Place) -> None:
+    folder(place)
+    case = '{"id": "X 1/2", "summary": "The keeper of the harbour owed the salvage reward."}\n'
+    (place.folder / "cases.jsonl").write_text(case + "{\n", encoding="utf-8")
+    place.run("index", "manual")
+
+    first = place.run("index", "--cases", "cases.jsonl")
+    listed = place.run("index", "--list").out
+
+    assert first.status == 0
+    assert first.out.startswith("1 case\nSkipped (1)\n  line 2: it is no case: ")
+    assert first.err.endswith("bytes, 1 case\n")
+    assert place.run("index", "--cases", "cases.jsonl", "--json").json["unchanged"] is True
+    assert "manual" in listed
+    assert f"{place.folder / 'cases.jsonl'}: 1 case\n" in listed
+    (place.folder / "cases.jsonl").unlink()
+    assert place.run("index", "--cases", "cases.jsonl", "--remove").out == "cases.jsonl is out of the index (1 case).\n"
+    assert place.run("index", "--cases", "cases.jsonl", "--remove").status == 3
+    assert place.run("index", "--list", "--json").json["cases"] == []
+    assert place.run("index", "manual", "--json").json["unchanged"] == 3
+
+
+def test_a_file_of_cases_that_is_none_is_refused_with_a_sentence(place: Place) -> None:
+    folder(place)
+    (place.folder / "empty.jsonl").write_text("", encoding="utf-8")
+
+    missing, is_folder = place.run("index", "--cases", "gone.jsonl"), place.run("index", "--cases", "manual")
+
+    assert (missing.status, missing.err) == (2, "There is no file gone.jsonl. Check the name.\n")
+    assert (is_folder.status, is_folder.err[:19]) == (2, "manual is no file. ")
+    assert place.run("index", "--cases", "empty.jsonl").status == 3
+    assert place.run("index", "manual", "--cases", "empty.jsonl").status == 2

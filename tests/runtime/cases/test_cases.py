@@ -1,0 +1,186 @@
+"""Decided cases: read from JSON Lines, found by the court's number however it is written, and by what they say."""
+
+import asyncio
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runtime.cases.case_file import FILE, CaseStoreFailed, open_for_writing
+from runtime.cases.case_indexing import CaseSource, index_cases, list_sources, remove_cases
+from runtime.cases.case_search import find_case, search_cases
+from runtime.cases.case_store import CaseStore
+from runtime.processes.pool import Workers
+
+OVERTIME = {
+    "id": "（2031）甲01民终12号", "title": "周某与某物流公司劳动争议案", "court": "甲市中级人民法院",
+    "date": "2031-05-06", "cause": "劳动争议", "summary": "公司安排周某长期延长工作时间而未支付加班工资。",
+    "key_points": ["考勤记录由用人单位掌握的，由其承担举证责任"], "cited_articles": "《劳动法》第四十四条",
+}  # fmt: skip
+LEASE = {
+    "id": "（2031）甲01民终123号", "cause": "房屋租赁合同纠纷", "court": "甲市中级人民法院",
+    "summary": "出租人提前收回房屋，承租人请求返还押金并赔偿搬迁费用。", "source": "a key of somebody else's",
+}  # fmt: skip
+
+
+def write(file: Path, *cases: dict[str, Any] | str) -> Path:
+    lines = [each if isinstance(each, str) else json.dumps(each, ensure_ascii=False) for each in cases]
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return file
+
+
+@pytest.fixture
+def storage(tmp_path: Path) -> Path:
+    folder = tmp_path / "store"
+    index_cases(folder, write(tmp_path / "cases.jsonl", OVERTIME, LEASE))
+    return folder
+
+
+def ids(storage: Path, question: str, limit: int = 5) -> list[str]:
+    return [each.case.id for each in search_cases(str(storage), question, limit).cases]
+
+
+@pytest.mark.req("LG-10")
+def test_a_case_is_kept_with_its_summary_and_the_key_points_of_the_judgment(storage: Path) -> None:
+    case = find_case(str(storage), OVERTIME["id"])
+
+    assert case is not None
+    assert (case.summary, case.court, case.date) == (OVERTIME["summary"], OVERTIME["court"], "2031-05-06")
+    assert case.key_points == ("考勤记录由用人单位掌握的，由其承担举证责任",)
+    assert case.cited_articles == ("《劳动法》第四十四条",), "one text is a list of one"
+
+
+@pytest.mark.parametrize("number", ["(2031)甲01民终12号", "（２０３１）甲 01 民终 12 号"])
+def test_the_width_of_brackets_and_digits_does_not_tell_cases_apart(storage: Path, number: str) -> None:
+    case = find_case(str(storage), number)
+
+    assert case is not None
+    assert case.id == OVERTIME["id"]
+    assert find_case(str(storage), "（2031）甲01民终1号") is None
+
+
+def test_a_case_that_a_question_names_is_looked_up_though_another_fits_its_words_better(storage: Path) -> None:
+    found = search_cases(str(storage), "(2031)甲01民终123号 的加班工资、考勤记录、举证责任怎么认定？", 5)
+
+    assert [(each.case.id, each.score == 1.0) for each in found.cases] == [(LEASE["id"], True), (OVERTIME["id"], False)]
+    assert found.total == 2
+
+
+def test_a_number_within_a_longer_one_is_not_named(tmp_path: Path) -> None:
+    index_cases(
+        tmp_path, write(tmp_path / "c.jsonl", {"id": "BGH 77/20", "summary": "a"}, {"id": "7/20", "summary": "b"})
+    )
+
+    scores = [each.score for each in search_cases(str(tmp_path), "What did BGH 77/201 say?", 5).cases]
+    assert [score for score in scores if score == 1.0] == []
+    assert [(each.case.id, each.score) for each in search_cases(str(tmp_path), "See BGH 77/20.", 1).cases] == [
+        ("BGH 77/20", 1.0)
+    ]
+
+
+def test_a_question_in_other_words_finds_the_case_that_says_most_of_it(storage: Path) -> None:
+    assert ids(storage, "公司不给加班工资，考勤记录在公司手里怎么办")[0] == OVERTIME["id"]
+    assert ids(storage, "房东提前收回房屋，押金能要回来吗")[0] == LEASE["id"]
+    assert ids(storage, "海上救助报酬") == []
+    assert ids(storage, '"*') == []
+
+
+def test_what_the_file_no_longer_holds_goes_and_the_rest_of_the_store_stays(storage: Path, tmp_path: Path) -> None:
+    other = write(tmp_path / "other.jsonl", {"id": "X 1/2", "summary": "海上救助报酬"})
+    index_cases(storage, other)
+
+    again = index_cases(storage, tmp_path / "cases.jsonl")
+    changed = index_cases(storage, write(tmp_path / "cases.jsonl", LEASE))
+
+    assert (again.unchanged, again.cases, again.removed) == (True, 2, 0)
+    assert (changed.unchanged, changed.cases, changed.removed) == (False, 1, 1)
+    assert find_case(str(storage), OVERTIME["id"]) is None
+    assert ids(storage, "加班工资") == []
+    assert ids(storage, "海上救助报酬") == ["X 1/2"]
+    assert remove_cases(storage, str(other)) == 1
+    assert remove_cases(storage, str(other)) is None
+    assert list_sources(storage) == [CaseSource(str(tmp_path / "cases.jsonl"), 1)]
+
+
+def test_a_case_that_is_written_twice_is_as_it_was_read_last(tmp_path: Path) -> None:
+    first, second = {"id": "X 1/2", "summary": "rescue at sea"}, {"id": "x 1/2", "summary": "salvage reward"}
+
+    report = index_cases(tmp_path, write(tmp_path / "c.jsonl", first, second))
+
+    assert report.cases == 1
+    assert ids(tmp_path, "rescue") == []
+    assert ids(tmp_path, "salvage") == ["x 1/2"]
+
+
+def test_a_line_that_is_no_case_is_named_and_the_others_are_read(tmp_path: Path) -> None:
+    lines = [
+        '{"id": "X 1/2"', "[]", {"id": " ", "summary": "a"}, {"id": "X 3/4"}, "", OVERTIME,
+        {**LEASE, "date": "6 May 2031"}, {"id": "X 5/6", "summary": "a" * (1 << 20)}, LEASE,
+    ]  # fmt: skip
+
+    report = index_cases(tmp_path, write(tmp_path / "c.jsonl", *lines))
+
+    assert report.cases == 2
+    assert [number for number, _ in report.skipped] == [1, 2, 3, 4, 7, 8]
+    reasons = [reason for _, reason in report.skipped]
+    assert reasons[2] == "its id is empty"
+    assert "summary" in reasons[3]
+    assert reasons[4] == "its date is no day: write it as YYYY-MM-DD"
+    assert reasons[5] == "it is longer than 1 MB"
+
+
+def test_a_reading_that_is_broken_off_leaves_the_store_as_it_was(storage: Path, tmp_path: Path) -> None:
+    def stop(*_: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        index_cases(storage, write(tmp_path / "cases.jsonl", {"id": "X 1/2", "summary": "salvage"}), stop)
+
+    assert ids(storage, "加班工资") == [OVERTIME["id"]]
+    assert find_case(str(storage), "X 1/2") is None
+
+
+def test_readers_see_the_old_cases_while_others_are_written(storage: Path) -> None:
+    with open_for_writing(storage) as db:
+        db.execute("DELETE FROM cases")
+        assert ids(storage, "加班工资") == [OVERTIME["id"]]
+
+
+def test_without_cases_nothing_is_found_and_nothing_is_made(tmp_path: Path) -> None:
+    assert search_cases(str(tmp_path), "加班工资", 5).total == 0
+    assert find_case(str(tmp_path), "X 1/2") is None
+    assert list_sources(tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_damaged_store_and_one_of_another_version_say_what_helps(storage: Path) -> None:
+    with sqlite3.connect(storage / FILE) as db:
+        db.execute("PRAGMA user_version = 99")
+    db.close()
+    with pytest.raises(CaseStoreFailed, match=r"another version of Terminus. Delete .*cases.db"):
+        find_case(str(storage), "X 1/2")
+
+    for file in storage.iterdir():
+        file.unlink()
+    (storage / FILE).write_bytes(b"no database at all" * 100)
+    with pytest.raises(CaseStoreFailed, match=r"not a database. Delete .*cases.db"):
+        find_case(str(storage), "X 1/2")
+
+
+def test_agents_ask_it_in_a_worker_process(storage: Path) -> None:
+    async def ask() -> None:
+        workers = Workers(1)
+        try:
+            store = CaseStore(storage, workers)
+            found = await store.search("加班工资", limit=3, within=30)
+            assert [each.case.id for each in found.cases] == [OVERTIME["id"]]
+            assert await store.find("X 1/2", within=30) is None
+            (storage / FILE).write_bytes(b"no database at all" * 100)
+            with pytest.raises(CaseStoreFailed, match="Delete"):
+                await store.find("X 1/2", within=30)
+        finally:
+            workers.close()
+
+    asyncio.run(ask())
