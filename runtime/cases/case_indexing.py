@@ -62,7 +62,10 @@ def index_cases(storage: Path, file: Path, show: Callable[[int, int, int], None]
         left = before - {key for (key,) in db.execute("SELECT key FROM cases WHERE file = ?", (number,))}
         more = max(0, len(skipped) - SKIPPED)
         return CaseReport(
-            _count(db, number), removed=len(left), skipped=tuple(map(tuple, skipped[:SKIPPED])), more_skipped=more
+            _count(db, number),
+            removed=len(left),
+            skipped=tuple((each.line, each.reason) for each in skipped[:SKIPPED]),
+            more_skipped=more,
         )
 
 

@@ -14,12 +14,12 @@ from runtime.cases.case_search import find_case, search_cases
 from runtime.cases.case_store import CaseStore
 from runtime.processes.pool import Workers
 
-OVERTIME = {
+OVERTIME: dict[str, Any] = {
     "id": "（2031）甲01民终12号", "title": "周某与某物流公司劳动争议案", "court": "甲市中级人民法院",
     "date": "2031-05-06", "cause": "劳动争议", "summary": "公司安排周某长期延长工作时间而未支付加班工资。",
     "key_points": ["考勤记录由用人单位掌握的，由其承担举证责任"], "cited_articles": "《劳动法》第四十四条",
 }  # fmt: skip
-LEASE = {
+LEASE: dict[str, Any] = {
     "id": "（2031）甲01民终123号", "cause": "房屋租赁合同纠纷", "court": "甲市中级人民法院",
     "summary": "出租人提前收回房屋，承租人请求返还押金并赔偿搬迁费用。", "source": "a key of somebody else's",
 }  # fmt: skip
@@ -115,7 +115,7 @@ def test_a_case_that_is_written_twice_is_as_it_was_read_last(tmp_path: Path) -> 
 
 
 def test_a_line_that_is_no_case_is_named_and_the_others_are_read(tmp_path: Path) -> None:
-    lines = [
+    lines: list[dict[str, Any] | str] = [
         '{"id": "X 1/2"', "[]", {"id": " ", "summary": "a"}, {"id": "X 3/4"}, "", OVERTIME,
         {**LEASE, "date": "6 May 2031"}, {"id": "X 5/6", "summary": "a" * (1 << 20)}, LEASE,
     ]  # fmt: skip
