@@ -101,6 +101,50 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(term for _, term in spellings(text))
 
 
+_SUPERLATIVE = re.compile(
+    r"\b(?:(?P<way>most|least)\s+(?P<how>\w{4,})|(?P<one>\w{2,}est))\b(?P<behind>(?:\s+[\w-]+){1,3})"
+)
+_KINDS = (
+    re.compile(r"(?:largest|biggest|greatest|highest|longest)$"),
+    re.compile(r"(?:smallest|lowest|shortest|fewest)$"),
+    re.compile(r"(?:oldest|earliest|least recent(?:ly)?)$"),
+    re.compile(r"(?:newest|latest|youngest|most recent(?:ly)?)$"),
+)
+_NO_SUPERLATIVE = re.compile(
+    r"(?:re|con|in)?quest|(?:sub|back|py|con|pro|at)?test|(?:ar|fo|inte|un)?rest|(?:digest|manifest|harvest|honest|modest)|"
+    r"(?:suggest|ingest|invest|chest|guest|quest|nest|west|vest|pest|crest|best)"
+)
+
+
+def find_other_superlative(text: str, quote: str) -> str:
+    """
+    The superlative of a claim where its quote has another one of the same thing: "largest entry" of "oldest entry".
+
+    English only; empty when there is none. What a claim calls so stands right behind the word: it rather misses one.
+    """
+    held = _superlatives(casefold(quote))
+    said_in_quote = {kind for kind, _, _ in held}
+    for kind, words, behind in _superlatives(casefold(text)):
+        if kind not in said_in_quote:
+            thing = next(filter(None, map(_words, behind.split())), frozenset[str]())
+            for _, other, things in held:
+                if common_terms(thing, _words(things)):
+                    return f"it says “{words}” where its quote says “{other}”"
+    return ""
+
+
+def _superlatives(text: str) -> list[tuple[str, str, str]]:
+    """Each with what kind it is of, as it stands there, and the words behind it."""
+    found = []
+    for each in _SUPERLATIVE.finditer(text):
+        words = each["one"] or f"{each['way']} {each['how']}"
+        if _NO_SUPERLATIVE.fullmatch(words):
+            continue
+        kind = next((str(n) for n, pattern in enumerate(_KINDS) if pattern.match(words)), words)
+        found.append((kind, words, each["behind"]))
+    return found
+
+
 def is_denied_contrary(text: str, quote: str) -> bool:
     """Whether what a claim denies is the contrary of what its quote says: "not enabled" of "disabled"."""
     parts = clauses(casefold(quote))

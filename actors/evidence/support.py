@@ -8,7 +8,13 @@ import msgspec
 
 from actors.evidence.facts import Facts, Quantity, facts, supplies
 from actors.evidence.negation import adds_denial, denies_throughout, drops_denial, hinders
-from actors.evidence.opposites import find_opposite, find_turned, find_unread_act, is_denied_contrary
+from actors.evidence.opposites import (
+    find_opposite,
+    find_other_superlative,
+    find_turned,
+    find_unread_act,
+    is_denied_contrary,
+)
 from actors.evidence.passages import Passage
 from actors.evidence.wording import are_comparable, clauses, common_terms, nearest, terms
 from actors.text.normalize import casefold, normalize
@@ -92,6 +98,7 @@ def _objections(text: str, quote: str, passage: Passage, known: str) -> Iterator
     else:
         yield _compare_polarity(text, quote)
     yield Finding("contradicted", find_opposite(text, quote) or find_turned(text, quote), CONTRARY, open=True)
+    yield Finding("contradicted", find_other_superlative(text, quote), CONTRARY, open=True)
     yield Finding("unverified", find_unread_act(text, quote, f"{passage.title}\n{passage.heading}"), UNSAID, open=True)
 
 

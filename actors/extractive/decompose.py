@@ -64,6 +64,9 @@ _SUBJECT = re.compile(
     r"^什么是(?P<cjk>[^?？，,]{1,40})[?？]?$|^(?P<end>[^?？，,]{1,40})是什么[?？]?$",
     re.IGNORECASE,
 )
+_ORDERS = re.compile(r"compare|contrast|比较|对比", re.IGNORECASE)
+_LETTER = re.compile(r"\s[A-HJ-Z](?![\w'’])")
+"""A name of one letter, which is no term."""
 _TOGETHER = re.compile(
     r"\s*(?:[.:;]|[-–—])?\s*\b(?:focus(?:ing)?\s+on|cover(?:ing|s)?|includ(?:ing|e|es)|in\s+terms\s+of|with\s+regard\s+to|"
     r"with\s+respect\s+to|especially|in\s+particular)\s*:?\s+(?P<aspects>[^?]{3,200}?)[.?]?$",
@@ -92,7 +95,7 @@ def decompose(task: str) -> Asked:
     """What must be answered, in the order of the task; then the sides of a comparison, or each on each criterion."""
     text = task[:CHARACTERS].strip()
     parts = _understood([_topic(part) for part in _parts(text)])
-    chosen = [part for part in parts if _ASKS.search(part)] or parts
+    chosen = [each for part in [part for part in parts if _ASKS.search(part)] or parts for each in _beside(part)]
     compared = compared_in(chosen)
     if not compared.sides:
         compared = compared_in([text, *parts])
@@ -103,6 +106,16 @@ def decompose(task: str) -> Asked:
         found = [aspect for clause in clauses for aspect in _aspects(clause)]
     most = max(QUESTIONS, BESIDES + len(compared.cells))
     return Asked(deduplicate(found)[:most] or ((text,) if text else ()), *compared)
+
+
+def _beside(part: str) -> list[str]:
+    """A comparison and what its sentence asks beside it; "when should I use which?" names nothing, and adds none."""
+    first, *others = [piece.strip(" ,") for piece in _AND.split(part)]
+    asked = [each for each in others if terms(each) or _LETTER.search(each)]
+    if not asked or not compared_in([first]).sides:
+        return [part]
+    ending = "" if _ORDERS.match(first) else "?"
+    return [first + ending, *(_strip_opening(each.rstrip("?？ ") + "?") for each in asked)]
 
 
 def _list_cells(compared: Compared, parts: list[str]) -> list[str]:

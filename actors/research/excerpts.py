@@ -1,14 +1,17 @@
 """Excerpts on a question: a quote with what belongs to it in its section, long enough to be understood. Pure."""
 
+import re
 from collections.abc import Sequence
 
 from actors.evidence.facts import facts
 from actors.evidence.heading_types import is_entry, nearest
 from actors.evidence.passages import Meaning, SearchHits, Sentence, Span
+from actors.extractive.decompose import subject
 from actors.extractive.query_profile import OPENS_ON, Asked
 from actors.extractive.quote_candidates import Quote, candidates
 from actors.extractive.standalone import Part, fit, parts, refers, standalone_parts
 from actors.text.keywords import alike, terms
+from actors.text.sentences import split_sentences
 
 EXCERPTS, EXCERPTS_OF_SEVERAL, OF_A_SECTION = 3, 1, 2
 """So many of a question, of each of several questions, and of one section."""
@@ -19,11 +22,20 @@ NEAR, NEAR_BY_MEANING = 0.8, 0.88
 """An excerpt with less than this share of the best one's score leads away from the question."""
 SHORT = 200
 """A longer excerpt goes without the example behind it."""
-MERITS, MERITS_BY_MEANING = (0.3, 0.4), (0.1, 0.25)
+MERITS, MERITS_BY_MEANING = (0.3, 0.4, 0.3), (0.1, 0.25, 0.25)
 """
 What counts that a section begins there whose heading says half of the question: it says what the thing is; and what the
-entry of a reference loses, unless the question names it: it speaks of itself alone. Beside cosines both are less.
+entry of a reference loses, unless the question names it: it speaks of itself alone. The last is for a sentence that
+says what the thing is, where that is asked. Beside cosines all are less.
 """
+_DEFINES = re.compile(
+    r"(?:an?\s|the\s)?\s*(?P<name>[\w' -]{2,60}?)\s+(?:(?:is|are)\s+(?:an?|the|one|used)|refers?\s+to|means?|"
+    r"consists?\s+of|provides?|allows?|lets?|represents?)\b",
+    re.IGNORECASE,
+)
+_CALLED = re.compile(r"\b(?:called|known\s+as)\s+(?:an?\s|the\s)?[“\"]?(?P<name>[\w -]{2,60})", re.IGNORECASE)
+TOPIC_WORDS = 4
+"""A topic of so few words, such as a side of a comparison, asks what that is."""
 OF_PASSAGE, OF_WORDS = 0.5, 0.3
 """What the meaning of the passage, and the words of the question, count beside the meaning of a sentence."""
 LEAST_COSINE = 0.3
@@ -175,9 +187,20 @@ def _without_introduction(text: str, every: Sequence[Part], last: int, least: in
     return max(every[last].end, least)
 
 
-def _merit(quote: Quote, asked: Asked, begins: Sequence[int], opening: float, entry: float) -> float:
+def _merit(quote: Quote, asked: Asked, begins: Sequence[int], opening: float, entry: float, defining: float) -> float:
     """What counts beside what a quote says: that a section of the question begins there, that it is a strange entry."""
     heading = nearest(quote.passage)
     opens = quote.number in begins and quote.place.start == 0 and asked.share(terms(heading)) >= OPENS_ON
     strange = is_entry(quote.passage.heading) and not terms(heading) <= frozenset(asked.wanted)
-    return opening * opens - entry * strange
+    return opening * opens - entry * strange + defining * _defines(quote.text, asked.question)
+
+
+def _defines(text: str, question: str) -> bool:
+    """Whether a text begins with what the thing is that a question, or a topic, asks for."""
+    topic = question if not question.endswith(("?", "？")) and len(question.split()) <= TOPIC_WORDS else ""
+    wanted = terms(subject(question) or topic)
+    if not wanted:
+        return False
+    first = next(iter(split_sentences(text)), "")
+    named, called = _DEFINES.match(first), _CALLED.search(first)
+    return bool((named and terms(named["name"]) == wanted) or (called and wanted <= terms(called["name"])))

@@ -76,6 +76,43 @@ def test_a_comparison_has_sides_and_a_question_for_each(task: str, sides: tuple[
         assert [each.casefold() for each in asked.questions[1:]] == [each.casefold() for each in sides]
 
 
+@pytest.mark.parametrize(
+    ("task", "questions", "sides"),
+    [
+        (
+            "Compare A and B, and when would I need C?",
+            ("Compare A and B", "When would I need C?", "A", "B"),
+            ("A", "B"),
+        ),
+        (
+            "What is the difference between Harbor and Quay, when should I use which, and how is a mill repaired?",
+            ("What is the difference between Harbor and Quay?", "How is a mill repaired?", "Harbor", "Quay"),
+            ("Harbor", "Quay"),
+        ),
+        (
+            "Compare Harbor and Quay on size and speed, and how is a mill repaired?",
+            ("How is a mill repaired?", "Harbor: size", "Quay: size", "Harbor: speed", "Quay: speed"),
+            ("Harbor", "Quay"),
+        ),
+        (
+            "比较Harbor和Quay，以及如何归档日志？",
+            ("比较Harbor和Quay", "如何归档日志?", "Harbor", "Quay"),
+            ("Harbor", "Quay"),
+        ),
+    ],
+)
+def test_what_is_asked_beside_a_comparison_is_a_question_of_its_own(
+    task: str, questions: tuple[str, ...], sides: tuple[str, ...]
+) -> None:
+    assert decompose(task).questions == questions
+    assert decompose(task).sides == sides
+
+
+def test_what_asks_nothing_by_itself_stays_with_its_comparison() -> None:
+    task = "How does Harbor differ from Quay, and when would I use which?"
+    assert decompose(task).questions == (task,)
+
+
 def test_a_task_of_nothing_asks_nothing() -> None:
     assert decompose("").questions == ()
     assert decompose("???").questions == ("???",)

@@ -115,3 +115,16 @@ def test_a_sentence_near_enough_is_taken_for_an_answer_whatever_the_search_says_
 
     assert said(NEAR_COSINE).answered
     assert said(NEAR_COSINE - 0.01) == Answer()
+
+
+def test_where_it_is_asked_what_a_thing_is_what_says_so_comes_before_what_only_speaks_of_it() -> None:
+    speaks, defines = "The sluice gate is often jammed by ice.", "Each pond has a door called the sluice gate."
+    other, opened = "A sluice gate is a door that holds back the pond.", "Ice never stops a sluice gate of iron."
+    asked = asked_by("What is a sluice gate?", "What is a sluice gate?")
+
+    def first(one: str, two: str) -> str:
+        hits = SearchHits((passage(one, one, "Works", 1), passage(two, two, "Yard", 2)))
+        return excerpts(hits, asked)[0].text
+
+    assert first(speaks, defines) == defines
+    assert first(opened, other) == other
