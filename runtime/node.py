@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 import msgspec
 
 import runtime.logs  # first: it keeps structlog from loading rich
+from actors.documents.template import Document
 from actors.evidence.claims import Citation, Resolution
 from actors.evidence.confirmed_places import keep_places, shown_places
 from actors.ports import Knowledge, PortFailed, Tickets
@@ -208,6 +209,11 @@ class Node:
             why = "has not ended yet" if stored.ended is None else "ended before there was anything to report"
             raise NoReport(f"The {family.label} {some_id} {why}; {command(f'status {some_id}')} shows where it stands.")
         return report
+
+    async def document(self, stored: StoredRun) -> Document | None:
+        """The document that a run has made so far, if its family makes any."""
+        find = self.families[stored.workflow].document if stored.workflow in self.families else None
+        return find((await self.journal.fold(stored)).case) if find else None
 
     async def cancel(self, some_id: str) -> bool:
         """Cancel a run, wherever it goes on; false when it has ended already."""

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 import structlog
 
+from actors.documents.template import Document
 from actors.reporting.report import Report
 from actors.workflow.outcome import HandoffMade, Outcome
 from actors.workflow.progress import HEARTBEAT_SECONDS, ProgressEvent
@@ -166,15 +167,15 @@ class TicketService:
             return await self.node.memory.judgement(ticket, case.resolution.text if case.resolution else "")
         return ""
 
-    async def report(self, some_id: str) -> Report:
+    async def report(self, some_id: str) -> Report | Document:
         """
-        The report of a run, or of the latest of a ticket.
+        The report or the document of a run, or of the latest of a ticket.
 
         :raises ServiceError: there is no such run, or it has none.
         """
-        await self.find(some_id)
+        stored = await self.find(some_id)
         try:
-            return await self.node.report(some_id)
+            return await self.node.document(stored) or await self.node.report(some_id)
         except NoReport as error:
             raise ServiceError(str(error), "not_found") from None
 

@@ -63,6 +63,11 @@ class AgentsSettings(Section, frozen=True):
     """By name; a table `[agents.NAME]` each."""
 
 
+class DocumentsSettings(Section, frozen=True):
+    templates: Annotated[str, Meta(max_length=4096, extra={"folder": True})] = ""
+    """A folder of the user's own; empty: only those that ship."""
+
+
 class ModelSettings(Section, frozen=True):
     provider: Literal["auto", "openai", "extractive"] = "auto"
     """`auto`: openai when a key or a base_url is set, else extractive."""
@@ -224,6 +229,7 @@ class WorkerSettings(Section, frozen=True):
 class Settings(Section, frozen=True):
     run: RunSettings = RunSettings()
     agents: AgentsSettings = AgentsSettings()
+    documents: DocumentsSettings = DocumentsSettings()
     model: ModelSettings = ModelSettings()
     knowledge: KnowledgeSettings = KnowledgeSettings()
     embeddings: EmbeddingsSettings = EmbeddingsSettings()

@@ -51,7 +51,16 @@ def modules(root: Path) -> dict[str, list[Import]]:
     return found
 
 
-ROOMS = {"text": 0, "evidence": 1, "workflow": 2, "ports": 2, "drafting": 3, "extractive": 3, "reporting": 3}
+ROOMS = {
+    "text": 0,
+    "evidence": 1,
+    "workflow": 2,
+    "ports": 2,
+    "documents": 3,
+    "drafting": 3,
+    "extractive": 3,
+    "reporting": 3,
+}
 """The rooms of `actors` from the ground up: each imports those below it, never one beside it. Families stand on top."""
 BESIDE = frozenset({"workflow", "ports"})
 """Ports speak of runs and their outcomes, and the Orchestrator of its journal: one layer in two rooms."""
@@ -61,8 +70,8 @@ KNOW_FAMILIES = ("runtime.families",)
 KNOW_SQLITE = ("runtime.storage.sqlite", "runtime.knowledge.index", "runtime.cases")
 """SQL stands behind the port of storage; what is indexed of documents and cases is derived from their files."""
 TOOLS = (
-    "crawl", "embeddings", "knowledge", "llm", "memory", "processes", "reports", "resilience", "search", "state_files",
-    "storage", "tools",
+    "crawl", "documents", "embeddings", "knowledge", "llm", "memory", "processes", "reports", "resilience", "search",
+    "state_files", "storage", "tools",
 )  # fmt: skip
 """Rooms of `runtime` that any family may use: none of them knows one."""
 FRONT_ENDS = ("runtime.cli", "runtime.http")

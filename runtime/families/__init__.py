@@ -56,6 +56,11 @@ def writes_report(workflow: str) -> bool:
     return any(family.name == workflow and family.report is not None for family in FAMILIES)
 
 
+def makes_document(workflow: str) -> bool:
+    """Whether a run may hold a document beside its outcome."""
+    return any(family.name == workflow and family.document is not None for family in FAMILIES)
+
+
 def extractive() -> Extractive:
     """The model without a model, with the answers of every family."""
     return Extractive({schema: module for family in FAMILIES for schema, module in family.answers.items()})

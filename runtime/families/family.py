@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
+from actors.documents.template import Document
 from actors.evidence.trace_steps import SearchStep
 from actors.ports import Knowledge, Memory, Model, Tickets, Trace, Untraced
 from actors.reporting.report import Report
@@ -143,6 +144,8 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
     """The table with the agents that there are, where these are not the same in every installation."""
     report: Callable[[Any], Report | None] | None = None
     """The report that a case holds; None: its outcome is a resolution."""
+    document: Callable[[Any], Document | None] | None = None
+    """The document that a case holds beside its outcome, such as a letter; None: it makes none."""
     round_of: Callable[[Any], Round | None] = lambda _: None
     """Which round a case is of, where runs of this family play roles in one another."""
     restore: Callable[[SharedPorts], Awaitable[tuple[list[RunHandle], list[str]]]] | None = None

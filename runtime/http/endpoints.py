@@ -8,7 +8,7 @@ from runtime.answers import Answers, answer_ticket
 from runtime.families import find, writes_report
 from runtime.http import schemas
 from runtime.http.errors import ApiError
-from runtime.http.files import FORMATS, as_file, requested_format
+from runtime.http.files import FORMATS, as_file, document_format, requested_format
 from runtime.http.middleware import answer, authorise
 from runtime.http.routes import BODY, Document, as_json, refer_to, route
 from runtime.http.schemas import (
@@ -139,12 +139,14 @@ async def events(request: web.Request) -> web.StreamResponse:
 
 
 @route(
-    "GET", "/tickets/{id}/report", "The report of a research",
+    "GET", "/tickets/{id}/report", "The report of a research, or the document that a ticket asked for",
     {200: {"description": "The report", "content": dict.fromkeys(FORMATS.values(), STRING)}},
     refusals=(400, 404, 409), parameters=(FORMAT,),
 )  # fmt: skip
 async def report(request: web.Request) -> web.StreamResponse:
     node, stored = request.app[DESK].node, await request.app[DESK].ticket(_id(request))
+    if (document := await node.document(stored)) is not None:
+        return await as_file(document, document_format(request), stored.ticket, node.workers)
     suffix = requested_format(request)
     if not writes_report(stored.workflow):
         kind = find(stored.workflow).label

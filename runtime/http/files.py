@@ -3,10 +3,11 @@
 import msgspec
 from aiohttp import web
 
+from actors.documents.template import Document
 from actors.reporting.report import Report
 from runtime.http.errors import ApiError
 from runtime.processes.pool import WorkError, Workers
-from runtime.reports import missing, render
+from runtime.reports import DOCUMENT_FORMATS, missing, render
 from runtime.user_text import display, nearest, safe
 
 FORMATS = {
@@ -16,6 +17,7 @@ FORMATS = {
     "pdf": "application/pdf",
 }
 RENDER = "runtime.reports:render_packed"
+RENDER_DOCUMENT = "runtime.reports:render_packed_document"
 MAKE_SECONDS = 30.0
 """How long the making of a file may take."""
 COMPLAINT_CHARACTERS = 200
@@ -40,7 +42,17 @@ def requested_format(request: web.Request) -> str:
     return given
 
 
-async def as_file(report: Report, suffix: str, name: str, workers: Workers) -> web.Response:
+def document_format(request: web.Request) -> str:
+    """The format in which a document is answered: one that is worked on is no page."""
+    given = requested_format(request)
+    if f".{given}" in DOCUMENT_FORMATS:
+        return given
+    if "format" in request.query:
+        raise ApiError(400, f"A document comes as md or docx, not as {given}.")
+    return "md"
+
+
+async def as_file(report: Report | Document, suffix: str, name: str, workers: Workers) -> web.Response:
     """
     A report as the answer to a request.
 
@@ -56,10 +68,11 @@ async def as_file(report: Report, suffix: str, name: str, workers: Workers) -> w
     return web.Response(body=body, headers=headers, content_type=FORMATS[suffix], charset=charset)
 
 
-async def _render(report: Report, suffix: str, workers: Workers) -> bytes:
+async def _render(report: Report | Document, suffix: str, workers: Workers) -> bytes:
     try:
         packed = msgspec.msgpack.encode(report)
-        return await workers.call(RENDER, packed, f".{suffix}", within=MAKE_SECONDS, returns=bytes)
+        make = RENDER_DOCUMENT if isinstance(report, Document) else RENDER
+        return await workers.call(make, packed, f".{suffix}", within=MAKE_SECONDS, returns=bytes)
     except WorkError as error:
         complaint = safe(str(error).partition("\n")[0].rstrip(".")[:COMPLAINT_CHARACTERS])
         raise ApiError(

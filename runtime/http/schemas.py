@@ -160,7 +160,9 @@ class Problem(msgspec.Struct, frozen=True):
 
 def links(stored: StoredRun) -> Links:
     at = f"/tickets/{stored.ticket}"
-    report = f"{at}/report" if families.writes_report(stored.workflow) else ""
+    report = (
+        f"{at}/report" if families.writes_report(stored.workflow) or families.makes_document(stored.workflow) else ""
+    )
     return Links(
         at, f"/runs/{stored.id}", f"{at}/events", f"{at}/cancel", f"{at}/feedback", f"{at}/answers", f"{at}/trace",
         report,

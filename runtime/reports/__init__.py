@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from actors.documents.template import Document
 from actors.ports import PortFailed
 from actors.reporting.markdown import render_markdown
 from actors.reporting.report import Report
@@ -14,6 +15,9 @@ from runtime.processes.atomic_files import replace_whole
 
 _FORMATS = {".md": "", ".html": "", ".docx": "docx", ".pdf": "reportlab"}
 """Suffixes, each with what must be installed to write files of it."""
+
+DOCUMENT_FORMATS = (".md", ".docx")
+"""Of a document, which a person signs or works on."""
 
 
 class NotWritten(PortFailed):
@@ -33,9 +37,9 @@ def missing(suffix: str) -> str:
     return f"Writing {suffix} needs more than is installed: `pip install -e '.[documents]'`, or ask for .html."
 
 
-def render(report: Report, suffix: str) -> bytes:
+def render(report: Report | Document, suffix: str) -> bytes:
     """
-    A report as the content of a file of this suffix.
+    A report or a document as the content of a file of this suffix.
 
     :raises NotWritten: no such format, or what it needs is not installed.
     """
@@ -45,10 +49,22 @@ def render(report: Report, suffix: str) -> bytes:
         )
     if said := missing(suffix):
         raise NotWritten(said)
+    if isinstance(report, Document):
+        return _render_document(report, suffix)
     if suffix == ".md":
         return render_markdown(report).encode("utf-8", "replace")
     made: bytes = importlib.import_module(f"{__name__}.{suffix[1:]}").render(report)
     return made
+
+
+def _render_document(document: Document, suffix: str) -> bytes:
+    if suffix == ".md":
+        return document.markdown.encode("utf-8", "replace")
+    if suffix == ".docx":
+        from runtime.reports.document_docx import render_document
+
+        return render_document(document)
+    raise NotWritten(f"A document is written as {' or '.join(DOCUMENT_FORMATS)}, not as {suffix}.")
 
 
 def render_packed(report: bytes, suffix: str) -> bytes:
@@ -56,7 +72,12 @@ def render_packed(report: bytes, suffix: str) -> bytes:
     return render(msgspec.msgpack.decode(report, type=Report), suffix)
 
 
-def write(report: Report, path: Path) -> None:
+def render_packed_document(document: bytes, suffix: str) -> bytes:
+    """The same of a document."""
+    return render(msgspec.msgpack.decode(document, type=Document), suffix)
+
+
+def write(report: Report | Document, path: Path) -> None:
     """
     Write a report in the format of the path's suffix: the file is there as a whole, or as it was before.
 

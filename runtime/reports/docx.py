@@ -28,18 +28,28 @@ COUNTS_CM, TIMELINE_CM = (8.0, 1.5, 5.5), (1.5, 13.5)
 
 def render(report: Report) -> bytes:
     """The document."""
-    document = Document()
-    document.styles["Normal"].font.name = "Calibri"
-    document.styles["Normal"].font.size = Pt(11)
-    title = flat(report.title)
-    document.core_properties.title = title[:255]
-    document.core_properties.language = html_language(report.language)
-    document.core_properties.author = "Terminus"
-    document.core_properties.comments = ""
-    document.add_heading(title, 0)
+    document = open_document(flat(report.title), report.language)
     writer = _Writer(document, report.language)
     for part in o.outline(report):
         writer.add(part)
+    return save(document)
+
+
+def open_document(title: str, language: str) -> Any:
+    """A Word document of ours that has its title so far; python-docx has no types."""
+    document = Document()
+    document.styles["Normal"].font.name = "Calibri"
+    document.styles["Normal"].font.size = Pt(11)
+    document.core_properties.title = title[:255]
+    document.core_properties.language = html_language(language)
+    document.core_properties.author = "Terminus"
+    document.core_properties.comments = ""
+    document.add_heading(title, 0)
+    return document
+
+
+def save(document: Any) -> bytes:
+    """A Word document as the content of its file."""
     out = io.BytesIO()
     document.save(out)
     return out.getvalue()

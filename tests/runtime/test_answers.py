@@ -27,7 +27,7 @@ from runtime.tickets import Ticket
 from runtime.upkeep.purge import purge
 from tests.runtime.families.asking import BOAT, HOURS, NAME, RENTAL, Hired
 from tests.runtime.families.test_research_runs import opened
-from tests.runtime.http.kit import interface
+from tests.runtime.http.kit import Interface, interface
 from tests.runtime.upkeep.kit import files_with
 
 ASKED = "I want to be on the water."
@@ -245,6 +245,12 @@ def test_questions_are_bounded_in_number_and_length() -> None:
     assert all(len(each.ask) <= ASK_CHARACTERS and each.choices == ("a", "b") for each in kept)
 
 
+async def read_report(web: Interface, path: str) -> tuple[str, bytes]:
+    async with web.client.get(path) as response:
+        assert response.status == 200
+        return response.headers["Content-Type"], await response.read()
+
+
 async def test_http_shows_the_questions_and_takes_the_answers(tmp_path: Path) -> None:
     async with interface(tmp_path) as web:
         asked = await web.submit(ASKED, wait=20, id="B-1", workflow="rental")
@@ -266,6 +272,12 @@ async def test_http_shows_the_questions_and_takes_the_answers(tmp_path: Path) ->
         assert (status, receipt["ticket"], receipt["question"]) == (202, "B-1", ASKED)
         status, ended = await web.ask("POST", f"{at}?wait=20", json={"answers": {"boat": "canoe", "hours": 3}})
         assert (status, ended["run"], ended["status"]) == (200, receipt["run"], "resolved")
+        assert await read_report(web, stands["links"]["report"]) == (
+            "text/markdown; charset=utf-8", b"# Lease\n\n**Boat**: boat canoe, hours 3\n",
+        )  # fmt: skip
+        kind, content = await read_report(web, "/tickets/B-1/report?format=docx")
+        assert (kind.endswith("wordprocessingml.document"), content[:2]) == (True, b"PK")
+        assert (await web.refusal("GET", "/tickets/B-1/report?format=pdf"))[0] == 400
         refused, sentence = await web.refusal("POST", at, json={"text": "more"})
         assert (refused, "waits for no answers" in sentence) == (409, True)
         again = await web.submit(ASKED, wait=20, id="B-1", workflow="rental")

@@ -12,11 +12,12 @@ from runtime.service_error import ServiceError
 from runtime.user_text import as_json, display, safe
 
 if TYPE_CHECKING:
+    from actors.documents.template import Document
     from actors.reporting.report import Report
     from runtime.settings import Settings
 
 
-SUMMARY = "print or write the report of a research"
+SUMMARY = "print or write the report of a research, or the document that a ticket asked for"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
+    from actors.documents.template import Document
     from actors.reporting.markdown import render_markdown
     from runtime.cli.view.terminal_markdown import show
     from runtime.service import open_service
@@ -39,7 +41,7 @@ async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     if arguments.json:
         print(as_json(report))
     elif out is None:
-        show(render_markdown(report), sys.stdout)
+        show(report.markdown if isinstance(report, Document) else render_markdown(report), sys.stdout)
     return Exit.DONE
 
 
@@ -71,7 +73,7 @@ def destination(name: str) -> Path:
     return path
 
 
-def write_report(report: "Report", out: Path) -> None:
+def write_report(report: "Report | Document", out: Path) -> None:
     """Write a report and say so."""
     from runtime.reports import write
 

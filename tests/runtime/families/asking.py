@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from actors.documents.template import Document
 from actors.evidence.claims import Resolution
 from actors.workflow.outcome import Status
 from actors.workflow.tables import Case, Step, Workflow
@@ -32,11 +33,13 @@ class RentalClosed(Event, frozen=True):
     status: Status
     questions: tuple[Question, ...] = ()
     resolution: Resolution | None = None
+    lease: Document | None = None
 
 
 class RentalCase(Case, frozen=True, kw_only=True, gc=False):
     text: str
     lake: str = ""
+    lease: Document | None = None
 
 
 class CloseRental(Request[RentalClosed], frozen=True):
@@ -78,7 +81,9 @@ class Boatman(Actor[CloseRental]):
             missing = ()
         if "all I know" in everything or not missing:
             said = ", ".join(f"{name} {value}" for name, value in known.items())
-            return RentalClosed(status="resolved", resolution=Resolution(f"{everything} / {said} / {message.lake}"))
+            lease = Document(title="Lease", markdown=f"# Lease\n\n**Boat**: {said}\n", language="en", template="lease")
+            resolution = Resolution(f"{everything} / {said} / {message.lake}")
+            return RentalClosed(status="resolved", resolution=resolution, lease=lease)
         return RentalClosed(status="needs_input", questions=missing or (BOAT,))
 
 
@@ -99,5 +104,6 @@ RENTAL = Family(
     make_case=make_case,
     order_of=lambda case: (case.text, case.lake),
     options=Hired,
+    document=lambda case: case.lease,
     options_of=lambda case: Hired(case.lake),
 )

@@ -74,6 +74,11 @@ def test_questions_are_shown_and_options_answer_them(tmp_path: Path) -> None:
 
     assert (done.status, done.err) == (0, "")
     assert "With a dog. / boat canoe, hours 2 / north" in done.out
+    assert "boat canoe, hours 2" in terminus(tmp_path, "report", "B-1").out
+    written = terminus(tmp_path, "report", "B-1", "--out", "lease.docx")
+    assert (written.status, (tmp_path / "lease.docx").read_bytes()[:2]) == (0, b"PK"), written.err
+    page = terminus(tmp_path, "report", "B-1", "--out", "lease.html")
+    assert (page.status, "A document is written as .md or .docx, not as .html." in page.err) == (1, True)
     again = terminus(tmp_path, *words, stdin="With a dog.\n")
     assert (again.status, "boat canoe, hours 2" in again.out) == (0, True)
     refused = terminus(tmp_path, "answer", "B-1", "--text", "More.")

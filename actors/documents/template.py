@@ -1,0 +1,54 @@
+"""A template as a value: what it is for, what must be known for it, and its body."""
+
+from typing import Literal
+
+import msgspec
+
+from actors.documents.template_body import Node
+
+FieldKind = Literal["text", "date", "money", "party", "choice"]
+
+
+class Field(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that a document says and only a person can know."""
+
+    name: str
+    ask: str
+    """The question for that person, a sentence in the template's language."""
+    kind: FieldKind = "text"
+    required: bool = True
+    """Without it there is no document; else its place stays visibly blank."""
+    labels: tuple[str, ...] = ()
+    """The words before it in a ticket that says it plainly, such as `Plaintiff` in `Plaintiff: Ann Lee`."""
+    choices: tuple[str, ...] = ()
+    pattern: str = ""
+    """A regular expression that the whole value must fit."""
+    example: str = ""
+
+
+class Template(msgspec.Struct, frozen=True, kw_only=True):
+    """A document with places for values."""
+
+    name: str
+    title: str
+    kind: str
+    """What it is for, such as `complaint`."""
+    language: str
+    """ISO 639-1 code."""
+    jurisdiction: str = ""
+    """Where it is meant for, such as `CN`; empty: nowhere in particular."""
+    fields: tuple[Field, ...]
+    body: tuple[Node, ...]
+
+
+class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A document that a person can sign, or go on with."""
+
+    title: str
+    markdown: str
+    """All of it, its title too."""
+    language: str
+    template: str
+    """By whose name it was filled."""
+    blanks: tuple[str, ...] = ()
+    """The names of what stayed blank."""

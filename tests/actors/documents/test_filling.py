@@ -1,0 +1,177 @@
+"""Documents: what a ticket plainly says is found, nothing else ever stands in a place, and a value stays a value."""
+
+import time
+
+import pytest
+
+from actors.documents.field_values import is_amount, is_date
+from actors.documents.fill import ask_for, fill
+from actors.documents.find_fields import find_fields
+from actors.documents.template import Document, Field, Template
+from actors.documents.template_body import BLANK, MOST_PLACES, InvalidBody, parse_body
+
+NAMES = ("who", "amount", "day", "size", "note", "number")
+FIELDS = (
+    Field(name="who", ask="Who pays?", kind="party", labels=("Payer", "付款人", "지급인")),
+    Field(name="amount", ask="How much?", kind="money", labels=("Amount", "金额", "금액"), example="USD 5"),
+    Field(name="day", ask="When?", kind="date", required=False, labels=("Date", "日期", "날짜")),
+    Field(name="size", ask="Which?", kind="choice", required=False, labels=("Size",), choices=("small", "large")),
+    Field(name="note", ask="What else?", required=False, labels=("Note", "备注")),
+    Field(name="number", ask="Which number?", required=False, pattern=r"\d{3}"),
+)
+BODY = """\
+Paid by {{ who }}: {{ amount }} on {{ day }}.
+{% if note %}
+Note:
+
+{{ note }}
+{% else %}
+No note.
+{% endif %}
+{{ size }} {{ number }}{% if not day %} undated{% endif %}
+"""
+
+
+def template(body: str = BODY) -> Template:
+    return Template(
+        name="receipt", title="Receipt", kind="letter", language="en", fields=FIELDS, body=parse_body(body, NAMES)
+    )
+
+
+def found(text: str) -> dict[str, str]:
+    return {name: each.value for name, each in find_fields(template(), text).items()}
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("Payer: Ann Lee, of Northgate\nAmount: USD 12,000", {"who": "Ann Lee", "amount": "USD 12,000"}),
+        (
+            "付款人：张三，男。金额 12,000 元，日期为2026年3月1日。",
+            {"who": "张三", "amount": "12,000 元", "day": "2026年3月1日"},
+        ),
+        (
+            "지급인: 홍길동\n금액 1,200만 원\n날짜: 2026년 3월 1일",
+            {"who": "홍길동", "amount": "1,200만 원", "day": "2026년 3월 1일"},
+        ),
+        ("Date: 3 May 2026. Size: Large.", {"day": "3 May 2026", "size": "large"}),
+        ("Amount is $5 million", {}),
+        ("Amount: 12", {}),
+        ("金额12,000元左右，日期2026年3月1日前", {}),
+        ("Date: 31 February 2026", {}),
+        ("Payer: Ann Lee\nPayer: Bob Roe", {}),
+        ("Payer: Ann Lee\nlater: payer: ann lee", {"who": "Ann Lee"}),
+        ("Taxpayer: Ann Lee. The payer Ann Lee is away.", {}),
+        ("Payer:\nAmount: USD 5\n", {"amount": "USD 5"}),
+        ("Size: largest", {}),
+    ],
+)  # fmt: skip
+def test_only_what_is_plainly_said_is_found(text: str, values: dict[str, str]) -> None:
+    assert found(text) == values
+
+
+def test_what_is_found_is_quoted_from_the_text() -> None:
+    text = "Hello.\nPayer: Ann Lee; thank you."
+    payer = find_fields(template(), text)["who"]
+    assert (payer.quote, text[payer.start : payer.end]) == ("Payer: Ann Lee", "Payer: Ann Lee")
+
+
+def test_a_long_hostile_ticket_is_searched_in_time() -> None:
+    began = time.process_time()
+    for text in (
+        "金额" * 50_000,
+        "Payer:" * 16_000,
+        "Amount " + "1," * 50_000,
+        "Date: 1" + " " * 99_000,
+        "\n" * 100_000,
+    ):
+        found(text)
+    assert time.process_time() - began < 10
+
+
+def test_a_document_is_made_of_what_is_known_and_blanks_are_seen() -> None:
+    made = fill(template(), {"who": "Ann Lee", "amount": "USD 5", "stranger": "x"})
+
+    assert isinstance(made, Document)
+    assert made.markdown == f"# Receipt\n\nPaid by Ann Lee: USD 5 on {BLANK}.\nNo note.\n{BLANK} {BLANK} undated\n"
+    assert made.blanks == ("day", "size", "note", "number")
+
+
+def test_what_is_missing_or_cannot_stand_there_is_asked_for() -> None:
+    known = {"amount": "a lot", "day": "2026-02-30", "size": "huge", "number": "12", "note": "x" * 5000}
+    missing = fill(template(), known)
+
+    assert isinstance(missing, tuple)
+    assert [each.field.name for each in missing] == ["who", "amount", "day", "size", "note", "number"]
+    asked = ask_for(template(), missing, known)
+    assert [(each.name, each.optional) for each in asked][:3] == [("who", False), ("amount", False), ("day", True)]
+    assert [each.ask for each in asked] == [
+        "Who pays?",
+        "“a lot” is no amount in digits. How much?",
+        "“2026-02-30” is no day of the calendar. When?",
+        "“huge” is none of the choices. Which?",
+        "It is over 4,000 characters. What else?",
+        "“12” is not of the form that is needed. Which number?",
+    ]
+    only = fill(template(), {"who": "Ann Lee"})
+    assert isinstance(only, tuple)
+    assert [each.name for each in ask_for(template(), only, {"who": "Ann Lee"})] == [
+        "amount",
+        "day",
+        "size",
+        "note",
+        "number",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        ("# Title", r"\# Title"),
+        ("- item\n1. one\n> quote", "\\- item\n\n1\\. one\n\n\\> quote"),
+        ("<b>*x*</b> [a](b) `c` | ~~d~~ &lt;", r"\<b\>\*x\*\</b\> \[a\](b) \`c\` \| \~\~d\~\~ &amp;lt;"),
+        ("{{ who }} {% if who %}", r"\{\{ who \}\} \{% if who %\}"),
+        ("a\x1b[2J\u202eb\x00", r"a\[2Jb"),
+        ("    code", "code"),
+        ("---", r"\---"),
+    ],
+)
+def test_a_value_stays_a_value(value: str, written: str) -> None:
+    made = fill(template("{{ note }}{{ who }}{{ amount }}"), {"who": "A", "amount": "1", "note": value})
+    assert isinstance(made, Document)
+    assert made.markdown == f"# Receipt\n\n{written}A1\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "sentence"),
+    [
+        ("\n{{ stranger }}", 2, "there is no field `stranger`"),
+        ("{{ who.__class__ }}", 1, "must be the name of a field and nothing else"),
+        ("{{ 'a' * 9 }}", 1, "must be the name of a field"),
+        ("a\n{% for x in who %}", 2, "is none of `if NAME`"),
+        ("{% if who == 'a' %}{% endif %}", 1, "is none of `if NAME`"),
+        ("a\n\n{% if who %}\nb", 3, "has no `{% endif %}`"),
+        ("{% endif %}", 1, "in their order"),
+        ("{% if who %}{% else %}{% else %}{% endif %}", 1, "in their order"),
+        ("x\n{{ who", 2, "that is not closed"),
+        ("{% if who %}" * 6, 1, "within each other"),
+        ("{{ who }}" * (MOST_PLACES + 1), 1, "places for values"),
+    ],
+)
+def test_a_body_says_nothing_but_values_and_conditions(body: str, line: int, sentence: str) -> None:
+    with pytest.raises(InvalidBody) as refused:
+        parse_body(body, NAMES)
+    assert (refused.value.line, sentence in refused.value.sentence) == (line, True), refused.value.sentence
+
+
+@pytest.mark.parametrize(
+    ("value", "day", "amount"),
+    [
+        ("2026年3月1日", True, False), ("2026-03-01", True, False), ("2026-13-01", False, False),
+        ("2026-03/01", False, False), ("May 3rd, 2026", True, False), ("3 Mayor 2026", False, False),
+        ("12,000元", False, True), ("¥5", False, True), ("1,2", False, False), ("5 万元整", False, True),
+        ("about 5 dollars", False, False), ("5 dollars", False, True), ("soon", False, False),
+    ],
+)  # fmt: skip
+def test_days_and_amounts_are_known(value: str, day: bool, amount: bool) -> None:
+    assert (is_date(value), is_amount(value)) == (day, amount)

@@ -1,0 +1,138 @@
+"""Templates as files: all that ship can be filled, the user's are refused with file and line; Word reads both."""
+
+import io
+import re
+from pathlib import Path
+
+import docx
+import pytest
+
+from actors.documents.fill import ask_for, fill
+from actors.documents.find_fields import find_fields
+from actors.documents.template import Document, Field
+from runtime.documents.template_file import read_template
+from runtime.documents.template_folder import FOLDER, load_templates
+from runtime.reports import render
+from runtime.reports.document_docx import read_spans
+from runtime.settings import ConfigError, DocumentsSettings, Settings
+from tests import ROOT
+
+GOOD = """\
+---
+name: receipt
+title: Receipt
+kind: letter
+language: en
+fields:
+  - name: payer
+    ask: Who pays?
+    kind: party
+    labels: [Payer]
+---
+
+Paid by **{{ payer }}**.
+"""
+VALUES = {"party": "张三", "date": "2026年3月1日", "money": "12,000元", "text": "第一段\n第二段"}
+SHIPPED = [each.stem for each in sorted(FOLDER.glob("*.md"))]
+
+
+def value_for(field: Field) -> str:
+    return field.choices[0] if field.choices else "110101199003070011" if field.pattern else VALUES[field.kind]
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_template_that_ships_asks_for_what_is_missing_and_is_filled_with_it(name: str) -> None:
+    template = load_templates(Settings())[name]
+    missing = fill(template, {})
+    assert isinstance(missing, tuple)
+    questions = ask_for(template, missing, {})
+    assert [each.name for each in questions if not each.optional] == [f.name for f in template.fields if f.required]
+
+    least = fill(template, {each.name: value_for(each) for each in template.fields if each.required})
+    most = fill(template, {each.name: value_for(each) for each in template.fields})
+
+    assert isinstance(least, Document)
+    assert isinstance(most, Document)
+    assert (most.blanks, "{" in most.markdown + least.markdown) == ((), False)
+    assert set(least.blanks) == {each.name for each in template.fields if not each.required}
+    words = docx.Document(io.BytesIO(render(most, ".docx")))
+    shown = "\n".join(each.text for each in words.paragraphs)
+    assert (words.paragraphs[0].text, "张三" in shown, "**" in shown) == (template.title, True, False)
+    assert render(most, ".md").decode() == most.markdown
+
+
+def test_the_values_of_a_form_are_found_in_each_template_that_ships() -> None:
+    for template in load_templates(Settings()).values():
+        form = "\n".join(f"{each.labels[0]}: {value_for(each)}" for each in template.fields if each.kind != "text")
+        found = find_fields(template, form)
+        assert {name: each.value for name, each in found.items()} == {
+            each.name: value_for(each) for each in template.fields if each.kind != "text"
+        }, template.name
+
+
+def test_a_template_of_the_users_own_stands_beside_those_that_ship_or_in_the_place_of_one(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text(GOOD, encoding="utf-8")
+    (tmp_path / "b.md").write_text(GOOD.replace("receipt", "complaint_zh"), encoding="utf-8")
+
+    found = load_templates(Settings(documents=DocumentsSettings(templates=str(tmp_path))))
+
+    assert set(found) == {*SHIPPED, "receipt"}
+    made = fill(found["complaint_zh"], {"payer": "Ann *Lee*"})
+    assert isinstance(made, Document)
+    assert made.markdown == "# Receipt\n\nPaid by **Ann \\*Lee\\***.\n"
+    assert read_spans(made.markdown.splitlines()[2]) == [("Paid by ", False), ("Ann *Lee*", True), (".", False)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "sentence"),
+    [
+        ("---\nname", "name", 1, "the file must begin with ---"),
+        ("title: Receipt\n", "", 2, "the key `title` is missing."),
+        ("kind: letter\n", "kind: letter\nkid: x\n", 5, "there is no key 'kid'."),
+        ("language: en", "language: english", 5, "`language` must be a code of two letters, such as zh."),
+        ("kind: party", "kind: person", 9, "`kind` must be text, date, money, party or choice"),
+        ("    labels: [Payer]", "    choices: [a]", 7, "`choices` belong to a field of the kind `choice`"),
+        ("    labels: [Payer]", "    pattern: (a+)+b*c*", 7, "could search one ticket for hours"),
+        ("{{ payer }}", "{{ payee }}", 13, "there is no field `payee`."),
+        ("{{ payer }}", "somebody", 7, "the field 'payer' stands nowhere in the text."),
+        ("\n\nPaid", "\n\n{% if payer %}\nPaid", 13, "this `if` has no `{% endif %}`."),
+        ("    ask: Who pays?", "    ask: Who pays?\n    ask: Who?", 9, "'ask' is given twice."),
+    ],
+)
+def test_what_is_wrong_is_said_with_file_and_line(tmp_path: Path, old: str, new: str, line: int, sentence: str) -> None:
+    assert GOOD.count(old) == 1
+    (tmp_path / "a.md").write_text(GOOD.replace(old, new), encoding="utf-8")
+
+    with pytest.raises(ConfigError) as refused:
+        load_templates(Settings(documents=DocumentsSettings(templates=str(tmp_path))))
+
+    assert str(refused.value).startswith(f"{tmp_path / 'a.md'}, line {line}: "), refused.value
+    assert sentence in str(refused.value)
+
+
+def test_the_example_of_the_page_is_a_template(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "documents.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"^```markdown\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    (tmp_path / "a.md").write_text(example, encoding="utf-8")
+
+    template = load_templates(Settings(documents=DocumentsSettings(templates=str(tmp_path))))["receipt"]
+    found = find_fields(template, "Payer: Ann Lee\nAmount: USD 1,200\n")
+    made = fill(template, {name: each.value for name, each in found.items()})
+
+    assert isinstance(made, Document)
+    assert "Received from **Ann Lee**: USD 1,200, on ______." in made.markdown
+
+
+def test_a_folder_that_cannot_be_used_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"The folder \[documents\] templates names, .*gone, cannot be read"):
+        load_templates(Settings(documents=DocumentsSettings(templates=str(tmp_path / "gone"))))
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.md").write_text(GOOD, encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"b\.md, line 1: .*a\.md has the name 'receipt', too\."):
+        load_templates(Settings(documents=DocumentsSettings(templates=str(tmp_path))))
+    (tmp_path / "big.md").write_bytes(b"x" * 70_000)
+    with pytest.raises(ConfigError, match="is over 64 KB"):
+        read_template(tmp_path / "big.md")
+    (tmp_path / "latin.md").write_bytes(b"---\nname: \xe9\n---\n")
+    with pytest.raises(ConfigError, match=r"latin\.md, line 2: this is not UTF-8"):
+        read_template(tmp_path / "latin.md")
