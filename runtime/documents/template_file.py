@@ -103,8 +103,8 @@ class _Reader:
     def refuse(self, node: Any, sentence: str) -> TemplateFileError:
         return TemplateFileError(self._file, line_of(node) if node is not None else FIRST_LINE, sentence)
 
-    def read_keys(self, node: Any) -> dict[str, tuple[Any, Any]]:
-        """By name: the node of a key, and that of its value."""
+    def read_keys(self, node: Any) -> dict[str, Any]:
+        """The nodes of the values, by their keys."""
         if node.id != "mapping":
             raise self.refuse(node, "keys must stand here, each on a line of its own.")
         keys: dict[str, Any] = {}
