@@ -1,0 +1,59 @@
+"""Articles and the versions of laws that they stand in. Dates are ISO 8601, so they compare as texts. Pure."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+
+class LawVersion(msgspec.Struct, frozen=True, gc=False):
+    """A law as it was passed or amended on one day. Several versions stand side by side."""
+
+    name: str
+    version: str = ""
+    """The day it was passed or last amended; empty: not known."""
+    in_force: str = ""
+    """From which day on; empty: from its version's day."""
+    repealed: str = ""
+    """From which day on it is no law any more; empty: it is one."""
+    category: str = ""
+
+    @property
+    def begins(self) -> str:
+        return self.in_force or self.version
+
+
+class Article(msgspec.Struct, frozen=True, gc=False):
+    """One article of one version of a law."""
+
+    law: LawVersion
+    number: int
+    sub: int
+    """Of an article between two: 1 in 第十七条之一."""
+    chapter: str
+    text: str
+    citation: str
+    """Its standard form: 《劳动合同法》第三十九条."""
+    changed: str = ""
+    """The day from which a later version of the law holds; empty: this is the latest."""
+    score: float = 0.0
+    """1: it was named and looked up; else how well it fits, comparable within one search."""
+
+
+def choose_version(versions: Sequence[LawVersion], on: str) -> int | None:
+    """
+    Which of a law's versions holds on a day: the latest that has begun, unless it was repealed by then.
+
+    :returns: its place; None where none holds.
+    """
+    begun = [place for place, each in enumerate(versions) if each.begins <= on]
+    if not begun:
+        return None
+    place = max(begun, key=lambda n: (versions[n].begins, versions[n].version))
+    repealed = versions[place].repealed
+    return None if repealed and repealed <= on else place
+
+
+def find_change(versions: Sequence[LawVersion], place: int) -> str:
+    """The day from which a later version than this one holds; empty where there is none."""
+    later = [each.begins for each in versions if each.begins > versions[place].begins]
+    return min(later, default="")

@@ -1,0 +1,1 @@
+"""The statutes of this installation: read from Markdown files, looked up, searched."""

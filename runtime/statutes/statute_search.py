@@ -1,0 +1,134 @@
+"""Looking up and searching statutes, in a worker process that keeps the file mapped and follows it when it changes."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from actors.statutes.articles import Article, choose_version, find_change
+from actors.statutes.jurisdiction import Jurisdiction, load_jurisdictions
+from actors.statutes.references import Reference, find_references, render_reference
+from runtime.statutes.ranking import Ranking
+from runtime.statutes.statute_file import FILE, StatuteFile
+
+LOOKED_UP = 1.0
+Mask = NDArray[np.bool_]
+
+
+class FoundArticles(msgspec.Struct, frozen=True):
+    """What was found for a question."""
+
+    articles: tuple[Article, ...] = ()
+    """Those that it names first, in its order; then the best fitting."""
+    named: int = 0
+    """So many of them were named and looked up."""
+    missing: tuple[str, ...] = ()
+    """Articles that it names and that no version in force has."""
+
+
+class Statutes:
+    """The statutes of one file."""
+
+    def __init__(self, path: Path) -> None:
+        """:raises FileNotFoundError: none were read."""
+        self.file = StatuteFile(path)
+        self.jurisdiction: Jurisdiction = load_jurisdictions()[0]
+        self.ranking = Ranking(self.file, self.jurisdiction)
+        self._names = {self.jurisdiction.squeeze(name): name for name in self.file.by_name}
+        self._holds: tuple[str, Mask] | None = None
+
+    def search(self, question: str, on: str, limit: int, fields: Mapping[str, float]) -> FoundArticles:
+        """
+        The articles that a question names, looked up, and those that fit it best; all in the version of the day `on`.
+
+        :param on: ISO 8601.
+        """
+        references = find_references(question, self.jurisdiction, self.find_law)
+        places = [self._place(each, on) for each in references]
+        named = [place for place in places if place is not None]
+        missing = tuple(
+            render_reference(each, self.jurisdiction)
+            for each, place in zip(references, places, strict=True)
+            if place is None and each.law in self.file.by_name
+        )
+        articles = [self._article(place, LOOKED_UP) for place in dict.fromkeys(named)]
+        if len(articles) < limit:
+            articles += [each for each in self._rank(question, on, limit + len(named), fields) if each[0] not in named]
+        found = tuple(each if isinstance(each, Article) else self._article(*each) for each in articles)
+        return FoundArticles(found[: max(limit, len(set(named)))], len(set(named)), missing)
+
+    def find_miscited(self, text: str, on: str) -> list[str]:
+        """The articles that a text names and that are not in force, or not there at all."""
+        references = find_references(text, self.jurisdiction, self.find_law)
+        return [render_reference(each, self.jurisdiction) for each in references if self._place(each, on) is None]
+
+    def find_law(self, name: str) -> str:
+        """The name of the law that is called so; empty: there is none."""
+        return self._names.get(self.jurisdiction.squeeze(name), "")
+
+    def _place(self, reference: Reference, on: str) -> int | None:
+        places = self.file.by_name.get(reference.law, [])
+        chosen = choose_version([self.file.laws[each].law for each in places], on)
+        return None if chosen is None else self.file.find(places[chosen], reference.number, reference.sub)
+
+    def _rank(self, question: str, on: str, limit: int, fields: Mapping[str, float]) -> list[tuple[int, float]]:
+        scores = self.ranking.score(question, fields)
+        scores *= self._in_force(on)
+        most = min(limit, len(scores))
+        best = np.argpartition(-scores, most - 1)[:most] if most else np.empty(0, np.int64)
+        best = best[np.argsort(-scores[best], kind="stable")]
+        top = float(scores[best[0]]) if len(best) else 0.0
+        return [(int(place), round(float(scores[place]) / (top * 1.01), 3)) for place in best if scores[place] > 0]
+
+    def _in_force(self, on: str) -> Mask:
+        """Of each article, whether it stands in the version of its law that holds on a day; kept for the last day."""
+        if self._holds is None or self._holds[0] != on:
+            holds = np.zeros(len(self.file.laws), bool)
+            for places in self.file.by_name.values():
+                chosen = choose_version([self.file.laws[each].law for each in places], on)
+                if chosen is not None:
+                    holds[places[chosen]] = True
+            self._holds = (on, holds[self.file.law])
+        return self._holds[1]
+
+    def _article(self, place: int, score: float) -> Article:
+        number, sub, chapter, text = self.file.read(place)
+        law = int(self.file.law[place])
+        version = self.file.laws[law].law
+        places = self.file.by_name[version.name]
+        changed = find_change([self.file.laws[each].law for each in places], places.index(law))
+        citation = render_reference(Reference(version.name, number, sub), self.jurisdiction)
+        return Article(version, number, sub, chapter, text, citation, changed, score)
+
+
+_open: dict[str, tuple[tuple[int, int], Statutes]] = {}
+
+
+def open_statutes(storage: str) -> Statutes:
+    """The statutes of a storage folder; the same object as long as its file is the same."""
+    path = Path(storage) / FILE
+    known = os.stat(path)
+    mark = (known.st_ino, known.st_mtime_ns)
+    if storage not in _open or _open[storage][0] != mark:
+        _open[storage] = (mark, Statutes(path))
+    return _open[storage][1]
+
+
+def search(storage: str, question: str, on: str, limit: int, fields: dict[str, float]) -> FoundArticles | None:
+    """As `Statutes.search`; None: no statutes were read."""
+    try:
+        return open_statutes(storage).search(question, on, limit, fields)
+    except FileNotFoundError:
+        return None
+
+
+def find_miscited(storage: str, texts: list[str], on: str) -> list[list[str]]:
+    """Of each text the articles that it names wrongly; where no statutes were read, nothing can be said of it."""
+    try:
+        statutes = open_statutes(storage)
+    except FileNotFoundError:
+        return [[] for _ in texts]
+    return [statutes.find_miscited(text, on) for text in texts]
