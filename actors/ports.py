@@ -1,6 +1,6 @@
 """What actors need from the world, as protocols. `runtime/` supplies the real things."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeVar
 
 import msgspec
@@ -10,6 +10,7 @@ from actors.evidence.court_cases import CourtCase, FoundCases
 from actors.evidence.passages import Passage, SearchHits
 from actors.evidence.sources import FailedSource, Page, SearchResult
 from actors.evidence.trace_steps import TraceStep
+from actors.statutes.articles import FoundArticles
 from actors.workflow.outcome import Outcome
 from bus import Event, UserFacingError
 
@@ -243,6 +244,28 @@ class Cases(Protocol):
     async def search(self, question: str, *, limit: int, within: float) -> FoundCases:
         """
         Cases that a question names, looked up, then those that bear on it, at most `limit` together.
+
+        :raises PortFailed: with a sentence for the user.
+        """
+
+
+class Statutes(Protocol):
+    """The laws that this installation was given."""
+
+    async def search(
+        self, question: str, *, within: float, on: str = "", limit: int = 8, fields: Mapping[str, float] | None = None
+    ) -> FoundArticles:
+        """
+        The articles that a question names, looked up, then those that fit it best, in the version of a day.
+
+        :param on: that day, ISO 8601; empty: today.
+        :param fields: the fields of law that the question is of, each with how sure that is, 0 to 1.
+        :raises PortFailed: with a sentence for the user.
+        """
+
+    async def find_miscited(self, texts: Sequence[str], *, within: float, on: str = "") -> list[list[str]]:
+        """
+        Of each text the articles that it names and that are not in force on a day, or not there at all.
 
         :raises PortFailed: with a sentence for the user.
         """

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from actors.legal.classification import classify
-from runtime.statutes.indexing import index_statutes
+from runtime.statutes.law_indexing import index_statutes
 from runtime.statutes.statute_file import FILE
 from runtime.statutes.statute_search import Statutes
 

@@ -54,24 +54,25 @@ def modules(root: Path) -> dict[str, list[Import]]:
 ROOMS = {
     "text": 0,
     "evidence": 1,
-    "workflow": 2,
-    "ports": 2,
-    "documents": 3,
-    "drafting": 3,
-    "extractive": 3,
-    "reporting": 3,
+    "statutes": 2,
+    "workflow": 3,
+    "ports": 3,
+    "documents": 4,
+    "drafting": 4,
+    "extractive": 4,
+    "reporting": 4,
 }
 """The rooms of `actors` from the ground up: each imports those below it, never one beside it. Families stand on top."""
 BESIDE = frozenset({"workflow", "ports"})
 """Ports speak of runs and their outcomes, and the Orchestrator of its journal: one layer in two rooms."""
-FAMILY = 4
+FAMILY = 5
 KNOW_FAMILIES = ("runtime.families",)
 """Whoever wires families: nobody else needs to know one."""
 KNOW_SQLITE = ("runtime.storage.sqlite", "runtime.knowledge.index", "runtime.cases")
 """SQL stands behind the port of storage; what is indexed of documents and cases is derived from their files."""
 TOOLS = (
-    "crawl", "documents", "embeddings", "knowledge", "llm", "memory", "processes", "reports", "resilience", "search",
-    "state_files", "storage", "tools",
+    "cases", "crawl", "documents", "embeddings", "knowledge", "llm", "memory", "processes", "reports", "resilience",
+    "search", "state_files", "statutes", "storage", "tools",
 )  # fmt: skip
 """Rooms of `runtime` that any family may use: none of them knows one."""
 FRONT_ENDS = ("runtime.cli", "runtime.http")

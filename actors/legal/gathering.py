@@ -15,6 +15,15 @@ SHARE = 0.4
 """Of the time that is left: what all sources together may take before the specialist goes on without them."""
 
 
+class LegalQuery(NamedTuple):
+    """What is looked for."""
+
+    text: str
+    language: str
+    fields: Mapping[str, float]
+    """Of law, each with how sure it is that the question is of it, 0 to 1."""
+
+
 class LegalSource(NamedTuple):
     """Something that can be searched for a legal question."""
 
@@ -22,8 +31,8 @@ class LegalSource(NamedTuple):
     """As agents' files name it."""
     called: str
     """As the catalogue names it to people."""
-    search: Callable[[str, float], Awaitable[SearchHits]]
-    """Of a question and seconds; raises `PortFailed` with a sentence for the user."""
+    search: Callable[[LegalQuery, float], Awaitable[SearchHits]]
+    """Of a query and seconds; raises `PortFailed` with a sentence for the user."""
 
 
 class Gathered(NamedTuple):
@@ -36,7 +45,7 @@ class Gathered(NamedTuple):
 
 
 async def gather(
-    sources: Sequence[LegalSource], question: str, language: str, seconds: Callable[[], float], by: str, trace: Trace
+    sources: Sequence[LegalSource], query: LegalQuery, seconds: Callable[[], float], by: str, trace: Trace
 ) -> Gathered:
     """
     Ask each source; one that fails is asked once more, then skipped, which the answer says.
@@ -47,23 +56,23 @@ async def gather(
     unavailable: list[str] = []
     for place, source in enumerate(sources):
         share = SHARE / (len(sources) - place)
-        hits = await _try(source, question, lambda share=share: seconds() * share)  # type: ignore[misc]
+        hits = await _try(source, query, lambda share=share: seconds() * share)  # type: ignore[misc]
         if hits is None:
-            unavailable.append(say(source.called, language))
+            unavailable.append(say(source.called, query.language))
         else:
-            trace.note(make_search_step(by, question, source.tool, hits, None))
+            trace.note(make_search_step(by, query.text, source.tool, hits, None))
             found.append(hits)
     passages: Mapping[str, Passage] = {each.id: each for hits in found for each in hits.passages}
     best = max(found, key=lambda each: each.confidence, default=SearchHits())
     merged = msgspec.structs.replace(best, passages=tuple(passages.values()), words=(), meaning=None)
-    why = next((each.explain(language) for each in found if each.abstain), "")
+    why = next((each.explain(query.language) for each in found if each.abstain), "")
     return Gathered(merged, tuple(unavailable), "" if passages else why)
 
 
-async def _try(source: LegalSource, question: str, seconds: Callable[[], float]) -> SearchHits | None:
+async def _try(source: LegalSource, query: LegalQuery, seconds: Callable[[], float]) -> SearchHits | None:
     for _ in range(TRIES):
         try:
-            return await source.search(question, seconds())
+            return await source.search(query, seconds())
         except (PortFailed, TimeoutError):
             continue
     return None

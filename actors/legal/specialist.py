@@ -1,6 +1,6 @@
 """Specialist: reads what bears on a legal question and answers with what its sources say, or says that they do not."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -10,7 +10,7 @@ from actors.drafting.checking import CheckedDraft, DraftChecker, say_lost
 from actors.evidence.claims import CLAIMS, Claim, Resolution
 from actors.evidence.trace_steps import AnswerStep
 from actors.legal.classification import Classification
-from actors.legal.gathering import Gathered, LegalSource, gather
+from actors.legal.gathering import Gathered, LegalQuery, LegalSource, gather
 from actors.legal.messages import AnswerQuestion, OpinionGiven
 from actors.legal.opinion import render_quotes, render_statements
 from actors.legal.output_schemas import LegalDraft, LegalDraftRequest, QuotedSources, Reply, ReplyRequest
@@ -22,11 +22,14 @@ from actors.workflow.tables import Handover
 from bus import Actor, Context
 
 CONTEXT_CHARACTERS = 500
+SHARE = 0.5
+"""Of the time that is left: what the check of citations may take; without it no statement is shown."""
 MISCITED = "lost_miscited"
 """Why a statement is left out that cites what the statutes do not have, as the catalogue names it."""
 
 Answer = OpinionGiven | Handover
-FindMiscited = Callable[[str], Iterable[str]]
+FindMiscited = Callable[[Sequence[str], float], Awaitable[Sequence[Sequence[str]]]]
+"""Of texts and seconds; raises `PortFailed`, and then nothing is known of them."""
 
 log = structlog.get_logger()
 
@@ -54,7 +57,7 @@ class Specialist(Actor[AnswerQuestion]):
         trace: Trace | None = None,
     ) -> None:  # fmt: skip
         """
-        :param find_miscited: the citations of a text that name what does not exist, is not in force or was not read.
+        :param find_miscited: of each text the articles that it names and that are not in force, or not there.
         """
         self._model = model
         self._its = its
@@ -70,9 +73,8 @@ class Specialist(Actor[AnswerQuestion]):
         known = asked.classification
         if self._its.chats and known is not None and known.intent == "general_chat":
             return await self._chat(asked, ctx)
-        found = await gather(
-            self._its.sources, asked.text, asked.language, ctx.remaining_seconds, ctx.address, self._trace
-        )
+        query = LegalQuery(asked.text, asked.language, self._fields_of(known))
+        found = await gather(self._its.sources, query, ctx.remaining_seconds, ctx.address, self._trace)
         task = self._task(asked, found, ctx.address)
         filled = await self._model.fill(LegalDraft, task, within=ctx.remaining_seconds())
         draft: LegalDraft = filled.value
@@ -91,6 +93,12 @@ class Specialist(Actor[AnswerQuestion]):
             statements=tuple(each.text for each in checked.claims if each.text != each.quote),
             detail="" if resolution else found.why or say("legal_nothing", asked.language),
         )  # fmt: skip
+
+    def _fields_of(self, known: Classification | None) -> Mapping[str, float]:
+        """The fields of law to search in: its own, where it has one."""
+        if self._its.field:
+            return {self._its.field: 1.0}
+        return {each.name: each.confidence for each in known.domains} if known else {}
 
     def _task(self, asked: AnswerQuestion, found: Gathered, agent: str) -> ModelRequest:
         others = tuple(f"{name}: {handles}" for name, handles in self._its.colleagues.items())
@@ -112,7 +120,7 @@ class Specialist(Actor[AnswerQuestion]):
             self._model, task, known=asked.text, second_reading=self._second_reading, seconds=ctx.remaining_seconds
         )
         checked = await checker.check(filled)
-        miscited = [tuple(self._find_miscited(claim.text)) for claim in checked.claims]
+        miscited = await self._find_miscited([each.text for each in checked.claims], ctx.remaining_seconds() * SHARE)
         for names in filter(None, miscited):
             log.warning("claim.miscited", agent=ctx.address, cited=names[:CLAIMS])
         kept = tuple(claim for claim, names in zip(checked.claims, miscited, strict=True) if not names)

@@ -39,6 +39,19 @@ class Article(msgspec.Struct, frozen=True, gc=False):
     """1: it was named and looked up; else how well it fits, comparable within one search."""
 
 
+class FoundArticles(msgspec.Struct, frozen=True, gc=False):
+    """What was found for a question."""
+
+    articles: tuple[Article, ...] = ()
+    """Those that it names first, in its order; then the best fitting."""
+    named: int = 0
+    """So many of them were named and looked up."""
+    missing: tuple[str, ...] = ()
+    """Articles that it names, of laws that there are, that no version in force has."""
+    total: int = 0
+    """How many articles there are to search; 0: no statutes were read yet."""
+
+
 def choose_version(versions: Sequence[LawVersion], on: str) -> int | None:
     """
     Which of a law's versions holds on a day: the latest that has begun, unless it was repealed by then.

@@ -1,4 +1,4 @@
-"""References to articles: 《劳动合同法》第三十九条 and its other forms, found in a text and written in the standard one. Pure."""
+"""References to articles: 《劳动合同法》第三十九条 and its other forms, found in a text and rendered. Pure."""
 
 import re
 from collections.abc import Callable
@@ -65,7 +65,7 @@ def render_reference(reference: Reference, jurisdiction: Jurisdiction) -> str:
 
 def write_han(number: int) -> str:
     """A number below 10,000 in Chinese numerals, as articles are numbered."""
-    digits, parts, gap = "零一二三四五六七八九", [], False
+    digits, parts, gap = "零一二三四五六七八九", list[str](), False
     for power, name in ((1000, "千"), (100, "百"), (10, "十"), (1, "")):
         digit = number // power % 10
         if digit:

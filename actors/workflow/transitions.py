@@ -33,6 +33,8 @@ FAILURES = {
 """What a person reads about an agent that was asked in vain."""
 
 REASON_CHARACTERS = 500
+TO_CLOSE = 3
+"""Handoffs that are kept for what follows a fan-out: another agent and back, and the terminator."""
 
 
 def brief(text: str) -> str:
@@ -216,12 +218,13 @@ def keep_on(flow: Workflow, run: Run, opened: PendingHandoff) -> Transition:
 def _fan_out(flow: Workflow, run: Run, state: str, step: FanOut, elapsed: float) -> Transition:
     """Ask all members of the team that the case picks."""
     picked = getattr(run.case, step.pick) if step.pick else ()
-    asked = [role for role in dict.fromkeys(picked or step.team) if role in step.team][: step.seats]
+    seats = _count_seats(flow, run, step)
+    asked = [role for role in dict.fromkeys(picked or step.team) if role in step.team][:seats]
     team = tuple(role for role in step.team if role in asked)
     strangers = [str(name) for name in picked if name not in step.team]
     warnings = _warn_about_name(", ".join(strangers), f"not in the team of {state}, so not asked") if strangers else ()
     if spare := [str(name) for name in picked or step.team if name in step.team and name not in asked]:
-        warnings += _warn_about_name(", ".join(spare), f"{state} asks {step.seats} at most")
+        warnings += _warn_about_name(", ".join(spare), f"{state} asks {seats} at most")
     if team and len(run.handoffs) + len(team) > flow.max_handoffs:
         return close(flow, replace(run, state=state), EndReason.MAX_HANDOFFS_EXCEEDED, elapsed)
     run = replace(run, case=replace(run.case, **{step.into: ()}))
@@ -235,6 +238,13 @@ def _fan_out(flow: Workflow, run: Run, state: str, step: FanOut, elapsed: float)
     handoffs = (*run.handoffs, *(Handoff(ORCHESTRATOR, role, state, elapsed) for role in team))
     opened = [PendingHandoff(n, role, due_of(flow, step, role, elapsed)) for n, role in zip(numbers, team, strict=True)]
     return replace(run, state=state, handoffs=handoffs, open=tuple(opened)), HandOff(numbers, warnings)
+
+
+def _count_seats(flow: Workflow, run: Run, step: FanOut) -> int:
+    """How many are asked at most: where a table says how many may be, no more than can answer within the cap."""
+    if not step.at_most:
+        return step.seats
+    return max(1, min(step.seats, (flow.max_handoffs - len(run.handoffs) - TO_CLOSE) // 2))
 
 
 def settle(

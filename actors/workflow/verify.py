@@ -208,7 +208,8 @@ def _longest(flow: Workflow, *, retries: bool) -> int:
             return -1  # the terminator's last answer hands control to nobody
         step = flow.steps[state]
         again = [flow.limits_of(step, role).retries if retries else 0 for role in _agents(step)]
-        again = sorted(again, reverse=True)[: step.seats] if isinstance(step, FanOut) else again
+        if isinstance(step, FanOut) and step.at_most:  # all goes well with one: how many there are is chosen
+            again = sorted(again, reverse=True)[: step.seats if retries else 1]
         cost = 2 * (len(again) + sum(again) if isinstance(step, FanOut) else 1 + max(again))
         ways = _next(step) if retries or isinstance(step, FanOut) else step.then.values()
         return cost + max(follow(state, to, used) for to in ways)

@@ -1,19 +1,21 @@
 """The runs of the legal family in one process: who plays which role, and what each specialist may search."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from actors.evidence.passages import SearchHits
-from actors.legal.gathering import LegalSource
+from actors.legal.article_passages import show_articles
+from actors.legal.gathering import LegalQuery, LegalSource
 from actors.legal.intent_classifier import Classifier
 from actors.legal.merger import Merger
 from actors.legal.registrar import Registrar
 from actors.legal.specialist import Specialist, Specialty
 from actors.legal.workflow import CLASSIFIER, GENERAL, LEGAL, MERGER, REGISTRAR
-from actors.ports import Knowledge
+from actors.ports import Knowledge, Statutes
 from bus import Actor
 from runtime.families.family import FamilyRuns, RunDependencies, SharedPorts
 from runtime.families.legal import FIELDS
+from runtime.statutes.statute_index import StatuteIndex
 
 RESEARCH = "legal_research"
 """Who answers for one field of law where several are asked."""
@@ -24,7 +26,11 @@ class LegalRuns(FamilyRuns):
 
     def __init__(self, shared: SharedPorts) -> None:
         roster, twice = shared.roster.of(LEGAL.name), shared.settings.model.second_reading
-        sources = {each.tool: each for each in _list_sources(shared.knowledge)}
+        statutes: Statutes = StatuteIndex(shared.folder, shared.workers)
+        sources = {each.tool: each for each in list_sources(shared.knowledge, statutes)}
+
+        async def check(texts: Sequence[str], within: float) -> Sequence[Sequence[str]]:
+            return await statutes.find_miscited(texts, within=within)
 
         def specialist(name: str, field: str = "") -> Callable[[RunDependencies], Actor[Any]]:
             spec = roster[name]
@@ -32,7 +38,7 @@ class LegalRuns(FamilyRuns):
                 spec, [sources[tool] for tool in spec.tools if tool in sources],
                 {} if field else roster.colleagues_of(name), field, chats=name == GENERAL,
             )  # fmt: skip
-            return lambda own: Specialist(own.model, its, find_miscited, second_reading=twice, trace=own.trace)
+            return lambda own: Specialist(own.model, its, check, second_reading=twice, trace=own.trace)
 
         super().__init__({
             CLASSIFIER: lambda own: Classifier(own.model, roster, FIELDS),
@@ -43,12 +49,16 @@ class LegalRuns(FamilyRuns):
         })  # fmt: skip
 
 
-def find_miscited(text: str) -> Iterable[str]:  # noqa: ARG001
-    return ()
+def list_sources(knowledge: Knowledge, statutes: Statutes) -> list[LegalSource]:
+    """What agents' files may name to be read before their agent answers."""
 
+    async def documents(query: LegalQuery, within: float) -> SearchHits:
+        return await knowledge.search(query.text, within=within)
 
-def _list_sources(knowledge: Knowledge) -> list[LegalSource]:
-    async def documents(question: str, within: float) -> SearchHits:
-        return await knowledge.search(question, within=within)
+    async def articles(query: LegalQuery, within: float) -> SearchHits:
+        return show_articles(await statutes.search(query.text, within=within, fields=query.fields), query.language)
 
-    return [LegalSource("search_knowledge", "source_documents", documents)]
+    return [
+        LegalSource("regulation_search", "source_statutes", articles),
+        LegalSource("search_knowledge", "source_documents", documents),
+    ]

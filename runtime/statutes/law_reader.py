@@ -4,19 +4,24 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from actors.evidence.han_numbers import read_han
 from actors.statutes.articles import LawVersion
 from actors.statutes.jurisdiction import Jurisdiction
 from runtime.front_matter import InvalidFrontMatter, compose, plain, split
 
 FILE_BYTES = 16 << 20
 ARTICLES = 5_000
+PREAMBLE = 2_000
+"""Characters below the title in which the dates of a law stand."""
 KEYS = ("law", "version", "in_force", "repealed", "category")
 
 _TITLE = re.compile(r"^#\s+(.+?)\s*$", re.MULTILINE)
 _HEADING = re.compile(r"^#{2,6}\s+(.+?)\s*$")
 _HAN = "零〇一二三四五六七八九十百千两"
-_ARTICLE = re.compile(rf"^(?:#{{2,6}}\s+|\*\*)?第([{_HAN}]{{1,10}}|\d{{1,4}})条(?:之([{_HAN}]{{1,3}}))?(?:\*\*)?[\s　:：]*(.*)$")
-_CHAPTER = re.compile(rf"^(?:#{{1,6}}\s+)?(第[{_HAN}]{{1,6}}[编章节][\s　].{{0,60}}|第[{_HAN}]{{1,6}}[编章节])\s*$")
+_ARTICLE = re.compile(
+    rf"^(?:#{{2,6}}\s+|\*\*)?第([{_HAN}]{{1,10}}|\d{{1,4}})条(?:之([{_HAN}]{{1,3}}))?(?:\*\*)?[\s\u3000:：]*(.*)$"
+)
+_CHAPTER = re.compile(rf"^(?:#{{1,6}}\s+)?(第[{_HAN}]{{1,6}}[编章节][\s\u3000].{{0,60}}|第[{_HAN}]{{1,6}}[编章节])\s*$")
 _BRACKET = re.compile(r"[（(]([^（）()]*)[)）]\s*$")
 _DAY = re.compile(r"(\d{4})\s*[-年./]\s*(\d{1,2})\s*[-月./]\s*(\d{1,2})")
 
@@ -43,44 +48,58 @@ def read_law(path: Path, jurisdiction: Jurisdiction) -> ReadLaw:
 
     :raises NoLaw: it holds none.
     """
-    from actors.evidence.han_numbers import read_han
-
     text = _read(path)
     head, lines = _split(text)
-    title = head.get("law") or next(iter(_TITLE.findall(text)), "") or path.stem
-    name = _name(title, jurisdiction)
-    articles: list[ReadArticle] = []
-    preamble: list[str] = []
-    chapter, current, body = "", None, list[str]()
-
-    def end() -> None:
-        if current is not None and (said := "\n".join(body).strip()):
-            articles.append(ReadArticle(*current, chapter, said))
-
+    body = _Body()
     for line in lines:
-        if found := _ARTICLE.match(line.strip()):
-            end()
-            number = found[1]
-            current = (int(number) if number[0].isascii() else read_han(number), read_han(found[2]) if found[2] else 0)
-            body = [found[3]]
-        elif (heading := _CHAPTER.match(line.strip())) or (current is None and _HEADING.match(line)):
-            end()
-            current, body = None, []
-            chapter = heading[1] if heading else chapter
-        elif current is None:
-            preamble.append(line)
-        else:
-            body.append(line.rstrip())
-        if len(articles) >= ARTICLES:
-            break
-    end()
-    if not articles:
+        body.take(line)
+    body.end_article()
+    if not body.articles:
         raise NoLaw("it has no article: each begins a line, such as 第一条 or ## 第一条")
-    days = ["-".join((y, m.zfill(2), d.zfill(2))) for y, m, d in _DAY.findall("\n".join(preamble)[:2000])]
-    version = head.get("version") or max(days, default="")
-    law = LawVersion(name, _day(version), _day(head.get("in_force", "")), _day(head.get("repealed", "")),
-                     head.get("category", ""))  # fmt: skip
-    return ReadLaw(law, tuple(articles))
+    days = ["-".join((y, m.zfill(2), d.zfill(2))) for y, m, d in _DAY.findall("\n".join(body.preamble)[:PREAMBLE])]
+    title = head.get("law") or next(iter(_TITLE.findall(text)), "") or path.stem
+    law = LawVersion(
+        _name(title, jurisdiction), _day(head.get("version") or max(days, default="")), _day(head.get("in_force", "")),
+        _day(head.get("repealed", "")), head.get("category", ""),
+    )  # fmt: skip
+    return ReadLaw(law, tuple(body.articles[:ARTICLES]))
+
+
+class _Body:
+    """The lines of a law, taken one by one."""
+
+    def __init__(self) -> None:
+        self.articles: list[ReadArticle] = []
+        self.preamble: list[str] = []
+        self._chapter = ""
+        self._number: tuple[int, int] | None = None
+        """Of the article that is being read."""
+        self._lines: list[str] = []
+
+    def take(self, line: str) -> None:
+        bare = line.strip()
+        if found := _ARTICLE.match(bare):
+            self.end_article()
+            self._number = (_read_number(found[1]), _read_number(found[2]))
+            self._lines = [found[3]]
+        elif heading := _CHAPTER.match(bare):
+            self.end_article()
+            self._chapter = heading[1]
+        elif self._number is not None:
+            self._lines.append(line.rstrip())
+        elif not _HEADING.match(line):
+            self.preamble.append(line)
+
+    def end_article(self) -> None:
+        if self._number is not None and (said := "\n".join(self._lines).strip()):
+            self.articles.append(ReadArticle(*self._number, self._chapter, said))
+        self._number, self._lines = None, []
+
+
+def _read_number(numeral: str | None) -> int:
+    if not numeral:
+        return 0
+    return int(numeral) if numeral[0].isascii() else read_han(numeral)
 
 
 def _name(title: str, jurisdiction: Jurisdiction) -> str:

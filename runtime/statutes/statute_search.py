@@ -1,32 +1,19 @@
 """Looking up and searching statutes, in a worker process that keeps the file mapped and follows it when it changes."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.statutes.articles import Article, choose_version, find_change
+from actors.statutes.articles import Article, FoundArticles, choose_version, find_change
 from actors.statutes.jurisdiction import Jurisdiction, load_jurisdictions
 from actors.statutes.references import Reference, find_references, render_reference
-from runtime.statutes.ranking import Ranking
+from runtime.statutes.article_ranking import Ranking
 from runtime.statutes.statute_file import FILE, StatuteFile
 
 LOOKED_UP = 1.0
 Mask = NDArray[np.bool_]
-
-
-class FoundArticles(msgspec.Struct, frozen=True):
-    """What was found for a question."""
-
-    articles: tuple[Article, ...] = ()
-    """Those that it names first, in its order; then the best fitting."""
-    named: int = 0
-    """So many of them were named and looked up."""
-    missing: tuple[str, ...] = ()
-    """Articles that it names and that no version in force has."""
 
 
 class Statutes:
@@ -54,11 +41,13 @@ class Statutes:
             for each, place in zip(references, places, strict=True)
             if place is None and each.law in self.file.by_name
         )
-        articles = [self._article(place, LOOKED_UP) for place in dict.fromkeys(named)]
-        if len(articles) < limit:
-            articles += [each for each in self._rank(question, on, limit + len(named), fields) if each[0] not in named]
-        found = tuple(each if isinstance(each, Article) else self._article(*each) for each in articles)
-        return FoundArticles(found[: max(limit, len(set(named)))], len(set(named)), missing)
+        scores = dict.fromkeys(named, LOOKED_UP)
+        count = len(scores)
+        if count < limit:
+            best = self._rank(question, on, limit + count, fields)
+            scores |= {place: score for place, score in best if place not in scores}
+        articles = tuple(self._article(*each) for each in list(scores.items())[: max(limit, count)])
+        return FoundArticles(articles, count, missing, len(self.file))
 
     def find_miscited(self, text: str, on: str) -> list[str]:
         """The articles that a text names and that are not in force, or not there at all."""
@@ -110,19 +99,19 @@ _open: dict[str, tuple[tuple[int, int], Statutes]] = {}
 def open_statutes(storage: str) -> Statutes:
     """The statutes of a storage folder; the same object as long as its file is the same."""
     path = Path(storage) / FILE
-    known = os.stat(path)
+    known = path.stat()
     mark = (known.st_ino, known.st_mtime_ns)
     if storage not in _open or _open[storage][0] != mark:
         _open[storage] = (mark, Statutes(path))
     return _open[storage][1]
 
 
-def search(storage: str, question: str, on: str, limit: int, fields: dict[str, float]) -> FoundArticles | None:
-    """As `Statutes.search`; None: no statutes were read."""
+def search(storage: str, question: str, on: str, limit: int, fields: dict[str, float]) -> FoundArticles:
+    """As `Statutes.search`, where statutes were read."""
     try:
         return open_statutes(storage).search(question, on, limit, fields)
     except FileNotFoundError:
-        return None
+        return FoundArticles()
 
 
 def find_miscited(storage: str, texts: list[str], on: str) -> list[list[str]]:

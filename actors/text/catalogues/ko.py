@@ -1,5 +1,7 @@
 """Korean, polite: the same keys and places as in English. No particle depends on what is put in."""
 
+from actors.text.catalogues.law_ko import SENTENCES as LAW
+
 THOUSANDS, DECIMAL = ",", "."
 TAG = "ko"
 
@@ -235,33 +237,7 @@ SENTENCES = {
     "missed_budget": "예산 초과",
     "missed_source_failed": "출처가 응답하지 않음",
     "missed_cancelled": "끝나기 전까지 읽지 못함",
-    "legal_basis": "법적 근거:",
-    "legal_sure": "요청하신 내용입니다:",
-    "legal_perhaps": "질문과 가장 가까운 내용입니다. 적용 여부는 변호사가 판단해야 합니다:",
-    "legal_nothing": "보유한 법령과 판례에는 이에 대한 답이 없습니다.",
-    "legal_unread": "필요한 자료를 읽을 수 없었습니다({what}).",
-    "legal_stands_in": (
-        "담당 전문가가 답할 수 없어 일반적인 답변을 드립니다. 나중에 다시 시도하거나 변호사와 상담하십시오."
-    ),
-    "legal_unsourced": "이 답변에는 근거 자료가 없습니다.",
-    "legal_what_it_does": (
-        "법률에 관해 질문하십시오. 법령과 판례를 찾고, 판례를 비교하고, 문서를 "
-        "작성하고, 계약서를 검토하며, 각 문장의 출처를 보여 드립니다."
-    ),
-    "legal_on": "{field}에 관하여:",
-    "legal_silent": "다음에 관해서는 답을 얻지 못했습니다: {fields}. 나중에 다시 시도하거나 변호사와 상담하십시오.",
-    "legal_disagree": "전문가들의 의견이 다음에서 서로 다릅니다:",
-    "legal_disclaimer": "이 내용은 참고용이며 법률 자문이 아닙니다. 행동하기 전에 전문 변호사와 상담하십시오.",
-    "source_documents": "문서",
-    "field_civil_law": "민법",
-    "field_commercial_law": "상법",
-    "field_administrative_law": "행정법",
-    "field_criminal_law": "형법",
-    "field_social_labor_law": "노동·사회보장법",
-    "field_economic_law": "경제법",
-    "field_procedure_law": "절차법",
-    "field_constitution": "헌법",
-    "field_other": "그 밖의 법 분야",
+    **LAW,
 }
 
 STEPS = {

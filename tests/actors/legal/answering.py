@@ -1,12 +1,12 @@
 """A legal run for tests: sources and models that say what a test wants them to."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from actors.evidence.passages import Passage, SearchHits
 from actors.extractive.model import Extractive
 from actors.legal.classification import Classification
-from actors.legal.gathering import LegalSource
+from actors.legal.gathering import LegalQuery, LegalSource
 from actors.legal.intent_classifier import Classifier
 from actors.legal.merger import Merger
 from actors.legal.registrar import Registrar
@@ -43,9 +43,9 @@ class Source:
         self.passages, self.fails, self.confidence = passages, fails, confidence
         self.asked: list[str] = []
 
-    async def __call__(self, question: str, within: float) -> SearchHits:
+    async def __call__(self, query: LegalQuery, within: float) -> SearchHits:
         assert within > 0
-        self.asked.append(question)
+        self.asked.append(query.text)
         if len(self.asked) <= self.fails:
             raise PortFailed("It is down.")
         return SearchHits(self.passages, confidence=self.confidence)
@@ -78,10 +78,14 @@ def legal_stage(
 ) -> Stage:  # fmt: skip
     model, tickets, source = model or Model(), TicketTable(), source or Source(NOTICE)
 
+    async def check(texts: Sequence[str], within: float) -> list[tuple[str, ...]]:
+        assert within > 0
+        return [miscited(each) for each in texts]
+
     def make(name: str, field: str = "") -> Callable[[], Actor[Any]]:
         colleagues = {} if field else ROSTER.colleagues_of(name)
         its = Specialty(ROSTER[name], [source.record], colleagues, field, chats=name == GENERAL)
-        return lambda: Specialist(model, its, miscited)
+        return lambda: Specialist(model, its, check)
 
     cast: dict[str, Callable[[], Actor[Any]]] = {
         "intent_classifier": lambda: Classifier(model, ROSTER, FIELDS, rules),

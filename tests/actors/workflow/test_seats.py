@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from actors.workflow.advance import begin
@@ -44,3 +45,13 @@ def test_where_the_case_picks_nobody_the_first_of_the_team_are_asked() -> None:
 def test_a_run_takes_no_more_handoffs_than_there_are_seats() -> None:
     assert verify(table()) == 2 * 3 + 1 + 1
     assert verify(table(at_most=6)) == 2 * 6 + 1 + 1, "a team of twelve, of which six are asked, fits"
+
+
+def test_where_the_cap_leaves_no_room_for_all_seats_fewer_are_asked() -> None:
+    flow = msgspec.structs.replace(table(at_most=6), max_handoffs=10)
+
+    run, verdict = begin(flow, TableCase(ticket_id="T-1", team=TEAM))
+
+    assert isinstance(verdict, HandOff)
+    assert len(run.open) == 3, "three answers, another agent and back, and the terminator fit in ten"
+    assert verify(flow) == 11

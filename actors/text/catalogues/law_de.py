@@ -1,0 +1,40 @@
+"""German, of the law."""
+
+SENTENCES = {
+    "legal_basis": "Rechtsgrundlage:",
+    "legal_sure": "Das ist, wonach gefragt wurde:",
+    "legal_perhaps": "Diese Stellen kommen der Frage am nächsten; ob sie gelten, muss ein Anwalt sagen:",
+    "legal_nothing": "Die Gesetze und Urteile hier beantworten das nicht.",
+    "legal_unread": "Keine der Quellen konnte gelesen werden ({what}).",
+    "legal_stands_in": (
+        "Der Fachmann dafür war nicht zu erreichen; dies ist eine allgemeine Antwort. "
+        "Versuchen Sie es später wieder oder fragen Sie einen Anwalt."
+    ),
+    "legal_unsourced": "Diese Antwort beruht auf keiner Quelle.",
+    "legal_what_it_does": (
+        "Fragen Sie nach dem Recht: Ich suche Gesetze und Urteile, vergleiche Urteile, entwerfe "
+        "Schriftstücke, lese Verträge und zeige zu jedem Satz, wo er steht."
+    ),
+    "legal_on": "Zum Gebiet {field}:",
+    "legal_silent": "Keine Antwort gab es zu: {fields}. Versuchen Sie es später wieder oder fragen Sie einen Anwalt.",
+    "legal_disagree": "Hier sind sich die Fachleute uneinig:",
+    "legal_disclaimer": (
+        "Das ist eine Auskunft und keine Rechtsberatung. Bitte fragen Sie einen Anwalt, bevor Sie danach handeln."
+    ),
+    "source_statutes": "die Gesetze",
+    "statute_version": "Fassung vom {day}",
+    "statute_in_force": "gilt seit {day}",
+    "statute_changed": "geändert ab {day}",
+    "statutes_none": "Es wurden noch keine Gesetze eingelesen.",
+    "statute_missing": "In den geltenden Gesetzen gibt es {articles} nicht.",
+    "source_documents": "die Dokumente",
+    "field_civil_law": "Zivilrecht",
+    "field_commercial_law": "Handelsrecht",
+    "field_administrative_law": "Verwaltungsrecht",
+    "field_criminal_law": "Strafrecht",
+    "field_social_labor_law": "Arbeits- und Sozialrecht",
+    "field_economic_law": "Wirtschaftsrecht",
+    "field_procedure_law": "Verfahrensrecht",
+    "field_constitution": "Verfassungsrecht",
+    "field_other": "andere Rechtsgebiete",
+}

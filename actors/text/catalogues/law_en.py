@@ -1,0 +1,39 @@
+"""English, of the law."""
+
+SENTENCES = {
+    "legal_basis": "Legal basis:",
+    "legal_sure": "This is what was asked for:",
+    "legal_perhaps": "These sources come closest to the question; whether they decide it, a lawyer has to say:",
+    "legal_nothing": "The statutes and cases here do not answer this.",
+    "legal_unread": "None of its sources could be read ({what}).",
+    "legal_stands_in": (
+        "The specialist for this could not be asked, so this is a general answer. Try again later, or ask a lawyer."
+    ),
+    "legal_unsourced": "This reply rests on no source.",
+    "legal_what_it_does": (
+        "Ask about the law: I look up statutes and cases, compare cases, draft documents "
+        "and read contracts, and show where each statement stands."
+    ),
+    "legal_on": "On {field}:",
+    "legal_silent": "No answer could be had on: {fields}. Try again later, or ask a lawyer.",
+    "legal_disagree": "Here the specialists disagree:",
+    "legal_disclaimer": (
+        "This is information, not legal advice. Please consult a professional lawyer before you act on it."
+    ),
+    "source_statutes": "the statutes",
+    "statute_version": "version of {day}",
+    "statute_in_force": "in force from {day}",
+    "statute_changed": "changed from {day} on",
+    "statutes_none": "No statutes have been read in yet.",
+    "statute_missing": "The statutes in force have no {articles}.",
+    "source_documents": "the documents",
+    "field_civil_law": "civil law",
+    "field_commercial_law": "commercial law",
+    "field_administrative_law": "administrative law",
+    "field_criminal_law": "criminal law",
+    "field_social_labor_law": "labour and social law",
+    "field_economic_law": "economic law",
+    "field_procedure_law": "procedure",
+    "field_constitution": "constitutional law",
+    "field_other": "other fields of law",
+}

@@ -1,0 +1,49 @@
+"""Articles as texts name them, and as they are written back."""
+
+import pytest
+
+from actors.evidence.han_numbers import read_han
+from actors.statutes.jurisdiction import load_jurisdictions
+from actors.statutes.references import Reference, find_references, render_reference, write_han
+
+CHINA = load_jurisdictions()[0]
+LAWS = {CHINA.squeeze(name): name for name in ("刑法", "民事诉讼法", "劳动合同法", "宪法修正案（2004年）")}
+
+
+def find(text: str) -> tuple[Reference, ...]:
+    return find_references(text, CHINA, lambda name: LAWS.get(CHINA.squeeze(name), ""))
+
+
+@pytest.mark.req("LG-9")
+@pytest.mark.parametrize(
+    ("text", "references"),
+    [
+        ("依据《劳动合同法》第三十九条", [("劳动合同法", 39)]),
+        ("《中华人民共和国劳动合同法》第39条", [("劳动合同法", 39)]),
+        ("根据劳动合同法第三十九条的规定", [("劳动合同法", 39)]),
+        ("民诉法第26条", [("民事诉讼法", 26)]),
+        ("《劳动合同法》第三十九条、第四十条和第四十一条", [("劳动合同法", n) for n in (39, 40, 41)]),
+        ("《刑法》第十七条之一", [("刑法", 17, 1)]),
+        ("《劳动合同法》第四十条第二款第（三）项", [("劳动合同法", 40, 0, 2, 3)]),
+        ("《最高人民法院关于适用《民事诉讼法》的解释》第二十六条", [("最高人民法院关于适用《民事诉讼法》的解释", 26)]),
+        ("宪法修正案2004年第二十七条的内容是什么？", [("宪法修正案（2004年）", 27)]),
+        ("本法第三条", []), ("第三条规定", []), ("合同第五条约定", []), ("", []),
+    ],
+)  # fmt: skip
+def test_a_reference_is_found_however_it_is_written(text: str, references: list[tuple[str, int]]) -> None:
+    assert list(find(text)) == [Reference(*each) for each in references]
+
+
+@pytest.mark.req("LG-9")
+def test_it_is_rendered_in_the_standard_form() -> None:
+    assert render_reference(Reference("劳动合同法", 39), CHINA) == "《劳动合同法》第三十九条"
+    assert render_reference(Reference("刑法", 17, 1), CHINA) == "《刑法》第十七条之一"
+
+
+def test_every_number_that_is_written_is_read_again() -> None:
+    assert [n for n in range(1, 3000) if read_han(write_han(n)) != n] == []
+
+
+def test_a_long_text_of_references_is_bounded() -> None:
+    assert len(find("《刑法》第一条，" * 10_000)) <= 40
+    assert len(find("《刑法》" + "".join(f"第{n}条、" for n in range(1, 900)))) == 40

@@ -1,0 +1,144 @@
+"""Laws of files: read, kept, looked up, searched, and taken out again."""
+
+from pathlib import Path
+
+import pytest
+
+from actors.statutes.jurisdiction import load_jurisdictions
+from runtime.processes.pool import Workers
+from runtime.statutes.law_indexing import index_statutes
+from runtime.statutes.law_reader import NoLaw, read_law
+from runtime.statutes.statute_file import FILE
+from runtime.statutes.statute_index import StatuteIndex
+from runtime.statutes.statute_search import Statutes, find_miscited
+
+TODAY = "2026-01-01"
+LEASES = """# 中华人民共和国租赁法（2020年修正）
+
+（2001年3月1日通过 根据2020年5月1日《关于修改租赁法的决定》修正）
+
+## 第一章 总则
+
+第一条　为了保护承租人和出租人的权利，制定本法。
+
+第二条　出租人应当提前三十日通知承租人收回房屋。
+（一）书面通知；
+（二）说明理由。
+
+## 第二章 押金
+
+第三条之一　押金不得超过两个月的租金。
+"""
+OLDER = """---
+law: 租赁法
+version: 2001-03-01
+---
+## 第二条
+
+出租人应当提前十日通知承租人收回房屋。
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    laws = tmp_path / "laws"
+    laws.mkdir()
+    (laws / "new.md").write_text(LEASES, encoding="utf-8")
+    (laws / "old.md").write_text(OLDER, encoding="utf-8")
+    return laws
+
+
+def index(tmp_path: Path, folder: Path) -> Statutes:
+    index_statutes(str(tmp_path), str(folder))
+    return Statutes(tmp_path / FILE)
+
+
+def test_a_file_is_read_with_its_chapters_its_version_and_articles_between_two(folder: Path) -> None:
+    law, articles = read_law(folder / "new.md", load_jurisdictions()[0])
+
+    assert (law.name, law.version) == ("租赁法", "2020-05-01")
+    assert [(each.number, each.sub, each.chapter) for each in articles] == [
+        (1, 0, "第一章 总则"), (2, 0, "第一章 总则"), (3, 1, "第二章 押金"),
+    ]  # fmt: skip
+    assert articles[1].text == "出租人应当提前三十日通知承租人收回房屋。\n（一）书面通知；\n（二）说明理由。"
+
+
+@pytest.mark.parametrize("text", ["", "# 通知\n\n没有条文。", "---\nlaw: 租赁法\nauthor: x\n---\n第一条 甲。"])
+def test_what_is_no_law_is_refused_with_why(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.md").write_text(text, encoding="utf-8")
+
+    with pytest.raises(NoLaw):
+        read_law(tmp_path / "a.md", load_jurisdictions()[0])
+
+
+@pytest.mark.req("LG-9")
+def test_the_version_in_force_on_the_day_is_cited_and_a_later_change_said(tmp_path: Path, folder: Path) -> None:
+    statutes = index(tmp_path, folder)
+
+    now, then = (statutes.search("租赁法第二条", day, 1, {}).articles[0] for day in (TODAY, "2010-01-01"))
+
+    assert ("三十日" in now.text, now.law.version, now.changed) == (True, "2020-05-01", "")
+    assert ("十日" in then.text, then.law.version, then.changed) == (True, "2001-03-01", "2020-05-01")
+    assert now.citation == then.citation == "《租赁法》第二条"
+
+
+def test_a_question_finds_what_the_law_calls_otherwise(tmp_path: Path, folder: Path) -> None:
+    found = index(tmp_path, folder).search("房东要收回房子，要提前多久告诉我？", TODAY, 3, {})
+
+    assert found.articles[0].citation == "《租赁法》第二条"
+    assert found.named == 0
+
+
+def test_an_article_that_is_named_is_looked_up_and_one_that_is_not_there_is_said(tmp_path: Path, folder: Path) -> None:
+    found = index(tmp_path, folder).search("《租赁法》第三条之一和第九十九条怎么规定？", TODAY, 2, {})
+
+    assert (found.articles[0].citation, found.articles[0].score, found.named) == ("《租赁法》第三条之一", 1.0, 1)
+    assert found.missing == ("《租赁法》第九十九条",)
+
+
+def test_a_wrong_citation_is_found_whoever_makes_it(tmp_path: Path, folder: Path) -> None:
+    index(tmp_path, folder)
+
+    said = find_miscited(
+        str(tmp_path), ["依《租赁法》第二条。", "依《租赁法》第九十九条。", "依《虚构法》第一条。"], TODAY
+    )
+
+    assert said == [[], ["《租赁法》第九十九条"], ["《虚构法》第一条"]]
+
+
+def test_what_did_not_change_is_not_read_again_and_what_vanished_goes(tmp_path: Path, folder: Path) -> None:
+    first = index_statutes(str(tmp_path), str(folder))
+    again = index_statutes(str(tmp_path), str(folder))
+    (folder / "old.md").unlink()
+    last = index_statutes(str(tmp_path), str(folder))
+
+    assert [(each.laws, each.read, each.gone) for each in (first, again, last)] == [(2, 2, 0), (2, 0, 0), (1, 0, 1)]
+    assert Statutes(tmp_path / FILE).search("租赁法第二条", "2010-01-01", 1, {}).named == 0
+
+
+def test_laws_of_another_folder_stay(tmp_path: Path, folder: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "a.md").write_text("# 寄存法\n\n第一条　寄存人应当支付保管费。\n", encoding="utf-8")
+    index(tmp_path, folder)
+
+    statutes = index(tmp_path, other)
+
+    assert statutes.search("寄存法第一条", TODAY, 1, {}).named == 1
+    assert statutes.search("租赁法第二条", TODAY, 1, {}).named == 1
+
+
+async def test_agents_search_in_a_process_of_its_own(tmp_path: Path, folder: Path) -> None:
+    workers = Workers(1)
+    try:
+        statutes = StatuteIndex(tmp_path, workers, lambda: TODAY)
+        empty = await statutes.search("押金", within=20.0)
+        report = await statutes.index(folder)
+        found = await statutes.search("押金最多多少？", within=20.0)
+        wrong = await statutes.find_miscited(["《租赁法》第八条"], within=20.0)
+    finally:
+        workers.close()
+
+    assert (empty.total, report.articles, found.total) == (0, 4, 4)
+    assert found.articles[0].citation == "《租赁法》第三条之一"
+    assert wrong == [["《租赁法》第八条"]]
