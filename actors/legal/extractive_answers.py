@@ -5,7 +5,7 @@ from actors.evidence.passages import SearchHits
 from actors.legal.output_schemas import IntentDraft, IntentRequest, LegalDraft, QuotedSources, Reply
 from actors.ports import Completion, ModelRequest
 
-LOOKED_UP = 0.99
+LOOKED_UP = 1.0
 """Confidence of what was named and looked up: it is what was asked for."""
 SOURCES = 3
 """So many are shown of what a search found; what was looked up is shown whole."""

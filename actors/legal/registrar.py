@@ -45,7 +45,8 @@ def close(message: CloseQuestion) -> QuestionClosed:
         return QuestionClosed(status="not_found", summary=message.detail or say("legal_nothing", message.language))
     if message.advice:
         resolution = add_disclaimer(resolution, message.language)
-    note = shorten(" ".join(resolution.text.split()), NOTE_CHARACTERS)
+    named = say("joined_by", message.language).join(dict.fromkeys(each.title for each in resolution.citations))
+    note = shorten(named or " ".join(resolution.text.split()), NOTE_CHARACTERS)
     return QuestionClosed(status=resolution.grade, resolution=resolution, summary=note)
 
 

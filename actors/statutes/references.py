@@ -1,6 +1,7 @@
 """References to articles: 《劳动合同法》第三十九条 and its other forms, found in a text and rendered. Pure."""
 
 import re
+import unicodedata
 from collections.abc import Callable
 
 import msgspec
@@ -45,7 +46,7 @@ def find_references(
 
     :param find_law: the name of the law that is called so, however it is written; empty: there is none.
     """
-    text = text[:CHARACTERS]
+    text = unicodedata.normalize("NFKC", text[:CHARACTERS])
     found: dict[Reference, None] = {}
     law, end = "", 0
     for each in _ARTICLE.finditer(text):

@@ -5,18 +5,22 @@ from typing import Any
 
 from actors.evidence.passages import SearchHits
 from actors.legal.article_passages import show_articles
+from actors.legal.case_passages import show_cases
 from actors.legal.gathering import LegalQuery, LegalSource
 from actors.legal.intent_classifier import Classifier
 from actors.legal.merger import Merger
 from actors.legal.registrar import Registrar
 from actors.legal.specialist import Specialist, Specialty
 from actors.legal.workflow import CLASSIFIER, GENERAL, LEGAL, MERGER, REGISTRAR
-from actors.ports import Knowledge, Statutes
+from actors.ports import Cases, Knowledge, Statutes
 from bus import Actor
+from runtime.cases.case_store import CaseStore
 from runtime.families.family import FamilyRuns, RunDependencies, SharedPorts
 from runtime.families.legal import FIELDS
 from runtime.statutes.statute_index import StatuteIndex
 
+CASES = 5
+"""So many cases are read for one question."""
 RESEARCH = "legal_research"
 """Who answers for one field of law where several are asked."""
 
@@ -27,7 +31,10 @@ class LegalRuns(FamilyRuns):
     def __init__(self, shared: SharedPorts) -> None:
         roster, twice = shared.roster.of(LEGAL.name), shared.settings.model.second_reading
         statutes: Statutes = StatuteIndex(shared.folder, shared.workers)
-        sources = {each.tool: each for each in list_sources(shared.knowledge, statutes)}
+        sources = {
+            each.tool: each
+            for each in list_sources(shared.knowledge, statutes, CaseStore(shared.folder, shared.workers))
+        }
 
         async def check(texts: Sequence[str], within: float) -> Sequence[Sequence[str]]:
             return await statutes.find_miscited(texts, within=within)
@@ -49,7 +56,7 @@ class LegalRuns(FamilyRuns):
         })  # fmt: skip
 
 
-def list_sources(knowledge: Knowledge, statutes: Statutes) -> list[LegalSource]:
+def list_sources(knowledge: Knowledge, statutes: Statutes, cases: Cases) -> list[LegalSource]:
     """What agents' files may name to be read before their agent answers."""
 
     async def documents(query: LegalQuery, within: float) -> SearchHits:
@@ -58,7 +65,11 @@ def list_sources(knowledge: Knowledge, statutes: Statutes) -> list[LegalSource]:
     async def articles(query: LegalQuery, within: float) -> SearchHits:
         return show_articles(await statutes.search(query.text, within=within, fields=query.fields), query.language)
 
+    async def judgments(query: LegalQuery, within: float) -> SearchHits:
+        return show_cases(await cases.search(query.text, limit=CASES, within=within), query.language)
+
     return [
+        LegalSource("case_search", "source_cases", judgments),
         LegalSource("regulation_search", "source_statutes", articles),
         LegalSource("search_knowledge", "source_documents", documents),
     ]

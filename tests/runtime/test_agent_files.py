@@ -163,7 +163,7 @@ def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 def test_the_three_that_ship_differ_only_in_what_is_theirs() -> None:
     """Their files hold what they handle and nothing of the rules; those stand once, and each is told all of them."""
-    roster = load_roster(Settings())
+    roster = load_roster(Settings()).of("helpdesk")
     rules = (FOLDER / "shared" / "helpdesk.md").read_text(encoding="utf-8").strip()
     told = {name: roster[name].instructions for name in roster.workers}
 

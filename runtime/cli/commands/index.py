@@ -36,6 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cases", metavar="FILE", help="decided cases instead, a JSON object a line: read, or --remove"
     )
+    parser.add_argument("--statutes", metavar="FOLDER", help="laws instead, a Markdown file each with 第X条: read")
     parser.add_argument("--json", action="store_true", help="print the report as one JSON object and nothing else")
 
 
@@ -51,6 +52,12 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
 
         carry_out = remove_file if arguments.remove else index_file
         return carry_out(arguments.cases, settings, json=arguments.json)
+    if arguments.statutes is not None:
+        if arguments.folders or arguments.list or arguments.remove or arguments.cases is not None:
+            raise ServiceError("--statutes takes its one FOLDER, and nothing else. Leave the rest out.")
+        from runtime.cli.statute_reading import index_folder
+
+        return index_folder(arguments.statutes, settings, json=arguments.json)
     if arguments.list:
         return _list(settings, json=arguments.json)
     if arguments.remove:
