@@ -97,11 +97,11 @@ def configuration(file: Path | None) -> Check:
 def workflows(settings: Settings) -> Check:
     """Whether runs can end well under the limits that are set."""
     try:
-        names = configure_all(FAMILIES, settings, load_roster(settings))
+        *others, last = configure_all(FAMILIES, settings, load_roster(settings))
     except ConfigError as error:
         return Check("Workflows", "problem", str(error), "Mend it in config.toml, or in the environment.")
     limits = settings.run
-    found = f"{' and '.join(names)}: at most {limits.max_handoffs} handoffs and {limits.max_seconds:g} s a run"
+    found = f"{', '.join(others)} and {last}: at most {limits.max_handoffs} handoffs and {limits.max_seconds:g} s a run"
     return Check("Workflows", "ok", found)
 
 
