@@ -4,10 +4,15 @@ import re
 
 from actors.evidence.passages import Passage, SearchHits, Span
 
-WHOLE = 700
-"""A passage of so many characters is shown whole."""
-STEPS = 1100
-"""A list of steps may be so long, with what introduces it."""
+WHOLE = 1200
+"""
+A passage of so many characters is shown whole: what a cut leaves out may be the answer.
+
+Of 32 right pages for mails in everyday words (`bench.manual`, graded by reading) two more answer than where 700 are shown,
+and no right place is cut; an answer is 17 % longer.
+"""
+PART, STEPS = 700, 1100
+"""So much of a longer one is shown, and so much of a list of steps, with what introduces it."""
 STEP = 140
 """Paragraphs that are on average no longer than this are steps, or rows."""
 
@@ -25,9 +30,9 @@ def take_excerpt(number: int, found: SearchHits) -> Span:
     if not paragraphs:
         return Span(0, 0)
     lengths = [end - start for start, end in paragraphs]
-    most = STEPS if len(lengths) > 2 and sum(lengths) <= STEP * len(lengths) else WHOLE
-    if paragraphs[-1][1] - paragraphs[0][0] <= most:
+    if paragraphs[-1][1] - paragraphs[0][0] <= WHOLE:
         return Span(paragraphs[0][0], paragraphs[-1][1])
+    most = STEPS if len(lengths) > 2 and sum(lengths) <= STEP * len(lengths) else PART
     return _around(passage.text, paragraphs, _bearing(number, passage, found), most)
 
 

@@ -3,7 +3,7 @@
 import msgspec
 
 from actors.evidence.passages import Meaning, Passage, SearchHits, Sentence, Span
-from actors.extractive.place_excerpts import STEPS, WHOLE, take_excerpt
+from actors.extractive.place_excerpts import PART, STEPS, WHOLE, take_excerpt
 
 SENTENCE = "This paragraph tells in some words of no weight what else there is to be known here, and then more. "
 
@@ -23,12 +23,22 @@ def test_a_short_passage_is_shown_whole() -> None:
     assert excerpt(text) == text.text
 
 
-def test_steps_may_be_longer_than_prose_and_keep_their_introduction() -> None:
-    steps = [f"Choose item number {n} of the menu that opens, then wait until it closes." for n in range(12)]
+def test_what_stands_behind_the_place_is_not_cut_off_a_passage_of_middling_length() -> None:
+    text = passage(SENTENCE * 5, SENTENCE * 3, "Any other can be copied by its name.")
+
+    assert PART < len(text.text) <= WHOLE
+    assert excerpt(text) == text.text
+
+
+def test_of_a_long_list_of_steps_more_is_shown_than_of_prose_with_its_introduction() -> None:
+    steps = [f"Choose item number {n} of the menu that opens, then wait until it closes." for n in range(20)]
     text = passage("To turn a page, follow these steps:", *steps)
 
-    assert WHOLE < len(text.text) <= STEPS
-    assert excerpt(text) == text.text
+    shown = excerpt(text)
+
+    assert len(text.text) > WHOLE
+    assert PART < len(shown) <= STEPS
+    assert shown.startswith("To turn a page, follow these steps:\n\n")
 
 
 def test_of_a_long_passage_the_paragraphs_around_the_nearest_sentence_are_shown() -> None:
@@ -44,7 +54,7 @@ def test_of_a_long_passage_the_paragraphs_around_the_nearest_sentence_are_shown(
     assert told not in first
     assert first == text.text[: len(first)]
     for shown in (near, first):
-        assert len(shown) <= WHOLE
+        assert len(shown) <= PART
         assert f"\n\n{shown}\n\n" in f"\n\n{text.text}\n\n"  # no paragraph is cut
 
 
