@@ -8,8 +8,8 @@ WHOLE = 1200
 """
 A passage of so many characters is shown whole: what a cut leaves out may be the answer.
 
-Of 32 right pages for mails in everyday words (`bench.manual`, graded by reading) two more answer than where 700 are shown,
-and no right place is cut; an answer is 17 % longer.
+Of 32 right pages for mails in everyday words (`bench.manual`, graded by reading) two more answer than where 700 are
+shown, and no right place is cut; an answer is 17 % longer.
 """
 PART, STEPS = 700, 1100
 """So much of a longer one is shown, and so much of a list of steps, with what introduces it."""
