@@ -2,7 +2,7 @@
 
 from actors.evidence.claims import Claim
 from actors.evidence.passages import SearchHits
-from actors.legal.output_schemas import IntentDraft, IntentRequest, LegalDraft, QuotedSources, Reply
+from actors.legal.output_schemas import FieldsDraft, IntentDraft, IntentRequest, LegalDraft, QuotedSources, Reply
 from actors.ports import Completion, ModelRequest
 
 LOOKED_UP = 1.0
@@ -31,4 +31,8 @@ def reply(task: ModelRequest) -> Completion:  # noqa: ARG001 - it says what it c
     return Completion(Reply(""))
 
 
-ANSWERS = {IntentDraft: classify, LegalDraft: draft, Reply: reply}
+def find_in_text(task: ModelRequest) -> Completion:  # noqa: ARG001 - what is said plainly was found before
+    return Completion(FieldsDraft())
+
+
+ANSWERS = {IntentDraft: classify, LegalDraft: draft, Reply: reply, FieldsDraft: find_in_text}

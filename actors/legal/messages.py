@@ -1,9 +1,11 @@
 """What the agents of the legal family ask of each other (imperative) and report (past tense)."""
 
+from actors.documents.template import Document
 from actors.evidence.claims import Resolution
 from actors.legal.classification import Classification
 from actors.workflow.outcome import TERMINATE, Status
 from actors.workflow.tables import Handover, MemberResult
+from actors.workflow.user_input import AnswerRound, Question
 from bus import Event, Request
 
 
@@ -41,6 +43,22 @@ class OpinionGiven(Event, frozen=True):
     """What it states in its own words, for who compares several."""
 
 
+class DocumentDrafted(Event, frozen=True):
+    """The document that was asked for, filled with what the person said."""
+
+    resolution: Resolution
+    document: Document
+    advice: bool
+    degraded: str
+
+
+class FactsMissing(Event, frozen=True):
+    """What the person has to say before there can be an answer."""
+
+    questions: tuple[Question, ...]
+    advice: bool
+
+
 class QuestionClosed(Event, frozen=True, tag=TERMINATE):
     """The registrar's word, and only from its address: the end of the run."""
 
@@ -54,7 +72,7 @@ class ClassifyQuestion(Request[QuestionClassified | SeveralFieldsFound], frozen=
     refused: tuple[str, ...] = ()
 
 
-class AnswerQuestion(Request[OpinionGiven | Handover], frozen=True):
+class AnswerQuestion(Request[OpinionGiven | DocumentDrafted | FactsMissing | Handover], frozen=True):
     ticket_id: str
     text: str
     classification: Classification | None
@@ -64,6 +82,8 @@ class AnswerQuestion(Request[OpinionGiven | Handover], frozen=True):
     degraded: str
     detail: str
     """Why a specialist that was asked before gave no answer; empty when none was."""
+    answers: tuple[AnswerRound, ...] = ()
+    """What the person answered to the questions of earlier runs."""
     refused: tuple[str, ...] = ()
 
 
@@ -85,3 +105,5 @@ class CloseQuestion(Request[QuestionClosed], frozen=True):
     detail: str
     opinions: tuple[MemberResult[OpinionGiven], ...]
     """What specialists had said by then, where several were asked."""
+    questions: tuple[Question, ...] = ()
+    """What the person is to be asked."""

@@ -52,9 +52,24 @@ class QuotedSources(LegalDraft, frozen=True, gc=False):
     closeness: Closeness = "perhaps"
 
 
-class MergeRequest(msgspec.Struct, frozen=True, gc=False):
-    question: str
-    opinions: tuple[str, ...]
+class FieldsRequest(msgspec.Struct, frozen=True, gc=False):
+    """Whether a text says what a document needs."""
+
+    text: str
+    wanted: tuple[str, ...]
+    """Names of fields, each with the question that it answers."""
+
+
+class FilledField(msgspec.Struct, frozen=True, gc=False):
+    name: str
+    quote: Annotated[str, Meta(description="Words of the text, letter by letter, that say the value.")]
+    value: Annotated[str, Meta(description="Part of the quote, as it stands there.")]
+
+
+class FieldsDraft(msgspec.Struct, frozen=True, gc=False):
+    """What a text says of the fields of a document. What it does not say is left out."""
+
+    fields: tuple[FilledField, ...] = ()
 
 
 class Reply(msgspec.Struct, frozen=True, gc=False):

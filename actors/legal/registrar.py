@@ -39,6 +39,8 @@ def close(message: CloseQuestion) -> QuestionClosed:
             status="cancelled" if message.reason == "cancelled" else "error",
             summary=f"{message.reason}: {message.detail}",
         )
+    if message.questions:
+        return QuestionClosed(status="needs_input", summary=message.questions[0].ask)
     if resolution is None and any(each.answer for each in message.opinions):
         resolution = merge(message.opinions, message.language).resolution
     if resolution is None:

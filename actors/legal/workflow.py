@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from actors.documents.template import Document
 from actors.legal import messages as m
 from actors.legal.classification import Classification
 from actors.workflow.tables import Case, FanOut, Limits, MemberResult, Step, Workflow
@@ -44,6 +45,7 @@ class LegalCase(Case, frozen=True, kw_only=True, gc=False):
     opinions: tuple[MemberResult[m.OpinionGiven], ...] = ()
     advice: bool = False
     statements: tuple[str, ...] = ()
+    document: Document | None = None
 
 
 S = State
@@ -65,7 +67,7 @@ LEGAL = Workflow(
         S.ANSWERING: Step(
             GENERAL,
             m.AnswerQuestion,
-            {m.OpinionGiven: S.CLOSING},
+            {m.OpinionGiven: S.CLOSING, m.DocumentDrafted: S.CLOSING, m.FactsMissing: S.CLOSING},
             peers=frozenset({GENERAL}),
             pick="assigned",
             on_failed=S.STANDING_IN,

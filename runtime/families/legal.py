@@ -1,7 +1,7 @@
 """The legal family: its record."""
 
 from actors.legal.intent_rules import DOMAIN_FILES
-from actors.legal.output_schemas import IntentDraft, LegalDraft, Reply
+from actors.legal.output_schemas import FieldsDraft, IntentDraft, LegalDraft, Reply
 from actors.legal.workflow import GENERAL, LEGAL, LegalCase, add_specialists
 from actors.text.languages import guess_language
 from runtime.families.family import Family
@@ -22,6 +22,7 @@ FAMILY: Family = Family(
     label="legal question",
     runs="runtime.families.legal_runs:LegalRuns",
     make_case=make_case,
-    answers=dict.fromkeys((IntentDraft, LegalDraft, Reply), "actors.legal.extractive_answers"),
+    answers=dict.fromkeys((FieldsDraft, IntentDraft, LegalDraft, Reply), "actors.legal.extractive_answers"),
+    document=lambda case: case.document,
     staff=lambda flow, roster: add_specialists(flow, roster.of(flow.name).workers - {GENERAL}, FIELDS),
 )

@@ -6,6 +6,7 @@ from typing import Any
 from actors.evidence.passages import SearchHits
 from actors.legal.article_passages import show_articles
 from actors.legal.case_passages import show_cases
+from actors.legal.drafter import Drafter
 from actors.legal.gathering import LegalQuery, LegalSource
 from actors.legal.intent_classifier import Classifier
 from actors.legal.merger import Merger
@@ -15,12 +16,14 @@ from actors.legal.workflow import CLASSIFIER, GENERAL, LEGAL, MERGER, REGISTRAR
 from actors.ports import Cases, Knowledge, Statutes
 from bus import Actor
 from runtime.cases.case_store import CaseStore
+from runtime.documents.template_folder import load_templates
 from runtime.families.family import FamilyRuns, RunDependencies, SharedPorts
 from runtime.families.legal import FIELDS
 from runtime.statutes.statute_index import StatuteIndex
 
 CASES = 5
 """So many cases are read for one question."""
+DRAFTER = "document_draft"
 RESEARCH = "legal_research"
 """Who answers for one field of law where several are asked."""
 
@@ -35,6 +38,8 @@ class LegalRuns(FamilyRuns):
             each.tool: each
             for each in list_sources(shared.knowledge, statutes, CaseStore(shared.folder, shared.workers))
         }
+
+        templates = tuple(load_templates(shared.settings).values())
 
         async def check(texts: Sequence[str], within: float) -> Sequence[Sequence[str]]:
             return await statutes.find_miscited(texts, within=within)
@@ -53,6 +58,7 @@ class LegalRuns(FamilyRuns):
             REGISTRAR: lambda own: Registrar(shared.tickets, own.run),
             **{field: specialist(RESEARCH, field) for field in FIELDS},
             **{name: specialist(name) for name in roster.workers},
+            DRAFTER: lambda own: Drafter(own.model, roster[DRAFTER], templates),
         })  # fmt: skip
 
 

@@ -1,6 +1,8 @@
 """German, of the law."""
 
 SENTENCES = {
+    "legal_which_document": "Welches Schriftstück soll entworfen werden?",
+    "legal_blanks": "Noch auszufüllen: {fields}",
     "legal_basis": "Rechtsgrundlage:",
     "legal_sure": "Das ist, wonach gefragt wurde:",
     "legal_perhaps": "Diese Stellen kommen der Frage am nächsten; ob sie gelten, muss ein Anwalt sagen:",

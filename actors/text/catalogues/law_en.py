@@ -1,6 +1,8 @@
 """English, of the law."""
 
 SENTENCES = {
+    "legal_which_document": "Which document shall be drafted?",
+    "legal_blanks": "Still blank, to be filled in before it is used: {fields}",
     "legal_basis": "Legal basis:",
     "legal_sure": "This is what was asked for:",
     "legal_perhaps": "These sources come closest to the question; whether they decide it, a lawyer has to say:",

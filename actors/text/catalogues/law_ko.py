@@ -1,6 +1,8 @@
 """Korean, of the law."""
 
 SENTENCES = {
+    "legal_which_document": "어떤 문서를 작성할까요?",
+    "legal_blanks": "아직 비어 있는 항목: {fields}",
     "legal_basis": "법적 근거:",
     "legal_sure": "요청하신 내용입니다:",
     "legal_perhaps": "질문과 가장 가까운 내용입니다. 적용 여부는 변호사가 판단해야 합니다:",

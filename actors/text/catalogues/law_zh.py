@@ -1,6 +1,8 @@
 """Chinese, simplified, of the law."""
 
 SENTENCES = {
+    "legal_which_document": "需要起草哪一种文书？",
+    "legal_blanks": "尚待填写：{fields}",
     "legal_basis": "法律依据：",
     "legal_sure": "以下是所询问的内容：",
     "legal_perhaps": "以下内容与问题最接近，是否适用须由律师判断：",

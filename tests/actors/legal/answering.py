@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from actors.evidence.passages import Passage, SearchHits
 from actors.extractive.model import Extractive
 from actors.legal.classification import Classification
@@ -13,6 +15,7 @@ from actors.legal.registrar import Registrar
 from actors.legal.specialist import Specialist, Specialty
 from actors.legal.workflow import GENERAL
 from actors.ports import Completion, ModelRequest, PortFailed
+from actors.workflow.user_input import AnswerRound
 from bus import Actor
 from runtime.agent_folder import load_roster
 from runtime.families.legal import FAMILY, FIELDS
@@ -74,7 +77,7 @@ class Model:
 def legal_stage(
     text: str, *, model: Any = None, source: Source | None = None,
     miscited: Callable[[str], tuple[str, ...]] = lambda _: (), rules: Any = unsure,
-    roles: Mapping[str, Callable[[], Actor[Any]]] | None = None,
+    roles: Mapping[str, Callable[[], Actor[Any]]] | None = None, answers: tuple[AnswerRound, ...] = (),
 ) -> Stage:  # fmt: skip
     model, tickets, source = model or Model(), TicketTable(), source or Source(NOTICE)
 
@@ -96,4 +99,5 @@ def legal_stage(
         **(roles or {}),
     }
     case = FAMILY.make_case(Ticket(id="T-1", text=text), Settings())
+    case = msgspec.structs.replace(case, answers=answers)
     return Stage(flow=FLOW, case=case, tickets=tickets, cast=cast)

@@ -1,0 +1,111 @@
+"""Drafter: fills the template that a question is for with what the person said, and asks for what is missing."""
+
+from collections.abc import Mapping, Sequence
+
+from actors.documents.fill import ask_for, fill
+from actors.documents.find_fields import find_fields
+from actors.documents.template import Document, Template
+from actors.evidence.claims import Resolution
+from actors.legal.messages import AnswerQuestion, DocumentDrafted, FactsMissing
+from actors.legal.output_schemas import FieldsDraft, FieldsRequest
+from actors.ports import Model, ModelRequest
+from actors.roster import AgentSpec
+from actors.text.catalogue import say
+from actors.text.normalize import casefold
+from actors.text.quote_matching import find_quote
+from actors.workflow.reply_cache import ReplyCache
+from actors.workflow.user_input import Question, collect_values, join_texts
+from bus import Actor, Context
+
+TEMPLATE = "document"
+"""By this name it is asked which document is wanted."""
+SHARED = 2
+"""So many characters in a row, or words, a question has in common with the title of what it asks for."""
+
+Answer = DocumentDrafted | FactsMissing
+
+
+class Drafter(Actor[AnswerQuestion]):
+    """Mailbox: AnswerQuestion."""
+
+    __slots__ = ("_known", "_model", "_spec", "_templates")
+
+    def __init__(self, model: Model, spec: AgentSpec, templates: Sequence[Template]) -> None:
+        self._model = model
+        self._spec = spec
+        self._templates = templates
+        self._known: ReplyCache[AnswerQuestion, Answer] = ReplyCache()
+
+    async def receive(self, message: AnswerQuestion, ctx: Context) -> Answer:
+        return self._known.find(message) or self._known.keep(message, await self._draft(message, ctx))
+
+    async def _draft(self, asked: AnswerQuestion, ctx: Context) -> Answer:
+        text, given = join_texts(asked.text, asked.answers), collect_values(asked.answers)
+        template = choose_template(text, given.get(TEMPLATE, ""), asked.language, self._templates)
+        if template is None:
+            return FactsMissing(questions=(self._ask_which(asked.language),), advice=False)
+        known = {name: each.value for name, each in find_fields(template, text).items()} | given
+        made, degraded = fill(template, known), asked.degraded
+        if not isinstance(made, Document):
+            found, degraded = await self._ask_model(template, text, known, asked, ctx)
+            known = found | known
+            made = fill(template, known)
+        if isinstance(made, Document):
+            blanks = ", ".join(each.ask for each in template.fields if each.name in made.blanks)
+            note = f"\n\n{say('legal_blanks', asked.language, fields=blanks)}" if blanks else ""
+            resolution = Resolution(made.markdown.strip() + note)
+            return DocumentDrafted(resolution=resolution, document=made, advice=True, degraded=degraded)
+        return FactsMissing(questions=ask_for(template, made, known), advice=False)
+
+    def _ask_which(self, language: str) -> Question:
+        titles = [each.title for each in self._templates if each.language == language]
+        titles = titles or [each.title for each in self._templates]
+        return Question(TEMPLATE, say("legal_which_document", language), choices=tuple(titles))
+
+    async def _ask_model(
+        self, template: Template, text: str, known: Mapping[str, str], asked: AnswerQuestion, ctx: Context
+    ) -> tuple[dict[str, str], str]:
+        """What a model finds for fields that are still open; only what stands in the text word for word counts."""
+        fields = {each.name: each.ask for each in template.fields if each.name not in known}
+        wanted = tuple(f"{name}: {ask}" for name, ask in fields.items())
+        task = ModelRequest(
+            agent=ctx.address, instructions=self._spec.instructions, model=self._spec.model,
+            material=FieldsRequest(text, wanted), refused=asked.refused,
+        )  # fmt: skip
+        filled = await self._model.fill(FieldsDraft, task, within=ctx.remaining_seconds())
+        found = {
+            each.name: each.value
+            for each in filled.value.fields
+            if each.name in fields and stands_in(each.value, each.quote, text)
+        }
+        return found, filled.degraded or asked.degraded
+
+
+def stands_in(value: str, quote: str, text: str) -> bool:
+    """Whether a value is said by a quote that really stands in a text: nothing is invented into a blank."""
+    place = find_quote(quote, text)
+    return bool(value.strip()) and place is not None and casefold(value.strip()) in casefold(text[place[0] : place[1]])
+
+
+def choose_template(text: str, named: str, language: str, templates: Sequence[Template]) -> Template | None:
+    """The template that was named, or whose title a text has most of; None where none stands out."""
+    if exact := next((each for each in templates if named and named in (each.title, each.name)), None):
+        return exact
+    fitting = [each for each in templates if each.language == language] or list(templates)
+    scores = sorted(((share_title(each.title, text), n) for n, each in enumerate(fitting)), reverse=True)
+    if not scores or scores[0][0] < SHARED or (len(scores) > 1 and scores[1][0] == scores[0][0]):
+        return None
+    return fitting[scores[0][1]]
+
+
+def share_title(title: str, text: str) -> int:
+    """The longest run of characters (words, where there are spaces) that a title and a text have in common."""
+    title, text = casefold(title), casefold(text)
+    if title.isascii():
+        words = title.replace("'", " ").split()
+        return SHARED * sum(word in text for word in words if len(word) > 1)
+    return max(
+        (end - start for start in range(len(title)) for end in range(start + 1, len(title) + 1)
+         if title[start:end] in text),
+        default=0,
+    )  # fmt: skip
