@@ -109,9 +109,10 @@ async def _answer(question: Question, knowledge: KnowledgeIndex, model: Extracti
     return Answer(question, resolution, findings, parts, pages, seconds)
 
 
-async def _measure(
+async def measure_sets(
     manual: Path, files: list[Path], storage: Path, *, meaning: bool
 ) -> tuple[IndexReport, list[Set]]:  # fmt: skip
+    """Index a folder and ask it the questions of each file."""
     workers, settings = Workers(2), KnowledgeSettings(search_seconds=SECONDS)
     embedder = open_embedder(Settings(), workers) if meaning else None
     try:
@@ -148,7 +149,8 @@ def _table(figures: dict[str, object], sets: list[Set]) -> None:
         print(f"{name:22}" + "".join(f"{row[name]:>32}" for row in rows.values()))
 
 
-def _show(sets: list[Set]) -> None:
+def show_answers(sets: list[Set]) -> None:
+    """Print each question with its verdict, what is known of its places, and the answer."""
     for one in sets:
         for each in one.answers:
             verdict = "-" if not each.question.pages else "page" if each.hit else "MISS"
@@ -186,7 +188,7 @@ def main() -> None:
         sys.exit("Nothing to measure: give --manual FOLDER, and --questions FILE or --data FOLDER.")
     with tempfile.TemporaryDirectory() as folder:
         storage = options.storage or Path(folder)
-        report, sets = asyncio.run(_measure(options.manual, files, storage, meaning=not options.words))
+        report, sets = asyncio.run(measure_sets(options.manual, files, storage, meaning=not options.words))
     if not report.passages + report.unchanged:
         sys.exit(f"Nothing to measure: {options.manual} holds no document that could be read.")
     figures = _figures(report, sets)
@@ -194,7 +196,7 @@ def main() -> None:
         print(json.dumps(figures))
         return
     if options.show:
-        _show(sets)
+        show_answers(sets)
     _table(figures, sets)
 
 
