@@ -100,6 +100,10 @@ class SearchHits(msgspec.Struct, frozen=True, gc=False):
     """Of a ticket that asks several things: what was found for each by itself. None: it asks one."""
     reason: Reason | None = None
     """`abstain`, for a person of any language; None: `abstain` is all that is known."""
+    searched: int = 0
+    """How many passages there are to search; 0: unknown, and as many as in a manual."""
+    unsaid: str = ""
+    """The rarest word of the question, if none of the best passages says it; empty: they do, or it is an everyday one."""
 
     @classmethod
     def refuse(cls, reason: Reason) -> "SearchHits":

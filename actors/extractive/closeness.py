@@ -22,21 +22,42 @@ Of 30 questions in everyday words 2 are lost, of 25 that have nothing to do with
 LITTLE_COVERED = 0.25
 """By words alone: with less, what stands there has nothing to do with it."""
 
+FEW = 1000
+"""Passages: of fewer, nothing is near by chance as often as in a manual, and there are fewer words for one thing."""
+NEAR_OF_FEW = 0.3
+"""The cosine below which nothing of a few passages is shown (`bench.folders`: off topic 0.15 is the highest)."""
+SAID_OF_FEW, COVERED_OF_FEW = 0.6, 0.35
+"""Of a few: what says so much of the question is shown, whatever its cosine; by words alone the second is enough."""
+
 
 def judge_closeness(found: SearchHits) -> Closeness:
     """Whether the places found answer what was asked, as far as words and, where it is known, meaning tell."""
     if not found.passages or _is_far(found):
         return "far"
-    literal = not found.abstain and found.covered >= SURE_COVERED and found.weight <= LONG
+    literal = not found.abstain and not found.unsaid and found.covered >= SURE_COVERED and found.weight <= LONG
     near = _measure_nearness(found.meaning) if found.meaning else SURE_NEAR
     return "sure" if literal and near >= SURE_NEAR else "perhaps"
 
 
+def list_sharing(found: SearchHits) -> list[int]:
+    """The 1-based numbers of the passages that say enough of the question to be named even where all is far."""
+    return [number for number, said in enumerate(found.words, 1) if said >= COVERED_OF_FEW]
+
+
 def _is_far(found: SearchHits) -> bool:
+    if 0 < found.searched < FEW:
+        return _is_far_of_few(found)
     short = bool(found.abstain) and found.weight <= SHORT
     if found.meaning is None:
         return short or found.covered < LITTLE_COVERED
     return _measure_nearness(found.meaning) < (NEAR_SHORT if short else NEAR)
+
+
+def _is_far_of_few(found: SearchHits) -> bool:
+    """One unknown word of the question, or a table that is near nothing in meaning, refuses nothing here."""
+    if found.meaning is None:
+        return found.covered < COVERED_OF_FEW
+    return found.covered < SAID_OF_FEW and _measure_nearness(found.meaning) < NEAR_OF_FEW
 
 
 def _measure_nearness(meaning: Meaning) -> float:

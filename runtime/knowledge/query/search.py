@@ -11,7 +11,7 @@ from actors.text.catalogue import ENGLISH
 from actors.text.normalize import find_span
 from runtime.knowledge import NO_INDEX
 from runtime.knowledge.index.index_reader import IndexReader, Stored
-from runtime.knowledge.query.abstention import abstain, confidence, measure_coverage, missing_pair
+from runtime.knowledge.query.abstention import abstain, confidence, find_unsaid, measure_coverage, missing_pair
 from runtime.knowledge.query.analyze import Question, understand
 from runtime.knowledge.query.multi_hop import Quoted, follow, sentences
 from runtime.knowledge.query.openings import openings
@@ -106,7 +106,7 @@ def search(
     """
     question = understand(text, shelf)
     pages = rank(shelf, question, documents, most=MANY_CANDIDATES if hops else CANDIDATES)
-    why, covered = abstain(shelf, question, pages), measure_coverage(pages)
+    why, covered, unsaid = abstain(shelf, question, pages), measure_coverage(pages), find_unsaid(shelf, question, pages)
     near = _near(shelf, vector, documents) if vector and vector.vector else Nearness()
     if near.passages:
         pages = fuse(shelf, question, pages, near)
@@ -133,6 +133,7 @@ def search(
     return SearchHits(
         found, why.say(ENGLISH) if why else "", sure, tuple(spoken), begins, weights, meaning, words_only, covered,
         round(question.total_gated, 1), reason=why, words=_measure_words(pages, chosen),
+        searched=shelf.passages, unsaid=unsaid,
     )  # fmt: skip
 
 
