@@ -103,7 +103,7 @@ class SearchHits(msgspec.Struct, frozen=True, gc=False):
     searched: int = 0
     """How many passages there are to search; 0: unknown, and as many as in a manual."""
     unsaid: str = ""
-    """The rarest word of the question, if none of the best passages says it; empty: they do, or it is an everyday one."""
+    """The rarest word of the question that tells anything, if none of the best passages says it; empty: they do."""
 
     @classmethod
     def refuse(cls, reason: Reason) -> "SearchHits":

@@ -1,5 +1,7 @@
 """How near what a search found is to what was asked: sure, perhaps, or not there. Pure."""
 
+import math
+
 from actors.evidence.passages import Meaning, SearchHits
 from actors.evidence.places import Closeness
 
@@ -25,9 +27,11 @@ LITTLE_COVERED = 0.25
 FEW = 1000
 """Passages: of fewer, nothing is near by chance as often as in a manual, and there are fewer words for one thing."""
 NEAR_OF_FEW = 0.3
-"""The cosine below which nothing of a few passages is shown (`bench.folders`: off topic 0.15 is the highest)."""
-SAID_OF_FEW, COVERED_OF_FEW = 0.6, 0.35
-"""Of a few: what says so much of the question is shown, whatever its cosine; by words alone the second is enough."""
+"""The cosine below which nothing of a few passages is shown (`bench.folders`: off topic 0.24 is the highest)."""
+SAID_OF_FEW = 0.6
+"""What says so much of the question, its rarest word too, is shown of a few, whatever its cosine."""
+COVERED_OF_FEW, COVERED_OF_MORE = 0.35, 0.1
+"""By words alone so much is enough in ten passages, and so much more for each e times as many (`bench.folders`)."""
 
 
 def judge_closeness(found: SearchHits) -> Closeness:
@@ -54,10 +58,11 @@ def _is_far(found: SearchHits) -> bool:
 
 
 def _is_far_of_few(found: SearchHits) -> bool:
-    """One unknown word of the question, or a table that is near nothing in meaning, refuses nothing here."""
+    """An unknown word refuses nothing by itself, nor does a table that in meaning is near nothing."""
     if found.meaning is None:
-        return found.covered < COVERED_OF_FEW
-    return found.covered < SAID_OF_FEW and _measure_nearness(found.meaning) < NEAR_OF_FEW
+        return found.covered < COVERED_OF_FEW + COVERED_OF_MORE * max(0.0, math.log(found.searched / 10))
+    said = found.covered >= SAID_OF_FEW and not found.unsaid
+    return not said and _measure_nearness(found.meaning) < NEAR_OF_FEW
 
 
 def _measure_nearness(meaning: Meaning) -> float:

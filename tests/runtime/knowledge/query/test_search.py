@@ -50,6 +50,22 @@ def test_the_right_passage_comes_first_and_is_quoted(database: str, question: st
     assert any(words in quote for quote in quoted(findings))
 
 
+@pytest.mark.parametrize(
+    ("question", "unsaid"),
+    [
+        ("Is the toner of a scanner replaced by the facility team, with the room number?", "scanner"),
+        ("Is the toner of a printer replaced by the facility team, with the room number?", ""),
+        ("How do I connect a printer?", ""),
+    ],
+)
+def test_the_rarest_word_is_named_if_no_passage_says_it(database: str, question: str, unsaid: str) -> None:
+    findings = find(database, question, 8)
+
+    assert findings.unsaid == unsaid
+    assert findings.passages[0].source == "library/printer.txt"
+    assert findings.searched >= len(findings.passages)
+
+
 def test_the_section_that_is_clearly_first_is_quoted_first_though_its_sentences_say_little(database: str) -> None:
     findings = find(database, "How do I install the VPN client?", 8)
 
