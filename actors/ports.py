@@ -259,7 +259,8 @@ class Statutes(Protocol):
         The articles that a question names, looked up, then those that fit it best, in the version of a day.
 
         :param on: that day, ISO 8601; empty: today.
-        :param fields: the fields of law that the question is of, each with how sure that is, 0 to 1.
+        :param fields: the fields of law that the question is of, each with how sure that is, 0 to 1; above 1 for one
+            that is looked at by itself.
         :raises PortFailed: with a sentence for the user.
         """
 

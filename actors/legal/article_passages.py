@@ -37,6 +37,6 @@ def _describe_version(article: Article, language: str) -> str:
 def _explain(found: FoundArticles, language: str) -> str:
     if not found.total:
         return say("statutes_none", language)
-    if found.missing and not found.named:
+    if found.missing:
         return say("statute_missing", language, articles=", ".join(found.missing))
     return ""

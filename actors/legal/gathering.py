@@ -41,7 +41,7 @@ class Gathered(NamedTuple):
     unavailable: tuple[str, ...]
     """Sources that failed twice, as people call them."""
     why: str
-    """Why nothing was found, where nothing was."""
+    """Why nothing was found, or what of the question is not there: an article that it names, say."""
 
 
 async def gather(
@@ -66,7 +66,7 @@ async def gather(
     best = max(found, key=lambda each: each.confidence, default=SearchHits())
     merged = msgspec.structs.replace(best, passages=tuple(passages.values()), words=(), meaning=None)
     why = next((each.explain(query.language) for each in found if each.abstain), "")
-    return Gathered(merged, tuple(unavailable), "" if passages else why)
+    return Gathered(merged, tuple(unavailable), why)
 
 
 async def _try(source: LegalSource, query: LegalQuery, seconds: Callable[[], float]) -> SearchHits | None:

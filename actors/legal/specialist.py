@@ -21,6 +21,8 @@ from actors.workflow.reply_cache import ReplyCache
 from actors.workflow.tables import Handover
 from bus import Actor, Context
 
+OWN_FIELD = 6.0
+"""Of a specialist for one field: its articles count four times; another field's is shown only where nothing else is."""
 CONTEXT_CHARACTERS = 500
 SHARE = 0.5
 """Of the time that is left: what the check of citations may take; without it no statement is shown."""
@@ -88,7 +90,7 @@ class Specialist(Actor[AnswerQuestion]):
         if resolution is None and found.unavailable and not found.hits.passages:
             raise PortFailed(say("legal_unread", asked.language, what=", ".join(found.unavailable)))
         return OpinionGiven(
-            resolution=self._add_notes(resolution, asked), advice=True, unavailable=unavailable,
+            resolution=self._add_notes(resolution, asked, found.why), advice=True, unavailable=unavailable,
             degraded=filled.degraded or asked.degraded,
             statements=tuple(each.text for each in checked.claims if each.text != each.quote),
             detail="" if resolution else found.why or say("legal_nothing", asked.language),
@@ -97,7 +99,7 @@ class Specialist(Actor[AnswerQuestion]):
     def _fields_of(self, known: Classification | None) -> Mapping[str, float]:
         """The fields of law to search in: its own, where it has one."""
         if self._its.field:
-            return {self._its.field: 1.0}
+            return {self._its.field: OWN_FIELD}
         return {each.name: each.confidence for each in known.domains} if known else {}
 
     def _task(self, asked: AnswerQuestion, found: Gathered, agent: str) -> ModelRequest:
@@ -141,12 +143,13 @@ class Specialist(Actor[AnswerQuestion]):
             text += "\n\n" + say_lost(checked.lost, len(claims) + len(checked.lost), language)
         return Resolution(text, citations, "resolved" if filled.judged and not checked.lost else "suggested")
 
-    def _add_notes(self, resolution: Resolution | None, asked: AnswerQuestion) -> Resolution | None:
-        """What is to be said above the answer of one who stands in for another."""
-        if resolution is None or not asked.detail:
+    def _add_notes(self, resolution: Resolution | None, asked: AnswerQuestion, why: str) -> Resolution | None:
+        """What is to be said above an answer: that who gives it stands in for another, and what is not there."""
+        notes = [say("legal_stands_in", asked.language)] if asked.detail else []
+        notes += [why] if why else []
+        if resolution is None or not notes:
             return resolution
-        text = f"{say('legal_stands_in', asked.language)}\n\n{resolution.text}"
-        return msgspec.structs.replace(resolution, text=text, grade="suggested")
+        return msgspec.structs.replace(resolution, text="\n\n".join([*notes, resolution.text]), grade="suggested")
 
     async def _chat(self, asked: AnswerQuestion, ctx: Context) -> OpinionGiven:
         """A reply to talk: it rests on no source, and says so."""

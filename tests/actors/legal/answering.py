@@ -45,13 +45,14 @@ class Source:
     def __init__(self, *passages: Passage, fails: int = 0, confidence: float = 0.0) -> None:
         self.passages, self.fails, self.confidence = passages, fails, confidence
         self.asked: list[str] = []
+        self.abstain = ""
 
     async def __call__(self, query: LegalQuery, within: float) -> SearchHits:
         assert within > 0
         self.asked.append(query.text)
         if len(self.asked) <= self.fails:
             raise PortFailed("It is down.")
-        return SearchHits(self.passages, confidence=self.confidence)
+        return SearchHits(self.passages, confidence=self.confidence, abstain=self.abstain)
 
     @property
     def record(self) -> LegalSource:

@@ -158,6 +158,16 @@ async def test_a_source_that_fails_is_asked_once_more_and_then_skipped_which_the
     assert bad.status == "not_found"
 
 
+async def test_an_article_that_is_not_there_is_said_above_what_comes_closest() -> None:
+    source = Source(NOTICE)
+    source.abstain = "没有这一条。"
+
+    outcome = await end("《劳动合同法》第九百条", model=sure("regulation_query"), source=source)
+
+    assert text_of(outcome).startswith("没有这一条。\n\n")
+    assert outcome.status == "suggested"
+
+
 async def test_a_statement_that_cites_an_article_that_is_not_there_is_left_out_which_the_answer_says() -> None:
     draft = LegalDraft((*GOOD.claims, Claim(QUOTE[:20], 1, QUOTE)))
 
