@@ -51,6 +51,8 @@ class ModelRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Passages are to be quoted and nothing argued: the model that argues came to no answer that can be used."""
     tools: tuple[str, ...] = ()
     """What the model may call itself, by name; the passages that a call finds are put behind the numbered ones."""
+    on_tool: Callable[[str], object] | None = None
+    """Is told the name of each tool when the model calls it; it must not block."""
 
 
 class Completion(msgspec.Struct, frozen=True, gc=False):

@@ -8,15 +8,15 @@ import importlib
 from typing import TYPE_CHECKING
 
 __all__ = [
-    "AnswerRefused", "Busy", "ConfigError", "Handle", "HandoffMade", "NoReport", "Node", "Outcome", "PortFailed",
-    "Progress", "ResearchOptions", "RoundBegan", "RunBegan", "RunEnded", "Settings", "StageProgress", "Ticket",
-    "UnknownRun", "fold", "load_settings", "write_report",
+    "AgentSelected", "AnswerRefused", "Busy", "ConfigError", "Handle", "HandoffMade", "NoReport", "Node", "Outcome",
+    "PortFailed", "Progress", "ResearchOptions", "RoundBegan", "RunBegan", "RunEnded", "Settings", "StageProgress",
+    "StatusChanged", "Ticket", "UnknownRun", "fold", "load_settings", "write_report",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
     from actors.ports import PortFailed
     from actors.workflow.outcome import AnswerRefused, HandoffMade, Outcome, RunBegan, RunEnded
-    from actors.workflow.progress import Progress, RoundBegan, StageProgress, fold
+    from actors.workflow.progress import AgentSelected, Progress, RoundBegan, StageProgress, StatusChanged, fold
     from runtime.config import ConfigError
     from runtime.config import load as load_settings
     from runtime.families.research import ResearchOptions
@@ -28,7 +28,14 @@ else:
     _HOMES = {
         "actors.workflow.outcome": ("AnswerRefused", "HandoffMade", "Outcome", "RunBegan", "RunEnded"),
         "actors.ports": ("PortFailed",),
-        "actors.workflow.progress": ("Progress", "RoundBegan", "StageProgress", "fold"),
+        "actors.workflow.progress": (
+            "AgentSelected",
+            "Progress",
+            "RoundBegan",
+            "StageProgress",
+            "StatusChanged",
+            "fold",
+        ),
         "runtime.families.research": ("ResearchOptions",),
         "runtime.config": ("ConfigError", "load_settings"),
         "runtime.node": ("Busy", "Handle", "NoReport", "Node", "Ticket"),

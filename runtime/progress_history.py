@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from actors.workflow.outcome import HandoffMade, RunEvent
-from actors.workflow.progress import ProgressEvent, RoundBegan, StageProgress, Working
+from actors.workflow.progress import ProgressEvent, StageProgress, Working
 
 LIMIT = 200
 """How much is kept; of what is said within one stage it is only the last."""
@@ -21,7 +21,7 @@ class ProgressHistory:
     def hear(self, event: object) -> None:
         if isinstance(event, HandoffMade):
             self._handoff = event.number
-        elif isinstance(event, StageProgress | RoundBegan):
+        elif isinstance(event, Working):
             last = self._said[-1][1] if self._said else None
             if isinstance(event, StageProgress) and isinstance(last, StageProgress) and event.stage == last.stage:
                 self._said.pop()

@@ -1,6 +1,6 @@
 """Classifier: says what a legal question asks for and who answers it. Rules first, then a model."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import msgspec
 
@@ -11,6 +11,7 @@ from actors.legal.workflow import GENERAL, SEATS
 from actors.ports import Model, ModelRequest
 from actors.roster import Roster
 from actors.text.languages import guess_language
+from actors.workflow.progress import AgentSelected, StatusChanged
 from actors.workflow.reply_cache import ReplyCache
 from bus import Actor, Context
 
@@ -23,17 +24,20 @@ Answer = QuestionClassified | SeveralFieldsFound
 class Classifier(Actor[ClassifyQuestion]):
     """Mailbox: ClassifyQuestion."""
 
-    __slots__ = ("_fields", "_known", "_model", "_roster", "_rules")
+    __slots__ = ("_fields", "_known", "_model", "_prepare", "_roster", "_rules")
 
     def __init__(
         self, model: Model, roster: Roster, fields: tuple[str, ...],
         rules: Callable[[str, str], Classification] = classify,
+        prepare: Callable[[str], Awaitable[object]] | None = None,
     ) -> None:  # fmt: skip
         """
         :param roster: the agents of this family.
         :param fields: the fields of law that have a specialist of their own where several are asked.
         :param rules: what they make of a text in a language.
+        :param prepare: loads the rules of a language where that would take the loop too long.
         """
+        self._prepare = prepare
         self._rules = rules
         self._model = model
         self._roster = roster
@@ -44,16 +48,22 @@ class Classifier(Actor[ClassifyQuestion]):
         return self._known.find(message) or self._known.keep(message, await self._classify(message, ctx))
 
     async def _classify(self, message: ClassifyQuestion, ctx: Context) -> Answer:
+        ctx.publish(StatusChanged("classifying"))
         language = guess_language(message.text)
+        if self._prepare is not None:
+            await self._prepare(language)
         found, degraded = self._rules(message.text, language), ""
         if not found.is_sure:
             found, degraded = await self._ask_model(found, message, ctx)
         team = tuple(each.name for each in found.domains if each.name in self._fields)[:SEATS]
         if len(team) > 1 and found.intent in SIDE_BY_SIDE:
+            sure = {each.name: each.confidence for each in found.domains}
+            for name in team:
+                ctx.publish(AgentSelected(name, sure[name]))
             return SeveralFieldsFound(classification=found, team=team, language=language, degraded=degraded)
-        return QuestionClassified(
-            classification=found, assigned=self.choose(found), language=language, degraded=degraded
-        )
+        assigned = self.choose(found)
+        ctx.publish(AgentSelected(assigned, found.confidence))
+        return QuestionClassified(classification=found, assigned=assigned, language=language, degraded=degraded)
 
     def choose(self, found: Classification) -> str:
         """Who takes questions of this kind."""

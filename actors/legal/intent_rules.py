@@ -184,14 +184,15 @@ def load_rules(language: str) -> LanguageRules:
     :param language: its code; one without rules has those of English.
     :raises RuleFileError: a file that ships is wrong; tests see to it that none is.
     """
-    code = language if language in languages() else ENGLISH
-    table = read_table(INTENT_FILES / f"{code}.toml", IntentFile)
-    compiler = WordCompiler(f"{code}.toml", code, table.lists)
+    if language not in languages():
+        return load_rules(ENGLISH)
+    table = read_table(INTENT_FILES / f"{language}.toml", IntentFile)
+    compiler = WordCompiler(f"{language}.toml", language, table.lists)
     return LanguageRules(
         start={intent: table.start.get(intent, 0.0) for intent in INTENTS},
         rules=tuple(_compile_rule(each, compiler) for each in table.rule),
         entities={kind: compiler.compile(words) for kind, words in table.entity.items()},
-        domains=tuple(_load_domain(file, code) for file in sorted(DOMAIN_FILES.glob("*.toml"))),
+        domains=tuple(_load_domain(file, language) for file in sorted(DOMAIN_FILES.glob("*.toml"))),
     )
 
 

@@ -11,6 +11,7 @@ from actors.legal.messages import MergeOpinions, OpinionGiven
 from actors.legal.opinion import renumber
 from actors.text.catalogue import say
 from actors.text.normalize import sanitize_markdown
+from actors.workflow.progress import StatusChanged
 from actors.workflow.tables import MemberResult
 from bus import Actor, Context
 
@@ -25,7 +26,8 @@ ALIKE = 0.6
 class Merger(Actor[MergeOpinions]):
     """Mailbox: MergeOpinions. It thinks by rules alone: nothing is smoothed over, nothing is added."""
 
-    async def receive(self, message: MergeOpinions, ctx: Context) -> OpinionGiven:  # noqa: ARG002 - it asks nobody
+    async def receive(self, message: MergeOpinions, ctx: Context) -> OpinionGiven:
+        ctx.publish(StatusChanged("merging"))
         return merge(message.opinions, message.language, message.degraded)
 
 

@@ -17,6 +17,7 @@ from actors.legal.output_schemas import LegalDraft, LegalDraftRequest, QuotedSou
 from actors.ports import Completion, Model, ModelRequest, PortFailed, Trace, Untraced
 from actors.roster import AgentSpec
 from actors.text.catalogue import say, say_name
+from actors.workflow.progress import StatusChanged
 from actors.workflow.reply_cache import ReplyCache
 from actors.workflow.tables import Handover
 from bus import Actor, Context
@@ -76,8 +77,11 @@ class Specialist(Actor[AnswerQuestion]):
         if self._its.chats and known is not None and known.intent == "general_chat":
             return await self._chat(asked, ctx)
         query = LegalQuery(asked.text, asked.language, self._fields_of(known))
+        if self._its.sources:
+            ctx.publish(StatusChanged("searching", ctx.address))
         found = await gather(self._its.sources, query, ctx.remaining_seconds, ctx.address, self._trace)
-        task = self._task(asked, found, ctx.address)
+        ctx.publish(StatusChanged("thinking", ctx.address))
+        task = self._task(asked, found, ctx)
         filled = await self._model.fill(LegalDraft, task, within=ctx.remaining_seconds())
         draft: LegalDraft = filled.value
         if draft.pass_on is not None and not draft.claims and draft.pass_on.to in self._its.colleagues:
@@ -102,15 +106,19 @@ class Specialist(Actor[AnswerQuestion]):
             return {self._its.field: OWN_FIELD}
         return {each.name: each.confidence for each in known.domains} if known else {}
 
-    def _task(self, asked: AnswerQuestion, found: Gathered, agent: str) -> ModelRequest:
+    def _task(self, asked: AnswerQuestion, found: Gathered, ctx: Context) -> ModelRequest:
+        def tell(tool: str) -> None:
+            ctx.publish(StatusChanged("using_tool", ctx.address, tool))
+
         others = tuple(f"{name}: {handles}" for name, handles in self._its.colleagues.items())
         spec = self._its.spec
         material = LegalDraftRequest(
             asked.text, self._its.field, _describe(asked.classification), asked.context, others
         )
         return ModelRequest(
-            agent=agent, instructions=spec.instructions, model=spec.model, material=material, findings=found.hits,
-            tools=spec.tools, refused=asked.refused, choices=(("to", tuple(sorted(self._its.colleagues))),),
+            agent=ctx.address, instructions=spec.instructions, model=spec.model, material=material, findings=found.hits,
+            tools=spec.tools, on_tool=tell, refused=asked.refused,
+            choices=(("to", tuple(sorted(self._its.colleagues))),),
         )  # fmt: skip
 
     async def _check(self, filled: Completion, task: ModelRequest, asked: AnswerQuestion, ctx: Context) -> CheckedDraft:
@@ -118,6 +126,7 @@ class Specialist(Actor[AnswerQuestion]):
         draft: LegalDraft = filled.value
         if isinstance(draft, QuotedSources):
             return CheckedDraft(draft.claims, (), 0)
+        ctx.publish(StatusChanged("checking", ctx.address))
         checker = DraftChecker(
             self._model, task, known=asked.text, second_reading=self._second_reading, seconds=ctx.remaining_seconds
         )
@@ -153,6 +162,7 @@ class Specialist(Actor[AnswerQuestion]):
 
     async def _chat(self, asked: AnswerQuestion, ctx: Context) -> OpinionGiven:
         """A reply to talk: it rests on no source, and says so."""
+        ctx.publish(StatusChanged("thinking", ctx.address))
         spec = self._its.spec
         task = ModelRequest(
             agent=ctx.address, instructions=spec.instructions, model=spec.model, material=ReplyRequest(asked.text),

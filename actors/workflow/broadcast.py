@@ -53,12 +53,13 @@ class Broadcast:
         if self._informs:
             self.log.info("workflow.started", agent=run.handoffs[0].target)
         if ctx.has_watchers:
-            ctx.publish(_begin(self.run, run.case.ticket_id, self._flow.name, run.handoffs))
+            ctx.publish(_begin(self.run, run.case.ticket_id, self._flow.name, run.handoffs, run.case.language))
 
     def so_far(self, run: Run) -> list[RunEvent]:
         """What a watcher from the beginning would have heard."""
         made = run.handoffs[: self._made + 1]  # the one behind the last that was published says where that led
-        events = _list_events(self.run, run.case.ticket_id, self._flow.name, made, self._flow.first)[: self._made + 1]
+        ticket, language = run.case.ticket_id, run.case.language
+        events = _list_events(self.run, ticket, self._flow.name, made, self._flow.first, language)[: self._made + 1]
         answer = run.case.resolution if self._answered else None
         return [*events, AnswerReady(resolution=answer)] if answer else events
 
@@ -106,18 +107,22 @@ class Broadcast:
 
 def list_past(outcome: Outcome) -> list[RunEvent]:
     """What a watcher of a run that is over heard before its end, without the answer that was ready by then."""
-    return _list_events(outcome.run, outcome.ticket, outcome.workflow, outcome.handoffs, outcome.state)
+    return _list_events(
+        outcome.run, outcome.ticket, outcome.workflow, outcome.handoffs, outcome.state, outcome.language
+    )
 
 
-def _list_events(run: str, ticket: str, workflow: str, handoffs: Sequence[Handoff], first: str) -> list[RunEvent]:
+def _list_events(
+    run: str, ticket: str, workflow: str, handoffs: Sequence[Handoff], first: str, language: str
+) -> list[RunEvent]:
     if not handoffs:
         return []
     made = (_show(handoffs, number, first) for number in range(1, len(handoffs) + 1))
-    return [_begin(run, ticket, workflow, handoffs), *made]
+    return [_begin(run, ticket, workflow, handoffs, language), *made]
 
 
-def _begin(run: str, ticket: str, workflow: str, handoffs: Sequence[Handoff]) -> RunBegan:
-    return RunBegan(run=run, ticket=ticket, workflow=workflow, agent=handoffs[0].target)
+def _begin(run: str, ticket: str, workflow: str, handoffs: Sequence[Handoff], language: str) -> RunBegan:
+    return RunBegan(run=run, ticket=ticket, workflow=workflow, agent=handoffs[0].target, language=language)
 
 
 def _show(handoffs: Sequence[Handoff], number: int, first: str) -> HandoffMade:

@@ -130,6 +130,8 @@ class RunBegan(Event, frozen=True):
     workflow: str
     agent: str
     """The first agent to be asked."""
+    language: str = ""
+    """ISO 639-1 code of what the ticket is written in; empty when it cannot be told."""
 
 
 class HandoffMade(Event, frozen=True):

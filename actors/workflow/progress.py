@@ -32,7 +32,28 @@ class RoundBegan(Event, frozen=True):
     """How many are known by now."""
 
 
-Working = StageProgress | RoundBegan
+Activity = Literal["classifying", "searching", "thinking", "using_tool", "checking", "merging"]
+
+
+class StatusChanged(Event, frozen=True, tag="status"):
+    """An agent turned to something else."""
+
+    status: Activity
+    agent: str = ""
+    """Who, where several may be at work side by side."""
+    tool: str = ""
+    """The name of the tool that is being used."""
+
+
+class AgentSelected(Event, frozen=True, tag="agent-selected"):
+    """A question was given to an agent; one of several fields of law to several, each told by itself."""
+
+    agent: str
+    confidence: float
+    """That the question is for this agent: 0 to 1."""
+
+
+Working = StageProgress | RoundBegan | StatusChanged | AgentSelected
 ProgressEvent = RunEvent | Working
 """All that a watcher of a run hears."""
 

@@ -1,5 +1,6 @@
 """The runs of the legal family in one process: who plays which role, and what each specialist may search."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ from actors.legal.case_passages import show_cases
 from actors.legal.drafter import Drafter
 from actors.legal.gathering import LegalQuery, LegalSource
 from actors.legal.intent_classifier import Classifier
+from actors.legal.intent_rules import LanguageRules, load_rules
 from actors.legal.merger import Merger
 from actors.legal.registrar import Registrar
 from actors.legal.specialist import Specialist, Specialty
@@ -19,6 +21,7 @@ from runtime.cases.case_store import CaseStore
 from runtime.documents.template_folder import load_templates
 from runtime.families.family import FamilyRuns, RunDependencies, SharedPorts
 from runtime.families.legal import FIELDS
+from runtime.run import LiveRun
 from runtime.statutes.statute_index import StatuteIndex
 
 CASES = 5
@@ -44,6 +47,8 @@ class LegalRuns(FamilyRuns):
         async def check(texts: Sequence[str], within: float) -> Sequence[Sequence[str]]:
             return await statutes.find_miscited(texts, within=within)
 
+        rules = RuleLoader()
+
         def specialist(name: str, field: str = "") -> Callable[[RunDependencies], Actor[Any]]:
             spec = roster[name]
             its = Specialty(
@@ -53,13 +58,34 @@ class LegalRuns(FamilyRuns):
             return lambda own: Specialist(own.model, its, check, second_reading=twice, trace=own.trace)
 
         super().__init__({
-            CLASSIFIER: lambda own: Classifier(own.model, roster, FIELDS),
+            CLASSIFIER: lambda own: Classifier(own.model, roster, FIELDS, prepare=rules.load),
             MERGER: lambda _: Merger(),
             REGISTRAR: lambda own: Registrar(shared.tickets, own.run),
             **{field: specialist(RESEARCH, field) for field in FIELDS},
             **{name: specialist(name) for name in roster.workers},
             DRAFTER: lambda own: Drafter(own.model, roster[DRAFTER], templates),
         })  # fmt: skip
+
+    def follow(self, live: LiveRun) -> None:
+        """Keep what its agents say of their work for those who begin to watch later."""
+        live.remember()
+
+
+class RuleLoader:
+    """
+    Loads the rules of a language off the loop, which it would hold up for a third of a second.
+
+    Expressions cannot be handed over by another process, so a thread does it.
+    """
+
+    def __init__(self) -> None:
+        self._loads: dict[str, asyncio.Future[LanguageRules]] = {}
+
+    async def load(self, language: str) -> LanguageRules:
+        """The rules of a language, once they are there; whoever asks meanwhile waits for the same."""
+        if (loads := self._loads.get(language)) is None:
+            loads = self._loads[language] = asyncio.get_running_loop().run_in_executor(None, load_rules, language)
+        return await asyncio.shield(loads)
 
 
 def list_sources(knowledge: Knowledge, statutes: Statutes, cases: Cases) -> list[LegalSource]:

@@ -6,14 +6,16 @@ import msgspec
 from aiohttp import web
 
 from actors.workflow.outcome import AnswerReady, AnswerRefused, HandoffMade, Outcome, RunBegan
-from actors.workflow.progress import RoundBegan, StageProgress
+from actors.workflow.progress import AgentSelected, RoundBegan, StageProgress, StatusChanged
 from runtime.families import FAMILIES
 from runtime.http import endpoints  # noqa: F401 - its routes are described, whoever asks first
 from runtime.http.middleware import answer
 from runtime.http.routes import ROUTES, SHAPES, Document, refer_to, route
 from runtime.http.schemas import JSON, NewTicket
 
-OF_EVENTS = (Outcome, RunBegan, HandoffMade, AnswerRefused, AnswerReady, RoundBegan, StageProgress)
+OF_EVENTS = (
+    Outcome, RunBegan, HandoffMade, AnswerRefused, AnswerReady, RoundBegan, StageProgress, StatusChanged, AgentSelected,
+)  # fmt: skip
 """What a stream of events sends, which no route names."""
 
 

@@ -8,7 +8,15 @@ import structlog
 from aiohttp import web
 
 from actors.workflow.outcome import AnswerReady, AnswerRefused, HandoffMade, RunBegan, RunEnded
-from actors.workflow.progress import Progress, ProgressEvent, RoundBegan, StageProgress, fold
+from actors.workflow.progress import (
+    AgentSelected,
+    Progress,
+    ProgressEvent,
+    RoundBegan,
+    StageProgress,
+    StatusChanged,
+    fold,
+)
 from runtime.http.errors import as_api_error
 from runtime.http.schemas import Problem
 from runtime.service import TicketService
@@ -23,7 +31,7 @@ BUFFER_BYTES = 65_536
 HEARTBEAT = b": still here\n\n"
 NAMES: dict[type[ProgressEvent], str] = {
     RunBegan: "began", HandoffMade: "handoff", AnswerRefused: "refused", RunEnded: "ended", RoundBegan: "round",
-    StageProgress: "worked", AnswerReady: "answered",
+    StageProgress: "worked", AnswerReady: "answered", StatusChanged: "status", AgentSelected: "agent-selected",
 }  # fmt: skip
 HEADERS = {
     "Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-store", "X-Accel-Buffering": "no",
@@ -36,7 +44,9 @@ EVENTS = {
         "with the answer as soon as it is there, while the note on the ticket is still being written (of a run that is "
         "over it stands in `ended` alone); of a "
         "research `round` when a round begins and `worked` when a stage gets on, each with the `percent` of the whole "
-        "(not told of a run that is over); and "
+        "(not told of a run that is over); of a question of law `status` when an agent turns to something else, and "
+        "`agent-selected` for each agent that is to answer it, both with their name as `type` (not told of a run that "
+        "is over, either); and "
         "`ended` with the Outcome as the last. The data of each is JSON on one line. A comment now and then shows that "
         "the line stands. Where what is stored of the run cannot be read, `failed` with a Problem is the last; a "
         "stream that ends without either was cut off: ask again."
@@ -87,9 +97,11 @@ async def _write(request: web.Request, response: web.StreamResponse, data: bytes
 
 def block(event: ProgressEvent, percent: int = 0) -> bytes:
     """One event as it goes over the line: a name, and JSON on a single line; `percent` is of a whole research."""
-    value = event.outcome if isinstance(event, RunEnded) else _drop_tag(event)
+    value: object = event.outcome if isinstance(event, RunEnded) else _drop_tag(event)
     if isinstance(event, StageProgress | RoundBegan):
         value = {**_drop_tag(event), "percent": percent}
+    if isinstance(event, StatusChanged | AgentSelected):
+        value = event  # its tag is what clients tell it by
     return f"event: {NAMES[type(event)]}\ndata: {as_json(value)}\n\n".encode()
 
 

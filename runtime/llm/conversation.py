@@ -64,7 +64,7 @@ class Conversation:
         self._system = prompt.system(task)
         limit = shared.settings.material_characters
         calls = shared.settings.tool_calls
-        self._tools = ToolCalls(tools, shared.server.clock, fence, self._passages, calls, limit)
+        self._tools = ToolCalls(tools, shared.server.clock, fence, self._passages, calls, limit, task.on_tool)
         closing = prompt.CLOSING.format(name=wanted.name, outline=wanted.outline)
         question = prompt.user(task, fence, self._passages, closing, limit)
         self._said: list[Said] = [{"role": "user", "content": question}]

@@ -1,6 +1,7 @@
 """What a model that thinks about an answer may call: within a bound, each call in its time, what fails done without."""
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -32,16 +33,19 @@ TIME_UP, BROKE = "Its time was up.", "It failed: the log says why."
 class ToolCalls:
     """The tools of one answer in the making, and what came of them."""
 
-    __slots__ = ("_clock", "_fence", "_limit", "_own", "_passages", "_skipped", "_tools", "left", "texts")
+    __slots__ = ("_clock", "_fence", "_limit", "_on_call", "_own", "_passages", "_skipped", "_tools", "left", "texts")
 
     def __init__(
-        self, offered: OfferedTools | None, clock: Clock, fence: str, passages: list[Passage], calls: int, limit: int
-    ) -> None:
+        self, offered: OfferedTools | None, clock: Clock, fence: str, passages: list[Passage], calls: int, limit: int,
+        on_call: Callable[[str], object] | None = None,
+    ) -> None:  # fmt: skip
         """
         :param passages: what the model was shown; what it finds is put behind that.
         :param calls: how many it may make.
         :param limit: the most characters of one passage.
+        :param on_call: is told the name of each tool before it is called.
         """
+        self._on_call = on_call
         self._own = offered.own if offered else None
         self._tools = {each.name: each for each in offered.tools} if offered else {}
         self._clock, self._fence, self._passages, self._limit = clock, fence, passages, limit
@@ -82,6 +86,8 @@ class ToolCalls:
 
     async def _call(self, own: ToolContext, tool: Tool, given: Any, arguments: str, seconds: float) -> str:
         begun, failed, result = self._clock.time(), "", None
+        if self._on_call is not None:
+            self._on_call(tool.name)
         for number in range(TRIES):
             left = begun + seconds - self._clock.time()
             if number and left < LEAST_SECONDS:

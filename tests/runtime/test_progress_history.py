@@ -1,7 +1,9 @@
 """Who begins to watch late hears what was said before, in its place, and nothing grows without a bound."""
 
+import pytest
+
 from actors.workflow.outcome import HandoffMade, RunBegan, RunEvent
-from actors.workflow.progress import RoundBegan, StageProgress
+from actors.workflow.progress import AgentSelected, RoundBegan, StageProgress, StatusChanged
 from runtime.progress_history import LIMIT, ProgressHistory
 
 BEGAN = RunBegan(run="R-1", ticket="T-1", workflow="research", agent="planner")
@@ -20,6 +22,17 @@ def test_what_was_said_stands_between_the_handoffs_where_it_was_said() -> None:
     made: list[RunEvent] = [BEGAN, handoff(1), handoff(2), handoff(3)]
     assert list(said.among(made)) == [BEGAN, handoff(1), round_, worked, handoff(2), handoff(3), later]
     assert list(said.among(made[:2])) == [BEGAN, handoff(1), round_, worked, later]
+
+
+@pytest.mark.req("LG-14", "LG-15")
+def test_what_agents_turned_to_and_who_was_chosen_is_kept_in_its_place_and_in_full() -> None:
+    said, chosen = ProgressHistory(), AgentSelected("legal_research", 0.9)
+    doing = [StatusChanged(each) for each in ("classifying", "searching", "thinking")]
+    for event in (BEGAN, handoff(1), doing[0], chosen, handoff(2), handoff(3), *doing[1:]):
+        said.hear(event)
+
+    made: list[RunEvent] = [BEGAN, handoff(1), handoff(2), handoff(3)]
+    assert list(said.among(made)) == [BEGAN, handoff(1), doing[0], chosen, handoff(2), handoff(3), *doing[1:]]
 
 
 def test_within_a_stage_only_the_last_is_kept() -> None:

@@ -241,6 +241,14 @@ SENTENCES = {
     "missed_budget": "Über dem Budget",
     "missed_source_failed": "Eine Quelle hat nicht geantwortet",
     "missed_cancelled": "Bis zum Ende nicht gelesen",
+    # what a run does at the moment
+    "doing_classifying": "Die Frage wird eingeordnet",
+    "doing_searching": "Quellen werden gesucht",
+    "doing_thinking": "Die Antwort wird geschrieben",
+    "doing_using_tool": "{tool} wird benutzt",
+    "doing_checking": "Die Aussagen werden an ihren Quellen geprüft",
+    "doing_merging": "Die Antworten werden zusammengeführt",
+    "agent_selected": "Geht an {agent}, zu {percent} % sicher",
     **LAW,
 }
 

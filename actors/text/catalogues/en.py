@@ -248,6 +248,14 @@ SENTENCES = {
     "missed_budget": "Beyond the budget",
     "missed_source_failed": "A source did not answer",
     "missed_cancelled": "Not read before the end",
+    # what a run does at the moment
+    "doing_classifying": "Finding out what is asked",
+    "doing_searching": "Looking up sources",
+    "doing_thinking": "Writing the answer",
+    "doing_using_tool": "Using {tool}",
+    "doing_checking": "Checking the statements against their sources",
+    "doing_merging": "Putting the answers together",
+    "agent_selected": "Goes to {agent}, {percent} % sure",
     **LAW,
 }
 

@@ -237,6 +237,14 @@ SENTENCES = {
     "missed_budget": "예산 초과",
     "missed_source_failed": "출처가 응답하지 않음",
     "missed_cancelled": "끝나기 전까지 읽지 못함",
+    # what a run does at the moment
+    "doing_classifying": "질문을 파악하는 중",
+    "doing_searching": "자료를 찾는 중",
+    "doing_thinking": "답변을 작성하는 중",
+    "doing_using_tool": "{tool} 사용 중",
+    "doing_checking": "출처와 대조해 확인하는 중",
+    "doing_merging": "답변을 모으는 중",
+    "agent_selected": "{agent}에 전달 (확신도 {percent}%)",
     **LAW,
 }
 

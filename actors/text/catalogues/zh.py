@@ -235,6 +235,14 @@ SENTENCES = {
     "missed_budget": "超出预算",
     "missed_source_failed": "来源没有响应",
     "missed_cancelled": "结束之前未读取",
+    # what a run does at the moment
+    "doing_classifying": "正在识别问题",
+    "doing_searching": "正在查找资料",
+    "doing_thinking": "正在撰写回答",
+    "doing_using_tool": "正在使用 {tool}",
+    "doing_checking": "正在对照来源核实内容",
+    "doing_merging": "正在汇总各方回答",
+    "agent_selected": "交由 {agent} 处理（把握 {percent}%）",
     **LAW,
 }
 

@@ -6,7 +6,17 @@ from collections.abc import Callable
 from typing import TextIO, assert_never
 
 from actors.workflow.outcome import AnswerReady, AnswerRefused, HandoffMade, RunBegan, RunEnded, RunEvent
-from actors.workflow.progress import HEARTBEAT_SECONDS, Progress, ProgressEvent, RoundBegan, StageProgress, fold
+from actors.workflow.progress import (
+    HEARTBEAT_SECONDS,
+    AgentSelected,
+    Progress,
+    ProgressEvent,
+    RoundBegan,
+    StageProgress,
+    StatusChanged,
+    fold,
+)
+from runtime.cli.view.activity_lines import describe_activity
 from runtime.cli.view.round_lines import describe_changes, enters_stage, standing
 from runtime.user_text import safe, spell_out
 
@@ -37,7 +47,7 @@ class PlainView(View):
     def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
         self._stream, self._clock = stream, clock
         self._began = self._said = clock()
-        self._agent = ""
+        self._agent = self._language = ""
         self._board = Progress()
         self._staged = False
         """It is told by its stages instead of its handoffs."""
@@ -46,14 +56,16 @@ class PlainView(View):
 
     def show(self, event: ProgressEvent, number: int = 0) -> None:  # noqa: ARG002 - there is one run
         if isinstance(event, RunBegan):
-            self._began = self._clock()
+            self._began, self._language = self._clock(), event.language
         if isinstance(event, HandoffMade):
             self._agent = event.target
         self._staged = self._staged or enters_stage(event)
         at = self._clock() - self._began
         before, self._board = self._board, fold(self._board, event, at)
         told = self._staged and isinstance(event, HandoffMade)
-        if not isinstance(event, StageProgress | RoundBegan) and not told and (text := sentence(event)):
+        if isinstance(event, StatusChanged | AgentSelected):
+            self.note(f"{at:9.3f} s       {describe_activity(event, self._language)}")
+        elif not isinstance(event, StageProgress | RoundBegan) and not told and (text := sentence(event)):
             self.note(text)
         for line, now in describe_changes(before, self._board, event, at):
             if now or self._clock() - self._said >= ITEM_SECONDS:

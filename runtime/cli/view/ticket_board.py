@@ -6,8 +6,9 @@ import msgspec
 
 from actors.workflow import progress
 from actors.workflow.outcome import AnswerReady, AnswerRefused, Handoff, HandoffMade, RunBegan, RunEnded
-from actors.workflow.progress import Progress, ProgressEvent, StageProgress
+from actors.workflow.progress import AgentSelected, Progress, ProgressEvent, StageProgress, StatusChanged
 from actors.workflow.tables import ORCHESTRATOR, FanOut, Workflow
+from runtime.cli.view.activity_lines import describe_activity
 from runtime.cli.view.round_lines import enters_stage
 from runtime.user_text import spell_out
 
@@ -51,6 +52,8 @@ class Board(msgspec.Struct, frozen=True, gc=False):
     run: str = ""
     ticket: str = ""
     workflow: str = ""
+    language: str = ""
+    """Of the ticket."""
     latest: tuple[Handoff, ...] = ()
     handoffs: int = 0
     refused: int = 0
@@ -84,14 +87,18 @@ def fold(board: Board, event: ProgressEvent, at: float = 0.0) -> Board:
         board, rounds=progress.fold(board.rounds, event, at), staged=board.staged or enters_stage(event)
     )  # fmt: skip
     match event:
-        case RunBegan(run=run, ticket=ticket, workflow=workflow):
-            return replace(board, run=run, ticket=ticket, workflow=workflow)
+        case RunBegan(run=run, ticket=ticket, workflow=workflow, language=language):
+            return replace(board, run=run, ticket=ticket, workflow=workflow, language=language)
         case HandoffMade(number=number):
             handoff = Handoff(event.source, event.target, event.reason, event.seconds)
             latest = (*board.latest, handoff)[-LATEST:]
             return replace(board, stages=_pass_on(board.stages, event), latest=latest, handoffs=number)
         case StageProgress():
             return replace(board, stages=tuple(_get_on(stage, event) for stage in board.stages))
+        case StatusChanged() | AgentSelected():
+            item = describe_activity(event, board.language)
+            stages = (replace(each, item=item) if each.mark == "running" else each for each in board.stages)
+            return replace(board, stages=tuple(stages))
         case RunEnded(outcome=outcome):
             last: Mark = "failed" if outcome.status in {"error", "cancelled"} else "completed"
             stages = tuple(_pass_by(_finish(stage, last, outcome.seconds), outcome.seconds) for stage in board.stages)

@@ -131,6 +131,17 @@ async def test_a_call_without_end_leaves_half_of_the_time_and_is_not_tried_again
     assert trace.tools[0].seconds == 50
 
 
+@pytest.mark.req("LG-16")
+async def test_who_asked_is_told_of_each_tool_once_though_it_is_tried_again_and_of_none_that_is_not_there() -> None:
+    told, trace = list[str](), Noting()
+    request = msgspec.structs.replace(task("x", tools=("find_printer",)), on_tool=told.append)
+    async with FakeOpenAI(calls(("find_stairs", "{}")), ASK, DRAFT) as server, model_at(server) as model:
+        give(model, Plan(ValueError("jam"), ToolResult("It is by the lift.")))
+        await model.for_run("R-1", Ledger(), trace).fill(Draft, request, within=1000.0)
+
+    assert told == ["find_printer"]
+
+
 async def test_what_a_call_counts_is_taken_from_the_calls_of_the_answer() -> None:
     plan, trace = Plan(ToolResult("x")), Noting()
     async with FakeOpenAI(ASK, ASK, DRAFT) as server, model_at(server, tool_calls=4) as model:
