@@ -97,8 +97,8 @@ def fold(board: Board, event: ProgressEvent, at: float = 0.0) -> Board:
             return replace(board, stages=tuple(_get_on(stage, event) for stage in board.stages))
         case StatusChanged() | AgentSelected():
             item = describe_activity(event, board.language)
-            stages = (replace(each, item=item) if each.mark == "running" else each for each in board.stages)
-            return replace(board, stages=tuple(stages))
+            stages = tuple(replace(each, item=item) if each.mark == "running" else each for each in board.stages)
+            return replace(board, stages=stages)
         case RunEnded(outcome=outcome):
             last: Mark = "failed" if outcome.status in {"error", "cancelled"} else "completed"
             stages = tuple(_pass_by(_finish(stage, last, outcome.seconds), outcome.seconds) for stage in board.stages)

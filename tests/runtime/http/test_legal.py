@@ -19,6 +19,7 @@ from tests.runtime.http.test_stream import blocks, told
 
 SURE = IntentDraft("legal_consultation", ("social_labor_law",), 0.9)
 CLASSIFYING = ("status", {"type": "status", "status": "classifying"})
+NAMED = {"status", "agent-selected"}
 THINKING = ("status", {"type": "status", "status": "thinking", "agent": "legal_research"})
 
 
@@ -27,11 +28,11 @@ class Waits(Model):
 
     def __init__(self) -> None:
         super().__init__(IntentDraft=SURE)
-        self.asked, self.free = asyncio.Event(), asyncio.Event()
+        self.at_work, self.free = asyncio.Event(), asyncio.Event()
 
     async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Completion:
         if shape is LegalDraft:
-            self.asked.set()
+            self.at_work.set()
             await self.free.wait()
         return await super().fill(shape, task, within=within)
 
@@ -45,14 +46,14 @@ async def test_who_comes_late_hears_what_was_done_in_its_place_and_then_the_rest
     model = Waits()
     async with interface(tmp_path, model=model) as web:
         receipt = await ask(web)
-        await model.asked.wait()
+        await model.at_work.wait()
         async with web.client.get(receipt["links"]["events"]) as response:
             events = blocks(response)
             past = [await anext(events)]
             while past[-1] != THINKING:
                 past.append(await anext(events))
             model.free.set()
-            rest = [name async for name, _ in events]
+            rest = [each async for each in events]
 
     names = [name for name, _ in past]
     assert names == ["began", "handoff", "status", "agent-selected", "handoff", "handoff", "status", "status"]
@@ -63,7 +64,8 @@ async def test_who_comes_late_hears_what_was_done_in_its_place_and_then_the_rest
     assert 0 < chosen["confidence"] <= 1
     assert [data["target"] for name, data in past if name == "handoff"][-1] == chosen["agent"]
     assert past[-2][1] == {"type": "status", "status": "searching", "agent": "legal_research"}
-    assert rest[-1] == "ended"
+    assert [name for name, _ in rest if name in NAMED] == [], "nobody else had to stand in"
+    assert (rest[-1][0], rest[-1][1]["why"]) == ("ended", "completed")
 
 
 @pytest.mark.req("LG-14")
@@ -72,7 +74,7 @@ async def test_who_watches_from_the_beginning_hears_the_same(tmp_path: Path) -> 
     async with interface(tmp_path, model=model) as web:
         receipt = await ask(web)
         watching = asyncio.ensure_future(told(web, receipt["links"]["events"]))
-        await model.asked.wait()
+        await model.at_work.wait()
         late = asyncio.ensure_future(told(web, receipt["links"]["events"]))
         await until(lambda: web.desk.streams == 2)
         model.free.set()

@@ -69,7 +69,8 @@ def test_a_board_shows_it_at_the_stage_that_is_at_work() -> None:
     def items(shown: Board) -> list[str]:
         return [stage.item for stage in shown.stages if stage.item]
 
-    first: Board = reduce(fold, [began("zh"), ASKED, StatusChanged("classifying")], board(LEGAL))
+    heard: list[ProgressEvent] = [began("zh"), ASKED, StatusChanged("classifying")]
+    first = reduce(fold, heard, board(LEGAL))
 
     assert items(first) == ["正在识别问题"]
     assert items(fold(first, CHOSEN)) == ["交由 legal_research 处理（把握 93%）"]
