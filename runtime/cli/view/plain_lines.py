@@ -48,6 +48,8 @@ class PlainView(View):
         self._stream, self._clock = stream, clock
         self._began = self._said = clock()
         self._agent = self._language = ""
+        self._reached = 0.0
+        """Seconds into the run, as it counts them: a line never has an earlier time than the handoff above it."""
         self._board = Progress()
         self._staged = False
         """It is told by its stages instead of its handoffs."""
@@ -58,13 +60,13 @@ class PlainView(View):
         if isinstance(event, RunBegan):
             self._began, self._language = self._clock(), event.language
         if isinstance(event, HandoffMade):
-            self._agent = event.target
+            self._agent, self._reached = event.target, event.seconds
         self._staged = self._staged or enters_stage(event)
         at = self._clock() - self._began
         before, self._board = self._board, fold(self._board, event, at)
         told = self._staged and isinstance(event, HandoffMade)
         if isinstance(event, StatusChanged | AgentSelected):
-            self.note(f"{at:9.3f} s       {describe_activity(event, self._language)}")
+            self.note(f"{max(at, self._reached):9.3f} s       {describe_activity(event, self._language)}")
         elif not isinstance(event, StageProgress | RoundBegan) and not told and (text := sentence(event)):
             self.note(text)
         for line, now in describe_changes(before, self._board, event, at):

@@ -59,6 +59,12 @@ def test_every_status_has_words_of_its_own_in_every_language(language: str) -> N
     assert len(set(said)) == len(get_args(Activity))
 
 
+def test_a_line_is_never_earlier_than_the_handoff_above_it() -> None:
+    late = HandoffMade(number=3, source="x", target="legal_research", reason="y", state="answering", seconds=7.5)
+
+    assert show(began("en"), late, CHOSEN)[-1].startswith("    7.500 s       Goes to")
+
+
 def test_what_comes_from_outside_cannot_break_out_of_its_line() -> None:
     (_, line) = show(began("en"), StatusChanged("using_tool", "a\x1b[2J", "b\nc"))
 
