@@ -1,5 +1,6 @@
 """What memory's suggestion becomes when a worker has nothing better, and what of that is remembered."""
 
+import msgspec
 import pytest
 
 from actors.drafting.drafts import Draft
@@ -68,7 +69,8 @@ async def test_a_stale_suggestion_says_when_it_was_given_and_why_it_may_not_hold
 
 
 async def test_a_stale_suggestion_stands_below_the_places_that_are_close_now_unless_they_were_called_wrong() -> None:
-    knowledge = Finds(SearchHits((PASSAGE,), covered=0.5))
+    elsewhere = msgspec.structs.replace(PASSAGE, id="kb/tunnel.md#0", source="kb/tunnel.md")
+    knowledge = Finds(SearchHits((elsewhere,), covered=0.5))
     close = f"[1] VPN › Drops\n{ANSWER}"
 
     shown = await Stage(knowledge=knowledge, model=extractive(), memory=Suggests(STALE)).end()
@@ -77,8 +79,18 @@ async def test_a_stale_suggestion_stands_below_the_places_that_are_close_now_unl
     assert shown.resolution is not None
     assert wrong.resolution is not None
     assert shown.resolution.text.index(close) < shown.resolution.text.index(f"{STALE} [2]\n\n{ANSWER}")
-    assert [each.source for each in shown.resolution.citations] == ["kb/vpn.md", "ticket T-0"]
+    assert [each.source for each in shown.resolution.citations] == ["kb/tunnel.md", "ticket T-0"]
     assert wrong.resolution.text.startswith(f"This was the answer to an earlier ticket. {STALE} [1]")
+
+
+async def test_where_the_document_that_it_quoted_says_something_now_a_stale_answer_is_not_shown() -> None:
+    found = SearchHits((PASSAGE,), covered=0.5)
+
+    outcome = await Stage(knowledge=Finds(found), model=extractive(), memory=Suggests(STALE)).end()
+
+    assert outcome.resolution is not None
+    assert STALE not in outcome.resolution.text
+    assert [each.source for each in outcome.resolution.citations] == ["kb/vpn.md"]
 
 
 @pytest.mark.parametrize(("covered", "shown"), [(0.9, "The answer most likely stands here:"), (0.5, RESOLUTION.text)])
