@@ -33,9 +33,9 @@ def write_laws(data: Path, folder: Path) -> int:
     if not laws:
         raise FileNotFoundError(f"There is no {data}/corpus/statutes.*.jsonl: give --data.")
     for number, ((law, day, category), articles) in enumerate(laws.items()):
-        head = json.dumps({"law": law, "version": day, "category": category}, ensure_ascii=False)
         body = "\n\n".join(f"## {each['article']}\n\n{each['text']}" for each in articles)
-        keys = "\n".join(f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in json.loads(head).items())
+        head = {"law": law, "version": day, "category": category}
+        keys = "\n".join(f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in head.items())
         (folder / f"{number:05}.md").write_text(f"---\n{keys}\n---\n# {law}\n\n{body}\n", encoding="utf-8")
     return len(laws)
 

@@ -2,7 +2,7 @@
 
 from actors.evidence.claims import Claim
 from actors.evidence.passages import SearchHits
-from actors.legal.output_schemas import FieldsDraft, IntentDraft, IntentRequest, LegalDraft, QuotedSources, Reply
+from actors.legal.output_schemas import FieldsDraft, IntentDraft, LegalDraft, QuotedSources, Reply
 from actors.ports import Completion, ModelRequest
 
 LOOKED_UP = 1.0
@@ -11,11 +11,8 @@ SOURCES = 3
 """So many are shown of what a search found; what was looked up is shown whole."""
 
 
-def classify(task: ModelRequest) -> Completion:
-    """Nothing that the rules have not said: the classifier keeps their guess."""
-    asked: IntentRequest = task.material
-    name = asked.guess.partition(",")[0]
-    return Completion(IntentDraft(name or "general_chat", (), 0.0))  # type: ignore[arg-type]
+def classify(task: ModelRequest) -> Completion:  # noqa: ARG001 - the classifier keeps the guess of the rules
+    return Completion(IntentDraft("general_chat", (), 0.0))
 
 
 def draft(task: ModelRequest) -> Completion:

@@ -62,7 +62,10 @@ class Jurisdiction(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     def translate(self, question: str) -> tuple[str, ...]:
         """What the law calls the things that a question names in everyday words, and does not call so itself."""
         found = dict.fromkeys(
-            term for said, meant in _pairs(self) if any(each in question for each in said) for term in meant
+            term
+            for said, meant in _pairs(self.everyday.lines)
+            if any(each in question for each in said)
+            for term in meant
         )
         return tuple(term for term in found if term not in question)
 
@@ -76,11 +79,8 @@ def load_jurisdictions() -> tuple[Jurisdiction, ...]:
     )
 
 
-_known: dict[str, tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]] = {}
-
-
-def _pairs(jurisdiction: Jurisdiction) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
-    if jurisdiction.name not in _known:
-        lines = (line.partition("=") for line in jurisdiction.everyday.lines.split("\n") if "=" in line)
-        _known[jurisdiction.name] = tuple((tuple(said.split()), tuple(meant.split())) for said, _, meant in lines)
-    return _known[jurisdiction.name]
+@functools.cache
+def _pairs(lines: str) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
+    """Of lines such as `老板 公司=用人单位`: what people say, and what the law calls it."""
+    parts = (line.partition("=") for line in lines.split("\n") if "=" in line)
+    return tuple((tuple(said.split()), tuple(meant.split())) for said, _, meant in parts)

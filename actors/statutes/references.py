@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from actors.evidence.han_numbers import read_han
+from actors.evidence.han_numbers import read_number
 from actors.statutes.jurisdiction import Jurisdiction
 
 NAME_CHARACTERS = 60
@@ -54,7 +54,7 @@ def find_references(
         law = _name_before(text[: each.start()], jurisdiction, find_law) or (law if _GOES_ON.match(before) else "")
         end = each.end()
         if law and len(found) < REFERENCES:
-            found[Reference(law, *(_read(part) for part in each.groups()))] = None
+            found[Reference(law, *(read_number(part) for part in each.groups()))] = None
     return tuple(found)
 
 
@@ -85,9 +85,3 @@ def _name_before(text: str, jurisdiction: Jurisdiction, find_law: Callable[[str]
         if len(tail) - start > 1 and (name := find_law(jurisdiction.strip_prefix(tail[start:]))):
             return name
     return ""
-
-
-def _read(numeral: str | None) -> int:
-    if not numeral:
-        return 0
-    return int(numeral) if numeral[0].isascii() else read_han(numeral)

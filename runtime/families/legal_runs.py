@@ -62,7 +62,7 @@ class LegalRuns(FamilyRuns):
             MERGER: lambda _: Merger(),
             REGISTRAR: lambda own: Registrar(shared.tickets, own.run),
             **{field: specialist(RESEARCH, field) for field in FIELDS},
-            **{name: specialist(name) for name in roster.workers},
+            **{name: specialist(name) for name in roster.workers - {DRAFTER}},
             DRAFTER: lambda own: Drafter(own.model, roster[DRAFTER], templates),
         })  # fmt: skip
 

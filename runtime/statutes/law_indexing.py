@@ -8,7 +8,7 @@ import msgspec
 
 from actors.statutes.jurisdiction import load_jurisdictions
 from runtime.processes import array_file
-from runtime.statutes.law_reader import NoLaw, ReadArticle, read_law
+from runtime.statutes.law_reader import NoLaw, ReadArticle, parse_law, read_file
 from runtime.statutes.statute_file import FILE, LawRecord, StatuteFile, write
 
 FILES = 100_000
@@ -35,10 +35,7 @@ def index_statutes(storage: str, folder: str) -> StatuteReport:
 
     The laws of other folders stay. Who calls it sees to it that only one does so at a time.
     """
-    return _index(Path(storage) / FILE, str(Path(folder).resolve()))
-
-
-def _index(path: Path, root: str) -> StatuteReport:
+    path, root = Path(storage) / FILE, str(Path(folder).resolve())
     jurisdiction = load_jurisdictions()[0]
     before, others = _known(path, root)
     kept: list[tuple[LawRecord, list[ReadArticle]]] = []
@@ -46,20 +43,22 @@ def _index(path: Path, root: str) -> StatuteReport:
     read = 0
     for file in _list(Path(root)):
         name = str(file.relative_to(root))
-        digest = hashlib.blake2b(file.read_bytes(), digest_size=16).hexdigest()
-        if (known := before.get((name, digest))) is not None:
-            kept.append(known)
-            continue
-        read += 1
         try:
-            law = read_law(file, jurisdiction)
+            content = read_file(file)
+            digest = hashlib.blake2b(content, digest_size=16).hexdigest()
+            if (known := before.get((name, digest))) is not None:
+                kept.append(known)
+                continue
+            read += 1
+            law = parse_law(content, file.stem, jurisdiction)
         except NoLaw as error:
             skipped.append((name, str(error)))
             continue
         kept.append((LawRecord(law.law, root, name, digest, len(law.articles)), list(law.articles)))
     names = {record.file for record, _ in kept}
     gone = len({name for name, _ in before} - names)
-    write(path, [*others, *kept])
+    if read or gone or not before:
+        write(path, [*others, *kept])
     return StatuteReport(
         len(kept), sum(len(articles) for _, articles in kept), read, gone, tuple(skipped[:SKIPPED]),
         max(0, len(skipped) - SKIPPED),
@@ -88,8 +87,8 @@ def _known(path: Path, root: str) -> tuple[Known, list[tuple[LawRecord, list[Rea
 def _list(root: Path) -> list[Path]:
     found = [
         Path(folder) / name
-        for folder, folders, names in os.walk(root)
+        for folder, _, names in os.walk(root)
         for name in names
-        if name.lower().endswith((".md", ".markdown")) and not name.startswith(".") and folders is not None
+        if name.lower().endswith((".md", ".markdown")) and not name.startswith(".")
     ]
     return sorted(found)[:FILES]

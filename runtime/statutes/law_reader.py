@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from actors.evidence.han_numbers import read_han
+from actors.evidence.han_numbers import read_number
 from actors.statutes.articles import LawVersion
 from actors.statutes.jurisdiction import Jurisdiction
 from runtime.front_matter import InvalidFrontMatter, compose, plain, split
@@ -44,11 +44,21 @@ class NoLaw(Exception):
 
 def read_law(path: Path, jurisdiction: Jurisdiction) -> ReadLaw:
     """
-    Read one file: front matter with any of `KEYS`, or the title and the dates below it; then its articles.
+    Read one file, as `parse_law`.
 
     :raises NoLaw: it holds none.
     """
-    text = _read(path)
+    return parse_law(read_file(path), path.stem, jurisdiction)
+
+
+def parse_law(content: bytes, stem: str, jurisdiction: Jurisdiction) -> ReadLaw:
+    """
+    A law of its file: front matter with any of `KEYS`, or the title and the dates below it; then its articles.
+
+    :param stem: of the file's name, which it is called by where it says no other.
+    :raises NoLaw: it holds none.
+    """
+    text = content.decode("utf-8-sig", "replace").replace("\r\n", "\n")
     head, lines = _split(text)
     body = _Body()
     for line in lines:
@@ -57,7 +67,7 @@ def read_law(path: Path, jurisdiction: Jurisdiction) -> ReadLaw:
     if not body.articles:
         raise NoLaw("it has no article: each begins a line, such as 第一条 or ## 第一条")
     days = ["-".join((y, m.zfill(2), d.zfill(2))) for y, m, d in _DAY.findall("\n".join(body.preamble)[:PREAMBLE])]
-    title = head.get("law") or next(iter(_TITLE.findall(text)), "") or path.stem
+    title = head.get("law") or next(iter(_TITLE.findall(text)), "") or stem
     law = LawVersion(
         _name(title, jurisdiction), _day(head.get("version") or max(days, default="")), _day(head.get("in_force", "")),
         _day(head.get("repealed", "")), head.get("category", ""),
@@ -80,7 +90,7 @@ class _Body:
         bare = line.strip()
         if found := _ARTICLE.match(bare):
             self.end_article()
-            self._number = (_read_number(found[1]), _read_number(found[2]))
+            self._number = (read_number(found[1]), read_number(found[2]))
             self._lines = [found[3]]
         elif heading := _CHAPTER.match(bare):
             self.end_article()
@@ -96,12 +106,6 @@ class _Body:
         self._number, self._lines = None, []
 
 
-def _read_number(numeral: str | None) -> int:
-    if not numeral:
-        return 0
-    return int(numeral) if numeral[0].isascii() else read_han(numeral)
-
-
 def _name(title: str, jurisdiction: Jurisdiction) -> str:
     bracket = _BRACKET.search(title)
     if bracket and any(each in bracket[1] for each in jurisdiction.editions):
@@ -112,14 +116,15 @@ def _name(title: str, jurisdiction: Jurisdiction) -> str:
     return jurisdiction.strip_prefix(title)
 
 
-def _read(path: Path) -> str:
+def read_file(path: Path) -> bytes:
+    """:raises NoLaw: it cannot be read, or is none in size."""
     try:
         content = path.read_bytes() if path.stat().st_size <= FILE_BYTES else b""
     except OSError as error:
         raise NoLaw(f"it cannot be read ({error.strerror})") from None
     if not content:
         raise NoLaw(f"it is empty, or over {FILE_BYTES >> 20} MB")
-    return content.decode("utf-8-sig", "replace").replace("\r\n", "\n")
+    return content
 
 
 def _split(text: str) -> tuple[dict[str, str], list[str]]:
