@@ -1,16 +1,19 @@
 """
 The trace of a run: its steps go into the database with the event that they led to, in the same transaction.
 
-A run keeps so many bytes of it and no more; the runs within it share its trace.
+A run keeps so many bytes of it and no more; the runs within it share its trace. Secrets and personal data are taken out
+before a step is kept.
 """
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import msgspec
 
 from actors.evidence.trace_steps import AnswerStep, CallStep, OmittedSteps, SearchStep, ToolStep, TraceStep
 from actors.ports import Entry
+from actors.text.redaction import redact
 from runtime.storage.packing import unpack
 from runtime.storage.port import RunStore
 from runtime.storage.records import Record
@@ -49,6 +52,7 @@ class RunTrace:
     def note(self, step: TraceStep) -> None:
         """Keep a step; shorter where there is little room, and only that there was one where there is none."""
         step = msgspec.structs.replace(step, at=round(self._loop.time() - self._started, 3))
+        step = redact_step(step)
         for each in (step, step.abridge()):
             body = _encode(each)
             if len(body) <= self._left[type(step)]:
@@ -99,6 +103,23 @@ class Traces:
         """What a run noted that is not durable yet."""
         trace = self._open.get(find_outermost(run))
         return trace.steps() if trace else []
+
+
+def redact_step(step: TraceStep) -> TraceStep:
+    """The same, without secrets and personal data; the very same where there are none."""
+    value = msgspec.to_builtins(step)
+    kept = _redact_within(value)
+    return step if kept == value else msgspec.convert(kept, type(step))
+
+
+def _redact_within(value: Any) -> Any:
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, dict):
+        return {key: _redact_within(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_redact_within(each) for each in value]
+    return value
 
 
 def find_outermost(run: str) -> str:

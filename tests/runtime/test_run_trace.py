@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from actors.evidence.trace_steps import AnswerStep, CallStep, CheckedClaim, Found, SearchStep
+from actors.evidence.trace_steps import AnswerStep, CallStep, CheckedClaim, Found, SearchStep, ToolStep
 from actors.ports import Entry
 from actors.workflow.outcome import Outcome
 from runtime.node import Node, Ticket
@@ -51,6 +51,20 @@ async def test_a_search_is_shown_with_what_it_found_and_how_near_that_is(tmp_pat
     assert (search.by, search.where, search.query) == ("worker", "documents", TICKET.text)
     assert [each.source for each in search.found] == ["kb/press.md"] * 3
     assert (search.closeness, search.covered) == ("sure", 0.9)
+
+
+async def test_secrets_and_personal_data_are_taken_out_before_a_step_is_kept() -> None:
+    trace = RunTrace()
+    trace.note(ToolStep("worker", "look_up", '{"password": "hunter"}', "Write to jane@example.org"))
+    trace.note(AnswerStep("worker", claims=(CheckedClaim("Ring 13812345678.", "Order 20240517 is late."),)))
+
+    body = trace.take()
+
+    assert not [each for each in (b"hunter", b"jane@", b"13812345678") if each in body]
+    assert b"[secret]" in body
+    assert b"[e-mail]" in body
+    assert b"Ring [phone number]." in body
+    assert b"Order 20240517 is late." in body
 
 
 async def test_a_search_of_real_documents_has_scores_by_words_and_what_kept_its_finds_out(tmp_path: Path) -> None:
