@@ -74,7 +74,7 @@ class Node:
         self.database = Database(self.folder / DATABASE, migrate=migrate)
         self.effects = SqliteEffects(self.database)
         self.owner = ProcessLock(self.folder / OWNERS)
-        self.traces = Traces()
+        self.traces = Traces(redact=settings.trace.redact)
         self.journal = RunJournal(SqliteRuns(self.database), self.flows, self.owner.slots, besides=self.traces.take)
         self.workers = Workers(settings.workers.processes)
         self.embedder = open_embedder(settings, self.workers)

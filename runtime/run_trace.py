@@ -13,7 +13,7 @@ import msgspec
 
 from actors.evidence.trace_steps import AnswerStep, CallStep, OmittedSteps, SearchStep, ToolStep, TraceStep
 from actors.ports import Entry
-from actors.text.redaction import redact
+from actors.text.redaction import RedactionRule, apply_rules, find_rules
 from runtime.storage.packing import unpack
 from runtime.storage.port import RunStore
 from runtime.storage.records import Record
@@ -26,6 +26,9 @@ ROOM = {SearchStep: 16 << 10, AnswerStep: 10 << 10, CallStep: 6 << 10, ToolStep:
 LATEST = 1000
 """More parts than a run has events."""
 
+_NO_SECRETS = b'"tokens_'
+"""How the names of a step's own fields begin: none of them is a secret."""
+
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(list[TraceStep | OmittedSteps]).decode
 
@@ -33,13 +36,17 @@ _decode = msgspec.json.Decoder(list[TraceStep | OmittedSteps]).decode
 class RunTrace:
     """`actors.ports.Trace` of an outermost run."""
 
-    __slots__ = ("_fresh", "_left", "_loop", "_omitted", "_started")
+    __slots__ = ("_fresh", "_left", "_loop", "_omitted", "_redact", "_started")
 
-    def __init__(self, elapsed: float = 0.0, known: Iterable[TraceStep | OmittedSteps] = ()) -> None:
+    def __init__(
+        self, elapsed: float = 0.0, known: Iterable[TraceStep | OmittedSteps] = (), *, redact: bool = True
+    ) -> None:
         """
         :param elapsed: seconds since the run began.
         :param known: what earlier processes kept of it.
+        :param redact: secrets and personal data are taken out of what is kept.
         """
+        self._redact = redact
         self._loop = asyncio.get_running_loop()
         self._started = self._loop.time() - elapsed
         self._left = dict(ROOM)
@@ -52,7 +59,8 @@ class RunTrace:
     def note(self, step: TraceStep) -> None:
         """Keep a step; shorter where there is little room, and only that there was one where there is none."""
         step = msgspec.structs.replace(step, at=round(self._loop.time() - self._started, 3))
-        step = redact_step(step)
+        if self._redact:
+            step = redact_step(step)
         for each in (step, step.abridge()):
             body = _encode(each)
             if len(body) <= self._left[type(step)]:
@@ -77,12 +85,13 @@ class RunTrace:
 class Traces:
     """Those of the runs that go on in this process, by the id of the outermost run."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, redact: bool = True) -> None:
         self._open: dict[str, RunTrace] = {}
+        self._redact = redact
 
     def begin(self, run: str, elapsed: float = 0.0, known: Sequence[TraceStep | OmittedSteps] = ()) -> RunTrace:
         """The trace of a run that begins, or goes on."""
-        trace = self._open[run] = RunTrace(elapsed, known)
+        trace = self._open[run] = RunTrace(elapsed, known, redact=self._redact)
         return trace
 
     def end(self, run: str) -> None:
@@ -107,18 +116,21 @@ class Traces:
 
 def redact_step(step: TraceStep) -> TraceStep:
     """The same, without secrets and personal data; the very same where there are none."""
+    rules = find_rules(_encode(step).replace(_NO_SECRETS, b""))
+    if not rules:
+        return step
     value = msgspec.to_builtins(step)
-    kept = _redact_within(value)
+    kept = _redact_within(rules, value)
     return step if kept == value else msgspec.convert(kept, type(step))
 
 
-def _redact_within(value: Any) -> Any:
+def _redact_within(rules: Sequence[RedactionRule], value: Any) -> Any:
     if isinstance(value, str):
-        return redact(value)
+        return apply_rules(rules, value)
     if isinstance(value, dict):
-        return {key: _redact_within(each) for key, each in value.items()}
+        return {key: _redact_within(rules, each) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_redact_within(each) for each in value]
+        return [_redact_within(rules, each) for each in value]
     return value
 
 

@@ -222,6 +222,11 @@ class LogSettings(Section, frozen=True):
     file_megabytes: Annotated[float, Meta(ge=0.01, le=1024.0)] = 4.0
 
 
+class TraceSettings(Section, frozen=True):
+    redact: bool = True
+    """Secrets and personal data are taken out of a step before it is kept."""
+
+
 class WorkerSettings(Section, frozen=True):
     processes: Annotated[int, Meta(ge=1, le=64)] = 2
 
@@ -242,6 +247,7 @@ class Settings(Section, frozen=True):
     storage: StorageSettings = StorageSettings()
     server: ServerSettings = ServerSettings()
     log: LogSettings = LogSettings()
+    trace: TraceSettings = TraceSettings()
     workers: WorkerSettings = WorkerSettings()
 
 

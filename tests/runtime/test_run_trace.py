@@ -67,6 +67,13 @@ async def test_secrets_and_personal_data_are_taken_out_before_a_step_is_kept() -
     assert b"Order 20240517 is late." in body
 
 
+async def test_a_trace_that_redacts_nothing_keeps_a_step_as_it_is() -> None:
+    trace = RunTrace(redact=False)
+    trace.note(ToolStep("worker", "look_up", "{}", "Write to jane@example.org"))
+
+    assert b"jane@example.org" in trace.take()
+
+
 async def test_a_search_of_real_documents_has_scores_by_words_and_what_kept_its_finds_out(tmp_path: Path) -> None:
     (tmp_path / "manual").mkdir()
     text = "# Press\n\n## Ink\n\nOrder new ink for the printing press nine days ahead of the fair.\n"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from actors.text.redaction import redact
+from actors.text.redaction import find_rules, redact
 
 
 @pytest.mark.parametrize(
@@ -50,3 +50,16 @@ def test_secrets_and_personal_data_are_taken_out(text: str, kept: str) -> None:
 )
 def test_what_only_looks_like_it_stays(text: str) -> None:
     assert redact(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        ("the token has expired", ["secret"]),
+        ("mail @support", ["e-mail"]),
+        ("call 010 1234 5678", ["phone number"]),
+        ("on 2024-05-17 an engineer came", []),
+    ],
+)
+def test_a_rule_looks_only_at_text_that_bears_one_of_its_marks(text: str, rules: list[str]) -> None:
+    assert [rule.name for rule in find_rules(text.encode())] == rules
