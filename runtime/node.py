@@ -75,7 +75,8 @@ class Node:
         self.effects = SqliteEffects(self.database)
         self.owner = ProcessLock(self.folder / OWNERS)
         self.traces = Traces(redact=settings.trace.redact)
-        self.journal = RunJournal(SqliteRuns(self.database), self.flows, self.owner.slots, besides=self.traces.take)
+        runs, slots = SqliteRuns(self.database), self.owner.slots
+        self.journal = RunJournal(runs, self.flows, slots, besides=self.traces.take, intent=families.find_intent)
         self.workers = Workers(settings.workers.processes)
         self.embedder = open_embedder(settings, self.workers)
         self.tickets: Tickets = self.journal
@@ -290,11 +291,7 @@ class Node:
     async def index(
         self, folders: Sequence[str], progress: "Callable[[IndexProgress], None]" = lambda _: None
     ) -> "IndexReport":
-        """
-        Read folders of documents into the knowledge base.
-
-        :raises PortFailed: a folder cannot be read, or the index cannot be written.
-        """
+        """Read folders of documents into the knowledge base; `PortFailed` where one, or the index, cannot be used."""
         from runtime.knowledge.index.indexing import index  # the readers: a ticket needs none
 
         return await index(folders, self.folder, self.workers, self.settings.knowledge, progress, self.embedder)

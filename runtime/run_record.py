@@ -12,6 +12,7 @@ from actors.workflow.outcome import Outcome
 from runtime.storage.journal import StoredRun
 from runtime.storage.records import Asked
 from runtime.times import iso
+from runtime.trace_id import TRACE_DIGITS
 
 Moment = Annotated[datetime.datetime, msgspec.Meta(tz=True)]
 """In UTC, as ISO 8601."""
@@ -35,6 +36,10 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     ended: Moment | None
     seconds: float | None
     """How long it took, once it has ended."""
+    trace: str = ""
+    """The id of its trace, 32 hexadecimal digits; empty where an earlier version of this program began it."""
+    intent: str = ""
+    """What it was found to ask for; empty as long as nobody knows."""
 
 
 EndedRecord = msgspec.defstruct(
@@ -55,7 +60,7 @@ def make_record(run: StoredRun, asked: Asked, status: str = "") -> Record:
         ticket=run.ticket, run=run.id, workflow=run.workflow, status=status or run.status,
         question=asked.question, subject=asked.subject, requester=asked.requester,
         created=iso(asked.created), started=iso(run.started), ended=None if run.ended is None else iso(run.ended),
-        seconds=_seconds(run),
+        seconds=_seconds(run), trace=run.trace[:TRACE_DIGITS], intent=run.intent,
     )  # fmt: skip
 
 

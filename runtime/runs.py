@@ -19,10 +19,11 @@ from runtime.storage.errors import Conflict, StorageError
 from runtime.storage.journal import JournalDamaged, RunJournal, StoredRun
 from runtime.storage.sqlite.process_lock import ProcessLock
 from runtime.tickets import Ticket
+from runtime.trace_id import make_trace_id
 
 log = structlog.get_logger()
 
-Begin = Callable[[str, Workflow, Case, ResumeState | None], Awaitable[LiveRun]]
+Begin = Callable[[str, Workflow, Case, ResumeState | None, str], Awaitable[LiveRun]]
 
 TRIES = 3
 """For an id that was made up and is taken. With so many bits, one is enough."""
@@ -41,6 +42,10 @@ def make_id(letter: str) -> str:
     return f"{letter}-{secrets.token_hex(8)}"
 
 
+def _add_trace(ticket: Ticket) -> Ticket:
+    return ticket if ticket.trace else msgspec.structs.replace(ticket, trace=make_trace_id())
+
+
 class Runs:
     """The runs of one process, and through them those of all that share its database."""
 
@@ -49,7 +54,7 @@ class Runs:
         make_case: Callable[[Ticket], Case],
     ) -> None:  # fmt: skip
         """
-        :param begin: puts a run to work.
+        :param begin: puts a run to work, whose trace it is told.
         :param most: so many go on at once.
         :param make_case: what a ticket's run begins with.
         """
@@ -97,6 +102,7 @@ class Runs:
         if full:
             raise Busy(f"{len(self.live)} tickets are being worked on; try again when one has ended.")
         await self._reserve()
+        ticket = _add_trace(ticket)
         for left in reversed(range(TRIES)):
             named, run_id = msgspec.structs.replace(ticket, id=name), make_id("R")
             case = self._make_case(named)
@@ -111,12 +117,12 @@ class Runs:
                 name = make_id("T")
             else:
                 break
-        return await self._work(run_id, flow, case, None)
+        return await self._work(run_id, flow, case, None, ticket.trace)
 
-    async def _work(self, run_id: str, flow: Workflow, case: Case, replayed: ResumeState | None) -> LiveRun:
+    async def _work(self, run_id: str, flow: Workflow, case: Case, replayed: ResumeState | None, trace: str) -> LiveRun:
         """Put a run to work that is durable; what cannot be put to work ends, for somebody waits for it."""
         try:
-            live = await self._begin(run_id, flow, case, replayed)
+            live = await self._begin(run_id, flow, case, replayed, trace)
         except Exception:
             self._give_up(await self._journal.run(run_id))
             raise
@@ -128,13 +134,13 @@ class Runs:
 
     async def restore(self, ticket: Ticket, case: Case, run_id: str) -> RunHandle | None:
         """Begin a run with what its family kept of it; nothing when another process has done so."""
-        flow = self._flows[ticket.workflow]
+        flow, ticket = self._flows[ticket.workflow], _add_trace(ticket)
         await self._reserve()
         try:
             await self._journal.accept(ticket, run_id, flow, case, self._owner.token, seen=0)
         except Conflict:
             return None
-        return RunHandle(await self._work(run_id, flow, case, None))
+        return RunHandle(await self._work(run_id, flow, case, None, ticket.trace))
 
     async def watch_orphans(self) -> None:
         """Go on with runs whose process died, for as long as this process takes tickets; all look after each other."""
@@ -202,7 +208,7 @@ class Runs:
             self._give_up(stored)
             return None
         log.info("run.resumed", run=stored.id, ticket=stored.ticket, seconds=round(replayed.elapsed, 1))
-        return RunHandle(await self._work(stored.id, replayed.flow, replayed.run.case, replayed))
+        return RunHandle(await self._work(stored.id, replayed.flow, replayed.run.case, replayed, stored.trace))
 
     def _give_up(self, stored: StoredRun) -> None:
         outcome = self._journal.give_up(stored)

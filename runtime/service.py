@@ -30,6 +30,7 @@ from runtime.storage.near_ids import nearest_ids
 from runtime.storage.private import DATABASE
 from runtime.storage.records import Asked
 from runtime.tickets import Ticket, make_id_of_key
+from runtime.trace_id import TRACE_DIGITS
 from runtime.user_text import display, safe
 
 log = structlog.get_logger()
@@ -109,7 +110,7 @@ class TicketService:
             stored = await self.node.journal.run(handle.run)
             # Another may have been faster, here or in another process, with the same id and other words.
             if not ticket.id or self._answers(stored, ticket, by_key=by_key):
-                log.info("ticket.accepted", ticket=handle.ticket, run=handle.run)
+                log.info("ticket.accepted", ticket=handle.ticket, run=handle.run, trace=stored.trace[:TRACE_DIGITS])
                 return stored
         raise write_failure()
 

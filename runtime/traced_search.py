@@ -1,5 +1,6 @@
 """Searches whose finds are noted in the trace of the run that asks."""
 
+from asyncio import get_running_loop
 from collections.abc import Sequence
 
 from actors.evidence.passages import SearchHits
@@ -26,13 +27,18 @@ class TracedKnowledge:
         hops: bool = False,
     ) -> SearchHits:  # fmt: skip
         """As `actors.ports.Knowledge`."""
+        begun = get_running_loop().time()
         try:
             hits = await self._knowledge.search(question, within=within, limit=limit, sources=sources, hops=hops)
         except PortFailed as error:
-            failed = SearchStep(self._by, clip(question, QUERY_CHARACTERS), DOCUMENTS, failed=clip(str(error)))
+            seconds = round(get_running_loop().time() - begun, 3)
+            failed = SearchStep(
+                self._by, clip(question, QUERY_CHARACTERS), DOCUMENTS, failed=clip(str(error)), seconds=seconds
+            )
             self._trace.note(failed)
             raise
-        self._trace.note(make_search_step(self._by, question, DOCUMENTS, hits, judge_closeness(hits)))
+        seconds = get_running_loop().time() - begun
+        self._trace.note(make_search_step(self._by, question, DOCUMENTS, hits, judge_closeness(hits), seconds))
         return hits
 
 
@@ -50,7 +56,9 @@ class TracedReading:
         self, questions: Sequence[str], pages: Sequence[Page], *, within: float
     ) -> tuple[SearchHits, ...]:
         """As `actors.ports.Reading`."""
+        begun = get_running_loop().time()
         found = await self._reading.passages(questions, pages, within=within)
+        seconds = get_running_loop().time() - begun
         for question, hits in zip(questions, found, strict=True):
-            self._trace.note(make_search_step(self._by, question, PAGES, hits, None))
+            self._trace.note(make_search_step(self._by, question, PAGES, hits, None, seconds))
         return found

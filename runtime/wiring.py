@@ -15,6 +15,7 @@ from runtime.run import LiveRun, ResumeState
 from runtime.run_trace import RunTrace, load_steps
 from runtime.storage.effects import Effects, ModelAccount
 from runtime.storage.errors import UnknownRun
+from runtime.trace_id import TRACE_DIGITS
 
 if TYPE_CHECKING:
     from runtime.node import Node
@@ -37,7 +38,9 @@ class Wiring:
             runs.roles = {**runs.roles, **children}
         return runs
 
-    async def begin(self, run_id: str, flow: Workflow, case: Case, replayed: ResumeState | None) -> LiveRun:
+    async def begin(
+        self, run_id: str, flow: Workflow, case: Case, replayed: ResumeState | None, trace_id: str
+    ) -> LiveRun:
         """Put an outermost run to work that is durable."""
         runs, effects = self.runs_of(flow.name), await self._open_effects(run_id, replayed)
         trace = await self._open_trace(run_id, replayed)
@@ -49,7 +52,7 @@ class Wiring:
         own = RunDependencies(run_id, case.ticket_id, model, children, effects, ports, trace)
         live = LiveRun(
             run_id, flow, case, ActorFactories(runs.roles, own), journal=self._node.journal, spent=spent,
-            replayed=replayed, children=children, log=self._log,
+            replayed=replayed, children=children, log=self._log.bind(trace=trace_id[:TRACE_DIGITS]),
         )  # fmt: skip
         runs.follow(live)
         live.on_end(lambda _: effects.forget())

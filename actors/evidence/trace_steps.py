@@ -11,6 +11,8 @@ from actors.evidence.places import Closeness
 from actors.text.truncate import shorten
 
 QUERY_CHARACTERS, TEXT_CHARACTERS, NAME_CHARACTERS = 200, 240, 100
+BY_MODEL = "model"
+"""Who made a search that a model made itself."""
 FOUND = 8
 """So many of what a search found are kept."""
 FOUND_BRIEFLY = 2
@@ -61,6 +63,7 @@ class SearchStep(msgspec.Struct, frozen=True, gc=False, tag="search"):
     """Why it came to nothing."""
     at: float = 0.0
     """Seconds since the run began, when it was over."""
+    seconds: float = 0.0
 
     def abridge(self) -> Self:
         """The same, with no more than the best of what was found."""
@@ -91,6 +94,7 @@ class AnswerStep(msgspec.Struct, frozen=True, gc=False, tag="answer"):
     more: int = 0
     """How many other claims there were."""
     at: float = 0.0
+    seconds: float = 0.0
 
     def abridge(self) -> Self:
         """The same, with no more than the claims that were not kept."""
@@ -160,7 +164,9 @@ class OmittedSteps(msgspec.Struct, frozen=True, gc=False, tag="omitted"):
 TraceStep = SearchStep | AnswerStep | CallStep | ToolStep
 
 
-def make_search_step(by: str, query: str, where: str, hits: SearchHits, closeness: Closeness | None) -> SearchStep:
+def make_search_step(
+    by: str, query: str, where: str, hits: SearchHits, closeness: Closeness | None, seconds: float = 0.0
+) -> SearchStep:
     """A search of documents or pages, with what it found."""
     meaning = hits.meaning
     cosines = meaning.passages if meaning else ()
@@ -172,6 +178,7 @@ def make_search_step(by: str, query: str, where: str, hits: SearchHits, closenes
     return SearchStep(
         by, clip(query, QUERY_CHARACTERS), where, found, max(0, len(hits.passages) - FOUND), clip(hits.abstain),
         closeness, round(hits.covered, 2), round(meaning.best, 2) if meaning else None, clip(hits.words_only),
+        seconds=round(seconds, 3),
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ events is enough to rebuild a run.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from msgspec.structs import asdict, replace
 
@@ -88,6 +88,18 @@ def replay(
     """
     Rebuild a run from its journalled (event, sender, number, elapsed).
 
+    :raises ValueError: as `replay_each`.
+    """
+    *_, last = replay_each(flow, case, entries, strict=strict)
+    return last
+
+
+def replay_each(
+    flow: Workflow, case: Case, entries: Iterable[tuple[Event, str, int, float]], *, strict: bool = False
+) -> Iterator[Transition]:
+    """
+    How a run began, and how it stood after each of its journalled (event, sender, number, elapsed).
+
     Whoever answered was a peer at that time: an agent that is gone since does not change what has happened.
 
     :param strict: the table may have changed since.
@@ -96,11 +108,12 @@ def replay(
     entries = list(entries)
     flow = _with_peers(flow, {sender for _, sender, _, _ in entries} - {"", ORCHESTRATOR})
     run, verdict = begin(flow, case)
+    yield run, verdict
     for event, sender, number, elapsed in entries:
         run, verdict = advance(flow, run, event, sender=sender, number=number, elapsed=elapsed)
         if strict and type(verdict) is Refuse:
             raise ValueError(verdict.reason)
-    return run, verdict
+        yield run, verdict
 
 
 def _with_peers(flow: Workflow, names: set[str]) -> Workflow:

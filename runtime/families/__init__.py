@@ -5,10 +5,12 @@ from collections.abc import Mapping
 import msgspec
 
 from actors.extractive.model import Extractive
+from bus import Event
 from runtime.families import helpdesk, legal, research
 from runtime.families.family import Family
 from runtime.service_error import ServiceError
 from runtime.settings import Settings
+from runtime.span import FoundIntent
 from runtime.user_text import display, nearest, safe
 
 FAMILIES: tuple[Family, ...] = (helpdesk.FAMILY, research.FAMILY, legal.FAMILY)
@@ -49,6 +51,14 @@ def read_options(
     except msgspec.ValidationError as error:
         names = ", ".join(order.__struct_fields__)
         raise ServiceError(f"The options of a {family.label} are {names}: {safe(str(error))}.") from None
+
+
+def find_intent(event: Event) -> FoundIntent | None:
+    """What a ticket asks for, where an event tells it."""
+    for family in FAMILIES:
+        if read := family.intents.get(type(event)):
+            return read(event)
+    return None
 
 
 def writes_report(workflow: str) -> bool:

@@ -22,6 +22,7 @@ from runtime.run_handle import RunHandle
 from runtime.runs import Runs
 from runtime.search.source_registry import Sources
 from runtime.settings import Settings
+from runtime.span import FoundIntent
 from runtime.storage.effects import Effects
 from runtime.storage.journal import RunJournal
 from runtime.tickets import Ticket
@@ -154,6 +155,8 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
     """The text of a case under which memory keeps its answer; None: memory keeps no answers of this family."""
     list_searches: Callable[[Any], Sequence[SearchStep]] = lambda _: ()
     """The searches that a case tells of: its trace need not keep them a second time."""
+    intents: Mapping[type[Event], Callable[[Any], FoundIntent]] = {}
+    """By the event that tells it, what a ticket asks for: for its trace, and for who looks for such tickets."""
     answered_by: Callable[[Any], str] = lambda case: str(case.ticket_id)
     """The ticket whose answer a case gives: what is said of that answer is said of this ticket's."""
 

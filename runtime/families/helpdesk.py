@@ -7,7 +7,7 @@ import msgspec
 
 from actors.drafting.drafts import Draft
 from actors.helpdesk.memory import Memory
-from actors.helpdesk.messages import NothingFound, ResolutionObtained, ResolveTicket
+from actors.helpdesk.messages import NothingFound, ResolutionObtained, ResolveTicket, TicketAnalyzed
 from actors.helpdesk.output_schemas import Analysis, Summary
 from actors.helpdesk.summarization import Summarization
 from actors.helpdesk.ticketing import Ticketing
@@ -22,6 +22,7 @@ from bus import Actor
 from runtime.families import research
 from runtime.families.family import ChildRole, Family, FamilyRuns, RunDependencies, SharedPorts
 from runtime.settings import Settings
+from runtime.span import FoundIntent
 from runtime.tickets import Ticket
 from runtime.traced_search import TracedKnowledge
 
@@ -84,4 +85,5 @@ FAMILY: Family = Family(
     staff=lambda flow, roster: add_specialists(flow, roster.of(flow.name).workers),
     remembered_text=lambda case: case.text,
     answered_by=answered_by,
+    intents={TicketAnalyzed: lambda event: FoundIntent(event.analysis.intent, f"{event.analysis.urgency} urgency")},
 )

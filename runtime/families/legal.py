@@ -1,11 +1,13 @@
 """The legal family: its record."""
 
 from actors.legal.intent_rules import DOMAIN_FILES
+from actors.legal.messages import QuestionClassified, SeveralFieldsFound
 from actors.legal.output_schemas import FieldsDraft, IntentDraft, LegalDraft, Reply
 from actors.legal.workflow import GENERAL, LEGAL, LegalCase, add_specialists
 from actors.text.languages import guess_language
 from runtime.families.family import Family
 from runtime.settings import Settings
+from runtime.span import FoundIntent
 from runtime.tickets import Ticket
 
 NO_FIELD = "other"
@@ -17,6 +19,12 @@ def make_case(ticket: Ticket, _: Settings) -> LegalCase:
     return LegalCase(ticket_id=ticket.id, text=ticket.whole, language=guess_language(ticket.whole))
 
 
+def read_intent(event: QuestionClassified | SeveralFieldsFound) -> FoundIntent:
+    """What a question asks for, and of which fields of law it is."""
+    found = event.classification
+    return FoundIntent(found.intent, ", ".join(each.name for each in found.domains), found.confidence)
+
+
 FAMILY: Family = Family(
     flow=LEGAL,
     label="legal question",
@@ -24,5 +32,6 @@ FAMILY: Family = Family(
     make_case=make_case,
     answers=dict.fromkeys((FieldsDraft, IntentDraft, LegalDraft, Reply), "actors.legal.extractive_answers"),
     document=lambda case: case.document,
+    intents={QuestionClassified: read_intent, SeveralFieldsFound: read_intent},
     staff=lambda flow, roster: add_specialists(flow, roster.of(flow.name).workers - {GENERAL}, FIELDS),
 )

@@ -32,6 +32,7 @@ from runtime.service import TicketService
 from runtime.storage.journal import StoredRun
 from runtime.tickets import ID
 from runtime.times import iso
+from runtime.trace_id import parse_traceparent
 from runtime.trace_record import TraceRecord, read_trace
 
 DESK = web.AppKey("desk", TicketService)
@@ -43,6 +44,10 @@ WAIT: Document = {
 KEY: Document = {
     "name": "Idempotency-Key", "in": "header", "schema": {"type": "string", "maxLength": KEY_CHARACTERS},
     "description": "The same again gives the same run. A ticket with an id needs none: its id is the key.",
+}  # fmt: skip
+TRACEPARENT: Document = {
+    "name": "traceparent", "in": "header", "schema": {"type": "string"},
+    "description": "W3C Trace Context: the run becomes part of that trace. One that cannot be read is passed over.",
 }  # fmt: skip
 FORMAT: Document = {
     "name": "format", "in": "query", "schema": {"type": "string", "enum": list(FORMATS)},
@@ -58,13 +63,15 @@ TICKET_TEXT: Document = {"schema": {"type": "string", "description": "The ticket
         202: as_json("The ticket is durable and its run goes on", Receipt),
         200: as_json("It has ended within the time waited", EndedRecord),
     },
-    refusals=(*BODY, 409, 422, 429), parameters=(WAIT, KEY),
+    refusals=(*BODY, 409, 422, 429), parameters=(WAIT, KEY, TRACEPARENT),
     body={JSON: {"schema": refer_to(NewTicket)}, **dict.fromkeys(TEXTS, TICKET_TEXT)},
 )  # fmt: skip
 async def submit(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]
     seconds, key = schemas.read_wait(request), schemas.read_key(request)
-    stored = await desk.submit(await schemas.read_ticket(request, desk.node.settings), key)
+    ticket = await schemas.read_ticket(request, desk.node.settings)
+    trace = parse_traceparent(request.headers.get("traceparent", ""))
+    stored = await desk.submit(msgspec.structs.replace(ticket, trace=trace), key)
     return await _wait_for(desk, stored, seconds)
 
 

@@ -2,18 +2,21 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 
 from actors.ports import Entry
-from actors.workflow.advance import replay
+from actors.workflow.advance import replay_each
 from actors.workflow.codec import decoder
 from actors.workflow.fingerprint import fingerprint
 from actors.workflow.outcome import Child, EndReason, Handoff, Outcome
 from actors.workflow.run_end import RunEnd, conclude
 from actors.workflow.tables import Case, Run, Workflow
+from bus import Event
 from runtime.processes.boot_clock import since_boot
 from runtime.run import ResumeState
+from runtime.span import FoundIntent
 from runtime.storage.background import Then, wait_until
 from runtime.storage.damage import JournalDamaged, reading
 from runtime.storage.ends import PendingEnd, PendingEnds, Slots
@@ -22,9 +25,11 @@ from runtime.storage.packing import unpack
 from runtime.storage.port import RunStore
 from runtime.storage.records import NewRun, Record, RunEnding, StoredEvent, StoredRun
 from runtime.tickets import Ticket
+from runtime.trace_id import read_trace_id
 
 __all__ = ["JournalDamaged", "RunJournal", "StoredRun", "Ticket", "UnknownRun"]
 
+ReadIntent = Callable[[Event], FoundIntent | None]
 MOST_EVENTS = 2**31
 """More than any run has."""
 
@@ -33,19 +38,31 @@ Pending = Mapping[str, tuple[PendingEnd, Outcome]]
 """Ends that were told and not recorded yet, by run."""
 
 
+class Course(NamedTuple):
+    """What happened to a run."""
+
+    flow: Workflow
+    """The table that it goes by."""
+    entries: Sequence[Entry]
+    stood: Sequence[Run]
+    """Where it stood when it began, and after each entry."""
+
+
 class RunJournal:
     """Implements `actors.ports.Journal` over what is stored; finds and replays it."""
 
     def __init__(
         self, runs: RunStore, flows: Mapping[str, Workflow], slots: Slots | None = None,
         ended: Callable[[Outcome], Sequence[Record]] = lambda _: (),
-        besides: Callable[[Entry], Sequence[Record]] = lambda _: (),
+        besides: Callable[[Entry], Sequence[Record]] = lambda _: (), intent: ReadIntent = lambda _: None,
     ) -> None:  # fmt: skip
         """
         :param slots: where this process notes what it could not record.
         :param ended: what is kept in one transaction with a run's end, in place of what was; it must not fail.
         :param besides: the same with each event.
+        :param intent: what a run asks for, where an event tells it.
         """
+        self._intent = intent
         self.store = runs
         self._flows = flows
         self._ended = ended
@@ -58,22 +75,24 @@ class RunJournal:
         new: bool = False, besides: Sequence[Record] = (),
     ) -> None:  # fmt: skip
         """Return when ticket and run are durable, as `RunStore.accept`: only then may anybody be told of them."""
-        run = self._new(run_id, flow, case, owner)
+        run = self._new(run_id, flow, case, owner, ticket.trace)
         await self.store.accept(run, ticket, seen=seen, new=new, besides=besides)
 
     async def accept_child(self, run_id: str, flow: Workflow, case: Case, owner: str) -> None:
         """Return when a run within a run is durable."""
         await self.store.accept(self._new(run_id, flow, case, owner))
 
-    def _new(self, run_id: str, flow: Workflow, case: Case, owner: str) -> NewRun:
+    def _new(self, run_id: str, flow: Workflow, case: Case, owner: str, trace: str = "") -> NewRun:
         boot, uptime = since_boot()
         return NewRun(
             id=run_id, ticket=case.ticket_id, workflow=flow.name, version=self._version(flow.name),
             initial=self._encode(case), started=time.time(), boot=boot, uptime=uptime, owner=owner,
+            trace=trace,
         )  # fmt: skip
 
     def record(self, entry: Entry, then: Then) -> None:
-        self.store.record(entry.run, self._event(entry), then, self._besides(entry))
+        found = self._intent(entry.event)
+        self.store.record(entry.run, self._event(entry), then, self._besides(entry), found.name if found else "")
 
     def finish(self, entry: Entry, outcome: Outcome, then: Then) -> None:
         besides = (*self._ended(outcome), *self._besides(entry))
@@ -117,6 +136,7 @@ class RunJournal:
         return RunEnding(
             run=outcome.run, ticket=outcome.ticket, at=now, status=outcome.status,
             note="" if outcome.by else outcome.detail, outcome=self._encode(outcome),
+            seconds=round(outcome.seconds, 3),
         )  # fmt: skip
 
     async def close(self, key: str, ticket_id: str, status: str, note: str) -> None:
@@ -128,9 +148,10 @@ class RunJournal:
         self.store.close_ticket(key.partition(":")[0], key, ticket_id, status, note)
 
     async def find(self, some_id: str) -> StoredRun:
-        """The latest run of the ticket of this id, or else the run of this id; `run:ID` is a run in any case."""
+        """The latest run of the ticket of this id, or else the run or trace of it; `run:ID` is a run in any case."""
         pending = self.pending.by_run()
-        return self._require(some_id, await self.store.find(some_id), pending)
+        found, trace = await self.store.find(some_id), read_trace_id(some_id)
+        return self._require(some_id, found or (await self.store.find_trace(trace) if trace else None), pending)
 
     async def run(self, run_id: str) -> StoredRun:
         pending = self.pending.by_run()
@@ -187,23 +208,26 @@ class RunJournal:
 
     async def fold(self, run: StoredRun, events: int | None = None) -> Run:
         """Where a run stands, rebuilt from its events with all its limits."""
-        return self._fold(run, await self.entries(run, events))[1]
+        return (await self.course(run, events)).stood[-1]
 
-    def _fold(self, run: StoredRun, entries: Sequence[Entry]) -> tuple[Workflow, Run]:
-        """The table that a run goes by, and where it stands in it."""
+    async def course(self, run: StoredRun, events: int | None = None) -> Course:
+        """All that moved a run, and how it stood after each."""
+        return self._retrace(run, await self.entries(run, events))
+
+    def _retrace(self, run: StoredRun, entries: Sequence[Entry]) -> Course:
         known = ((each.event, each.sender, each.number, each.at) for each in entries)
         case = self.case(run)
         flow = _with_time(self._flow(run), case)
         with reading(f"the course of {run.id}"):
-            return flow, replay(flow, case, known, strict=not self._is_current(run))[0]
+            each = replay_each(flow, case, known, strict=not self._is_current(run))
+            return Course(flow, entries, [where for where, _ in each])
 
     async def resume_state(self, run: StoredRun) -> ResumeState:
         """For going on. The time in which nobody ran it counts; a clock that was set back does not give time."""
-        entries = await self.entries(run)
-        last = entries[-1].at if entries else 0.0
+        flow, entries, stood = await self.course(run)
+        where, last = stood[-1], entries[-1].at if entries else 0.0
         boot, uptime = since_boot()
         gone = uptime - run.uptime if boot and boot == run.boot else time.time() - run.started
-        flow, where = self._fold(run, entries)
         if where.state == flow.final:  # nothing would move it any more: it would be open for ever
             raise JournalDamaged(f"the journal of {run.id} holds an end that the run does not have")
         children = await self.children(run.id)
@@ -229,9 +253,9 @@ class RunJournal:
         entries = await self.entries(run)
         if end.by and (not entries or entries[-1].sender != end.by):
             raise JournalDamaged(f"the last event of {run.id} is missing")
-        (flow, where), children = self._fold(run, entries), await self.children(run.id)
+        (flow, _, stood), children = self._retrace(run, entries), await self.children(run.id)
         with reading(f"the end of {run.id}"):
-            return conclude(run.id, flow, where, end, children)
+            return conclude(run.id, flow, stood[-1], end, children)
 
     async def children(self, run_id: str) -> tuple[Child, ...]:
         """The runs within a run, each with those within it."""

@@ -43,8 +43,14 @@ class RunStore(Protocol):
         :raises Conflict: it has an open run, or a later one than was seen; an id is taken; a record is there already.
         """
 
-    def record(self, run: str, event: StoredEvent, then: Then, besides: Sequence[Record] = ()) -> None:
-        """Keep one event of a run, and records with it that replace what is there; the same number is a `Conflict`."""
+    def record(
+        self, run: str, event: StoredEvent, then: Then, besides: Sequence[Record] = (), intent: str = ""
+    ) -> None:
+        """
+        Keep one event of a run, and records with it that replace what is there; the same number is a `Conflict`.
+
+        :param intent: what the run asks for, where this event tells it.
+        """
 
     def finish(self, event: StoredEvent, ending: RunEnding, then: Then, besides: Sequence[Record] = ()) -> None:
         """Keep the last event with the end that it led to, unless the run has one. `besides` replace what is there."""
@@ -57,6 +63,9 @@ class RunStore(Protocol):
 
     async def find(self, some_id: str) -> StoredRun | None:
         """The latest run of the ticket of this id, or else the run of this id; `run:ID` is a run in any case."""
+
+    async def find_trace(self, trace: str) -> StoredRun | None:
+        """The latest run of a trace, by its 32 hexadecimal digits."""
 
     async def run(self, run_id: str) -> StoredRun | None: ...
     async def latest_of(self, ticket: str) -> StoredRun | None:

@@ -25,6 +25,8 @@ class NewRun(msgspec.Struct, frozen=True, kw_only=True):
     """When it begins, as `boot_clock.since_boot` tells."""
     owner: str
     """The process that works on it."""
+    trace: str = ""
+    """Its id, 32 hexadecimal digits, and 16 of the caller's span where there is one; empty: of a run within a run."""
 
 
 class StoredRun(NewRun, frozen=True, kw_only=True):
@@ -38,6 +40,8 @@ class StoredRun(NewRun, frozen=True, kw_only=True):
     """The encoded outcome; of an earlier version of this program, a `RunEnd`, which has some of its fields."""
     seq: int
     """The order of runs."""
+    intent: str = ""
+    """What it was found to ask for; empty as long as nobody knows."""
 
     @property
     def ref(self) -> str:
@@ -66,6 +70,8 @@ class RunEnding(msgspec.Struct, frozen=True, kw_only=True):
     note: str
     """For the ticket; empty: its note stays."""
     outcome: bytes
+    seconds: float = 0.0
+    """How long it took."""
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,6 +119,12 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     workflow: str = ""
     since: float = 0.0
     """It began no earlier than these seconds since 1970."""
+    intent: str = ""
+    """It was found to ask for this."""
+    slow: float = 0.0
+    """It took so many seconds or more, or has been going on for as long."""
+    agent: str = ""
+    """This agent was asked."""
     count: int = 20
 
 

@@ -17,7 +17,7 @@ SUMMARY = "show why an answer is as it is: searches, claims, model calls, and wh
 VALUE_CHARACTERS = 160
 """A longer value of an event is cut on the screen; `--json` has it whole."""
 
-WHY = ("searches", "answers", "calls", "omitted", "notes")
+WHY = ("searches", "answers", "calls", "tools", "omitted", "notes")
 """What `--json` tells of the trace beside what is said of the run."""
 
 INDENT = 4
@@ -26,7 +26,7 @@ INDENT = 4
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "exit status: 0 it is known, 3 there is no such ticket or run."
-    parser.add_argument("id", type=utf8, help="a ticket or a run")
+    parser.add_argument("id", type=utf8, help="a ticket, a run, or the 32 digits of a trace")
     parser.add_argument("--full", action="store_true", help="show all that is known, with the quotes and all values")
     parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
@@ -35,6 +35,7 @@ async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     import msgspec
 
     from runtime.cli.child_runs import below
+    from runtime.cli.view.span_lines import span_lines
     from runtime.cli.view.ticket_lines import head
     from runtime.cli.view.trace_lines import why_lines
     from runtime.service import open_service
@@ -49,10 +50,17 @@ async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
         trace = await read_trace(service.node, stored)
     value = {**msgspec.to_builtins(record), **course, **({"rounds": rounds} if rounds else {})}
     value["why"] = {name: msgspec.to_builtins(getattr(trace, name)) for name in WHY}
-    why = why_lines(trace, full=arguments.full)
-    lines = [*head(record, time.time(), asked.note), Line(""), *why, *_all(course, rounds, full=arguments.full)]
+    value["spans"] = msgspec.to_builtins(trace.spans)
+    why = [*span_lines(trace.spans, full=arguments.full), *why_lines(trace, full=arguments.full)]
+    course_lines = _all(course, rounds, full=arguments.full)
+    lines = [*head(record, time.time(), asked.note), *_trace_line(trace.trace), Line(""), *why, *course_lines]
     print_result(lines, value, json=arguments.json)
     return Exit.DONE
+
+
+def _trace_line(trace: str) -> Iterator[Line]:
+    if trace:
+        yield Line(f"Trace {trace}", "faint")
 
 
 async def _course(journal: "RunJournal", stored: "StoredRun") -> dict[str, Any]:
@@ -126,16 +134,21 @@ def _lines(found: dict[str, Any], *, full: bool) -> Iterator[Line]:
         yield Line(f"Round {found['round']}, run {found['run']}: {spell_out(found['status'])}", "strong")
         yield Line(f"It explores: {cut(found['direction'])}")
         yield Line("")
-    yield Line(f"Events ({len(found['events'])})", "strong")
-    for event in found["events"]:
-        sender = event["sender"] or "outside"
-        marked = f", {event['marker']}" if event["marker"] else ""
-        yield Line(f"{event['n']:>3}  {event['at']:8.3f} s  {sender}: {spell_out(event['event'])}{marked}", indent=1)
-        for name, value in event["said"].items() if full else ():
-            yield from (Line(text, "faint", 22) for text in _unfold(name, value))
-    yield Line("")
-    yield from handoffs(found["handoffs"])
+    if full:
+        yield from _describe_events(found["events"])
+        yield from handoffs(found["handoffs"])
     if outcome is None:
         yield Line("It has not ended.", "poor")
     else:
         yield from ending(outcome, named=False)
+
+
+def _describe_events(events: list[dict[str, Any]]) -> Iterator[Line]:
+    yield Line(f"Events ({len(events)})", "strong")
+    for event in events:
+        sender = event["sender"] or "outside"
+        marked = f", {event['marker']}" if event["marker"] else ""
+        yield Line(f"{event['n']:>3}  {event['at']:8.3f} s  {sender}: {spell_out(event['event'])}{marked}", indent=1)
+        for name, value in event["said"].items():
+            yield from (Line(text, "faint", 22) for text in _unfold(name, value))
+    yield Line("")

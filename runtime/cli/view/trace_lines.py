@@ -25,7 +25,8 @@ def why_lines(trace: TraceRecord, *, full: bool) -> Iterator[Line]:
     """
     What was searched and found, what became of each claim, what models were asked, and which tools they called.
 
-    :param full: all of it, with the quotes; else the beginning of each part.
+    :param full: all of it, with the quotes; else the beginning of each part, and of calls only those that tell more
+        than the spans do.
     """
     most = max(map(len, (trace.searches, trace.answers, trace.calls, trace.tools))) if full else STEPS
     yield _title("Searches", len(trace.searches))
@@ -36,10 +37,12 @@ def why_lines(trace: TraceRecord, *, full: bool) -> Iterator[Line]:
     for answer in trace.answers[:most]:
         yield from _describe_answer(answer, full=full)
     yield from _tell_rest(len(trace.answers) - most, "answer", "answers")
-    yield _title("Model calls", len(trace.calls))
-    for call in trace.calls[:most]:
-        yield from _describe_call(call, full=full)
-    yield from _tell_rest(len(trace.calls) - most, "call", "calls")
+    calls = [each for each in trace.calls if full or each.repaired or each.failed]
+    if calls or not trace.calls:
+        yield _title("Model calls" if full or not calls else "Model calls that did not go well", len(calls))
+        for call in calls[:most]:
+            yield from _describe_call(call, full=full)
+        yield from _tell_rest(len(calls) - most, "call", "calls")
     if trace.tools:
         yield _title("Tools", len(trace.tools))
         for tool in trace.tools[:most]:

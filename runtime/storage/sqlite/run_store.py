@@ -35,11 +35,14 @@ from runtime.storage.sqlite.statements import (
     NEW_TICKET,
     OUTERMOST,
     RUN_COLUMNS,
+    SET_INTENT,
     end_ticket,
     read_run,
 )
 from runtime.tickets import Ticket
 
+AFTER_SPANS = b"\xff" * 9
+"""Behind a trace's id, it comes after all ids of spans."""
 MOST_EVENTS = 2**31
 """More than any run has."""
 _EVENTS = "SELECT n, at, sender, number, event FROM event WHERE run = ? AND n <= ? ORDER BY n"
@@ -68,12 +71,15 @@ class SqliteRuns:
             written.append((NEW_TICKET if new else INSERT_TICKET, row))
         begun = (
             run.id, run.ticket, run.workflow, run.initial, run.started, run.boot, run.uptime, run.owner, run.version,
-            seen,
+            bytes.fromhex(run.trace), seen,
         )  # fmt: skip
         await self._database.run(*written, (INSERT_RUN, begun), *map(_put, besides))
 
-    def record(self, run: str, event: StoredEvent, then: Then, besides: Sequence[Record] = ()) -> None:
-        self._database.write((_insert(run, event), *map(_replace, besides)), then)
+    def record(
+        self, run: str, event: StoredEvent, then: Then, besides: Sequence[Record] = (), intent: str = ""
+    ) -> None:
+        found = ((SET_INTENT, (intent, run)),) if intent else ()
+        self._database.write((_insert(run, event), *found, *map(_replace, besides)), then)
 
     def finish(self, event: StoredEvent, ending: RunEnding, then: Then, besides: Sequence[Record] = ()) -> None:
         last = _insert(ending.run, event)
@@ -94,6 +100,12 @@ class SqliteRuns:
         if some_id.startswith(RUN_PREFIX):
             return await self.run(some_id.removeprefix(RUN_PREFIX))
         return await self._database.read(lambda db: _latest_of(db, some_id) or _run(db, some_id))
+
+    async def find_trace(self, trace: str) -> StoredRun | None:
+        first = bytes.fromhex(trace)
+        return next(
+            iter(await self._runs("trace >= ? AND trace < ? ORDER BY seq DESC", first, first + AFTER_SPANS)), None
+        )
 
     async def run(self, run_id: str) -> StoredRun | None:
         return await self._database.read(lambda db: _run(db, run_id))
@@ -207,7 +219,7 @@ def _insert(run: str, event: StoredEvent) -> Statement:
 
 
 def _end(ending: RunEnding, where: str = "") -> Statement:
-    return END_RUN + where, (ending.at, ending.status, _pack(ending.outcome), ending.run)
+    return END_RUN + where, (ending.at, ending.status, _pack(ending.outcome), ending.seconds, ending.run)
 
 
 def _put(record: Record) -> Statement:

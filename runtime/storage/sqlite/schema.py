@@ -132,6 +132,13 @@ def add_origin(db: sqlite3.Connection) -> None:
     )
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (order_runs, add_version, add_origin)
+def add_trace(db: sqlite3.Connection) -> None:
+    """To version 5: runs can be looked for by trace, intent and duration. What earlier ones asked for is not known."""
+    for column in ("trace BLOB NOT NULL DEFAULT x''", "intent TEXT NOT NULL DEFAULT ''", "seconds REAL"):
+        db.execute(f"ALTER TABLE run ADD COLUMN {column}")
+    db.execute("UPDATE run SET seconds = max(0.0, ended - started) WHERE ended IS NOT NULL")
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (order_runs, add_version, add_origin, add_trace)
 """In order: the first leads from version 1, which had no number, to version 2."""
 NEWEST = 1 + len(MIGRATIONS)

@@ -19,11 +19,18 @@ CREATE TABLE IF NOT EXISTS run (
     id TEXT NOT NULL UNIQUE, ticket TEXT NOT NULL, workflow TEXT NOT NULL, initial BLOB NOT NULL, started REAL NOT NULL,
     boot TEXT NOT NULL DEFAULT '', uptime REAL NOT NULL DEFAULT 0,
     owner TEXT NOT NULL, cancel INTEGER NOT NULL DEFAULT 0, ended REAL, status TEXT NOT NULL DEFAULT 'running',
-    ending BLOB, version TEXT NOT NULL DEFAULT ''
+    ending BLOB, version TEXT NOT NULL DEFAULT '',
+    trace BLOB NOT NULL DEFAULT x'', intent TEXT NOT NULL DEFAULT '', seconds REAL
 );
 CREATE INDEX IF NOT EXISTS run_of_ticket ON run (ticket);
 CREATE UNIQUE INDEX IF NOT EXISTS run_open_of_ticket ON run (ticket) WHERE ended IS NULL AND instr(id, '.') = 0;
 CREATE INDEX IF NOT EXISTS run_open ON run (owner) WHERE ended IS NULL;
+CREATE INDEX IF NOT EXISTS run_of_trace ON run (trace) WHERE trace != x'';
+CREATE INDEX IF NOT EXISTS run_of_intent ON run (intent) WHERE intent != '';
+CREATE INDEX IF NOT EXISTS run_of_workflow ON run (workflow);
+CREATE INDEX IF NOT EXISTS run_failed ON run (status) WHERE status IN ('error', 'cancelled');
+CREATE INDEX IF NOT EXISTS run_by_start ON run (started);
+CREATE INDEX IF NOT EXISTS run_by_seconds ON run (seconds) WHERE seconds IS NOT NULL;
 CREATE TABLE IF NOT EXISTS event (
     run TEXT NOT NULL, n INTEGER NOT NULL, at REAL NOT NULL, sender TEXT NOT NULL, number INTEGER NOT NULL,
     event BLOB NOT NULL, PRIMARY KEY (run, n)
@@ -35,7 +42,8 @@ CREATE INDEX IF NOT EXISTS record_of_run ON record (run) WHERE run != '';
 """
 """
 `seq` is the order of runs, which no clock tells. `boot` and `uptime` say when a run began by a clock that nobody sets.
-`ending` holds the encoded outcome, and `version` says by which table the run goes.
+`ending` holds the encoded outcome, and `version` says by which table the run goes. `trace` is the id of its trace,
+with that of the caller's span behind it where there is one; `intent` is what it asks for, `seconds` how long it took.
 """
 
 OUTERMOST = "instr(id, '.') = 0"
@@ -53,14 +61,15 @@ INSERT_TICKET = f"""
 SET subject = excluded.subject, text = excluded.text, status = 'open', note = '', closed_by = ''
 """
 INSERT_RUN = f"""
-INSERT INTO run (id, ticket, workflow, initial, started, boot, uptime, owner, version) VALUES (
-    CASE WHEN ?10 IS NULL OR NOT EXISTS (SELECT 1 FROM run WHERE ticket = ?2 AND seq > ?10 AND {OUTERMOST})
-    THEN ?1 END, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
+INSERT INTO run (id, ticket, workflow, initial, started, boot, uptime, owner, version, trace) VALUES (
+    CASE WHEN ?11 IS NULL OR NOT EXISTS (SELECT 1 FROM run WHERE ticket = ?2 AND seq > ?11 AND {OUTERMOST})
+    THEN ?1 END, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10
 )
 """
 """Where another process has begun a run of the ticket meanwhile, the id is NULL, which the table refuses."""
 INSERT_EVENT = "INSERT INTO event VALUES (?, ?, ?, ?, ?, ?)"
-END_RUN = "UPDATE run SET ended = ?, status = ?, ending = ? WHERE id = ?"
+SET_INTENT = "UPDATE run SET intent = ? WHERE id = ?"
+END_RUN = "UPDATE run SET ended = ?, status = ?, ending = ?, seconds = ? WHERE id = ?"
 END_TICKET = f"""
 UPDATE ticket SET status = ?1, note = iif(?2 = '', note, ?2) WHERE id = ?3 AND NOT EXISTS (
     SELECT 1 FROM run WHERE ticket = ?3 AND seq > (SELECT seq FROM run WHERE id = ?4) AND {OUTERMOST}
@@ -73,18 +82,36 @@ AND NOT EXISTS (SELECT 1 FROM run WHERE id = ? AND ended IS NOT NULL)
 """
 """What comes from an agent whose run was ended without it changes nothing any more."""
 RUN_COLUMNS = """
-id, ticket, workflow, version, initial, started, boot, uptime, owner, cancel, ended, status, ending, seq
+id, ticket, workflow, version, initial, started, boot, uptime, owner, cancel, ended, status, ending, seq, trace, intent
 """
 
 
 def read_run(row: Sequence[Any]) -> StoredRun:
     """A row as `RUN_COLUMNS` has it. What is of another kind than was written hides no other run: see `damage`."""
-    id_, ticket, workflow, version, initial, started, boot, uptime, owner, cancel, ended, status, ending, seq = row
+    (
+        id_,
+        ticket,
+        workflow,
+        version,
+        initial,
+        started,
+        boot,
+        uptime,
+        owner,
+        cancel,
+        ended,
+        status,
+        ending,
+        seq,
+        trace,
+        intent,
+    ) = row
     return StoredRun(
         id=text(id_), ticket=text(ticket), workflow=text(workflow), version=text(version), initial=content(initial),
         started=seconds(started), boot=text(boot), uptime=seconds(uptime), owner=text(owner),
         cancel=cancel if isinstance(cancel, int) else 0, ended=None if ended is None else seconds(ended),
         status=text(status), ending=None if ending is None else _unpack(content(ending)), seq=seq,
+        trace=content(trace).hex(), intent=text(intent),
     )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from actors.evidence.trace_steps import BY_MODEL
 from runtime.tools.tool import InvalidArguments, Tool, ToolContext, ToolResult
 from runtime.traced_search import TracedKnowledge
 
@@ -27,7 +28,7 @@ async def search(asked: Question, own: ToolContext, within: float) -> ToolResult
     question = asked.question.strip()[:QUESTION_CHARACTERS]
     if not question:
         raise InvalidArguments("the question is empty")
-    knowledge = TracedKnowledge(own.ports.knowledge, own.trace, "model")
+    knowledge = TracedKnowledge(own.ports.knowledge, own.trace, BY_MODEL)
     found = await knowledge.search(question, within=within)
     return ToolResult("" if found.passages else NOTHING_FOUND, found.passages)
 

@@ -3,6 +3,8 @@
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from runtime.node import Node, Ticket
 from runtime.settings import ModelSettings, Settings, StorageSettings
 from tests.fake_openai import FakeOpenAI, Step
@@ -36,8 +38,10 @@ def test_a_trace_says_what_was_searched_claimed_and_asked(place: Place) -> None:
     dropped = "Dropped, for it gives another number than its quote: “In short: the press needs 52 minutes to warm up.”"
     assert dropped in shown
     assert "its quote: “The press needs 45 minutes to warm up.”" in shown
-    assert "worker asked for Draft as json schema, with tools: 100 tokens in, 20 out; " in shown
-    assert "; 1 try\n" in shown
+    assert "model small-1: Draft; 100 + 20 tokens\n" in shown
+    assert "worker: resolution obtained\n" in shown
+    assert "Events" not in shown
+    assert "asked for Draft" not in shown, "it stands among the spans"
 
 
 def test_full_shows_what_the_short_form_only_counts(place: Place) -> None:
@@ -52,6 +56,8 @@ def test_full_shows_what_the_short_form_only_counts(place: Place) -> None:
     assert "from kb/press.md" in full
     assert "resolution text: " in full, "and what each event says"
     assert "resolution text: " not in short
+    assert "worker asked for Draft (small-1) as json schema, with tools: 100 tokens in, 20 out; " in full
+    assert "; 1 try\n" in full
     assert len(short.splitlines()) < len(full.splitlines())
 
 
@@ -68,6 +74,17 @@ def test_a_program_gets_all_of_it_as_json(place: Place) -> None:
     ]
     assert why["calls"][0]["tokens_in"] == 100
     assert (why["omitted"], why["notes"]) == (0, [])
+
+
+@pytest.mark.req("LG-26", "LG-27")
+def test_a_trace_is_found_by_its_id_and_tells_its_spans(place: Place) -> None:
+    solve(place, solves(alter_numbers))
+
+    told = place.run("trace", "T-1", "--json").json
+
+    assert [each["kind"] for each in told["spans"]][:2] == ["run", "agent"]
+    assert f"Trace {told['trace']}\n" in place.run("trace", told["trace"]).out
+    assert place.run("status", "T-1", "--json").json["trace"] == told["trace"]
 
 
 def test_an_answer_without_a_model_shows_its_search_and_its_quotes(place: Place) -> None:
