@@ -19,6 +19,7 @@ from runtime.http.schemas import (
     AnswersGiven,
     Feedback,
     FeedbackReceipt,
+    FoundTraces,
     Health,
     NewTicket,
     Receipt,
@@ -27,6 +28,7 @@ from runtime.http.schemas import (
 )  # fmt: skip
 from runtime.http.stream import EVENTS, stream
 from runtime.node import NoReport
+from runtime.run_filter import make_wanted
 from runtime.run_record import EndedRecord, join_records, make_record
 from runtime.service import TicketService
 from runtime.storage.journal import StoredRun
@@ -49,6 +51,14 @@ TRACEPARENT: Document = {
     "name": "traceparent", "in": "header", "schema": {"type": "string"},
     "description": "W3C Trace Context: the run becomes part of that trace. One that cannot be read is passed over.",
 }  # fmt: skip
+FILTERS: tuple[Document, ...] = tuple(
+    {"name": name, "in": "query", "schema": {"type": "boolean" if name == "failed" else "string"}, "description": said}
+    for name, said in {
+        "intent": "What they ask for", "workflow": "Of one kind, such as legal", "agent": "Who worked on them",
+        "since": "When they began: 30m, 12h, 7d ago, or 2026-01-31", "slow": "How long they took at least: 10s, 2m",
+        "failed": "Those that a limit, a failure or a person ended", "limit": "How many; 20, at most 1,000",
+    }.items()
+)  # fmt: skip
 FORMAT: Document = {
     "name": "format", "in": "query", "schema": {"type": "string", "enum": list(FORMATS)},
     "description": "Default: HTML if the Accept header asks for it, else Markdown.",
@@ -164,6 +174,17 @@ async def report(request: web.Request) -> web.StreamResponse:
         why = "yet; ask again when it has ended" if stored.ended is None else "because it ended before there was one"
         raise ApiError(409, f"There is no report of {stored.ticket} {why}.") from None
     return await as_file(found, suffix, stored.ticket, node.workers)
+
+
+@route(
+    "GET", "/traces", "Find runs by intent, agent, end and duration, the newest first",
+    {200: as_json("Those that are so", FoundTraces)}, refusals=(400,), parameters=FILTERS,
+)  # fmt: skip
+async def find_traces(request: web.Request) -> web.StreamResponse:
+    desk = request.app[DESK]
+    found = await desk.node.journal.store.search(make_wanted(schemas.read_filter(request), ""))
+    records = [await desk.describe(run, asked) for run, asked in found.runs]
+    return answer(FoundTraces(tuple(records), found.stopped))
 
 
 @route(

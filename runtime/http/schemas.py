@@ -10,6 +10,7 @@ from aiohttp import web
 from actors.workflow.outcome import Outcome
 from runtime import families
 from runtime.http.errors import ApiError
+from runtime.run_filter import RunFilter
 from runtime.run_record import Moment, Record
 from runtime.settings import Settings
 from runtime.storage.journal import StoredRun
@@ -105,6 +106,15 @@ class RunStatus(Record, frozen=True, kw_only=True):
     outcome: Outcome | None
     """Once it has ended."""
     links: Links
+
+
+class FoundTraces(msgspec.Struct, frozen=True):
+    """Runs as they were looked for."""
+
+    traces: tuple[Record, ...]
+    """The newest first."""
+    stopped: bool
+    """Older runs were not looked through."""
 
 
 class FeedbackReceipt(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -208,6 +218,18 @@ async def read_answers(request: web.Request) -> AnswersGiven:
     if _kind(request) != JSON:
         raise ApiError(415, f'Send {JSON}: {{"answers": {{"name": "value"}}}}, or {{"text": "..."}}.')
     return _decode(await _body(request), AnswersGiven)
+
+
+def read_filter(request: web.Request) -> RunFilter:
+    """Which runs are looked for."""
+    names = [name for name in RunFilter.__struct_fields__ if name != "search"]
+    given = dict(request.query)
+    if strange := next((name for name in given if name not in names), None):
+        raise ApiError(400, f"There is no filter {display(strange)}; there are {', '.join(names)}.")
+    failed = given.pop("failed", "false")
+    if failed not in {"true", "false"}:
+        raise ApiError(400, f"failed must be true or false, not {display(failed)}.")
+    return msgspec.convert({**given, "failed": failed == "true"}, RunFilter)
 
 
 def read_key(request: web.Request) -> str:

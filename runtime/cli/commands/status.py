@@ -10,7 +10,7 @@ from runtime.cli import Exit, utf8
 from runtime.cli.view.printing import Line, print_result, width, write
 from runtime.program import command
 from runtime.service_error import ServiceError
-from runtime.user_text import as_json, display, safe, spell_out
+from runtime.user_text import as_json, safe, spell_out
 
 if TYPE_CHECKING:
     from runtime.run_record import Ended, Record
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from runtime.storage.records import Wanted
 
 SUMMARY = "show where a ticket stands, or the latest tickets"
-MOST_LISTED = 1_000
 EPILOG = """\
 exit status: 0 it is known, 3 there is no such ticket or run.
 
@@ -36,10 +35,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
     parser.add_argument("id", nargs="?", type=utf8, help="a ticket or a run (default: the latest tickets)")
     parser.add_argument(
-        "--search", type=utf8, metavar="TEXT", help="those in whose question, requester or id it stands"
+        "--search", type=utf8, default="", metavar="TEXT", help="those in whose question, requester or id it stands"
     )
     parser.add_argument("--failed", action="store_true", help="those that a limit, a failure or a person ended")
-    parser.add_argument("--workflow", metavar="NAME", help="those of one kind, such as research")
+    parser.add_argument("--workflow", default="", metavar="NAME", help="those of one kind, such as research")
     parser.add_argument("--since", metavar="TIME", help="those begun since: 30m, 12h, 2d, 1w ago, or 2026-01-31")
     parser.add_argument("--limit", "--count", type=int, metavar="N", help="how many of the latest (default: 20)")
     parser.add_argument("-v", "--verbose", action="store_true", help="of one ticket: its handoffs, too")
@@ -49,27 +48,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     if arguments.id is None:
-        return await _list(_make_filter(arguments), settings, as_object=arguments.json)
+        from runtime.run_filter import RunFilter, make_wanted
+
+        wanted = make_wanted(RunFilter(**{name: getattr(arguments, name) for name in PICKING}))
+        return await _list(wanted, settings, as_object=arguments.json)
     for name in PICKING:
         if getattr(arguments, name):
             raise ServiceError(f"--{name} picks from the list of tickets: leave it away, or the id.")
     return await _one(arguments, settings)
-
-
-def _make_filter(arguments: argparse.Namespace) -> "Wanted":
-    from runtime.storage.records import Wanted
-    from runtime.times import since
-
-    count = 20 if arguments.limit is None else arguments.limit
-    if not 1 <= count <= MOST_LISTED:
-        raise ServiceError(f"--limit must be a whole number from 1 to {MOST_LISTED:,}, not {display(count)}.")
-    began = 0.0 if arguments.since is None else since(arguments.since, time.time())
-    if began is None:
-        raise ServiceError(f"--since must be such as 30m, 12h, 2d, 1w or 2026-01-31, not {display(arguments.since)}.")
-    return Wanted(
-        search=arguments.search or "", failed=arguments.failed, workflow=arguments.workflow or "", since=began,
-        count=count,
-    )  # fmt: skip
 
 
 async def _list(wanted: "Wanted", settings: "Settings", *, as_object: bool) -> int:

@@ -1,6 +1,7 @@
 """Tickets as people look for them: what each one asks, and the latest in which a text stands."""
 
 import sqlite3
+import time
 from typing import Any
 
 import msgspec
@@ -8,25 +9,56 @@ import msgspec
 from runtime.memory.ticket_text import fold
 from runtime.storage.damage import seconds, text
 from runtime.storage.records import Asked, Listed, StoredRun, Wanted
-from runtime.storage.sqlite.statements import OUTERMOST, RUN_COLUMNS, read_run
+from runtime.storage.sqlite.statements import OUTERMOST, RUN_COLUMNS, read_run, with_those_within
 from runtime.tickets import whole
 
 BATCH = 200
 """Rows that are read at once: a ticket may have megabytes."""
 MOST_LOOKED_THROUGH = 100_000
 """So many of the latest runs are searched for a text."""
+MOST_DECODED = 10_000
+"""So many of those that fit otherwise are looked at for an agent."""
 
 _COLUMNS = ", ".join(f"run.{name}" for name in RUN_COLUMNS.strip().split(", "))
 _OUTERMOST = OUTERMOST.replace("(id", "(run.id")
 _ASKED = "coalesce(t.text, ''), coalesce(t.subject, ''), coalesce(t.requester, ''), t.created, coalesce(t.note, '')"
 _LISTED = f"""
 SELECT {_COLUMNS}, {_ASKED} FROM run LEFT JOIN ticket AS t ON t.id = run.ticket
-WHERE {_OUTERMOST} AND run.seq < ? AND (? = 0 OR run.status IN ('error', 'cancelled'))
-AND (? = '' OR run.workflow = ?) AND run.started >= ? ORDER BY run.seq DESC LIMIT ?
+WHERE {_OUTERMOST} AND run.seq < ? {{}} ORDER BY run.seq DESC LIMIT ?
 """
+_FAILED = "AND run.status IN ('error', 'cancelled')"
+_OF_WORKFLOW = "AND run.workflow = ?"
+_OF_INTENT = "AND run.intent != '' AND run.intent = ?"
+_SINCE = "AND run.seq >= (SELECT coalesce(min(+seq), 9e18) FROM run WHERE started >= ?) AND run.started >= ?"
+_SLOW = """
+AND run.seq IN (
+    SELECT seq FROM run WHERE seconds >= ? UNION ALL SELECT seq FROM run WHERE ended IS NULL AND +started <= ?
+)
+"""
+"""
+Each is answered by an index of its own: the inequality of an intent says that the partial one will do, and a `+` keeps
+one from being used that would look through most of the table.
+"""
+_SENDERS = f"SELECT 1 FROM event WHERE {with_those_within('run', ':run')} AND sender = :agent LIMIT 1"
 _OF_TICKET = f"SELECT {_ASKED} FROM ticket AS t WHERE id = ?"
 _LATEST_OF_TICKET = f"SELECT max(seq) FROM run WHERE ticket = ? AND {OUTERMOST}"
 _IDS = f"SELECT ticket, id FROM run WHERE {OUTERMOST} ORDER BY seq DESC LIMIT ?"
+
+
+class _Handoff(msgspec.Struct):
+    source: str
+    target: str
+
+
+class _Ending(msgspec.Struct):
+    """What is read of a run's end: who was asked in it, and in the runs within it."""
+
+    handoffs: list[_Handoff] = []
+    children: "list[_Ending]" = []
+
+    def asked(self, agent: str) -> bool:
+        own = any(agent in {each.source, each.target} for each in self.handoffs)
+        return own or any(each.asked(agent) for each in self.children)
 
 
 class _Case(msgspec.Struct):
@@ -47,21 +79,44 @@ def read_question(db: sqlite3.Connection, run: StoredRun) -> Asked:
 def list_runs(db: sqlite3.Connection, wanted: Wanted) -> Listed:
     needle, runs, looked = fold(wanted.search), list[tuple[StoredRun, Asked]](), 0
     before = 2**63 - 1
-    while looked < MOST_LOOKED_THROUGH:
-        most = BATCH if needle else min(BATCH, wanted.count - len(runs))
-        matching = (before, wanted.failed, wanted.workflow, wanted.workflow, wanted.since, most)
-        rows = db.execute(_LISTED, matching).fetchall()
+    where, values = _make_conditions(wanted)
+    while looked < (MOST_DECODED if wanted.agent else MOST_LOOKED_THROUGH):
+        most = BATCH if needle or wanted.agent else min(BATCH, wanted.count - len(runs))
+        rows = db.execute(_LISTED.format(where), (before, *values, most)).fetchall()
         for row in rows:
             run = read_run(row[: -len(_NOBODY)])
             looked, before = looked + 1, run.seq
             found = _question_of(run, row[-len(_NOBODY) :])
-            if _holds(run, found, needle):
+            if _holds(run, found, needle) and (not wanted.agent or _asked_agent(db, run, wanted.agent)):
                 runs.append((run, found))
                 if len(runs) == wanted.count:
                     return Listed(runs, stopped=False)
         if len(rows) < most:
             return Listed(runs, stopped=False)
     return Listed(runs, stopped=True)
+
+
+def _make_conditions(wanted: Wanted) -> tuple[str, list[object]]:
+    """SQL of the filters that are there, and its values."""
+    given: tuple[tuple[object, str, tuple[object, ...]], ...] = (
+        (wanted.failed, _FAILED, ()),
+        (wanted.workflow, _OF_WORKFLOW, (wanted.workflow,)),
+        (wanted.intent, _OF_INTENT, (wanted.intent,)),
+        (wanted.since, _SINCE, (wanted.since, wanted.since)),
+        (wanted.slow, _SLOW, (wanted.slow, time.time() - wanted.slow)),
+    )
+    there = [each for each in given if each[0]]
+    return " ".join(sql for _, sql, _ in there), [value for _, _, values in there for value in values]
+
+
+def _asked_agent(db: sqlite3.Connection, run: StoredRun, agent: str) -> bool:
+    """Whether an agent was asked in a run or within it; of one that goes on, whether it has answered."""
+    try:
+        if run.ending is not None:
+            return msgspec.msgpack.decode(run.ending, type=_Ending).asked(agent)
+    except msgspec.MsgspecError:
+        pass  # its events tell more
+    return db.execute(_SENDERS, {"run": run.id, "agent": agent}).fetchone() is not None
 
 
 def latest_ids(db: sqlite3.Connection, most: int) -> list[str]:

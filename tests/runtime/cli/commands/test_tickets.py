@@ -143,7 +143,7 @@ def test_trace_shows_events_and_handoffs(place: Place) -> None:
     place.article()
     run = submitted(place)
 
-    shown = place.run("trace", run)
+    shown = place.run("trace", run, "--full")
     data = place.run("trace", run, "--json").json
 
     assert shown.status == 0
