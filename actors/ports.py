@@ -53,6 +53,8 @@ class ModelRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What the model may call itself, by name; the passages that a call finds are put behind the numbered ones."""
     on_tool: Callable[[str], object] | None = None
     """Is told the name of each tool when the model calls it; it must not block."""
+    said: str = ""
+    """What the person wrote, for tools that may use nothing else, such as one that fills in a document."""
 
 
 class Completion(msgspec.Struct, frozen=True, gc=False):
@@ -70,6 +72,8 @@ class Completion(msgspec.Struct, frozen=True, gc=False):
     """Which budget was used up before the configured model could answer; empty when none was."""
     skipped: tuple[str, ...] = ()
     """Tools that failed and were done without: keys of the catalogue, or words; `catalogue.say_name` tells both."""
+    document: msgspec.Struct | None = None
+    """What a tool made for the person; the room that makes documents knows its type."""
 
 
 class Model(Protocol):

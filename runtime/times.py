@@ -65,3 +65,11 @@ def since(text: str, now: float) -> float | None:
         return datetime.datetime.fromisoformat(text).timestamp()
     except (ValueError, OverflowError, OSError):
         return None
+
+
+def is_day(text: str) -> bool:
+    """Whether a text is a day, written as YYYY-MM-DD."""
+    try:
+        return datetime.date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False

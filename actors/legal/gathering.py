@@ -1,16 +1,14 @@
-"""What a specialist reads before it answers: the sources that its tools name, each asked twice at most."""
+"""What a specialist reads before it answers: what those of its tools find that search."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
 
-from actors.evidence.passages import Passage, SearchHits
-from actors.evidence.trace_steps import make_search_step
-from actors.ports import PortFailed, Trace
-from actors.text.catalogue import say
+from actors.evidence.passages import SearchHits
+from actors.ports import PortFailed
+from actors.text.catalogue import say_name
 
-TRIES = 2
 SHARE = 0.4
 """Of the time that is left: what all sources together may take before the specialist goes on without them."""
 
@@ -32,47 +30,33 @@ class LegalSource(NamedTuple):
     called: str
     """As the catalogue names it to people."""
     search: Callable[[LegalQuery, float], Awaitable[SearchHits]]
-    """Of a query and seconds; raises `PortFailed` with a sentence for the user."""
+    """Of a query and seconds; raises `PortFailed` where the tool is to be done without."""
 
 
 class Gathered(NamedTuple):
     hits: SearchHits
     """Of all sources, the first one's first; `confidence` is the best of them."""
     unavailable: tuple[str, ...]
-    """Sources that failed twice, as people call them."""
+    """Sources that failed, as people call them."""
     why: str
     """Why nothing was found, or what of the question is not there: an article that it names, say."""
 
 
-async def gather(
-    sources: Sequence[LegalSource], query: LegalQuery, seconds: Callable[[], float], by: str, trace: Trace
-) -> Gathered:
+async def gather(sources: Sequence[LegalSource], query: LegalQuery, seconds: Callable[[], float]) -> Gathered:
     """
-    Ask each source; one that fails is asked once more, then skipped, which the answer says.
+    Ask each source; one that fails is skipped, which the answer says.
 
     :param seconds: how many are left.
     """
     found: list[SearchHits] = []
     unavailable: list[str] = []
     for place, source in enumerate(sources):
-        share = SHARE / (len(sources) - place)
-        hits = await _try(source, query, lambda share=share: seconds() * share)  # type: ignore[misc]
-        if hits is None:
-            unavailable.append(say(source.called, query.language))
-        else:
-            trace.note(make_search_step(by, query.text, source.tool, hits, None))
-            found.append(hits)
-    passages: Mapping[str, Passage] = {each.id: each for hits in found for each in hits.passages}
+        try:
+            found.append(await source.search(query, seconds() * SHARE / (len(sources) - place)))
+        except PortFailed:
+            unavailable.append(say_name(source.called, query.language))
+    passages = {each.id: each for hits in found for each in hits.passages}
     best = max(found, key=lambda each: each.confidence, default=SearchHits())
     merged = msgspec.structs.replace(best, passages=tuple(passages.values()), words=(), meaning=None)
-    why = next((each.explain(query.language) for each in found if each.abstain), "")
+    why = next((each.abstain for each in found if each.abstain and (each.passages or not passages)), "")
     return Gathered(merged, tuple(unavailable), why)
-
-
-async def _try(source: LegalSource, query: LegalQuery, seconds: Callable[[], float]) -> SearchHits | None:
-    for _ in range(TRIES):
-        try:
-            return await source.search(query, seconds())
-        except (PortFailed, TimeoutError):
-            continue
-    return None

@@ -79,7 +79,7 @@ class Specialist(Actor[AnswerQuestion]):
         query = LegalQuery(asked.text, asked.language, self._fields_of(known))
         if self._its.sources:
             ctx.publish(StatusChanged("searching", ctx.address))
-        found = await gather(self._its.sources, query, ctx.remaining_seconds, ctx.address, self._trace)
+        found = await gather(self._its.sources, query, ctx.remaining_seconds)
         ctx.publish(StatusChanged("thinking", ctx.address))
         task = self._task(asked, found, ctx)
         filled = await self._model.fill(LegalDraft, task, within=ctx.remaining_seconds())
@@ -118,7 +118,7 @@ class Specialist(Actor[AnswerQuestion]):
         return ModelRequest(
             agent=ctx.address, instructions=spec.instructions, model=spec.model, material=material, findings=found.hits,
             tools=spec.tools, on_tool=tell, refused=asked.refused,
-            choices=(("to", tuple(sorted(self._its.colleagues))),),
+            choices=(("to", tuple(sorted(self._its.colleagues))),), said=asked.text,
         )  # fmt: skip
 
     async def _check(self, filled: Completion, task: ModelRequest, asked: AnswerQuestion, ctx: Context) -> CheckedDraft:

@@ -5,7 +5,6 @@ Reads decided cases from a file of JSON Lines: an object a line.
 `cited_articles` (each a text or a list of texts) may stand beside them. Other keys are left alone.
 """
 
-import datetime
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from actors.evidence.court_cases import CourtCase
+from runtime.times import is_day
 
 LINE_BYTES = 1 << 20
 
@@ -69,20 +69,13 @@ def _read(content: bytes, line: int) -> CourtCase | InvalidCase:
         if not text.strip():
             return InvalidCase(line, f"its {name} is empty")
     date = found.date.strip()
-    if date and not _is_day(date):
+    if date and not is_day(date):
         return InvalidCase(line, "its date is no day: write it as YYYY-MM-DD")
     return CourtCase(
         id=found.id.strip(), summary=found.summary.strip(), title=found.title.strip(), court=found.court.strip(),
         date=date, cause=found.cause.strip(), key_points=_list(found.key_points),
         cited_articles=_list(found.cited_articles),
     )  # fmt: skip
-
-
-def _is_day(text: str) -> bool:
-    try:
-        return datetime.date.fromisoformat(text).isoformat() == text
-    except ValueError:
-        return False
 
 
 def _list(given: str | list[str]) -> tuple[str, ...]:

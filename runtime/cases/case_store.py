@@ -7,8 +7,8 @@ from actors.evidence.court_cases import CourtCase, FoundCases
 from runtime.cases.case_file import CaseStoreFailed
 from runtime.processes.pool import WorkError, Workers, WorkTimedOut
 
-FIND = "runtime.cases.case_search:find_case"
-SEARCH = "runtime.cases.case_search:search_cases"
+FIND = "runtime.cases.case_lookup:find_case"
+SEARCH = "runtime.cases.case_lookup:search_cases"
 
 
 class CaseStore:

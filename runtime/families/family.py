@@ -26,6 +26,7 @@ from runtime.span import FoundIntent
 from runtime.storage.effects import Effects
 from runtime.storage.journal import RunJournal
 from runtime.tickets import Ticket
+from runtime.tools.toolbox import Toolbox
 
 
 class RunDependencies(NamedTuple):
@@ -61,6 +62,8 @@ class SharedPorts(Protocol):
     def knowledge(self) -> Knowledge: ...
     @property
     def sources(self) -> Sources: ...
+    @property
+    def tools(self) -> Toolbox: ...
     @property
     def tickets(self) -> Tickets: ...
     @property

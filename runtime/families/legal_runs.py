@@ -4,28 +4,22 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from actors.evidence.passages import SearchHits
-from actors.legal.article_passages import show_articles
-from actors.legal.case_passages import show_cases
 from actors.legal.drafter import Drafter
-from actors.legal.gathering import LegalQuery, LegalSource
 from actors.legal.intent_classifier import Classifier
 from actors.legal.intent_rules import LanguageRules, load_rules
 from actors.legal.merger import Merger
 from actors.legal.registrar import Registrar
 from actors.legal.specialist import Specialist, Specialty
 from actors.legal.workflow import CLASSIFIER, GENERAL, LEGAL, MERGER, REGISTRAR
-from actors.ports import Cases, Knowledge, Statutes
+from actors.ports import Statutes
 from bus import Actor
-from runtime.cases.case_store import CaseStore
 from runtime.documents.template_folder import load_templates
 from runtime.families.family import FamilyRuns, RunDependencies, SharedPorts
 from runtime.families.legal import FIELDS
+from runtime.families.legal_sources import list_sources
 from runtime.run import LiveRun
 from runtime.statutes.statute_index import StatuteIndex
 
-CASES = 5
-"""So many cases are read for one question."""
 DRAFTER = "document_draft"
 RESEARCH = "legal_research"
 """Who answers for one field of law where several are asked."""
@@ -37,11 +31,6 @@ class LegalRuns(FamilyRuns):
     def __init__(self, shared: SharedPorts) -> None:
         roster, twice = shared.roster.of(LEGAL.name), shared.settings.model.second_reading
         statutes: Statutes = StatuteIndex(shared.folder, shared.workers)
-        sources = {
-            each.tool: each
-            for each in list_sources(shared.knowledge, statutes, CaseStore(shared.folder, shared.workers))
-        }
-
         templates = tuple(load_templates(shared.settings).values())
 
         async def check(texts: Sequence[str], within: float) -> Sequence[Sequence[str]]:
@@ -50,12 +39,16 @@ class LegalRuns(FamilyRuns):
         rules = RuleLoader()
 
         def specialist(name: str, field: str = "") -> Callable[[RunDependencies], Actor[Any]]:
-            spec = roster[name]
-            its = Specialty(
-                spec, [sources[tool] for tool in spec.tools if tool in sources],
-                {} if field else roster.colleagues_of(name), field, chats=name == GENERAL,
-            )  # fmt: skip
-            return lambda own: Specialist(own.model, its, check, second_reading=twice, trace=own.trace)
+            spec, colleagues = roster[name], {} if field else roster.colleagues_of(name)
+
+            def make(own: RunDependencies) -> Specialist:
+                offered = shared.tools.offer(
+                    spec.tools, run=own.run, agent=field or name, trace=own.trace, effects=own.effects
+                )
+                its = Specialty(spec, list_sources(offered), colleagues, field, chats=name == GENERAL)
+                return Specialist(own.model, its, check, second_reading=twice, trace=own.trace)
+
+            return make
 
         super().__init__({
             CLASSIFIER: lambda own: Classifier(own.model, roster, FIELDS, prepare=rules.load),
@@ -86,22 +79,3 @@ class RuleLoader:
         if (loads := self._loads.get(language)) is None:
             loads = self._loads[language] = asyncio.get_running_loop().run_in_executor(None, load_rules, language)
         return await asyncio.shield(loads)
-
-
-def list_sources(knowledge: Knowledge, statutes: Statutes, cases: Cases) -> list[LegalSource]:
-    """What agents' files may name to be read before their agent answers."""
-
-    async def documents(query: LegalQuery, within: float) -> SearchHits:
-        return await knowledge.search(query.text, within=within)
-
-    async def articles(query: LegalQuery, within: float) -> SearchHits:
-        return show_articles(await statutes.search(query.text, within=within, fields=query.fields), query.language)
-
-    async def judgments(query: LegalQuery, within: float) -> SearchHits:
-        return show_cases(await cases.search(query.text, limit=CASES, within=within), query.language)
-
-    return [
-        LegalSource("case_search", "source_cases", judgments),
-        LegalSource("regulation_search", "source_statutes", articles),
-        LegalSource("search_knowledge", "source_documents", documents),
-    ]

@@ -86,7 +86,10 @@ class Conversation:
                 self._repair(message, problem)
             else:
                 value = self._remove_own_addresses(value, run_id)
-                return Completion(value, tuple(self._passages), judged=True, skipped=self._tools.skipped)
+                tools = self._tools
+                return Completion(
+                    value, tuple(self._passages), judged=True, skipped=tools.skipped, document=tools.document
+                )
         raise ModelFailed(f"{self._shared.settings.name} came to no answer: try another [model] name.")
 
     def _answers_by_call(self, message: Message) -> bool:

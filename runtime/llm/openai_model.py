@@ -131,5 +131,6 @@ class RunModel:
         if not task.tools or self.shared.tools is None:
             return None
         return self.shared.tools.offer(
-            task.tools, run=self.run_id, agent=task.agent, trace=self._trace, effects=self._effects
-        )
+            task.tools, run=self.run_id, agent=task.agent, trace=self._trace, effects=self._effects,
+            said=task.said,
+        )  # fmt: skip

@@ -5,35 +5,30 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
-import structlog
 
+from actors.documents.template import Document
 from actors.evidence.passages import Passage
-from actors.evidence.trace_steps import make_tool_step
-from actors.ports import PortFailed
 from bus import Clock
 from runtime.llm import prompt
 from runtime.llm.output_schema import outline_of, strict_schema
-from runtime.resilience.deadline import Deadline
 from runtime.tools.tool import InvalidArguments, Tool, ToolContext, ToolResult
+from runtime.tools.tool_call import call_tool
 from runtime.tools.toolbox import OfferedTools
 
-log = structlog.get_logger()
-
-TRIES = 2
-LEAST_SECONDS = 0.05
-"""With less than that nothing is tried again."""
 RESULT_CHARACTERS = 16_000
 PASSAGES = 32
 """The most of one call that is shown."""
 NO_MORE = "No more calls: answer with what you have."
 LEFT_OUT = "{name} failed and is done without: answer with what you have."
-TIME_UP, BROKE = "Its time was up.", "It failed: the log says why."
 
 
 class ToolCalls:
     """The tools of one answer in the making, and what came of them."""
 
-    __slots__ = ("_clock", "_fence", "_limit", "_on_call", "_own", "_passages", "_skipped", "_tools", "left", "texts")
+    __slots__ = (
+        "_clock", "_fence", "_limit", "_on_call", "_own", "_passages", "_skipped", "_tools", "document", "left",
+        "texts",
+    )  # fmt: skip
 
     def __init__(
         self, offered: OfferedTools | None, clock: Clock, fence: str, passages: list[Passage], calls: int, limit: int,
@@ -53,6 +48,8 @@ class ToolCalls:
         self.left = calls if self._tools else 0
         self.texts: list[str] = []
         """What tools said besides passages."""
+        self.document: Document | None = None
+        """What a tool made for the person, the last of them."""
 
     @property
     def skipped(self) -> tuple[str, ...]:
@@ -85,38 +82,17 @@ class ToolCalls:
         return await self._call(self._own, tool, given, arguments, seconds)
 
     async def _call(self, own: ToolContext, tool: Tool, given: Any, arguments: str, seconds: float) -> str:
-        begun, failed, result = self._clock.time(), "", None
         if self._on_call is not None:
             self._on_call(tool.name)
-        for number in range(TRIES):
-            left = begun + seconds - self._clock.time()
-            if number and left < LEAST_SECONDS:
-                break
-            try:
-                async with Deadline(self._clock, left):
-                    result = await tool.call(given, own, left)
-                break
-            except InvalidArguments as error:
-                return explain_arguments(tool, str(error))
-            except TimeoutError:
-                failed = TIME_UP
-            except PortFailed as error:
-                failed = str(error)
-            except Exception as error:  # whatever the tool is made of: the answer goes on without it
-                failed = BROKE
-                log.warning("tool.failed", tool=tool.name, error=repr(error))
-        said = LEFT_OUT.format(name=tool.name) if result is None else self._render(tool.name, result)
-        self._note(own, tool, arguments, result, self._clock.time() - begun, failed)
-        return said
-
-    def _note(
-        self, own: ToolContext, tool: Tool, arguments: str, result: ToolResult | None, seconds: float, failed: str
-    ) -> None:
+        try:
+            result, _ = await call_tool(tool, given, own, seconds, self._clock, arguments)
+        except InvalidArguments as error:
+            return explain_arguments(tool, str(error))
         if result is None:
             self._skipped[tool.name] = tool.title or tool.name
-            own.trace.note(make_tool_step(own.agent, tool.name, arguments, seconds, failed=failed))
-        else:
-            own.trace.note(make_tool_step(own.agent, tool.name, arguments, seconds, result.text, len(result.passages)))
+            return LEFT_OUT.format(name=tool.name)
+        self.document = result.document or self.document
+        return self._render(tool.name, result)
 
     def _render(self, name: str, result: ToolResult) -> str:
         """Number what is new behind what was shown, and say which numbers the rest has."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import msgspec
 
+from actors.documents.template import Document
 from actors.evidence.passages import Passage
 from actors.ports import Knowledge, Trace
 
@@ -27,6 +28,10 @@ class ToolResult(msgspec.Struct, frozen=True, gc=False):
     """For the model, which cannot cite it."""
     passages: tuple[Passage, ...] = ()
     """What was really read, and may be cited: they are numbered behind those that the model has."""
+    confidence: float = 0.0
+    """Of a search how sure it is of what it found, 0 to 1; 1: that was named, and looked up."""
+    document: Document | None = None
+    """What was made for the person: the answer carries it."""
 
 
 class ToolPorts(Protocol):
@@ -36,6 +41,11 @@ class ToolPorts(Protocol):
     def settings(self) -> "Settings": ...
     @property
     def folder(self) -> Path: ...
+    @property
+    def workers(self) -> "Workers":
+        """Those of searches that ship; a function of the user's own never holds them up."""
+        ...
+
     @property
     def knowledge(self) -> Knowledge: ...
     @property
@@ -54,6 +64,8 @@ class ToolContext(NamedTuple):
     trace: Trace
     effects: "Effects | None" = None
     """What the run did to the world, durable before it is used; None outside of any run."""
+    said: str = ""
+    """What the person wrote, in full: nothing else may be put into their mouth."""
 
 
 class Tool(NamedTuple):

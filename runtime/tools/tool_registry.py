@@ -10,9 +10,6 @@ if TYPE_CHECKING:
     from runtime.settings import Settings
     from runtime.tools.tool import Tool
 
-EXPECTED = frozenset({"case_search", "create_document", "regulation_search"})
-"""Named by agents that ship: they are offered as soon as they have a file in `shipped/`."""
-
 
 def list_names(settings: "Settings | None" = None) -> frozenset[str]:
     """
@@ -21,7 +18,7 @@ def list_names(settings: "Settings | None" = None) -> frozenset[str]:
     :param settings: name the user's module; None: only those that ship.
     :raises ConfigError: the user's module cannot be used.
     """
-    return EXPECTED.union(shipped.names(), _load_own(settings) if settings else ())
+    return frozenset(shipped.names()).union(_load_own(settings) if settings else ())
 
 
 def load_tools(settings: "Settings") -> dict[str, "Tool"]:
@@ -41,8 +38,7 @@ def explain_missing(settings: "Settings") -> dict[str, str]:
     :raises ConfigError: the user's module cannot be used.
     """
     known = load_tools(settings)
-    missing = dict.fromkeys(EXPECTED - known.keys(), "not in this version")
-    return missing | {name: tool.remedy for name, tool in known.items() if not tool.configured(settings)}
+    return {name: tool.remedy for name, tool in known.items() if not tool.configured(settings)}
 
 
 def _load_own(settings: "Settings") -> Mapping[str, "Tool"]:
@@ -50,4 +46,4 @@ def _load_own(settings: "Settings") -> Mapping[str, "Tool"]:
         return {}
     from runtime.tools.own_module import load_own  # most installations have none
 
-    return load_own(settings.agents.tools, EXPECTED.union(shipped.names()))
+    return load_own(settings.agents.tools, shipped.names())

@@ -34,15 +34,20 @@ class Toolbox:
         self._workers = Workers(AT_ONCE)
 
     def offer(
-        self, names: Sequence[str], *, run: str, agent: str, trace: Trace, effects: "Effects | None" = None
-    ) -> OfferedTools:
-        """Of the tools that an agent names those that can be called here."""
+        self, names: Sequence[str], *, run: str, agent: str, trace: Trace, effects: "Effects | None" = None,
+        said: str = "",
+    ) -> OfferedTools:  # fmt: skip
+        """
+        Of the tools that an agent names those that can be called here.
+
+        :param said: what the person wrote.
+        """
         known = [self._tools[name] for name in names if name in self._tools]
         tools = tuple(each for each in known if each.configured(self._ports.settings))
         if len(tools) < len(names):
             missing = sorted(set(names) - {each.name for each in tools})
             log.debug("tools.not_offered", agent=agent, tools=missing)
-        return OfferedTools(tools, ToolContext(run, agent, self._ports, self._workers, trace, effects))
+        return OfferedTools(tools, ToolContext(run, agent, self._ports, self._workers, trace, effects, said))
 
     async def close(self) -> None:
         """End the processes."""

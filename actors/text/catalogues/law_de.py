@@ -42,4 +42,5 @@ SENTENCES = {
     "field_procedure_law": "Verfahrensrecht",
     "field_constitution": "Verfassungsrecht",
     "field_other": "andere Rechtsgebiete",
+    "document_creation": "die Erstellung eines Dokuments",
 }

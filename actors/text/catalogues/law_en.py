@@ -41,4 +41,5 @@ SENTENCES = {
     "field_procedure_law": "procedure",
     "field_constitution": "constitutional law",
     "field_other": "other fields of law",
+    "document_creation": "the drafting of a document",
 }

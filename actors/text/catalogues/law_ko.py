@@ -39,4 +39,5 @@ SENTENCES = {
     "field_procedure_law": "절차법",
     "field_constitution": "헌법",
     "field_other": "그 밖의 법 분야",
+    "document_creation": "문서 작성",
 }

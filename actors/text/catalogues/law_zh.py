@@ -36,4 +36,5 @@ SENTENCES = {
     "field_procedure_law": "程序法",
     "field_constitution": "宪法",
     "field_other": "其他法律领域",
+    "document_creation": "文书起草",
 }

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from actors.evidence.trace_steps import BY_MODEL
+from actors.text.languages import guess_language
 from runtime.tools.tool import InvalidArguments, Tool, ToolContext, ToolResult
 from runtime.traced_search import TracedKnowledge
 
@@ -30,7 +31,8 @@ async def search(asked: Question, own: ToolContext, within: float) -> ToolResult
         raise InvalidArguments("the question is empty")
     knowledge = TracedKnowledge(own.ports.knowledge, own.trace, BY_MODEL)
     found = await knowledge.search(question, within=within)
-    return ToolResult("" if found.passages else NOTHING_FOUND, found.passages)
+    nothing = "" if found.passages else found.explain(guess_language(question)) or NOTHING_FOUND
+    return ToolResult(nothing, found.passages, found.confidence)
 
 
 TOOL = Tool(

@@ -1,27 +1,30 @@
 """A legal run for tests: sources and models that say what a test wants them to."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
-from actors.evidence.passages import Passage, SearchHits
+from actors.evidence.passages import Passage
 from actors.extractive.model import Extractive
 from actors.legal.classification import Classification
-from actors.legal.gathering import LegalQuery, LegalSource
+from actors.legal.gathering import LegalSource
 from actors.legal.intent_classifier import Classifier
 from actors.legal.merger import Merger
 from actors.legal.registrar import Registrar
 from actors.legal.specialist import Specialist, Specialty
 from actors.legal.workflow import GENERAL
-from actors.ports import Completion, ModelRequest, PortFailed
+from actors.ports import Completion, ModelRequest, PortFailed, Untraced
 from actors.workflow.user_input import AnswerRound
 from bus import Actor
 from runtime.agent_folder import load_roster
 from runtime.families.legal import FAMILY, FIELDS
+from runtime.families.legal_sources import make_source
 from runtime.families.limits import configure
 from runtime.settings import Settings
 from runtime.tickets import Ticket
+from runtime.tools.shipped.regulation_search import TOOL, Articles
+from runtime.tools.tool import ToolContext, ToolResult
 from tests.fakes import Stage, TicketTable
 
 ROSTER = load_roster(Settings()).of("legal")
@@ -47,16 +50,17 @@ class Source:
         self.asked: list[str] = []
         self.abstain = ""
 
-    async def __call__(self, query: LegalQuery, within: float) -> SearchHits:
+    async def search(self, asked: Articles, own: ToolContext, within: float) -> ToolResult:
         assert within > 0
-        self.asked.append(query.text)
+        self.asked.append(asked.query)
         if len(self.asked) <= self.fails:
             raise PortFailed("It is down.")
-        return SearchHits(self.passages, confidence=self.confidence, abstain=self.abstain)
+        return ToolResult(self.abstain, self.passages, self.confidence)
 
     @property
     def record(self) -> LegalSource:
-        return LegalSource("regulation_search", "source_documents", self)
+        tool = TOOL._replace(call=self.search, title="source_documents")
+        return make_source(tool, ToolContext("R-1", "a", cast("Any", None), cast("Any", None), Untraced()))
 
 
 class Model:

@@ -10,7 +10,7 @@ import pytest
 
 from runtime.cases.case_file import FILE, CaseStoreFailed, open_for_writing
 from runtime.cases.case_indexing import CaseSource, index_cases, list_sources, remove_cases
-from runtime.cases.case_search import find_case, search_cases
+from runtime.cases.case_lookup import find_case, search_cases
 from runtime.cases.case_store import CaseStore
 from runtime.processes.pool import Workers
 

@@ -1,8 +1,8 @@
 """Articles and cases as passages: their standard form, their version, and what is said when there is none."""
 
+from actors.evidence.case_passages import show_cases
 from actors.evidence.court_cases import CourtCase, FoundCase, FoundCases
-from actors.legal.article_passages import show_articles
-from actors.legal.case_passages import show_cases
+from actors.statutes.article_passages import show_articles
 from actors.statutes.articles import Article, FoundArticles, LawVersion
 from actors.text.catalogue import say
 

@@ -1,0 +1,46 @@
+"""What a legal specialist reads before it answers: its search tools, called as a model calls them."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from actors.evidence.passages import SearchHits
+from actors.legal.gathering import LegalQuery, LegalSource
+from actors.ports import PortFailed
+from runtime.tools.shipped import case_search, regulation_search, search_knowledge
+from runtime.tools.tool import Tool, ToolContext
+from runtime.tools.tool_call import call_tool
+from runtime.tools.toolbox import OfferedTools
+
+
+def ask_articles(query: LegalQuery) -> msgspec.Struct:
+    """The question, with the fields of law that it is of."""
+    fields = tuple(regulation_search.FieldOfLaw(*each) for each in query.fields.items())
+    return regulation_search.Articles(query.text, fields)
+
+
+ARGUMENTS: dict[str, Callable[[LegalQuery], msgspec.Struct]] = {
+    "case_search": lambda query: case_search.Cases(query.text),
+    "regulation_search": ask_articles,
+    "search_knowledge": lambda query: search_knowledge.Question(query.text),
+}
+"""By the tools that are called with every question: they search what this installation was given."""
+
+
+def list_sources(offered: OfferedTools) -> Sequence[LegalSource]:
+    """Of the tools that an agent may call those that it begins with."""
+    return [make_source(each, offered.own) for each in offered.tools if each.name in ARGUMENTS]
+
+
+def make_source(tool: Tool, own: ToolContext) -> LegalSource:
+    """A tool as a specialist asks it."""
+
+    async def search(query: LegalQuery, within: float) -> SearchHits:
+        loop = asyncio.get_running_loop()
+        result, failed = await call_tool(tool, ARGUMENTS[tool.name](query), own, within, loop)
+        if result is None:
+            raise PortFailed(failed)
+        return SearchHits(result.passages, confidence=result.confidence, abstain=result.text)
+
+    return LegalSource(tool.name, tool.title or tool.name, search)
