@@ -89,6 +89,7 @@ class Ports(NamedTuple):
     settings: Settings = Settings()
     folder: Path = Path("nowhere")
     sources: Any = None
+    workers: Any = None
 
 
 @contextlib.asynccontextmanager
