@@ -55,6 +55,9 @@ class ModelRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Is told the name of each tool when the model calls it; it must not block."""
     said: str = ""
     """What the person wrote, for tools that may use nothing else, such as one that fills in a document."""
+    on_text: Callable[[int, str], object] | None = None
+    """Is told what people will read of the answer while the model writes it: from which character on, and the text;
+    at 0 the answer begins anew. It must not block. None: nobody reads along, and the answer comes in one piece."""
 
 
 class Completion(msgspec.Struct, frozen=True, gc=False):

@@ -51,6 +51,10 @@ class Envelope(msgspec.Struct, eq=False):
     def has_watchers(self) -> bool:
         return bool(self.cell.bus.watchers)
 
+    @property
+    def has_live_watchers(self) -> bool:
+        return self.cell.bus.live_watchers > 0
+
     def on_stop(self, call: Callable[[], object]) -> None:
         self.cell.bus.on_stop(call)
 

@@ -16,10 +16,12 @@ Watcher = Callable[[str, Message], None]
 class EventStream:
     """The part of a bus that has no addresses."""
 
-    __slots__ = ("_at_stop", "stopping", "watchers")
+    __slots__ = ("_at_stop", "live_watchers", "stopping", "watchers")
 
     def __init__(self) -> None:
         self.watchers: tuple[Watcher, ...] = ()
+        self.live_watchers = 0
+        """How many of them show what is said while it is being said."""
         self.stopping = False
         self._at_stop: tuple[Callable[[], object], ...] = ()
 
@@ -39,11 +41,18 @@ class EventStream:
         else:
             self._at_stop = (*self._at_stop, call)
 
-    def subscribe(self, watcher: Watcher) -> Callable[[], None]:
-        """Hear all that is published, in order; call the result to stop. A watcher must not block."""
+    def subscribe(self, watcher: Watcher, *, live: bool = False) -> Callable[[], None]:
+        """
+        Hear all that is published, in order; call the result to stop. A watcher must not block.
+
+        :param live: it shows things half done; what only serves that is not made for others.
+        """
         self.watchers = (*self.watchers, watcher)
+        self.live_watchers += live
 
         def unsubscribe() -> None:
+            if watcher in self.watchers:
+                self.live_watchers -= live
             self.watchers = tuple(each for each in self.watchers if each is not watcher)
 
         return unsubscribe

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from actors.workflow.outcome import HandoffMade, RunEvent
-from actors.workflow.progress import ProgressEvent, StageProgress, Working
+from actors.workflow.progress import AnswerText, DraftChecked, ProgressEvent, StageProgress, Working
 
 LIMIT = 200
 """How much is kept; of what is said within one stage it is only the last."""
@@ -12,15 +12,22 @@ LIMIT = 200
 class ProgressHistory:
     """What was said in one run, each with the number of the handoff that it followed."""
 
-    __slots__ = ("_handoff", "_said")
+    __slots__ = ("_drafts", "_handoff", "_said")
 
     def __init__(self) -> None:
+        self._drafts: dict[str, AnswerText] = {}
+        """What models have written so far of answers that nobody has checked, by the agent."""
         self._handoff = 0
         self._said: list[tuple[int, Working]] = []
 
     def hear(self, event: object) -> None:
         if isinstance(event, HandoffMade):
             self._handoff = event.number
+        elif isinstance(event, AnswerText):
+            before = self._drafts.get(event.agent) if event.start else None
+            self._drafts[event.agent] = AnswerText(event.agent, 0, (before.text if before else "") + event.text)
+        elif isinstance(event, DraftChecked):
+            self._drafts.pop(event.agent, None)
         elif isinstance(event, Working):
             last = self._said[-1][1] if self._said else None
             if isinstance(event, StageProgress) and isinstance(last, StageProgress) and event.stage == last.stage:
@@ -37,3 +44,4 @@ class ProgressHistory:
                     yield waiting.pop(0)[1]
             yield event
         yield from (said for _, said in waiting)
+        yield from self._drafts.values()

@@ -4,11 +4,12 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Any
 
+import msgspec
 import structlog
 
 from actors.workflow.broadcast import list_past
-from actors.workflow.outcome import Outcome, RunEnded
-from actors.workflow.progress import ProgressEvent
+from actors.workflow.outcome import AnswerReady, Outcome, RunEnded
+from actors.workflow.progress import AnswerText, DraftChecked, ProgressEvent
 from runtime.run import LiveRun
 
 log = structlog.get_logger()
@@ -29,24 +30,33 @@ class RunHandle:
         self.run = live.id
         self.ticket = live.ticket
 
-    def watch(self) -> AsyncGenerator[ProgressEvent, None]:
+    def watch(self, *, drafts: bool = False) -> AsyncGenerator[ProgressEvent, None]:
         """
         All news from the beginning, then as they happen, `RunEnded` last. A slow watcher loses the oldest.
 
         It ends without `RunEnded` when this process stops before the run has ended.
+
+        :param drafts: tell the answers' texts, too, while models write them: `AnswerText`, `DraftChecked`.
         """
         waiting: asyncio.Queue[ProgressEvent | None] = asyncio.Queue()
+        unverified: list[str] = []
 
         def hear(event: Any) -> None:
             if isinstance(event, RunEnded):
                 return  # told below, to those too who come after it
+            if isinstance(event, AnswerText | DraftChecked) and not drafts:
+                return
+            if isinstance(event, DraftChecked):
+                unverified.extend(event.unverified)
+            if isinstance(event, AnswerReady) and unverified:
+                event = msgspec.structs.replace(event, unverified=tuple(unverified))
             if waiting.qsize() >= WATCH_LIMIT:
                 waiting.get_nowait()
             waiting.put_nowait(event)
 
         for event in self._live.so_far():
             hear(event)
-        stops = (self._live.watch(hear), self._live.when_over(lambda: waiting.put_nowait(None)))
+        stops = (self._live.watch(hear, live=drafts), self._live.when_over(lambda: waiting.put_nowait(None)))
         return self._until_over(waiting, stops)
 
     async def _until_over(
@@ -84,11 +94,11 @@ class FollowedRun:
         self._ask_to_cancel = ask_to_cancel
         self._asking: set[asyncio.Future[object]] = set()
 
-    async def watch(self) -> AsyncGenerator[ProgressEvent, None]:
+    async def watch(self, *, drafts: bool = False) -> AsyncGenerator[ProgressEvent, None]:
         """What happened, once it has ended: only the process that works on it knows sooner."""
         while not isinstance(found := await self._look(), Outcome):
             if isinstance(found, RunHandle):
-                async for event in found.watch():
+                async for event in found.watch(drafts=drafts):
                     yield event
                 return
             await asyncio.sleep(LOOK_SECONDS)

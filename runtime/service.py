@@ -230,7 +230,7 @@ class TicketService:
 
     async def progress(self, run_id: str) -> AsyncGenerator[ProgressEvent | None, None]:
         """What happened and happens on a run until it ends; nothing now and then, to show that the line stands."""
-        events, last = (await self._handle(run_id)).watch(), 0
+        events, last = (await self._handle(run_id)).watch(drafts=True), 0
         upcoming: asyncio.Future[ProgressEvent | None] | None = None
         try:
             while not self._closed:

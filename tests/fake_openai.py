@@ -126,6 +126,64 @@ def fails(status: int, message: str = "", *, code: str | None = None, headers: d
     return sends(body, status=status, headers=headers)
 
 
+def piece(content: str | None = None, *, finish: str | None = None, **delta: Any) -> dict[str, Any]:
+    """A part of a message, as it comes in a stream."""
+    return {
+        "id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1700000000, "model": "fake", "usage": None,
+        "choices": [{"index": 0, "delta": {"content": content, **delta}, "finish_reason": finish}],
+    }  # fmt: skip
+
+
+def pieces(text: str, size: int = 5, usage: dict[str, Any] | None = USAGE) -> list[dict[str, Any]]:
+    """A whole answer in parts of so many characters, as OpenAI streams it."""
+    parts = [piece(text[at : at + size]) for at in range(0, len(text), size)]
+    counted = [{"choices": [], "usage": usage}] if usage else []
+    return [piece("", role="assistant"), *parts, piece(finish="stop"), *counted]
+
+
+def events(*parts: dict[str, Any], done: bool = True) -> bytes:
+    """Server-sent events; characters beyond ASCII stand there as they are."""
+    lines = [json.dumps(each, ensure_ascii=False) for each in parts] + ["[DONE]"] * done
+    return "".join(f"data: {line}\n\n" for line in lines).encode()
+
+
+def streams(body: bytes, *, packet: int = 13, end: Step | None = None) -> Step:
+    """These events in packets of so many bytes, which cut characters; `end` is awaited before the end of them."""
+
+    async def step(server: FakeOpenAI, request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        for at in range(0, len(body), packet):
+            await response.write(body[at : at + packet])
+        if end is not None:
+            await end(server, request)
+        return response
+
+    return step
+
+
+def writes(value: Any, *, size: int = 5, usage: dict[str, Any] | None = USAGE) -> Step:
+    """An answer, in pieces where these are asked for."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+    async def step(server: FakeOpenAI, request: web.Request) -> web.StreamResponse:
+        whole = says(text, usage=usage)
+        asked = server.bodies[-1].get("stream")
+        return await (streams(events(*pieces(text, size, usage))) if asked else whole)(server, request)
+
+    return step
+
+
+def waits(event: asyncio.Event) -> Step:
+    """Nothing, until it is let."""
+
+    async def step(server: FakeOpenAI, request: web.Request) -> web.StreamResponse:
+        await event.wait()
+        return web.Response()
+
+    return step
+
+
 def hangs() -> Step:
     """No answer, as long as somebody waits for it."""
 

@@ -166,7 +166,12 @@ class DraftChecker:
         passages = tuple(self._passages[n - 1] for n in numbers)
         findings = msgspec.structs.replace(self._task.findings, passages=passages) if self._task.findings else None
         return msgspec.structs.replace(
-            self._task, material=RepairRequest(self._known, refused), findings=findings, refused=(), tools=()
+            self._task,
+            material=RepairRequest(self._known, refused),
+            findings=findings,
+            refused=(),
+            tools=(),
+            on_text=None,
         )
 
     async def _read(self, weighed: Sequence[Weighed]) -> list[Weighed]:

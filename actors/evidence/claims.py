@@ -20,7 +20,9 @@ from actors.text.quote_matching import find_quote
 class Claim(msgspec.Struct, frozen=True, gc=False):
     """One statement of a draft and the words it rests on."""
 
-    text: Annotated[str, Meta(description="Says no more than the quote.", extra_json_schema={"order": 3})]
+    text: Annotated[
+        str, Meta(description="Says no more than the quote.", extra_json_schema={"order": 3, "shown": True})
+    ]
     passage: Annotated[int, Meta(description="Its number.", extra_json_schema={"order": 1})]
     """1-based number of the passage among those that the author was shown."""
     quote: Annotated[str, Meta(description="Its words, letter by letter.", extra_json_schema={"order": 2})]

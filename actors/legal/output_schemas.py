@@ -75,7 +75,12 @@ class FieldsDraft(msgspec.Struct, frozen=True, gc=False):
 class Reply(msgspec.Struct, frozen=True, gc=False):
     """A reply to talk that asks nothing of the law."""
 
-    text: Annotated[str, Meta(description="At most three sentences, in the language of the question.")]
+    text: Annotated[
+        str,
+        Meta(
+            description="At most three sentences, in the language of the question.", extra_json_schema={"shown": True}
+        ),
+    ]
 
 
 class ReplyRequest(msgspec.Struct, frozen=True, gc=False):

@@ -7,6 +7,7 @@ import msgspec
 import structlog
 
 from actors.drafting.checking import CheckedDraft, DraftChecker, say_lost
+from actors.drafting.watched_draft import WatchedDraft
 from actors.evidence.claims import CLAIMS, Claim, Resolution
 from actors.evidence.trace_steps import AnswerStep
 from actors.legal.classification import Classification
@@ -81,13 +82,15 @@ class Specialist(Actor[AnswerQuestion]):
             ctx.publish(StatusChanged("searching", ctx.address))
         found = await gather(self._its.sources, query, ctx.remaining_seconds)
         ctx.publish(StatusChanged("thinking", ctx.address))
-        task = self._task(asked, found, ctx)
+        watched = WatchedDraft(ctx)
+        task = self._task(asked, found, ctx, watched)
         filled = await self._model.fill(LegalDraft, task, within=ctx.remaining_seconds())
         draft: LegalDraft = filled.value
         if draft.pass_on is not None and not draft.claims and draft.pass_on.to in self._its.colleagues:
             said = f"{ctx.address} passed it on: {draft.pass_on.reason}"[:CONTEXT_CHARACTERS]
             return Handover(to=draft.pass_on.to, reason=draft.pass_on.reason, context=said)
         checked = await self._check(filled, task, asked, ctx)
+        watched.conclude(draft, [each.text for each in checked.claims])
         resolution = self._resolve(filled, checked, asked.language)
         skipped = (say_name(each, asked.language) for each in filled.skipped)
         unavailable = tuple(dict.fromkeys((*found.unavailable, *skipped)))
@@ -106,7 +109,7 @@ class Specialist(Actor[AnswerQuestion]):
             return {self._its.field: OWN_FIELD}
         return {each.name: each.confidence for each in known.domains} if known else {}
 
-    def _task(self, asked: AnswerQuestion, found: Gathered, ctx: Context) -> ModelRequest:
+    def _task(self, asked: AnswerQuestion, found: Gathered, ctx: Context, watched: WatchedDraft) -> ModelRequest:
         def tell(tool: str) -> None:
             ctx.publish(StatusChanged("using_tool", ctx.address, tool))
 
@@ -117,7 +120,7 @@ class Specialist(Actor[AnswerQuestion]):
         )
         return ModelRequest(
             agent=ctx.address, instructions=spec.instructions, model=spec.model, material=material, findings=found.hits,
-            tools=spec.tools, on_tool=tell, refused=asked.refused,
+            tools=spec.tools, on_tool=tell, on_text=watched.on_text, refused=asked.refused,
             choices=(("to", tuple(sorted(self._its.colleagues))),), said=asked.text,
         )  # fmt: skip
 
@@ -166,7 +169,7 @@ class Specialist(Actor[AnswerQuestion]):
         spec = self._its.spec
         task = ModelRequest(
             agent=ctx.address, instructions=spec.instructions, model=spec.model, material=ReplyRequest(asked.text),
-            refused=asked.refused,
+            refused=asked.refused, on_text=WatchedDraft(ctx).on_text,
         )  # fmt: skip
         filled = await self._model.fill(Reply, task, within=ctx.remaining_seconds())
         text = filled.value.text.strip() or say("legal_what_it_does", asked.language)

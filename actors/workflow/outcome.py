@@ -149,10 +149,12 @@ class AnswerRefused(Event, frozen=True):
     reason: str
 
 
-class AnswerReady(Event, frozen=True):
+class AnswerReady(Event, frozen=True, tag="answer"):
     """The answer is there and recorded; what the run still does, such as the note on the ticket, changes none of it."""
 
     resolution: Resolution
+    unverified: tuple[str, ...] = ()
+    """What watchers were told while it was being written, and is not in it: it could not be verified."""
 
 
 class RunEnded(Event, frozen=True):

@@ -53,7 +53,24 @@ class AgentSelected(Event, frozen=True, tag="agent-selected"):
     """That the question is for this agent: 0 to 1."""
 
 
-Working = StageProgress | RoundBegan | StatusChanged | AgentSelected
+class AnswerText(Event, frozen=True, tag="answer-text"):
+    """A model goes on writing an answer. Nobody has checked it yet, and it may never be given."""
+
+    agent: str
+    start: int
+    """The character of the draft at which it stands; 0: the draft begins anew, whatever was told of it before."""
+    text: str
+
+
+class DraftChecked(Event, frozen=True, tag="answer-checked"):
+    """What an agent's model wrote has been checked: what is not named here stays, word for word."""
+
+    agent: str
+    unverified: tuple[str, ...] = ()
+    """What was told of it and is not in the answer: left out, or written anew."""
+
+
+Working = StageProgress | RoundBegan | StatusChanged | AgentSelected | AnswerText | DraftChecked
 ProgressEvent = RunEvent | Working
 """All that a watcher of a run hears."""
 

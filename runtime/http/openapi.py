@@ -6,7 +6,7 @@ import msgspec
 from aiohttp import web
 
 from actors.workflow.outcome import AnswerReady, AnswerRefused, HandoffMade, Outcome, RunBegan
-from actors.workflow.progress import AgentSelected, RoundBegan, StageProgress, StatusChanged
+from actors.workflow.progress import AgentSelected, AnswerText, DraftChecked, RoundBegan, StageProgress, StatusChanged
 from runtime.families import FAMILIES
 from runtime.http import endpoints  # noqa: F401 - its routes are described, whoever asks first
 from runtime.http.middleware import answer
@@ -15,6 +15,7 @@ from runtime.http.schemas import JSON, NewTicket
 
 OF_EVENTS = (
     Outcome, RunBegan, HandoffMade, AnswerRefused, AnswerReady, RoundBegan, StageProgress, StatusChanged, AgentSelected,
+    AnswerText, DraftChecked,
 )  # fmt: skip
 """What a stream of events sends, which no route names."""
 

@@ -10,6 +10,8 @@ from aiohttp import web
 from actors.workflow.outcome import AnswerReady, AnswerRefused, HandoffMade, RunBegan, RunEnded
 from actors.workflow.progress import (
     AgentSelected,
+    AnswerText,
+    DraftChecked,
     Progress,
     ProgressEvent,
     RoundBegan,
@@ -32,6 +34,7 @@ HEARTBEAT = b": still here\n\n"
 NAMES: dict[type[ProgressEvent], str] = {
     RunBegan: "began", HandoffMade: "handoff", AnswerRefused: "refused", RunEnded: "ended", RoundBegan: "round",
     StageProgress: "worked", AnswerReady: "answered", StatusChanged: "status", AgentSelected: "agent-selected",
+    AnswerText: "answer-text", DraftChecked: "answer-checked",
 }  # fmt: skip
 HEADERS = {
     "Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-store", "X-Accel-Buffering": "no",
@@ -46,7 +49,11 @@ EVENTS = {
         "research `round` when a round begins and `worked` when a stage gets on, each with the `percent` of the whole "
         "(not told of a run that is over); of a question of law `status` when an agent turns to something else, and "
         "`agent-selected` for each agent that is to answer it, both with their name as `type` (not told of a run that "
-        "is over, either); and "
+        "is over, either); where a model writes the answer, its text meanwhile as `answer-text`, which nobody has "
+        "checked yet: `start` is the character of the agent's draft at which a piece stands, and at 0 the draft begins "
+        "anew, whatever was told of it before; then `answer-checked` with those statements of the draft that could not "
+        "be verified, and are not in the answer (`answered` names all of these, and takes the place of the drafts); "
+        "and "
         "`ended` with the Outcome as the last. The data of each is JSON on one line. A comment now and then shows that "
         "the line stands. Where what is stored of the run cannot be read, `failed` with a Problem is the last; a "
         "stream that ends without either was cut off: ask again."
@@ -100,7 +107,7 @@ def block(event: ProgressEvent, percent: int = 0) -> bytes:
     value: object = event.outcome if isinstance(event, RunEnded) else _drop_tag(event)
     if isinstance(event, StageProgress | RoundBegan):
         value = {**_drop_tag(event), "percent": percent}
-    if isinstance(event, StatusChanged | AgentSelected):
+    if isinstance(event, StatusChanged | AgentSelected | AnswerText | DraftChecked | AnswerReady):
         value = event  # its tag is what clients tell it by
     return f"event: {NAMES[type(event)]}\ndata: {as_json(value)}\n\n".encode()
 

@@ -12,7 +12,7 @@ NEW, OLD = "max_completion_tokens", "max_tokens"
 
 
 class Capabilities(msgspec.Struct, frozen=True):
-    """A form of request. Each step goes to a simpler one, so looking for the right one ends after six refusals."""
+    """A form of request. Each step goes to a simpler one, so looking for the right one ends after eight refusals."""
 
     format: Format = "json_schema"
     limits: tuple[str, ...] = (NEW, OLD)
@@ -20,6 +20,8 @@ class Capabilities(msgspec.Struct, frozen=True):
     tools: bool = True
     system: bool = True
     """Instructions stand in a message of their own; else before the question."""
+    stream: Literal["counted", "plain", ""] = "counted"
+    """How an answer is asked for piece by piece, where somebody reads along: with a count of its tokens, or without."""
 
     @property
     def limit(self) -> str:
@@ -49,20 +51,32 @@ _SYSTEM = re.compile(
     r"|(?:support|invalid|unknown|unsupported)[^.]{0,40}['\"](?:system|developer)['\"]|\brole[^.]{0,20}\bsystem\b",
     re.IGNORECASE,
 )
+_STREAM_OPTIONS = re.compile(r"stream_options|include_usage", re.IGNORECASE)
+_REFUSED = r"(?:support|allow|permit|enabled|verified|cannot use|unknown|unrecogni[sz]ed|disabled)"
+_STREAM = re.compile(
+    rf"{_REFUSED}[^.]{{0,80}}\bstream(?:ing)?\b|\bstream(?:ing)?\b[^.]{{0,80}}{_REFUSED}|stream_options|include_usage",
+    re.IGNORECASE,
+)
 
 
-def simpler(capabilities: Capabilities, detail: str, *, tools: bool) -> Capabilities | None:
+def simpler(capabilities: Capabilities, detail: str, *, tools: bool, stream: bool = False) -> Capabilities | None:
     """
     The next form to try after a server refused one; None when no other form would help.
 
     :param detail: what the server said. When that names nothing known, less is asked of it step by step.
     :param tools: whether the refused request offered tools.
+    :param stream: whether it asked for the answer piece by piece.
     """
+    if stream and _STREAM.search(detail):
+        counted = capabilities.stream == "counted" and _STREAM_OPTIONS.search(detail)
+        return msgspec.structs.replace(capabilities, stream="plain" if counted else "")
     if _LIMIT.search(detail) and capabilities.limits:
         left = () if _SIZE.search(detail) else capabilities.limits[1:]
         return msgspec.structs.replace(capabilities, limits=left)
     if too_long(detail):
         return None
+    if stream and not minds_form(detail):
+        return msgspec.structs.replace(capabilities, stream="")  # it changes nothing but what is shown meanwhile
     if _SYSTEM.search(detail) and capabilities.system:
         return msgspec.structs.replace(capabilities, system=False)
     format_named, tools_named = _FORMAT.search(detail), tools and capabilities.tools and _TOOLS.search(detail)
@@ -90,7 +104,7 @@ def too_long(detail: str) -> bool:
 
 def minds_form(detail: str) -> bool:
     """Whether an error is about a part of the form, by name."""
-    return any(each.search(detail) for each in (_FORMAT, _TOOLS, _SYSTEM, _LIMIT))
+    return any(each.search(detail) for each in (_FORMAT, _TOOLS, _SYSTEM, _LIMIT, _STREAM))
 
 
 class ServerForms:

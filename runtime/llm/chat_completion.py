@@ -1,9 +1,11 @@
 """What of a chat completion is read. Servers differ in what they leave out, so almost everything may be missing."""
 
 import json
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
+
+T = TypeVar("T", bound=msgspec.Struct)
 
 MOST_TOKENS = 10_000_000
 """Of one call, in or out: ten times what any model takes. Who reports more has miscounted."""
@@ -68,25 +70,27 @@ class Reply(msgspec.Struct, frozen=True):
         return None if tokens_in is None or tokens_out is None else (tokens_in, tokens_out)
 
 
-_read = msgspec.json.Decoder(Reply).decode
-
-
 def read(body: bytes) -> Reply:
     """
     A chat completion.
 
     :raises msgspec.DecodeError: it is none.
     """
-    return msgspec.structs.replace(_decode(body), length=len(body))
+    return msgspec.structs.replace(convert(body, Reply), length=len(body))
 
 
-def _decode(body: bytes) -> Reply:
+def convert(body: bytes, shape: type[T]) -> T:
+    """
+    A completion, or a piece of one, from its JSON.
+
+    :raises msgspec.DecodeError: it is none.
+    """
     try:
-        return _read(body)
+        return msgspec.json.decode(body, type=shape)
     except msgspec.DecodeError:
         # Servers in Python send NaN, which is no JSON; a number of a thousand digits is, but none that anybody needs.
         try:
-            return msgspec.convert(json.loads(body, parse_constant=lambda _: None, parse_int=_whole), Reply)
+            return msgspec.convert(json.loads(body, parse_constant=lambda _: None, parse_int=_whole), shape)
         except (ValueError, RecursionError):
             pass
         raise

@@ -6,21 +6,21 @@ The SDK is imported with the first call, in a thread: it costs half a second tha
 
 import asyncio
 import random
-import socket
-import sys
 import time
-from collections.abc import Callable
-from typing import Any, Protocol, cast
-from urllib.parse import parse_qsl, urlsplit
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 import structlog
 
 from actors.ports import ModelFailed
 from bus import Clock
-from runtime.llm import chat_completion, errors
+from runtime.llm import errors
 from runtime.llm.chat_completion import Reply
 from runtime.llm.errors import Fault
+from runtime.llm.sdk import OPENAI_URL, HttpClient, LoadedSdk
+from runtime.llm.streamed_completion import BrokenStream, StreamBody, StreamedRequest, WholeBody
 from runtime.llm.usage import Reservation
 from runtime.resilience.circuit_breaker import CircuitBreaker, CircuitOpen
 from runtime.resilience.deadline import Deadline, wait
@@ -29,11 +29,11 @@ from runtime.settings import ModelSettings
 
 log = structlog.get_logger()
 
-OPENAI_URL = "https://api.openai.com/v1"
-CONNECT_SECONDS = 10.0
 REPLY_BYTES = 256 << 10
 TOKEN_BYTES = 32
 """The largest completion that is read has so many bytes, and so many more for each token that it may have."""
+PIECE_BYTES = 1024
+"""As much as the piece is that one token comes in, where they come in pieces."""
 OPENAI_HOSTS = (".openai.com", ".openai.azure.com")
 BACKOFF_SECONDS = 0.5
 BACKOFF_MOST = 8.0
@@ -41,48 +41,6 @@ HUNG_SECONDS = 30.0
 """A server that is silent for so long counts as one that is not there."""
 REST_MOST = 600.0
 """A server that asks to be left alone is asked again after this at the latest."""
-
-
-class HttpClient(Protocol):
-    """What the SDK sends through: its own aiohttp client, or an `httpx.AsyncClient`."""
-
-    async def aclose(self) -> None: ...
-
-
-class _Line:
-    """The loaded SDK and the one client of the process."""
-
-    __slots__ = ("client", "errors", "kinds", "response", "sdk")
-
-    def __init__(self, settings: ModelSettings, http_client: Callable[[], HttpClient] | None) -> None:
-        import aiohttp
-        import openai
-
-        self.sdk = openai
-        libraries = [sys.modules[name] for name in ("httpx2", "httpx") if name in sys.modules]
-        # The SDK's major versions differ in the library whose responses they return.
-        self.response = next(each.Response for each in libraries if each.Timeout is openai.Timeout)
-        refused = (ConnectionRefusedError, socket.gaierror, aiohttp.ClientConnectorError)
-        self.kinds = errors.Kinds(
-            status=openai.APIStatusError,
-            timeout=(openai.APITimeoutError, *(each.TimeoutException for each in libraries)),
-            unreachable=(*refused, *(each.ConnectError for each in libraries)),
-            broken=(ConnectionError, aiohttp.ServerDisconnectedError, aiohttp.ClientOSError),
-        )
-        transport = [kind for each in libraries for kind in (each.HTTPError, each.StreamError)]
-        self.errors = (msgspec.DecodeError, openai.OpenAIError, aiohttp.ClientError, *transport)
-        """How a try may end; a body that breaks off is raised by the transport, not by the SDK."""
-        http = openai.DefaultAioHttpClient() if http_client is None else http_client()
-        base, _, query = (settings.base_url or OPENAI_URL).partition("?")
-        self.client = openai.AsyncOpenAI(
-            api_key=settings.api_key or "none",
-            base_url=base,
-            default_query=dict(parse_qsl(query)) or None,
-            default_headers={"api-key": settings.api_key} if settings.api_key and "api-version=" in query else None,
-            max_retries=0,
-            timeout=openai.Timeout(settings.call_seconds, connect=CONNECT_SECONDS),
-            http_client=cast("Any", http),  # either of two libraries' clients; the SDK checks which
-        )
 
 
 class ChatClient:
@@ -108,10 +66,10 @@ class ChatClient:
         self.where = where(settings.base_url or OPENAI_URL)
         self._http_client = http_client
         self._dice = dice or random.Random()  # noqa: S311 - spreads retries, guards nothing
-        self._line: _Line | None = None
-        self._loading: asyncio.Future[_Line] | None = None
+        self._line: LoadedSdk | None = None
+        self._loading: asyncio.Future[LoadedSdk] | None = None
 
-    async def load(self) -> _Line:
+    async def load(self) -> LoadedSdk:
         """
         Import the SDK and make the client, once, off the loop.
 
@@ -119,7 +77,7 @@ class ChatClient:
         """
         if self._loading is None:
             loop = asyncio.get_running_loop()
-            self._loading = loop.run_in_executor(None, _Line, self.settings, self._http_client)
+            self._loading = loop.run_in_executor(None, LoadedSdk, self.settings, self._http_client)
         try:
             self._line = await asyncio.shield(self._loading)
         except Exception as error:  # whatever it is, another model can answer
@@ -137,17 +95,20 @@ class ChatClient:
         if self._loading.exception() is None:
             await self._loading.result().client.close()
 
-    async def complete(self, body: bytes, charge: Reservation, *, within: float) -> Reply:
+    async def complete(
+        self, body: bytes, charge: Reservation, *, within: float, streamed: StreamedRequest | None = None
+    ) -> Reply:
         """
         Send one request and read its answer. `charge` hears of tries that were lost on the way.
 
+        :param streamed: what to send instead, where somebody reads along.
         :raises Rejected: the server did not accept the request as it is.
         :raises BudgetSpent: too many tries were lost.
         :raises ModelFailed: it came to nothing, with a sentence for the user.
         """
         self._line = self._line or await self.load()  # what that takes is no silence of the server's
         try:
-            outcome = await self._try(body, charge, min(within, self.settings.call_seconds))
+            outcome = await self._try(body, charge, min(within, self.settings.call_seconds), streamed)
         except (CircuitOpen, TooManyWaiting) as error:
             raise ModelFailed(str(error)) from None
         if isinstance(outcome, Reply):
@@ -156,7 +117,9 @@ class ChatClient:
             self.breaker.record_failure(outcome.kind, outcome.sentence)
         raise outcome.error()
 
-    async def _try(self, body: bytes, charge: Reservation, seconds: float) -> Reply | Fault:
+    async def _try(
+        self, body: bytes, charge: Reservation, seconds: float, streamed: StreamedRequest | None
+    ) -> Reply | Fault:
         """As many tries as are allowed and fit into the time."""
         outcome: Reply | Fault | None = None
         if seconds <= 0:
@@ -167,9 +130,12 @@ class ChatClient:
             async with Deadline(self.clock, seconds) as deadline:
                 for attempt in range(1, self.settings.tries + 1):
                     lost = charge.losses
-                    outcome = await self._attempt(body, charge, until)
+                    outcome = await self._attempt(body, charge, until, streamed)
                     if isinstance(outcome, Reply):
                         return outcome
+                    if streamed is not None:
+                        streamed.draft.begin()
+                        streamed = None if outcome.paid else streamed  # pieces that went wrong are done without
                     outcome = msgspec.structs.replace(outcome, tries=attempt)
                     delay = self._delay(outcome, attempt)
                     if outcome.after is not None and (delay > PATIENCE_SECONDS or self.clock.time() + delay >= until):
@@ -187,7 +153,9 @@ class ChatClient:
             sent=charge.losses > lost, hung=charge.losses > lost and seconds >= HUNG_SECONDS,
         )  # fmt: skip
 
-    async def _attempt(self, body: bytes, charge: Reservation, until: float) -> Reply | Fault:
+    async def _attempt(
+        self, body: bytes, charge: Reservation, until: float, streamed: StreamedRequest | None
+    ) -> Reply | Fault:
         line = self._line or await self.load()
         self.breaker.check()
         try:
@@ -201,7 +169,7 @@ class ChatClient:
             self.breaker.enter()
             used, lost = None, True  # until there is an answer
             charge.tries += 1
-            reply = chat_completion.read(await self._send(line, body, REPLY_BYTES + TOKEN_BYTES * charge.tokens_out))
+            reply = await self._send(line, body, charge.tokens_out, streamed)
             used, lost = reply.tokens and sum(reply.tokens), not reply.choices
             if lost and reply.error:
                 lost = False
@@ -217,28 +185,43 @@ class ChatClient:
         self.breaker.record_success()
         return reply if reply.choices else errors.empty(self.where)
 
-    async def _send(self, line: _Line, body: bytes, most: int) -> bytes:
+    async def _send(self, line: LoadedSdk, body: bytes, tokens: int, streamed: StreamedRequest | None) -> Reply:
+        most = REPLY_BYTES + (PIECE_BYTES if streamed else TOKEN_BYTES) * tokens
+        reader = StreamBody(streamed.draft) if streamed else WholeBody()
         response = await line.client.post(
             "/chat/completions",
             cast_to=line.response,
-            content=body,
+            content=streamed.body if streamed else body,
             options={"security": {"bearer_auth": True}, "follow_redirects": False},  # tickets go to no other address
             stream=True,
             stream_cls=line.sdk.AsyncStream[Any],
         )
-        chunks: list[bytes] = []
         size = 0
         try:
-            async for chunk in response.aiter_bytes():
+            chunks = response.aiter_bytes()
+            while (chunk := await self._next(chunks, reader)) is not None:
                 size += len(chunk)
                 if size > most:
                     raise errors.OutOfService(
                         f"The model server at {self.where} heeds no limit: its answer was cut off at {most >> 10:,} KB."
                     )
-                chunks.append(chunk)
+                if reader.feed(chunk):
+                    break
         finally:
             await response.aclose()
-        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+        return reader.finish()
+
+    async def _next(self, chunks: AsyncIterator[bytes], reader: WholeBody | StreamBody) -> bytes | None:
+        """The next bytes of a body; None at its end. An answer that has begun has to go on."""
+        if not reader.begun:
+            return await anext(chunks, None)
+        try:
+            async with Deadline(self.clock, HUNG_SECONDS) as deadline:
+                return await anext(chunks, None)
+        except TimeoutError:
+            if not deadline.has_expired:
+                raise
+            raise BrokenStream from None
 
     def _note(self, fault: Fault) -> Fault:
         if fault.answered and not fault.fatal:

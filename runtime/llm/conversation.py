@@ -11,8 +11,10 @@ from runtime.llm import prompt, url_filter
 from runtime.llm.call_account import CallAccount
 from runtime.llm.capabilities import Capabilities, minds_form, simpler
 from runtime.llm.chat_completion import Message, Reply, ToolCall
+from runtime.llm.draft_stream import DraftStream
 from runtime.llm.errors import OutOfService, Rejected
 from runtime.llm.output_schema import Malformed, OutputSchema, ends_run, says_nothing
+from runtime.llm.streamed_completion import WANTED, StreamedRequest
 from runtime.llm.tool_calls import ToolCalls
 from runtime.llm.usage import Ledger, estimate
 from runtime.tools.toolbox import OfferedTools
@@ -42,8 +44,8 @@ class Conversation:
     """One answer in the making."""
 
     __slots__ = (
-        "_account", "_ledger", "_passages", "_repaired", "_said", "_schema", "_shared", "_system", "_task", "_tools",
-        "_until",
+        "_account", "_draft", "_ledger", "_passages", "_repaired", "_said", "_schema", "_shared", "_system", "_task",
+        "_tools", "_until",
     )  # fmt: skip
 
     def __init__(
@@ -68,6 +70,9 @@ class Conversation:
         closing = prompt.CLOSING.format(name=wanted.name, outline=wanted.outline)
         question = prompt.user(task, fence, self._passages, closing, limit)
         self._said: list[Said] = [{"role": "user", "content": question}]
+        self._draft: DraftStream | None = None
+        if task.on_text is not None and wanted.shown:
+            self._draft = DraftStream(task.on_text, wanted.shown, self._clean, shared.server.clock)
 
     async def run_to_answer(self, run_id: str) -> Completion:
         """
@@ -75,6 +80,18 @@ class Conversation:
 
         :raises ModelFailed: there is none, with a sentence for the user.
         """
+        draft = self._draft
+        if draft is None:
+            return await self._talk(run_id)
+        try:
+            completion = await self._talk(run_id)
+        except BaseException:
+            draft.begin()
+            raise
+        draft.finish()
+        return completion
+
+    async def _talk(self, run_id: str) -> Completion:
         for _ in range(self._tools.left + 3):
             message = await self._ask()
             if message.tool_calls and self._tools.left > 0 and not self._answers_by_call(message):
@@ -109,15 +126,24 @@ class Conversation:
         return value
 
     def _remove_own_addresses(self, value: Any, run_id: str) -> Any:  # an instance of the wanted shape
-        task = self._task
-        shown = [task.instructions, *(each.text for each in self._passages), *self._tools.texts]
-        if task.findings is None and not task.tools:  # it restates the ticket, and gives no advice
-            shown += [text for _, text in prompt.fields_of(task.material)]
-        plain, unknown = url_filter.remove_addresses(msgspec.to_builtins(value), shown)
+        plain, unknown = url_filter.remove_addresses(msgspec.to_builtins(value), self._list_sources())
         if not unknown:
             return value
         log.warning("model.addresses_removed", run=run_id, agent=self._task.agent, count=unknown)
         return msgspec.convert(plain, type(value))
+
+    def _clean(self, text: str) -> str:
+        """A piece of an answer without addresses of the model's own."""
+        plain: str = url_filter.remove_addresses(text, self._list_sources())[0]
+        return plain
+
+    def _list_sources(self) -> list[str]:
+        """The texts whose addresses the model may name."""
+        task = self._task
+        shown = [task.instructions, *(each.text for each in self._passages), *self._tools.texts]
+        if task.findings is None and not task.tools:  # it restates the ticket, and gives no advice
+            shown += [text for _, text in prompt.fields_of(task.material)]
+        return shown
 
     def _repair(self, message: Message, problem: Malformed) -> None:
         name = self._schema.name
@@ -153,7 +179,8 @@ class Conversation:
                 reply = await self._paid(form, tools=tools)
                 break
             except Rejected as rejected:
-                less = simpler(form, rejected.detail, tools=tools)
+                streamed = self._draft is not None and bool(form.stream)
+                less = simpler(form, rejected.detail, tools=tools, stream=streamed)
                 if less is None:
                     raise OutOfService(str(rejected)) from None
                 form, named = less, named and minds_form(rejected.detail)
@@ -176,7 +203,8 @@ class Conversation:
             body = b'%s,"%s":%d}' % (body[:-1], capabilities.limit.encode(), charge.tokens_out)
         self._account.form, self._account.tools = capabilities.format, tools
         try:
-            reply = await server.complete(body, charge, within=self._remaining())
+            streamed = self._stream(body, capabilities)
+            reply = await server.complete(body, charge, within=self._remaining(), streamed=streamed)
         except BaseException:
             charge.release()
             raise
@@ -194,6 +222,13 @@ class Conversation:
         if reply.choices[0].finish_reason == "length" and charge.tokens_out < settings.answer_tokens:
             raise BudgetSpent("The ticket's budget left no room for a whole answer: raise [model] ticket_tokens.")
         return reply
+
+    def _stream(self, body: bytes, capabilities: Capabilities) -> StreamedRequest | None:
+        """The request with which the model writes while somebody reads along."""
+        if self._draft is None:
+            return None
+        self._draft.begin()
+        return StreamedRequest(body[:-1] + WANTED[capabilities.stream], self._draft) if capabilities.stream else None
 
     def _body(self, capabilities: Capabilities, *, tools: bool) -> bytes:
         wanted, system, said = self._schema, self._system, self._said

@@ -16,10 +16,11 @@ from actors.ports import Completion, ModelFailed, ModelRequest, Trace, Untraced
 from bus import Clock
 from runtime.llm.call_account import CallAccount
 from runtime.llm.capabilities import ELSEWHERE, FIRST, ServerForms
-from runtime.llm.client import ChatClient, HttpClient, is_openai
+from runtime.llm.client import ChatClient, is_openai
 from runtime.llm.conversation import Conversation
 from runtime.llm.errors import OutOfService
 from runtime.llm.output_schema import schema_of
+from runtime.llm.sdk import HttpClient
 from runtime.llm.usage import Ledger
 from runtime.settings import ModelSettings
 from runtime.storage.effects import Effects

@@ -1,12 +1,14 @@
 """The JSON schema of an answer, as strict as structured output wants it, and the way back from text into the struct."""
 
 import functools
+from collections.abc import Iterator
 from typing import Any, Generic, TypeVar
 
 import msgspec
 
 from actors.workflow.outcome import TERMINATE
 from runtime.llm.answer_text import fit, objects_in
+from runtime.llm.text_reader import Path
 from runtime.user_text import safe
 
 T = TypeVar("T", bound=msgspec.Struct)
@@ -19,7 +21,9 @@ Node = Any  # a node of a JSON schema: whatever JSON can be
 
 ORDER = "order"
 """The keyword by which a field says where it stands: evidence is written before what rests on it."""
-DROPPED = frozenset({"default", "discriminator", "title", ORDER})
+SHOWN = "shown"
+"""The keyword by which a field says that people may read it while the answer is being written."""
+DROPPED = frozenset({"default", "discriminator", "title", ORDER, SHOWN})
 """Keywords that strict servers refuse, or that say nothing to a model."""
 
 
@@ -46,6 +50,11 @@ class OutputSchema(Generic[T]):
         wanted = {"type": "json_schema", "json_schema": {"name": self.name, "strict": strict, "schema": schema}}
         self.json_schema = msgspec.Raw(_encode(wanted))
         self.json_object = msgspec.Raw(b'{"type":"json_object"}')
+
+    @property
+    def shown(self) -> frozenset[Path]:
+        """Where the texts stand that people may read while it is being written."""
+        return list_shown(self._shape)
 
     def decode(self, text: str) -> T:
         """
@@ -94,6 +103,24 @@ def says_nothing(value: msgspec.Struct) -> bool:
 def schema_of(shape: type[T], choices: Choices = ()) -> OutputSchema[T]:
     """The output schema of a shape, made once; `choices` as in `ModelRequest`."""
     return OutputSchema(shape, choices)
+
+
+@functools.lru_cache(maxsize=256)
+def list_shown(shape: type[msgspec.Struct]) -> frozenset[Path]:
+    """Where the texts of a shape stand that people may read while it is being written."""
+    whole = msgspec.json.schema(shape)
+    return frozenset(_list_shown(_inline(whole, whole.pop("$defs", {}), frozenset()), ()))
+
+
+def _list_shown(node: Node, path: Path) -> Iterator[Path]:
+    if node.get(SHOWN):
+        yield path
+    for name, each in node.get("properties", {}).items():
+        yield from _list_shown(each, (*path, name))
+    for each in node.get("anyOf", ()):
+        yield from _list_shown(each, path)
+    if "items" in node:
+        yield from _list_shown(node["items"], (*path, None))
 
 
 def strict_schema(shape: type[msgspec.Struct], *, inline: bool = True) -> tuple[dict[str, Node], bool]:

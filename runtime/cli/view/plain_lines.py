@@ -9,6 +9,8 @@ from actors.workflow.outcome import AnswerReady, AnswerRefused, HandoffMade, Run
 from actors.workflow.progress import (
     HEARTBEAT_SECONDS,
     AgentSelected,
+    AnswerText,
+    DraftChecked,
     Progress,
     ProgressEvent,
     RoundBegan,
@@ -57,6 +59,8 @@ class PlainView(View):
         """An item that was completed too soon after another to be a line of its own."""
 
     def show(self, event: ProgressEvent, number: int = 0) -> None:  # noqa: ARG002 - there is one run
+        if isinstance(event, AnswerText | DraftChecked):
+            return  # a line cannot be taken back, and nobody has checked it
         if isinstance(event, RunBegan):
             self._began, self._language = self._clock(), event.language
         if isinstance(event, HandoffMade):
