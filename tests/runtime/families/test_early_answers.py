@@ -43,7 +43,7 @@ async def test_the_answer_is_announced_before_the_note_is_written(tmp_path: Path
     assert late[-1] == answers[0], "who comes later hears it, too"
     assert isinstance(event, RunEnded)
     assert outcome.status == "resolved"
-    assert block(answers[0]).startswith(b'event: answered\ndata: {"resolution":')
+    assert block(answers[0]).startswith(b'event: answered\ndata: {"type": "answer", "resolution":')
 
 
 async def _until_answer(events: AsyncIterator[ProgressEvent]) -> AsyncIterator[ProgressEvent]:
