@@ -31,19 +31,18 @@ from tests.fake_openai import (
 )
 from tests.runtime.llm.kit import model_at, passage, task, until
 
+FIRST, SECOND = "Starten Sie “ihn” neu – so: 😀 重新启动。", "Then\nwait."
 ANSWER = {
     "claims": [
-        {"passage": 1, "quote": "Restart \"it\".", "text": "Starten Sie “ihn” neu – so: 😀 重新启动。"},
-        {"passage": 1, "quote": "Then wait.", "text": "Then\nwait."},
+        {"passage": 1, "quote": 'Restart "it".', "text": FIRST},
+        {"passage": 1, "quote": "Then wait.", "text": SECOND},
     ],
     "pass_on": None,
-}  # fmt: skip
+}
 TEXT = json.dumps(ANSWER, ensure_ascii=False)
 ESCAPED = json.dumps(ANSWER)
-WRITTEN = "\n".join(each["text"] for each in ANSWER["claims"])  # type: ignore[attr-defined, union-attr]
-DRAFT = Draft((
-    Claim(WRITTEN.splitlines()[0], 1, 'Restart "it".'), Claim("Then\nwait.", 1, "Then wait."),
-))  # fmt: skip
+WRITTEN = f"{FIRST}\n{SECOND}"
+DRAFT = Draft((Claim(FIRST, 1, 'Restart "it".'), Claim(SECOND, 1, "Then wait.")))
 
 
 class Patient(Jumping):
@@ -191,7 +190,7 @@ async def test_a_stream_that_stalls_is_given_up_and_the_answer_asked_for_whole()
     stalls = streams(events(*BEGUN, done=False), end=hangs())
     async with FakeOpenAI(stalls, writes(TEXT)) as server, model_at(server, clock, call_seconds=300.0) as model:
         filling = asyncio.ensure_future(model.fill(Draft, watched(reader), within=300))
-        await until(lambda: reader.text == DRAFT.claims[0].text)
+        await until(lambda: reader.text == FIRST)
         await clock.jump(HUNG_SECONDS - 1)
         assert not server.bodies[1:]
         await clock.jump(1.1)
