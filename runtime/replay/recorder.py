@@ -1,0 +1,143 @@
+"""Records what a run gets from outside: into the database with the event that it led to, in the same transaction."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from actors.ports import Entry
+from bus import Actor, Clock
+from runtime.replay.port_call import PortCall, PortMethod, encode, note_failure
+from runtime.replay.recorded_port import TURN, RecordedActor, Turn
+from runtime.run_trace import find_outermost
+from runtime.storage.records import Record
+
+KIND = "replay"
+MEGABYTES = 4
+"""What is kept of the answers to one run, those within it included."""
+BEGAN = "run.begin"
+"""Not a call: when a run within a run began."""
+
+
+class Recorder:
+    """`recorded_port.Tape` of an outermost run that goes on."""
+
+    __slots__ = ("_asked", "_done", "_left", "_loop", "_open", "_started")
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._started = self._loop.time()
+        self._asked = 0
+        self._left = MEGABYTES << 20
+        self._done: list[PortCall] = []
+        self._open: dict[int, PortCall] = {}
+        """Calls that were not answered yet."""
+
+    def now(self) -> float:
+        """Seconds since the outermost run began."""
+        return round(self._loop.time() - self._started, 6)
+
+    async def start(self, run: str) -> None:
+        """As `Tape.start`."""
+        if run == find_outermost(run):
+            self._started = self._loop.time()
+        else:
+            self._begin(run, "", BEGAN, b"", "")
+
+    def seat(self, turn: Turn, actor: Actor[Any]) -> Actor[Any]:
+        """As `Tape.seat`."""
+        return RecordedActor(actor, turn)
+
+    def clock(self, run: str) -> Clock | None:  # noqa: ARG002 - a run that is recorded goes by the loop's
+        """As `Tape.clock`."""
+        return None
+
+    def _begin(self, run: str, agent: str, name: str, digest: bytes, about: str) -> PortCall:
+        self._asked += 1
+        call = self._open[self._asked] = PortCall(run, agent, self._asked, name, digest, about, self.now(), None)
+        return call
+
+    def _end(self, call: PortCall, **more: Any) -> None:
+        self._open.pop(call.order, None)
+        size = len(more.get("answer", b"")) + sum(len(each[2]) for each in more.get("heard", ()))
+        if size > self._left:
+            more = {"omitted": True}
+        else:
+            self._left -= size
+        self._done.append(msgspec.structs.replace(call, end=self.now(), **more))
+
+    async def ask(self, turn: Turn, method: PortMethod, real: Any, arguments: tuple[Any, ...], named: Any) -> Any:
+        """As `Tape.ask`."""
+        call = self._begin(turn.run, turn.agent, method.name, *method.bind(arguments, named))
+        heard: list[tuple[float, str, bytes]] = []
+        for name in method.listeners.keys() & named.keys():
+            named = {**named, name: self._listen(name, named[name], heard)}
+        own = TURN.set(None)
+        try:
+            value = await real(*arguments, **named)
+        except Exception as error:
+            self._end(call, failure=note_failure(error), heard=tuple(heard))
+            raise
+        finally:
+            TURN.reset(own)
+        self._end(call, answer=method.encode(value), heard=tuple(heard))
+        return value
+
+    def _listen(
+        self, name: str, tell: Callable[[Any], None], heard: list[tuple[float, str, bytes]]
+    ) -> Callable[[Any], None]:
+        def hear(said: Any) -> None:
+            heard.append((self.now(), name, encode(said)))
+            tell(said)
+
+        return hear
+
+    def look(self, turn: Turn, method: PortMethod, real: Any, arguments: tuple[Any, ...]) -> Any:
+        """As `Tape.look`."""
+        value = real(*arguments)
+        call = self._begin(turn.run, turn.agent, method.name, *method.bind(arguments, {}))
+        self._end(call, answer=method.encode(value))
+        return value
+
+    def take(self, *, last: bool) -> bytes:
+        """
+        What was recorded since this was called last; empty when nothing was.
+
+        :param last: the run ends: what is not answered by now never will be.
+        """
+        calls = self._done
+        self._done = []
+        if last:
+            calls += self._open.values()
+            self._open = {}
+        return encode(calls) if calls else b""
+
+
+class Recorders:
+    """Those of the runs that go on in this process, by the id of the outermost run."""
+
+    def __init__(self, *, wanted: bool) -> None:
+        self._wanted = wanted
+        self._open: dict[str, Recorder] = {}
+
+    def begin(self, run: str) -> Recorder | None:
+        """That of a run which begins; None: nothing is to be recorded."""
+        if not self._wanted:
+            return None
+        recorder = self._open[run] = Recorder()
+        return recorder
+
+    def end(self, run: str) -> None:
+        """The run is over."""
+        self._open.pop(run, None)
+
+    def take(self, entry: Entry, *, last: bool = False) -> Sequence[Record]:
+        """What is to be kept in one transaction with an event of a run."""
+        outermost = find_outermost(entry.run)
+        recorder = self._open.get(outermost)
+        body = recorder.take(last=last and entry.run == outermost) if recorder else b""
+        if not body:
+            return ()
+        name = f"{entry.run}#{entry.n:03}"
+        return (Record(kind=KIND, id=name, run=outermost, body=body, replaces=True, packed=True),)
