@@ -27,6 +27,7 @@ from runtime.llm.model_choice import Models, chosen
 from runtime.memory.ticket_memory import TicketMemory
 from runtime.processes.pool import Workers
 from runtime.program import command
+from runtime.replay.recorder import Recorders
 from runtime.run_handle import Handle, RunHandle
 from runtime.run_trace import Traces
 from runtime.runs import Busy, Runs
@@ -75,8 +76,11 @@ class Node:
         self.effects = SqliteEffects(self.database)
         self.owner = ProcessLock(self.folder / OWNERS)
         self.traces = Traces(redact=settings.trace.redact)
-        runs, slots = SqliteRuns(self.database), self.owner.slots
-        self.journal = RunJournal(runs, self.flows, slots, besides=self.traces.take, intent=families.find_intent)
+        self.tapes = Recorders(wanted=settings.trace.replay)
+        self.journal = RunJournal(
+            SqliteRuns(self.database), self.flows, self.owner.slots, ended=self.tapes.finish,
+            besides=self.traces.take, intent=families.find_intent,
+        )  # fmt: skip
         self.workers = Workers(settings.workers.processes)
         self.embedder = open_embedder(settings, self.workers)
         self.tickets: Tickets = self.journal

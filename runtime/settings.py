@@ -225,6 +225,8 @@ class LogSettings(Section, frozen=True):
 class TraceSettings(Section, frozen=True):
     redact: bool = True
     """Secrets and personal data are taken out of a step before it is kept."""
+    replay: bool = True
+    """What a run gets from outside is recorded as it came, so that it can be run again."""
 
 
 class WorkerSettings(Section, frozen=True):

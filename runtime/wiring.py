@@ -1,16 +1,17 @@
 """Puts runs to work: the ports and agents of their family, and the runs within them."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 import structlog
 
 from actors.workflow.outcome import Outcome
 from actors.workflow.tables import Case, Run, Workflow
-from bus import ActorFactories, Request
+from bus import ActorFactories, Cast, Request
 from runtime.child_workflow import Children, ChildRun
-from runtime.families.family import ChildRole, FamilyRuns, RunDependencies
+from runtime.families.family import ChildRole, FamilyRuns, RunDependencies, SharedPorts
+from runtime.replay.recorded_port import RecordedCast, RecordedWorld, record_ports
 from runtime.run import LiveRun, ResumeState
 from runtime.run_trace import RunTrace, load_steps
 from runtime.storage.effects import Effects, ModelAccount
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
 class Wiring:
     """One per process."""
 
-    def __init__(self, node: "Node") -> None:
+    def __init__(self, node: "Node", *, follows: bool = True) -> None:
+        """:param follows: what families keep of their runs besides the journal is kept."""
         self._node = node
+        self._follows = follows
         self._runs: dict[str, FamilyRuns] = {}
         self._log = structlog.get_logger().bind()
 
@@ -33,7 +36,7 @@ class Wiring:
         """What the runs of a family share; most tickets need one family only, and do without loading the others."""
         if (runs := self._runs.get(workflow)) is None:
             family = self._node.families[workflow]
-            runs = self._runs[workflow] = family.load()(self._node)
+            runs = self._runs[workflow] = family.load()(cast("SharedPorts", RecordedWorld(self._node)))
             children = {role: partial(self._child, workflow, child) for role, child in family.children.items()}
             runs.roles = {**runs.roles, **children}
         return runs
@@ -44,20 +47,32 @@ class Wiring:
         """Put an outermost run to work that is durable."""
         runs, effects = self.runs_of(flow.name), await self._open_effects(run_id, replayed)
         trace = await self._open_trace(run_id, replayed)
+        tape = None if replayed else self._node.tapes.begin(run_id)
         model, spent = self._node.models.for_run(
             run_id, ModelAccount(effects), money=runs.money, held_back=runs.held_back, trace=trace, effects=effects
         )
         children = Children(replayed.children if replayed else ())
-        ports = runs.make_ports(run_id, case.ticket_id, effects)
-        own = RunDependencies(run_id, case.ticket_id, model, children, effects, ports, trace)
+        ports = record_ports(runs.make_ports(run_id, case.ticket_id, effects))
+        own = RunDependencies(run_id, case.ticket_id, model, children, effects, ports, trace, tape)
         live = LiveRun(
-            run_id, flow, case, ActorFactories(runs.roles, own), journal=self._node.journal, spent=spent,
+            run_id, flow, case, await self._seat(runs, own), journal=self._node.journal, spent=spent,
             replayed=replayed, children=children, log=self._log.bind(trace=trace_id[:TRACE_DIGITS]),
+            clock=tape.clock(run_id) if tape else None,
         )  # fmt: skip
-        runs.follow(live)
+        if self._follows:
+            runs.follow(live)
         live.on_end(lambda _: effects.forget())
         live.when_over(partial(self._node.traces.end, run_id))
+        live.when_over(partial(self._node.tapes.end, run_id))
         return live
+
+    async def _seat(self, runs: FamilyRuns, own: RunDependencies) -> Cast:
+        """Who plays which role in a run that begins now."""
+        factories = ActorFactories(runs.roles, own)
+        if own.tape is None:
+            return factories
+        await own.tape.start(own.run)
+        return RecordedCast(factories, own.tape, own.run)
 
     async def _open_trace(self, run_id: str, replayed: ResumeState | None) -> RunTrace:
         """Why its answer will be as it is; one that is resumed has the room that earlier processes left of it."""
@@ -106,12 +121,13 @@ class Wiring:
         runs, own = self.runs_of(flow.name), above._replace(run=run_id, children=children)
         if flow.name != workflow:  # one of the same family goes on with what the run above it has got
             effects = await self._open_effects(run_id, replayed)
-            own = own._replace(effects=effects, ports=runs.make_ports(run_id, own.ticket, effects))
+            own = own._replace(effects=effects, ports=record_ports(runs.make_ports(run_id, own.ticket, effects)))
         live = LiveRun(
-            run_id, flow, case, ActorFactories(runs.roles, own), journal=journal, replayed=replayed,
-            children=own.children, within=own.ticket,
+            run_id, flow, case, await self._seat(runs, own), journal=journal, replayed=replayed,
+            children=own.children, within=own.ticket, clock=own.tape.clock(run_id) if own.tape else None,
         )  # fmt: skip
-        runs.follow(live)
+        if self._follows:
+            runs.follow(live)
         if own.effects is not above.effects:
             live.on_end(lambda _: own.effects.forget())
         return live

@@ -103,7 +103,7 @@ class Orchestrator(Actor[Event]):
             self._move(validate_event(self._flow, message), ctx)
 
     def _move(self, message: Event, ctx: Context) -> None:
-        kind, elapsed, before = type(message), self._clock.time() - self._started, self._run
+        kind, elapsed, before = type(message), self._elapsed(), self._run
         due = next_due(self._flow, before) if before.breach else elapsed + CLOSING_SECONDS
         if kind is TimeUp:
             self._alarm = None
@@ -138,9 +138,12 @@ class Orchestrator(Actor[Event]):
         """The run's state as it is now: what led to it may not be journalled yet."""
         return self._run
 
-    def _outcome(self, why: EndReason, by: str) -> Outcome:
+    def _elapsed(self) -> float:
+        """Seconds since the run began, to the microsecond: what is left of a clock that begins elsewhere says no more."""
+        return round(self._clock.time() - self._started, 6)
+
+    def _outcome(self, why: EndReason, by: str, seconds: float) -> Outcome:
         """The end of this run, if this is it."""
-        seconds = self._clock.time() - self._started
         spent = self._try("spent.unknown", lambda: limit_spending(self._spent()), Spent(estimated=True))
         children = self._try("children.unknown", self._children, tuple[Child, ...]())
         return conclude(self.id, self._flow, self._run, RunEnd(why, by, seconds, spent, self._refused), children)
@@ -177,7 +180,7 @@ class Orchestrator(Actor[Event]):
                 tell_self(Recorded(verdict=verdict, error=error))
 
         if type(verdict) is Terminate:
-            final = self._final = self._outcome(verdict.why, verdict.by)
+            final = self._final = self._outcome(verdict.why, verdict.by, elapsed)
             grace = max(0.0, due - elapsed) if verdict.by else 0.0  # without the terminator, it was over already
             self._end_within(grace + RECORDING_SECONDS, ctx)
         recording.record(entry, self._run, final, then)
@@ -216,7 +219,7 @@ class Orchestrator(Actor[Event]):
         self._sealed = True
         if self._recording is not None:
             self._run = self._recording.durable
-        outcome = self._final = self._outcome(why, "")
+        outcome = self._final = self._outcome(why, "", self._elapsed())
         self._run = replace(self._run, state=self._flow.final, open=())
         if self._recording is not None:
             self._recording.keep(outcome, then)
@@ -242,7 +245,7 @@ class Orchestrator(Actor[Event]):
             case Wait(made=made):
                 self._broadcast.publish(self._run.handoffs, made, ctx)
             case Terminate(why=why, by=by):
-                self._final = self._final or self._outcome(why, by)
+                self._final = self._final or self._outcome(why, by, self._elapsed())
                 self._end(ctx)
             case _:
                 assert_never(verdict)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from actors.ports import Model, Trace
 from actors.workflow.outcome import Spent
+from runtime.replay.recorded_port import record_port
 from runtime.settings import ModelSettings
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class Models:
         ledger = Ledger(budget, known=account.spent(), note=account.note)
         ours = self._openai.for_run(run_id, ledger, trace, effects)
         model: Model = Fallback(ours, self._extractive, asyncio.get_running_loop()) if given.fallback else ours
-        return model, lambda: ledger.spent
+        return record_port(model, Model), lambda: ledger.spent
 
     async def close(self) -> None:
         if self._warming is not None:

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from actors.ports import Entry
+from actors.workflow.outcome import Outcome
 from bus import Actor, Clock
 from runtime.replay.port_call import PortCall, PortMethod, encode, note_failure
 from runtime.replay.recorded_port import TURN, RecordedActor, Turn
@@ -132,12 +133,18 @@ class Recorders:
         """The run is over."""
         self._open.pop(run, None)
 
-    def take(self, entry: Entry, *, last: bool = False) -> Sequence[Record]:
+    def take(self, entry: Entry) -> Sequence[Record]:
         """What is to be kept in one transaction with an event of a run."""
-        outermost = find_outermost(entry.run)
+        return self._take(entry.run, f"{entry.run}#{entry.n:03}", last=False)
+
+    def finish(self, outcome: Outcome) -> Sequence[Record]:
+        """The same with the end of a run."""
+        return self._take(outcome.run, f"{outcome.run}#end", last=outcome.run == find_outermost(outcome.run))
+
+    def _take(self, run: str, name: str, *, last: bool) -> Sequence[Record]:
+        outermost = find_outermost(run)
         recorder = self._open.get(outermost)
-        body = recorder.take(last=last and entry.run == outermost) if recorder else b""
+        body = recorder.take(last=last) if recorder else b""
         if not body:
             return ()
-        name = f"{entry.run}#{entry.n:03}"
         return (Record(kind=KIND, id=name, run=outermost, body=body, replaces=True, packed=True),)

@@ -1,0 +1,181 @@
+"""Answers a run by what was recorded, at the time and in the order in which that came, and notes what it asks anew."""
+
+import asyncio
+import inspect
+from collections import defaultdict, deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from actors.ports import Entry, PortFailed
+from actors.workflow.tables import TimeUp
+from bus import Actor, Clock, Context, Timer
+from runtime.replay.port_call import PortCall, PortMethod, Question, decode, make_failure
+from runtime.replay.recorded_port import RecordedActor, Turn
+from runtime.replay.recorder import BEGAN
+from runtime.replay.recording import Recording
+
+AHEAD_SECONDS = 0.002
+"""How much earlier than then an answer comes, so that the event which rests on it is never late."""
+LATE_SECONDS = 5.0
+"""How late a timer of a busy process may have rung."""
+
+
+class NotAsked(msgspec.Struct, frozen=True):
+    """Where a run asks the world for something else than then."""
+
+    run: str
+    agent: str
+    name: str
+    """Of the port and its method."""
+    now: str
+    """What it asks."""
+    then: str
+    """What was asked then in its place; empty: nothing."""
+
+
+class Player:
+    """`recorded_port.Tape` of an outermost run that is replayed. Times are the loop's, which passes as then."""
+
+    def __init__(self, recording: Recording, moments: "Moments", live: Callable[[Turn, str], bool]) -> None:
+        """
+        :param moments: when each event came then.
+        :param live: whether this is asked of the world all the same.
+        """
+        self._loop = asyncio.get_running_loop()
+        self._moments = moments
+        self._live = live
+        self._calls: defaultdict[tuple[str, str, str], list[PortCall]] = defaultdict(list)
+        self._began = {call.run: call.begin for call in recording.calls if call.name == BEGAN}
+        self._started: dict[str, float] = {}
+        self.unknown: list[NotAsked] = []
+        for call in recording.calls:
+            self._calls[call.run, call.agent, call.name].append(call)
+
+    async def start(self, run: str) -> None:
+        """As `Tape.start`."""
+        await self._wait_until(self._began.get(run, 0.0) - AHEAD_SECONDS)
+        self._started[run] = self._loop.time()
+
+    def seat(self, turn: Turn, actor: Actor[Any]) -> Actor[Any]:
+        """As `Tape.seat`."""
+        return _PunctualActor(actor, turn, self)
+
+    def clock(self, run: str) -> Clock | None:
+        """As `Tape.clock`."""
+        return _Clock(self._loop, self._loop.time(), self._moments.times_up(run))
+
+    async def wait_for_event(self, turn: Turn, number: int) -> None:
+        """Wait until it is the time at which an agent's answer to this handoff came."""
+        at = self._moments.take(turn.run, turn.agent, number)
+        if at is not None:
+            await self._wait_until(self._started[turn.run] + at)
+
+    async def ask(self, turn: Turn, method: PortMethod, real: Any, arguments: tuple[Any, ...], named: Any) -> Any:
+        """As `Tape.ask`."""
+        if self._live(turn, method.name):
+            return await real(*arguments, **named)
+        call = self._find(turn, method, method.bind(arguments, named))
+        for at, name, body in call.heard:
+            await self._wait_until(at - AHEAD_SECONDS)
+            named[name](decode(body, method.listeners[name]))
+        if call.end is None:
+            await self._loop.create_future()  # it never came
+        else:
+            await self._wait_until(call.end - AHEAD_SECONDS)
+        if call.failure is not None:
+            raise make_failure(call.failure)
+        if call.omitted:
+            raise PortFailed(f"The answer to {call.name} was too large to be recorded.")
+        return method.decode(call.answer, arguments)
+
+    def look(self, turn: Turn, method: PortMethod, real: Any, arguments: tuple[Any, ...]) -> Any:  # noqa: ARG002
+        """As `Tape.look`."""
+        return method.decode(self._find(turn, method, method.bind(arguments, {})).answer, arguments)
+
+    def _find(self, turn: Turn, method: PortMethod, asked: Question) -> PortCall:
+        """
+        The same question; where nobody asked it then, the next of its kind, so that the run goes on.
+
+        :raises PortFailed: nothing of the kind was asked then.
+        """
+        left = self._calls[turn.run, turn.agent, method.name]
+        same = next((call for call in left if call.digest == asked.digest), None)
+        call = same or next(iter(left), None)
+        if same is None:
+            then = call.about if call else ""
+            self.unknown.append(NotAsked(turn.run, turn.agent, method.name, asked.about, then))
+        if call is None:
+            raise PortFailed(f"Nothing is recorded of what {method.name} answers to this.")
+        left.remove(call)
+        return call
+
+    async def _wait_until(self, at: float) -> None:
+        if (left := at - self._loop.time()) > 0:
+            await asyncio.sleep(left)
+
+
+class Moments:
+    """When each event of a recording came, in seconds since its run began."""
+
+    def __init__(self, events: Mapping[str, Sequence[Entry]]) -> None:
+        """:param events: by run."""
+        self._known: defaultdict[tuple[str, str, int], deque[float]] = defaultdict(deque)
+        self._rang: defaultdict[str, list[float]] = defaultdict(list)
+        for run, entries in events.items():
+            for entry in entries:
+                self._known[run, entry.sender, entry.number].append(entry.at)
+                if isinstance(entry.event, TimeUp):
+                    self._rang[run].append(entry.at)
+
+    def take(self, run: str, sender: str, number: int) -> float | None:
+        """When the next event of this sender came; None: it sent no more."""
+        known = self._known[run, sender, number]
+        return known.popleft() if known else None
+
+    def times_up(self, run: str) -> list[float]:
+        """When a run's own timer rang."""
+        return self._rang[run]
+
+
+class _PunctualActor(RecordedActor):
+    """An actor that answers when it did then."""
+
+    __slots__ = ("_player",)
+
+    def __init__(self, actor: Actor[Any], turn: Turn, player: Player) -> None:
+        super().__init__(actor, turn)
+        self._player = player
+
+    async def receive(self, message: Any, ctx: Context) -> Any:
+        try:
+            answer = super().receive(message, ctx)
+            if inspect.isawaitable(answer):
+                answer = await answer
+        except Exception:
+            await self._player.wait_for_event(self._turn, ctx.number)
+            raise
+        if answer is not None:
+            await self._player.wait_for_event(self._turn, ctx.number)
+        return answer
+
+
+class _Clock:
+    """The loop's time; a run's own timer rings as late as it did."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, started: float, rang: list[float]) -> None:
+        self._loop = loop
+        self._started = started
+        self._rang = rang
+
+    def time(self) -> float:
+        return self._loop.time()
+
+    def call_later(self, delay: float, callback: Callable[..., object], *args: Any) -> Timer:
+        due = self._loop.time() + delay
+        if args and type(args[0]) is TimeUp:
+            at = next((at + self._started for at in self._rang if at + self._started >= due - 1e-6), due)
+            if at - due < LATE_SECONDS:
+                due = at
+        return self._loop.call_at(due, callback, *args)

@@ -1,0 +1,88 @@
+"""A run as it was: what it began with, what it got from outside, its events and its end. What a replay starts from."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from runtime.replay.port_call import PortCall
+from runtime.replay.recorder import KIND
+from runtime.run_trace import find_outermost
+from runtime.service_error import ServiceError
+from runtime.storage.journal import RunJournal, StoredRun
+from runtime.storage.packing import unpack
+from runtime.storage.records import StoredEvent
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PARTS = 1000
+"""More than a run has events, those within it included."""
+
+
+class RecordedRun(msgspec.Struct, frozen=True, kw_only=True):
+    """One run of a recording; bodies are encoded as the journal encodes them."""
+
+    id: str
+    workflow: str
+    case: bytes
+    events: tuple[StoredEvent, ...]
+    outcome: bytes
+
+
+class Recording(msgspec.Struct, frozen=True, kw_only=True):
+    """A run with those within it."""
+
+    ticket: str
+    runs: tuple[RecordedRun, ...]
+    """The outermost one first."""
+    calls: tuple[PortCall, ...]
+    """In the order in which they were asked."""
+
+    @property
+    def run(self) -> str:
+        """The id of the outermost run."""
+        return self.runs[0].id
+
+
+async def load_recording(journal: RunJournal, stored: StoredRun) -> Recording:
+    """
+    What is recorded of a run that has ended.
+
+    :raises ServiceError: it goes on, or nothing is recorded of it.
+    :raises JournalDamaged: it cannot be read.
+    """
+    outermost = stored if stored.id == find_outermost(stored.id) else await journal.run(find_outermost(stored.id))
+    if outermost.ended is None:
+        raise ServiceError(f"{stored.ticket} has not ended yet: only what is over can be replayed.", "conflict")
+    calls = await load_calls(journal, outermost.id)
+    if not calls:
+        raise ServiceError(
+            f"Nothing is recorded of what {stored.ticket} got from outside: an earlier version of this program ran it, "
+            "or [trace] replay is off.", "not_found",
+        )  # fmt: skip
+    runs = [outermost, *sorted(await journal.store.within(outermost.id), key=lambda run: run.seq)]
+    return Recording(
+        ticket=outermost.ticket, calls=tuple(calls), runs=tuple([await _load_run(journal, run) for run in runs])
+    )
+
+
+async def load_calls(journal: RunJournal, run: str) -> list[PortCall]:
+    """What a run and those within it asked of the world, in that order."""
+    parts = await journal.store.records(KIND, run=run, most=PARTS)
+    return sorted((call for part in parts for call in read_part(part.body)), key=lambda call: call.order)
+
+
+def read_part(body: bytes) -> Sequence[PortCall]:
+    """The calls of one record; none where it is damaged, or of a version that wrote others."""
+    try:
+        return msgspec.msgpack.decode(unpack(body), type=list[PortCall])
+    except msgspec.MsgspecError:
+        return []
+
+
+async def _load_run(journal: RunJournal, run: StoredRun) -> RecordedRun:
+    events = [each._replace(body=unpack(each.body)) for each in await journal.store.events(run.id)]
+    return RecordedRun(
+        id=run.id, workflow=run.workflow, case=run.initial, events=tuple(events), outcome=run.ending or b""
+    )

@@ -1,0 +1,105 @@
+"""Runs the workflow of a finished run again on what it got from outside then, and says where it goes another way."""
+
+import asyncio
+import contextlib
+from typing import Any, NamedTuple
+
+import msgspec
+
+from actors.workflow.outcome import Outcome
+from actors.workflow.tables import RunStopped
+from runtime.replay.differences import Difference, find_differences, read_events
+from runtime.replay.player import Moments, NotAsked, Player
+from runtime.replay.recording import Recording
+from runtime.replay.replay_loop import ReplayLoop, StoodStill
+from runtime.replay.replay_node import ReplayNode
+from runtime.run import LiveRun
+from runtime.service_error import ServiceError
+from runtime.settings import Settings
+from runtime.wiring import Wiring
+
+FILL = "Model.fill"
+
+
+class Replay(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of a replay."""
+
+    run: str
+    ticket: str
+    then: Outcome
+    now: Outcome | None
+    """None: it came to no end."""
+    events: int
+    """How many the recording has, those of the runs within it included."""
+    asked: tuple[NotAsked, ...] = ()
+    """What was asked of the world that was not asked then."""
+    differences: tuple[Difference, ...] = ()
+
+    @property
+    def is_same(self) -> bool:
+        """Events and end are those of then, byte for byte."""
+        return not self.differences and not self.asked
+
+
+def replay(recording: Recording, settings: Settings) -> Replay:
+    """
+    Run it again: blocking, in a loop of its own, without network, disk and real time.
+
+    :raises ServiceError: this version does not know its workflow.
+    """
+    loop = ReplayLoop()
+    asyncio.set_event_loop(loop)
+    try:
+        begun = loop.run_until_complete(_begin(recording, settings))
+        now = None
+        with contextlib.suppress(StoodStill):
+            now = loop.run_until_complete(begun.live.outcome())
+        return _compare(recording, begun, now)
+    finally:
+        _let_go(loop)
+        asyncio.set_event_loop(None)
+        loop.close()
+
+
+class _Begun(NamedTuple):
+    node: ReplayNode
+    player: Player
+    live: LiveRun
+
+
+async def _begin(recording: Recording, settings: Settings) -> _Begun:
+    then = msgspec.msgpack.decode(recording.runs[0].outcome, type=Outcome)
+    has_model = any(call.name == FILL for call in recording.calls)
+    node = ReplayNode(settings, has_model=has_model, spent=then.spent)
+    flow = node.flows.get(then.workflow)
+    if flow is None:
+        raise ServiceError(f"{recording.ticket} is of the workflow {then.workflow!r}, which this version has not.")
+    entries = {run.id: read_events(run.events, node.flows[run.workflow]) for run in recording.runs}
+    player = Player(recording, Moments(entries), lambda *_: False)
+    node.tapes.player = player
+    case = msgspec.msgpack.decode(recording.runs[0].case, type=flow.case)
+    node.journal.begin(recording.run, flow, case)
+    faked: Any = node
+    live = await Wiring(faked, follows=False).begin(recording.run, flow, case, None)
+    for entry in entries[recording.run]:
+        if isinstance(entry.event, RunStopped):
+            asyncio.get_running_loop().call_at(entry.at, live.cancel)
+    return _Begun(node, player, live)
+
+
+def _compare(recording: Recording, begun: _Begun, now: Outcome | None) -> Replay:
+    then = msgspec.msgpack.decode(recording.runs[0].outcome, type=Outcome)
+    return Replay(
+        run=recording.run, ticket=recording.ticket, then=then, now=now, asked=tuple(begun.player.unknown),
+        events=sum(len(run.events) for run in recording.runs),
+        differences=tuple(find_differences(recording, begun.node.journal, begun.node.flows)),
+    )  # fmt: skip
+
+
+def _let_go(loop: ReplayLoop) -> None:
+    left = asyncio.all_tasks(loop)
+    for task in left:
+        task.cancel()
+    if left:
+        with contextlib.suppress(StoodStill):
+            loop.run_until_complete(asyncio.wait(left, timeout=1.0))
