@@ -139,7 +139,7 @@ class Orchestrator(Actor[Event]):
         return self._run
 
     def _elapsed(self) -> float:
-        """Seconds since the run began, to the microsecond: what is left of a clock that begins elsewhere says no more."""
+        """Seconds since the run began, to the microsecond, so that it is the same by a clock that began elsewhere."""
         return round(self._clock.time() - self._started, 6)
 
     def _outcome(self, why: EndReason, by: str, seconds: float) -> Outcome:

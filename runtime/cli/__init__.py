@@ -21,6 +21,8 @@ class Exit(enum.IntEnum):
     """A loop, too many handoffs, out of time, out of tries."""
     NEEDS_INPUT = 5
     """The run asks something: `answer` goes on with it."""
+    DIFFERS = 6
+    """A replay goes another way than the run did."""
     CANCELLED = 130
 
 

@@ -9,7 +9,7 @@ import msgspec
 from actors.ports import Entry
 from actors.workflow.codec import decoder
 from actors.workflow.tables import Workflow
-from runtime.replay.recording import RecordedRun, Recording
+from runtime.replay.recorded_run import RecordedRun, Recording
 from runtime.storage.records import StoredEvent
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 import asyncio
 import inspect
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -13,8 +13,8 @@ from actors.workflow.tables import TimeUp
 from bus import Actor, Clock, Context, Timer
 from runtime.replay.port_call import PortCall, PortMethod, Question, decode, make_failure
 from runtime.replay.recorded_port import RecordedActor, Turn
+from runtime.replay.recorded_run import Recording
 from runtime.replay.recorder import BEGAN
-from runtime.replay.recording import Recording
 
 AHEAD_SECONDS = 0.002
 """How much earlier than then an answer comes, so that the event which rests on it is never late."""
@@ -46,12 +46,13 @@ class Player:
         self._loop = asyncio.get_running_loop()
         self._moments = moments
         self._live = live
-        self._calls: defaultdict[tuple[str, str, str], list[PortCall]] = defaultdict(list)
+        self._calls: defaultdict[str, list[PortCall]] = defaultdict(list)
+        self._used: set[int] = set()
         self._began = {call.run: call.begin for call in recording.calls if call.name == BEGAN}
         self._started: dict[str, float] = {}
         self.unknown: list[NotAsked] = []
         for call in recording.calls:
-            self._calls[call.run, call.agent, call.name].append(call)
+            self._calls[call.name].append(call)
 
     async def start(self, run: str) -> None:
         """As `Tape.start`."""
@@ -96,19 +97,21 @@ class Player:
 
     def _find(self, turn: Turn, method: PortMethod, asked: Question) -> PortCall:
         """
-        The same question; where nobody asked it then, the next of its kind, so that the run goes on.
+        The same question, whoever asked it then; where nobody did, the agent's next of its kind, so that a run goes on.
 
-        :raises PortFailed: nothing of the kind was asked then.
+        :raises PortFailed: it asked nothing more of the kind then.
         """
-        left = self._calls[turn.run, turn.agent, method.name]
-        same = next((call for call in left if call.digest == asked.digest), None)
-        call = same or next(iter(left), None)
-        if same is None:
-            then = call.about if call else ""
-            self.unknown.append(NotAsked(turn.run, turn.agent, method.name, asked.about, then))
+        kind = self._calls[method.name]
+        left = [call for call in kind if call.order not in self._used]
+        own = [call for call in left if (call.run, call.agent) == (turn.run, turn.agent)]
+        same = (call for calls in (own, left, kind) for call in calls if call.digest == asked.digest)
+        call = next(same, None)
+        if call is None or call.order in self._used:
+            call = call or next(iter(own), None)
+            self.unknown.append(NotAsked(turn.run, turn.agent, method.name, asked.about, call.about if call else ""))
         if call is None:
             raise PortFailed(f"Nothing is recorded of what {method.name} answers to this.")
-        left.remove(call)
+        self._used.add(call.order)
         return call
 
     async def _wait_until(self, at: float) -> None:
@@ -121,18 +124,21 @@ class Moments:
 
     def __init__(self, events: Mapping[str, Sequence[Entry]]) -> None:
         """:param events: by run."""
-        self._known: defaultdict[tuple[str, str, int], deque[float]] = defaultdict(deque)
+        self._known: defaultdict[tuple[str, int], list[Entry]] = defaultdict(list)
         self._rang: defaultdict[str, list[float]] = defaultdict(list)
         for run, entries in events.items():
             for entry in entries:
-                self._known[run, entry.sender, entry.number].append(entry.at)
+                self._known[run, entry.number].append(entry)
                 if isinstance(entry.event, TimeUp):
                     self._rang[run].append(entry.at)
 
     def take(self, run: str, sender: str, number: int) -> float | None:
-        """When the next event of this sender came; None: it sent no more."""
-        known = self._known[run, sender, number]
-        return known.popleft() if known else None
+        """When the answer to this handoff came, by whomever if this agent gave none; None: nobody answered."""
+        known = self._known[run, number]
+        entry = next((each for each in known if each.sender == sender), next(iter(known), None))
+        if entry is not None:
+            known.remove(entry)
+        return entry.at if entry else None
 
     def times_up(self, run: str) -> list[float]:
         """When a run's own timer rang."""

@@ -39,7 +39,7 @@ class Turn(NamedTuple):
 
 
 TURN: ContextVar[Turn | None] = ContextVar("turn", default=None)
-"""Of the agent that is at work. Within a call of a port it is nobody's: what a port asks of another is its own affair."""
+"""Of the agent that is at work. Within a call of a port it is nobody's: what one asks of another is its own."""
 
 
 class RecordedPort:
@@ -77,7 +77,9 @@ def record_ports(ports: T) -> T:
     """The ports of a family for one run, each of which is recorded."""
     if not isinstance(ports, tuple) or not hasattr(ports, "_replace"):
         return ports
-    known = {name: record_port(getattr(ports, name), FAMILY_PORTS[name]) for name in FAMILY_PORTS if hasattr(ports, name)}
+    known = {
+        name: record_port(getattr(ports, name), FAMILY_PORTS[name]) for name in FAMILY_PORTS if hasattr(ports, name)
+    }
     return cast("T", ports._replace(**known))
 
 

@@ -10,7 +10,7 @@ from actors.workflow.outcome import Outcome
 from actors.workflow.tables import RunStopped
 from runtime.replay.differences import Difference, find_differences, read_events
 from runtime.replay.player import Moments, NotAsked, Player
-from runtime.replay.recording import Recording
+from runtime.replay.recorded_run import Recording
 from runtime.replay.replay_loop import ReplayLoop, StoodStill
 from runtime.replay.replay_node import ReplayNode
 from runtime.run import LiveRun
@@ -38,7 +38,20 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_same(self) -> bool:
         """Events and end are those of then, byte for byte."""
-        return not self.differences and not self.asked
+        return self.now is not None and not self.differences and not self.asked
+
+    def describe(self) -> dict[str, Any]:
+        """The same for a program."""
+        ended = {
+            name: {"status": each.status, "answer": each.resolution.text if each.resolution else each.detail}
+            for name, each in (("then", self.then), ("now", self.now))
+            if each is not None
+        }
+        asked, differences = msgspec.to_builtins(self.asked), msgspec.to_builtins(self.differences)
+        return {
+            "ticket": self.ticket, "run": self.run, "same": self.is_same, "events": self.events, "now": None, **ended,
+            "asked": asked, "differences": differences,
+        }  # fmt: skip
 
 
 def replay(recording: Recording, settings: Settings) -> Replay:

@@ -1,4 +1,4 @@
-"""An event loop without a network whose time is not the world's: it jumps to the next timer when nothing is to be done."""
+"""An event loop without a network, whose time jumps to the next timer when nothing is to be done."""
 
 import asyncio
 import contextlib
@@ -16,7 +16,7 @@ class StoodStill(RuntimeError):
     """Nothing is to be done, and nothing waits for time: what is awaited never comes."""
 
 
-class _Selector(selectors.DefaultSelector):  # type: ignore[valid-type, misc] # which class it is depends on the system
+class _Selector(selectors.DefaultSelector):
     """Never waits, but lets the loop's time pass instead."""
 
     passed = 0.0
@@ -57,7 +57,9 @@ class ReplayLoop(asyncio.SelectorEventLoop):
         finally:
             self._passing.outside -= 1
 
-    def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> Any:
+    def run_in_executor(  # type: ignore[override] # its own has a type variable for each argument
+        self, executor: Any, func: Callable[..., Any], *args: Any
+    ) -> Any:
         """At once, for no time passes while a thread works."""
         if self._passing.outside:
             return super().run_in_executor(executor, func, *args)

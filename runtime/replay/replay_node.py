@@ -55,9 +55,7 @@ class ReplayJournal:
 
     def record(self, entry: Entry, then: Then) -> None:
         """As `actors.ports.Journal`."""
-        self.events[entry.run].append(
-            StoredEvent(entry.n, entry.at, entry.sender, entry.number, _encode(entry.event))
-        )
+        self.events[entry.run].append(StoredEvent(entry.n, entry.at, entry.sender, entry.number, _encode(entry.event)))
         self._loop.call_soon(then, None)
 
     def finish(self, entry: Entry, outcome: Outcome, then: Then) -> None:

@@ -1,7 +1,6 @@
 """A run as it was: what it began with, what it got from outside, its events and its end. What a replay starts from."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -12,12 +11,6 @@ from runtime.service_error import ServiceError
 from runtime.storage.journal import RunJournal, StoredRun
 from runtime.storage.packing import unpack
 from runtime.storage.records import StoredEvent
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-PARTS = 1000
-"""More than a run has events, those within it included."""
 
 
 class RecordedRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,12 +62,12 @@ async def load_recording(journal: RunJournal, stored: StoredRun) -> Recording:
 
 async def load_calls(journal: RunJournal, run: str) -> list[PortCall]:
     """What a run and those within it asked of the world, in that order."""
-    parts = await journal.store.records(KIND, run=run, most=PARTS)
-    return sorted((call for part in parts for call in read_part(part.body)), key=lambda call: call.order)
+    records = await journal.store.records(KIND, run=run)
+    return sorted((call for each in records for call in read_calls(each.body)), key=lambda call: call.order)
 
 
-def read_part(body: bytes) -> Sequence[PortCall]:
-    """The calls of one record; none where it is damaged, or of a version that wrote others."""
+def read_calls(body: bytes) -> Sequence[PortCall]:
+    """The calls of a record; none where it is damaged, or of a version that wrote others."""
     try:
         return msgspec.msgpack.decode(unpack(body), type=list[PortCall])
     except msgspec.MsgspecError:
