@@ -44,6 +44,7 @@ from runtime.storage.sqlite.effect_store import SqliteEffects
 from runtime.storage.sqlite.integrity import check as check_integrity
 from runtime.storage.sqlite.memory_store import SqliteMemory
 from runtime.storage.sqlite.process_lock import ProcessLock
+from runtime.storage.sqlite.recording_store import SqliteRecordings
 from runtime.storage.sqlite.run_store import SqliteRuns
 from runtime.storage.sqlite.schema import migrate
 from runtime.tickets import Ticket, validate
@@ -76,11 +77,10 @@ class Node:
         self.effects = SqliteEffects(self.database)
         self.owner = ProcessLock(self.folder / OWNERS)
         self.traces = Traces(redact=settings.trace.redact)
-        self.tapes = Recorders(wanted=settings.trace.replay)
-        self.journal = RunJournal(
-            SqliteRuns(self.database), self.flows, self.owner.slots, ended=self.tapes.finish,
-            besides=self.traces.take, intent=families.find_intent,
-        )  # fmt: skip
+        self.recordings = SqliteRecordings(self.database)
+        self.tapes = Recorders(self.recordings if settings.trace.replay else None)
+        told = self.tapes.finish, self.traces.take, families.find_intent
+        self.journal = RunJournal(SqliteRuns(self.database), self.flows, self.owner.slots, *told)
         self.workers = Workers(settings.workers.processes)
         self.embedder = open_embedder(settings, self.workers)
         self.tickets: Tickets = self.journal
@@ -94,9 +94,8 @@ class Node:
         self.tools = Toolbox(self, load_tools(settings))
         self.models = Models(settings.model, self.tools, families.extractive(), names)
         self.wiring = Wiring(self)
-        self.runs = Runs(
-            self.journal, self.owner, self.flows, self.wiring.begin, settings.server.max_runs, self.make_case
-        )  # fmt: skip
+        most, begin = settings.server.max_runs, self.wiring.begin
+        self.runs = Runs(self.journal, self.owner, self.flows, begin, most, self.make_case)
 
     @classmethod
     @contextlib.asynccontextmanager

@@ -15,6 +15,7 @@ from runtime.replay.port_call import PortCall, PortMethod, Question, decode, mak
 from runtime.replay.recorded_port import RecordedActor, Turn
 from runtime.replay.recorded_run import Recording
 from runtime.replay.recorder import BEGAN
+from runtime.replay.shared_parts import put_in
 
 AHEAD_SECONDS = 0.002
 """How much earlier than then an answer comes, so that the event which rests on it is never late."""
@@ -48,6 +49,7 @@ class Player:
         self._live = live
         self._calls: defaultdict[str, list[PortCall]] = defaultdict(list)
         self._used: set[int] = set()
+        self._parts = recording.parts
         self._began = {call.run: call.begin for call in recording.calls if call.name == BEGAN}
         self._started: dict[str, float] = {}
         self.unknown: list[NotAsked] = []
@@ -89,11 +91,17 @@ class Player:
             raise make_failure(call.failure)
         if call.omitted:
             raise PortFailed(f"The answer to {call.name} was too large to be recorded.")
-        return method.decode(call.answer, arguments)
+        return self._decode(call, method, arguments)
 
     def look(self, turn: Turn, method: PortMethod, real: Any, arguments: tuple[Any, ...]) -> Any:  # noqa: ARG002
         """As `Tape.look`."""
-        return method.decode(self._find(turn, method, method.bind(arguments, {})).answer, arguments)
+        return self._decode(self._find(turn, method, method.bind(arguments, {})), method, arguments)
+
+    def _decode(self, call: PortCall, method: PortMethod, arguments: tuple[Any, ...]) -> Any:
+        try:
+            return put_in(method.decode(call.answer, arguments), self._parts)
+        except (KeyError, msgspec.MsgspecError):
+            raise PortFailed(f"What was recorded of {call.name} cannot be read any more.") from None
 
     def _find(self, turn: Turn, method: PortMethod, asked: Question) -> PortCall:
         """

@@ -42,6 +42,8 @@ class PortCall(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What was raised: the name of its class, and what it said."""
     heard: tuple[tuple[float, str, bytes], ...] = ()
     """What came before the answer: when, to which argument it was told, and what."""
+    digests: tuple[bytes, ...] = ()
+    """Of the passages that stand in the answer: see `shared_parts`."""
     omitted: bool = False
     """There was no room for the answer."""
 

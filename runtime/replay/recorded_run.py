@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import msgspec
 
 from runtime.replay.port_call import PortCall
-from runtime.replay.recorder import KIND
 from runtime.run_trace import find_outermost
 from runtime.service_error import ServiceError
 from runtime.storage.journal import RunJournal, StoredRun
 from runtime.storage.packing import unpack
+from runtime.storage.port import RecordingStore
 from runtime.storage.records import StoredEvent
 
 
@@ -31,6 +31,8 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True):
     """The outermost one first."""
     calls: tuple[PortCall, ...]
     """In the order in which they were asked."""
+    parts: dict[bytes, bytes]
+    """Passages that stand in answers, by digest."""
 
     @property
     def run(self) -> str:
@@ -38,7 +40,7 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True):
         return self.runs[0].id
 
 
-async def load_recording(journal: RunJournal, stored: StoredRun) -> Recording:
+async def load_recording(journal: RunJournal, store: RecordingStore, stored: StoredRun) -> Recording:
     """
     What is recorded of a run that has ended.
 
@@ -48,28 +50,25 @@ async def load_recording(journal: RunJournal, stored: StoredRun) -> Recording:
     outermost = stored if stored.id == find_outermost(stored.id) else await journal.run(find_outermost(stored.id))
     if outermost.ended is None:
         raise ServiceError(f"{stored.ticket} has not ended yet: only what is over can be replayed.", "conflict")
-    calls = await load_calls(journal, outermost.id)
+    calls = read_calls(await store.load(outermost.id))
     if not calls:
         raise ServiceError(
             f"Nothing is recorded of what {stored.ticket} got from outside: an earlier version of this program ran it, "
-            "or [trace] replay is off.", "not_found",
+            "a second process went on with it after a crash, or [trace] replay was off.", "not_found",
         )  # fmt: skip
     runs = [outermost, *sorted(await journal.store.within(outermost.id), key=lambda run: run.seq)]
     return Recording(
-        ticket=outermost.ticket, calls=tuple(calls), runs=tuple([await _load_run(journal, run) for run in runs])
+        ticket=outermost.ticket,
+        runs=tuple([await _load_run(journal, run) for run in runs]),
+        calls=tuple(sorted(calls, key=lambda call: call.order)),
+        parts=await store.load_parts(digest for call in calls for digest in call.digests),
     )
 
 
-async def load_calls(journal: RunJournal, run: str) -> list[PortCall]:
-    """What a run and those within it asked of the world, in that order."""
-    records = await journal.store.records(KIND, run=run)
-    return sorted((call for each in records for call in read_calls(each.body)), key=lambda call: call.order)
-
-
 def read_calls(body: bytes) -> Sequence[PortCall]:
-    """The calls of a record; none where it is damaged, or of a version that wrote others."""
+    """The calls of a recording; none where it is damaged, or of a version that wrote others."""
     try:
-        return msgspec.msgpack.decode(unpack(body), type=list[PortCall])
+        return msgspec.msgpack.decode(body, type=list[PortCall])
     except msgspec.MsgspecError:
         return []
 

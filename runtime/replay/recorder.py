@@ -5,7 +5,7 @@ One row costs a third of what a row an event does. A run that another process go
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -14,10 +14,10 @@ from actors.workflow.outcome import Outcome
 from bus import Actor, Clock
 from runtime.replay.port_call import PortCall, PortMethod, encode, note_failure
 from runtime.replay.recorded_port import TURN, RecordedActor, Turn
+from runtime.replay.shared_parts import take_out
 from runtime.run_trace import find_outermost
-from runtime.storage.records import Record
+from runtime.storage.port import RecordingStore
 
-KIND = "replay"
 MEGABYTES = 4
 """What is kept of the answers to one run, those within it included."""
 BEGAN = "run.begin"
@@ -27,7 +27,7 @@ BEGAN = "run.begin"
 class Recorder:
     """`recorded_port.Tape` of an outermost run that goes on."""
 
-    __slots__ = ("_asked", "_done", "_left", "_loop", "_open", "_started")
+    __slots__ = ("_asked", "_done", "_left", "_loop", "_open", "_started", "parts")
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -37,6 +37,8 @@ class Recorder:
         self._done: list[PortCall] = []
         self._open: dict[int, PortCall] = {}
         """Calls that were not answered yet."""
+        self.parts: dict[bytes, bytes] = {}
+        """Passages of the answers, by their digests."""
 
     def now(self) -> float:
         """Seconds since the outermost run began."""
@@ -62,13 +64,15 @@ class Recorder:
         call = self._open[self._asked] = PortCall(run, agent, self._asked, name, digest, about, self.now(), None)
         return call
 
-    def _end(self, call: PortCall, **more: Any) -> None:
+    def _end(self, call: PortCall, parts: dict[bytes, bytes] | None = None, **more: Any) -> None:
         self._open.pop(call.order, None)
         size = len(more.get("answer", b"")) + sum(len(each[2]) for each in more.get("heard", ()))
+        size += sum(map(len, (parts or {}).values()))
         if size > self._left:
             more = {"omitted": True}
         else:
             self._left -= size
+            self.parts |= parts or {}
         self._done.append(msgspec.structs.replace(call, end=self.now(), **more))
 
     async def ask(self, turn: Turn, method: PortMethod, real: Any, arguments: tuple[Any, ...], named: Any) -> Any:
@@ -85,7 +89,9 @@ class Recorder:
             raise
         finally:
             TURN.reset(own)
-        self._end(call, answer=method.encode(value), heard=tuple(heard))
+        parts: dict[bytes, bytes] = {}
+        answer = method.encode(take_out(value, parts))
+        self._end(call, parts, answer=answer, heard=tuple(heard), digests=tuple(parts))
         return value
 
     def _listen(
@@ -114,13 +120,14 @@ class Recorder:
 class Recorders:
     """Those of the runs that go on in this process, by the id of the outermost run."""
 
-    def __init__(self, *, wanted: bool) -> None:
-        self._wanted = wanted
+    def __init__(self, store: RecordingStore | None) -> None:
+        """:param store: None: nothing is to be recorded."""
+        self._store = store
         self._open: dict[str, Recorder] = {}
 
     def begin(self, run: str) -> Recorder | None:
         """That of a run which begins; None: nothing is to be recorded."""
-        if not self._wanted:
+        if self._store is None:
             return None
         recorder = self._open[run] = Recorder()
         return recorder
@@ -129,10 +136,9 @@ class Recorders:
         """The run is over."""
         self._open.pop(run, None)
 
-    def finish(self, outcome: Outcome) -> Sequence[Record]:
-        """What is to be kept in one transaction with the end of a run."""
-        recorder = self._open.get(outcome.run)
-        body = recorder.take() if recorder else b""
-        return (
-            (Record(kind=KIND, id=outcome.run, run=outcome.run, body=body, replaces=True, packed=True),) if body else ()
-        )
+    def finish(self, outcome: Outcome) -> tuple[()]:
+        """A run is about to end: what was recorded goes with the same commit, and nothing else does."""
+        recorder = self._open.pop(outcome.run, None)
+        if recorder is not None and self._store is not None and (body := recorder.take()):
+            self._store.keep(outcome.run, body, recorder.parts)
+        return ()

@@ -93,7 +93,7 @@ async def _begin(recording: Recording, settings: Settings) -> _Begun:
     case = msgspec.msgpack.decode(recording.runs[0].case, type=flow.case)
     node.journal.begin(recording.run, flow, case)
     faked: Any = node
-    live = await Wiring(faked, follows=False).begin(recording.run, flow, case, None)
+    live = await Wiring(faked, follows=False).begin(recording.run, flow, case, None, "")
     for entry in entries[recording.run]:
         if isinstance(entry.event, RunStopped):
             asyncio.get_running_loop().call_at(entry.at, live.cancel)

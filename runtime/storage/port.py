@@ -5,7 +5,7 @@ All of it is awaited, but for what a run writes at each step: those calls return
 order, and say `then` on the loop how it went. Every error is one of `runtime.storage.errors`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -143,6 +143,23 @@ class EffectStore(Protocol):
 
     async def sweep(self, most: int) -> None:
         """Let go of what a process left that died between the end of a run and its last word: so many."""
+
+
+class RecordingStore(Protocol):
+    """What runs got from outside, so that they can be run again; it goes with the run."""
+
+    def keep(self, run: str, body: bytes, parts: Mapping[bytes, bytes]) -> None:
+        """
+        With the next commit: nobody waits for it.
+
+        :param parts: what `body` refers to by its digest; what several runs have alike is kept once.
+        """
+
+    async def load(self, run: str) -> bytes:
+        """Empty: nothing was recorded."""
+
+    async def load_parts(self, digests: Iterable[bytes]) -> dict[bytes, bytes]:
+        """Those that are there."""
 
 
 class MemoryStore(Protocol):

@@ -15,7 +15,15 @@ import msgspec
 
 from runtime.settings import DAY
 from runtime.storage.private import DATABASE
-from runtime.storage.sqlite.purging import Connection, delete, describe, names_of, older_than, open_database
+from runtime.storage.sqlite.purging import (
+    Connection,
+    delete,
+    describe,
+    forget_parts,
+    names_of,
+    older_than,
+    open_database,
+)  # fmt: skip
 from runtime.upkeep.belongings import forget_files, forget_lines, model_files
 
 PAUSE_SHARE = 1.0
@@ -57,6 +65,7 @@ def purge(folder: Path, tickets: Iterable[str], *, judged: bool, seconds: float 
                 purged.more = True
                 break
             names |= _let_go(db, folder, ticket, purged, judged=judged)
+        forget_parts(db)
     purged.files += forget_files(folder, names)  # what was written in the moments after the end
     if purged.remembered:
         for path in model_files(folder / DATABASE):

@@ -31,7 +31,9 @@ async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     from runtime.service import open_service
 
     async with open_service(settings) as service:
-        recording = await load_recording(service.node.journal, await service.find(arguments.id))
+        recording = await load_recording(
+            service.node.journal, service.node.recordings, await service.find(arguments.id)
+        )
     done = await asyncio.to_thread(replay, recording, settings)
     print_result(replay_lines(done), done.describe(), json=arguments.json)
     return Exit.DONE if done.is_same else Exit.DIFFERS

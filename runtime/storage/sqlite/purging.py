@@ -11,6 +11,7 @@ from runtime.storage.damage import text
 from runtime.storage.private import DATABASE
 from runtime.storage.records import RUN_PREFIX
 from runtime.storage.sqlite.connection import connect, translating
+from runtime.storage.sqlite.recording_store import FORGET_PARTS
 from runtime.storage.sqlite.schema import migrate
 from runtime.storage.sqlite.statements import OUTERMOST, with_those_within
 
@@ -105,6 +106,11 @@ def names_of(db: sqlite3.Connection, ticket: str) -> set[str]:
     return found
 
 
+def forget_parts(db: sqlite3.Connection) -> None:
+    """Let go of what recordings referred to that are gone."""
+    db.execute(FORGET_PARTS)
+
+
 def delete(db: sqlite3.Connection, ticket: str, *, judged: bool) -> tuple[int, int] | None:
     """Runs and remembered answers that went; nothing when somebody has begun to work on it."""
     db.execute("BEGIN IMMEDIATE")
@@ -114,7 +120,7 @@ def delete(db: sqlite3.Connection, ticket: str, *, judged: bool) -> tuple[int, i
             db.execute("ROLLBACK")
             return None
         for run, _ in runs:
-            for table in ("event", "effect", "record"):
+            for table in ("event", "effect", "record", "recording"):
                 db.execute(f"DELETE FROM {table} WHERE {_OF_RUN}", {"run": run})
             db.execute(f"DELETE FROM run WHERE {_RUN}", {"run": run})
         which = "" if judged else f" AND NOT {_JUDGED}"

@@ -210,16 +210,16 @@ class _Packed:
         return pack(self._body)
 
 
-def _pack(body: bytes) -> bytes | _Packed:
+def pack_later(body: bytes) -> bytes | _Packed:
     return body if len(body) <= MOST_PLAIN else _Packed(body)
 
 
 def _insert(run: str, event: StoredEvent) -> Statement:
-    return INSERT_EVENT, (run, event.n, event.at, event.sender, event.number, _pack(event.body))
+    return INSERT_EVENT, (run, event.n, event.at, event.sender, event.number, pack_later(event.body))
 
 
 def _end(ending: RunEnding, where: str = "") -> Statement:
-    return END_RUN + where, (ending.at, ending.status, _pack(ending.outcome), ending.seconds, ending.run)
+    return END_RUN + where, (ending.at, ending.status, pack_later(ending.outcome), ending.seconds, ending.run)
 
 
 def _put(record: Record) -> Statement:
@@ -231,5 +231,5 @@ def _replace(record: Record) -> Statement:
 
 
 def _write(verb: str, record: Record) -> tuple[str, tuple[Any, ...]]:
-    body = _pack(record.body) if record.packed else record.body
+    body = pack_later(record.body) if record.packed else record.body
     return f"{verb} INTO record VALUES (?, ?, ?, ?)", (record.kind, record.id, record.run, body)

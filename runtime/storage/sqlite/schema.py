@@ -9,9 +9,10 @@ import msgspec
 from actors.ports import PortFailed
 from runtime.storage.sqlite.effect_store import SCHEMA as EFFECTS
 from runtime.storage.sqlite.memory_store import SCHEMA as MEMORY
+from runtime.storage.sqlite.recording_store import SCHEMA as RECORDINGS
 from runtime.storage.sqlite.statements import SCHEMA as RUNS
 
-TABLES = (RUNS, MEMORY, EFFECTS)
+TABLES = (RUNS, MEMORY, EFFECTS, RECORDINGS)
 """Of the newest version. Each store keeps the text of its own."""
 MIGRATION_SECONDS = 60.0
 """How long a process waits while another one migrates."""
@@ -139,6 +140,12 @@ def add_trace(db: sqlite3.Connection) -> None:
     db.execute("UPDATE run SET seconds = max(0.0, ended - started) WHERE ended IS NOT NULL")
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (order_runs, add_version, add_origin, add_trace)
+def add_recordings(_: sqlite3.Connection) -> None:
+    """To version 6: what runs got from outside has tables of its own, which are made with all others."""
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
+    order_runs, add_version, add_origin, add_trace, add_recordings,
+)  # fmt: skip
 """In order: the first leads from version 1, which had no number, to version 2."""
 NEWEST = 1 + len(MIGRATIONS)

@@ -29,4 +29,4 @@ async def run_and_record(its: Settings, folder: Path, text: str = QUESTION, **mo
 async def read_back(its: Settings, some_id: str = "T-1") -> Recording:
     """The recording, as a process reads it that did not run the ticket."""
     async with Node.open(its) as node:
-        return await load_recording(node.journal, await node.journal.find(some_id))
+        return await load_recording(node.journal, node.recordings, await node.journal.find(some_id))

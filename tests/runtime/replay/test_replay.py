@@ -11,7 +11,6 @@ from actors.extractive.model import Extractive
 from actors.helpdesk.output_schemas import Summary
 from runtime.node import Node, Ticket
 from runtime.replay.recorded_run import load_recording
-from runtime.replay.recorder import KIND
 from runtime.replay.replay import replay
 from runtime.replay.replay_loop import NetworkOff, ReplayLoop, StoodStill
 from runtime.service_error import ServiceError
@@ -94,16 +93,17 @@ async def test_a_recording_goes_with_its_ticket(tmp_path: Path) -> None:
     await asyncio.to_thread(purge, Path(its.storage.folder), ["T-1"], judged=True)
 
     async with Node.open(its) as node:
-        assert await node.journal.store.records(KIND) == []
+        tables = [node.database.rows(f"SELECT * FROM {table}") for table in ("recording", "part")]
+    assert tables == [[], []]
 
 
 async def test_one_that_goes_on_cannot_be_replayed(tmp_path: Path) -> None:
     async with Node.open(settings(tmp_path)) as node:
         handle = await node.submit(Ticket(id="T-1", text=QUESTION))
         with pytest.raises(ServiceError, match="has not ended yet"):
-            await load_recording(node.journal, await node.journal.find("T-1"))
+            await load_recording(node.journal, node.recordings, await node.journal.find("T-1"))
         await handle.outcome()
-        assert await node.journal.store.records(KIND, run=handle.id)
+        assert (await load_recording(node.journal, node.recordings, await node.journal.find("T-1"))).calls
 
 
 def test_the_network_is_off_and_time_jumps() -> None:
