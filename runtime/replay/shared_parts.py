@@ -31,7 +31,8 @@ def take_out(answer: T, parts: dict[bytes, bytes]) -> T:
         parts[digest] = body
         return Passage(digest.hex(), STANDS_FOR, "", "", "", 0, 0, score=passage.score, quotes=passage.quotes)
 
-    return _walk(answer, take)
+    hollow: T = _walk(answer, take)
+    return hollow
 
 
 def put_in(answer: T, parts: Mapping[bytes, bytes]) -> T:
@@ -44,10 +45,11 @@ def put_in(answer: T, parts: Mapping[bytes, bytes]) -> T:
     def put(passage: Passage) -> Passage:
         if passage.source != STANDS_FOR:
             return passage
-        whole = _decode(parts[bytes.fromhex(passage.id)])
-        return msgspec.structs.replace(whole, score=passage.score, quotes=passage.quotes)
+        found = _decode(parts[bytes.fromhex(passage.id)])
+        return msgspec.structs.replace(found, score=passage.score, quotes=passage.quotes)
 
-    return _walk(answer, put)
+    whole: T = _walk(answer, put)
+    return whole
 
 
 def _walk(value: Any, change: Callable[[Passage], Passage]) -> Any:
