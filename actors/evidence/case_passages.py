@@ -1,4 +1,4 @@
-"""Decided cases as passages: summary and key points, which a specialist reads and cites. Pure."""
+"""Decided cases as passages: summary, key points and articles, which a specialist reads and cites. Pure."""
 
 from actors.evidence.court_cases import FoundCase, FoundCases
 from actors.evidence.passages import Passage, SearchHits
@@ -20,9 +20,9 @@ def show_cases(found: FoundCases, language: str) -> SearchHits:
 def _passage(found: FoundCase, language: str) -> Passage:
     case = found.case
     text = case.summary
-    if case.key_points:
-        points = "\n".join(f"- {each}" for each in case.key_points)
-        text += f"\n\n{say('case_key_points', language)}\n{points}"
+    for label, lines in (("case_key_points", case.key_points), ("case_articles", case.cited_articles)):
+        if lines:
+            text += f"\n\n{say(label, language)}\n" + "\n".join(f"- {each}" for each in lines)
     heading = " > ".join(filter(None, (case.title, case.court, case.date, case.cause)))
     return Passage(
         id=f"case:{case.id}", source=f"case:{case.id}", title=case.id, heading=heading, text=text, start=0,

@@ -2,7 +2,18 @@
 
 from actors.evidence.claims import Claim
 from actors.evidence.passages import SearchHits
-from actors.legal.output_schemas import FieldsDraft, IntentDraft, LegalDraft, QuotedSources, Reply
+from actors.legal.case_table import fill_by_rules
+from actors.legal.output_schemas import (
+    CaseTableDraft,
+    ComparisonRequest,
+    FieldsDraft,
+    IntentDraft,
+    LegalDraft,
+    QuotedSources,
+    Reply,
+    ReviewDraft,
+    UnjudgedClauses,
+)
 from actors.ports import Completion, ModelRequest
 
 LOOKED_UP = 1.0
@@ -32,4 +43,19 @@ def find_in_text(task: ModelRequest) -> Completion:  # noqa: ARG001 - what is sa
     return Completion(FieldsDraft())
 
 
-ANSWERS = {IntentDraft: classify, LegalDraft: draft, Reply: reply, FieldsDraft: find_in_text}
+def tabulate(task: ModelRequest) -> Completion:
+    """Cases compared by what their sentences say."""
+    passages = task.findings.passages if task.findings else ()
+    asked: ComparisonRequest = task.material
+    return Completion(fill_by_rules(asked.question, passages, asked.language), passages)
+
+
+def leave_unjudged(task: ModelRequest) -> Completion:
+    """The clauses of a contract: rules find what bears on them, and judge none."""
+    return Completion(UnjudgedClauses(), task.findings.passages if task.findings else ())
+
+
+ANSWERS = {
+    IntentDraft: classify, LegalDraft: draft, Reply: reply, FieldsDraft: find_in_text, CaseTableDraft: tabulate,
+    ReviewDraft: leave_unjudged,
+}  # fmt: skip

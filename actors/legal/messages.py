@@ -41,6 +41,8 @@ class OpinionGiven(Event, frozen=True):
     """Why there is no answer, or what is to be said of it."""
     statements: tuple[str, ...] = ()
     """What it states in its own words, for who compares several."""
+    document: Document | None = None
+    """What a tool made for the person."""
 
 
 class DocumentDrafted(Event, frozen=True):

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from actors.drafting.drafts import Draft
+from actors.evidence.claims import Claim
 from actors.evidence.places import Closeness
 
 IntentName = Literal[
@@ -85,3 +86,66 @@ class Reply(msgspec.Struct, frozen=True, gc=False):
 
 class ReplyRequest(msgspec.Struct, frozen=True, gc=False):
     message: str
+
+
+class CaseCell(Claim, frozen=True, gc=False, kw_only=True):
+    """What one case says on one criterion; its passage is the case."""
+
+    criterion: Annotated[str, Meta(description="A name of those under `criteria`.", extra_json_schema={"order": 0})]
+
+
+class CaseDifference(msgspec.Struct, frozen=True, gc=False):
+    """Where two cases differ, and what made the difference: each side with a quote of its own."""
+
+    criterion: Annotated[str, Meta(description="A name of those under `criteria`.")]
+    one: Claim
+    other: Annotated[Claim, Meta(description="Of another case.")]
+
+
+class CaseTableDraft(msgspec.Struct, frozen=True, gc=False):
+    """Cases compared."""
+
+    cells: Annotated[
+        tuple[CaseCell, ...],
+        Meta(description="For each case and each criterion of which it speaks; others are left out."),
+    ]
+    differences: tuple[CaseDifference, ...] = ()
+
+
+class ComparisonRequest(msgspec.Struct, frozen=True, gc=False):
+    """Each numbered passage is one case. They are compared on the criteria."""
+
+    question: str
+    language: str
+    criteria: tuple[str, ...]
+    """Names, each with its title."""
+    context: str = ""
+
+
+class ClauseRisk(msgspec.Struct, frozen=True, gc=False):
+    """A clause that the law does not allow, or that hurts one side."""
+
+    says: Annotated[Claim, Meta(description="What the clause says; its passage is the clause.")]
+    rule: Annotated[Claim, Meta(description="What the article says that it meets; its passage is the article.")]
+    risk: Literal["high", "medium", "low"]
+
+
+class ReviewDraft(msgspec.Struct, frozen=True, gc=False):
+    """The risks of a contract, the most serious first; a clause that is usual has none."""
+
+    risks: Annotated[tuple[ClauseRisk, ...], Meta(description="Empty: no article shows one.")] = ()
+
+
+class UnjudgedClauses(ReviewDraft, frozen=True, gc=False):
+    """A review without a model: nobody judged the clauses."""
+
+
+class ReviewRequest(msgspec.Struct, frozen=True, gc=False):
+    """The first numbered passages are the clauses of a contract, those behind them articles."""
+
+    question: str
+    """What stands before the first clause."""
+    kind: str
+    clauses: int
+    """So many of the passages are clauses."""
+    context: str = ""

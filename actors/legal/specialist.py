@@ -6,10 +6,14 @@ from typing import NamedTuple
 import msgspec
 import structlog
 
+from actors.documents.template import Document
 from actors.drafting.checking import CheckedDraft, DraftChecker, say_lost
 from actors.drafting.watched_draft import WatchedDraft
 from actors.evidence.claims import CLAIMS, Claim, Resolution
+from actors.evidence.passages import SearchHits
 from actors.evidence.trace_steps import AnswerStep
+from actors.legal.answer_form import AnswerForm, Choices
+from actors.legal.case_table import explain_missing
 from actors.legal.classification import Classification
 from actors.legal.gathering import Gathered, LegalQuery, LegalSource, gather
 from actors.legal.messages import AnswerQuestion, OpinionGiven
@@ -28,12 +32,16 @@ OWN_FIELD = 6.0
 CONTEXT_CHARACTERS = 500
 SHARE = 0.5
 """Of the time that is left: what the check of citations may take; without it no statement is shown."""
+CASES = "case_search"
 MISCITED = "lost_miscited"
 """Why a statement is left out that cites what the statutes do not have, as the catalogue names it."""
 
 Answer = OpinionGiven | Handover
 FindMiscited = Callable[[Sequence[str], float], Awaitable[Sequence[Sequence[str]]]]
 """Of texts and seconds; raises `PortFailed`, and then nothing is known of them."""
+
+PlanForm = Callable[[AnswerQuestion, Gathered, float], Awaitable[AnswerForm | None]]
+"""Of a question, what was read for it and seconds; None: it is answered with statements."""
 
 log = structlog.get_logger()
 
@@ -49,6 +57,8 @@ class Specialty(NamedTuple):
     """The field of law that it looks at, where several are asked side by side; empty: all."""
     chats: bool = False
     """It replies to talk that asks nothing of the law."""
+    plan: PlanForm | None = None
+    """Another form of answer than statements, where a question asks for one."""
 
 
 class Specialist(Actor[AnswerQuestion]):
@@ -81,9 +91,15 @@ class Specialist(Actor[AnswerQuestion]):
         if self._its.sources:
             ctx.publish(StatusChanged("searching", ctx.address))
         found = await gather(self._its.sources, query, ctx.remaining_seconds)
+        if any(each.tool == CASES for each in self._its.sources):
+            found = found._replace(why=found.why or explain_missing(known, found.hits.passages, asked.language))
+        form = await self._its.plan(asked, found, ctx.remaining_seconds() * SHARE) if self._its.plan else None
         ctx.publish(StatusChanged("thinking", ctx.address))
+        if form is not None:
+            return await self._fill_form(form, asked, found, ctx)
         watched = WatchedDraft(ctx)
-        task = self._task(asked, found, ctx, watched)
+        task = self._task(asked, found.hits, ctx, self._describe_task(asked))
+        task = msgspec.structs.replace(task, on_text=watched.on_text)
         filled = await self._model.fill(LegalDraft, task, within=ctx.remaining_seconds())
         draft: LegalDraft = filled.value
         if draft.pass_on is not None and not draft.claims and draft.pass_on.to in self._its.colleagues:
@@ -92,14 +108,36 @@ class Specialist(Actor[AnswerQuestion]):
         checked = await self._check(filled, task, asked, ctx)
         watched.conclude(draft, [each.text for each in checked.claims])
         resolution = self._resolve(filled, checked, asked.language)
+        stated = tuple(each.text for each in checked.claims if each.text != each.quote)
+        return self._give(resolution, filled, asked, found, stated)
+
+    async def _fill_form(self, form: AnswerForm, asked: AnswerQuestion, found: Gathered, ctx: Context) -> OpinionGiven:
+        task = self._task(asked, SearchHits(form.passages), ctx, form.material, form.choices)
+        filled = await self._model.fill(form.shape, task, within=ctx.remaining_seconds())
+        ctx.publish(StatusChanged("checking", ctx.address))
+        texts = form.list_texts(filled.value)
+        miscited = await self._find_miscited(texts, ctx.remaining_seconds() * SHARE) if texts else ()
+        refused = frozenset(text for text, names in zip(texts, miscited, strict=True) if names)
+        resolution, lost = form.render(filled.value, filled.passages, refused)
+        if resolution is not None and filled.judged and not lost:
+            resolution = msgspec.structs.replace(resolution, grade="resolved")
+        if resolution is not None and lost:
+            note = say_lost(["lost_unquoted"] * lost, len(texts), asked.language)
+            resolution = msgspec.structs.replace(resolution, text=f"{resolution.text}\n\n{note}")
+        return self._give(resolution, filled, asked, found)
+
+    def _give(
+        self, resolution: Resolution | None, filled: Completion, asked: AnswerQuestion, found: Gathered,
+        statements: tuple[str, ...] = (),
+    ) -> OpinionGiven:  # fmt: skip
         skipped = (say_name(each, asked.language) for each in filled.skipped)
-        unavailable = tuple(dict.fromkeys((*found.unavailable, *skipped)))
         if resolution is None and found.unavailable and not found.hits.passages:
             raise PortFailed(say("legal_unread", asked.language, what=", ".join(found.unavailable)))
+        document = filled.document if isinstance(filled.document, Document) else None
         return OpinionGiven(
-            resolution=self._add_notes(resolution, asked, found.why), advice=True, unavailable=unavailable,
-            degraded=filled.degraded or asked.degraded,
-            statements=tuple(each.text for each in checked.claims if each.text != each.quote),
+            resolution=self._add_notes(resolution, asked, found.why), advice=True,
+            unavailable=tuple(dict.fromkeys((*found.unavailable, *skipped))),
+            degraded=filled.degraded or asked.degraded, statements=statements, document=document,
             detail="" if resolution else found.why or say("legal_nothing", asked.language),
         )  # fmt: skip
 
@@ -109,19 +147,21 @@ class Specialist(Actor[AnswerQuestion]):
             return {self._its.field: OWN_FIELD}
         return {each.name: each.confidence for each in known.domains} if known else {}
 
-    def _task(self, asked: AnswerQuestion, found: Gathered, ctx: Context, watched: WatchedDraft) -> ModelRequest:
+    def _describe_task(self, asked: AnswerQuestion) -> LegalDraftRequest:
+        others = tuple(f"{name}: {handles}" for name, handles in self._its.colleagues.items())
+        return LegalDraftRequest(asked.text, self._its.field, _describe(asked.classification), asked.context, others)
+
+    def _task(
+        self, asked: AnswerQuestion, hits: SearchHits, ctx: Context, material: msgspec.Struct, choices: Choices = ()
+    ) -> ModelRequest:
         def tell(tool: str) -> None:
             ctx.publish(StatusChanged("using_tool", ctx.address, tool))
 
-        others = tuple(f"{name}: {handles}" for name, handles in self._its.colleagues.items())
         spec = self._its.spec
-        material = LegalDraftRequest(
-            asked.text, self._its.field, _describe(asked.classification), asked.context, others
-        )
         return ModelRequest(
-            agent=ctx.address, instructions=spec.instructions, model=spec.model, material=material, findings=found.hits,
-            tools=spec.tools, on_tool=tell, on_text=watched.on_text, refused=asked.refused,
-            choices=(("to", tuple(sorted(self._its.colleagues))),), said=asked.text,
+            agent=ctx.address, instructions=spec.instructions, model=spec.model, material=material, findings=hits,
+            tools=spec.tools, on_tool=tell, refused=asked.refused, said=asked.text,
+            choices=choices or (("to", tuple(sorted(self._its.colleagues))),),
         )  # fmt: skip
 
     async def _check(self, filled: Completion, task: ModelRequest, asked: AnswerQuestion, ctx: Context) -> CheckedDraft:

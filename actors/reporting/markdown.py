@@ -65,12 +65,7 @@ def _part(part: o.Part, language: str) -> Iterator[str]:
             said = [escape(item) for item in items] + ([o.more_items(more, language)] if more else [])
             yield _list([[each] for each in said])
         case Table() as table:
-            rows = [
-                " | ".join(_cell(ReportSentence(each)) for each in table.head),
-                " | ".join("---" for _ in table.head),
-            ]
-            rows += [" | ".join(_cell(cell) for cell in row) for row in table.rows]
-            yield "\n".join(f"| {row} |" for row in rows)
+            yield render_table(table)
         case Chart() as chart:
             yield _fence(mermaid(chart), "mermaid")
         case o.Works(listed):
@@ -80,6 +75,16 @@ def _part(part: o.Part, language: str) -> Iterator[str]:
             yield "\n\n".join(_quotation(line) for line in lines)
         case _:
             assert_never(part)
+
+
+def render_table(table: Table) -> str:
+    """A table, a line a row."""
+    rows = [
+        " | ".join(_cell(ReportSentence(each)) for each in table.head),
+        " | ".join("---" for _ in table.head),
+    ]
+    rows += [" | ".join(_cell(cell) for cell in row) for row in table.rows]
+    return "\n".join(f"| {row} |" for row in rows)
 
 
 def _heading(text: str, level: int) -> str:

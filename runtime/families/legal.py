@@ -2,7 +2,7 @@
 
 from actors.legal.intent_rules import DOMAIN_FILES
 from actors.legal.messages import QuestionClassified, SeveralFieldsFound
-from actors.legal.output_schemas import FieldsDraft, IntentDraft, LegalDraft, Reply
+from actors.legal.output_schemas import CaseTableDraft, FieldsDraft, IntentDraft, LegalDraft, Reply, ReviewDraft
 from actors.legal.workflow import GENERAL, LEGAL, LegalCase, add_specialists
 from actors.text.languages import guess_language
 from runtime.families.family import Family
@@ -30,7 +30,9 @@ FAMILY: Family = Family(
     label="legal question",
     runs="runtime.families.legal_runs:LegalRuns",
     make_case=make_case,
-    answers=dict.fromkeys((FieldsDraft, IntentDraft, LegalDraft, Reply), "actors.legal.extractive_answers"),
+    answers=dict.fromkeys(
+        (CaseTableDraft, FieldsDraft, IntentDraft, LegalDraft, Reply, ReviewDraft), "actors.legal.extractive_answers"
+    ),
     document=lambda case: case.document,
     intents={QuestionClassified: read_intent, SeveralFieldsFound: read_intent},
     staff=lambda flow, roster: add_specialists(flow, roster.of(flow.name).workers - {GENERAL}, FIELDS),

@@ -16,7 +16,7 @@ from bus import Actor
 from runtime.documents.template_folder import load_templates
 from runtime.families.family import FamilyRuns, RunDependencies, SharedPorts
 from runtime.families.legal import FIELDS
-from runtime.families.legal_sources import list_sources
+from runtime.families.legal_sources import list_sources, plan_form
 from runtime.run import LiveRun
 from runtime.statutes.statute_index import StatuteIndex
 
@@ -45,7 +45,9 @@ class LegalRuns(FamilyRuns):
                 offered = shared.tools.offer(
                     spec.tools, run=own.run, agent=field or name, trace=own.trace, effects=own.effects
                 )
-                its = Specialty(spec, list_sources(offered), colleagues, field, chats=name == GENERAL)
+                sources = list_sources(offered)
+                plan = None if field else plan_form(name, sources)
+                its = Specialty(spec, sources, colleagues, field, chats=name == GENERAL, plan=plan)
                 return Specialist(own.model, its, check, second_reading=twice, trace=own.trace)
 
             return make

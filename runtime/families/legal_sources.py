@@ -6,7 +6,12 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from actors.evidence.passages import SearchHits
-from actors.legal.gathering import LegalQuery, LegalSource
+from actors.legal.answer_form import AnswerForm
+from actors.legal.case_table import plan_comparison
+from actors.legal.contract_review import plan_review
+from actors.legal.gathering import Gathered, LegalQuery, LegalSource
+from actors.legal.messages import AnswerQuestion
+from actors.legal.specialist import PlanForm
 from actors.ports import PortFailed
 from runtime.tools.shipped import case_search, regulation_search, search_knowledge
 from runtime.tools.tool import Tool, ToolContext
@@ -44,3 +49,20 @@ def make_source(tool: Tool, own: ToolContext) -> LegalSource:
         return SearchHits(result.passages, confidence=result.confidence, abstain=result.text)
 
     return LegalSource(tool.name, tool.title or tool.name, search)
+
+
+def plan_form(agent: str, sources: Sequence[LegalSource]) -> PlanForm | None:
+    """Another form of answer than statements that an agent may give: a table of cases, the review of a contract."""
+    statutes = next((each for each in sources if each.tool == regulation_search.TOOL.name), None)
+
+    async def compare(asked: AnswerQuestion, found: Gathered, within: float) -> AnswerForm | None:  # noqa: ARG001
+        return plan_comparison(asked.text, found.hits.passages, asked.language, asked.context)
+
+    async def review(asked: AnswerQuestion, found: Gathered, within: float) -> AnswerForm | None:  # noqa: ARG001
+        async def look_up(articles: str) -> SearchHits:
+            assert statutes is not None  # noqa: S101 - see below
+            return await statutes.search(LegalQuery(articles, asked.language, {}), within)
+
+        return await plan_review(asked.text, asked.language, asked.context, look_up if statutes else None)
+
+    return {"case_analysis": compare, "contract_review": review}.get(agent)

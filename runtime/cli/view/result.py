@@ -15,6 +15,7 @@ from actors.workflow.outcome import EndReason, Handoff, Outcome
 from runtime.cli import Exit
 from runtime.cli.view.printing import Line, Link
 from runtime.cli.view.question_lines import describe_questions
+from runtime.cli.view.table_lines import unfold_tables
 from runtime.families import writes_report
 from runtime.program import command
 from runtime.user_text import safe, spell_out
@@ -139,7 +140,7 @@ def _describe_answer(
     given = not resolution.citations  # by a person, whose words are shown as they are
     places = {unescape_markdown(name_place(citation)): citation for citation in resolution.citations}
     named: set[int] = set()
-    for paragraph in (resolution.text if given else unescape_markdown(resolution.text)).splitlines():
+    for paragraph in (resolution.text if given else unescape_markdown(unfold_tables(resolution.text))).splitlines():
         place = places.get(paragraph)
         if place is None:
             yield Line(paragraph)

@@ -19,7 +19,7 @@ from actors.workflow.user_input import AnswerRound
 from bus import Actor
 from runtime.agent_folder import load_roster
 from runtime.families.legal import FAMILY, FIELDS
-from runtime.families.legal_sources import make_source
+from runtime.families.legal_sources import make_source, plan_form
 from runtime.families.limits import configure
 from runtime.settings import Settings
 from runtime.tickets import Ticket
@@ -92,7 +92,8 @@ def legal_stage(
 
     def make(name: str, field: str = "") -> Callable[[], Actor[Any]]:
         colleagues = {} if field else ROSTER.colleagues_of(name)
-        its = Specialty(ROSTER[name], [source.record], colleagues, field, chats=name == GENERAL)
+        plan = None if field else plan_form(name, [source.record])
+        its = Specialty(ROSTER[name], [source.record], colleagues, field, chats=name == GENERAL, plan=plan)
         return lambda: Specialist(model, its, check)
 
     cast: dict[str, Callable[[], Actor[Any]]] = {
