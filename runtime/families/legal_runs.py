@@ -17,6 +17,7 @@ from runtime.documents.template_folder import load_templates
 from runtime.families.family import FamilyRuns, RunDependencies, SharedPorts
 from runtime.families.legal import FIELDS
 from runtime.families.legal_sources import list_sources, plan_form
+from runtime.replay.recorded_port import record_port
 from runtime.run import LiveRun
 from runtime.statutes.statute_index import StatuteIndex
 
@@ -30,7 +31,7 @@ class LegalRuns(FamilyRuns):
 
     def __init__(self, shared: SharedPorts) -> None:
         roster, twice = shared.roster.of(LEGAL.name), shared.settings.model.second_reading
-        statutes: Statutes = StatuteIndex(shared.folder, shared.workers)
+        statutes: Statutes = record_port(StatuteIndex(shared.folder, shared.workers), Statutes)
         templates = tuple(load_templates(shared.settings).values())
 
         async def check(texts: Sequence[str], within: float) -> Sequence[Sequence[str]]:

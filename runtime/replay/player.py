@@ -58,7 +58,7 @@ class Player:
 
     async def start(self, run: str) -> None:
         """As `Tape.start`."""
-        await self._wait_until(self._began.get(run, 0.0) - AHEAD_SECONDS)
+        await self._wait_until(self._began.get(run, 0.0))
         self._started[run] = self._loop.time()
 
     def seat(self, turn: Turn, actor: Actor[Any]) -> Actor[Any]:

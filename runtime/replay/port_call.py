@@ -12,12 +12,15 @@ from typing import Any, NamedTuple
 import msgspec
 
 from actors.ports import BudgetSpent, Completion, ModelFailed, ModelRequest, PortFailed
+from runtime.tools.tool import InvalidArguments
 
 DIGEST_BYTES = 12
 ABOUT_CHARACTERS = 120
 TIMELESS = frozenset({"within"})
 """Arguments that say how long there is, which no two runs agree on."""
-FAILURES = {each.__name__: each for each in (PortFailed, ModelFailed, BudgetSpent)}
+FAILURES = {each.__name__: each for each in (PortFailed, ModelFailed, BudgetSpent, InvalidArguments)}
+FILL = "Model.fill"
+"""What a model calls while it thinks is recorded, too: another model may call the same."""
 
 
 class PortCall(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -104,8 +107,14 @@ def digest(*asked: Any) -> bytes:
 def describe(asked: Sequence[Any]) -> str:
     """The beginning of a question, for people."""
     said = next((each for each in asked if isinstance(each, ModelRequest)), None)
-    words = [f"{said.agent}: {asked[0]}"] if said else [each for each in asked if isinstance(each, str)]
+    words = [f"{said.agent}: {asked[0]}"] if said else [_say(each) for each in asked]
     return " ".join(" ".join(words).split())[:ABOUT_CHARACTERS]
+
+
+def _say(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return msgspec.json.encode(value).decode() if isinstance(value, msgspec.Struct) else ""
 
 
 def _is_mixed(hint: Any) -> bool:

@@ -12,7 +12,7 @@ import msgspec
 
 from actors.workflow.outcome import Outcome
 from bus import Actor, Clock
-from runtime.replay.port_call import PortCall, PortMethod, encode, note_failure
+from runtime.replay.port_call import FILL, PortCall, PortMethod, encode, note_failure
 from runtime.replay.recorded_port import TURN, RecordedActor, Turn
 from runtime.replay.shared_parts import take_out
 from runtime.run_trace import find_outermost
@@ -81,7 +81,7 @@ class Recorder:
         heard: list[tuple[float, str, bytes]] = []
         for name in method.listeners.keys() & named.keys():
             named = {**named, name: self._listen(name, named[name], heard)}
-        own = TURN.set(None)
+        own = TURN.set(turn if method.name == FILL else None)
         try:
             value = await real(*arguments, **named)
         except Exception as error:

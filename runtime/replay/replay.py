@@ -10,6 +10,7 @@ from actors.workflow.outcome import Outcome
 from actors.workflow.tables import RunStopped
 from runtime.replay.differences import Difference, find_differences, read_events
 from runtime.replay.player import Moments, NotAsked, Player
+from runtime.replay.port_call import FILL
 from runtime.replay.recorded_run import Recording
 from runtime.replay.replay_loop import ReplayLoop, StoodStill
 from runtime.replay.replay_node import ReplayNode
@@ -17,8 +18,6 @@ from runtime.run import LiveRun
 from runtime.service_error import ServiceError
 from runtime.settings import Settings
 from runtime.wiring import Wiring
-
-FILL = "Model.fill"
 
 
 class Replay(msgspec.Struct, frozen=True, kw_only=True):

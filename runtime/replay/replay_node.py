@@ -21,6 +21,8 @@ from runtime.settings import Settings
 from runtime.storage.background import Then
 from runtime.storage.errors import UnknownRun
 from runtime.storage.records import StoredEvent
+from runtime.tools.tool_registry import load_tools
+from runtime.tools.toolbox import Toolbox
 
 if TYPE_CHECKING:
     from runtime.search.source_registry import Sources
@@ -138,6 +140,8 @@ class ReplayNode:
         model = record_port(nothing, Model) if has_model else families.extractive()
         self.models = _Recorded(model, spent)
         self.tapes = _OneTape()
+        ports: Any = self
+        self.tools = Toolbox(ports, load_tools(settings))
 
     @property
     def owner(self) -> "ReplayNode":

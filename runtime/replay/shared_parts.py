@@ -8,13 +8,14 @@ import msgspec
 
 from actors.evidence.passages import PartHits, Passage, SearchHits
 from actors.ports import Completion
+from runtime.tools.tool import ToolResult
 
 T = TypeVar("T")
 DIGEST_BYTES = 12
 STANDS_FOR = "\0part"
 """The source of a passage that only stands for another one, which has its id for a digest."""
 HOLDERS: Mapping[type, tuple[str, ...]] = {
-    SearchHits: ("passages", "parts"), PartHits: ("hits",), Completion: ("passages",),
+    SearchHits: ("passages", "parts"), PartHits: ("hits",), Completion: ("passages",), ToolResult: ("passages",),
 }  # fmt: skip
 """In which fields of an answer passages stand."""
 

@@ -7,6 +7,7 @@ import structlog
 
 from actors.ports import Trace
 from runtime.processes.pool import Workers
+from runtime.replay.recorded_tool import record_tool
 from runtime.tools.tool import Tool, ToolContext, ToolPorts
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class Toolbox:
         :param said: what the person wrote.
         """
         known = [self._tools[name] for name in names if name in self._tools]
-        tools = tuple(each for each in known if each.configured(self._ports.settings))
+        tools = tuple(record_tool(each) for each in known if each.configured(self._ports.settings))
         if len(tools) < len(names):
             missing = sorted(set(names) - {each.name for each in tools})
             log.debug("tools.not_offered", agent=agent, tools=missing)
