@@ -74,8 +74,11 @@ def _carry_out(name: str, rest: Sequence[str], config: str | None) -> int:
     def run() -> int:
         import asyncio
 
-        done: int | Coroutine[object, object, int] = module.run(arguments, settings)
-        status = done if isinstance(done, int) else asyncio.run(done)
+        from runtime.actions import acting_as, name_user
+
+        with acting_as(f"shell:{name_user()}"):
+            done: int | Coroutine[object, object, int] = module.run(arguments, settings)
+            status = done if isinstance(done, int) else asyncio.run(done)
         if sys.stdout is not None:  # closed before it began
             sys.stdout.flush()
         return status

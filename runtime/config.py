@@ -19,7 +19,7 @@ from msgspec import inspect
 from runtime.config_schema import AGENTS, PREFIX, Key, describe_type, keys, keys_of, sections, type_of
 from runtime.kubernetes import service_variables
 from runtime.settings import ConfigError as ConfigError
-from runtime.settings import Settings
+from runtime.settings import ServerSettings, Settings
 from runtime.user_text import display, encodable, nearest, place
 
 FILE_VARIABLE = "TERMINUS_CONFIG"
@@ -171,6 +171,9 @@ def _parse(key: Key, text: str) -> Any:
     """A variable's text as TOML would have given it; what cannot be read stays text and is refused as such."""
     if isinstance(key.type, inspect.VarTupleType):
         return [part.strip() for part in text.split(",") if part.strip()]
+    if isinstance(key.type, inspect.DictType):
+        pairs = (part.partition("=") for part in text.split(",") if part.strip())
+        return {name.strip(): value.strip() for name, _, value in pairs}
     text = text if key.secret else text.strip()
     if not isinstance(key.type, inspect.IntType | inspect.FloatType | inspect.BoolType):
         return text
@@ -215,14 +218,7 @@ def _anchor(folder: str, base: Path | None) -> str:
 
 def _check_together(settings: Settings, given: Mapping[tuple[str, str], Given]) -> None:
     """Rules over more than one setting."""
-    server = settings.server
-    if not is_loopback(server.host) and len(server.token) < TOKEN_CHARACTERS:
-        where = given["server", "host"].place()
-        raise ConfigError(
-            f"{where}: [server] host {display(server.host)} is reachable from other machines, which needs a token "
-            f"of at least {TOKEN_CHARACTERS} characters: set [server] token or TERMINUS_SERVER_TOKEN, "
-            'or leave host at "127.0.0.1".'
-        )
+    _check_access(settings.server, given)
     for section, url in (("model", settings.model.base_url), ("embeddings", settings.embeddings.base_url)):
         if url and not _is_web(url):
             where = given[section, "base_url"].place()
@@ -239,6 +235,29 @@ def _check_together(settings: Settings, given: Mapping[tuple[str, str], Given]) 
     if (bad := next((each for each in settings.fetch.allow if not _is_network(each)), None)) is not None:
         where = given["fetch", "allow"].place()
         raise ConfigError(f"{where}: [fetch] allow lists networks, such as 127.0.0.0/8, and {display(bad)} is none.")
+
+
+def _check_access(server: ServerSettings, given: Mapping[tuple[str, str], Given]) -> None:
+    """Who may use the daemon. Whether there are tokens besides is only known once it has its storage folder."""
+    if server.token and len(server.token) < TOKEN_CHARACTERS and not is_loopback(server.host):
+        where = given["server", "host"].place()
+        raise ConfigError(
+            f"{where}: [server] host {display(server.host)} is reachable from other machines, which needs a token "
+            f"of at least {TOKEN_CHARACTERS} characters: set [server] token or TERMINUS_SERVER_TOKEN to a longer one, "
+            'or leave host at "127.0.0.1".'
+        )
+    if (bad := next((each for each in server.proxy if not _is_network(each) or each.endswith("/0")), None)) is not None:
+        where = given["server", "proxy"].place()
+        raise ConfigError(
+            f"{where}: [server] proxy lists addresses of proxies, or small networks of theirs, such as 10.0.0.5, and "
+            f"{display(bad)} is none."
+        )
+    if server.proxy and not server.roles:
+        where = given["server", "proxy"].place()
+        raise ConfigError(
+            f'{where}: [server] proxy needs [server] roles, which say what its users may do: {{ "*" = "submit" }} is '
+            "for all of them."
+        )
 
 
 def _find_extra_problem(text: str) -> str | None:

@@ -49,8 +49,12 @@ def type_of(section: str) -> inspect.StructType:
 
 @cache
 def keys_of(section: str) -> Mapping[str, Key]:
-    fields = [each for each in type_of(section).fields if not isinstance(each.type, inspect.DictType)]
-    return {field.encode_name: _key(section, field) for field in fields}
+    return {each.encode_name: _key(section, each) for each in type_of(section).fields if not _has_tables(each.type)}
+
+
+def _has_tables(kind: inspect.Type) -> bool:
+    """Whether a setting is tables of their own, as `[agents.NAME]`."""
+    return isinstance(kind, inspect.DictType) and isinstance(kind.value_type, inspect.StructType)
 
 
 def _key(section: str, field: inspect.Field) -> Key:
@@ -82,4 +86,6 @@ def describe_type(kind: inspect.Type) -> str:
             return f"a text of {low or 0} to {high} characters"
         case inspect.VarTupleType(item_type=item):
             return f"a list, each {describe_type(item)}"
+        case inspect.DictType(value_type=value):
+            return f"a table of names, each {describe_type(value)}"
     raise TypeError(f"a setting has a type that nobody can explain to a user: {kind}")

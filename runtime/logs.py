@@ -42,8 +42,8 @@ from structlog.typing import EventDict, Processor, WrappedLogger  # noqa: E402
 FILE = Path("logs", "terminus.log")
 """Below the storage folder."""
 SECRET_KEYS = frozenset({"api_key", "token", "authorization", "password", "secret", "cookie"})
-SECRET_SHAPES = re.compile(r"(?i)\b(bearer\s+|sk-|tvly-)[\w.~+/=-]{8,}")
-SHAPES_BEGIN = ("earer", "EARER", "sk-", "tvly-")
+SECRET_SHAPES = re.compile(r"(?i)\b(bearer\s+|sk-|tvly-|terminus_[0-9a-f]{12}_)[\w.~+/=-]{8,}")
+SHAPES_BEGIN = ("earer", "EARER", "sk-", "tvly-", "terminus_")
 """Without one of these a line has no such shape; looking for them is fifty times faster."""
 LIBRARY = logging.getLogger("terminus")
 SHORTEST_SECRET = 6

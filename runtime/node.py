@@ -233,7 +233,7 @@ class Node:
             answers.
         """
         stored = await self.journal.find(some_id)
-        text_of, said = self._find_remembered_text(stored), None
+        text_of = self._find_remembered_text(stored)
         ticket, case = await self.find_answered(stored)
         shown = await self.find_places(stored) if right else ()
         check_choice(ticket, shown, places, right=right)
@@ -243,8 +243,7 @@ class Node:
             answer, text = await self._read_answer(stored), text_of(case)
             await self.memory.confirm(ticket, text, keep_places(answer, places, guess_language(text)))
             return ticket, 1
-        if case.resolution is not None and ticket == stored.ticket:
-            said = text_of(case), case.resolution
+        said = (text_of(case), case.resolution) if case.resolution and ticket == stored.ticket else None
         return ticket, await self.memory.feedback(ticket, right, said)
 
     def _find_remembered_text(self, stored: StoredRun) -> Callable[[Case], str]:
@@ -289,6 +288,7 @@ class Node:
         stored = await self.journal.find(some_id)
         text = self._find_remembered_text(stored)((await self.journal.fold(stored)).case)
         await self.memory.teach(stored.ticket, text, given.text, " ".join(person.split()))
+        await self.journal.note("taught", stored.id)
         return given.text
 
     async def index(

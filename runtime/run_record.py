@@ -10,7 +10,7 @@ import msgspec
 from actors.reporting.report import Report
 from actors.workflow.outcome import Outcome
 from runtime.storage.journal import StoredRun
-from runtime.storage.records import Asked
+from runtime.storage.records import Action, Asked
 from runtime.times import iso
 from runtime.trace_id import TRACE_DIGITS
 
@@ -40,6 +40,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     """The id of its trace, 32 hexadecimal digits; empty where an earlier version of this program began it."""
     intent: str = ""
     """What it was found to ask for; empty as long as nobody knows."""
+    actions: tuple[Action, ...] = ()
+    """Who submitted, answered, cancelled or judged it; not told in lists."""
 
 
 EndedRecord = msgspec.defstruct(
@@ -60,7 +62,7 @@ def make_record(run: StoredRun, asked: Asked, status: str = "") -> Record:
         ticket=run.ticket, run=run.id, workflow=run.workflow, status=status or run.status,
         question=asked.question, subject=asked.subject, requester=asked.requester,
         created=iso(asked.created), started=iso(run.started), ended=None if run.ended is None else iso(run.ended),
-        seconds=_seconds(run), trace=run.trace[:TRACE_DIGITS], intent=run.intent,
+        seconds=_seconds(run), trace=run.trace[:TRACE_DIGITS], intent=run.intent, actions=asked.actions,
     )  # fmt: skip
 
 

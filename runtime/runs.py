@@ -12,6 +12,7 @@ from actors.ports import PortFailed
 from actors.workflow.outcome import Outcome
 from actors.workflow.run_end import log_end
 from actors.workflow.tables import Case, Workflow
+from runtime.actions import make_records
 from runtime.run import LiveRun, ResumeState
 from runtime.run_handle import FollowedRun, Handle, RunHandle
 from runtime.run_registry import RunRegistry
@@ -109,7 +110,14 @@ class Runs:
             flow = self._flows[ticket.workflow]
             try:
                 await self._journal.accept(
-                    named, run_id, flow, case, self._owner.token, seen=latest.seq if latest else 0, new=not ticket.id
+                    named,
+                    run_id,
+                    flow,
+                    case,
+                    self._owner.token,
+                    seen=latest.seq if latest else 0,
+                    new=not ticket.id,
+                    besides=make_records("answered" if ticket.answers else "submitted", run_id),
                 )
             except Conflict:
                 if ticket.id or not left:
@@ -245,6 +253,7 @@ class Runs:
             handle.cancel()
         else:
             await self._journal.store.ask_to_cancel(stored.id)
+        await self._journal.note("cancelled", stored.id)
         return True
 
     async def close(self) -> None:

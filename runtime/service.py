@@ -194,6 +194,7 @@ class TicketService:
             ticket, count = await self.node.feedback(stored.ref, right=right, places=places)
         except NotRemembered as error:
             raise ServiceError(str(error), "not_remembered") from None
+        await self.node.journal.note("called right" if right else "called wrong", stored.id)
         if ticket != stored.ticket:
             with contextlib.suppress(UnknownRun):  # which may have come from elsewhere
                 stored = await self.node.journal.find(ticket)
@@ -258,9 +259,7 @@ class TicketService:
         """Count a client that listens."""
         most = self.node.settings.server.max_streams
         if self.streams >= most:
-            raise ServiceError(
-                f"{most} clients listen already; try again later.", "unavailable", retry_seconds=BUSY_SECONDS
-            )
+            raise ServiceError(f"{most} clients listen already; try later.", "unavailable", retry_seconds=BUSY_SECONDS)
         self.streams += 1
         try:
             yield

@@ -11,6 +11,7 @@ Folder = Annotated[str, Meta(min_length=1, max_length=4096, extra={"folder": Tru
 """A relative one in a file is meant from that file's folder, elsewhere from the working directory."""
 Text = Annotated[str, Meta(max_length=4096)]
 
+HeaderName = Annotated[str, Meta(max_length=100, pattern=r"^[A-Za-z][A-Za-z0-9-]*$")]
 DAY = 86_400.0
 """Seconds."""
 
@@ -214,6 +215,19 @@ class ServerSettings(Section, frozen=True):
     stop_seconds: Annotated[float, Meta(ge=0.0, le=600.0)] = 5.0
     free_megabytes: Annotated[int, Meta(ge=0, le=1_000_000)] = 50
     """With less on the disk it says that it is not ready."""
+    requests_per_minute: Annotated[int, Meta(ge=0, le=1_000_000)] = 6_000
+    """Of each token and each person; 0: as many as come."""
+    request_burst: Annotated[int, Meta(ge=1, le=1_000_000)] = 1_000
+    failed_logins: Annotated[int, Meta(ge=0, le=10_000)] = 10
+    """A minute and an address; 0: as many as come."""
+    hosts: tuple[Annotated[str, Meta(min_length=1, max_length=253)], ...] = ()
+    """Under which names it is asked; empty: any, once it is known who asks."""
+    proxy: tuple[Annotated[str, Meta(min_length=1, max_length=100)], ...] = ()
+    """Addresses or networks whose word on who asks is taken."""
+    user_header: HeaderName = "X-Forwarded-User"
+    groups_header: HeaderName = "X-Forwarded-Groups"
+    roles: dict[str, Literal["submit", "operate", "admin"]] = {}
+    """By group of the proxy's users; `*`: everybody that it lets through."""
 
 
 class LogSettings(Section, frozen=True):

@@ -23,6 +23,7 @@ from runtime.run_trace import KILOBYTES, find_outermost, load_steps
 from runtime.span import Span
 from runtime.span_tree import SpanTree, TracedRun
 from runtime.storage.journal import JournalDamaged, StoredRun
+from runtime.storage.records import Action
 from runtime.tickets import whole
 from runtime.trace_id import TRACE_DIGITS
 from runtime.user_text import pluralize
@@ -57,6 +58,8 @@ class TraceRecord(msgspec.Struct, frozen=True, kw_only=True):
     """Steps for which there was no room."""
     notes: tuple[str, ...]
     """What is missing here, in a sentence each."""
+    actions: tuple[Action, ...] = ()
+    """Who submitted, answered, cancelled or judged it."""
 
 
 async def read_trace(node: "Node", stored: StoredRun) -> TraceRecord:
@@ -88,7 +91,7 @@ async def read_trace(node: "Node", stored: StoredRun) -> TraceRecord:
     return TraceRecord(
         ticket=run.ticket, run=run.id, workflow=run.workflow, status=run.status, searches=searches, answers=answers,
         calls=calls, tools=tools, omitted=omitted, notes=tuple(notes), trace=run.trace[:TRACE_DIGITS],
-        spans=_make_tree(node, run).build(runs, known),
+        spans=_make_tree(node, run).build(runs, known), actions=(await journal.store.read_question(run)).actions,
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from runtime.agent_folder import load_roster
-from runtime.config import ConfigError
+from runtime.config import ConfigError, is_loopback
 from runtime.config_schema import PREFIX
 from runtime.embeddings.provider_check import look_at_embeddings
 from runtime.families import FAMILIES
@@ -203,8 +203,11 @@ def web_pages() -> Check:
 
 def server(settings: Settings) -> Check:
     where = f"http://{settings.server.host}:{settings.server.port}"
-    token = "callers need the token" if settings.server.token else "no token, this machine only"
-    return Check("Daemon", "ok", f"would listen on {where}, {token}")
+    if settings.server.token or settings.server.proxy or not is_loopback(settings.server.host):
+        who = "callers need a token" + (", or come by the proxy" if settings.server.proxy else "")
+    else:
+        who = "this machine only, without a token until `tokens create` makes one"
+    return Check("Daemon", "ok", f"would listen on {where}, {who}")
 
 
 def log(settings: Settings) -> Check:

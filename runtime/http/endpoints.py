@@ -9,7 +9,8 @@ from runtime.families import find, writes_report
 from runtime.http import schemas
 from runtime.http.errors import ApiError
 from runtime.http.files import FORMATS, as_file, document_format, requested_format
-from runtime.http.middleware import answer, authorise
+from runtime.http.gate import find_principal
+from runtime.http.middleware import answer
 from runtime.http.routes import BODY, Document, as_json, refer_to, route
 from runtime.http.schemas import (
     JSON,
@@ -74,7 +75,7 @@ TICKET_TEXT: Document = {"schema": {"type": "string", "description": "The ticket
         200: as_json("It has ended within the time waited", EndedRecord),
     },
     refusals=(*BODY, 409, 422, 429), parameters=(WAIT, KEY, TRACEPARENT),
-    body={JSON: {"schema": refer_to(NewTicket)}, **dict.fromkeys(TEXTS, TICKET_TEXT)},
+    body={JSON: {"schema": refer_to(NewTicket)}, **dict.fromkeys(TEXTS, TICKET_TEXT)}, access="submit",
 )  # fmt: skip
 async def submit(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]
@@ -92,6 +93,7 @@ async def submit(request: web.Request) -> web.StreamResponse:
         200: as_json("It has ended within the time waited", EndedRecord),
     },
     refusals=(*BODY, 404, 409, 422, 429), parameters=(WAIT, KEY), body={JSON: {"schema": refer_to(AnswersGiven)}},
+    access="operate",
 )  # fmt: skip
 async def answers(request: web.Request) -> web.StreamResponse:
     desk, ticket = request.app[DESK], _id(request)
@@ -115,14 +117,21 @@ async def _wait_for(desk: TicketService, stored: StoredRun, seconds: float) -> w
 
 @route(
     "GET", "/tickets/{id}", "Where a ticket stands: its latest run", {200: as_json("Where it stands", RunStatus)},
-    refusals=(404,),
+    refusals=(404,), access="submit",
 )  # fmt: skip
 async def read_ticket(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]
     return answer(await _status(desk, await desk.ticket(_id(request))))
 
 
-@route("GET", "/runs/{id}", "Where a run stands", {200: as_json("Where it stands", RunStatus)}, refusals=(404,))
+@route(
+    "GET",
+    "/runs/{id}",
+    "Where a run stands",
+    {200: as_json("Where it stands", RunStatus)},
+    refusals=(404,),
+    access="submit",
+)
 async def read_run(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]
     return answer(await _status(desk, await desk.run(_id(request))))
@@ -131,6 +140,7 @@ async def read_run(request: web.Request) -> web.StreamResponse:
 @route(
     "POST", "/tickets/{id}/cancel", "End a ticket's run gently; a second time, at once",
     {202: as_json("It was asked to end", Receipt), 200: as_json("It had ended already", Receipt)}, refusals=(404,),
+    access="operate",
 )  # fmt: skip
 async def cancel(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]
@@ -142,14 +152,14 @@ async def cancel(request: web.Request) -> web.StreamResponse:
 
 @route(
     "GET", "/tickets/{id}/trace", "Why the answer of a ticket's latest run is as it is",
-    {200: as_json("What it searched, claimed and asked of models", TraceRecord)}, refusals=(404,),
+    {200: as_json("What it searched, claimed and asked of models", TraceRecord)}, refusals=(404,), access="submit",
 )  # fmt: skip
 async def read_why(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]
     return answer(await read_trace(desk.node, await desk.ticket(_id(request))))
 
 
-@route("GET", "/tickets/{id}/events", "Watch a ticket's latest run", {200: EVENTS}, refusals=(404,))
+@route("GET", "/tickets/{id}/events", "Watch a ticket's latest run", {200: EVENTS}, refusals=(404,), access="submit")
 async def events(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]
     return await stream(request, desk, (await desk.ticket(_id(request))).id)
@@ -158,7 +168,7 @@ async def events(request: web.Request) -> web.StreamResponse:
 @route(
     "GET", "/tickets/{id}/report", "The report of a research, or the document that a ticket asked for",
     {200: {"description": "The report", "content": dict.fromkeys(FORMATS.values(), STRING)}},
-    refusals=(400, 404, 409), parameters=(FORMAT,),
+    refusals=(400, 404, 409), parameters=(FORMAT,), access="submit",
 )  # fmt: skip
 async def report(request: web.Request) -> web.StreamResponse:
     node, stored = request.app[DESK].node, await request.app[DESK].ticket(_id(request))
@@ -191,7 +201,7 @@ async def find_traces(request: web.Request) -> web.StreamResponse:
     "POST", "/tickets/{id}/feedback",
     "Say whether a ticket's resolution was right, or what is; memory never repeats one that was wrong",
     {200: as_json("It is noted", FeedbackReceipt)}, refusals=(404, 409, *BODY),
-    body={JSON: {"schema": refer_to(Feedback)}},
+    body={JSON: {"schema": refer_to(Feedback)}}, access="operate",
 )  # fmt: skip
 async def feedback(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]
@@ -207,15 +217,15 @@ async def feedback(request: web.Request) -> web.StreamResponse:
 
 
 @route(
-    "GET", "/health", "Whether the server lives and takes tickets; counts only with the token, if there is one",
-    {200: as_json("It takes tickets", Health), 503: as_json("It does not take tickets now", Health)},
+    "GET", "/health", "Whether the server lives and takes tickets; counts only for who may use the rest",
+    {200: as_json("It takes tickets", Health), 503: as_json("It does not take tickets now", Health)}, access="open",
 )  # fmt: skip
 async def health(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]
     seen = await desk.looks.now()
     ready = desk.ready and not seen.why
     status = 200 if ready else 503
-    if not authorise(request, desk.node.settings.server.token):
+    if find_principal(request) is None:
         return answer(Health(live=True, ready=ready), status)
     node = desk.node
     why = seen.why if desk.ready or seen.why else "It is stopping, or goes on with what was running; ask again soon."

@@ -61,8 +61,7 @@ async def as_file(report: Report | Document, suffix: str, name: str, workers: Wo
     body = render(report, ".md") if suffix == "md" else await _render(report, suffix, workers)
     place = "attachment" if suffix in DOWNLOADED else "inline"
     headers = {
-        "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Content-Security-Policy": POLICY,
-        "Referrer-Policy": "no-referrer", "Content-Disposition": f'{place}; filename="{name}.{suffix}"',
+        "Content-Security-Policy": POLICY, "Content-Disposition": f'{place}; filename="{name}.{suffix}"',
     }  # fmt: skip
     charset = None if suffix in DOWNLOADED else "utf-8"
     return web.Response(body=body, headers=headers, content_type=FORMATS[suffix], charset=charset)

@@ -1,15 +1,15 @@
 """Who may ask, and how a refusal looks: one JSON object with one sentence, never a trace."""
 
-import hmac
 from collections.abc import Mapping
-from urllib.parse import SplitResult, urlsplit
 
 import structlog
 from aiohttp import HttpVersion11, web
 from aiohttp.typedefs import Handler, Middleware
 
-from runtime.config import is_loopback
+from runtime.access.roles import Access
+from runtime.actions import acting_as
 from runtime.http.errors import ApiError, as_api_error
+from runtime.http.gate import PRINCIPAL, Gate, split_address
 from runtime.http.schemas import Problem
 from runtime.service_error import ServiceError
 from runtime.storage.damage import JournalDamaged
@@ -19,6 +19,12 @@ log = structlog.get_logger()
 
 PATH_CHARACTERS = 200
 """What the log keeps of a path."""
+HEADERS = {
+    "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+    "Content-Security-Policy": "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "X-Frame-Options": "DENY", "Cross-Origin-Resource-Policy": "same-origin",
+}  # fmt: skip
+"""No cache keeps an answer, and no browser takes it for anything else, frames it, or runs anything in it."""
 SENTENCES = {
     404: "There is nothing at this address; GET /openapi.json lists what there is.",
     405: "This address does not take {method}; see the Allow header.",
@@ -26,36 +32,35 @@ SENTENCES = {
 
 
 def answer(value: object, status: int = 200, headers: Mapping[str, str] | None = None) -> web.Response:
-    """A value as JSON that no cache keeps and no browser takes for anything else."""
-    usual = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", **(headers or {})}
+    """A value as JSON."""
     return web.Response(
-        text=as_json(value) + "\n", status=status, headers=usual, content_type="application/json", charset="utf-8"
+        text=as_json(value) + "\n", status=status, headers=headers, content_type="application/json", charset="utf-8"
     )
 
 
-def authorise(request: web.Request, token: str) -> bool:
-    """Whether the request carries the token, when there is one; compared in a time that tells nothing."""
-    scheme, _, given = request.headers.get("Authorization", "").partition(" ")
-    same = hmac.compare_digest(_bytes(given.strip()), _bytes(token))
-    return not token or (same and scheme.lower() == "bearer")
+async def add_headers(_: web.Request, response: web.StreamResponse) -> None:
+    """What every answer tells a browser, unless it says something else of its own."""
+    for name, value in HEADERS.items():
+        response.headers.setdefault(name, value)
 
 
-def refuse_strangers(token: str) -> Middleware:
-    """Everything but `open_to_all` needs the token; without one, only this machine's own programs are heard."""
+def refuse_strangers(gate: Gate, needs: Mapping[web.AbstractRoute, Access]) -> Middleware:
+    """
+    Only those are heard who may use a route, and what they do bears who they are.
+
+    :param needs: what each route needs; one that is not there is for administrators.
+    """
 
     @web.middleware
     async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
-        if not token and not is_loopback(_split(f"//{request.headers.get('Host', '')}").hostname or ""):
-            raise ApiError(403, "Without a token only this machine is served: ask for http://127.0.0.1 or localhost.")
         if _from_another_site(request):
             raise ApiError(403, "A page of another site may not use this interface.")
-        if not authorise(request, token) and request.path != "/health":
-            raise ApiError(
-                401,
-                "Send the token of this server as `Authorization: Bearer ...`.",
-                headers={"WWW-Authenticate": "Bearer"},
-            )
-        return await handler(request)
+        principal = await gate.admit(request, needs.get(request.match_info.route, "admin"))
+        if principal is None:
+            return await handler(request)
+        request[PRINCIPAL] = principal
+        with acting_as(principal.by):
+            return await handler(request)
 
     return guard
 
@@ -115,18 +120,6 @@ def _refusal(request: web.Request, refused: ApiError) -> web.Response:
 def _from_another_site(request: web.Request) -> bool:
     """Browsers say where a request comes from; a form of another page must not file tickets with this machine."""
     origin = request.headers.get("Origin")
-    if origin is not None and _split(origin).netloc.lower() != request.headers.get("Host", "").lower():
+    if origin is not None and split_address(origin).netloc.lower() != request.headers.get("Host", "").lower():
         return True
     return request.headers.get("Sec-Fetch-Site", "none") not in {"none", "same-origin"}
-
-
-def _split(address: str) -> SplitResult:
-    """What an Origin or a Host header names; nothing where that cannot be read."""
-    try:
-        return urlsplit(address)
-    except ValueError:
-        return urlsplit("")
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")

@@ -12,6 +12,7 @@ from runtime.http import endpoints  # noqa: F401 - its routes are described, who
 from runtime.http.middleware import answer
 from runtime.http.routes import ROUTES, SHAPES, Document, refer_to, route
 from runtime.http.schemas import JSON, NewTicket
+from runtime.settings import ServerSettings
 
 OF_EVENTS = (
     Outcome, RunBegan, HandoffMade, AnswerRefused, AnswerReady, RoundBegan, StageProgress, StatusChanged, AgentSelected,
@@ -20,9 +21,17 @@ OF_EVENTS = (
 """What a stream of events sends, which no route names."""
 
 
+BEARER = (
+    "`terminus tokens create NAME --role submit|operate|admin` makes one; each operation names the role that it needs, "
+    "and each role may do what the one before it may. Needed as soon as there is a token or a proxy."
+)
+HEADER = ServerSettings().user_header
+PROXY = "Set by a proxy that [server] proxy names, as [server] user_header; refused from any other address."
+
+
 @route(
     "GET", "/openapi.json", "This description",
-    {200: {"description": "OpenAPI 3.1", "content": {JSON: {"schema": {"type": "object"}}}}},
+    {200: {"description": "OpenAPI 3.1", "content": {JSON: {"schema": {"type": "object"}}}}}, access="submit",
 )  # fmt: skip
 async def openapi(_: web.Request) -> web.StreamResponse:
     return answer(document())
@@ -45,10 +54,10 @@ def document() -> Document:
         "components": {
             "schemas": _components(),
             "securitySchemes": {
-                "token": {"type": "http", "scheme": "bearer", "description": "Needed when the server has a token."},
+                "token": {"type": "http", "scheme": "bearer", "description": BEARER},
+                "proxy": {"type": "apiKey", "in": "header", "name": HEADER, "description": PROXY},
             },
         },
-        "security": [{}, {"token": []}],
     }
 
 

@@ -10,6 +10,7 @@ from aiohttp import web
 from actors.workflow.outcome import Outcome
 from runtime import families
 from runtime.http.errors import ApiError
+from runtime.http.gate import find_person
 from runtime.run_filter import RunFilter
 from runtime.run_record import Moment, Record
 from runtime.settings import Settings
@@ -39,6 +40,7 @@ class NewTicket(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     id: str = ""
     """Its id in your helpdesk: letters, digits, dots, dashes, underscores. The same again gives the same run."""
     requester: str = ""
+    """Who asks; where it is empty and a proxy tells who sent it, that person."""
     workflow: str = HELPDESK
     """Who works on it."""
     options: dict[str, Any] | None = None
@@ -56,7 +58,7 @@ class Feedback(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     answer: str = ""
     """The right one, in your words: the same ticket, and similar ones, get it from then on."""
     person: str = ""
-    """Who gives the answer."""
+    """Who gives the answer; where a proxy tells who asks, that person."""
 
 
 class AnswersGiven(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -186,7 +188,7 @@ async def read_ticket(request: web.Request, settings: Settings) -> Ticket:
         raise ApiError(415, f"Send the ticket as {JSON}, or its text as {' or '.join(TEXTS)}, in UTF-8.")
     body = await _body(request)
     new = _decode(body, NewTicket) if kind == JSON else NewTicket(text=_text(body))
-    ticket = Ticket(text=new.text, id=new.id, subject=new.subject, requester=new.requester)
+    ticket = Ticket(text=new.text, id=new.id, subject=new.subject, requester=new.requester or find_person(request))
     return _add_options(validate(ticket, "The ticket", settings.run.ticket_kilobytes), new, settings)
 
 
@@ -210,7 +212,7 @@ async def read_feedback(request: web.Request) -> Feedback:
         raise ApiError(400, 'Give either "right", true or false, or an "answer".')
     if given.places and not given.right:
         raise ApiError(400, 'Give "places" only with "right": true.')
-    return given
+    return msgspec.structs.replace(given, person=find_person(request) or given.person)
 
 
 async def read_answers(request: web.Request) -> AnswersGiven:

@@ -15,14 +15,19 @@ import structlog
 from aiohttp import web
 
 from actors.ports import PortFailed
+from runtime.access.roles import Access
+from runtime.access.tokens import TokenBook
+from runtime.config import is_loopback
 from runtime.http import openapi  # noqa: F401 - a route of its own
 from runtime.http.acceptor import Acceptor
 from runtime.http.endpoints import DESK
-from runtime.http.middleware import expect, explain, nowhere, refuse_strangers
+from runtime.http.gate import Gate
+from runtime.http.middleware import add_headers, expect, explain, nowhere, refuse_strangers
 from runtime.http.routes import ROUTES
 from runtime.knowledge.index.index_version import find_lapsed
 from runtime.knowledge.knowledge_index import FILE as KNOWLEDGE
 from runtime.node import Node
+from runtime.program import command
 from runtime.service import TicketService, open_service
 from runtime.service_error import ServiceError
 from runtime.settings import ServerSettings, Settings
@@ -111,6 +116,7 @@ async def serve(settings: Settings, sock: socket.socket, announce: Callable[[str
     with _stopping() as stop:
         async with open_service(settings, ready=False) as desk:
             node = desk.node
+            await require_access(settings.server, TokenBook(node.journal.store))
             async with listening(desk, sock):
                 gc.collect()
                 gc.freeze()  # what is loaded by now stays for good: the collector need not look through it again
@@ -158,17 +164,30 @@ async def _unless(asked: asyncio.Event, work: Coroutine[Any, Any, T]) -> T | Non
 
 def application(desk: TicketService) -> web.Application:
     """The interface of one node."""
-    server = desk.node.settings.server
+    server, needs = desk.node.settings.server, dict[web.AbstractRoute, Access]()
+    gate = Gate(server, TokenBook(desk.node.journal.store))
     app = web.Application(
-        middlewares=[explain, refuse_strangers(server.token)], client_max_size=server.body_kilobytes * 1024
+        middlewares=[explain, refuse_strangers(gate, needs)], client_max_size=server.body_kilobytes * 1024
     )
     app[DESK] = desk
+    app.on_response_prepare.append(add_headers)
     for each in ROUTES:
-        app.router.add_route(each.method, each.path, each.handler, expect_handler=expect)
+        needs[app.router.add_route(each.method, each.path, each.handler, expect_handler=expect)] = each.access
         if each.method == "GET" and not each.path.endswith("/events"):
-            app.router.add_route("HEAD", each.path, each.handler, expect_handler=expect)
-    app.router.add_route("*", "/{nowhere:.*}", nowhere, expect_handler=expect)
+            needs[app.router.add_route("HEAD", each.path, each.handler, expect_handler=expect)] = each.access
+    needs[app.router.add_route("*", "/{nowhere:.*}", nowhere, expect_handler=expect)] = "submit"
     return app
+
+
+async def require_access(server: ServerSettings, tokens: TokenBook) -> None:
+    """:raises ServiceError: other machines can reach the server, and nothing says who of them may use it."""
+    if is_loopback(server.host) or server.token or server.proxy or await tokens.exist():
+        return
+    raise ServiceError(
+        f"The host {display(server.host)} is reachable from other machines, which needs a token: make one with "
+        f"{command('tokens create NAME --role admin')}, set TERMINUS_SERVER_TOKEN or [server] proxy, or leave host at "
+        "127.0.0.1."
+    )
 
 
 @contextlib.asynccontextmanager

@@ -1,9 +1,12 @@
 """What storage keeps, as it hands it out: runs, events, what was asked, and records of whoever needs one more."""
 
+import datetime
 from typing import NamedTuple
 
 import msgspec
 
+ACTION = "action"
+"""The kind of the records that hold an `Action`."""
 RUN_PREFIX = "run:"
 """Where a ticket and a run have the same id, this before it means the run."""
 
@@ -96,6 +99,17 @@ class RecordKey(NamedTuple):
     id: str
 
 
+class Action(msgspec.Struct, frozen=True):
+    """What somebody did to a run."""
+
+    what: str
+    """`submitted`, `answered`, `resumed`, `cancelled`, `called right`, `called wrong` or `taught`."""
+    by: str
+    """`token:NAME`, `user:NAME` of a proxy, `server-token`, `local` over HTTP without a token, `shell:USER`."""
+    at: datetime.datetime
+    """The last time."""
+
+
 class Asked(msgspec.Struct, frozen=True):
     """What a run was asked, and by whom."""
 
@@ -107,6 +121,8 @@ class Asked(msgspec.Struct, frozen=True):
     """Seconds since 1970 when the ticket came in for the first time."""
     note: str = ""
     """What was noted on the ticket when its latest run ended."""
+    actions: tuple[Action, ...] = ()
+    """Who did what to the run, the first first; not told in lists."""
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):

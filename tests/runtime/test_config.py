@@ -257,14 +257,35 @@ def test_a_secret_is_not_shown_even_when_it_is_wrong(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "terminus.example.org"])  # noqa: S104 - refused
-def test_a_host_that_others_can_reach_needs_a_token(tmp_path: Path, host: str) -> None:
+def test_a_token_for_a_host_that_others_can_reach_is_long(tmp_path: Path, host: str) -> None:
     file = write(tmp_path, f'[server]\nhost = "{host}"\n')
     with pytest.raises(ConfigError, match=r"line 2: .*needs a token .*TERMINUS_SERVER_TOKEN"):
-        load(file, {})
-    with pytest.raises(ConfigError, match="needs a token"):
         load(file, {"TERMINUS_SERVER_TOKEN": "short"})
 
     assert load(file, {"TERMINUS_SERVER_TOKEN": "long enough to be safe"}).server.host == host
+
+
+def test_roles_of_a_proxys_groups_come_from_file_and_environment(tmp_path: Path) -> None:
+    file = write(tmp_path, '[server]\nproxy = ["10.0.0.5"]\nroles = { "it" = "admin", "*" = "submit" }\n')
+    assert load(file, {}).server.roles == {"it": "admin", "*": "submit"}
+    given = {"TERMINUS_SERVER_ROLES": "help desk = operate, it=admin"}
+    assert load(file, given).server.roles == {"help desk": "operate", "it": "admin"}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('proxy = ["10.0.0.5"]', "needs [server] roles"),
+        ('proxy = ["gateway"]\nroles = { "*" = "submit" }', "'gateway' is none"),
+        ('proxy = ["0.0.0.0/0"]\nroles = { "*" = "submit" }', "'0.0.0.0/0' is none"),
+        ('proxy = ["::/0"]\nroles = { "*" = "submit" }', "'::/0' is none"),
+        ('roles = { "it" = "root" }', 'each one of "admin", "operate", "submit"'),
+        ('user_header = "X_Forwarded_User"', "[server] user_header must be a text"),
+        ('user_header = "X-User\\r\\nX"', "[server] user_header must be a text"),
+    ],
+)
+def test_a_proxy_that_cannot_be_trusted_is_refused(tmp_path: Path, text: str, words: str) -> None:
+    assert words in refusal(tmp_path, f"[server]\n{text}\n")
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.9.1", "::1", "[::1]", "localhost"])

@@ -64,9 +64,9 @@ def _chosen(arguments: argparse.Namespace, settings: "Settings") -> "Settings":
     server = msgspec.structs.replace(settings.server, **{k: v for k, v in given.items() if v is not None})
     if not 0 <= server.port <= 65_535:
         raise ServiceError(f"--port must be a whole number from 0 to 65535, not {server.port}.")
-    if not is_loopback(server.host) and len(server.token) < TOKEN_CHARACTERS:
+    if not is_loopback(server.host) and server.token and len(server.token) < TOKEN_CHARACTERS:
         raise ServiceError(
             f"--host {display(server.host)} is reachable from other machines, which needs a token of at least "
-            f"{TOKEN_CHARACTERS} characters: set TERMINUS_SERVER_TOKEN, or leave --host away."
+            f"{TOKEN_CHARACTERS} characters: set a longer TERMINUS_SERVER_TOKEN, or leave --host away."
         )
     return msgspec.structs.replace(settings, server=server)

@@ -1,5 +1,6 @@
 """Tickets as people look for them: what each one asks, and the latest in which a text stands."""
 
+import contextlib
 import sqlite3
 import time
 from typing import Any
@@ -8,7 +9,7 @@ import msgspec
 
 from runtime.memory.ticket_text import fold
 from runtime.storage.damage import seconds, text
-from runtime.storage.records import Asked, Listed, StoredRun, Wanted
+from runtime.storage.records import ACTION, Action, Asked, Listed, StoredRun, Wanted
 from runtime.storage.sqlite.statements import OUTERMOST, RUN_COLUMNS, read_run, with_those_within
 from runtime.tickets import whole
 
@@ -42,6 +43,8 @@ one from being used that would look through most of the table.
 _SENDERS = f"SELECT 1 FROM event WHERE {with_those_within('run', ':run')} AND sender = :agent LIMIT 1"
 _OF_TICKET = f"SELECT {_ASKED} FROM ticket AS t WHERE id = ?"
 _LATEST_OF_TICKET = f"SELECT max(seq) FROM run WHERE ticket = ? AND {OUTERMOST}"
+_ACTIONS = "SELECT body FROM record WHERE run = ? AND kind = ? LIMIT ?"
+MOST_ACTIONS = 1000
 _IDS = f"SELECT ticket, id FROM run WHERE {OUTERMOST} ORDER BY seq DESC LIMIT ?"
 
 
@@ -73,7 +76,17 @@ _NOBODY = ("", "", "", None, "")
 def read_question(db: sqlite3.Connection, run: StoredRun) -> Asked:
     found = _question_of(run, db.execute(_OF_TICKET, (run.ticket,)).fetchone() or _NOBODY)
     latest = db.execute(_LATEST_OF_TICKET, (run.ticket,)).fetchone()[0]
-    return found if latest == run.seq else msgspec.structs.replace(found, note="")
+    note = found.note if latest == run.seq else ""
+    return msgspec.structs.replace(found, note=note, actions=_read_actions(db, run.id))
+
+
+def _read_actions(db: sqlite3.Connection, run: str) -> tuple[Action, ...]:
+    """Who did what to a run, the first first; what cannot be read hides no others."""
+    actions = []
+    for (body,) in db.execute(_ACTIONS, (run, ACTION, MOST_ACTIONS)):
+        with contextlib.suppress(msgspec.MsgspecError, TypeError):
+            actions.append(msgspec.msgpack.decode(body, type=Action))
+    return tuple(sorted(actions, key=lambda each: each.at))
 
 
 def list_runs(db: sqlite3.Connection, wanted: Wanted) -> Listed:

@@ -1,0 +1,159 @@
+"""
+Tokens of programs and people: made here, shown once, and kept as a hash with the rest of what is stored.
+
+A plain SHA-256 is right for them. A slow hash and a salt protect what people choose, for that can be guessed; a token
+is 256 random bits, which nobody guesses, and a slow hash would cost every request what it costs a thief.
+"""
+
+import asyncio
+import hashlib
+import hmac
+import re
+import secrets
+import time
+from typing import NamedTuple
+
+import msgspec
+import structlog
+
+from runtime.access.roles import Principal, Role
+from runtime.program import command
+from runtime.service_error import ServiceError
+from runtime.storage.errors import Conflict
+from runtime.storage.port import RunStore
+from runtime.storage.records import Record, RecordKey
+from runtime.user_text import display
+
+log = structlog.get_logger()
+
+KIND = "token"
+SHAPE = re.compile(r"terminus_([0-9a-f]{12})_[A-Za-z0-9_-]{43}")
+"""Its id, by which it is found, and its secret."""
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
+MOST = 1000
+FRESH_SECONDS = 1.0
+"""How long what was read is taken for true: so long a token is heard after another process has revoked it."""
+NOBODY = hashlib.sha256(b"").digest()
+"""Compared with where there is no such token, so that it takes the same time."""
+
+
+class Token(msgspec.Struct, frozen=True, kw_only=True):
+    """What is kept of a token, of which nobody can make the token again."""
+
+    name: str
+    role: Role
+    id: str
+    digest: bytes
+    created: float
+    """Seconds since 1970."""
+    expires: float | None
+    """Seconds since 1970; nothing: it is good until it is revoked."""
+
+
+class _Known(NamedTuple):
+    """What the store held when it was read last."""
+
+    at: float
+    records: int
+    """How many, those that cannot be read as well: they mean that people must say who they are."""
+    tokens: dict[str, Token]
+    """By their ids."""
+
+
+class TokenBook:
+    """The tokens of one storage folder."""
+
+    def __init__(self, store: RunStore) -> None:
+        self._store = store
+        self._known: _Known | None = None
+        self._reading = asyncio.Lock()
+
+    async def create(self, name: str, role: Role, seconds: float | None = None) -> str:
+        """
+        A new token, which nobody can read again.
+
+        :param seconds: how long it is good; nothing: until it is revoked.
+        :raises ServiceError: the name cannot be used, or a token has it.
+        """
+        if not NAME.fullmatch(name):
+            raise ServiceError(
+                f"A token's name is 1 to 64 letters, digits, dots, dashes, underscores or @, not {display(name)}."
+            )
+        if (await self._read(anew=True)).records >= MOST:
+            raise ServiceError(f"There are {MOST} tokens already. Revoke those that nobody uses.", "conflict")
+        key, now = secrets.token_hex(6), time.time()
+        text = f"terminus_{key}_{secrets.token_urlsafe(32)}"
+        expires = None if seconds is None else now + seconds
+        token = Token(name=name, role=role, id=key, digest=_digest(text), created=now, expires=expires)
+        try:
+            await self._store.put(Record(kind=KIND, id=name, body=msgspec.msgpack.encode(token)))
+        except Conflict:
+            remedy = f"{command(f'tokens revoke {name}')} takes that one away"
+            raise ServiceError(f"A token has the name {name} already; {remedy}.", "conflict") from None
+        self._known = None
+        log.info("token.created", name=name, role=role, id=key)
+        return text
+
+    async def revoke(self, name: str) -> None:
+        """
+        Take a token away, also one whose record cannot be read.
+
+        :raises ServiceError: there is none of this name.
+        """
+        if name not in {each.id for each in await self._records()}:
+            shown = command("tokens list")
+            raise ServiceError(f"There is no token {display(name)}; {shown} shows those that there are.", "not_found")
+        await self._store.put(remove=(RecordKey(KIND, name),))
+        self._known = None
+        log.info("token.revoked", name=name)
+
+    async def read_all(self) -> list[Token]:
+        """All that can be read, by their names, those that have expired as well."""
+        return sorted((await self._read(anew=True)).tokens.values(), key=lambda each: each.name)
+
+    async def exist(self) -> bool:
+        """Whether there is any: then everybody has to say who they are. One that has expired or is damaged counts."""
+        return (await self._read()).records > 0
+
+    async def find(self, text: str) -> Token | None:
+        """The token of this text, which may have expired; in a time that tells nothing of others."""
+        shaped = SHAPE.fullmatch(text)
+        found = (await self._read()).tokens.get(shaped[1]) if shaped else None
+        same = hmac.compare_digest(_digest(text), found.digest if found else NOBODY)
+        return found if same else None
+
+    async def _read(self, *, anew: bool = False) -> _Known:
+        async with self._reading:  # many who ask at once wait for one look
+            known = self._known
+            if known is None or anew or time.monotonic() - known.at > FRESH_SECONDS:
+                at = time.monotonic()
+                records = await self._records()
+                tokens = {token.id: token for each in records if (token := _decode(each))}
+                known = self._known = _Known(at, len(records), tokens)
+            return known
+
+    async def _records(self) -> list[Record]:
+        return await self._store.records(KIND, most=MOST)
+
+
+def describe(token: Token) -> Principal:
+    """Who has this token."""
+    return Principal(f"token:{token.name}", token.role)
+
+
+def has_expired(token: Token) -> bool:
+    """Whether it is good no more, by the machine's clock."""
+    return token.expires is not None and time.time() >= token.expires
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()
+
+
+def _decode(record: Record) -> Token | None:
+    """One that cannot be read hides no others; it opens nothing."""
+    try:
+        return msgspec.msgpack.decode(record.body, type=Token)
+    except msgspec.MsgspecError as error:
+        log.warning("token.damaged", name=record.id, error=str(error))
+        return None

@@ -1,0 +1,60 @@
+"""Who did what to a run: named once where a request or a command comes in, and kept beside what it did."""
+
+import contextlib
+import datetime
+import os
+import pwd
+from collections.abc import Iterator
+from contextvars import ContextVar
+
+import msgspec
+import structlog
+
+from runtime.storage.errors import StorageError
+from runtime.storage.port import RunStore
+from runtime.storage.records import ACTION, Action, Record
+
+log = structlog.get_logger()
+
+_acting: ContextVar[str] = ContextVar("acting", default="")
+NAME_CHARACTERS = 220
+
+
+@contextlib.contextmanager
+def acting_as(by: str) -> Iterator[None]:
+    """What is done within this is done by this principal."""
+    token = _acting.set(by[:NAME_CHARACTERS])
+    try:
+        yield
+    finally:
+        _acting.reset(token)
+
+
+def name_user() -> str:
+    """Who works at the command line, by the system, which nobody can tell otherwise."""
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:  # as in a container
+        return str(os.getuid())
+
+
+def make_records(what: str, run: str) -> tuple[Record, ...]:
+    """
+    The record of what whoever acts does to a run; none where nobody is named, as in a program that uses the library.
+
+    The same by the same again takes the place of the last, so that there are never many.
+    """
+    if not (by := _acting.get()):
+        return ()
+    action = Action(what, by, datetime.datetime.now(datetime.UTC))
+    name = f"{run}/{what}/{by}"
+    return (Record(kind=ACTION, id=name, run=run, body=msgspec.msgpack.encode(action), replaces=True),)
+
+
+async def note(store: RunStore, what: str, run: str) -> None:
+    """Keep what was done to a run. A disk that does not take it undoes nothing: the log has it."""
+    if records := make_records(what, run):
+        try:
+            await store.put(*records)
+        except StorageError as error:
+            log.warning("action.not_written", run=run, what=what, by=_acting.get(), error=str(error))
