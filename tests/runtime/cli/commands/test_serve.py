@@ -243,7 +243,7 @@ def test_a_port_in_use_is_one_sentence_and_nothing_is_begun(place: Place) -> Non
     [
         (("--host", "0.0.0.0"), "token"),  # noqa: S104 - it is refused
         (("--host", "::"), "token"),
-        (("--host", "helpdesk.example"), "token"),
+        (("--host", "helpdesk.example"), "IP address"),
         (("--port", "65536"), "65535"),
         (("--port", "-1"), "65535"),
     ],
