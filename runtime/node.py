@@ -288,7 +288,7 @@ class Node:
         stored = await self.journal.find(some_id)
         text = self._find_remembered_text(stored)((await self.journal.fold(stored)).case)
         await self.memory.teach(stored.ticket, text, given.text, " ".join(person.split()))
-        await self.journal.note("taught", stored.id)
+        await self.runs.note("taught", stored.id)
         return given.text
 
     async def index(

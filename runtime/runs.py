@@ -12,7 +12,7 @@ from actors.ports import PortFailed
 from actors.workflow.outcome import Outcome
 from actors.workflow.run_end import log_end
 from actors.workflow.tables import Case, Workflow
-from runtime.actions import make_records
+from runtime.actions import make_records, note
 from runtime.run import LiveRun, ResumeState
 from runtime.run_handle import FollowedRun, Handle, RunHandle
 from runtime.run_registry import RunRegistry
@@ -243,6 +243,10 @@ class Runs:
             self._owner.forget(token)
         return True
 
+    async def note(self, what: str, run: str) -> None:
+        """Keep that whoever acts did this to a run."""
+        await note(self._journal.store, what, run)
+
     async def cancel(self, some_id: str) -> bool:
         """Cancel a run, wherever it goes on; false when it has ended already."""
         stored = await self._journal.find(some_id)
@@ -253,7 +257,7 @@ class Runs:
             handle.cancel()
         else:
             await self._journal.store.ask_to_cancel(stored.id)
-        await self._journal.note("cancelled", stored.id)
+        await self.note("cancelled", stored.id)
         return True
 
     async def close(self) -> None:

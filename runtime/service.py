@@ -194,7 +194,7 @@ class TicketService:
             ticket, count = await self.node.feedback(stored.ref, right=right, places=places)
         except NotRemembered as error:
             raise ServiceError(str(error), "not_remembered") from None
-        await self.node.journal.note("called right" if right else "called wrong", stored.id)
+        await self.node.runs.note("called right" if right else "called wrong", stored.id)
         if ticket != stored.ticket:
             with contextlib.suppress(UnknownRun):  # which may have come from elsewhere
                 stored = await self.node.journal.find(ticket)

@@ -188,7 +188,7 @@ async def report(request: web.Request) -> web.StreamResponse:
 
 @route(
     "GET", "/traces", "Find runs by intent, agent, end and duration, the newest first",
-    {200: as_json("Those that are so", FoundTraces)}, refusals=(400,), parameters=FILTERS,
+    {200: as_json("Those that are so", FoundTraces)}, refusals=(400,), parameters=FILTERS, access="submit",
 )  # fmt: skip
 async def find_traces(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]

@@ -14,7 +14,6 @@ from actors.workflow.outcome import Child, EndReason, Handoff, Outcome
 from actors.workflow.run_end import RunEnd, conclude
 from actors.workflow.tables import Case, Run, Workflow
 from bus import Event
-from runtime.actions import note
 from runtime.processes.boot_clock import since_boot
 from runtime.run import ResumeState
 from runtime.span import FoundIntent
@@ -78,10 +77,6 @@ class RunJournal:
         """Return when ticket and run are durable, as `RunStore.accept`: only then may anybody be told of them."""
         run = self._new(run_id, flow, case, owner, ticket.trace)
         await self.store.accept(run, ticket, seen=seen, new=new, besides=besides)
-
-    async def note(self, what: str, run: str) -> None:
-        """Keep that whoever acts did this to a run."""
-        await note(self.store, what, run)
 
     async def accept_child(self, run_id: str, flow: Workflow, case: Case, owner: str) -> None:
         """Return when a run within a run is durable."""
