@@ -2,6 +2,7 @@
 
 from actors.evidence.claims import Claim
 from actors.evidence.passages import SearchHits
+from actors.legal.acting_party import choose_bearing
 from actors.legal.case_table import fill_by_rules
 from actors.legal.output_schemas import (
     CaseTableDraft,
@@ -15,6 +16,7 @@ from actors.legal.output_schemas import (
     UnjudgedClauses,
 )
 from actors.ports import Completion, ModelRequest
+from actors.text.languages import guess_language
 
 LOOKED_UP = 1.0
 """Confidence of what was named and looked up: it is what was asked for."""
@@ -30,8 +32,12 @@ def draft(task: ModelRequest) -> Completion:
     """The sources, quoted: those that were looked up as what was asked for, others as the nearest there are."""
     found = task.findings or SearchHits()
     passages, looked_up = found.passages, found.confidence >= LOOKED_UP
-    most = sum(each.score >= LOOKED_UP for each in passages) if looked_up else SOURCES
-    claims = tuple(Claim(each.text, number, each.text) for number, each in enumerate(passages[:most], 1))
+    if looked_up:
+        chosen = [n for n, each in enumerate(passages) if each.score >= LOOKED_UP]
+    else:
+        question = task.material.question
+        chosen = choose_bearing(question, [each.text for each in passages], guess_language(question))[:SOURCES]
+    claims = tuple(Claim(passages[n].text, n + 1, passages[n].text) for n in chosen)
     return Completion(QuotedSources(claims, closeness="sure" if looked_up else "perhaps"), passages, judged=looked_up)
 
 

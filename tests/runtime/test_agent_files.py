@@ -53,6 +53,7 @@ def refusal(folder: Path, text: str | bytes = PRINTING) -> str:
     return sentence.replace(str(folder), "")
 
 
+@pytest.mark.req("LG-30")
 def test_a_file_declares_an_agent(tmp_path: Path) -> None:
     spec = AgentFile(write(tmp_path, PRINTING)).spec
 

@@ -16,7 +16,7 @@ from runtime.cases.case_file import FILE as CASES
 from runtime.cases.case_indexing import index_cases
 from runtime.node import Node
 from runtime.run_trace import load_steps
-from runtime.settings import ModelSettings, Settings, StorageSettings
+from runtime.settings import AgentSettings, AgentsSettings, ModelSettings, Settings, StorageSettings
 from runtime.statutes.law_indexing import index_statutes
 from runtime.tickets import Ticket
 from runtime.tools.shipped.create_document import TOOL as CREATE
@@ -40,7 +40,11 @@ NINTH = "押金不得超过两个月的租金。"
 
 
 @asynccontextmanager
-async def opened(folder: Path, *script: Step) -> AsyncIterator[tuple[Node, FakeOpenAI]]:
+async def opened(
+    folder: Path,
+    *script: Step,
+    agents: AgentsSettings = AgentsSettings(),  # noqa: B008 - it is frozen
+) -> AsyncIterator[tuple[Node, FakeOpenAI]]:
     (laws := folder / "laws").mkdir()
     (laws / "leases.md").write_text(LAW + MORE, encoding="utf-8")
     (folder / "cases.jsonl").write_text(json.dumps(CASE), encoding="utf-8")
@@ -49,7 +53,7 @@ async def opened(folder: Path, *script: Step) -> AsyncIterator[tuple[Node, FakeO
     index_statutes(str(storage), str(laws))
     async with FakeOpenAI(*script) as server:
         model = ModelSettings(base_url=server.url, name="fake-model", tries=1, call_seconds=5.0)
-        settings = Settings(storage=StorageSettings(folder=str(storage)), model=model)
+        settings = Settings(storage=StorageSettings(folder=str(storage)), model=model, agents=agents)
         async with Node.open(settings) as node:
             yield node, server
 
@@ -75,6 +79,24 @@ async def test_an_article_that_a_model_looks_up_by_itself_is_cited_in_its_standa
     assert outcome.resolution is not None
     assert [each.title for each in outcome.resolution.citations] == ["《租赁法》第九条"]
     assert outcome.status == "resolved"
+
+
+@pytest.mark.req("LG-30", "LG-31")
+async def test_an_agent_is_asked_with_its_own_model_prompt_and_tools_and_told_what_the_question_names(
+    tmp_path: Path,
+) -> None:
+    agents = AgentsSettings(limits={"legal_research": AgentSettings(model="a-larger-one")})
+    async with opened(tmp_path, claim(1, "出租人应当提前三十日通知承租人收回房屋。"), agents=agents) as (node, server):
+        spec = node.roster.of("legal")["legal_research"]
+        await (await node.submit(Ticket(text=ASKED, workflow="legal"))).outcome()
+        (body,) = server.bodies
+
+    system, user = body["messages"][0]["content"], body["messages"][1]["content"]
+    assert body["model"] == "a-larger-one"
+    assert spec.instructions.split("\n")[0] in system
+    assert {each["function"]["name"] for each in body["tools"]} <= set(spec.tools)
+    assert "regulation_query" in user
+    assert "《租赁法》第二条" in user
 
 
 @pytest.mark.req("LG-5", "LG-10")
