@@ -11,10 +11,12 @@ import msgspec
 from actors.ports import Entry, PortFailed
 from actors.workflow.tables import TimeUp
 from bus import Actor, Clock, Context, Timer
-from runtime.replay.port_call import PortCall, PortMethod, Question, decode, make_failure
+from runtime.replay.counterfactual import Change
+from runtime.replay.port_call import FILL, PortCall, PortMethod, Question, decode, make_failure
 from runtime.replay.recorded_port import RecordedActor, Turn
 from runtime.replay.recorded_run import Recording
 from runtime.replay.recorder import BEGAN
+from runtime.replay.replay_loop import ReplayLoop
 from runtime.replay.shared_parts import put_in
 
 AHEAD_SECONDS = 0.002
@@ -39,14 +41,11 @@ class NotAsked(msgspec.Struct, frozen=True):
 class Player:
     """`recorded_port.Tape` of an outermost run that is replayed. Times are the loop's, which passes as then."""
 
-    def __init__(self, recording: Recording, moments: "Moments", live: Callable[[Turn, str], bool]) -> None:
-        """
-        :param moments: when each event came then.
-        :param live: whether this is asked of the world all the same.
-        """
-        self._loop = asyncio.get_running_loop()
+    def __init__(self, recording: Recording, moments: "Moments", change: Change, loop: ReplayLoop) -> None:
+        """:param moments: when each event came then."""
+        self._loop = loop
         self._moments = moments
-        self._live = live
+        self._change = change
         self._calls: defaultdict[str, list[PortCall]] = defaultdict(list)
         self._used: set[int] = set()
         self._parts = recording.parts
@@ -77,8 +76,9 @@ class Player:
 
     async def ask(self, turn: Turn, method: PortMethod, real: Any, arguments: tuple[Any, ...], named: Any) -> Any:
         """As `Tape.ask`."""
-        if self._live(turn, method.name):
-            return await real(*arguments, **named)
+        if method.name == FILL and self._change.asks(turn.agent):
+            with self._loop.let_out():
+                return await real(*arguments, **named)
         call = self._find(turn, method, method.bind(arguments, named))
         for at, name, body in call.heard:
             await self._wait_until(at - AHEAD_SECONDS)

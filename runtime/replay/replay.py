@@ -8,6 +8,7 @@ import msgspec
 
 from actors.workflow.outcome import Outcome
 from actors.workflow.tables import RunStopped
+from runtime.replay.counterfactual import Change
 from runtime.replay.differences import Difference, find_differences, read_events
 from runtime.replay.player import Moments, NotAsked, Player
 from runtime.replay.port_call import FILL
@@ -39,6 +40,11 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
         """Events and end are those of then, byte for byte."""
         return self.now is not None and not self.differences and not self.asked
 
+    @property
+    def answers_same(self) -> bool:
+        """What a person gets is what it was, on whatever way."""
+        return self.now is not None and _answer(self.now) == _answer(self.then)
+
     def describe(self) -> dict[str, Any]:
         """The same for a program."""
         ended = {
@@ -53,19 +59,25 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
         }  # fmt: skip
 
 
-def replay(recording: Recording, settings: Settings) -> Replay:
-    """
-    Run it again: blocking, in a loop of its own, without network, disk and real time.
+def _answer(outcome: Outcome) -> tuple[object, ...]:
+    return outcome.status, outcome.resolution, outcome.summary, outcome.detail, outcome.questions
 
-    :raises ServiceError: this version does not know its workflow.
+
+def replay(recording: Recording, settings: Settings, change: Change = Change()) -> Replay:  # noqa: B008 - it is frozen
+    """
+    Run it again: blocking, in a loop of its own, without disk and real time; without network, but for what changes.
+
+    :raises ServiceError: this version does not know its workflow, or what changes needs a model where none was asked.
     """
     loop = ReplayLoop()
     asyncio.set_event_loop(loop)
     try:
-        begun = loop.run_until_complete(_begin(recording, settings))
+        begun = loop.run_until_complete(_begin(recording, settings, change, loop))
         now = None
         with contextlib.suppress(StoodStill):
             now = loop.run_until_complete(begun.live.outcome())
+        with loop.let_out():
+            loop.run_until_complete(begun.node.models.close())
         return _compare(recording, begun, now)
     finally:
         _let_go(loop)
@@ -79,15 +91,19 @@ class _Begun(NamedTuple):
     live: LiveRun
 
 
-async def _begin(recording: Recording, settings: Settings) -> _Begun:
+async def _begin(recording: Recording, settings: Settings, change: Change, loop: ReplayLoop) -> _Begun:
     then = msgspec.msgpack.decode(recording.runs[0].outcome, type=Outcome)
     has_model = any(call.name == FILL for call in recording.calls)
-    node = ReplayNode(settings, has_model=has_model, spent=then.spent)
+    if change.prompts and not (has_model or change.model):
+        raise ServiceError(
+            f"No model was asked for {recording.ticket}: ask one for all agents, with model=NAME as well."
+        )
+    node = ReplayNode(settings, change, has_model=has_model, spent=then.spent)
     flow = node.flows.get(then.workflow)
     if flow is None:
         raise ServiceError(f"{recording.ticket} is of the workflow {then.workflow!r}, which this version has not.")
     entries = {run.id: read_events(run.events, node.flows[run.workflow]) for run in recording.runs}
-    player = Player(recording, Moments(entries), lambda *_: False)
+    player = Player(recording, Moments(entries), change, loop)
     node.tapes.player = player
     case = msgspec.msgpack.decode(recording.runs[0].case, type=flow.case)
     node.journal.begin(recording.run, flow, case)
@@ -95,7 +111,7 @@ async def _begin(recording: Recording, settings: Settings) -> _Begun:
     live = await Wiring(faked, follows=False).begin(recording.run, flow, case, None, "")
     for entry in entries[recording.run]:
         if isinstance(entry.event, RunStopped):
-            asyncio.get_running_loop().call_at(entry.at, live.cancel)
+            loop.call_at(entry.at, live.cancel)
     return _Begun(node, player, live)
 
 
