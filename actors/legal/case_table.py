@@ -48,7 +48,7 @@ def plan_comparison(question: str, passages: Sequence[Passage], language: str, c
         draft: CaseTableDraft, shown: Sequence[Passage], refused: Collection[str]
     ) -> tuple[Resolution | None, int]:
         cited = CitedClaims(shown[: len(cases)], question, refused)
-        return CaseTable(draft, cases, cited, language).render(), cited.lost
+        return CaseTable(draft, question, cases, cited, language).render(), cited.lost
 
     return AnswerForm(
         CaseTableDraft, ComparisonRequest(question, language, wanted, context), cases,
@@ -100,6 +100,10 @@ def fill_by_rules(question: str, cases: Sequence[Passage], language: str) -> Cas
     )
 
 
+def _by_place(draft: CaseTableDraft) -> dict[tuple[str, int], CaseCell]:
+    return {(each.criterion, each.passage): each for each in reversed(draft.cells[:CELLS])}
+
+
 def split_case(text: str, criteria: Criteria) -> Iterator[Sentence]:
     """The sentences of a case, each with the heading above it or before it on its line."""
     heading = ""
@@ -141,20 +145,24 @@ def _join(texts: Sequence[str], case: str) -> str:
 class CaseTable:
     """A table in the making."""
 
-    def __init__(self, draft: CaseTableDraft, cases: Sequence[Passage], cited: CitedClaims, language: str) -> None:
+    def __init__(
+        self, draft: CaseTableDraft, question: str, cases: Sequence[Passage], cited: CitedClaims, language: str
+    ) -> None:
+        self._quoted = _by_place(fill_by_rules(question, cases, language))
         self._draft, self._cases, self._cited, self._language = draft, cases, cited, language
         self._rows = load_criteria(language).rows
         self._shown: dict[tuple[str, int], CaseCell] = {}
 
     def render(self) -> Resolution | None:
         """The table, what differs, and the words behind what is retold; None: no cell stands."""
-        cells = {(each.criterion, each.passage): each for each in reversed(self._draft.cells[:CELLS])}
+        cells = _by_place(self._draft)
         head = (say("comparison_criterion", self._language), *(each.title for each in self._cases))
         about = (ReportSentence(each.heading.replace(" > ", " · ")) for each in self._cases)
         rows = [(ReportSentence(say("comparison_case", self._language)), *about)]
         for row in self._rows:
-            its = (cells.get((row.name, number)) for number in range(1, len(self._cases) + 1))
-            rows.append((ReportSentence(row.title), *map(self._make_cell, its)))
+            places = ((row.name, number) for number in range(1, len(self._cases) + 1))
+            its = (self._make_cell(cells.get(place), self._quoted.get(place)) for place in places)
+            rows.append((ReportSentence(row.title), *its))
         if not self._shown:
             return None
         parts = [say("comparison_lead", self._language), render_table(Table(head, tuple(rows)))]
@@ -162,12 +170,13 @@ class CaseTable:
             parts.append("\n".join([say("comparison_differences", self._language), *differences]))
         return Resolution("\n\n".join([*parts, *self._cited.render_retold()]), self._cited.citations)
 
-    def _make_cell(self, cell: CaseCell | None) -> ReportSentence:
-        shown = self._cited.show(cell) if cell else None
-        if cell is None or shown is None:
-            return ReportSentence(say("comparison_unsaid", self._language))
-        self._shown[cell.criterion, cell.passage] = cell
-        return ReportSentence(shorten(shown[0], CELL_CHARACTERS), (shown[1],))
+    def _make_cell(self, *cells: CaseCell | None) -> ReportSentence:
+        """The first of some cells that stands in its case; only where none does its case is called silent."""
+        for cell in filter(None, cells):
+            if (shown := self._cited.show(cell)) is not None:
+                self._shown[cell.criterion, cell.passage] = cell
+                return ReportSentence(shorten(shown[0], CELL_CHARACTERS), (shown[1],))
+        return ReportSentence(say("comparison_unsaid", self._language))
 
     def _describe_differences(self) -> Iterator[str]:
         """What the draft says of them, each side with its own quote; and where its cells take another stance."""

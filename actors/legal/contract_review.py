@@ -6,6 +6,7 @@ from actors.evidence.claims import Claim, Resolution, relabel
 from actors.evidence.passages import Passage, SearchHits
 from actors.legal.answer_form import AnswerForm, CitedClaims, mark
 from actors.legal.contract_clauses import (
+    Clause,
     Contract,
     find_articles,
     list_articles,
@@ -114,25 +115,23 @@ class Review:
     def _list_clauses(self) -> Iterator[str]:
         bare = []
         for clause in self._contract.clauses:
-            lines = [say("review_bears", self._language, articles=named)] if (
-                named := self._name_articles(find_articles(clause, self._contract))) else []  # fmt: skip
-            lines += self._watch(clause.text)
-            if lines:
-                yield "\n".join([sanitize_phrase(shorten(clause.text, FIRST_WORDS)), *lines])
+            if lines := [*self._list_bearing(clause), *self._watch(clause)]:
+                yield _head(clause, lines)
             else:
                 bare.append(clause.label)
         if bare:
             yield say("review_bare", self._language, clauses=say("joined_by", self._language).join(bare))
 
     def _list_watched(self) -> list[str]:
-        return [
-            "\n".join([sanitize_phrase(shorten(each.text, FIRST_WORDS)), *lines])
-            for each in self._contract.clauses
-            if (lines := self._watch(each.text))
-        ]
+        clauses = self._contract.clauses
+        return [_head(each, [*self._list_bearing(each), *lines]) for each in clauses if (lines := self._watch(each))]
 
-    def _watch(self, text: str) -> list[str]:
-        found = dict.fromkeys(each[0] for each in load_terms(self._language).watch.finditer(text))
+    def _list_bearing(self, clause: Clause) -> list[str]:
+        named = self._name_articles(find_articles(clause, self._contract))
+        return [say("review_bears", self._language, articles=named)] if named else []
+
+    def _watch(self, clause: Clause) -> list[str]:
+        found = dict.fromkeys(each[0] for each in load_terms(self._language).watch.finditer(clause.text))
         words = say("joined_by", self._language).join(sanitize_phrase(each) for each in found)
         return [say("review_watch", self._language, words=words)] if found else []
 
@@ -151,3 +150,8 @@ class Review:
             f"{each.title} [{self._cited.cite(Claim(each.text, self._numbers[each.id], each.text))}]" for each in found
         )
         return say("joined_by", self._language).join(marks)
+
+
+def _head(clause: Clause, lines: Sequence[str]) -> str:
+    """What is said of a clause, below its first words."""
+    return "\n".join([sanitize_phrase(shorten(clause.text, FIRST_WORDS)), *lines])

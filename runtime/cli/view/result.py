@@ -40,7 +40,7 @@ EXITS = {
     "cancelled": Exit.CANCELLED,
 }  # fmt: skip
 BEST_FIRST = (
-    Exit.DONE, Exit.NEEDS_INPUT, Exit.NOT_FOUND, Exit.LIMIT, Exit.FAILED, Exit.BAD_INPUT, Exit.CANCELLED,
+    Exit.DONE, Exit.NEEDS_INPUT, Exit.NOT_FOUND, Exit.DIFFERS, Exit.LIMIT, Exit.FAILED, Exit.BAD_INPUT, Exit.CANCELLED,
 )  # fmt: skip
 
 
@@ -170,15 +170,20 @@ def _sources(resolution: Resolution, citations: Sequence[Citation], language: st
         yield Line("")
         yield Line(say("sources", language), "strong")
     said = _flat(resolution.text)
+    shown: dict[str, list[int]] = {}
     for citation in citations:
         where = citation.source + (f"#{citation.anchor}" if citation.anchor else "")
         titles = [] if citation.heading.startswith(citation.title) else [citation.title]
         headings = [part for part in (*titles, citation.heading) if part and _flat(sanitize_markdown(part)) not in said]
-        yield Line(f"[{citation.number}] {where}" + (f"  {' · '.join(headings)}" if headings else ""), indent=2)
-        if quotes:
-            yield Line(f"“{_flat(citation.quote)}”", "quote", 6)
-        elif _flat(sanitize_markdown(citation.quote)) not in said:
-            yield Line(f"“{shorten(citation.quote, QUOTE_CHARACTERS)}”", "quote", 6)
+        place = where + (f"  {' · '.join(headings)}" if headings else "")
+        if not quotes and _flat(sanitize_markdown(citation.quote)) in said:
+            shown.setdefault(place, []).append(citation.number)
+            continue
+        yield Line(f"[{citation.number}] {place}", indent=2)
+        words = _flat(citation.quote) if quotes else shorten(citation.quote, QUOTE_CHARACTERS)
+        yield Line(f"“{words}”", "quote", 6)
+    for place, numbers in shown.items():
+        yield Line(f"{''.join(f'[{number}]' for number in numbers)} {place}", indent=2)
 
 
 def _flat(text: str) -> str:
