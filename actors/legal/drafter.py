@@ -1,6 +1,6 @@
 """Drafter: fills the template that a question is for with what the person said, and asks for what is missing."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from actors.documents.fill import ask_for, fill
 from actors.documents.find_fields import find_fields
@@ -13,6 +13,7 @@ from actors.roster import AgentSpec
 from actors.text.catalogue import say
 from actors.text.normalize import casefold
 from actors.text.quote_matching import find_quote
+from actors.workflow.progress import StatusChanged
 from actors.workflow.reply_cache import ReplyCache
 from actors.workflow.user_input import Question, collect_values, join_texts
 from bus import Actor, Context
@@ -22,15 +23,22 @@ TEMPLATE = "document"
 SHARED = 2
 """So many characters in a row, or words, a question has in common with the title of what it asks for."""
 
+CREATE = "create_document"
+SHARE = 0.5
+"""Of the time that is left: what the making of a document may take."""
+
 Answer = DocumentDrafted | FactsMissing
+Create = Callable[[str, Mapping[str, str], str, float], Awaitable[Document]]
+"""Of a template's name, values by field, what the person wrote and seconds; raises `PortFailed`."""
 
 
 class Drafter(Actor[AnswerQuestion]):
     """Mailbox: AnswerQuestion."""
 
-    __slots__ = ("_known", "_model", "_spec", "_templates")
+    __slots__ = ("_create", "_known", "_model", "_spec", "_templates")
 
-    def __init__(self, model: Model, spec: AgentSpec, templates: Sequence[Template]) -> None:
+    def __init__(self, model: Model, spec: AgentSpec, templates: Sequence[Template], create: Create) -> None:
+        self._create = create
         self._model = model
         self._spec = spec
         self._templates = templates
@@ -51,6 +59,9 @@ class Drafter(Actor[AnswerQuestion]):
             known = found | known
             made = fill(template, known)
         if isinstance(made, Document):
+            ctx.publish(StatusChanged("using_tool", ctx.address, CREATE))
+            said = "\n".join((text, *known.values()))
+            made = await self._create(template.name, known, said, ctx.remaining_seconds() * SHARE)
             blanks = ", ".join(each.ask for each in template.fields if each.name in made.blanks)
             note = f"\n\n{say('legal_blanks', asked.language, fields=blanks)}" if blanks else ""
             resolution = Resolution(made.markdown.strip() + note)

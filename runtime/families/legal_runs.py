@@ -13,13 +13,13 @@ from actors.legal.specialist import Specialist, Specialty
 from actors.legal.workflow import CLASSIFIER, GENERAL, LEGAL, MERGER, REGISTRAR
 from actors.ports import Statutes
 from bus import Actor
-from runtime.documents.template_folder import load_templates
 from runtime.families.family import FamilyRuns, RunDependencies, SharedPorts
 from runtime.families.legal import FIELDS
-from runtime.families.legal_sources import list_sources, plan_form
+from runtime.families.legal_sources import list_sources, make_creator, plan_form
 from runtime.replay.recorded_port import record_port
 from runtime.run import LiveRun
 from runtime.statutes.statute_index import StatuteIndex
+from runtime.tools.shipped.create_document import list_templates
 
 DRAFTER = "document_draft"
 RESEARCH = "legal_research"
@@ -32,7 +32,7 @@ class LegalRuns(FamilyRuns):
     def __init__(self, shared: SharedPorts) -> None:
         roster, twice = shared.roster.of(LEGAL.name), shared.settings.model.second_reading
         statutes: Statutes = record_port(StatuteIndex(shared.folder, shared.workers), Statutes)
-        templates = tuple(load_templates(shared.settings).values())
+        templates = list_templates(shared.settings.documents)
 
         async def check(texts: Sequence[str], within: float) -> Sequence[Sequence[str]]:
             return await statutes.find_miscited(texts, within=within)
@@ -53,13 +53,18 @@ class LegalRuns(FamilyRuns):
 
             return make
 
+        def draft(own: RunDependencies) -> Drafter:
+            spec = roster[DRAFTER]
+            offered = shared.tools.offer(spec.tools, run=own.run, agent=DRAFTER, trace=own.trace, effects=own.effects)
+            return Drafter(own.model, spec, templates, make_creator(offered))
+
         super().__init__({
             CLASSIFIER: lambda own: Classifier(own.model, roster, FIELDS, prepare=rules.load),
             MERGER: lambda _: Merger(),
             REGISTRAR: lambda own: Registrar(shared.tickets, own.run),
             **{field: specialist(RESEARCH, field) for field in FIELDS},
             **{name: specialist(name) for name in roster.workers - {DRAFTER}},
-            DRAFTER: lambda own: Drafter(own.model, roster[DRAFTER], templates),
+            DRAFTER: draft,
         })  # fmt: skip
 
     def follow(self, live: LiveRun) -> None:

@@ -1,20 +1,22 @@
 """What a legal specialist reads before it answers: its search tools, called as a model calls them."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
+from actors.documents.template import Document
 from actors.evidence.passages import SearchHits
 from actors.legal.answer_form import AnswerForm
 from actors.legal.case_table import plan_comparison
 from actors.legal.contract_review import plan_review
+from actors.legal.drafter import Create
 from actors.legal.gathering import Gathered, LegalQuery, LegalSource
 from actors.legal.messages import AnswerQuestion
 from actors.legal.specialist import PlanForm
 from actors.ports import PortFailed
-from runtime.tools.shipped import case_search, regulation_search, search_knowledge
-from runtime.tools.tool import Tool, ToolContext
+from runtime.tools.shipped import case_search, create_document, regulation_search, search_knowledge
+from runtime.tools.tool import InvalidArguments, Tool, ToolContext
 from runtime.tools.tool_call import call_tool
 from runtime.tools.toolbox import OfferedTools
 
@@ -49,6 +51,23 @@ def make_source(tool: Tool, own: ToolContext) -> LegalSource:
         return SearchHits(result.passages, confidence=result.confidence, abstain=result.text)
 
     return LegalSource(tool.name, tool.title or tool.name, search)
+
+
+def make_creator(offered: OfferedTools) -> Create:
+    """How a document is made of what a person gave: as a model would have it made."""
+
+    async def create(template: str, values: Mapping[str, str], said: str, within: float) -> Document:
+        given = tuple(create_document.Value(*each) for each in values.items())
+        order, own = create_document.Order(template, given), offered.own._replace(said=said)
+        try:
+            result, failed = await call_tool(create_document.TOOL, order, own, within, asyncio.get_running_loop())
+        except InvalidArguments as error:
+            raise PortFailed(str(error)) from error
+        if result is None or result.document is None:
+            raise PortFailed(failed or "The document could not be made. Try again.")
+        return result.document
+
+    return create
 
 
 def plan_form(agent: str, sources: Sequence[LegalSource]) -> PlanForm | None:

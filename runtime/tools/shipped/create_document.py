@@ -1,6 +1,6 @@
 """A document, made from a template and what the person said: nothing is invented into a blank."""
 
-import asyncio
+import functools
 from typing import Annotated
 
 import msgspec
@@ -10,6 +10,7 @@ from actors.documents.fill import ask_for, fill
 from actors.documents.template import Document, Template
 from actors.text.normalize import casefold
 from runtime.documents.template_folder import load_templates
+from runtime.settings import DocumentsSettings, Settings
 from runtime.tools.tool import InvalidArguments, Tool, ToolContext, ToolResult
 
 VALUES = 200
@@ -29,7 +30,7 @@ class Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 async def create(asked: Order, own: ToolContext, within: float) -> ToolResult:  # noqa: ARG001 - it waits for nobody
     """The document, or what is missing for it."""
-    templates = (await asyncio.to_thread(load_templates, own.ports.settings)).values()
+    templates = list_templates(own.ports.settings.documents)
     template = next((each for each in templates if asked.template in (each.name, each.title)), None)
     if template is None:
         raise InvalidArguments(
@@ -59,6 +60,12 @@ def check_values(values: tuple[Value, ...], template: Template, said: str) -> di
         if casefold(each.value.strip()) not in said:
             raise InvalidArguments(f"the person did not write what stands for {each.field}: leave it out")
     return {each.field: each.value for each in values if each.value.strip()}
+
+
+@functools.lru_cache(maxsize=4)
+def list_templates(settings: DocumentsSettings) -> tuple[Template, ...]:
+    """All that this process has, read once."""
+    return tuple(load_templates(Settings(documents=settings)).values())
 
 
 TOOL = Tool(

@@ -42,6 +42,12 @@ def unsure(_: str, __: str) -> Classification:
     return Classification("general_chat", "", 0.1, (), ())
 
 
+def make_context(settings: Settings) -> ToolContext:
+    """Of calls that use nothing of a process but its settings."""
+    ports: Any = type("Ports", (), {"settings": settings})
+    return ToolContext("R-1", "a", ports, cast("Any", None), Untraced())
+
+
 class Source:
     """Finds these passages, once it has failed so often."""
 
@@ -60,7 +66,7 @@ class Source:
     @property
     def record(self) -> LegalSource:
         tool = TOOL._replace(call=self.search, title="source_documents")
-        return make_source(tool, ToolContext("R-1", "a", cast("Any", None), cast("Any", None), Untraced()))
+        return make_source(tool, make_context(Settings()))
 
 
 class Model:

@@ -9,10 +9,13 @@ from actors.legal.output_schemas import FieldsDraft, FilledField, IntentDraft
 from actors.workflow.outcome import Outcome
 from actors.workflow.user_input import AnswerRound, GivenAnswer
 from runtime.documents.template_folder import load_templates
+from runtime.families.legal_sources import make_creator
 from runtime.settings import Settings
-from tests.actors.legal.answering import ROSTER, Model, legal_stage
+from runtime.tools.toolbox import OfferedTools
+from tests.actors.legal.answering import ROSTER, Model, legal_stage, make_context
 
 TEMPLATES = tuple(load_templates(Settings()).values())
+CREATE = make_creator(OfferedTools((), make_context(Settings())))
 COMPLAINT = "请帮我写一份民事起诉状。原告：张三。被告：李四。"
 
 
@@ -23,7 +26,7 @@ def drafting(**answers: Any) -> Model:
 async def end(text: str, model: Model, *rounds: AnswerRound) -> Outcome:
     stage = legal_stage(
         text, model=model, answers=rounds,
-        roles={"document_draft": lambda: Drafter(model, ROSTER["document_draft"], TEMPLATES)},
+        roles={"document_draft": lambda: Drafter(model, ROSTER["document_draft"], TEMPLATES, CREATE)},
     )  # fmt: skip
     return await stage.end()
 

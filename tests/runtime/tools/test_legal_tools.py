@@ -4,13 +4,12 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from actors.documents.template import Document
 from actors.evidence.trace_steps import ToolStep
-from actors.ports import Untraced
 from actors.workflow.outcome import Outcome
 from runtime.cases.case_file import FILE as CASES
 from runtime.cases.case_indexing import index_cases
@@ -21,7 +20,8 @@ from runtime.statutes.law_indexing import index_statutes
 from runtime.tickets import Ticket
 from runtime.tools.shipped.create_document import TOOL as CREATE
 from runtime.tools.shipped.create_document import Order, Value
-from runtime.tools.tool import InvalidArguments, ToolContext, ToolPorts, ToolResult
+from runtime.tools.tool import InvalidArguments, ToolResult
+from tests.actors.legal.answering import make_context
 from tests.fake_openai import FakeOpenAI, Step, calls, says
 
 LAW = """---
@@ -149,14 +149,26 @@ async def test_what_a_specialist_reads_before_it_answers_is_a_call_in_the_trace(
     assert ASKED in step.arguments
 
 
+@pytest.mark.req("LG-12", "LG-28")
+async def test_the_document_that_was_asked_for_is_made_by_the_tool_which_the_trace_tells(tmp_path: Path) -> None:
+    given = "被告住址：某路1号。\n诉讼请求：还钱。\n事实与理由：借了钱。\n受诉法院：某法院。\n"
+    async with opened(tmp_path, says({"fields": []})) as (node, _):
+        text = f"请帮我写一份民事起诉状。\n原告：张三。\n被告：李四。\n{given}"
+        outcome = await (await node.submit(Ticket(text=text, workflow="legal"))).outcome()
+        steps = await load_steps(node.journal.store, outcome.run)
+
+    assert outcome.resolution is not None, outcome.questions
+    assert "某路1号" in outcome.resolution.text
+    (step,) = [each for each in steps if isinstance(each, ToolStep)]
+    assert (step.by, step.tool, step.failed) == ("document_draft", "create_document", "")
+
+
 @pytest.mark.req("LG-12", "LG-13")
 class TestCreateDocument:
     SAID = "原告：张三。被告：李四。"
 
     async def create(self, order: Order, said: str = SAID) -> ToolResult:
-        ports = cast("ToolPorts", type("Ports", (), {"settings": Settings()}))
-        own = ToolContext("R-1", "document_draft", ports, cast("Any", None), Untraced(), said=said)
-        return await CREATE.call(order, own, 1.0)
+        return await CREATE.call(order, make_context(Settings())._replace(said=said), 1.0)
 
     async def test_what_the_person_has_yet_to_say_is_told(self) -> None:
         result = await self.create(Order("民事起诉状", (Value("plaintiff", "张三"),)))
