@@ -90,6 +90,8 @@ class StreamBody:
 
     def __init__(self, draft: DraftStream) -> None:
         self._draft = draft
+        self._half = ""
+        """The first half of a character whose second half comes with the next piece."""
         self._rest = b""
         """A line that is not whole yet."""
         self._whole: WholeBody | None = None
@@ -160,7 +162,8 @@ class StreamBody:
         self._reason = choice.finish_reason or self._reason
         delta = choice.delta or choice.message or Delta()
         content = delta.content
-        text = "".join(part.text or "" for part in content) if isinstance(content, list) else content or ""
+        written = "".join(part.text or "" for part in content) if isinstance(content, list) else content or ""
+        text, self._half = _split_half(self._half + written)
         self._texts["content"].append(text)
         self._texts["refusal"].append(delta.refusal or "")
         if isinstance(delta.reasoning_content, str):
@@ -182,6 +185,12 @@ class StreamBody:
         arguments = function.arguments
         given.append(json.dumps(arguments) if isinstance(arguments, dict) else arguments or "")
         self._calls[place] = (number or call.id or "", name or function.name or "", given)
+
+
+def _split_half(text: str) -> tuple[str, str]:
+    """A text that can be shown, and the first half of a character that it ends with."""
+    half = text[-1:] if "\ud800" <= text[-1:] < "\udc00" else ""
+    return _mend(text[: len(text) - len(half)]), half
 
 
 def _mend(text: str) -> str:

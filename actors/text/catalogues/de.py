@@ -249,6 +249,8 @@ SENTENCES = {
     "doing_checking": "Die Aussagen werden an ihren Quellen geprüft",
     "doing_merging": "Die Antworten werden zusammengeführt",
     "agent_selected": "Geht an {agent}, zu {percent} % sicher",
+    "draft_unchecked": "Wird geschrieben, noch nicht geprüft:",
+    "draft_unverified": "Geschrieben, aber nicht belegt und weggelassen:",
     **LAW,
 }
 

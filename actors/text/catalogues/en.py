@@ -256,6 +256,8 @@ SENTENCES = {
     "doing_checking": "Checking the statements against their sources",
     "doing_merging": "Putting the answers together",
     "agent_selected": "Goes to {agent}, {percent} % sure",
+    "draft_unchecked": "Being written, not checked yet:",
+    "draft_unverified": "Written, but not verified and left out:",
     **LAW,
 }
 

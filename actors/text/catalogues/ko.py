@@ -245,6 +245,8 @@ SENTENCES = {
     "doing_checking": "출처와 대조해 확인하는 중",
     "doing_merging": "답변을 모으는 중",
     "agent_selected": "{agent}에 전달 (확신도 {percent}%)",
+    "draft_unchecked": "작성 중이며 아직 확인되지 않음:",
+    "draft_unverified": "작성되었으나 확인되지 않아 제외됨:",
     **LAW,
 }
 

@@ -243,6 +243,8 @@ SENTENCES = {
     "doing_checking": "正在对照来源核实内容",
     "doing_merging": "正在汇总各方回答",
     "agent_selected": "交由 {agent} 处理（把握 {percent}%）",
+    "draft_unchecked": "正在撰写，尚未核实：",
+    "draft_unverified": "已撰写但未能核实，未予采用：",
     **LAW,
 }
 

@@ -10,5 +10,10 @@ def describe_activity(event: StatusChanged | AgentSelected, language: str) -> st
         case AgentSelected():
             return say("agent_selected", language, agent=event.agent, percent=f"{event.confidence:.0%}"[:-1])
         case StatusChanged():
-            said = say(f"doing_{event.status}", language, tool=event.tool)
+            said = describe_status(event, language)
             return f"{event.agent}: {said}" if event.agent else said
+
+
+def describe_status(event: StatusChanged, language: str) -> str:
+    """The same where it is seen whose it is."""
+    return say(f"doing_{event.status}", language, tool=event.tool)

@@ -12,12 +12,14 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
+from actors.text.catalogue import say
 from actors.text.normalize import unescape_markdown
 from actors.workflow import progress
 from actors.workflow.outcome import RunBegan, RunEnded
 from actors.workflow.progress import ProgressEvent
 from actors.workflow.tables import Workflow
 from runtime.cli.view import round_lines, several_tickets
+from runtime.cli.view.drafts import Drafts
 from runtime.cli.view.plain_lines import View
 from runtime.cli.view.printing import Line
 from runtime.cli.view.several_tickets import Row, room_for, short, tally
@@ -31,6 +33,10 @@ FRAME_SECONDS = 0.04
 NAME_COLUMNS = 30
 ANSWER_LINES = 12
 """So much of an answer is shown while the run goes on: what is taller than the screen cannot be redrawn."""
+DRAFT_CHARACTERS = 400
+"""So much is shown of what is being written: its end."""
+UNVERIFIED = 4
+"""So many statements that were left out."""
 BESIDES = 4
 """Rows of the screen that are not for tickets, where there are several."""
 
@@ -93,6 +99,8 @@ class LiveView(View, abc.ABC):
 class BoardView(LiveView):
     """The stages of one run; rounds that were begun stay above them."""
 
+    shows_drafts = True
+
     def __init__(self, flow: Workflow, stream: TextIO, max_seconds: float, max_handoffs: int) -> None:
         self._board, self._limits = board(flow), (max_seconds, max_handoffs)
         super().__init__(stream)
@@ -134,6 +142,8 @@ def picture(board: Board, elapsed: float, max_seconds: float, max_handoffs: int,
     table = Table.grid(padding=(0, 2))
     for stage in board.stages:
         table.add_row(*_draw_stage(stage, elapsed))
+        for row in _draw_team(stage):
+            table.add_row(*row)
     return Group(
         _headline(f"Ticket {board.ticket}", f"   {left}   handoff {board.handoffs} of at most {max_handoffs}"),
         table,
@@ -143,6 +153,7 @@ def picture(board: Board, elapsed: float, max_seconds: float, max_handoffs: int,
             for line in ["", *unescape_markdown(board.answer).splitlines()[:ANSWER_LINES]]
             if board.answer
         ),
+        *_draw_drafts(board.drafts, board.language),
         *([faint(pluralize(board.refused, "message") + " refused")] if board.refused else []),
         *_draw_notes(notes),
     )
@@ -156,6 +167,31 @@ def _draw_stage(stage: Stage, elapsed: float) -> list[Text]:
         Text(icon, style), Text(safe(stage.label), style), faint(stage.agent), Text(took, style),
         Text(round_lines.items(*stage.count).strip(), style), faint(round_lines.cut(stage.item)),
     ]  # fmt: skip
+
+
+def _draw_team(stage: Stage) -> Iterable[list[Text]]:
+    """Who is asked side by side at the moment, and what each of them does."""
+    if stage.mark != "running":
+        return
+    doing = dict(stage.doing)
+    for name in (each for each in stage.team if each in stage.asked):
+        over = name in stage.answered
+        icon, style = ICONS["completed" if over else "running"]
+        said = "" if over else doing.get(name, "")
+        yield [Text(icon, style), Text(safe(name), style), faint(said)]
+
+
+def _draw_drafts(drafts: Drafts, language: str) -> Iterable[Text]:
+    """What models write, as what it is: nobody has checked it. Then what of it is not in the answer."""
+    if drafts.texts:
+        yield Text(f"\n{say('draft_unchecked', language)}", "dim bold")
+    for agent, text in drafts.texts:
+        latest = unescape_markdown(text)[-DRAFT_CHARACTERS // len(drafts.texts) :]
+        cut = "… " if len(latest) < len(text) else ""
+        yield Text(safe(f"{agent}: {cut}{' '.join(latest.split())}"), "dim italic")
+    if drafts.unverified:
+        yield Text(f"\n{say('draft_unverified', language)}", "dim bold")
+        yield from (Text(fit(each, DRAFT_CHARACTERS), "dim strike") for each in drafts.unverified[:UNVERIFIED])
 
 
 def _draw_rounds(board: Board, elapsed: float, left: str) -> Iterable[Text | Table]:

@@ -29,6 +29,9 @@ ITEM_SECONDS = 0.1
 class View:
     """Shows runs on their way; this one nothing but what the user must know. Every method returns at once."""
 
+    shows_drafts = False
+    """Whether answers are shown while they are being written."""
+
     def show(self, event: ProgressEvent, number: int = 0) -> None:
         """Something happened on the ticket of this number, from 0."""
 

@@ -42,7 +42,7 @@ def view_for(flow: Workflow, names: Sequence[str], limits: RunSettings, stream: 
 class WatchableRun(Protocol):
     """A run in progress."""
 
-    def watch(self) -> AsyncIterator[ProgressEvent]: ...
+    def watch(self, *, drafts: bool) -> AsyncIterator[ProgressEvent]: ...
 
     async def outcome(self) -> Outcome: ...
 
@@ -80,7 +80,7 @@ class Display:
         if self.cancelled:
             run.cancel()
         with contextlib.suppress(*GONE):
-            async for event in run.watch():
+            async for event in run.watch(drafts=self._view.shows_drafts):
                 self._view.show(event, number)
         return await run.outcome()
 

@@ -9,8 +9,9 @@ from typing import TextIO
 import msgspec
 
 from actors.workflow.outcome import HandoffMade, RunBegan, RunEnded
-from actors.workflow.progress import HEARTBEAT_SECONDS, ProgressEvent, StageProgress
+from actors.workflow.progress import HEARTBEAT_SECONDS, AgentSelected, ProgressEvent, StageProgress, StatusChanged
 from actors.workflow.tables import ORCHESTRATOR
+from runtime.cli.view.activity_lines import describe_activity
 from runtime.cli.view.plain_lines import View
 from runtime.cli.view.ticket_board import Mark
 from runtime.times import format_duration
@@ -30,18 +31,22 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     """Seconds since the first was begun."""
     seconds: float = 0.0
     """How long it took, as soon as it is over."""
+    language: str = ""
+    """Of the ticket."""
 
 
 def fold(row: Row, event: ProgressEvent, at: float) -> Row:
     """The row after one more event, which came so many seconds after the first ticket was begun."""
     replace = msgspec.structs.replace
     match event:
-        case RunBegan(ticket=ticket):
-            return replace(row, mark="running", ticket=ticket, began=at)
+        case RunBegan(ticket=ticket, language=language):
+            return replace(row, mark="running", ticket=ticket, language=language, began=at)
         case HandoffMade(target=target) if target != ORCHESTRATOR:
             return replace(row, doing=target)
         case StageProgress(stage=stage):
             return replace(row, doing=spell_out(stage))
+        case StatusChanged() | AgentSelected():
+            return replace(row, doing=describe_activity(event, row.language))
         case RunEnded(outcome=outcome):
             mark: Mark = "failed" if outcome.status in {"error", "cancelled"} else "completed"
             return replace(row, mark=mark, doing=spell_out(outcome.status), seconds=outcome.seconds)

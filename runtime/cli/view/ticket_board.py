@@ -8,7 +8,9 @@ from actors.workflow import progress
 from actors.workflow.outcome import AnswerReady, AnswerRefused, Handoff, HandoffMade, RunBegan, RunEnded
 from actors.workflow.progress import AgentSelected, Progress, ProgressEvent, StageProgress, StatusChanged
 from actors.workflow.tables import ORCHESTRATOR, FanOut, Workflow
-from runtime.cli.view.activity_lines import describe_activity
+from runtime.cli.view import drafts
+from runtime.cli.view.activity_lines import describe_activity, describe_status
+from runtime.cli.view.drafts import Drafts
 from runtime.cli.view.round_lines import enters_stage
 from runtime.user_text import spell_out
 
@@ -28,6 +30,8 @@ class Stage(msgspec.Struct, frozen=True, gc=False):
     asked: frozenset[str] = frozenset()
     """Those of the team who were."""
     answered: frozenset[str] = frozenset()
+    doing: tuple[tuple[str, str], ...] = ()
+    """What each of the team does."""
     mark: Mark = "pending"
     began: float | None = None
     """Seconds since the run began."""
@@ -59,6 +63,8 @@ class Board(msgspec.Struct, frozen=True, gc=False):
     refused: int = 0
     answer: str = ""
     """As soon as there is one, though the run goes on."""
+    drafts: Drafts = Drafts()
+    """What is written of it meanwhile."""
     rounds: Progress = Progress()
     staged: bool = False
     """It goes through rounds of stages itself, and is shown by them."""
@@ -84,7 +90,8 @@ def fold(board: Board, event: ProgressEvent, at: float = 0.0) -> Board:
     """
     replace = msgspec.structs.replace
     board = replace(
-        board, rounds=progress.fold(board.rounds, event, at), staged=board.staged or enters_stage(event)
+        board, rounds=progress.fold(board.rounds, event, at), staged=board.staged or enters_stage(event),
+        drafts=drafts.fold(board.drafts, event),
     )  # fmt: skip
     match event:
         case RunBegan(run=run, ticket=ticket, workflow=workflow, language=language):
@@ -96,9 +103,7 @@ def fold(board: Board, event: ProgressEvent, at: float = 0.0) -> Board:
         case StageProgress():
             return replace(board, stages=tuple(_get_on(stage, event) for stage in board.stages))
         case StatusChanged() | AgentSelected():
-            item = describe_activity(event, board.language)
-            stages = tuple(replace(each, item=item) if each.mark == "running" else each for each in board.stages)
-            return replace(board, stages=stages)
+            return replace(board, stages=tuple(_turn_to(stage, event, board.language) for stage in board.stages))
         case RunEnded(outcome=outcome):
             last: Mark = "failed" if outcome.status in {"error", "cancelled"} else "completed"
             stages = tuple(_pass_by(_finish(stage, last, outcome.seconds), outcome.seconds) for stage in board.stages)
@@ -145,6 +150,16 @@ def _answer(stage: Stage, source: str) -> Stage:
     if stage.mark != "running" or source not in stage.asked:
         return stage
     return msgspec.structs.replace(stage, answered=stage.answered | {source}, item=source)
+
+
+def _turn_to(stage: Stage, event: StatusChanged | AgentSelected, language: str) -> Stage:
+    """What an agent does stands at the stage that runs, or in its own place in the team that is asked."""
+    if stage.mark != "running":
+        return stage
+    if isinstance(event, StatusChanged) and event.agent in stage.asked:
+        doing = {**dict(stage.doing), event.agent: describe_status(event, language)}
+        return msgspec.structs.replace(stage, doing=tuple(doing.items()))
+    return msgspec.structs.replace(stage, item=describe_activity(event, language))
 
 
 def _get_on(stage: Stage, event: StageProgress) -> Stage:

@@ -95,8 +95,7 @@ async def ask(
 
 
 @pytest.mark.req("LG-16")
-@pytest.mark.parametrize("packet", [1, 13, 100_000])
-@pytest.mark.parametrize("size", [1, 6, 10_000])
+@pytest.mark.parametrize(("size", "packet"), [(1, 100_000), (6, 13), (10_000, 1)])
 @pytest.mark.parametrize("text", [TEXT, ESCAPED])
 async def test_what_is_streamed_is_the_answer_that_comes_whole_for_the_same_tokens(
     text: str, size: int, packet: int

@@ -207,7 +207,7 @@ from runtime.settings import RunSettings
 from runtime.cli.view.run_display import open_display
 
 class Stubborn:
-    async def watch(self):
+    async def watch(self, *, drafts: bool):
         yield RunBegan(run="R-1", ticket="T-1", workflow="helpdesk", agent="memory")
         await asyncio.Event().wait()
     async def outcome(self): ...

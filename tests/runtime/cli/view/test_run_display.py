@@ -24,7 +24,7 @@ class Going:
     def __init__(self) -> None:
         self.cancelled = asyncio.Event()
 
-    async def watch(self) -> AsyncIterator[RunEvent]:
+    async def watch(self, *, drafts: bool) -> AsyncIterator[RunEvent]:
         for event in progress():
             yield event
         await self.cancelled.wait()
@@ -41,7 +41,7 @@ class Going:
 class Over:
     """A run that has ended."""
 
-    async def watch(self) -> AsyncIterator[RunEvent]:
+    async def watch(self, *, drafts: bool) -> AsyncIterator[RunEvent]:
         for event in progress(outcome()):
             yield event
 
