@@ -8,15 +8,25 @@ import importlib
 from typing import TYPE_CHECKING
 
 __all__ = [
-    "AgentSelected", "AnswerRefused", "Busy", "ConfigError", "Handle", "HandoffMade", "NoReport", "Node", "Outcome",
-    "PortFailed", "Progress", "ResearchOptions", "RoundBegan", "RunBegan", "RunEnded", "Settings", "StageProgress",
-    "StatusChanged", "Ticket", "UnknownRun", "fold", "load_settings", "write_report",
+    "AgentSelected", "AnswerReady", "AnswerRefused", "AnswerText", "Busy", "ConfigError", "DraftChecked", "Handle",
+    "HandoffMade", "NoReport", "Node", "Outcome", "PortFailed", "Progress", "ResearchOptions", "RoundBegan",
+    "RunBegan", "RunEnded", "Settings", "StageProgress", "StatusChanged", "Ticket", "UnknownRun", "fold",
+    "load_settings", "write_report",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
     from actors.ports import PortFailed
-    from actors.workflow.outcome import AnswerRefused, HandoffMade, Outcome, RunBegan, RunEnded
-    from actors.workflow.progress import AgentSelected, Progress, RoundBegan, StageProgress, StatusChanged, fold
+    from actors.workflow.outcome import AnswerReady, AnswerRefused, HandoffMade, Outcome, RunBegan, RunEnded
+    from actors.workflow.progress import (
+        AgentSelected,
+        AnswerText,
+        DraftChecked,
+        Progress,
+        RoundBegan,
+        StageProgress,
+        StatusChanged,
+        fold,
+    )
     from runtime.config import ConfigError
     from runtime.config import load as load_settings
     from runtime.families.research import ResearchOptions
@@ -26,10 +36,12 @@ if TYPE_CHECKING:
     from runtime.storage.errors import UnknownRun
 else:
     _HOMES = {
-        "actors.workflow.outcome": ("AnswerRefused", "HandoffMade", "Outcome", "RunBegan", "RunEnded"),
+        "actors.workflow.outcome": ("AnswerReady", "AnswerRefused", "HandoffMade", "Outcome", "RunBegan", "RunEnded"),
         "actors.ports": ("PortFailed",),
         "actors.workflow.progress": (
             "AgentSelected",
+            "AnswerText",
+            "DraftChecked",
             "Progress",
             "RoundBegan",
             "StageProgress",

@@ -44,4 +44,4 @@ class ProgressHistory:
                     yield waiting.pop(0)[1]
             yield event
         yield from (said for _, said in waiting)
-        yield from self._drafts.values()
+        yield from (draft for draft in self._drafts.values() if draft.text)

@@ -47,6 +47,24 @@ async def test_an_actor_can_tell_whether_anybody_watches() -> None:
     assert seen == [False, True, False]
 
 
+async def test_an_actor_can_tell_whether_anybody_looks_on() -> None:
+    seen: list[bool] = []
+    bus = LocalBus({"a": lambda: Does(lambda _, ctx: seen.append(ctx.has_live_watchers))})
+    bus.subscribe(lambda *_: None)
+    bus.post("a", Start())
+    await settle()
+    stops = [bus.subscribe(lambda *_: None, live=True) for _ in range(2)]
+    for stop in stops:
+        bus.post("a", Start())
+        await settle()
+        stop()
+        stop()
+    bus.post("a", Start())
+    await settle()
+
+    assert seen == [False, True, True, False]
+
+
 async def test_a_watcher_that_fails_harms_nobody() -> None:
     heard: list[Message] = []
 

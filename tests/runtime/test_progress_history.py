@@ -3,7 +3,7 @@
 import pytest
 
 from actors.workflow.outcome import HandoffMade, RunBegan, RunEvent
-from actors.workflow.progress import AgentSelected, RoundBegan, StageProgress, StatusChanged
+from actors.workflow.progress import AgentSelected, AnswerText, DraftChecked, RoundBegan, StageProgress, StatusChanged
 from runtime.progress_history import LIMIT, ProgressHistory
 
 BEGAN = RunBegan(run="R-1", ticket="T-1", workflow="research", agent="planner")
@@ -49,3 +49,15 @@ def test_a_run_that_says_no_end_of_things_is_not_kept_in_full() -> None:
         said.hear(RoundBegan(number, 2, "trams", 0))
 
     assert len(list(said.among([]))) == LIMIT
+
+
+@pytest.mark.req("LG-16")
+def test_who_comes_late_gets_what_is_being_written_in_one_piece_until_it_was_checked() -> None:
+    said = ProgressHistory()
+    for event in (AnswerText("a", 0, "One "), AnswerText("b", 0, "Other"), AnswerText("a", 4, "two.")):
+        said.hear(event)
+
+    assert list(said.among([BEGAN])) == [BEGAN, AnswerText("a", 0, "One two."), AnswerText("b", 0, "Other")]
+    said.hear(AnswerText("b", 0, ""))
+    said.hear(DraftChecked("a", ("two.",)))
+    assert list(said.among([BEGAN])) == [BEGAN]

@@ -45,21 +45,32 @@ def test_where_no_other_form_helps_none_is_tried(detail: str) -> None:
 @given(
     st.lists(
         st.sampled_from(
-            ["", "tools", "function schema", "response_format", "max_tokens", "max_completion_tokens", "system role"]
+            [
+                "",
+                "tools",
+                "function schema",
+                "response_format",
+                "max_tokens",
+                "max_completion_tokens",
+                "system role",
+                "stream_options",
+                "stream is not supported",
+            ]
         ),
-        min_size=8,
-        max_size=8,
+        min_size=10,
+        max_size=10,
     ),
     st.booleans(),
+    st.booleans(),
 )
-def test_each_form_is_tried_once_at_most(details: list[str], tools: bool) -> None:
+def test_each_form_is_tried_once_at_most(details: list[str], tools: bool, stream: bool) -> None:
     form: Capabilities | None = FIRST
     seen = set()
     for detail in details:
         assert form not in seen
         seen.add(form)
         assert form is not None
-        form = simpler(form, detail, tools=tools)
+        form = simpler(form, detail, tools=tools, stream=stream and bool(form.stream))
         if form is None:
             return
     pytest.fail(f"still looking after {len(details)} refusals")

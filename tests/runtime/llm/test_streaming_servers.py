@@ -31,7 +31,7 @@ def call(index: int | None = 0, **of: Any) -> dict[str, Any]:
     return piece(tool_calls=[{**place, **of, "type": "function", "function": function}])
 
 
-WHOLE = {"id": "call_0", "name": "search_knowledge"}
+WHOLE: dict[str, Any] = {"id": "call_0", "name": "search_knowledge"}
 ENDS = (piece(finish="tool_calls"), {"choices": [], "usage": USAGE})
 
 
