@@ -19,11 +19,11 @@ from actors.workflow.outcome import RunBegan, RunEnded
 from actors.workflow.progress import ProgressEvent
 from actors.workflow.tables import Workflow
 from runtime.cli.view import round_lines, several_tickets
-from runtime.cli.view.drafts import Drafts
 from runtime.cli.view.plain_lines import View
 from runtime.cli.view.printing import Line
 from runtime.cli.view.several_tickets import Row, room_for, short, tally
 from runtime.cli.view.ticket_board import Board, Stage, board, fold
+from runtime.cli.view.unchecked_drafts import Drafts
 from runtime.cli.view.width import fit
 from runtime.times import format_duration
 from runtime.user_text import pluralize, safe, spell_out

@@ -8,10 +8,10 @@ from actors.workflow import progress
 from actors.workflow.outcome import AnswerReady, AnswerRefused, Handoff, HandoffMade, RunBegan, RunEnded
 from actors.workflow.progress import AgentSelected, Progress, ProgressEvent, StageProgress, StatusChanged
 from actors.workflow.tables import ORCHESTRATOR, FanOut, Workflow
-from runtime.cli.view import drafts
+from runtime.cli.view import unchecked_drafts
 from runtime.cli.view.activity_lines import describe_activity, describe_status
-from runtime.cli.view.drafts import Drafts
 from runtime.cli.view.round_lines import enters_stage
+from runtime.cli.view.unchecked_drafts import Drafts
 from runtime.user_text import spell_out
 
 Mark = Literal["pending", "running", "completed", "failed", "skipped"]
@@ -91,7 +91,7 @@ def fold(board: Board, event: ProgressEvent, at: float = 0.0) -> Board:
     replace = msgspec.structs.replace
     board = replace(
         board, rounds=progress.fold(board.rounds, event, at), staged=board.staged or enters_stage(event),
-        drafts=drafts.fold(board.drafts, event),
+        drafts=unchecked_drafts.fold(board.drafts, event),
     )  # fmt: skip
     match event:
         case RunBegan(run=run, ticket=ticket, workflow=workflow, language=language):
