@@ -38,7 +38,7 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.product
 lock: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --upgrade pip pip-tools  # an old pip leaves requirements of extras out
 	$(COMPILE) --extra research --extra documents -o requirements.lock pyproject.toml
-	$(COMPILE) --extra research --extra documents --extra duckduckgo --extra dev -c requirements.lock -o requirements-dev.lock pyproject.toml
+	$(COMPILE) --extra research --extra documents --extra duckduckgo --extra otel --extra dev -c requirements.lock -o requirements-dev.lock pyproject.toml
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache build dist

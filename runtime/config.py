@@ -226,6 +226,11 @@ def _check_together(settings: Settings, given: Mapping[tuple[str, str], Given]) 
                 f"{where}: [{section}] base_url must be an address that begins with http:// or https://, such as "
                 f"http://127.0.0.1:11434/v1, not {display(url.rpartition('@')[2])}."
             )
+    if settings.trace.otlp and not _is_web(settings.trace.otlp):
+        where, address = given["trace", "otlp"].place(), display(settings.trace.otlp.rpartition("@")[2])
+        raise ConfigError(
+            f"{where}: [trace] otlp must be the address of a collector, such as http://127.0.0.1:4318, not {address}."
+        )
     if (problem := _find_extra_problem(settings.model.extra)) is not None:
         where = given["model", "extra"].place()
         raise ConfigError(f"{where}: [model] extra {problem}.")

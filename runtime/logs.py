@@ -136,7 +136,7 @@ def to_logging(settings: Settings) -> None:
 
 def secrets(settings: Settings) -> list[str]:
     """What must never be shown."""
-    urls = (settings.model.base_url, settings.tavily.base_url, *settings.feeds.urls)
+    urls = (settings.model.base_url, settings.tavily.base_url, settings.trace.otlp, *settings.feeds.urls)
     keys = (
         settings.model.api_key,
         settings.tavily.api_key,

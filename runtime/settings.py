@@ -241,6 +241,8 @@ class TraceSettings(Section, frozen=True):
     """Secrets and personal data are taken out of a step before it is kept."""
     replay: bool = True
     """What a run gets from outside is recorded as it came, so that it can be run again."""
+    otlp: Text = ""
+    """Where a collector of OpenTelemetry listens; empty: nothing is sent."""
 
 
 class WorkerSettings(Section, frozen=True):

@@ -16,6 +16,7 @@ from runtime.run import LiveRun, ResumeState
 from runtime.run_trace import RunTrace, load_steps
 from runtime.storage.effects import Effects, ModelAccount
 from runtime.storage.errors import UnknownRun
+from runtime.trace_export import TraceExporter
 from runtime.trace_id import TRACE_DIGITS
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class Wiring:
         self._node = node
         self._follows = follows
         self._runs: dict[str, FamilyRuns] = {}
+        self._exporter = TraceExporter(node) if node.settings.trace.otlp else None
         self._log = structlog.get_logger().bind()
 
     def runs_of(self, workflow: str) -> FamilyRuns:
@@ -62,6 +64,8 @@ class Wiring:
         if self._follows:
             runs.follow(live)
         live.on_end(lambda _: effects.forget())
+        if self._exporter is not None:
+            live.on_end(self._exporter.offer)
         live.when_over(partial(self._node.traces.end, run_id))
         live.when_over(partial(self._node.tapes.end, run_id))
         return live
@@ -91,6 +95,8 @@ class Wiring:
     async def close(self) -> None:
         for runs in self._runs.values():
             await runs.close()
+        if self._exporter is not None:
+            await self._exporter.close()
 
     def _child(self, workflow: str, role: ChildRole, own: RunDependencies) -> ChildRun:
         """Who plays a role with a whole run, in a run of this workflow."""
