@@ -153,10 +153,10 @@ async def count_lost(node: Node, tickets: int) -> Figures:
     spans = lost = 0
     for outcome in outcomes:
         trace = await read_trace(node, await node.journal.run(outcome.run))
-        kinds = collections.Counter(each.kind for each in trace.spans)
+        kinds = collections.Counter[str](each.kind for each in trace.spans)
         spans += len(trace.spans)
-        lost += trace.omitted + sum(each.status == "running" for each in trace.spans)
-        lost += sum(max(0, count - kinds[kind]) for kind, count in EXPECTED.items())  # type: ignore[index]
+        lost += trace.omitted + len([each for each in trace.spans if each.status == "running"])
+        lost += sum(max(0, count - kinds[kind]) for kind, count in EXPECTED.items())
     return {"tickets": tickets, "in_flight": in_flight, "spans": spans, "lost": lost}
 
 

@@ -61,7 +61,7 @@ class SpanSender:
 
     def close(self) -> None:
         """Send what waits, which may take as long as the collector does."""
-        self._processor.shutdown()
+        self._processor.shutdown()  # type: ignore[no-untyped-call] # the SDK does not say what it returns
 
 
 def convert(run: StoredRun, spans: Sequence[Span], resource: Resource) -> Iterator[ReadableSpan]:
