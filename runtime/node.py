@@ -50,7 +50,6 @@ from runtime.storage.sqlite.schema import migrate
 from runtime.tickets import Ticket, validate
 from runtime.tools.tool_registry import load_tools
 from runtime.tools.toolbox import Toolbox
-from runtime.trace_export import check_exporter
 from runtime.user_text import safe
 from runtime.wiring import Wiring
 
@@ -108,7 +107,6 @@ class Node:
         :raises PortFailed: the storage folder cannot be used.
         """
         check(settings)
-        check_exporter(settings)
         runtime.logs.to_logging(settings)
         try:
             node = cls(settings)

@@ -1,5 +1,6 @@
 """Every number a user may change, with its bounds. `config.toml` says the same in plain words; `config.py` reads it."""
 
+import importlib.util
 from typing import Annotated, Literal
 
 import msgspec
@@ -273,9 +274,11 @@ def check(settings: Settings) -> None:
     """
     Look at settings that a program put together by itself: no number of theirs lifts a bound.
 
-    :raises ConfigError: the first that may not be as it is.
+    :raises ConfigError: the first that may not be as it is, or what one needs is not installed.
     """
     try:
         msgspec.convert(msgspec.to_builtins(settings), Settings)
     except (msgspec.ValidationError, TypeError) as error:
         raise ConfigError(f"The settings cannot be used: {error}.") from None
+    if settings.trace.otlp and importlib.util.find_spec("opentelemetry") is None:
+        raise ConfigError("[trace] otlp needs another package: pip install -e '.[otel]', or leave otlp away.")

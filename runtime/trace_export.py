@@ -1,15 +1,12 @@
 """Traces for a collector of OpenTelemetry: of runs that have ended, in the background, within bounds."""
 
 import asyncio
-import importlib.util
 import threading
 from typing import TYPE_CHECKING
 
 import structlog
 
 from actors.workflow.outcome import Outcome
-from runtime.service_error import ServiceError
-from runtime.settings import Settings
 from runtime.storage.errors import StorageError, UnknownRun
 from runtime.storage.journal import JournalDamaged
 
@@ -23,13 +20,6 @@ MOST_WAITING = 10_000
 """Runs; what ends while so many wait is not exported."""
 CLOSE_SECONDS = 2.0
 """What a process that ends gives to the last spans, and then to the collector."""
-NOT_INSTALLED = "[trace] otlp needs another package: pip install -e '.[otel]', or leave otlp away."
-
-
-def check_exporter(settings: Settings) -> None:
-    """:raises ServiceError: traces are to be sent, and what that needs is not installed."""
-    if settings.trace.otlp and importlib.util.find_spec("opentelemetry") is None:
-        raise ServiceError(NOT_INSTALLED)
 
 
 class TraceExporter:

@@ -27,11 +27,11 @@ class Wiring:
     """One per process."""
 
     def __init__(self, node: "Node", *, follows: bool = True) -> None:
-        """:param follows: what families keep of their runs besides the journal is kept."""
+        """:param follows: what is kept of runs besides the journal is kept, and their traces are exported."""
         self._node = node
         self._follows = follows
         self._runs: dict[str, FamilyRuns] = {}
-        self._exporter = TraceExporter(node) if node.settings.trace.otlp else None
+        self._exporter = TraceExporter(node) if follows and node.settings.trace.otlp else None
         self._log = structlog.get_logger().bind()
 
     def runs_of(self, workflow: str) -> FamilyRuns:

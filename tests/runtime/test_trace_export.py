@@ -18,7 +18,6 @@ from runtime import trace_export
 from runtime.config import ConfigError, load
 from runtime.node import Node, Ticket
 from runtime.processes.pool import ROOT
-from runtime.service_error import ServiceError
 from runtime.settings import ModelSettings, Settings, StorageSettings, TraceSettings
 from runtime.trace_record import read_trace
 from tests.fake_openai import FakeOpenAI
@@ -142,7 +141,7 @@ async def test_what_ends_while_too_many_wait_is_left_out(tmp_path: Path, monkeyp
 
 async def test_without_the_package_a_sentence_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    with pytest.raises(ServiceError, match=r"pip install -e '.\[otel\]'"):
+    with pytest.raises(ConfigError, match=r"pip install -e '.\[otel\]'"):
         async with Node.open(settings(tmp_path, "http://127.0.0.1:4318")):
             """Not opened."""
 
