@@ -219,18 +219,14 @@ def _anchor(folder: str, base: Path | None) -> str:
 def _check_together(settings: Settings, given: Mapping[tuple[str, str], Given]) -> None:
     """Rules over more than one setting."""
     _check_access(settings.server, given)
-    for section, url in (("model", settings.model.base_url), ("embeddings", settings.embeddings.base_url)):
+    urls = (("model", "base_url", settings.model.base_url), ("embeddings", "base_url", settings.embeddings.base_url))
+    for section, name, url in (*urls, ("trace", "otlp", settings.trace.otlp)):
         if url and not _is_web(url):
-            where = given[section, "base_url"].place()
+            where, port = given[section, name].place(), "4318" if name == "otlp" else "11434/v1"
             raise ConfigError(
-                f"{where}: [{section}] base_url must be an address that begins with http:// or https://, such as "
-                f"http://127.0.0.1:11434/v1, not {display(url.rpartition('@')[2])}."
+                f"{where}: [{section}] {name} must be an address that begins with http:// or https://, such as "
+                f"http://127.0.0.1:{port}, not {display(url.rpartition('@')[2])}."
             )
-    if settings.trace.otlp and not _is_web(settings.trace.otlp):
-        where, address = given["trace", "otlp"].place(), display(settings.trace.otlp.rpartition("@")[2])
-        raise ConfigError(
-            f"{where}: [trace] otlp must be the address of a collector, such as http://127.0.0.1:4318, not {address}."
-        )
     if (problem := _find_extra_problem(settings.model.extra)) is not None:
         where = given["model", "extra"].place()
         raise ConfigError(f"{where}: [model] extra {problem}.")

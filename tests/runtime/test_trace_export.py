@@ -147,7 +147,9 @@ async def test_without_the_package_a_sentence_says_what_to_do(tmp_path: Path, mo
 
 
 def test_an_address_that_is_none_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"otlp must be the address of a collector, such as http://127\.0\.0\.1:4318"):
+    with pytest.raises(
+        ConfigError, match=r"\[trace\] otlp must be an address .* such as http://127\.0\.0\.1:4318, not"
+    ):
         load(None, {"TERMINUS_TRACE_OTLP": "127.0.0.1:4318"})
 
 
