@@ -285,6 +285,6 @@ async def test_the_trace_is_written_with_events_only_and_costs_no_commit_of_its_
         monkeypatch.setattr(node.database, "write", watch)
         await (await node.submit(TICKET)).outcome()
 
-    traced = [each for each in written if any("INTO record" in sql for sql in each)]
+    traced = [each for each in written if any("INTO record " in sql for sql in each)]
     assert len(traced) == 3, "with the analysis, with the answer, with the note"
     assert all(INSERT_EVENT in each for each in traced)

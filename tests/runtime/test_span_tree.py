@@ -101,6 +101,7 @@ async def test_an_agent_that_was_asked_again_has_a_span_for_each_time(tmp_path: 
         events = ((Failed(request="RecallResolution", error="It broke."), "memory", 1), (TimeUp(), "", 0))
         for n, (event, sender, number) in enumerate(events, 1):
             node.journal.record(Entry("R-1", n, 300.0 * n + 1, sender, number, event), lambda _: None)
+        await node.database.run()  # behind them
         trace = await read_trace(node, await node.journal.find("T-1"))
 
     first, second, *_ = of_kind(trace, "agent")
