@@ -45,13 +45,6 @@ def read_han(numeral: str) -> int:
     return whole + part + digit
 
 
-def read_number(number: str | None) -> int:
-    """A whole number in digits or in Chinese numerals; 0 where there is none."""
-    if not number:
-        return 0
-    return int(number) if number[0].isascii() else read_han(number)
-
-
 def _read_any(number: str) -> str:
     return number if number[0].isascii() else str(read_han(number))
 

@@ -17,6 +17,8 @@ def show_articles(found: FoundArticles, language: str) -> SearchHits:
 def _passage(article: Article, language: str) -> Passage:
     version = article.law.version
     label = f"{article.law.name}@{version or 'undated'}#{article.number}" + (f".{article.sub}" if article.sub else "")
+    if article.paragraph or article.item:
+        label += f"({article.paragraph}.{article.item})"
     return Passage(
         id=f"statute:{label}", source=f"statute:{label}", title=article.citation,
         heading=" > ".join(filter(None, (article.chapter, _describe_version(article, language)))),

@@ -37,6 +37,9 @@ class Article(msgspec.Struct, frozen=True, gc=False):
     """The day from which a later version of the law holds; empty: this is the latest."""
     score: float = 0.0
     """1: it was named and looked up; else how well it fits, comparable within one search."""
+    paragraph: int = 0
+    """Where one was named and is there, the text is its words, and those of its item; 0: all of the article."""
+    item: int = 0
 
 
 class FoundArticles(msgspec.Struct, frozen=True, gc=False):

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import msgspec
 
+from actors.statutes.numerals import Numerals
+
 _MARKS = re.compile(r"[\s()（）《》〈〉“”\"]")
 FILES = Path(__file__).parent / "jurisdictions"
 
@@ -30,6 +32,44 @@ class Words(msgspec.Struct, frozen=True):
     words: str = ""
 
 
+class Citations(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How texts name articles: regular expressions, in which {n} is a number and {numbers} a list or range of them."""
+
+    article: str
+    """With the groups `numbers` and, where a country has them, `sub`, `paragraph` and `item`."""
+    joins: str = ","
+    """What stands between the numbers of a list."""
+    spans: str = "-"
+    """What stands between the first and the last of a range."""
+    named: str = r"(?!)"
+    """The name of a law in marks, as group 1, up to the end of what stands before the article."""
+    behind: str = r"(?!)"
+    """The name of a law as group 1, where it stands behind the article."""
+    boundary: str = r"\s"
+    """What a name without marks cannot hold."""
+    goes_on: str = r"^\s*,?\s*$"
+    """What may stand between two articles of one law."""
+
+
+class Layout(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How files of laws are laid out: regular expressions of lines, in which {n} is a number."""
+
+    article: str
+    """Begins an article: the groups `number`, `text` and, where a country has them, `sub`."""
+    chapter: str = r"(?!)"
+    """Begins a chapter, which is group 1."""
+    paragraph: str = ""
+    """Begins a paragraph, with its `number`; empty: each line that is no item is one, in their order."""
+    item: str = r"(?!)"
+    """Begins an item, with its `number`."""
+    day: str = r"(\d{4})-(\d{1,2})-(\d{1,2})"
+    """A day as three groups: year, month, day."""
+    title_marks: str = ""
+    """What stands around a title: the first and the last character."""
+    example: str = ""
+    """Beginnings of articles, for who wrote a file without any."""
+
+
 class Jurisdiction(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One file of `jurisdictions/`; it says what each key means."""
 
@@ -40,11 +80,22 @@ class Jurisdiction(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """What a bracket behind a title says of its version, not of its name."""
     citation: str
     sub: str = ""
+    paragraph: str = ""
+    item: str = ""
+    numerals: Numerals = Numerals()
+    citations: Citations
+    layout: Layout
     short_names: dict[str, str] = {}
     ranks: tuple[Rank, ...] = ()
     categories: dict[str, str] = {}
     stop: Words = Words()
     everyday: Lines = Lines()
+
+    def compile(self, pattern: str, flags: int = 0) -> re.Pattern[str]:
+        """One of its regular expressions, with what numbers look like put in."""
+        each = f"(?:{self.numerals.pattern})"
+        between = rf"\s*(?:{self.citations.joins}|{self.citations.spans})\s*"
+        return re.compile(pattern.replace("{numbers}", f"{each}(?:{between}{each})*").replace("{n}", each), flags)
 
     def strip_prefix(self, law: str) -> str:
         """The name of a law without what stands before every name, and in full where it is a short one."""
@@ -70,13 +121,51 @@ class Jurisdiction(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         return tuple(term for term in found if term not in question)
 
 
+class InvalidJurisdiction(ValueError):
+    """The file cannot be used. The text says which, and why."""
+
+
 @functools.cache
 def load_jurisdictions() -> tuple[Jurisdiction, ...]:
-    """All that ship, in the order of their files' names."""
-    return tuple(
-        msgspec.convert(tomllib.loads(file.read_text(encoding="utf-8")), Jurisdiction)
-        for file in sorted(FILES.glob("*.toml"))
-    )
+    """
+    All that ship, in the order of their files' names.
+
+    :raises InvalidJurisdiction: one cannot be used.
+    """
+    files = sorted(FILES.glob("*.toml"))
+    return tuple(parse_jurisdiction(each.read_text(encoding="utf-8"), each.name) for each in files)
+
+
+def parse_jurisdiction(text: str, file: str) -> Jurisdiction:
+    """
+    A jurisdiction of its file.
+
+    :raises InvalidJurisdiction: it lacks a key, has an unknown one, or a pattern that cannot be used.
+    """
+    try:
+        read = msgspec.convert(tomllib.loads(text), Jurisdiction)
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise InvalidJurisdiction(f"{file} cannot be read: {error}.") from None
+    for table, key, groups in _PATTERNS:
+        try:
+            has = read.compile(getattr(getattr(read, table), key)).groupindex
+        except re.error as error:
+            raise InvalidJurisdiction(f"{file}: `{key}` of [{table}] is no regular expression: {error}.") from None
+        if lost := [each for each in groups if each not in has]:
+            raise InvalidJurisdiction(f"{file}: `{key}` of [{table}] needs a group named `{lost[0]}`.")
+    if read.numerals.digits and (len(read.numerals.digits) != 10 or len(read.numerals.powers) != 3):
+        raise InvalidJurisdiction(f"{file}: [numerals] needs ten `digits` and three `powers`.")
+    return read
+
+
+_PATTERNS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("numerals", "pattern", ()),
+    ("citations", "joins", ()), ("citations", "spans", ()), ("citations", "article", ("numbers",)),
+    ("citations", "named", ()), ("citations", "behind", ()), ("citations", "boundary", ()),
+    ("citations", "goes_on", ()),
+    ("layout", "article", ("number", "text")), ("layout", "chapter", ()), ("layout", "paragraph", ()),
+    ("layout", "item", ()), ("layout", "day", ()),
+)  # fmt: skip
 
 
 @functools.cache

@@ -1,30 +1,21 @@
-"""References to articles: 《劳动合同法》第三十九条 and its other forms, found in a text and rendered. Pure."""
+"""References to articles, found in a text and rendered. How they are written is the jurisdiction's. Pure."""
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import msgspec
 
-from actors.evidence.han_numbers import read_number
 from actors.statutes.jurisdiction import Jurisdiction
+from actors.statutes.numerals import read_number, write_number
 
 NAME_CHARACTERS = 60
 CHARACTERS = 20_000
 """So much of a text is looked at."""
 REFERENCES = 40
-
-_HAN = "零〇○一二三四五六七八九十百千两"
-_NUMBER = rf"[{_HAN}]{{1,10}}|\d{{1,4}}"
-_ARTICLE = re.compile(
-    rf"第\s*({_NUMBER})\s*条(?:\s*之\s*([{_HAN}]{{1,3}}|\d{{1,2}}))?"
-    rf"(?:\s*第\s*({_NUMBER})\s*款)?(?:\s*第\s*[(（]?\s*({_NUMBER})\s*[)）]?\s*项)?"
-)
-_NAMED = re.compile(r"《((?:[^《》]|《[^《》]{1,40}》){1,80})》\s*(?:[（(][^（）()]{0,30}[)）])?\s*$")
-"""A name may hold the name of another law: 《关于适用《民法典》的解释》."""
+RANGE = 20
+"""Of a range so many articles are looked up; the numbers between the first ones and the last are left out."""
 LOOKED_BACK = 160
-_BOUNDARY = re.compile(r"[\s《》“”\"'。，,；;：:？?！!]")
-_GOES_ON = re.compile(r"^\s*(?:[、，,；;和及与或至到]|以及|或者)?\s*$")
 
 
 class Reference(msgspec.Struct, frozen=True, order=True):
@@ -33,55 +24,89 @@ class Reference(msgspec.Struct, frozen=True, order=True):
     law: str
     number: int
     sub: int = 0
-    """Of 第十七条之一: 1."""
+    """Of an article between two, as 第十七条之一: 1."""
     paragraph: int = 0
     item: int = 0
 
 
-def find_references(
-    text: str, jurisdiction: Jurisdiction, find_law: Callable[[str], str] = lambda _: ""
-) -> tuple[Reference, ...]:
+FindLaw = Callable[[str], str]
+
+
+def find_references(text: str, jurisdiction: Jurisdiction, find_law: FindLaw = lambda _: "") -> tuple[Reference, ...]:
     """
-    The articles that a text names, in its order, each once.
+    The articles that a text names, in its order, each once; of a range each article, at most `RANGE`.
 
     :param find_law: the name of the law that is called so, however it is written; empty: there is none.
     """
     text = unicodedata.normalize("NFKC", text[:CHARACTERS])
+    goes_on = jurisdiction.compile(jurisdiction.citations.goes_on)
+    spans = jurisdiction.compile(rf"^\s*(?:{jurisdiction.citations.spans})\s*$")
     found: dict[Reference, None] = {}
-    law, end = "", 0
-    for each in _ARTICLE.finditer(text):
+    law, end, last = "", 0, 0
+    for each in jurisdiction.compile(jurisdiction.citations.article).finditer(text):
         before = text[end : each.start()]
-        law = _name_before(text[: each.start()], jurisdiction, find_law) or (law if _GOES_ON.match(before) else "")
+        own = _name_near(text, each, jurisdiction, find_law)
+        law = own or (law if goes_on.match(before) else "")
         end = each.end()
-        if law and len(found) < REFERENCES:
-            found[Reference(law, *(read_number(part) for part in each.groups()))] = None
+        if not law:
+            continue
+        numbers = list(_read_numbers(each["numbers"], jurisdiction))
+        if not own and last and spans.match(before):
+            numbers = [*_between(last, numbers[0]), *numbers]
+        parts = _read_parts(each, jurisdiction)
+        for number in numbers:
+            if len(found) < REFERENCES:
+                found[Reference(law, number, *(parts if number == numbers[-1] else (0, 0, 0)))] = None
+        last = numbers[-1]
     return tuple(found)
 
 
 def render_reference(reference: Reference, jurisdiction: Jurisdiction) -> str:
     """As lawyers write it."""
-    written = jurisdiction.citation.format(law=reference.law, number=write_han(reference.number))
-    return written + (jurisdiction.sub.format(sub=write_han(reference.sub)) if reference.sub else "")
+    said = {
+        name: write_number(getattr(reference, name), jurisdiction.numerals)
+        for name in ("number", "sub", "paragraph", "item")
+    }
+    optional = [(reference.sub, jurisdiction.sub), (reference.paragraph, jurisdiction.paragraph)]
+    optional.append((reference.item, jurisdiction.item))
+    tail = "".join(form.format(**said) for number, form in optional if number)
+    written = jurisdiction.citation.format(law=reference.law, parts=tail, **said)
+    return written if "{parts}" in jurisdiction.citation else written + tail
 
 
-def write_han(number: int) -> str:
-    """A number below 10,000 in Chinese numerals, as articles are numbered."""
-    digits, parts, gap = "零一二三四五六七八九", list[str](), False
-    for power, name in ((1000, "千"), (100, "百"), (10, "十"), (1, "")):
-        digit = number // power % 10
-        if digit:
-            parts.append(("零" if gap and parts else "") + digits[digit] + name)
-        gap = bool(parts) and not digit
-    written = "".join(parts)
-    return written[1:] if written.startswith("一十") else written
+def _read_numbers(written: str, jurisdiction: Jurisdiction) -> Iterator[int]:
+    """Those of a list or range."""
+    last, end = 0, 0
+    spans = jurisdiction.compile(rf"^\s*(?:{jurisdiction.citations.spans})\s*$")
+    for each in jurisdiction.compile("{n}").finditer(written):
+        number = read_number(each[0], jurisdiction.numerals)
+        if end and spans.match(written[end : each.start()]):
+            yield from _between(last, number)
+        yield number
+        last, end = number, each.end()
 
 
-def _name_before(text: str, jurisdiction: Jurisdiction, find_law: Callable[[str], str]) -> str:
-    if named := _NAMED.search(text[-LOOKED_BACK:]):
+def _between(first: int, last: int) -> range:
+    """The numbers between the two of a range, without them."""
+    return range(first + 1, min(last, first + RANGE - 1))
+
+
+def _read_parts(found: re.Match[str], jurisdiction: Jurisdiction) -> tuple[int, int, int]:
+    said = found.groupdict()
+    sub, paragraph, item = (read_number(said.get(name), jurisdiction.numerals) for name in ("sub", "paragraph", "item"))
+    return sub, paragraph, item
+
+
+def _name_near(text: str, found: re.Match[str], jurisdiction: Jurisdiction, find_law: FindLaw) -> str:
+    """The name of the law beside a reference: in marks or without, before it; else behind it."""
+    before = text[max(0, found.start() - LOOKED_BACK) : found.start()]
+    if named := jurisdiction.compile(jurisdiction.citations.named).search(before):
         name = jurisdiction.strip_prefix(named[1].strip())
         return find_law(name) or name
-    tail = _BOUNDARY.split(text[-NAME_CHARACTERS:].rstrip())[-1]
+    boundary = jurisdiction.compile(jurisdiction.citations.boundary)
+    tail = boundary.split(before[-NAME_CHARACTERS:].rstrip())[-1]
     for start in range(len(tail)):
         if len(tail) - start > 1 and (name := find_law(jurisdiction.strip_prefix(tail[start:]))):
             return name
-    return ""
+    behind = jurisdiction.compile(jurisdiction.citations.behind).match(text[found.end() :][:NAME_CHARACTERS])
+    return find_law(jurisdiction.strip_prefix(behind[1])) if behind else ""

@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from actors.evidence.han_numbers import read_number
 from actors.statutes.articles import LawVersion
 from actors.statutes.jurisdiction import Jurisdiction
+from actors.statutes.numerals import read_number
 from runtime.front_matter import InvalidFrontMatter, compose, plain, split
 
 FILE_BYTES = 16 << 20
@@ -17,13 +17,7 @@ KEYS = ("law", "version", "in_force", "repealed", "category")
 
 _TITLE = re.compile(r"^#\s+(.+?)\s*$", re.MULTILINE)
 _HEADING = re.compile(r"^#{2,6}\s+(.+?)\s*$")
-_HAN = "零〇一二三四五六七八九十百千两"
-_ARTICLE = re.compile(
-    rf"^(?:#{{2,6}}\s+|\*\*)?第([{_HAN}]{{1,10}}|\d{{1,4}})条(?:之([{_HAN}]{{1,3}}))?(?:\*\*)?[\s\u3000:：]*(.*)$"
-)
-_CHAPTER = re.compile(rf"^(?:#{{1,6}}\s+)?(第[{_HAN}]{{1,6}}[编章节][\s\u3000].{{0,60}}|第[{_HAN}]{{1,6}}[编章节])\s*$")
 _BRACKET = re.compile(r"[（(]([^（）()]*)[)）]\s*$")
-_DAY = re.compile(r"(\d{4})\s*[-年./]\s*(\d{1,2})\s*[-月./]\s*(\d{1,2})")
 
 
 class ReadArticle(NamedTuple):
@@ -60,17 +54,21 @@ def parse_law(content: bytes, stem: str, jurisdiction: Jurisdiction) -> ReadLaw:
     """
     text = content.decode("utf-8-sig", "replace").replace("\r\n", "\n")
     head, lines = _split(text)
-    body = _Body()
+    body = _Body(jurisdiction)
     for line in lines:
         body.take(line)
     body.end_article()
     if not body.articles:
-        raise NoLaw("it has no article: each begins a line, such as 第一条 or ## 第一条")
-    days = ["-".join((y, m.zfill(2), d.zfill(2))) for y, m, d in _DAY.findall("\n".join(body.preamble)[:PREAMBLE])]
+        raise NoLaw(f"it has no article: each begins a line, such as {jurisdiction.layout.example}")
+    days = _days("\n".join(body.preamble)[:PREAMBLE], jurisdiction)
     title = head.get("law") or next(iter(_TITLE.findall(text)), "") or stem
+
+    head["version"] = head.get("version") or max(days, default="")
+    version, in_force, repealed = (
+        next(iter(_days(head.get(key, ""), jurisdiction)), "") for key in ("version", "in_force", "repealed")
+    )
     law = LawVersion(
-        _name(title, jurisdiction), _day(head.get("version") or max(days, default="")), _day(head.get("in_force", "")),
-        _day(head.get("repealed", "")), head.get("category", ""),
+        _name(title, jurisdiction), version, in_force, repealed, head.get("category", ""),
     )  # fmt: skip
     return ReadLaw(law, tuple(body.articles[:ARTICLES]))
 
@@ -78,7 +76,10 @@ def parse_law(content: bytes, stem: str, jurisdiction: Jurisdiction) -> ReadLaw:
 class _Body:
     """The lines of a law, taken one by one."""
 
-    def __init__(self) -> None:
+    def __init__(self, jurisdiction: Jurisdiction) -> None:
+        self._numerals = jurisdiction.numerals
+        self._begins = jurisdiction.compile(jurisdiction.layout.article)
+        self._heads = jurisdiction.compile(jurisdiction.layout.chapter)
         self.articles: list[ReadArticle] = []
         self.preamble: list[str] = []
         self._chapter = ""
@@ -88,11 +89,14 @@ class _Body:
 
     def take(self, line: str) -> None:
         bare = line.strip()
-        if found := _ARTICLE.match(bare):
+        if found := self._begins.match(bare):
             self.end_article()
-            self._number = (read_number(found[1]), read_number(found[2]))
-            self._lines = [found[3]]
-        elif heading := _CHAPTER.match(bare):
+            said = found.groupdict()
+            self._number = (
+                read_number(said["number"], self._numerals), read_number(said.get("sub"), self._numerals),
+            )  # fmt: skip
+            self._lines = [said["text"]]
+        elif heading := self._heads.match(bare):
             self.end_article()
             self._chapter = heading[1]
         elif self._number is not None:
@@ -111,8 +115,8 @@ def _name(title: str, jurisdiction: Jurisdiction) -> str:
     if bracket and any(each in bracket[1] for each in jurisdiction.editions):
         title = title[: bracket.start()]
     title = title.strip()
-    if title.startswith("《") and title.endswith("》") and "《" not in title[1:]:
-        title = title[1:-1]
+    if (marks := jurisdiction.layout.title_marks) and title[:1] == marks[0] and title[-1:] == marks[-1]:
+        title = title[1:-1] if marks[0] not in title[1:] else title
     return jurisdiction.strip_prefix(title)
 
 
@@ -132,7 +136,7 @@ def _split(text: str) -> tuple[dict[str, str], list[str]]:
         return {}, text.split("\n")
     try:
         head, lines = split(text)
-        given: Any = plain(compose(head, "law: 劳动合同法", deepest=2))
+        given: Any = plain(compose(head, "law: Civil Code", deepest=2))
     except InvalidFrontMatter as error:
         raise NoLaw(error.sentence) from None
     if unknown := [each for each in given if each not in KEYS]:
@@ -140,6 +144,7 @@ def _split(text: str) -> tuple[dict[str, str], list[str]]:
     return {key: str(value) for key, value in given.items()}, lines
 
 
-def _day(text: str) -> str:
-    found = _DAY.search(text)
-    return "-".join((found[1], found[2].zfill(2), found[3].zfill(2))) if found else ""
+def _days(text: str, jurisdiction: Jurisdiction) -> list[str]:
+    """The days that a text names, ISO 8601."""
+    found = jurisdiction.compile(jurisdiction.layout.day).findall(text)
+    return ["-".join((year, month.zfill(2), day.zfill(2))) for year, month, day in found]

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from actors.statutes.article_parts import lacks_item, quote_part
 from actors.statutes.articles import Article, FoundArticles, choose_version, find_change
 from actors.statutes.jurisdiction import Jurisdiction, load_jurisdictions
 from actors.statutes.references import Reference, find_references, render_reference
@@ -35,18 +36,22 @@ class Statutes:
         """
         references = find_references(question, self.jurisdiction, self.find_law)
         places = [self._place(each, on) for each in references]
-        named = [place for place in places if place is not None]
+        named = {
+            (place, each.paragraph, each.item): LOOKED_UP
+            for each, place in zip(references, places, strict=True)
+            if place is not None
+        }
         missing = tuple(
             render_reference(each, self.jurisdiction)
             for each, place in zip(references, places, strict=True)
             if place is None and each.law in self.file.by_name
         )
-        scores = dict.fromkeys(named, LOOKED_UP)
-        count = len(scores)
+        count = len(named)
         if count < limit:
+            known = {place for place, _, _ in named}
             best = self._rank(question, on, limit + count, fields)
-            scores |= {place: score for place, score in best if place not in scores}
-        articles = tuple(self._article(*each) for each in list(scores.items())[: max(limit, count)])
+            named |= {(place, 0, 0): score for place, score in best if place not in known}
+        articles = tuple(self._article(*each) for each in list(named.items())[: max(limit, count)])
         return FoundArticles(articles, count, missing, len(self.file))
 
     def find_miscited(self, text: str, on: str) -> list[str]:
@@ -59,9 +64,13 @@ class Statutes:
         return self._names.get(self.jurisdiction.squeeze(name), "")
 
     def _place(self, reference: Reference, on: str) -> int | None:
+        """Where an article stands; None where none is in force, or it has items and not the one that is named."""
         places = self.file.by_name.get(reference.law, [])
         chosen = choose_version([self.file.laws[each].law for each in places], on)
-        return None if chosen is None else self.file.find(places[chosen], reference.number, reference.sub)
+        place = None if chosen is None else self.file.find(places[chosen], reference.number, reference.sub)
+        if place is None or not reference.item:
+            return place
+        return None if lacks_item(self.file.read(place).text, reference.item, self.jurisdiction) else place
 
     def _rank(self, question: str, on: str, limit: int, fields: Mapping[str, float]) -> list[tuple[int, float]]:
         scores = self.ranking.score(question, fields)
@@ -83,14 +92,19 @@ class Statutes:
             self._holds = (on, holds[self.file.law])
         return self._holds[1]
 
-    def _article(self, place: int, score: float) -> Article:
+    def _article(self, part: tuple[int, int, int], score: float) -> Article:
+        place, paragraph, item = part
         number, sub, chapter, text = self.file.read(place)
         law = int(self.file.law[place])
         version = self.file.laws[law].law
         places = self.file.by_name[version.name]
         changed = find_change([self.file.laws[each].law for each in places], places.index(law))
-        citation = render_reference(Reference(version.name, number, sub), self.jurisdiction)
-        return Article(version, number, sub, chapter, text, citation, changed, score)
+        said = quote_part(text, paragraph, item, self.jurisdiction) if paragraph or item else ""
+        reference = Reference(version.name, number, sub, *((paragraph, item) if said else (0, 0)))
+        citation = render_reference(reference, self.jurisdiction)
+        return Article(
+            version, number, sub, chapter, said or text, citation, changed, score, reference.paragraph, reference.item
+        )
 
 
 _open: dict[str, tuple[tuple[int, int], Statutes]] = {}

@@ -2,9 +2,9 @@
 
 import pytest
 
-from actors.evidence.han_numbers import read_han
 from actors.statutes.jurisdiction import load_jurisdictions
-from actors.statutes.references import Reference, find_references, render_reference, write_han
+from actors.statutes.numerals import read_number, write_number
+from actors.statutes.references import Reference, find_references, render_reference
 
 CHINA = load_jurisdictions()[0]
 LAWS = {CHINA.squeeze(name): name for name in ("刑法", "民事诉讼法", "劳动合同法", "宪法修正案（2004年）")}
@@ -27,6 +27,10 @@ def find(text: str) -> tuple[Reference, ...]:
         ("《劳动合同法》第四十条第二款第（三）项", [("劳动合同法", 40, 0, 2, 3)]),
         ("《最高人民法院关于适用《民事诉讼法》的解释》第二十六条", [("最高人民法院关于适用《民事诉讼法》的解释", 26)]),
         ("宪法修正案2004年第二十七条的内容是什么？", [("宪法修正案（2004年）", 27)]),
+        ("《劳动合同法》第五条至第八条", [("劳动合同法", n) for n in (5, 6, 7, 8)]),
+        ("《劳动合同法》第5-8条", [("劳动合同法", n) for n in (5, 6, 7, 8)]),
+        ("劳动合同法第三十八、三十九条", [("劳动合同法", n) for n in (38, 39)]),
+        ("《劳动合同法》第三十九条第二项", [("劳动合同法", 39, 0, 0, 2)]),
         ("本法第三条", []), ("第三条规定", []), ("合同第五条约定", []), ("", []),
     ],
 )  # fmt: skip
@@ -41,7 +45,8 @@ def test_it_is_rendered_in_the_standard_form() -> None:
 
 
 def test_every_number_that_is_written_is_read_again() -> None:
-    assert [n for n in range(1, 3000) if read_han(write_han(n)) != n] == []
+    numerals = CHINA.numerals
+    assert [n for n in range(1, 3000) if read_number(write_number(n, numerals), numerals) != n] == []
 
 
 def test_a_long_text_of_references_is_bounded() -> None:

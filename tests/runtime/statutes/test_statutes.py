@@ -96,6 +96,28 @@ def test_an_article_that_is_named_is_looked_up_and_one_that_is_not_there_is_said
     assert found.missing == ("《租赁法》第九十九条",)
 
 
+@pytest.mark.req("LG-9")
+def test_of_an_item_that_is_named_its_own_words_are_shown(tmp_path: Path, folder: Path) -> None:
+    statutes = index(tmp_path, folder)
+
+    found = statutes.search("《租赁法》第二条第二项和第二条第一款怎么规定？", TODAY, 2, {})
+
+    assert [(each.citation, each.text) for each in found.articles] == [
+        ("《租赁法》第二条第（二）项", "出租人应当提前三十日通知承租人收回房屋。\n（二）说明理由。"),
+        ("《租赁法》第二条第一款", "出租人应当提前三十日通知承租人收回房屋。\n（一）书面通知；\n（二）说明理由。"),
+    ]
+    assert statutes.find_miscited("依《租赁法》第二条第七项。", TODAY) == ["《租赁法》第二条第（七）项"]
+
+
+@pytest.mark.req("LG-9")
+def test_of_a_range_each_article_is_looked_up(tmp_path: Path, folder: Path) -> None:
+    found = index(tmp_path, folder).search("《租赁法》第一条至第三条之一", TODAY, 1, {})
+
+    assert [each.citation for each in found.articles] == [
+        "《租赁法》第一条", "《租赁法》第二条", "《租赁法》第三条之一",
+    ]  # fmt: skip
+
+
 def test_a_wrong_citation_is_found_whoever_makes_it(tmp_path: Path, folder: Path) -> None:
     index(tmp_path, folder)
 
