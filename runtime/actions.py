@@ -1,9 +1,9 @@
 """Who did what to a run: named once where a request or a command comes in, and kept beside what it did."""
 
 import contextlib
-import datetime
 import os
 import pwd
+import time
 from collections.abc import Iterator
 from contextvars import ContextVar
 
@@ -13,6 +13,7 @@ import structlog
 from runtime.storage.errors import StorageError
 from runtime.storage.port import RunStore
 from runtime.storage.records import ACTION, Action, Record
+from runtime.times import iso
 
 log = structlog.get_logger()
 
@@ -46,7 +47,7 @@ def make_records(what: str, run: str) -> tuple[Record, ...]:
     """
     if not (by := _acting.get()):
         return ()
-    action = Action(what, by, datetime.datetime.now(datetime.UTC))
+    action = Action(what, by, iso(time.time()))
     name = f"{run}/{what}/{by}"
     return (Record(kind=ACTION, id=name, run=run, body=msgspec.msgpack.encode(action), replaces=True),)
 

@@ -123,14 +123,19 @@ class TokenBook:
         return found if same else None
 
     async def _read(self, *, anew: bool = False) -> _Known:
+        if not anew and (known := self._find_fresh()):
+            return known
         async with self._reading:  # many who ask at once wait for one look
-            known = self._known
-            if known is None or anew or time.monotonic() - known.at > FRESH_SECONDS:
+            if anew or (known := self._find_fresh()) is None:
                 at = time.monotonic()
                 records = await self._records()
                 tokens = {token.id: token for each in records if (token := _decode(each))}
                 known = self._known = _Known(at, len(records), tokens)
             return known
+
+    def _find_fresh(self) -> _Known | None:
+        known = self._known
+        return known if known and time.monotonic() - known.at <= FRESH_SECONDS else None
 
     async def _records(self) -> list[Record]:
         return await self._store.records(KIND, most=MOST)

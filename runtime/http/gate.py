@@ -1,5 +1,6 @@
 """Who asks: by a token, by the word of a trusted proxy, or as a program of this machine where that needs neither."""
 
+import functools
 import hashlib
 import hmac
 import ipaddress
@@ -31,6 +32,9 @@ SINGLE = ("Authorization", "Host", "Origin", "Sec-Fetch-Site")
 """Headers of which a second one would let two readers see two things."""
 IPV6_SITE = 64
 """Bits of an address that one customer of a provider has: whoever has one address has all of them."""
+
+ADDRESSES = 4096
+"""Of so many it is remembered what they are: to parse one takes longer than all the rest."""
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -79,7 +83,7 @@ class Gate:
         for name in self._single:
             if len(request.headers.getall(name, ())) > 1:
                 raise ApiError(400, f"The header {name} came more than once. Send it once.")
-        if self._server.hosts and not is_loopback(host := _find_host(request)) and host not in self._server.hosts:
+        if self._server.hosts and not _is_loopback(host := _find_host(request)) and host not in self._server.hosts:
             raise ApiError(403, f"This server is not called {display(host)}: [server] hosts lists its names.")
         if not IN_ADDRESS.isdisjoint(map(str.lower, request.query)) or SHAPE.search(unquote(request.raw_path)):
             raise ApiError(
@@ -93,7 +97,7 @@ class Gate:
         if "Authorization" in request.headers:
             return await self._find_bearer(request)
         if await self._needs_none(request):
-            if not is_loopback(_find_host(request)):
+            if not _is_loopback(_find_host(request)):
                 raise ApiError(
                     403, "Without a token only this machine is served: ask for http://127.0.0.1 or localhost."
                 )
@@ -150,7 +154,7 @@ class Gate:
     async def _needs_none(self, request: web.Request) -> bool:
         """Whether this machine's own programs are heard as they are: only while nobody has set up any access."""
         server = self._server
-        if server.token or self._proxies or not is_loopback(server.host) or not is_loopback(request.remote or ""):
+        if server.token or self._proxies or not _is_loopback(server.host) or not _is_loopback(request.remote or ""):
             return False
         return not await self._tokens.exist()
 
@@ -177,6 +181,12 @@ def _find_host(request: web.Request) -> str:
     return split_address(f"//{request.headers.get('Host', '')}").hostname or ""
 
 
+@functools.lru_cache(ADDRESSES)
+def _is_loopback(host: str) -> bool:
+    return is_loopback(host)
+
+
+@functools.lru_cache(ADDRESSES)
 def _find_site(remote: str | None) -> str:
     """What stands for an address where failures are counted."""
     address = _parse_address(remote)
@@ -185,6 +195,7 @@ def _find_site(remote: str | None) -> str:
     return str(address)
 
 
+@functools.lru_cache(ADDRESSES)
 def _parse_address(remote: str | None) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     """An address; one of version 4 that came in over a socket of version 6 is of version 4."""
     try:

@@ -22,7 +22,7 @@ PATH_CHARACTERS = 200
 HEADERS = {
     "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
     "Content-Security-Policy": "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    "X-Frame-Options": "DENY", "Cross-Origin-Resource-Policy": "same-origin",
+    "X-Frame-Options": "DENY", "Server": "Terminus", "Cross-Origin-Resource-Policy": "same-origin",
 }  # fmt: skip
 """No cache keeps an answer, and no browser takes it for anything else, frames it, or runs anything in it."""
 SENTENCES = {

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 SUMMARY = "say who may use the daemon"
 LOG = "errors"
+ID_CHARACTERS = 22
+"""Of a token, up to its secret."""
 ROLES = ("submit", "operate", "admin")
 EPILOG = """\
 roles, each with what the one before it may:
@@ -90,7 +92,7 @@ def _show_new(token: str, name: str, role: str) -> Iterator[Line]:
         return
     yield Line(f"The token of {name}, with the role {role}. It is not shown again:")
     yield Line(token, "strong", 2)
-    yield Line(f"Send it as  Authorization: Bearer {token[:24]}...", "faint")
+    yield Line(f"Send it as  Authorization: Bearer {token[:ID_CHARACTERS]}...", "faint")
 
 
 def _list(tokens: "list[Token]") -> Iterator[Line]:

@@ -34,4 +34,4 @@ async def test_a_route_is_one_function_with_its_description(tmp_path: Path, monk
     operation = described["paths"]["/tickets/{id}/echo"]["get"]
     assert operation["summary"] == "Say it again"
     assert [each["name"] for each in operation["parameters"]] == ["id"]
-    assert set(operation["responses"]) == {"200", "401", "403", "404", "500", "503"}
+    assert set(operation["responses"]) == {"200", "400", "401", "403", "404", "429", "500", "503"}
