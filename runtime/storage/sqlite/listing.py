@@ -43,7 +43,8 @@ one from being used that would look through most of the table.
 _SENDERS = f"SELECT 1 FROM event WHERE {with_those_within('run', ':run')} AND sender = :agent LIMIT 1"
 _OF_TICKET = f"SELECT {_ASKED} FROM ticket AS t WHERE id = ?"
 _LATEST_OF_TICKET = f"SELECT max(seq) FROM run WHERE ticket = ? AND {OUTERMOST}"
-_ACTIONS = "SELECT body FROM record WHERE run = ? AND kind = ? LIMIT ?"
+_ACTIONS = "SELECT body FROM record WHERE kind = ? AND id > ? || '/' AND id < ? || '0' LIMIT ?"
+"""By their ids, which begin with the run's and a slash: "0" follows it in every table of characters."""
 MOST_ACTIONS = 1000
 _IDS = f"SELECT ticket, id FROM run WHERE {OUTERMOST} ORDER BY seq DESC LIMIT ?"
 
@@ -83,7 +84,7 @@ def read_question(db: sqlite3.Connection, run: StoredRun) -> Asked:
 def _read_actions(db: sqlite3.Connection, run: str) -> tuple[Action, ...]:
     """Who did what to a run, the first first; what cannot be read hides no others."""
     actions = []
-    for (body,) in db.execute(_ACTIONS, (run, ACTION, MOST_ACTIONS)):
+    for (body,) in db.execute(_ACTIONS, (ACTION, run, run, MOST_ACTIONS)):
         with contextlib.suppress(msgspec.MsgspecError, TypeError):
             actions.append(msgspec.msgpack.decode(body, type=Action))
     return tuple(sorted(actions, key=lambda each: each.at))

@@ -17,6 +17,7 @@ from runtime.http.routes import ROUTES
 from runtime.http.server import require_access
 from runtime.service_error import ServiceError
 from runtime.settings import ServerSettings
+from runtime.storage.sqlite import listing
 from tests.runtime.http.kit import TEXT, TOKEN, Interface, interface
 
 ROLES: tuple[Role, ...] = ("submit", "operate", "admin")
@@ -341,3 +342,9 @@ def test_a_role_may_what_the_one_before_it_may() -> None:
     assert [[may(role, access) for access in LADDER] for role in ROLES] == [
         [True, True, False, False], [True, True, True, False], [True, True, True, True],
     ]  # fmt: skip
+
+
+async def test_what_was_done_to_a_run_is_found_without_looking_at_that_of_others(tmp_path: Path) -> None:
+    async with interface(tmp_path) as web:
+        (plan,) = web.node.database.rows(f"EXPLAIN QUERY PLAN {listing._ACTIONS}", ("action", "R-1", "R-1", 9))
+        assert "(kind=? AND id>? AND id<?)" in plan[3]
