@@ -1,9 +1,12 @@
 """How legal questions are answered without a model: the rules' guess, and what the sources say, quoted."""
 
+from collections.abc import Sequence
+
 from actors.evidence.claims import Claim
-from actors.evidence.passages import SearchHits
+from actors.evidence.passages import Passage, SearchHits
 from actors.legal.acting_party import choose_bearing
-from actors.legal.case_table import fill_by_rules
+from actors.legal.case_table import ALIKE, CASE, fill_by_rules
+from actors.legal.contract_review import STATUTE
 from actors.legal.output_schemas import (
     CaseTableDraft,
     ComparisonRequest,
@@ -35,10 +38,22 @@ def draft(task: ModelRequest) -> Completion:
     if looked_up:
         chosen = [n for n, each in enumerate(passages) if each.score >= LOOKED_UP]
     else:
-        question = task.material.question
-        chosen = choose_bearing(question, [each.text for each in passages], guess_language(question))[:SOURCES]
+        chosen = choose_nearest(task.material.question, passages)[:SOURCES]
     claims = tuple(Claim(passages[n].text, n + 1, passages[n].text) for n in chosen)
     return Completion(QuotedSources(claims, closeness="sure" if looked_up else "perhaps"), passages, judged=looked_up)
+
+
+def choose_nearest(question: str, passages: Sequence[Passage]) -> list[int]:
+    """What of all that was found may be shown: articles that bear on the question, cases that are not far behind."""
+    articles = [n for n, each in enumerate(passages) if each.source.startswith(STATUTE)]
+    bearing = choose_bearing(question, [passages[n].text for n in articles], guess_language(question))
+    best = max((each.score for each in passages if each.source.startswith(CASE)), default=0.0)
+    kept = {articles[n] for n in bearing}
+    return [
+        n
+        for n, each in enumerate(passages)
+        if n in kept or (n not in articles and (not each.source.startswith(CASE) or each.score >= ALIKE * best))
+    ]
 
 
 def reply(task: ModelRequest) -> Completion:  # noqa: ARG001 - it says what it can do, whatever it is told

@@ -13,6 +13,8 @@ from actors.text.truncate import shorten
 
 DIGEST_CHARACTERS = 300
 """So much of an article's words stands below an answer; the whole of it is in its source."""
+BLOCKS = 3
+"""Of a case each by itself: its summary, its key points, its articles."""
 
 
 def render_statements(
@@ -42,7 +44,9 @@ def render_sources(citations: Sequence[Citation], language: str) -> str:
 
 def render_source(citation: Citation) -> str:
     """A source as lawyers name it, and its words."""
-    return f"{name_place(citation)}\n{shorten(sanitize_markdown(citation.quote), DIGEST_CHARACTERS)}"
+    blocks = citation.quote.split("\n\n")[:BLOCKS]
+    said = (shorten(sanitize_markdown(each), DIGEST_CHARACTERS) for each in blocks)
+    return "\n".join([name_place(citation), *said])
 
 
 def renumber(resolution: Resolution, first: int) -> Resolution:

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from actors.evidence.case_passages import show_cases
+from actors.evidence.court_cases import CourtCase, FoundCase, FoundCases
 from actors.evidence.passages import Passage
 from actors.legal.acting_party import FILES, choose_bearing, load_relations
 from actors.legal.output_schemas import IntentDraft
@@ -51,6 +53,21 @@ async def test_without_a_model_the_right_that_the_other_side_has_is_not_shown() 
     outcome = await legal_stage("公司没有提前三十天通知就解除劳动合同", model=model, source=source).end()
 
     assert [each.title for each in outcome.resolution.citations] == ["《劳动合同法》第四十条"]  # type: ignore[union-attr]
+
+
+@pytest.mark.req("LG-10")
+async def test_cases_are_shown_whoever_they_name_with_their_key_points_and_not_those_that_are_far() -> None:
+    near = CourtCase("（2031）甲01民终1号", "周某被辞退。" * 60, key_points=("口头辞退违法。",))
+    far = CourtCase("（2031）甲01民终2号", "押金不退。")
+    found = show_cases(FoundCases((FoundCase(near, 0.4), FoundCase(far, 0.01)), 2), "zh").passages
+    model: Any = Model(IntentDraft=IntentDraft("case_search", (), 0.9))
+
+    outcome = await legal_stage("检索公司辞退员工的案例", model=model, source=Source(*found)).end()
+
+    resolution = outcome.resolution
+    assert resolution is not None
+    assert [each.title for each in resolution.citations] == [near.id]
+    assert "口头辞退违法。" in resolution.text
 
 
 @pytest.mark.parametrize("language", sorted(file.stem for file in FILES.glob("*.toml")))
