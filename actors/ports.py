@@ -267,15 +267,17 @@ class Statutes(Protocol):
         """
         The articles that a question names, looked up, then those that fit it best, in the version of a day.
 
-        :param on: that day, ISO 8601; empty: today.
+        :param on: that day, ISO 8601; empty: the day that the question tells of, else today.
         :param fields: the fields of law that the question is of, each with how sure that is, 0 to 1; above 1 for one
             that is looked at by itself.
         :raises PortFailed: with a sentence for the user.
         """
 
-    async def find_miscited(self, texts: Sequence[str], *, within: float, on: str = "") -> list[list[str]]:
+    async def find_miscited(self, texts: Sequence[str], question: str, *, within: float) -> list[list[str]]:
         """
-        Of each text the articles that it names and that are not in force on a day, or not there at all.
+        Of each text the articles that it names and that are not there, or in force neither today nor when it counts.
+
+        :param question: what the texts answer; the day that it tells of counts.
 
         :raises PortFailed: with a sentence for the user.
         """

@@ -46,9 +46,9 @@ def measure_set(statutes: Statutes, questions: list[dict[str, Any]], times: list
         text, gold = question["query"], set(question["gold"])
         began = time.perf_counter()
         fields = {each.name: each.confidence for each in classify(text, "zh").domains}
-        statutes.search(text, TODAY, TOP, fields)
+        statutes.search(text, (TODAY,), TOP, fields)
         times.append(time.perf_counter() - began)
-        found = statutes.search(text, TODAY, DEEP, fields).articles
+        found = statutes.search(text, (TODAY,), DEEP, fields).articles
         cited = [each.citation for each in found]
         first += bool(cited) and cited[0] in gold
         top += len(gold & set(cited[:TOP])) / len(gold)

@@ -37,7 +37,7 @@ MISCITED = "lost_miscited"
 """Why a statement is left out that cites what the statutes do not have, as the catalogue names it."""
 
 Answer = OpinionGiven | Handover
-FindMiscited = Callable[[Sequence[str], float], Awaitable[Sequence[Sequence[str]]]]
+FindMiscited = Callable[[Sequence[str], str, float], Awaitable[Sequence[Sequence[str]]]]
 """Of texts and seconds; raises `PortFailed`, and then nothing is known of them."""
 
 PlanForm = Callable[[AnswerQuestion, Gathered, float], Awaitable[AnswerForm | None]]
@@ -71,7 +71,8 @@ class Specialist(Actor[AnswerQuestion]):
         trace: Trace | None = None,
     ) -> None:  # fmt: skip
         """
-        :param find_miscited: of each text the articles that it names and that are not in force, or not there.
+        :param find_miscited: of each text the articles that it names and that are not in force, or not there; with
+            the question that they answer.
         """
         self._model = model
         self._its = its
@@ -116,7 +117,7 @@ class Specialist(Actor[AnswerQuestion]):
         filled = await self._model.fill(form.shape, task, within=ctx.remaining_seconds())
         ctx.publish(StatusChanged("checking", ctx.address))
         texts = form.list_texts(filled.value)
-        miscited = await self._find_miscited(texts, ctx.remaining_seconds() * SHARE) if texts else ()
+        miscited = await self._find_miscited(texts, asked.text, ctx.remaining_seconds() * SHARE) if texts else ()
         refused = frozenset(text for text, names in zip(texts, miscited, strict=True) if names)
         resolution, lost = form.render(filled.value, filled.passages, refused)
         if resolution is not None and filled.judged and not lost:
@@ -174,7 +175,9 @@ class Specialist(Actor[AnswerQuestion]):
             self._model, task, known=asked.text, second_reading=self._second_reading, seconds=ctx.remaining_seconds
         )
         checked = await checker.check(filled)
-        miscited = await self._find_miscited([each.text for each in checked.claims], ctx.remaining_seconds() * SHARE)
+        miscited = await self._find_miscited(
+            [each.text for each in checked.claims], asked.text, ctx.remaining_seconds() * SHARE
+        )
         for names in filter(None, miscited):
             log.warning("claim.miscited", agent=ctx.address, cited=names[:CLAIMS])
         kept = tuple(claim for claim, names in zip(checked.claims, miscited, strict=True) if not names)

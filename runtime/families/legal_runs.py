@@ -34,8 +34,8 @@ class LegalRuns(FamilyRuns):
         statutes: Statutes = record_port(StatuteIndex(shared.folder, shared.workers), Statutes)
         templates = list_templates(shared.settings.documents)
 
-        async def check(texts: Sequence[str], within: float) -> Sequence[Sequence[str]]:
-            return await statutes.find_miscited(texts, within=within)
+        async def check(texts: Sequence[str], question: str, within: float) -> Sequence[Sequence[str]]:
+            return await statutes.find_miscited(texts, question, within=within)
 
         rules = RuleLoader()
 

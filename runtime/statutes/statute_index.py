@@ -32,13 +32,13 @@ class StatuteIndex:
     ) -> FoundArticles:
         """As `ports.Statutes`."""
         return await self._call(
-            "search", question, on or self._today(), limit, dict(fields or {}), within=within, returns=FoundArticles
+            "search", question, on, self._today(), limit, dict(fields or {}), within=within, returns=FoundArticles
         )
 
-    async def find_miscited(self, texts: Sequence[str], *, within: float, on: str = "") -> list[list[str]]:
+    async def find_miscited(self, texts: Sequence[str], question: str, *, within: float) -> list[list[str]]:
         """As `ports.Statutes`."""
         return await self._call(
-            "find_miscited", list(texts), on or self._today(), within=within, returns=list[list[str]]
+            "find_miscited", list(texts), question, self._today(), within=within, returns=list[list[str]]
         )
 
     async def index(self, folder: Path, waits: Callable[[], None] = lambda: None) -> StatuteReport:

@@ -29,7 +29,9 @@ class Articles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     fields: Annotated[
         tuple[FieldOfLaw, ...], Meta(description="Fields of law that it is of, each with how sure; may be empty.")
     ] = ()
-    on: Annotated[str, Meta(description="The day whose law counts, as YYYY-MM-DD; empty: today.")] = ""
+    on: Annotated[
+        str, Meta(description="The day whose law counts, as YYYY-MM-DD; empty: that of the question, else today.")
+    ] = ""
 
 
 async def search(asked: Articles, own: ToolContext, within: float) -> ToolResult:

@@ -92,7 +92,8 @@ def legal_stage(
 ) -> Stage:  # fmt: skip
     model, tickets, source = model or Model(), TicketTable(), source or Source(NOTICE)
 
-    async def check(texts: Sequence[str], within: float) -> list[tuple[str, ...]]:
+    async def check(texts: Sequence[str], question: str, within: float) -> list[tuple[str, ...]]:
+        assert question
         assert within > 0
         return [miscited(each) for each in texts]
 

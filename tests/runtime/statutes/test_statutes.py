@@ -10,7 +10,7 @@ from runtime.statutes.law_indexing import index_statutes
 from runtime.statutes.law_reader import NoLaw, read_law
 from runtime.statutes.statute_file import FILE
 from runtime.statutes.statute_index import StatuteIndex
-from runtime.statutes.statute_search import Statutes, find_miscited
+from runtime.statutes.statute_search import Statutes, find_miscited, search
 
 TODAY = "2026-01-01"
 LEASES = """# 中华人民共和国租赁法（2020年修正）
@@ -75,22 +75,42 @@ def test_what_is_no_law_is_refused_with_why(tmp_path: Path, text: str) -> None:
 def test_the_version_in_force_on_the_day_is_cited_and_a_later_change_said(tmp_path: Path, folder: Path) -> None:
     statutes = index(tmp_path, folder)
 
-    now, then = (statutes.search("租赁法第二条", day, 1, {}).articles[0] for day in (TODAY, "2010-01-01"))
+    now, then = (statutes.search("租赁法第二条", (day,), 1, {}).articles[0] for day in (TODAY, "2010-01-01"))
 
     assert ("三十日" in now.text, now.law.version, now.changed) == (True, "2020-05-01", "")
     assert ("十日" in then.text, then.law.version, then.changed) == (True, "2001-03-01", "2020-05-01")
     assert now.citation == then.citation == "《租赁法》第二条"
 
 
+@pytest.mark.req("LG-9")
+def test_the_day_that_a_question_tells_of_chooses_the_version_and_a_law_of_later_stays(
+    tmp_path: Path, folder: Path
+) -> None:
+    later = "---\nlaw: 押金法\nversion: 2022-01-01\n---\n第一条 押金应当退还。\n"
+    (folder / "deposit.md").write_text(later, encoding="utf-8")
+    index(tmp_path, folder)
+
+    def ask(question: str, on: str = "") -> tuple[str, ...]:
+        found = search(str(tmp_path), question, on, TODAY, 1, {})
+        return tuple(each.law.version for each in found.articles[: found.named])
+
+    assert ask("租赁法第二条怎么规定？") == ("2020-05-01",)
+    assert ask("2010年租的房子，租赁法第二条怎么规定？") == ("2001-03-01",)
+    assert ask("2010年租的房子，押金法第一条怎么规定？") == ("2022-01-01",)
+    assert ask("押金法第一条怎么规定？", on="2010-01-01") == ()
+    cited = ["依《租赁法》第三条之一。", "依《租赁法》第九条。"]
+    assert find_miscited(str(tmp_path), cited, "2010年租的房子", TODAY) == [[], ["《租赁法》第九条"]]
+
+
 def test_a_question_finds_what_the_law_calls_otherwise(tmp_path: Path, folder: Path) -> None:
-    found = index(tmp_path, folder).search("房东要收回房子，要提前多久告诉我？", TODAY, 3, {})
+    found = index(tmp_path, folder).search("房东要收回房子，要提前多久告诉我？", (TODAY,), 3, {})
 
     assert found.articles[0].citation == "《租赁法》第二条"
     assert found.named == 0
 
 
 def test_an_article_that_is_named_is_looked_up_and_one_that_is_not_there_is_said(tmp_path: Path, folder: Path) -> None:
-    found = index(tmp_path, folder).search("《租赁法》第三条之一和第九十九条怎么规定？", TODAY, 2, {})
+    found = index(tmp_path, folder).search("《租赁法》第三条之一和第九十九条怎么规定？", (TODAY,), 2, {})
 
     assert (found.articles[0].citation, found.articles[0].score, found.named) == ("《租赁法》第三条之一", 1.0, 1)
     assert found.missing == ("《租赁法》第九十九条",)
@@ -100,18 +120,18 @@ def test_an_article_that_is_named_is_looked_up_and_one_that_is_not_there_is_said
 def test_of_an_item_that_is_named_its_own_words_are_shown(tmp_path: Path, folder: Path) -> None:
     statutes = index(tmp_path, folder)
 
-    found = statutes.search("《租赁法》第二条第二项和第二条第一款怎么规定？", TODAY, 2, {})
+    found = statutes.search("《租赁法》第二条第二项和第二条第一款怎么规定？", (TODAY,), 2, {})
 
     assert [(each.citation, each.text) for each in found.articles] == [
         ("《租赁法》第二条第（二）项", "出租人应当提前三十日通知承租人收回房屋。\n（二）说明理由。"),
         ("《租赁法》第二条第一款", "出租人应当提前三十日通知承租人收回房屋。\n（一）书面通知；\n（二）说明理由。"),
     ]
-    assert statutes.find_miscited("依《租赁法》第二条第七项。", TODAY) == ["《租赁法》第二条第（七）项"]
+    assert statutes.find_miscited("依《租赁法》第二条第七项。", (TODAY,)) == ["《租赁法》第二条第（七）项"]
 
 
 @pytest.mark.req("LG-9")
 def test_of_a_range_each_article_is_looked_up(tmp_path: Path, folder: Path) -> None:
-    found = index(tmp_path, folder).search("《租赁法》第一条至第三条之一", TODAY, 1, {})
+    found = index(tmp_path, folder).search("《租赁法》第一条至第三条之一", (TODAY,), 1, {})
 
     assert [each.citation for each in found.articles] == [
         "《租赁法》第一条", "《租赁法》第二条", "《租赁法》第三条之一",
@@ -122,7 +142,7 @@ def test_a_wrong_citation_is_found_whoever_makes_it(tmp_path: Path, folder: Path
     index(tmp_path, folder)
 
     said = find_miscited(
-        str(tmp_path), ["依《租赁法》第二条。", "依《租赁法》第九十九条。", "依《虚构法》第一条。"], TODAY
+        str(tmp_path), ["依《租赁法》第二条。", "依《租赁法》第九十九条。", "依《虚构法》第一条。"], "押金？", TODAY
     )
 
     assert said == [[], ["《租赁法》第九十九条"], ["《虚构法》第一条"]]
@@ -135,7 +155,7 @@ def test_what_did_not_change_is_not_read_again_and_what_vanished_goes(tmp_path: 
     last = index_statutes(str(tmp_path), str(folder))
 
     assert [(each.laws, each.read, each.gone) for each in (first, again, last)] == [(2, 2, 0), (2, 0, 0), (1, 0, 1)]
-    assert Statutes(tmp_path / FILE).search("租赁法第二条", "2010-01-01", 1, {}).named == 0
+    assert Statutes(tmp_path / FILE).search("租赁法第二条", ("2010-01-01",), 1, {}).named == 0
 
 
 def test_laws_of_another_folder_stay(tmp_path: Path, folder: Path) -> None:
@@ -146,8 +166,8 @@ def test_laws_of_another_folder_stay(tmp_path: Path, folder: Path) -> None:
 
     statutes = index(tmp_path, other)
 
-    assert statutes.search("寄存法第一条", TODAY, 1, {}).named == 1
-    assert statutes.search("租赁法第二条", TODAY, 1, {}).named == 1
+    assert statutes.search("寄存法第一条", (TODAY,), 1, {}).named == 1
+    assert statutes.search("租赁法第二条", (TODAY,), 1, {}).named == 1
 
 
 async def test_agents_search_in_a_process_of_its_own(tmp_path: Path, folder: Path) -> None:
@@ -157,7 +177,7 @@ async def test_agents_search_in_a_process_of_its_own(tmp_path: Path, folder: Pat
         empty = await statutes.search("押金", within=20.0)
         report = await statutes.index(folder)
         found = await statutes.search("押金最多多少？", within=20.0)
-        wrong = await statutes.find_miscited(["《租赁法》第八条"], within=20.0)
+        wrong = await statutes.find_miscited(["《租赁法》第八条"], "押金？", within=20.0)
     finally:
         workers.close()
 
