@@ -1,6 +1,7 @@
 """The spans of a run, of what is kept of it anyway: its journal, those of the runs within it, noted steps. Pure."""
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -19,6 +20,8 @@ from runtime.user_text import pluralize
 KINDS: Mapping[type[TraceStep], SpanKind] = {
     SearchStep: "search", CallStep: "model", ToolStep: "tool", AnswerStep: "claims",
 }  # fmt: skip
+TAG = re.compile(r'^\{"type":"[^"]*",?')
+"""How the JSON of an event begins: its name stands before it anyway."""
 READ_CHARACTERS = 2_000
 """Of what an agent was asked and answered: more is shortened anyway."""
 LATE = 0.05
@@ -144,7 +147,8 @@ class SpanTree:
             case ToolStep():
                 for each in self._by_model:
                     if self._spans[each].begin >= begin - LATE:
-                        self._change(each, parent=span)
+                        own = {} if self._spans[each].seconds else {"begin": _round(begin), "seconds": step.seconds}
+                        self._change(each, parent=span, **own)
                 self._by_model = []
             case CallStep(failed="") if agent:
                 for found in [each for each in self._spans.values() if each.kind == "classification"]:
@@ -174,7 +178,7 @@ class SpanTree:
 
     def _describe(self, said: object) -> str:
         body = msgspec.json.encode(said)[:READ_CHARACTERS].decode("utf-8", "ignore")
-        return self._shorten(f"{type(said).__name__} {body}")
+        return self._shorten(f"{type(said).__name__} {TAG.sub('{', body, count=1)}")
 
     def _shorten(self, text: str) -> str:
         return clip(self._hide(text[:READ_CHARACTERS]))

@@ -5,13 +5,15 @@ from typing import Any
 
 import pytest
 
-from actors.evidence.trace_steps import SearchStep
+from actors.evidence.trace_steps import BY_MODEL, SearchStep, ToolStep
 from actors.ports import Entry, PortFailed
 from actors.workflow.tables import TimeUp
 from bus import Failed
+from runtime.families import find_intent
 from runtime.node import Node, Ticket
 from runtime.settings import ModelSettings, Settings, StorageSettings
 from runtime.span import Span
+from runtime.span_tree import SpanTree, TracedRun
 from runtime.trace_record import TraceRecord, read_trace
 from tests.actors.legal.answering import TWO_FIELDS
 from tests.fake_openai import FakeOpenAI, Step, fails
@@ -68,6 +70,20 @@ async def test_the_intent_says_who_found_it_and_to_whom_the_ticket_went(tmp_path
     (intent,), (route,) = of_kind(trace, "classification"), of_kind(trace, "routing")
     assert (intent.by, parent(trace, intent).name) == ("model", "ticketing")
     assert (route.name, route.input) == ("worker", intent.name)
+
+
+async def test_a_search_by_a_tool_stands_below_the_tool_and_has_its_time(tmp_path: Path) -> None:
+    step, hits = ToolStep("worker", "look_up", "{}", seconds=0.5, at=1.5), SearchStep(BY_MODEL, "ink", "laws", at=1.5)
+    async with open_node(tmp_path) as node:
+        await node.journal.accept(TICKET, "R-1", node.flows["helpdesk"], node.make_case(TICKET), "nobody")
+        course = await node.journal.course(await node.journal.run("R-1"))
+        run = TracedRun(await node.journal.run("R-1"), course, None)
+
+    spans = SpanTree("0" * 32, find_intent, lambda *_: None, str).build([run], [hits, step])
+
+    tool, search = (next(each for each in spans if each.kind == kind) for kind in ("tool", "search"))
+    assert (search.parent, search.begin, search.seconds) == (tool.id, 1.0, 0.5)
+    assert all('"type"' not in each.input for each in spans)
 
 
 @pytest.mark.req("LG-27")
