@@ -22,7 +22,7 @@ from bench.measure import Figures, NotMeasured, arguments, report, table
 from runtime.knowledge.readers.parsed_document import Unreadable
 from runtime.knowledge.readers.reader import read
 from runtime.node import Node
-from runtime.settings import Settings, StorageSettings
+from runtime.settings import Settings, StorageSettings, TraceSettings
 from runtime.storage.journal import Ticket
 from runtime.storage.private import DATABASE
 from runtime.storage.sqlite.database import Database
@@ -84,7 +84,7 @@ def sizes(database: Database) -> dict[str, tuple[int, int]]:
 
 async def measure(options: argparse.Namespace) -> Figures:
     with tempfile.TemporaryDirectory(prefix="terminus-bench-", dir=options.folder) as name:
-        settings = Settings(storage=StorageSettings(name))
+        settings = Settings(storage=StorageSettings(name), trace=TraceSettings(replay=not options.no_recording))
         async with Node.open(settings) as node:
             await node.index([str(options.documents)], lambda _: None)
             before = _folder(Path(name))
@@ -133,6 +133,7 @@ def main() -> int:
     parser = arguments(__doc__)
     parser.add_argument("--tickets", type=int, default=400, help="how many (default: 400)")
     parser.add_argument("--documents", type=Path, default=DOCUMENTS, help="folder of Markdown (default: the examples)")
+    parser.add_argument("--no-recording", action="store_true", help="as with [trace] replay = false")
     parser.add_argument("--folder", default=None, help="where the files are made (default: the system's)")
     options = parser.parse_args()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))

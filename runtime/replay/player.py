@@ -3,17 +3,17 @@
 import asyncio
 import inspect
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from actors.ports import Entry, PortFailed
-from actors.workflow.tables import TimeUp
+from actors.workflow.tables import RunStopped, TimeUp
 from bus import Actor, Clock, Context, Timer
 from runtime.replay.counterfactual import Change
 from runtime.replay.port_call import FILL, PortCall, PortMethod, Question, decode, make_failure
-from runtime.replay.recorded_port import RecordedActor, Turn
+from runtime.replay.recorded_port import TURN, RecordedActor, Turn
 from runtime.replay.recorded_run import Recording
 from runtime.replay.recorder import BEGAN
 from runtime.replay.replay_loop import ReplayLoop
@@ -79,7 +79,10 @@ class Player:
         if method.name == FILL and self._change.asks(turn.agent):
             with self._loop.let_out():
                 return await real(*arguments, **named)
-        call = self._find(turn, method, method.bind(arguments, named))
+        asked = method.bind(arguments, named)
+        if self._moments.is_cut_off(turn.run, turn.number) and not self._knows(turn, method, asked):
+            await self._loop.create_future()  # the run was ended before it came so far
+        call = self._find(turn, method, asked)
         for at, name, body in call.heard:
             await self._wait_until(at - AHEAD_SECONDS)
             named[name](decode(body, method.listeners[name]))
@@ -102,6 +105,12 @@ class Player:
             return put_in(method.decode(call.answer, arguments), self._parts)
         except (KeyError, msgspec.MsgspecError):
             raise PortFailed(f"What was recorded of {call.name} cannot be read any more.") from None
+
+    def _knows(self, turn: Turn, method: PortMethod, asked: Question) -> bool:
+        return any(
+            call.digest == asked.digest and call.run == turn.run and call.order not in self._used
+            for call in self._calls[method.name]
+        )
 
     def _find(self, turn: Turn, method: PortMethod, asked: Question) -> PortCall:
         """
@@ -130,10 +139,19 @@ class Player:
 class Moments:
     """When each event of a recording came, in seconds since its run began."""
 
-    def __init__(self, events: Mapping[str, Sequence[Entry]]) -> None:
-        """:param events: by run."""
+    def __init__(self, events: Mapping[str, Sequence[Entry]], whole: Container[str]) -> None:
+        """
+        :param events: by run.
+        :param whole: runs that came to an end of their own; others ended with the run above them.
+        """
         self._known: defaultdict[tuple[str, int], list[Entry]] = defaultdict(list)
         self._rang: defaultdict[str, list[float]] = defaultdict(list)
+        self._answered = {(run, entry.number) for run, entries in events.items() for entry in entries}
+        self._ended_early = {
+            run
+            for run, entries in events.items()
+            if run not in whole or any(isinstance(entry.event, RunStopped | TimeUp) for entry in entries)
+        }
         for run, entries in events.items():
             for entry in entries:
                 self._known[run, entry.number].append(entry)
@@ -147,6 +165,10 @@ class Moments:
         if entry is not None:
             known.remove(entry)
         return entry.at if entry else None
+
+    def is_cut_off(self, run: str, number: int) -> bool:
+        """Whether the answer to this handoff never came, for the run was stopped or its time was up."""
+        return run in self._ended_early and (run, number) not in self._answered
 
     def times_up(self, run: str) -> list[float]:
         """When a run's own timer rang."""
@@ -163,8 +185,9 @@ class _PunctualActor(RecordedActor):
         self._player = player
 
     async def receive(self, message: Any, ctx: Context) -> Any:
+        TURN.set(self._turn._replace(number=ctx.number))
         try:
-            answer = super().receive(message, ctx)
+            answer = self._actor.receive(message, ctx)
             if inspect.isawaitable(answer):
                 answer = await answer
         except Exception:

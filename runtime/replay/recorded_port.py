@@ -36,6 +36,8 @@ class Turn(NamedTuple):
     tape: Tape
     run: str
     agent: str
+    number: int = 0
+    """Of the handoff, where a replay needs it."""
 
 
 TURN: ContextVar[Turn | None] = ContextVar("turn", default=None)

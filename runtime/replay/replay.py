@@ -103,7 +103,7 @@ async def _begin(recording: Recording, settings: Settings, change: Change, loop:
     if flow is None:
         raise ServiceError(f"{recording.ticket} is of the workflow {then.workflow!r}, which this version has not.")
     entries = {run.id: read_events(run.events, node.flows[run.workflow]) for run in recording.runs}
-    player = Player(recording, Moments(entries), change, loop)
+    player = Player(recording, Moments(entries, {run.id for run in recording.runs if run.outcome}), change, loop)
     node.tapes.player = player
     case = msgspec.msgpack.decode(recording.runs[0].case, type=flow.case)
     node.journal.begin(recording.run, flow, case)
