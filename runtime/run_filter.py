@@ -17,6 +17,7 @@ class RunFilter(msgspec.Struct, frozen=True, kw_only=True):
     """Filters as they were given; what is None or empty was not."""
 
     search: str = ""
+    status: str = ""
     failed: bool = False
     workflow: str = ""
     since: str | None = None
@@ -36,9 +37,9 @@ def make_wanted(given: RunFilter, dash: str = "--") -> Wanted:
     :raises ServiceError: a filter cannot be meant so; the text says how.
     """
     return Wanted(
-        search=given.search, failed=given.failed, workflow=find(given.workflow).name if given.workflow else "",
-        since=_read_since(given.since, dash), intent=given.intent, slow=_read_slow(given.slow, dash),
-        agent=given.agent, count=_read_limit(given.limit, dash),
+        search=given.search, status=given.status, failed=given.failed, since=_read_since(given.since, dash),
+        workflow=find(given.workflow).name if given.workflow else "", intent=given.intent,
+        slow=_read_slow(given.slow, dash), agent=given.agent, count=_read_limit(given.limit, dash),
     )  # fmt: skip
 
 

@@ -1,10 +1,12 @@
 """The runs that go on in this process: found by their id or their ticket's, and cancelled when another process asks."""
 
 import asyncio
+from collections import Counter
 
 import structlog
 
 from actors.workflow.outcome import Outcome
+from runtime.meters import meters
 from runtime.run import LiveRun
 from runtime.storage.errors import StorageError
 from runtime.storage.journal import RunJournal
@@ -41,6 +43,11 @@ class RunRegistry:
     def count_open(self) -> int:
         return len(self._runs) - len(self._unrecorded)
 
+    def count_states(self) -> Counter[tuple[str, ...]]:
+        """How many runs go on, by workflow and state."""
+        going = (live for live in self._runs.values() if live.id not in self._unrecorded)
+        return Counter((live.workflow, live.state) for live in going)
+
     def run(self, run_id: str) -> LiveRun | None:
         return self._runs.get(run_id)
 
@@ -66,6 +73,7 @@ class RunRegistry:
     def _on_end(self, outcome: Outcome) -> None:
         if outcome.run not in self._runs:
             return
+        meters.count_end(outcome)
         if outcome.run in self._journal.pending:
             self._unrecorded.add(outcome.run)
         else:

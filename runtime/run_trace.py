@@ -14,6 +14,7 @@ import msgspec
 from actors.evidence.trace_steps import AnswerStep, CallStep, OmittedSteps, SearchStep, ToolStep, TraceStep
 from actors.ports import Entry
 from actors.text.redaction import RedactionRule, apply_rules, find_rules
+from runtime.meters import meters
 from runtime.storage.packing import unpack
 from runtime.storage.port import RunStore
 from runtime.storage.records import Record
@@ -58,6 +59,7 @@ class RunTrace:
 
     def note(self, step: TraceStep) -> None:
         """Keep a step; shorter where there is little room, and only that there was one where there is none."""
+        meters.count_step(step)
         step = msgspec.structs.replace(step, at=round(self._loop.time() - self._started, 3))
         if self._redact:
             step = redact_step(step)

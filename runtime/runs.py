@@ -70,6 +70,11 @@ class Runs:
         self._resuming: set[str] = set()
         self.live = RunRegistry(journal, owner.token)
 
+    @property
+    def count_accepting(self) -> int:
+        """Tickets that are being made durable."""
+        return len(self._accepting)
+
     def here(self, run_id: str) -> RunHandle | None:
         """A run in progress in this process, by its own id."""
         live = self.live.run(run_id)

@@ -102,6 +102,8 @@ class ModelSettings(Section, frozen=True):
 
 class KnowledgeSettings(Section, frozen=True):
     folders: tuple[Folder, ...] = ()
+    uploads: Annotated[str, Meta(max_length=4096, extra={"folder": True})] = ""
+    """Where documents are kept that come over HTTP, which is read as `folders` are; empty: none are taken."""
     search_seconds: Annotated[float, Meta(ge=0.1, le=600.0)] = 10.0
     file_seconds: Annotated[float, Meta(ge=0.1, le=600.0)] = 60.0
     file_megabytes: Annotated[float, Meta(ge=0.001, le=1024.0)] = 20.0

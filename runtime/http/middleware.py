@@ -8,9 +8,8 @@ from aiohttp.typedefs import Handler, Middleware
 
 from runtime.access.roles import Access
 from runtime.actions import acting_as
-from runtime.http.errors import ApiError, as_api_error
+from runtime.http.errors import PROBLEM, ApiError, as_api_error, make_problem
 from runtime.http.gate import PRINCIPAL, Gate, split_address
-from runtime.http.schemas import Problem
 from runtime.service_error import ServiceError
 from runtime.storage.damage import JournalDamaged
 from runtime.user_text import as_json
@@ -31,11 +30,16 @@ SENTENCES = {
 }
 
 
-def answer(value: object, status: int = 200, headers: Mapping[str, str] | None = None) -> web.Response:
+def answer(
+    value: object, status: int = 200, headers: Mapping[str, str] | None = None, kind: str = "application/json"
+) -> web.Response:
     """A value as JSON."""
-    return web.Response(
-        text=as_json(value) + "\n", status=status, headers=headers, content_type="application/json", charset="utf-8"
-    )
+    return web.Response(text=as_json(value) + "\n", status=status, headers=headers, content_type=kind, charset="utf-8")
+
+
+def tell_problem(refused: ApiError) -> web.Response:
+    """A refusal as problem details."""
+    return answer(make_problem(refused), refused.status, refused.headers, PROBLEM)
 
 
 async def add_headers(_: web.Request, response: web.StreamResponse) -> None:
@@ -114,7 +118,7 @@ def _refusal(request: web.Request, refused: ApiError) -> web.Response:
         "request.refused", status=refused.status, method=request.method, path=request.path[:PATH_CHARACTERS],
         reason=str(refused), remote=request.remote,
     )  # fmt: skip
-    return answer(Problem(str(refused)), refused.status, refused.headers)
+    return tell_problem(refused)
 
 
 def _from_another_site(request: web.Request) -> bool:

@@ -8,11 +8,14 @@ from aiohttp import web
 from actors.workflow.outcome import AnswerReady, AnswerRefused, HandoffMade, Outcome, RunBegan
 from actors.workflow.progress import AgentSelected, AnswerText, DraftChecked, RoundBegan, StageProgress, StatusChanged
 from runtime.families import FAMILIES
-from runtime.http import endpoints  # noqa: F401 - its routes are described, whoever asks first
+from runtime.http import docs_page, endpoints
+from runtime.http.files import POLICY
 from runtime.http.middleware import answer
 from runtime.http.routes import ROUTES, SHAPES, Document, refer_to, route
 from runtime.http.schemas import JSON, NewTicket
 from runtime.settings import ServerSettings
+
+__all__ = ["docs", "document", "endpoints", "openapi"]
 
 OF_EVENTS = (
     Outcome, RunBegan, HandoffMade, AnswerRefused, AnswerReady, RoundBegan, StageProgress, StatusChanged, AgentSelected,
@@ -35,6 +38,17 @@ PROXY = "Set by a proxy that [server] proxy names, as [server] user_header; refu
 )  # fmt: skip
 async def openapi(_: web.Request) -> web.StreamResponse:
     return answer(document())
+
+
+@route(
+    "GET", "/docs", "This description, as a page to read",
+    {200: {"description": "HTML", "content": {"text/html": {"schema": {"type": "string"}}}}}, access="submit",
+)  # fmt: skip
+async def docs(_: web.Request) -> web.StreamResponse:
+    return web.Response(
+        text=docs_page.render(document()), content_type="text/html", charset="utf-8",
+        headers={"Content-Security-Policy": POLICY},
+    )  # fmt: skip
 
 
 @functools.cache

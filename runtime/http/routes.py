@@ -6,26 +6,13 @@ from typing import Any, NamedTuple
 from aiohttp.typedefs import Handler
 
 from runtime.access.roles import Access
-from runtime.http.schemas import JSON, Problem
+from runtime.http.errors import PROBLEM, TITLES, Problem
+from runtime.http.schemas import JSON
 from runtime.tickets import ID
 
 Document = dict[str, Any]
 """JSON, as deep as it is."""
 
-REFUSALS = {
-    400: "What was sent cannot be used",
-    401: "The token is missing, wrong or has expired",
-    403: "Who asks may not do this; or a page of another site asks, or another machine than this one",
-    404: "There is no such ticket or run",
-    408: "The body did not arrive in time",
-    409: "It does not fit to what is known of the ticket",
-    413: "Too large",
-    415: "Another media type or encoding than those listed",
-    422: "The Idempotency-Key came with another ticket before",
-    429: "As many tickets as are allowed are being worked on, or too many requests came; see Retry-After",
-    500: "What the database holds of it cannot be read, or the server failed; the sentence says which",
-    503: "Stopping, not ready, or unable to do it now; see Retry-After",
-}
 BODY = (400, 408, 413, 415)
 """How a route may refuse that takes a body."""
 EVERYWHERE = (400, 401, 403, 429, 500, 503)
@@ -64,8 +51,7 @@ def route(
     operation: Document = {
         "summary": summary,
         "parameters": [*ids, *parameters],
-        "responses": {str(status): as_json(REFUSALS[status], Problem) for status in sorted({*refusals, *EVERYWHERE})}
-        | {str(status): answer for status, answer in answers.items()},
+        "responses": _describe_answers(answers, {*refusals, *EVERYWHERE}),
         "security": describe_security(access),
     }
     if body is not None:
@@ -86,6 +72,23 @@ def describe_security(access: Access) -> list[Document]:
 def as_json(description: str, shape: type) -> Document:
     """An answer that is JSON of this shape."""
     return {"description": description, "content": {JSON: {"schema": refer_to(shape)}}}
+
+
+def _describe_answers(answers: Mapping[int, Document], refusals: set[int]) -> Document:
+    """By status; where one may be an answer or a refusal, both."""
+    told: Document = {str(status): as_problem(status) for status in sorted(refusals)}
+    for status, answer in answers.items():
+        known = told.get(str(status), {})
+        told[str(status)] = {**known, **answer, "content": {**answer["content"], **known.get("content", {})}}
+    return told
+
+
+def as_problem(status: int) -> Document:
+    """A refusal of this status."""
+    told: Document = {"description": TITLES[status], "content": {PROBLEM: {"schema": refer_to(Problem)}}}
+    if status in {429, 503}:
+        told["headers"] = {"Retry-After": {"description": "Seconds", "schema": {"type": "integer"}}}
+    return told
 
 
 def refer_to(shape: type) -> Document:

@@ -1,32 +1,23 @@
-"""What may be asked and what is answered, and how a request's bytes become the one or a sentence that says why not."""
+"""What may be asked and what is answered, as types."""
 
-import asyncio
-import math
-from typing import Any, TypeVar
+from typing import Any, Literal
 
 import msgspec
-from aiohttp import web
 
+from actors.evidence.claims import Resolution
+from actors.evidence.passages import Passage
 from actors.workflow.outcome import Outcome
 from runtime import families
-from runtime.http.errors import ApiError
-from runtime.http.gate import find_person
-from runtime.run_filter import RunFilter
+from runtime.families.limits import AgentRecord
+from runtime.knowledge.index.folder_records import IndexedDocument, IndexedFolder
+from runtime.knowledge.indexing_desk import IndexingState
 from runtime.run_record import Moment, Record
-from runtime.settings import Settings
 from runtime.storage.journal import StoredRun
-from runtime.tickets import HELPDESK, RESEARCH, Ticket, validate
-from runtime.user_text import display, safe
+from runtime.tickets import HELPDESK
 
-T = TypeVar("T")
-
-BODY_SECONDS = 30.0
-"""How long a client may take to send its request."""
 WAIT_SECONDS = 600.0
 """The longest `?wait`; a longer one is shortened."""
 KEY_CHARACTERS = 200
-MESSAGE_CHARACTERS = 200
-"""A decoder's complaint may quote what was sent; it is cut."""
 JSON = "application/json"
 TEXTS = ("text/plain", "text/markdown")
 
@@ -110,6 +101,22 @@ class RunStatus(Record, frozen=True, kw_only=True):
     links: Links
 
 
+class ListedTicket(Record, frozen=True, kw_only=True):
+    """A ticket by its latest run."""
+
+    links: Links
+
+
+class TicketPage(msgspec.Struct, frozen=True):
+    """Tickets as they were looked for, the one that came in last first."""
+
+    tickets: tuple[ListedTicket, ...]
+    next: str = ""
+    """Where the older ones are; empty: there are none."""
+    stopped: bool = False
+    """No more tickets were looked through at once: `next` goes on, even where none was found on this page."""
+
+
 class FoundTraces(msgspec.Struct, frozen=True):
     """Runs as they were looked for."""
 
@@ -117,6 +124,80 @@ class FoundTraces(msgspec.Struct, frozen=True):
     """The newest first."""
     stopped: bool
     """Older runs were not looked through."""
+
+
+class KnowledgeState(msgspec.Struct, frozen=True):
+    """What can be searched."""
+
+    folders: tuple[IndexedFolder, ...]
+    megabytes: float
+    """Size of the index."""
+    indexing: IndexingState
+
+
+class DocumentPage(msgspec.Struct, frozen=True):
+    """Documents by their names."""
+
+    documents: tuple[IndexedDocument, ...]
+    next: str = ""
+    """Where the others are; empty: there are none."""
+
+
+class FoundPassages(msgspec.Struct, frozen=True):
+    """What a search found."""
+
+    passages: tuple[Passage, ...]
+    """The best first, with their scores."""
+    abstain: str
+    """Why these should not be taken for an answer; empty when they may."""
+    confidence: float
+    """0 to 1: how far the best stands above the noise."""
+    words_only: str
+    """Why it went by words alone, where meaning was to be looked at, too."""
+
+
+class IndexOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which folders are to be read."""
+
+    folders: tuple[str, ...] = ()
+    """By their names in the index, or their paths; empty: those of the settings."""
+
+
+class RemovedFolder(msgspec.Struct, frozen=True):
+    """A folder is out of the index."""
+
+    folder: str
+    documents: int
+    """How many it held."""
+
+
+class DescribedAgent(AgentRecord, frozen=True, kw_only=True):
+    """An agent as it works here, with the model that thinks for it."""
+
+    model: str
+    """Empty: rules or the documents' own words answer."""
+
+
+class AgentList(msgspec.Struct, frozen=True):
+    """All agents."""
+
+    agents: tuple[DescribedAgent, ...]
+
+
+class Recalled(msgspec.Struct, frozen=True):
+    """What memory would tell the agents of a ticket."""
+
+    verdict: Literal["hit", "suggestion", "miss"]
+    why: str
+    ticket: str
+    """The earlier ticket that it comes from; empty: none."""
+    resolution: Resolution | None
+    stale: str
+    """Why a suggestion is not to be repeated as it is."""
+    answered: str
+    """The day of the earlier answer; empty: nobody knows."""
+    rejected: tuple[str, ...]
+    """Answers to this very text that a person called wrong."""
 
 
 class FeedbackReceipt(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -163,13 +244,6 @@ class Health(msgspec.Struct, frozen=True, omit_defaults=True):
     """Clients that listen to events."""
 
 
-class Problem(msgspec.Struct, frozen=True):
-    """Why a request was not carried out."""
-
-    error: str
-    """One sentence, with what to do next."""
-
-
 def links(stored: StoredRun) -> Links:
     at = f"/tickets/{stored.ticket}"
     report = (
@@ -179,121 +253,3 @@ def links(stored: StoredRun) -> Links:
         at, f"/runs/{stored.id}", f"{at}/events", f"{at}/cancel", f"{at}/feedback", f"{at}/answers", f"{at}/trace",
         report,
     )  # fmt: skip
-
-
-async def read_ticket(request: web.Request, settings: Settings) -> Ticket:
-    """The ticket in a request's body."""
-    kind = _kind(request)
-    if kind != JSON and kind not in TEXTS:
-        raise ApiError(415, f"Send the ticket as {JSON}, or its text as {' or '.join(TEXTS)}, in UTF-8.")
-    body = await _body(request)
-    new = _decode(body, NewTicket) if kind == JSON else NewTicket(text=_text(body))
-    ticket = Ticket(text=new.text, id=new.id, subject=new.subject, requester=new.requester or find_person(request))
-    return _add_options(validate(ticket, "The ticket", settings.run.ticket_kilobytes), new, settings)
-
-
-def _add_options(ticket: Ticket, new: NewTicket, settings: Settings) -> Ticket:
-    if new.research is False:
-        options = families.read_options(new.workflow, new.options or {}, settings, "options.")
-        return msgspec.structs.replace(ticket, workflow=new.workflow, options=options)
-    if new.workflow not in {HELPDESK, RESEARCH} or new.options is not None:
-        raise ApiError(400, 'Give either "research", or "workflow" with "options".')
-    given = {} if new.research is True else new.research
-    options = families.read_options(RESEARCH, given, settings, "research.")
-    return msgspec.structs.replace(ticket, workflow=RESEARCH, options=options)
-
-
-async def read_feedback(request: web.Request) -> Feedback:
-    """The feedback in a request's body."""
-    if _kind(request) != JSON:
-        raise ApiError(415, f'Send {JSON}: {{"right": true}} or {{"right": false}}, or {{"answer": "..."}}.')
-    given = _decode(await _body(request), Feedback)
-    if (given.right is None) == (not given.answer):
-        raise ApiError(400, 'Give either "right", true or false, or an "answer".')
-    if given.places and not given.right:
-        raise ApiError(400, 'Give "places" only with "right": true.')
-    return msgspec.structs.replace(given, person=find_person(request) or given.person)
-
-
-async def read_answers(request: web.Request) -> AnswersGiven:
-    """The answers in a request's body."""
-    if _kind(request) != JSON:
-        raise ApiError(415, f'Send {JSON}: {{"answers": {{"name": "value"}}}}, or {{"text": "..."}}.')
-    return _decode(await _body(request), AnswersGiven)
-
-
-def read_filter(request: web.Request) -> RunFilter:
-    """Which runs are looked for."""
-    names = [name for name in RunFilter.__struct_fields__ if name != "search"]
-    given = dict(request.query)
-    if strange := next((name for name in given if name not in names), None):
-        raise ApiError(400, f"There is no filter {display(strange)}; there are {', '.join(names)}.")
-    failed = given.pop("failed", "false")
-    if failed not in {"true", "false"}:
-        raise ApiError(400, f"failed must be true or false, not {display(failed)}.")
-    return msgspec.convert({**given, "failed": failed == "true"}, RunFilter)
-
-
-def read_key(request: web.Request) -> str:
-    """The `Idempotency-Key`, or nothing."""
-    given = request.headers.get("Idempotency-Key", "")
-    if len(given) > KEY_CHARACTERS:
-        raise ApiError(
-            400, f"The Idempotency-Key is over {KEY_CHARACTERS} characters. Use a shorter one, such as a UUID."
-        )
-    return given
-
-
-def read_wait(request: web.Request) -> float:
-    """How many seconds the client waits for the outcome."""
-    given = request.query.get("wait", "0")
-    try:
-        seconds = float(given)
-    except ValueError:
-        seconds = math.nan
-    if not seconds >= 0:
-        raise ApiError(400, f"wait must be a number of seconds from 0 to {WAIT_SECONDS:g}, not {display(given)}.")
-    return min(seconds, WAIT_SECONDS)
-
-
-def _kind(request: web.Request) -> str:
-    """The media type of the body, once it is plain UTF-8."""
-    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
-        raise ApiError(415, "Send the body without a Content-Encoding.")
-    if (request.charset or "utf-8").lower().replace("_", "-") not in {"utf-8", "utf8", "us-ascii"}:
-        raise ApiError(415, "Send the body as UTF-8.")
-    return request.content_type.lower() if "Content-Type" in request.headers else ""
-
-
-async def _body(request: web.Request) -> bytes:
-    most = request.client_max_size
-    too_large = ApiError(413, f"The request is over {most // 1024} KB. Shorten it, or raise [server] body_kilobytes.")
-    if (request.content_length or 0) > most:
-        raise too_large
-    try:
-        async with asyncio.timeout(BODY_SECONDS):
-            return await request.read()
-    except TimeoutError:
-        raise ApiError(408, f"The body did not arrive within {BODY_SECONDS:g} s. Send it again.") from None
-    except web.HTTPRequestEntityTooLarge:
-        raise too_large from None
-    except web.RequestPayloadError:
-        raise ApiError(400, "The body is cut off or not encoded as its headers say. Send it again.") from None
-
-
-def _text(body: bytes) -> str:
-    try:
-        return body.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ApiError(400, f"The body is not UTF-8 text: see byte {error.start}. Send it as UTF-8.") from None
-
-
-def _decode(body: bytes, shape: type[T]) -> T:
-    try:
-        return msgspec.json.decode(body, type=shape)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        complaint = safe(str(error)[:MESSAGE_CHARACTERS])
-    except RecursionError:
-        complaint = "it is nested too deeply"
-    names = ", ".join(f'"{name}"' for name in shape.__struct_fields__)  # type: ignore[attr-defined] # a struct
-    raise ApiError(400, f"The body must be a JSON object with no keys but {names}: {complaint}.")

@@ -18,11 +18,14 @@ from actors.ports import PortFailed
 from runtime.access.roles import Access
 from runtime.access.tokens import TokenBook
 from runtime.config import is_loopback
-from runtime.http import openapi  # noqa: F401 - a route of its own
+from runtime.http import openapi  # noqa: F401 - routes of its own
 from runtime.http.acceptor import Acceptor
-from runtime.http.endpoints import DESK
+from runtime.http.endpoints.desk import DESK
+from runtime.http.endpoints.knowledge_routes import open_indexing
+from runtime.http.errors import PROBLEM, ApiError, make_problem
 from runtime.http.gate import Gate
 from runtime.http.middleware import add_headers, expect, explain, nowhere, refuse_strangers
+from runtime.http.problem_protocol import LINE_BYTES, ProblemProtocol
 from runtime.http.routes import ROUTES
 from runtime.knowledge.index.index_version import find_lapsed
 from runtime.knowledge.knowledge_index import FILE as KNOWLEDGE
@@ -32,7 +35,7 @@ from runtime.service import TicketService, open_service
 from runtime.service_error import ServiceError
 from runtime.settings import ServerSettings, Settings
 from runtime.upkeep.daily import run_daily
-from runtime.user_text import display
+from runtime.user_text import as_json, display
 
 log = structlog.get_logger()
 
@@ -50,10 +53,11 @@ ANSWER_SECONDS = 2.0
 POLL_SECONDS = 0.05
 SPARE_FILES = 256
 """Files that are kept for the database, workers and calls to models."""
+TOO_MANY = ApiError(503, "Too many connections are open; try it again soon.", retry_seconds=5)
 TURNED_AWAY = (
-    b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: 5\r\nConnection: close\r\n\r\n"
-    b'{"error": "Too many connections are open; try it again soon."}\n'
-)
+    f"HTTP/1.1 503 Service Unavailable\r\nContent-Type: {PROBLEM}\r\nRetry-After: {TOO_MANY.headers['Retry-After']}\r\n"
+    f"Connection: close\r\n\r\n{as_json(make_problem(TOO_MANY))}\n"
+).encode()
 
 
 class Stop:
@@ -170,6 +174,7 @@ def application(desk: TicketService) -> web.Application:
         middlewares=[explain, refuse_strangers(gate, needs)], client_max_size=server.body_kilobytes * 1024
     )
     app[DESK] = desk
+    app.cleanup_ctx.append(open_indexing)
     app.on_response_prepare.append(add_headers)
     for each in ROUTES:
         needs[app.router.add_route(each.method, each.path, each.handler, expect_handler=expect)] = each.access
@@ -193,15 +198,19 @@ async def require_access(server: ServerSettings, tokens: TokenBook) -> None:
 @contextlib.asynccontextmanager
 async def listening(desk: TicketService, sock: socket.socket) -> AsyncIterator[None]:
     """Answer on a socket; nobody new is heard once this is left, and nobody is left waiting."""
-    runner = web.AppRunner(
-        application(desk), access_log=None, handler_cancellation=True, shutdown_timeout=ANSWER_SECONDS,
-        keepalive_timeout=IDLE_SECONDS, lingering_time=LINGER_SECONDS, auto_decompress=False,
-    )  # fmt: skip
+    runner = web.AppRunner(application(desk), handler_cancellation=True, shutdown_timeout=ANSWER_SECONDS)
     await runner.setup()
+    loop = asyncio.get_running_loop()
     most, server = _most_connections(desk.node.settings.server.max_connections), runner.server
 
     def protocol() -> asyncio.Protocol:
-        return server() if server is not None and len(server.connections) < most else TurnedAway()
+        if server is None or len(server.connections) >= most:
+            return TurnedAway()
+        return ProblemProtocol(
+            server, loop=loop, keepalive_timeout=IDLE_SECONDS, lingering_time=LINGER_SECONDS, auto_decompress=False,
+            max_line_size=LINE_BYTES, max_field_size=LINE_BYTES,
+            access_log=None,  # type: ignore[arg-type] # it is what keeps none
+        )  # fmt: skip
 
     listener = Acceptor(sock, protocol)
     try:

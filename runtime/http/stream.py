@@ -19,8 +19,7 @@ from actors.workflow.progress import (
     StatusChanged,
     fold,
 )
-from runtime.http.errors import as_api_error
-from runtime.http.schemas import Problem
+from runtime.http.errors import as_api_error, make_problem
 from runtime.service import TicketService
 from runtime.user_text import as_json
 
@@ -114,7 +113,7 @@ def block(event: ProgressEvent, percent: int = 0) -> bytes:
 
 def describe_failure(error: Exception) -> bytes:
     """The last event of a stream whose run cannot be told to its end."""
-    return f"event: failed\ndata: {as_json(Problem(str(as_api_error(error))))}\n\n".encode()
+    return f"event: failed\ndata: {as_json(make_problem(as_api_error(error)))}\n\n".encode()
 
 
 def _drop_tag(event: ProgressEvent) -> dict[str, object]:

@@ -130,6 +130,8 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 
     search: str = ""
     """Stands in the question, the subject, the requester or an id, whatever its case."""
+    status: str = ""
+    """As `StoredRun` has it."""
     failed: bool = False
     """It was ended by a limit, a failure or a person."""
     workflow: str = ""
@@ -141,6 +143,12 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """It took so many seconds or more, or has been going on for as long."""
     agent: str = ""
     """This agent was asked."""
+    latest: bool = False
+    """It is the latest run of its ticket."""
+    before: int = 0
+    """Its `seq` is below this; 0: whatever it is."""
+    looks: int = 0
+    """So many of those that fit otherwise are searched for a text; 0: as many as the store allows."""
     count: int = 20
 
 
@@ -150,6 +158,8 @@ class Listed(NamedTuple):
     runs: list[tuple[StoredRun, Asked]]
     stopped: bool
     """There are older runs that nobody looked at."""
+    last: int = 0
+    """The `seq` of the oldest that was looked at."""
 
 
 class Pulse(NamedTuple):

@@ -102,7 +102,8 @@ async def test_an_agent_is_looked_for_in_so_many_runs_and_no_more(node: Node, mo
     [
         ({"intent": "printing"}, "run_of_intent"),
         ({"workflow": "legal"}, "run_of_workflow"),
-        ({"failed": True}, "run_failed"),
+        ({"failed": True}, "run_of_status"),
+        ({"status": "needs_input"}, "run_of_status"),
         ({"since": "1d"}, "run_by_start"),
         ({"slow": "10s"}, "run_by_seconds"),
     ],

@@ -1,5 +1,6 @@
 """What is known of an indexed folder beside its documents: when it was read, what it ignored and skipped. Blocking."""
 
+import datetime
 import sqlite3
 from pathlib import Path
 
@@ -43,6 +44,45 @@ class IndexedFolder(msgspec.Struct, frozen=True):
     passages: int
     is_there: bool
     record: FolderRecord
+
+
+class IndexedDocument(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A document of the index."""
+
+    name: str
+    """Its path below its folder, with the folder's name in front: what citations call it."""
+    title: str
+    passages: int
+    bytes: int | None = None
+    """Of its file, if that is there."""
+    modified: str = ""
+    """When its file was written last, in UTC (ISO 8601)."""
+    skipped: str = ""
+    """Why it is not searched."""
+
+
+def find_documents(db: sqlite3.Connection, after: str, most: int) -> list[IndexedDocument]:
+    """Documents by their names, those after one."""
+    rows = db.execute(
+        """SELECT f.name || '/' || d.path AS name, d.title, f.path, d.path, d.reason,
+        (SELECT count(*) FROM passages p WHERE p.document = d.id)
+        FROM documents d JOIN folders f ON f.id = d.folder WHERE f.name || '/' || d.path > ? ORDER BY 1 LIMIT ?""",
+        (after, most),
+    ).fetchall()
+    found = []
+    for name, title, folder, path, reason, passages in rows:
+        size, modified = _look_at(Path(folder) / path)
+        found.append(IndexedDocument(name, title, passages, size, modified, reason))
+    return found
+
+
+def _look_at(file: Path) -> tuple[int | None, str]:
+    try:
+        its = file.lstat()
+    except OSError:
+        return None, ""
+    at = datetime.datetime.fromtimestamp(int(its.st_mtime), datetime.UTC)
+    return its.st_size, at.isoformat(timespec="seconds")
 
 
 def save(db: sqlite3.Connection, path: str, record: FolderRecord) -> None:

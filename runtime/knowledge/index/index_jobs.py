@@ -3,11 +3,12 @@
 import datetime
 import hashlib
 import sqlite3
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Literal
 
 import msgspec
 
+from runtime.knowledge import KINDS
 from runtime.knowledge.index import (
     contained_files,
     folder_records,
@@ -16,10 +17,12 @@ from runtime.knowledge.index import (
     twins,
     vector_store,
 )
-from runtime.knowledge.index.folder_records import FolderRecord, Ignored, IndexedFolder
+from runtime.knowledge.index.folder_records import FolderRecord, Ignored, IndexedDocument, IndexedFolder
 from runtime.knowledge.index.folder_scan import EXAMPLES, FILES_LIMIT, FolderScan
 from runtime.knowledge.readers.parsed_document import NotInstalled, Unreadable
-from runtime.knowledge.readers.reader import read
+from runtime.knowledge.readers.reader import SUFFIXES, read
+from runtime.processes.atomic_files import write_bytes
+from runtime.storage.private import make_storage
 
 _open: dict[str, tuple[tuple[int, int], sqlite3.Connection]] = {}
 
@@ -187,6 +190,35 @@ def list_folders(database: str) -> list[IndexedFolder]:
     if not Path(database).exists() or lapsed(database):
         return []
     return folder_records.find_all(_connection(database))
+
+
+def list_documents(database: str, after: str, most: int) -> list[IndexedDocument]:
+    """Documents of the index by their names, those after one."""
+    if not Path(database).exists() or lapsed(database):
+        return []
+    return folder_records.find_documents(_connection(database), after, most)
+
+
+def store_upload(folder: str, name: str, body: bytes) -> str:
+    """Keep a document in the folder of uploads; returns why not, in a sentence, or nothing."""
+    if PurePath(name).suffix.lower() not in SUFFIXES:
+        return f"Documents are {KINDS}. Give the name the suffix of one, such as .md."
+    make_storage(Path(folder))
+    write_bytes(Path(folder) / name, body)
+    return ""
+
+
+def remove_upload(database: str, folder: str, name: str) -> bool:
+    """Delete a document of the folder of uploads, and take it out of the index; false if there is none."""
+    file = Path(folder) / name
+    was_there = file.is_file() and not file.is_symlink()
+    if was_there:
+        file.unlink()
+    if not Path(database).exists() or lapsed(database):
+        return was_there
+    db = _connection(database)
+    known = folder_records.find(db, folder)
+    return bool(known and index_writer.remove(db, known[0], name)) or was_there
 
 
 def remove_folder(database: str, named: str) -> Removed:

@@ -119,6 +119,11 @@ class Database:
         """All rows of a query, blocking: for tests and measuring."""
         return self.read_now(lambda db: db.execute(sql, parameters).fetchall())
 
+    @property
+    def waiting(self) -> int:
+        """Writes that wait for the next commit."""
+        return len(self._waiting)
+
     def pulse(self) -> Pulse:
         """How writing goes at the moment."""
         now, since = time.monotonic(), self._oldest_in_work or self._oldest

@@ -27,6 +27,11 @@ _LISTED = f"""
 SELECT {_COLUMNS}, {_ASKED} FROM run LEFT JOIN ticket AS t ON t.id = run.ticket
 WHERE {_OUTERMOST} AND run.seq < ? {{}} ORDER BY run.seq DESC LIMIT ?
 """
+_OF_STATUS = "AND run.status = ?"
+_LATEST = f"""
+AND NOT EXISTS (SELECT 1 FROM run AS later WHERE later.ticket = run.ticket AND later.seq > run.seq
+AND {OUTERMOST.replace("(id", "(later.id")})
+"""
 _FAILED = "AND run.status IN ('error', 'cancelled')"
 _OF_WORKFLOW = "AND run.workflow = ?"
 _OF_INTENT = "AND run.intent != '' AND run.intent = ?"
@@ -92,9 +97,9 @@ def _read_actions(db: sqlite3.Connection, run: str) -> tuple[Action, ...]:
 
 def list_runs(db: sqlite3.Connection, wanted: Wanted) -> Listed:
     needle, runs, looked = fold(wanted.search), list[tuple[StoredRun, Asked]](), 0
-    before = 2**63 - 1
+    before = wanted.before or 2**63 - 1
     where, values = _make_conditions(wanted)
-    while looked < (MOST_DECODED if wanted.agent else MOST_LOOKED_THROUGH):
+    while looked < (wanted.looks or (MOST_DECODED if wanted.agent else MOST_LOOKED_THROUGH)):
         most = BATCH if needle or wanted.agent else min(BATCH, wanted.count - len(runs))
         rows = db.execute(_LISTED.format(where), (before, *values, most)).fetchall()
         for row in rows:
@@ -104,16 +109,18 @@ def list_runs(db: sqlite3.Connection, wanted: Wanted) -> Listed:
             if _holds(run, found, needle) and (not wanted.agent or _asked_agent(db, run, wanted.agent)):
                 runs.append((run, found))
                 if len(runs) == wanted.count:
-                    return Listed(runs, stopped=False)
+                    return Listed(runs, stopped=False, last=before)
         if len(rows) < most:
-            return Listed(runs, stopped=False)
-    return Listed(runs, stopped=True)
+            return Listed(runs, stopped=False, last=before)
+    return Listed(runs, stopped=True, last=before)
 
 
 def _make_conditions(wanted: Wanted) -> tuple[str, list[object]]:
     """SQL of the filters that are there, and its values."""
     given: tuple[tuple[object, str, tuple[object, ...]], ...] = (
+        (wanted.status, _OF_STATUS, (wanted.status,)),
         (wanted.failed, _FAILED, ()),
+        (wanted.latest, _LATEST, ()),
         (wanted.workflow, _OF_WORKFLOW, (wanted.workflow,)),
         (wanted.intent, _OF_INTENT, (wanted.intent,)),
         (wanted.since, _SINCE, (wanted.since, wanted.since)),

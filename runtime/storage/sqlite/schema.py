@@ -144,8 +144,13 @@ def add_recordings(_: sqlite3.Connection) -> None:
     """To version 6: what runs got from outside has tables of its own, which are made with all others."""
 
 
+def index_statuses(db: sqlite3.Connection) -> None:
+    """To version 7: runs are looked for by any status, not only by those of runs that failed."""
+    db.execute("DROP INDEX IF EXISTS run_failed")
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
-    order_runs, add_version, add_origin, add_trace, add_recordings,
+    order_runs, add_version, add_origin, add_trace, add_recordings, index_statuses,
 )  # fmt: skip
 """In order: the first leads from version 1, which had no number, to version 2."""
 NEWEST = 1 + len(MIGRATIONS)

@@ -28,7 +28,7 @@ CREATE INDEX IF NOT EXISTS run_open ON run (owner) WHERE ended IS NULL;
 CREATE INDEX IF NOT EXISTS run_of_trace ON run (trace) WHERE trace != x'';
 CREATE INDEX IF NOT EXISTS run_of_intent ON run (intent) WHERE intent != '';
 CREATE INDEX IF NOT EXISTS run_of_workflow ON run (workflow);
-CREATE INDEX IF NOT EXISTS run_failed ON run (status) WHERE status IN ('error', 'cancelled');
+CREATE INDEX IF NOT EXISTS run_of_status ON run (status);
 CREATE INDEX IF NOT EXISTS run_by_start ON run (started);
 CREATE INDEX IF NOT EXISTS run_by_seconds ON run (seconds) WHERE seconds IS NOT NULL;
 CREATE TABLE IF NOT EXISTS event (

@@ -109,8 +109,9 @@ class Interface:
 
 def sentence(body: Any) -> str:
     """The one sentence of a refusal, with nothing of the inside in it."""
-    assert list(body) == ["error"]
-    text: str = body["error"]
+    assert list(body) == ["type", "title", "status", "detail", "remedy"]
+    assert all(body.values())
+    text: str = body["detail"]
     assert text.endswith((".", "?"))
     assert not re.search(r"Traceback|File \"|\n|0x[0-9a-f]{6}", text), text
     return text

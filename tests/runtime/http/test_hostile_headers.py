@@ -52,7 +52,9 @@ def check(answer: bytes) -> None:
     status = int(head.split()[1])
     assert status < 500, answer
     assert b"Traceback" not in answer
-    if status >= 400 and b"application/json" in head and body:
+    if status >= 400 and body:
+        assert b"Content-Type: application/problem+json" in head, answer
+        assert json.loads(body)["status"] == status
         sentence(json.loads(body))
 
 

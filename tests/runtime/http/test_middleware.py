@@ -1,6 +1,7 @@
 """Only those are heard who may be: with a token those who have it, without one this machine's own programs."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from runtime.http.routes import ROUTES
 from tests.runtime.http.kit import TEXT, TOKEN, interface, sentence
 
-PATHS = [(method, path.replace("{id}", "T-1")) for method, path, *_ in ROUTES if path != "/health"]
+PATHS = [(method, re.sub(r"\{[^}]*\}", "T-1", path)) for method, path, _, _, access in ROUTES if access != "open"]
 
 
 class TestWithAToken:
@@ -106,7 +107,7 @@ async def test_no_answer_is_kept_or_taken_for_a_page(tmp_path: Path) -> None:
             async with web.client.get(path) as response:
                 assert response.headers["Cache-Control"] == "no-store"
                 assert response.headers["X-Content-Type-Options"] == "nosniff"
-                assert response.content_type in {"application/json", "text/event-stream"}
+                assert response.content_type in {"application/json", "application/problem+json", "text/event-stream"}
                 assert "Access-Control-Allow-Origin" not in response.headers
 
 

@@ -1,6 +1,7 @@
 """The description is true: each route is in it, and each answer is one that it names, in the form that it names."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,9 +12,10 @@ import msgspec
 import pytest
 
 from runtime.http import openapi, routes
+from runtime.http.errors import Problem
 from runtime.http.openapi import document
 from runtime.http.routes import ROUTES
-from runtime.http.schemas import Feedback, FeedbackReceipt, Health, NewTicket, Problem, Receipt, RunStatus
+from runtime.http.schemas import Feedback, FeedbackReceipt, Health, NewTicket, Receipt, RunStatus, TicketPage
 from runtime.run_record import EndedRecord
 from runtime.tickets import ID
 from runtime.user_text import as_json
@@ -22,7 +24,7 @@ from tests.runtime.http.kit import TEXT, TOKEN, Held, Interface, interface
 
 SHAPES: dict[str, type] = {
     shape.__name__: shape
-    for shape in (EndedRecord, Health, FeedbackReceipt, Problem, Receipt, RunStatus, NewTicket, Feedback)
+    for shape in (EndedRecord, Health, FeedbackReceipt, Problem, Receipt, RunStatus, NewTicket, Feedback, TicketPage)
 }
 
 
@@ -76,8 +78,8 @@ def test_every_reference_leads_somewhere_and_every_schema_is_complete() -> None:
 def test_paths_name_their_parameters_with_the_pattern_that_holds() -> None:
     for _, path, operation in operations():
         named = [each for each in operation["parameters"] if each["in"] == "path"]
-        assert ("{id}" in path) == bool(named)
-        assert all(each["schema"]["pattern"] == f"^{ID.pattern}$" for each in named)
+        assert {f"{{{each['name']}}}" for each in named} == set(re.findall(r"\{\w+\}", path))
+        assert all(each["schema"]["pattern"] == f"^{ID.pattern}$" for each in named if each["name"] == "id")
 
 
 async def test_it_is_served(tmp_path: Path) -> None:
@@ -97,6 +99,8 @@ REQUESTS: tuple[tuple[str, str, str, dict[str, Any], int], ...] = (
     ("GET", "/tickets/{id}", "/tickets/T-0", {}, 200),
     ("GET", "/tickets/{id}", "/tickets/T-404", {}, 404),
     ("GET", "/runs/{id}", "/runs/R-404", {}, 404),
+    ("GET", "/tickets", "/tickets?status=running&limit=1", {}, 200),
+    ("GET", "/tickets", "/tickets?status=solved", {}, 400),
     ("POST", "/tickets/{id}/cancel", "/tickets/T-0/cancel", {}, 200),
     ("POST", "/tickets/{id}/cancel", "/tickets/T-1/cancel", {}, 202),
     ("POST", "/tickets/{id}/feedback", "/tickets/T-0/feedback", {"json": {"right": True}}, 200),

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from runtime.http import openapi, schemas, server
+from runtime.http import openapi, request_bodies, server
 from tests.runtime.http.kit import TEXT, Held, interface, sentence, until
 
 JSON = "application/json"
@@ -80,7 +80,7 @@ async def test_a_wait_that_is_no_time_is_refused(tmp_path: Path, wait: str) -> N
 
 @pytest.mark.parametrize("wait", ["inf", "1e300"])
 async def test_nobody_waits_for_ever(tmp_path: Path, wait: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schemas, "WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(request_bodies, "WAIT_SECONDS", 0.01)
     async with interface(tmp_path, model=Held()) as web:
         status, receipt = await web.ask("POST", f"/tickets?wait={wait}", json={"text": TEXT})
 
@@ -132,7 +132,7 @@ class TestLarge:
 
 class TestSlow:
     async def test_bodies_are_given_up(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(schemas, "BODY_SECONDS", 0.02)
+        monkeypatch.setattr(request_bodies, "BODY_SECONDS", 0.02)
         monkeypatch.setattr(server, "LINGER_SECONDS", 0.01)
         async with interface(tmp_path) as web:
             head = POST + b"Content-Type: text/plain\r\nContent-Length: 99\r\n\r\n"
@@ -210,10 +210,10 @@ class TestPaths:
 
     @pytest.mark.parametrize(
         ("method", "path", "allowed"),
-        [("GET", "/tickets", "POST"), ("PUT", "/tickets", "POST"), ("DELETE", "/tickets/T-1", "GET,HEAD"),
+        [("PUT", "/tickets", "GET,HEAD,POST"), ("DELETE", "/tickets/T-1", "GET,HEAD"),
          ("GET", "/tickets/T-1/cancel", "POST"), ("POST", "/health", "GET,HEAD"),
          ("HEAD", "/tickets/T-1/events", "GET"),
-         ("OPTIONS", "/tickets", "POST"), ("PATCH", "/runs/R-1", "GET,HEAD")],
+         ("OPTIONS", "/tickets", "GET,HEAD,POST"), ("PATCH", "/runs/R-1", "GET,HEAD")],
     )  # fmt: skip
     async def test_other_methods_are_refused_with_those_there_are(
         self, tmp_path: Path, method: str, path: str, allowed: str
@@ -250,7 +250,7 @@ async def test_broken_http_is_refused_and_the_server_goes_on(tmp_path: Path, req
     async with interface(tmp_path) as web:
         answer = await web.raw(request_)
 
-        assert answer.startswith((b"HTTP/1.1 400 ", b"HTTP/1.0 400 ", b"HTTP/1.1 415 ", b"HTTP/9.9 400 ")), answer
+        assert answer.split()[1] in {b"400", b"415", b"431"}, answer
         assert b"Traceback" not in answer
         assert b".py" not in answer
         assert (await web.submit(wait=20))["status"] == "resolved"
@@ -296,5 +296,5 @@ async def test_what_nobody_expected_is_logged_in_full_and_answered_in_a_sentence
 
 def _error(answer: bytes) -> str:
     head, _, body = answer.partition(b"\r\n\r\n")
-    assert b"application/json" in head
+    assert b"application/problem+json" in head
     return sentence(json.loads(body))

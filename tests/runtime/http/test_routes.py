@@ -6,9 +6,9 @@ import pytest
 from aiohttp import web
 
 from runtime.http import routes
+from runtime.http.errors import Problem
 from runtime.http.middleware import answer
 from runtime.http.openapi import document
-from runtime.http.schemas import Problem
 from tests.runtime.http.kit import interface
 
 

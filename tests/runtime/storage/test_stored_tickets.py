@@ -60,7 +60,7 @@ async def test_the_newest_stand_first_whatever_the_clock_said_and_no_more_are_re
         assert await runs(journal, since=995.0) == ["R-4", "R-3", "R-2", "R-1", "R-0"]
         assert not (await journal.store.search(Wanted(search="none"))).stopped
         monkeypatch.setattr(listing, "MOST_LOOKED_THROUGH", 6)
-        assert await journal.store.search(Wanted(search="none")) == ([], True)
+        assert (await journal.store.search(Wanted(search="none")))[:2] == ([], True)
 
 
 async def test_a_run_says_what_it_was_asked_even_when_it_cannot_be_gone_on_with(tmp_path: Path) -> None:

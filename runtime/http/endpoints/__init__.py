@@ -1,0 +1,16 @@
+"""What may be asked over HTTP: a function each, with its route, in a file for each resource."""
+
+from runtime.http.endpoints import (
+    agent_routes,
+    health_routes,
+    knowledge_routes,
+    list_routes,
+    result_routes,
+    ticket_routes,
+    trace_routes,
+)
+
+__all__ = [
+    "agent_routes", "health_routes", "knowledge_routes", "list_routes", "result_routes", "ticket_routes",
+    "trace_routes",
+]  # fmt: skip

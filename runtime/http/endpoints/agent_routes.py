@@ -1,0 +1,54 @@
+"""The agents that there are, and what memory would tell them."""
+
+from aiohttp import web
+
+from runtime.families.limits import AgentRecord, list_agents
+from runtime.http import request_bodies
+from runtime.http.endpoints.desk import DESK
+from runtime.http.errors import ApiError
+from runtime.http.middleware import answer
+from runtime.http.routes import as_json, route
+from runtime.http.schemas import AgentList, DescribedAgent, Recalled
+from runtime.llm.model_choice import chosen
+
+TEXT_CHARACTERS = 4_000
+
+
+@route(
+    "GET",
+    "/agents",
+    "The agents of each workflow, in the order in which they are asked",
+    {200: as_json("They", AgentList)},
+    access="submit",
+)
+async def read_agents(request: web.Request) -> web.StreamResponse:
+    node = request.app[DESK].node
+    usual = node.settings.model.name if chosen(node.settings.model) != "extractive" else ""
+    found = []
+    for each in list_agents(node.flows.values(), node.roster):
+        spec = node.roster.specs.get(each.name)
+        model = (spec.model or usual) if spec is not None and spec.instructions and usual else ""
+        known = {name: getattr(each, name) for name in AgentRecord.__struct_fields__}
+        found.append(DescribedAgent(**known, model=model))
+    return answer(AgentList(tuple(found)))
+
+
+@route(
+    "GET", "/memory", "What memory would recall for a text, and why, or why not",
+    {200: as_json("What it would recall", Recalled)}, refusals=(400,),
+    parameters=(
+        {"name": "text", "in": "query", "required": True, "description": "As a ticket would have it",
+         "schema": {"type": "string", "minLength": 1, "maxLength": TEXT_CHARACTERS}},
+    ),
+    access="operate",
+)  # fmt: skip
+async def recall(request: web.Request) -> web.StreamResponse:
+    node, text = request.app[DESK].node, request_bodies.read_query(request, ("text",)).get("text", "")
+    if not 0 < len(text.strip()) <= TEXT_CHARACTERS:
+        raise ApiError(400, f"text must be a ticket's text of 1 to {TEXT_CHARACTERS:,} characters.")
+    found = await node.memory.recall(text, within=node.settings.memory.lookup_seconds)
+    return answer(
+        Recalled(
+            found.verdict, found.why, found.ticket_id, found.resolution, found.stale, found.answered, found.rejected
+        )
+    )

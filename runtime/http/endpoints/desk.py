@@ -1,0 +1,64 @@
+"""What the routes share: the service that they ask, the id in a path, how a run is told."""
+
+import time
+
+from aiohttp import web
+
+from runtime.http.errors import ApiError
+from runtime.http.middleware import answer
+from runtime.http.routes import Document
+from runtime.http.schemas import KEY_CHARACTERS, WAIT_SECONDS, Receipt, RunStatus, links
+from runtime.meters import meters
+from runtime.run_record import join_records, make_record
+from runtime.service import TicketService
+from runtime.storage.journal import StoredRun
+from runtime.tickets import ID
+from runtime.times import iso
+
+DESK = web.AppKey("desk", TicketService)
+
+WAIT: Document = {
+    "name": "wait", "in": "query", "schema": {"type": "number", "minimum": 0, "default": 0},
+    "description": f"Seconds to wait for the outcome; at most {WAIT_SECONDS:g}, longer ones are shortened.",
+}  # fmt: skip
+KEY: Document = {
+    "name": "Idempotency-Key", "in": "header", "schema": {"type": "string", "maxLength": KEY_CHARACTERS},
+    "description": "The same again gives the same run. A ticket with an id needs none: its id is the key.",
+}  # fmt: skip
+
+
+async def wait_for(desk: TicketService, stored: StoredRun, seconds: float) -> web.Response:
+    """How a run ended within some seconds, or that it goes on."""
+    went_on = stored.ended is None
+    if seconds and (outcome := await desk.outcome(stored.id, seconds)) is not None:
+        stored = await desk.run(stored.id)
+        if went_on and stored.ended is not None:
+            meters.answer_seconds.add(max(0.0, time.time() - stored.ended))
+        return answer(join_records(outcome, make_record(stored, await desk.read_question(stored))))
+    return await make_receipt(desk, await desk.run(stored.id))
+
+
+def read_id(request: web.Request) -> str:
+    """The id in the path, which is never more than letters, digits, dots, dashes and underscores."""
+    given = request.match_info["id"]
+    if not ID.fullmatch(given):
+        raise ApiError(404, "There is no such id: ids are 1 to 100 letters, digits, dots, dashes or underscores.")
+    return given
+
+
+async def make_receipt(desk: TicketService, stored: StoredRun, status: int = 202) -> web.Response:
+    """What whoever sent or cancelled a ticket is told of its run."""
+    where, said = links(stored), await desk.read_question(stored)
+    known = Receipt(
+        stored.ticket, stored.id, stored.status, said.question, said.subject, said.requester, iso(said.created), where
+    )
+    return answer(known, status, {"Location": where.run})
+
+
+async def describe_run(desk: TicketService, stored: StoredRun) -> RunStatus:
+    """Where a run stands, and how it ended if it has."""
+    known = make_record(stored, await desk.read_question(stored))
+    return RunStatus(
+        **{name: getattr(known, name) for name in known.__struct_fields__},
+        outcome=await desk.node.journal.outcome(stored), links=links(stored),
+    )  # fmt: skip

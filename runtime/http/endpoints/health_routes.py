@@ -1,0 +1,69 @@
+"""How the process is: whether it lives, whether it takes tickets, and why not."""
+
+from aiohttp import web
+
+from bus.supervision import counters
+from runtime.http import exposition
+from runtime.http.endpoints.desk import DESK
+from runtime.http.gate import find_principal
+from runtime.http.middleware import answer
+from runtime.http.routes import as_json, route
+from runtime.http.schemas import Health
+from runtime.service import TicketService
+from runtime.storage.condition import Condition
+
+
+@route(
+    "GET", "/health", "Whether the server lives and takes tickets; counts only for who may use the rest",
+    {200: as_json("It takes tickets", Health), 503: as_json("It does not take tickets now", Health)}, access="open",
+)  # fmt: skip
+async def health(request: web.Request) -> web.StreamResponse:
+    desk = request.app[DESK]
+    seen = await desk.looks.now()
+    is_ready = desk.ready and not seen.why
+    status = 200 if is_ready else 503
+    if find_principal(request) is None:
+        return answer(Health(live=True, ready=is_ready), status)
+    node = desk.node
+    since = None if seen.commit_seconds is None else round(seen.commit_seconds, 1)
+    counts = Health(
+        live=True, ready=is_ready, why=_explain(desk, seen), runs=node.live, unattended=seen.unattended,
+        dead_letters=counters.dead_letters, abandoned=counters.abandoned, workers_killed=node.workers.killed,
+        commits=node.database.commits, last_commit_seconds=since, last_write_failed=seen.write_failed,
+        free_megabytes=seen.free_megabytes, streams=desk.streams,
+    )  # fmt: skip
+    return answer(counts, status)
+
+
+@route("GET", "/health/live", "Whether the process answers", {200: as_json("It does", Health)}, access="open")
+async def live(request: web.Request) -> web.StreamResponse:
+    return answer(Health(live=True, ready=request.app[DESK].ready))
+
+
+@route(
+    "GET", "/health/ready", "Whether it takes tickets; why not is said only to who may use the rest",
+    {200: as_json("It does", Health), 503: as_json("It does not take tickets now", Health)}, access="open",
+)  # fmt: skip
+async def ready(request: web.Request) -> web.StreamResponse:
+    desk = request.app[DESK]
+    seen = await desk.looks.now()
+    is_ready, why = desk.ready and not seen.why, _explain(desk, seen)
+    if find_principal(request) is None:
+        why = ""
+    return answer(Health(live=True, ready=is_ready, why=why), 200 if is_ready else 503)
+
+
+@route(
+    "GET", "/metrics", "Figures for Prometheus",
+    {200: {"description": "In its text format", "content": {"text/plain": {"schema": {"type": "string"}}}}},
+    access="submit",
+)  # fmt: skip
+async def metrics(request: web.Request) -> web.StreamResponse:
+    desk = request.app[DESK]
+    body = exposition.render(desk, await desk.looks.now())
+    return web.Response(body=body, headers={"Content-Type": exposition.CONTENT_TYPE})
+
+
+def _explain(desk: TicketService, seen: Condition) -> str:
+    """Why it takes no tickets; empty when it does."""
+    return seen.why if desk.ready or seen.why else "It is stopping, or goes on with what was running; ask again soon."

@@ -1,0 +1,195 @@
+"""The documents that answers rest on: shown, searched, indexed, uploaded and taken out."""
+
+import re
+import urllib.parse
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from aiohttp import web
+
+from actors.ports import PortFailed
+from runtime.http import request_bodies
+from runtime.http.endpoints.desk import DESK
+from runtime.http.errors import AGAIN_SECONDS, ApiError
+from runtime.http.middleware import answer
+from runtime.http.routes import BODY, Document, as_json, refer_to, route
+from runtime.http.schemas import JSON, DocumentPage, FoundPassages, IndexOrder, KnowledgeState, RemovedFolder
+from runtime.knowledge.index import folders
+from runtime.knowledge.indexing_desk import IndexingDesk, IndexingState
+from runtime.knowledge.knowledge_index import FILE
+from runtime.service import TicketService
+from runtime.settings import KnowledgeSettings
+from runtime.user_text import display
+
+T = TypeVar("T")
+
+INDEXING = web.AppKey("indexing", IndexingDesk)
+MOST_LISTED, MOST_FOUND = 1_000, 50
+QUERY_CHARACTERS = 4_000
+NAME = re.compile(r"[^\W_](?:[\w .()+-]{0,150}[\w)])?")
+"""Of an uploaded document: it begins with a letter or a digit, and holds no slash."""
+NAME_PARAMETER: Document = {
+    "name": "name", "in": "path", "required": True, "schema": {"type": "string", "minLength": 1, "maxLength": 152},
+    "description": "Of an uploaded document, such as vpn.md",
+}  # fmt: skip
+FOLDER_PARAMETER: Document = {
+    "name": "folder", "in": "path", "required": True, "schema": {"type": "string", "minLength": 1},
+    "description": "Its name in the index",
+}  # fmt: skip
+
+
+def _query(name: str, description: str, **schema: object) -> Document:
+    return {"name": name, "in": "query", "schema": {"type": "string", **schema}, "description": description}
+
+
+LIMIT = _query("limit", "How many at most", type="integer", minimum=1)
+
+
+@route(
+    "GET",
+    "/knowledge",
+    "The folders of the index, and how reading them stands",
+    {200: as_json("They", KnowledgeState)},
+    access="operate",
+)
+async def read_knowledge(request: web.Request) -> web.StreamResponse:
+    node = request.app[DESK].node
+    file = node.folder / FILE
+    megabytes = round(file.stat().st_size / 1e6, 3) if file.exists() else 0.0
+    found = await _answer_failures(folders.list_folders(node.folder, node.workers))
+    return answer(KnowledgeState(tuple(found), megabytes, request.app[INDEXING].state))
+
+
+@route(
+    "GET", "/knowledge/documents", "The documents of the index by their names, page by page",
+    {200: as_json("One page of them", DocumentPage)}, refusals=(400,),
+    parameters=(_query("after", "The name after which the page begins"), LIMIT), access="operate",
+)  # fmt: skip
+async def list_documents(request: web.Request) -> web.StreamResponse:
+    node, given = request.app[DESK].node, request_bodies.read_query(request, ("after", "limit"))
+    most = request_bodies.read_limit(given, 100, MOST_LISTED)
+    listed = folders.list_documents(given.get("after", ""), most + 1, node.folder, node.workers)
+    found = await _answer_failures(listed)
+    query = urllib.parse.urlencode({"after": found[most - 1].name, "limit": most}) if len(found) > most else ""
+    return answer(DocumentPage(tuple(found[:most]), f"/knowledge/documents?{query}" if query else ""))
+
+
+@route(
+    "GET", "/knowledge/search", "Search the documents as an agent would",
+    {200: as_json("What bears on the question, the best first", FoundPassages)}, refusals=(400,),
+    parameters=({**_query("q", "The question", minLength=1, maxLength=QUERY_CHARACTERS), "required": True}, LIMIT),
+    access="submit",
+)  # fmt: skip
+async def search(request: web.Request) -> web.StreamResponse:
+    node, given = request.app[DESK].node, request_bodies.read_query(request, ("q", "limit"))
+    question, most = given.get("q", "").strip(), request_bodies.read_limit(given, 8, MOST_FOUND)
+    if not 0 < len(question) <= QUERY_CHARACTERS:
+        raise ApiError(400, f"q must be a question of 1 to {QUERY_CHARACTERS:,} characters.")
+    within = node.settings.knowledge.search_seconds
+    found = await _answer_failures(node.knowledge.search(question, within=within, limit=most))
+    return answer(FoundPassages(found.passages, found.abstain, found.confidence, found.words_only))
+
+
+@route(
+    "POST", "/knowledge/index", "Read folders into the index; it goes on while this is answered",
+    {202: as_json("How it stands", IndexingState)}, refusals=BODY, body={JSON: {"schema": refer_to(IndexOrder)}},
+)  # fmt: skip
+async def index(request: web.Request) -> web.StreamResponse:
+    node, order = request.app[DESK].node, await request_bodies.read_index_order(request)
+    known = {each.name: each.path for each in await folders.list_folders(node.folder, node.workers)}
+    chosen = find_folders(order.folders, node.settings.knowledge, known)
+    return answer(request.app[INDEXING].start(chosen), 202)
+
+
+@route(
+    "DELETE", "/knowledge/folders/{folder}", "Take a folder out of the index; its files stay where they are",
+    {200: as_json("It is out", RemovedFolder)}, refusals=(404,), parameters=(FOLDER_PARAMETER,),
+)  # fmt: skip
+async def remove_folder(request: web.Request) -> web.StreamResponse:
+    node, named = request.app[DESK].node, request.match_info["folder"]
+    work = folders.remove_folder(named, node.folder, node.workers, node.settings.knowledge)
+    removed = await _answer_failures(work)
+    if removed is None:
+        raise ApiError(404, f"The index holds no folder {display(named)}. GET /knowledge names those of the index.")
+    return answer(RemovedFolder(named, removed))
+
+
+@route(
+    "PUT", "/knowledge/documents/{name}", "Upload a document, or replace it; then the folder of uploads is read",
+    {202: as_json("It is stored, and is read now", IndexingState)}, refusals=(*BODY, 404, 409),
+    parameters=(NAME_PARAMETER,), body={"*/*": {"schema": {"type": "string", "format": "binary"}}},
+)  # fmt: skip
+async def upload(request: web.Request) -> web.StreamResponse:
+    desk, name = request.app[DESK], _read_name(request)
+    place, body = (
+        _uploads(desk),
+        await request_bodies.read_document(request, desk.node.settings.knowledge.file_megabytes),
+    )
+    refused = await _answer_failures(folders.store_upload(place, name, body, desk.node.workers))
+    if refused:
+        raise ApiError(415, refused)
+    return answer(request.app[INDEXING].start([place]), 202)
+
+
+@route(
+    "DELETE", "/knowledge/documents/{name}", "Delete an uploaded document, and take it out of the index",
+    {204: {"description": "It is gone", "content": {}}}, refusals=(404, 409), parameters=(NAME_PARAMETER,),
+)  # fmt: skip
+async def delete_document(request: web.Request) -> web.StreamResponse:
+    desk, name = request.app[DESK], _read_name(request)
+    node, place = desk.node, _uploads(desk)
+    work = folders.remove_upload(place, name, node.folder, node.workers, node.settings.knowledge)
+    if not await _answer_failures(work):
+        raise ApiError(404, f"No document {display(name)} was uploaded. GET /knowledge/documents names all.")
+    return web.Response(status=204)
+
+
+def find_folders(named: Sequence[str], settings: KnowledgeSettings, known: Mapping[str, str]) -> list[str]:
+    """
+    The folders that are to be read.
+
+    :param named: by names in the index, or by paths; none: those of the settings.
+    :param known: paths of the index, by name.
+    :raises ApiError: it is none of the settings or of the index, or there is none.
+    """
+    configured = [*settings.folders, *(each for each in [settings.uploads] if each and Path(each).is_dir())]
+    if not named and not configured:
+        raise ApiError(400, "No folder is configured. Set [knowledge] folders in config.toml and start again.")
+    allowed = {str(Path(each).resolve()) for each in (*configured, *known.values())}
+    found = [str(Path(known.get(each, each)).resolve()) for each in named or configured]
+    for name, path in zip(named, found, strict=False):
+        if path not in allowed:
+            said = f"{display(name)} is no folder of the settings or of the index"
+            raise ApiError(400, f"{said}. GET /knowledge names those of the index.")
+    return found
+
+
+def _read_name(request: web.Request) -> str:
+    name = request.match_info["name"]
+    if not NAME.fullmatch(name):
+        said = "letters, digits, spaces and . ( ) + - _, beginning with a letter or digit"
+        raise ApiError(404, f"There is no document of this name: names are 1 to 152 {said}.")
+    return name
+
+
+def _uploads(desk: TicketService) -> str:
+    """The folder of uploaded documents."""
+    if not desk.node.settings.knowledge.uploads:
+        raise ApiError(409, "No folder takes uploads. Set [knowledge] uploads in config.toml and start again.")
+    return str(Path(desk.node.settings.knowledge.uploads).resolve())
+
+
+async def _answer_failures(work: Awaitable[T]) -> T:
+    """What comes of some work; where the index cannot do it now, a sentence."""
+    try:
+        return await work
+    except PortFailed as error:
+        raise ApiError(503, f"{error}", retry_seconds=AGAIN_SECONDS) from error
+
+
+async def open_indexing(app: web.Application) -> AsyncIterator[None]:
+    """Read folders while the interface is up."""
+    app[INDEXING] = desk = IndexingDesk(app[DESK].node)
+    yield
+    await desk.close()

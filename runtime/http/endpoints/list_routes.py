@@ -1,0 +1,80 @@
+"""The list of tickets: filtered, searched, page by page."""
+
+import urllib.parse
+from typing import get_args
+
+import msgspec
+from aiohttp import web
+
+from actors.workflow.outcome import Status
+from runtime.http import request_bodies
+from runtime.http.endpoints.desk import DESK
+from runtime.http.errors import ApiError
+from runtime.http.middleware import answer
+from runtime.http.routes import Document, as_json, route
+from runtime.http.schemas import ListedTicket, TicketPage, links
+from runtime.run_filter import RunFilter, make_wanted
+from runtime.service import TicketService
+from runtime.storage.records import Asked, StoredRun
+from runtime.user_text import display, nearest
+
+STATUSES = ("running", *get_args(Status))
+MOST_ON_A_PAGE = 200
+CURSOR_DIGITS = 18
+MOST_LOOKED_THROUGH = 10_000
+"""So many tickets are searched for a text before whoever asks is told to go on: 0.6 s, by bench.listing."""
+FILTERS: dict[str, Document] = {
+    "status": {"schema": {"type": "string", "enum": list(STATUSES)}, "description": "How their latest run stands"},
+    "workflow": {"schema": {"type": "string"}, "description": "Of one kind, such as legal"},
+    "since": {"schema": {"type": "string"}, "description": "Begun since: 30m, 12h, 7d ago, or 2026-01-31"},
+    "q": {
+        "schema": {"type": "string"},
+        "description": "Stands in the question, the subject, the requester or an id, whatever its case",
+    },
+    "limit": {
+        "schema": {"type": "integer", "minimum": 1, "maximum": MOST_ON_A_PAGE, "default": 20},
+        "description": "How many at most",
+    },
+    "cursor": {"schema": {"type": "string"}, "description": "Where to go on, as the link `next` of a page has it"},
+}
+
+
+@route(
+    "GET", "/tickets", "List tickets by their latest runs, the newest first",
+    {200: as_json("One page of them", TicketPage)}, refusals=(400,),
+    parameters=tuple({"name": name, "in": "query", **its} for name, its in FILTERS.items()), access="submit",
+)  # fmt: skip
+async def list_tickets(request: web.Request) -> web.StreamResponse:
+    desk, given = request.app[DESK], request_bodies.read_query(request, tuple(FILTERS))
+    before, status, most = (
+        _read_cursor(given),
+        given.get("status", ""),
+        request_bodies.read_limit(given, 20, MOST_ON_A_PAGE),
+    )
+    if status and status not in STATUSES:
+        raise ApiError(400, f"There is no status {display(status)}. {nearest(status, STATUSES)}")
+    asked = RunFilter(
+        search=given.get("q", ""), status=status, workflow=given.get("workflow", ""), since=given.get("since"),
+        limit=most + 1,
+    )  # fmt: skip
+    wanted = msgspec.structs.replace(make_wanted(asked, ""), latest=True, before=before, looks=MOST_LOOKED_THROUGH)
+    found = await desk.node.journal.store.search(wanted)
+    tickets = [await _describe(desk, run, question) for run, question in found.runs[:most]]
+    last = found.runs[most - 1][0].seq if len(found.runs) > most else found.last if found.stopped else 0
+    query = urllib.parse.urlencode({**given, "cursor": str(last)})
+    return answer(TicketPage(tuple(tickets), f"/tickets?{query}" if last else "", found.stopped))
+
+
+async def _describe(desk: TicketService, stored: StoredRun, asked: Asked) -> ListedTicket:
+    known = await desk.describe(stored, asked)
+    return ListedTicket(**{name: getattr(known, name) for name in known.__struct_fields__}, links=links(stored))
+
+
+def _read_cursor(given: dict[str, str]) -> int:
+    """The `seq` before which a page begins; 0: at the newest."""
+    cursor = given.get("cursor", "")
+    if not cursor:
+        return 0
+    if not (cursor.isascii() and cursor.isdigit() and len(cursor) <= CURSOR_DIGITS and int(cursor)):
+        raise ApiError(400, f"There is no page {display(cursor)}. Take the link `next` of the page before as it is.")
+    return int(cursor)

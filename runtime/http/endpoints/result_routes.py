@@ -1,0 +1,67 @@
+"""What came of a ticket: its events, its report, and what a person says of its answer."""
+
+import msgspec
+from aiohttp import web
+
+from runtime.families import find, writes_report
+from runtime.http import request_bodies
+from runtime.http.endpoints.desk import DESK, read_id
+from runtime.http.errors import ApiError
+from runtime.http.files import FORMATS, as_file, document_format, requested_format
+from runtime.http.middleware import answer
+from runtime.http.routes import BODY, Document, as_json, refer_to, route
+from runtime.http.schemas import JSON, Feedback, FeedbackReceipt, links
+from runtime.http.stream import EVENTS, stream
+from runtime.node import NoReport
+
+FORMAT: Document = {
+    "name": "format", "in": "query", "schema": {"type": "string", "enum": list(FORMATS)},
+    "description": "Default: HTML if the Accept header asks for it, else Markdown.",
+}  # fmt: skip
+STRING: Document = {"schema": {"type": "string"}}
+
+
+@route("GET", "/tickets/{id}/events", "Watch a ticket's latest run", {200: EVENTS}, refusals=(404,), access="submit")
+async def events(request: web.Request) -> web.StreamResponse:
+    desk = request.app[DESK]
+    return await stream(request, desk, (await desk.ticket(read_id(request))).id)
+
+
+@route(
+    "GET", "/tickets/{id}/report", "The report of a research, or the document that a ticket asked for",
+    {200: {"description": "The report", "content": dict.fromkeys(FORMATS.values(), STRING)}},
+    refusals=(400, 404, 409), parameters=(FORMAT,), access="submit",
+)  # fmt: skip
+async def report(request: web.Request) -> web.StreamResponse:
+    node, stored = request.app[DESK].node, await request.app[DESK].ticket(read_id(request))
+    if (document := await node.document(stored)) is not None:
+        return await as_file(document, document_format(request), stored.ticket, node.workers)
+    suffix = requested_format(request)
+    if not writes_report(stored.workflow):
+        kind = find(stored.workflow).label
+        raise ApiError(404, f"{stored.ticket} is a {kind}; GET {links(stored).ticket} shows it.")
+    try:
+        found = await node.report(stored.ref)
+    except NoReport:
+        why = "yet; ask again when it has ended" if stored.ended is None else "because it ended before there was one"
+        raise ApiError(409, f"There is no report of {stored.ticket} {why}.") from None
+    return await as_file(found, suffix, stored.ticket, node.workers)
+
+
+@route(
+    "POST", "/tickets/{id}/feedback",
+    "Say whether a ticket's resolution was right, or what is; memory never repeats one that was wrong",
+    {200: as_json("It is noted", FeedbackReceipt)}, refusals=(404, 409, *BODY),
+    body={JSON: {"schema": refer_to(Feedback)}}, access="operate",
+)  # fmt: skip
+async def feedback(request: web.Request) -> web.StreamResponse:
+    desk = request.app[DESK]
+    stored, given = await desk.ticket(read_id(request)), await request_bodies.read_feedback(request)
+    said = await desk.read_question(stored)
+    if given.right is None:
+        right, count, about = True, 1, await desk.node.teach(stored.ref, given.answer, given.person)
+    else:
+        right, (_, _, count) = given.right, await desk.feedback(stored, right=given.right, places=given.places)
+        about = await desk.read_answer(stored)
+    judged = FeedbackReceipt(stored.ticket, right, count, said.question, said.subject, said.requester, about)
+    return answer(msgspec.structs.replace(judged, places=given.places))

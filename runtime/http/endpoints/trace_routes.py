@@ -1,0 +1,40 @@
+"""Traces: why an answer is as it is, and the runs that were so."""
+
+from aiohttp import web
+
+from runtime.http import request_bodies
+from runtime.http.endpoints.desk import DESK, read_id
+from runtime.http.middleware import answer
+from runtime.http.routes import Document, as_json, route
+from runtime.http.schemas import FoundTraces
+from runtime.run_filter import make_wanted
+from runtime.trace_record import TraceRecord, read_trace
+
+FILTERS: tuple[Document, ...] = tuple(
+    {"name": name, "in": "query", "schema": {"type": "boolean" if name == "failed" else "string"}, "description": said}
+    for name, said in {
+        "intent": "What they ask for", "workflow": "Of one kind, such as legal", "agent": "Who worked on them",
+        "since": "When they began: 30m, 12h, 7d ago, or 2026-01-31", "slow": "How long they took at least: 10s, 2m",
+        "failed": "Those that a limit, a failure or a person ended", "limit": "How many; 20, at most 1,000",
+    }.items()
+)  # fmt: skip
+
+
+@route(
+    "GET", "/tickets/{id}/trace", "Why the answer of a ticket's latest run is as it is",
+    {200: as_json("What it searched, claimed and asked of models", TraceRecord)}, refusals=(404,), access="submit",
+)  # fmt: skip
+async def read_why(request: web.Request) -> web.StreamResponse:
+    desk = request.app[DESK]
+    return answer(await read_trace(desk.node, await desk.ticket(read_id(request))))
+
+
+@route(
+    "GET", "/traces", "Find runs by intent, agent, end and duration, the newest first",
+    {200: as_json("Those that are so", FoundTraces)}, refusals=(400,), parameters=FILTERS, access="submit",
+)  # fmt: skip
+async def find_traces(request: web.Request) -> web.StreamResponse:
+    desk = request.app[DESK]
+    found = await desk.node.journal.store.search(make_wanted(request_bodies.read_filter(request), ""))
+    records = [await desk.describe(run, asked) for run, asked in found.runs]
+    return answer(FoundTraces(tuple(records), found.stopped))
