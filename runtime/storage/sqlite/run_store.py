@@ -50,9 +50,9 @@ _RELEASE = "UPDATE run SET owner = '' WHERE owner = ? AND ended IS NULL AND id N
 _CLAIM = "UPDATE run SET owner = ? WHERE id = ? AND owner = ? AND ended IS NULL"
 _CANCEL_REQUESTS = "SELECT id, cancel FROM run WHERE owner = ? AND ended IS NULL AND cancel > 0"
 _OPEN = f"SELECT owner, count(*) FROM run WHERE ended IS NULL AND {OUTERMOST} GROUP BY owner"
-_RECORDS = (
-    "SELECT kind, id, body, run FROM record WHERE kind = ? AND (? = '' OR run = ?) AND id > ? ORDER BY id LIMIT ?"
-)
+_RECORDS = "SELECT kind, id, body, run FROM record WHERE kind = ? AND id > ? ORDER BY id LIMIT ?"
+_RECORDS_OF_RUN = _RECORDS.replace("WHERE", "WHERE run = ? AND run != '' AND")
+"""The index of runs has no empty ones, and serves only what says so."""
 
 
 class SqliteRuns:
@@ -164,7 +164,8 @@ class SqliteRuns:
         await self._database.run(*removed, *map(_put, records))
 
     async def records(self, kind: str, *, run: str = "", after: str = "", most: int = 100) -> list[Record]:
-        rows = await self._database.read(lambda db: db.execute(_RECORDS, (kind, run, run, after, most)).fetchall())
+        wanted = (_RECORDS_OF_RUN, (run, kind, after, most)) if run else (_RECORDS, (kind, after, most))
+        rows = await self._database.read(lambda db: db.execute(*wanted).fetchall())
         return [Record(kind=kind, id=id_, body=body, run=of) for kind, id_, body, of in rows]
 
     def pulse(self) -> Pulse:

@@ -15,6 +15,7 @@ from runtime.storage.ends import PendingEnd
 from runtime.storage.errors import Conflict
 from runtime.storage.journal import RunJournal
 from runtime.storage.records import Record, RecordKey
+from runtime.storage.sqlite import run_store
 from runtime.tickets import Ticket
 from tests.fakes import CASE, HELPDESK, helpdesk
 from tests.runtime.storage.kit import database_of, open_journal
@@ -98,3 +99,11 @@ async def test_what_was_sent_leaves_the_outbox_as_its_delivery_is_noted(journal:
 
     assert [each.id for each in await store.records("outbox")] == ["0", "1", "3", "4"]
     assert [each.body for each in await store.records("delivery")] == [b"read"]
+
+
+async def test_records_of_a_run_are_found_by_it_however_many_others_there_are(journal: RunJournal) -> None:
+    await journal.store.put(*(Record(kind="trace", id=f"{n}", run=f"R-{n % 3}", body=b"x") for n in range(9)))
+
+    assert [each.id for each in await journal.store.records("trace", run="R-1", after="1", most=9)] == ["4", "7"]
+    (plan,) = database_of(journal).rows(f"EXPLAIN QUERY PLAN {run_store._RECORDS_OF_RUN}", ("R-1", "trace", "", 9))
+    assert "record_of_run" in str(plan)
