@@ -39,6 +39,8 @@ def _describe_version(article: Article, language: str) -> str:
 def _explain(found: FoundArticles, language: str) -> str:
     if not found.total:
         return say("statutes_none", language)
-    if found.missing:
-        return say("statute_missing", language, articles=", ".join(found.missing))
-    return ""
+    ended = dict(found.repealed)
+    said = [say("statute_repealed", language, article=article, day=day) for article, day in ended.items()]
+    if absent := [each for each in found.missing if each not in ended]:
+        said.insert(0, say("statute_missing", language, articles=", ".join(absent)))
+    return " ".join(said)

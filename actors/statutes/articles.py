@@ -51,6 +51,8 @@ class FoundArticles(msgspec.Struct, frozen=True, gc=False):
     """So many of them were named and looked up."""
     missing: tuple[str, ...] = ()
     """Articles that it names, of laws that there are, that no version in force has."""
+    repealed: tuple[tuple[str, str], ...] = ()
+    """Of those the ones of laws that are repealed, each with the day from which on."""
     total: int = 0
     """How many articles there are to search; 0: no statutes were read yet."""
 
@@ -67,6 +69,13 @@ def choose_version(versions: Sequence[LawVersion], on: str) -> int | None:
     place = max(begun, key=lambda n: (versions[n].begins, versions[n].version))
     repealed = versions[place].repealed
     return None if repealed and repealed <= on else place
+
+
+def find_repeal(versions: Sequence[LawVersion], on: str) -> str:
+    """The day from which on a law is none any more; empty where it is one on that day, or was not yet."""
+    if choose_version(versions, on) is not None:
+        return ""
+    return max((each.repealed for each in versions if each.repealed and each.repealed <= on), default="")
 
 
 def find_change(versions: Sequence[LawVersion], place: int) -> str:

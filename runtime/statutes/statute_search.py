@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actors.statutes.article_parts import lacks_item, quote_part
-from actors.statutes.articles import Article, FoundArticles, choose_version, find_change
+from actors.statutes.articles import Article, FoundArticles, choose_version, find_change, find_repeal
 from actors.statutes.jurisdiction import Jurisdiction, load_jurisdictions
 from actors.statutes.question_day import find_question_day
 from actors.statutes.references import Reference, find_references, render_reference
@@ -43,18 +43,21 @@ class Statutes:
             for each, place in zip(references, places, strict=True)
             if place is not None
         }
-        missing = tuple(
-            render_reference(each, self.jurisdiction)
+        absent = [
+            each
             for each, place in zip(references, places, strict=True)
             if place is None and each.law in self.file.by_name
-        )
+        ]
+        missing = tuple(render_reference(each, self.jurisdiction) for each in absent)
+        ends = [self._find_repeal(each.law, days) for each in absent]
+        repealed = tuple((name, day) for name, day in zip(missing, ends, strict=True) if day)
         count = len(named)
         if count < limit:
             known = {place for place, _, _ in named}
             best = self._rank(question, days, limit + count, fields)
             named |= {(place, 0, 0): score for place, score in best if place not in known}
         articles = tuple(self._article(*each) for each in list(named.items())[: max(limit, count)])
-        return FoundArticles(articles, count, missing, len(self.file))
+        return FoundArticles(articles, count, missing, repealed, len(self.file))
 
     def find_miscited(self, text: str, days: Days) -> list[str]:
         """The articles that a text names and that are in force on none of these days, or not there at all."""
@@ -80,6 +83,13 @@ class Statutes:
         versions = [self.file.laws[each].law for each in places]
         chosen = (choose_version(versions, day) for day in days)
         return next((place for place in chosen if place is not None), None)
+
+    def _find_repeal(self, law: str, days: Days) -> str:
+        """The day from which on a law is none any more; empty where a version of it counts."""
+        places = self.file.by_name[law]
+        if self._choose(places, days) is not None:
+            return ""
+        return find_repeal([self.file.laws[each].law for each in places], days[-1])
 
     def _rank(self, question: str, days: Days, limit: int, fields: Mapping[str, float]) -> list[tuple[int, float]]:
         scores = self.ranking.score(question, fields)

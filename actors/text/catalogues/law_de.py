@@ -28,6 +28,7 @@ SENTENCES = {
     "statute_in_force": "gilt seit {day}",
     "statute_changed": "geändert ab {day}",
     "statutes_none": "Es wurden noch keine Gesetze eingelesen.",
+    "statute_repealed": "{article} gilt seit {day} nicht mehr: Das Gesetz ist aufgehoben.",
     "statute_missing": "In den geltenden Gesetzen gibt es {articles} nicht.",
     "source_cases": "die Urteile",
     "cases_none": "Es wurden noch keine Urteile eingelesen.",

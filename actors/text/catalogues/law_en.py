@@ -27,6 +27,7 @@ SENTENCES = {
     "statute_in_force": "in force from {day}",
     "statute_changed": "changed from {day} on",
     "statutes_none": "No statutes have been read in yet.",
+    "statute_repealed": "{article} is not in force: its law was repealed from {day} on.",
     "statute_missing": "The statutes in force have no {articles}.",
     "source_cases": "the cases",
     "cases_none": "No cases have been read in yet.",

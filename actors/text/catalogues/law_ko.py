@@ -25,6 +25,7 @@ SENTENCES = {
     "statute_in_force": "{day}부터 시행",
     "statute_changed": "{day}부터 변경됨",
     "statutes_none": "아직 읽어 들인 법령이 없습니다.",
+    "statute_repealed": "{article}: 해당 법령은 {day}부터 폐지되었습니다.",
     "statute_missing": "현행 법령에 {articles}이(가) 없습니다.",
     "source_cases": "판례",
     "cases_none": "아직 읽어 들인 판례가 없습니다.",

@@ -22,6 +22,7 @@ SENTENCES = {
     "statute_in_force": "自 {day} 起施行",
     "statute_changed": "自 {day} 起已修改",
     "statutes_none": "尚未导入任何法规。",
+    "statute_repealed": "{article}已失效：该法自 {day} 起废止。",
     "statute_missing": "现行法规中没有{articles}。",
     "source_cases": "案例库",
     "cases_none": "尚未导入任何案例。",

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from actors.statutes.article_passages import show_articles
 from actors.statutes.jurisdiction import load_jurisdictions
 from runtime.processes.pool import Workers
 from runtime.statutes.law_indexing import index_statutes
@@ -136,6 +137,21 @@ def test_of_a_range_each_article_is_looked_up(tmp_path: Path, folder: Path) -> N
     assert [each.citation for each in found.articles] == [
         "《租赁法》第一条", "《租赁法》第二条", "《租赁法》第三条之一",
     ]  # fmt: skip
+
+
+@pytest.mark.req("LG-9")
+def test_an_article_of_a_repealed_law_is_not_shown_and_the_repeal_is_said(tmp_path: Path, folder: Path) -> None:
+    head = "---\nlaw: 旧租赁法\nversion: 1990-01-01\nrepealed: 2001-03-01\n---\n"
+    (folder / "gone.md").write_text(f"{head}## 第一条\n\n甲。\n", encoding="utf-8")
+    statutes = index(tmp_path, folder)
+
+    now, then = (statutes.search("《旧租赁法》第一条", (day,), 1, {}) for day in (TODAY, "1995-01-01"))
+
+    assert (now.named, now.repealed) == (0, (("《旧租赁法》第一条", "2001-03-01"),))
+    assert show_articles(now, "en").abstain == (
+        "《旧租赁法》第一条 is not in force: its law was repealed from 2001-03-01 on."
+    )
+    assert (then.named, then.repealed, then.articles[0].text) == (1, (), "甲。")
 
 
 def test_a_wrong_citation_is_found_whoever_makes_it(tmp_path: Path, folder: Path) -> None:
