@@ -3,6 +3,7 @@
 import asyncio
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,17 @@ async def test_what_returned_is_durable_for_any_other_reader(database: Database,
     assert other.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     other.close()
     assert database._writing.execute("PRAGMA synchronous").fetchone() == (2,), "FULL"
+
+
+async def test_a_busy_loop_does_not_keep_many_rows_from_being_committed(database: Database) -> None:
+    slow = "INSERT INTO word (text) VALUES (hex(randomblob(10000)))"
+    database.write([(slow, ())] * 400, lambda _: None)
+    begin, commits = time.monotonic(), database.commits
+
+    while database.commits == commits and time.monotonic() - begin < HANGS_SECONDS:
+        sum(range(100))
+
+    assert time.monotonic() - begin < 2.5, "with 5 ms a row it takes 5 s and more"
 
 
 async def test_statements_of_one_call_are_all_or_none(database: Database) -> None:
