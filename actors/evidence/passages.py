@@ -4,6 +4,9 @@ import msgspec
 
 from actors.text.catalogue import ENGLISH, say
 
+TICKET_SOURCE = "contract"
+"""The source of what stands in the ticket itself: private, and gone with it. No document that was read is called so."""
+
 
 class Span(msgspec.Struct, frozen=True, gc=False):
     """A run of characters of a passage that bears on the question: `passage.text[start:end]`."""

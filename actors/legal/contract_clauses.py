@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from actors.evidence.passages import Passage
+from actors.evidence.passages import TICKET_SOURCE, Passage
 from actors.legal.contract_terms import ArticleRule, ContractTerms, Kind, Part, load_terms
 from actors.text.catalogue import say
 
@@ -76,9 +76,9 @@ def list_articles(contract: Contract) -> tuple[ArticleRule, ...]:
 
 def show_clauses(contract: Contract) -> tuple[Passage, ...]:
     """The clauses as passages."""
-    title = say("review_contract", contract.language)
+    title, source = say("review_contract", contract.language), TICKET_SOURCE
     return tuple(
-        Passage(f"contract#{n}", "contract", title, each.label, each.text, each.start, each.start + len(each.text))
+        Passage(f"{source}#{n}", source, title, each.label, each.text, each.start, each.start + len(each.text))
         for n, each in enumerate(contract.clauses, 1)
     )
 

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from actors.evidence.passages import PartHits, Passage, SearchHits
+from actors.evidence.passages import TICKET_SOURCE, PartHits, Passage, SearchHits
 from actors.ports import Completion
 from runtime.tools.tool import ToolResult
 
@@ -24,9 +24,15 @@ _decode = msgspec.msgpack.Decoder(Passage).decode
 
 
 def take_out(answer: T, parts: dict[bytes, bytes]) -> T:
-    """An answer with what stands for its passages; they are added to `parts`, encoded, by their digests."""
+    """
+    An answer with what stands for its passages; they are added to `parts`, encoded, by their digests.
+
+    A passage of the ticket itself is left where it is: a part outlives the ticket.
+    """
 
     def take(passage: Passage) -> Passage:
+        if passage.source == TICKET_SOURCE:
+            return passage
         body = _encode(msgspec.structs.replace(passage, score=0.0, quotes=()))
         digest = blake2b(body, digest_size=DIGEST_BYTES).digest()
         parts[digest] = body
