@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from actors.documents.template import Document
 from actors.ports import BudgetSpent, Completion, ModelFailed, ModelRequest, PortFailed
 from runtime.tools.tool import InvalidArguments
 
@@ -77,8 +78,18 @@ class PortMethod(NamedTuple):
         """An answer as it was; of a model in the shape that these arguments ask for."""
         if self.result is Completion:
             completion = msgspec.msgpack.decode(body, type=Completion)
-            return msgspec.structs.replace(completion, value=msgspec.convert(completion.value, arguments[0]))
+            return msgspec.structs.replace(
+                completion,
+                value=msgspec.convert(completion.value, arguments[0]),
+                document=msgspec.msgpack.decode(body, type=_Made).document,
+            )
         return decode(body, self.result)
+
+
+class _Made(msgspec.Struct, frozen=True, gc=False):
+    """Of a `Completion` what its port knows no type of."""
+
+    document: Document | None = None
 
 
 class Question(NamedTuple):
