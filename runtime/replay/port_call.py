@@ -68,7 +68,10 @@ class PortMethod(NamedTuple):
         known = (each for each in arguments if not callable(each) or isinstance(each, type))
         more = {key: named[key] for key in sorted(named) if key not in TIMELESS and key not in self.listeners}
         asked = [each.__name__ if isinstance(each, type) else each for each in known]
-        return Question(digest(self.name, asked, more), describe(asked))
+        try:
+            return Question(digest(self.name, asked, more), clean(describe(asked)))
+        except Exception:  # whatever cannot be written, such as half of a character: it is asked all the same
+            return Question(b"", "")
 
     def encode(self, value: Any) -> bytes:
         """An answer, to be recorded."""
@@ -122,6 +125,11 @@ def describe(asked: Sequence[Any]) -> str:
     return " ".join(" ".join(words).split())[:ABOUT_CHARACTERS]
 
 
+def clean(text: str) -> str:
+    """A text that can be written: halves of characters are question marks."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def _say(value: Any) -> str:
     if isinstance(value, str):
         return value
@@ -167,7 +175,7 @@ def find_method(protocol: Any, name: str) -> PortMethod:
 def note_failure(error: Exception) -> tuple[str, str]:
     """What was raised, as it is recorded: agents know no other classes than those of the ports."""
     known = next((each.__name__ for each in type(error).__mro__ if each.__name__ in FAILURES), "")
-    return known or type(error).__name__, str(error)
+    return known or type(error).__name__, clean(str(error))
 
 
 def make_failure(noted: tuple[str, str]) -> Exception:

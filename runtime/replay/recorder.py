@@ -5,10 +5,11 @@ One row costs a third of what a row an event does. A run that another process go
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
+import structlog
 
 from actors.workflow.outcome import Outcome
 from bus import Actor, Clock
@@ -20,8 +21,17 @@ from runtime.storage.port import RecordingStore
 
 MEGABYTES = 4
 """What is kept of the answers to one run, those within it included."""
+CALL_BYTES = 200
+"""What a call takes without what was answered."""
+SPARE_BYTES = 1 << 20
+"""For calls whose answers found no room; of more than that nothing is noted."""
 BEGAN = "run.begin"
 """Not a call: when a run within a run began."""
+
+Heard = tuple[float, str, bytes]
+"""Of what came before an answer: when, to which argument it was told, and what."""
+
+log = structlog.get_logger()
 
 
 class Recorder:
@@ -64,41 +74,58 @@ class Recorder:
         call = self._open[self._asked] = PortCall(run, agent, self._asked, name, digest, about, self.now(), None)
         return call
 
-    def _end(self, call: PortCall, parts: dict[bytes, bytes] | None = None, **more: Any) -> None:
+    def _end(
+        self, call: PortCall, heard: Sequence[Heard | None] = (), *, answer: bytes | None = b"",
+        parts: Mapping[bytes, bytes] | None = None, failure: tuple[str, str] | None = None,
+    ) -> None:  # fmt: skip
+        """:param answer: None, as in `heard`: it could not be recorded."""
         self._open.pop(call.order, None)
-        size = len(more.get("answer", b"")) + sum(len(each[2]) for each in more.get("heard", ()))
-        size += sum(map(len, (parts or {}).values()))
-        if size > self._left:
-            more = {"omitted": True}
+        whole, parts = tuple(each for each in heard if each is not None), parts or {}
+        size = CALL_BYTES + len(answer or b"") + sum(len(name) + len(said) for _, name, said in whole)
+        size += sum(map(len, parts.values()))
+        ended = msgspec.structs.replace(call, end=self.now(), failure=failure)
+        if answer is None or len(whole) < len(heard) or size > self._left:
+            size, ended = CALL_BYTES, msgspec.structs.replace(ended, omitted=True)
         else:
-            self._left -= size
-            self.parts |= parts or {}
-        self._done.append(msgspec.structs.replace(call, end=self.now(), **more))
+            self.parts |= parts
+            ended = msgspec.structs.replace(ended, answer=answer, heard=whole, digests=tuple(parts))
+        self._left -= size
+        if self._left > -SPARE_BYTES:
+            self._done.append(ended)
+
+    def _write(self, encode: Callable[[Any], bytes], value: Any) -> bytes | None:
+        """None: no room is left, or it cannot be written; that a run is recorded must never end it."""
+        if self._left <= 0:
+            return None
+        try:
+            return encode(value)
+        except Exception as error:  # whatever an answer holds, such as half of a character
+            log.warning("recording.not_encoded", error=type(error).__name__)  # its words may be the answer's
+            return None
 
     async def ask(self, turn: Turn, method: PortMethod, real: Any, arguments: tuple[Any, ...], named: Any) -> Any:
         """As `Tape.ask`."""
         call = self._begin(turn.run, turn.agent, method.name, *method.bind(arguments, named))
-        heard: list[tuple[float, str, bytes]] = []
+        heard: list[Heard | None] = []
         for name in method.listeners.keys() & named.keys():
             named = {**named, name: self._listen(name, named[name], heard)}
         own = TURN.set(turn if method.name == FILL else None)
         try:
             value = await real(*arguments, **named)
         except Exception as error:
-            self._end(call, failure=note_failure(error), heard=tuple(heard))
+            self._end(call, heard, failure=note_failure(error))
             raise
         finally:
             TURN.reset(own)
         parts: dict[bytes, bytes] = {}
-        answer = method.encode(take_out(value, parts))
-        self._end(call, parts, answer=answer, heard=tuple(heard), digests=tuple(parts))
+        answer = self._write(lambda whole: method.encode(take_out(whole, parts)), value)
+        self._end(call, heard, answer=answer, parts=parts)
         return value
 
-    def _listen(
-        self, name: str, tell: Callable[[Any], None], heard: list[tuple[float, str, bytes]]
-    ) -> Callable[[Any], None]:
+    def _listen(self, name: str, tell: Callable[[Any], None], heard: list[Heard | None]) -> Callable[[Any], None]:
         def hear(said: Any) -> None:
-            heard.append((self.now(), name, encode(said)))
+            body = self._write(encode, said)
+            heard.append(None if body is None else (self.now(), name, body))
             tell(said)
 
         return hear
@@ -107,7 +134,7 @@ class Recorder:
         """As `Tape.look`."""
         value = real(*arguments)
         call = self._begin(turn.run, turn.agent, method.name, *method.bind(arguments, {}))
-        self._end(call, answer=method.encode(value))
+        self._end(call, answer=self._write(method.encode, value))
         return value
 
     def take(self) -> bytes:
