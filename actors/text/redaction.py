@@ -107,14 +107,22 @@ RULES = (
     RedactionRule(
         "key",
         (b"sk_", b"pk_", b"rk_", b"ghp_", b"gho_", b"ghu_", b"ghs_", b"ghr_", b"github_pat_", b"akia", b"aiza",
-         b"xox", b"eyj"),
+         b"xox", b"eyj", b"tvly_", b"terminus_"),
         re.compile(
             r"(?<![A-Za-z0-9])(?:[spr]k[-_](?:[A-Za-z0-9]{1,12}[-_]){0,3}[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{20,}"
             r"|github_pat_\w{20,}|AKIA[0-9A-Z]{16}|AIza[\w-]{30,}|xox[abprs]-[\w-]{10,}"
-            r"|eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?)"
+            r"|eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?|tvly-[A-Za-z0-9_-]{16,}|terminus_[0-9a-f]{12}_[A-Za-z0-9_-]{43})"
         ),
     ),
     RedactionRule("token", (b"bearer",), re.compile(r"(?i)\bbearer\s+(?P<value>(?=[^\s\"',;]*\d)[^\s\"',;]{12,})")),
+    RedactionRule(
+        "token", (b"basic",),
+        re.compile(r"(?i)\bauthorization\\?[\"']?\s?[:=]\s?\\?[\"']?basic\s+(?P<value>[A-Za-z0-9+/_-]{4,}={0,2})"),
+    ),
+    RedactionRule(
+        "secret", (b"://",),
+        re.compile(r"(?<=://)(?P<user>[^\s/?#@:\"'<>]{0,64}):(?P<value>[^\s/?#@\"'<>]{1,256})(?=@[A-Za-z0-9\[])"),
+    ),
     RedactionRule(
         "secret",
         tuple(mark.encode() for mark in (
@@ -124,6 +132,13 @@ RULES = (
         re.compile(
             rf"(?i){_NAMES}(?:\\?[\"']?\s?(?:=|[:：]\s?\\?[\"'])\s?|\s?(?:[:：]|是|为)\s?(?=[^\s\"',;]*[\d!#$%^&*]))"
             r"\\?[\"']?(?P<value>[^\s\"',;\\&，。；]{4,})"
+        ),
+    ),
+    RedactionRule(
+        "secret", (b"passw", b"passphrase", b"pwd"),
+        re.compile(
+            r"(?i)\b(?:passw(?:or)?d|passphrase|pwd)\s+(?:is|was)\s+(?:now\s+)?[\"'`]?"
+            r"(?P<value>(?=[^\s\"'`,;]*(?:\d|[!#$%^&*][A-Za-z]))[^\s\"'`,;]{5,}(?<![.!?]))"
         ),
     ),
     RedactionRule(
