@@ -7,7 +7,7 @@ before a step is kept.
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -18,6 +18,8 @@ from runtime.meters import meters
 from runtime.storage.packing import unpack
 from runtime.storage.port import RunStore
 from runtime.storage.records import Record
+
+Step = TypeVar("Step", bound=TraceStep)
 
 KIND = "trace"
 KILOBYTES = 36
@@ -116,7 +118,7 @@ class Traces:
         return trace.steps() if trace else []
 
 
-def redact_step(step: TraceStep) -> TraceStep:
+def redact_step(step: Step) -> Step:
     """The same, without secrets and personal data; the very same where there are none."""
     rules = find_rules(_encode(step).replace(_NO_SECRETS, b""))
     if not rules:

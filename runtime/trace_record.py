@@ -19,7 +19,7 @@ from actors.evidence.trace_steps import (
 from actors.text.redaction import redact
 from runtime.families import find_intent
 from runtime.llm.usage import Budget
-from runtime.run_trace import KILOBYTES, find_outermost, load_steps
+from runtime.run_trace import KILOBYTES, find_outermost, load_steps, redact_step
 from runtime.span import Span
 from runtime.span_tree import SpanTree, TracedRun
 from runtime.storage.journal import JournalDamaged, StoredRun
@@ -74,7 +74,9 @@ async def read_trace(node: "Node", stored: StoredRun) -> TraceRecord:
     steps = [*await load_steps(journal.store, run.id), *node.traces.fresh(run.id)]
     runs = await _read_runs(node, run)
     family = node.families.get(run.workflow)
-    told = family.list_searches(runs[0].course.stood[-1].case) if family else ()
+    told = tuple(family.list_searches(runs[0].course.stood[-1].case)) if family else ()
+    if node.settings.trace.redact:
+        told = tuple(redact_step(each) for each in told)
     searches = (*told, *(each for each in steps if isinstance(each, SearchStep)))
     answers = tuple(each for each in steps if isinstance(each, AnswerStep))
     if not answers and (outcome := runs[0].outcome) and outcome.resolution:
