@@ -6,6 +6,7 @@ from aiohttp import web
 from runtime.answers import Answers, answer_ticket
 from runtime.http import request_bodies
 from runtime.http.endpoints.desk import DESK, KEY, WAIT, describe_run, make_receipt, read_id, wait_for
+from runtime.http.endpoints.own_tickets import make_own_key, refuse_to_replace
 from runtime.http.errors import ApiError
 from runtime.http.middleware import answer
 from runtime.http.routes import BODY, Document, as_json, refer_to, route
@@ -33,8 +34,9 @@ async def submit(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]
     seconds, key = request_bodies.read_wait(request), request_bodies.read_key(request)
     ticket = await request_bodies.read_ticket(request, desk.node.settings)
+    await refuse_to_replace(desk, request, ticket)
     trace = parse_traceparent(request.headers.get("traceparent", ""))
-    stored = await desk.submit(msgspec.structs.replace(ticket, trace=trace), key)
+    stored = await desk.submit(msgspec.structs.replace(ticket, trace=trace), make_own_key(request, key))
     return await wait_for(desk, stored, seconds)
 
 
