@@ -33,7 +33,6 @@ SENTENCES = {
     "source_cases": "die Urteile",
     "cases_none": "Es wurden noch keine Urteile eingelesen.",
     "case_key_points": "Kernpunkte des Urteils:",
-    "source_documents": "die Dokumente",
     "field_civil_law": "Zivilrecht",
     "field_commercial_law": "Handelsrecht",
     "field_administrative_law": "Verwaltungsrecht",

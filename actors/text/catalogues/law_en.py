@@ -32,7 +32,6 @@ SENTENCES = {
     "source_cases": "the cases",
     "cases_none": "No cases have been read in yet.",
     "case_key_points": "Key points of the judgment:",
-    "source_documents": "the documents",
     "field_civil_law": "civil law",
     "field_commercial_law": "commercial law",
     "field_administrative_law": "administrative law",

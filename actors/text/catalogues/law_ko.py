@@ -30,7 +30,6 @@ SENTENCES = {
     "source_cases": "판례",
     "cases_none": "아직 읽어 들인 판례가 없습니다.",
     "case_key_points": "판결 요지:",
-    "source_documents": "문서",
     "field_civil_law": "민법",
     "field_commercial_law": "상법",
     "field_administrative_law": "행정법",

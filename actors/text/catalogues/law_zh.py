@@ -27,7 +27,6 @@ SENTENCES = {
     "source_cases": "案例库",
     "cases_none": "尚未导入任何案例。",
     "case_key_points": "裁判要点：",
-    "source_documents": "文档",
     "field_civil_law": "民法",
     "field_commercial_law": "商法",
     "field_administrative_law": "行政法",

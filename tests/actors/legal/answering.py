@@ -65,7 +65,7 @@ class Source:
 
     @property
     def record(self) -> LegalSource:
-        tool = TOOL._replace(call=self.search, title="source_documents")
+        tool = TOOL._replace(call=self.search, title="source_statutes")
         return make_source(tool, make_context(Settings()))
 
 
