@@ -33,10 +33,10 @@ from actors.workflow.outcome import Outcome, Spent
 from bench.measure import Figures, NotMeasured, Work, arguments, compare, report, table
 from runtime.llm.model_choice import Models
 from runtime.node import Handle, Node
-from runtime.run_trace import Traces
 from runtime.settings import MemorySettings, ModelSettings, ServerSettings, Settings, StorageSettings
 from runtime.storage.journal import Ticket
-from runtime.trace_record import read_trace
+from runtime.tracing.run_trace import Traces
+from runtime.tracing.trace_record import read_trace
 
 AT_ONCE = 8
 NUMBERS = itertools.count(1)

@@ -29,7 +29,6 @@ from runtime.processes.pool import Workers
 from runtime.program import command
 from runtime.replay.recorder import Recorders
 from runtime.run_handle import Handle, RunHandle
-from runtime.run_trace import Traces
 from runtime.runs import Busy, Runs
 from runtime.search.source import SourcePorts
 from runtime.search.source_registry import Sources
@@ -50,6 +49,7 @@ from runtime.storage.sqlite.schema import migrate
 from runtime.tickets import Ticket, validate
 from runtime.tools.tool_registry import load_tools
 from runtime.tools.toolbox import Toolbox
+from runtime.tracing.run_trace import Traces
 from runtime.user_text import safe
 from runtime.wiring import Wiring
 

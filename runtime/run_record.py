@@ -12,7 +12,7 @@ from actors.workflow.outcome import Outcome
 from runtime.storage.journal import StoredRun
 from runtime.storage.records import Action, Asked
 from runtime.times import iso
-from runtime.trace_id import TRACE_DIGITS
+from runtime.tracing.trace_id import TRACE_DIGITS
 
 Moment = Annotated[datetime.datetime, msgspec.Meta(tz=True)]
 """In UTC, as ISO 8601."""

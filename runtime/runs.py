@@ -20,7 +20,7 @@ from runtime.storage.errors import Conflict, StorageError
 from runtime.storage.journal import JournalDamaged, RunJournal, StoredRun
 from runtime.storage.sqlite.process_lock import ProcessLock
 from runtime.tickets import Ticket
-from runtime.trace_id import make_trace_id
+from runtime.tracing.trace_id import make_trace_id
 
 log = structlog.get_logger()
 

@@ -30,7 +30,7 @@ from runtime.storage.near_ids import nearest_ids
 from runtime.storage.private import DATABASE
 from runtime.storage.records import Asked
 from runtime.tickets import Ticket, make_id_of_key
-from runtime.trace_id import TRACE_DIGITS
+from runtime.tracing.trace_id import TRACE_DIGITS
 from runtime.user_text import display, safe
 
 log = structlog.get_logger()

@@ -13,11 +13,11 @@ from runtime.child_workflow import Children, ChildRun
 from runtime.families.family import ChildRole, FamilyRuns, RunDependencies, SharedPorts
 from runtime.replay.recorded_port import RecordedCast, RecordedWorld, record_ports
 from runtime.run import LiveRun, ResumeState
-from runtime.run_trace import RunTrace, load_steps
 from runtime.storage.effects import Effects, ModelAccount
 from runtime.storage.errors import UnknownRun
-from runtime.trace_export import TraceExporter
-from runtime.trace_id import TRACE_DIGITS
+from runtime.tracing.run_trace import RunTrace, load_steps
+from runtime.tracing.trace_export import TraceExporter
+from runtime.tracing.trace_id import TRACE_DIGITS
 
 if TYPE_CHECKING:
     from runtime.node import Node

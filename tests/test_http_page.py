@@ -79,7 +79,7 @@ def test_every_command_does_what_the_page_says(daemon: tuple[Path, str]) -> None
 
     assert find("Paper is stuck")["handoffs"]
     assert find('"id": "HD-7"')["links"]["ticket"] == "/tickets/HD-7"
-    assert "\nevent: ended\n" in next(body for command, body in said.items() if "-sN" in command)
+    assert "event: ended\n" in next(body for command, body in said.items() if "-sN" in command)
     assert find("feedback")["answer"] == "Open the rear cover and pull the paper."
     assert find("resume")["ticket"] == "HD-7"
     assert {each["ticket"] for each in find("tickets?q=paper")["tickets"]} >= {"HD-7"}

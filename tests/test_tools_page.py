@@ -14,7 +14,7 @@ from runtime.node import Node
 from runtime.run_handle import RunHandle
 from runtime.settings import ModelSettings, StorageSettings
 from runtime.tickets import Ticket
-from runtime.trace_record import read_trace
+from runtime.tracing.trace_record import read_trace
 from tests import ROOT
 from tests.fake_openai import FakeOpenAI, calls, says
 from tests.fakes import ANSWER

@@ -122,7 +122,7 @@ class ServerEmbedder:
                     raise await self._understand(response)
                 return self._read(await _read_at_most(response, ANSWER_BYTES), len(texts))
         except TimeoutError:
-            raise SourceFailed("timed_out", f"{self._who} did not answer within {seconds:.3g} s.") from None
+            raise SourceFailed("timed_out", f"{self._who} did not answer within {round(seconds, 1):g} s.") from None
         except aiohttp.ClientConnectorError:
             remedy = "check [embeddings] base_url, and that it runs"
             raise SourceFailed("unreachable", f"{self._who} cannot be reached: {remedy}.") from None

@@ -10,7 +10,7 @@ from runtime.families import helpdesk, legal, research
 from runtime.families.family import Family
 from runtime.service_error import ServiceError
 from runtime.settings import Settings
-from runtime.span import FoundIntent
+from runtime.tracing.span import FoundIntent
 from runtime.user_text import display, nearest, safe
 
 FAMILIES: tuple[Family, ...] = (helpdesk.FAMILY, research.FAMILY, legal.FAMILY)

@@ -23,11 +23,11 @@ from runtime.run_handle import RunHandle
 from runtime.runs import Runs
 from runtime.search.source_registry import Sources
 from runtime.settings import Settings
-from runtime.span import FoundIntent
 from runtime.storage.effects import Effects
 from runtime.storage.journal import RunJournal
 from runtime.tickets import Ticket
 from runtime.tools.toolbox import Toolbox
+from runtime.tracing.span import FoundIntent
 
 
 class RunDependencies(NamedTuple):

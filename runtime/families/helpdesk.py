@@ -22,9 +22,9 @@ from bus import Actor
 from runtime.families import research
 from runtime.families.family import ChildRole, Family, FamilyRuns, RunDependencies, SharedPorts
 from runtime.settings import Settings
-from runtime.span import FoundIntent
 from runtime.tickets import Ticket
-from runtime.traced_search import TracedKnowledge
+from runtime.tracing.span import FoundIntent
+from runtime.tracing.traced_search import TracedKnowledge
 
 
 class HelpdeskRuns(FamilyRuns):

@@ -7,8 +7,8 @@ from actors.legal.workflow import GENERAL, LEGAL, LegalCase, add_specialists
 from actors.text.languages import guess_language
 from runtime.families.family import Family
 from runtime.settings import Settings
-from runtime.span import FoundIntent
 from runtime.tickets import Ticket
+from runtime.tracing.span import FoundIntent
 
 NO_FIELD = "other"
 FIELDS = tuple(sorted({file.stem for file in DOMAIN_FILES.glob("*.toml")} - {NO_FIELD}))

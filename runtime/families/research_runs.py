@@ -16,7 +16,7 @@ from runtime.knowledge.page_reader import Reader
 from runtime.resilience.budget import ResearchBudget
 from runtime.run import LiveRun
 from runtime.storage.effects import Effects
-from runtime.traced_search import TracedReading
+from runtime.tracing.traced_search import TracedReading
 
 WORK = ("runtime.knowledge.query.search", "runtime.crawl.own_document")
 """Modules that every worker process needs for a research."""

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 import msgspec
 
 from runtime.replay.port_call import PortCall
-from runtime.run_trace import find_outermost
 from runtime.service_error import ServiceError
 from runtime.storage.journal import RunJournal, StoredRun
 from runtime.storage.packing import unpack
 from runtime.storage.port import RecordingStore
 from runtime.storage.records import StoredEvent
+from runtime.tracing.run_trace import find_outermost
 
 
 class RecordedRun(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,8 +16,8 @@ from bus import Actor, Clock
 from runtime.replay.port_call import FILL, PortCall, PortMethod, encode, note_failure
 from runtime.replay.recorded_port import TURN, RecordedActor, Turn
 from runtime.replay.shared_parts import take_out
-from runtime.run_trace import find_outermost
 from runtime.storage.port import RecordingStore
+from runtime.tracing.run_trace import find_outermost
 
 MEGABYTES = 4
 """What is kept of the answers to one run, those within it included."""

@@ -18,13 +18,13 @@ from runtime.llm.model_choice import Models
 from runtime.replay.counterfactual import Change
 from runtime.replay.player import Player
 from runtime.replay.recorded_port import record_port
-from runtime.run_trace import Traces
 from runtime.settings import Settings
 from runtime.storage.background import Then
 from runtime.storage.errors import UnknownRun
 from runtime.storage.records import StoredEvent
 from runtime.tools.tool_registry import load_tools
 from runtime.tools.toolbox import Toolbox
+from runtime.tracing.run_trace import Traces
 
 if TYPE_CHECKING:
     from runtime.search.source_registry import Sources

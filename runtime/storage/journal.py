@@ -16,7 +16,6 @@ from actors.workflow.tables import Case, Run, Workflow
 from bus import Event
 from runtime.processes.boot_clock import since_boot
 from runtime.run import ResumeState
-from runtime.span import FoundIntent
 from runtime.storage.background import Then, wait_until
 from runtime.storage.damage import JournalDamaged, reading
 from runtime.storage.ends import PendingEnd, PendingEnds, Slots
@@ -25,7 +24,8 @@ from runtime.storage.packing import unpack
 from runtime.storage.port import RunStore
 from runtime.storage.records import NewRun, Record, RunEnding, StoredEvent, StoredRun
 from runtime.tickets import Ticket
-from runtime.trace_id import read_trace_id
+from runtime.tracing.span import FoundIntent
+from runtime.tracing.trace_id import read_trace_id
 
 __all__ = ["JournalDamaged", "RunJournal", "StoredRun", "Ticket", "UnknownRun"]
 

@@ -39,7 +39,7 @@ async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     from runtime.cli.view.ticket_lines import head
     from runtime.cli.view.trace_lines import why_lines
     from runtime.service import open_service
-    from runtime.trace_record import read_trace
+    from runtime.tracing.trace_record import read_trace
 
     async with open_service(settings) as service:
         stored, journal = await service.find(arguments.id), service.node.journal

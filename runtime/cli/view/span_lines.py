@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from runtime.cli.view.printing import Line
 from runtime.cli.view.width import fit
-from runtime.span import Span
 from runtime.times import format_duration
+from runtime.tracing.span import TraceSpan
 from runtime.user_text import safe, spell_out
 
 COLUMNS, COLUMNS_OF_ALL = 60, 400
@@ -20,7 +20,7 @@ KINDS: Mapping[str, str] = {
 """How a span is introduced; the others go by their names."""
 
 
-def span_lines(spans: Sequence[Span], *, full: bool) -> Iterator[Line]:
+def span_lines(spans: Sequence[TraceSpan], *, full: bool) -> Iterator[Line]:
     """
     Each span below the one that it was done for: when it began, how long it took, what it was and how it ended.
 
@@ -42,7 +42,7 @@ def span_lines(spans: Sequence[Span], *, full: bool) -> Iterator[Line]:
     yield Line("")
 
 
-def _describe(span: Span, *, full: bool) -> str:
+def _describe(span: TraceSpan, *, full: bool) -> str:
     name = " ".join(filter(None, (KINDS.get(span.kind, ""), safe(span.name))))
     parts = []
     if span.kind == "agent" and span.status == "ok":

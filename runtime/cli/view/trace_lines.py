@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from actors.evidence.trace_steps import AnswerStep, CallStep, CheckedClaim, Found, SearchStep, ToolStep
 from runtime.cli.view.printing import Line
 from runtime.cli.view.width import fit
-from runtime.trace_record import TraceRecord
+from runtime.tracing.trace_record import TraceRecord
 from runtime.user_text import pluralize, safe, spell_out
 
 STEPS, FOUND, CLAIMS = 6, 3, 3

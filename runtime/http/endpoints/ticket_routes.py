@@ -12,7 +12,7 @@ from runtime.http.middleware import answer
 from runtime.http.routes import BODY, Document, as_json, refer_to, route
 from runtime.http.schemas import JSON, TEXTS, AnswersGiven, NewTicket, Receipt, RunStatus
 from runtime.run_record import EndedRecord
-from runtime.trace_id import parse_traceparent
+from runtime.tracing.trace_id import parse_traceparent
 
 TRACEPARENT: Document = {
     "name": "traceparent", "in": "header", "schema": {"type": "string"},

@@ -8,7 +8,7 @@ from runtime.http.middleware import answer
 from runtime.http.routes import Document, as_json, route
 from runtime.http.schemas import FoundTraces
 from runtime.run_filter import make_wanted
-from runtime.trace_record import TraceRecord, read_trace
+from runtime.tracing.trace_record import TraceRecord, read_trace
 
 FILTERS: tuple[Document, ...] = tuple(
     {"name": name, "in": "query", "schema": {"type": "boolean" if name == "failed" else "string"}, "description": said}

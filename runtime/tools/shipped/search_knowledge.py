@@ -8,7 +8,7 @@ from msgspec import Meta
 from actors.evidence.trace_steps import BY_MODEL
 from actors.text.languages import guess_language
 from runtime.tools.tool import InvalidArguments, Tool, ToolContext, ToolResult
-from runtime.traced_search import TracedKnowledge
+from runtime.tracing.traced_search import TracedKnowledge
 
 QUESTION_CHARACTERS = 1000
 NOTHING_FOUND = "No passages were found."

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from actors.workflow.outcome import EndReason
-from runtime.trace_record import read_trace
+from runtime.tracing.trace_record import read_trace
 from tests.fake_openai import FakeOpenAI
 from tests.runtime.families.modelled import (
     EVERYTHING,

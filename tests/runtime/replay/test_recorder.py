@@ -13,6 +13,7 @@ from runtime.replay.port_call import PortCall, find_method
 from runtime.replay.recorded_port import Turn
 from runtime.replay.recorded_run import read_calls
 from runtime.replay.recorder import CALL_BYTES, Recorder
+from runtime.replay.shared_parts import take_out
 
 pytestmark = pytest.mark.req("LG-29")
 HALF = "half of a character: \ud83d"
@@ -77,8 +78,12 @@ async def test_calls_count_and_nothing_is_encoded_once_no_room_is_left(monkeypat
     recorder = Recorder()
     recorder._left = 2 * CALL_BYTES
     encoded: list[Any] = []
-    take_out = module.take_out
-    monkeypatch.setattr(module, "take_out", lambda value, parts: (encoded.append(value), take_out(value, parts))[1])
+
+    def note(value: Any, parts: dict[bytes, bytes]) -> Any:
+        encoded.append(value)
+        return take_out(value, parts)
+
+    monkeypatch.setattr(module, "take_out", note)
 
     recorder.look(Turn(recorder, "r", ""), NAMES, lambda: (), ())
     for _ in range(20):

@@ -14,13 +14,13 @@ from actors.workflow.outcome import Outcome
 from runtime.cases.case_file import FILE as CASES
 from runtime.cases.case_indexing import index_cases
 from runtime.node import Node
-from runtime.run_trace import load_steps
 from runtime.settings import AgentSettings, AgentsSettings, ModelSettings, Settings, StorageSettings
 from runtime.statutes.law_indexing import index_statutes
 from runtime.tickets import Ticket
 from runtime.tools.shipped.create_document import TOOL as CREATE
 from runtime.tools.shipped.create_document import Order, Value
 from runtime.tools.tool import InvalidArguments, ToolResult
+from runtime.tracing.run_trace import load_steps
 from tests.actors.legal.answering import make_context
 from tests.fake_openai import FakeOpenAI, Step, calls, says
 

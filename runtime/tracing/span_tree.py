@@ -13,8 +13,8 @@ from actors.workflow.outcome import EndReason, Outcome
 from actors.workflow.tables import InvalidAnswer, PendingHandoff, Run, TimeUp
 from actors.workflow.transitions import make_request
 from bus import Failed
-from runtime.span import FoundIntent, Span, SpanKind, SpanStatus, make_span_id
 from runtime.storage.journal import Course, ReadIntent, StoredRun
+from runtime.tracing.span import FoundIntent, SpanKind, SpanStatus, TraceSpan, make_span_id
 from runtime.user_text import pluralize
 
 KINDS: Mapping[type[TraceStep], SpanKind] = {
@@ -51,14 +51,14 @@ class SpanTree:
         :param hide: takes secrets and personal data out of a text.
         """
         self._trace, self._find_intent, self._price, self._hide = trace, find_intent, price, hide
-        self._spans: dict[str, Span] = {}
+        self._spans: dict[str, TraceSpan] = {}
         self._agents: dict[tuple[str, int], str] = {}
         """The ids of their spans, by run and number of the handoff."""
         self._root = ""
         self._by_model: list[str] = []
         """Searches that a model made, until it is known by which tool."""
 
-    def build(self, runs: Sequence[TracedRun], steps: Sequence[TraceStep]) -> tuple[Span, ...]:
+    def build(self, runs: Sequence[TracedRun], steps: Sequence[TraceStep]) -> tuple[TraceSpan, ...]:
         """
         All spans, each behind its parent, in the order in which they began.
 
@@ -155,7 +155,7 @@ class SpanTree:
                     if found.parent == agent.id:
                         self._change(found.id, by="model")
 
-    def _find_agent(self, step: TraceStep) -> Span | None:
+    def _find_agent(self, step: TraceStep) -> TraceSpan | None:
         """Who worked on it: of that name, asked last by then; else whoever was asked last and is at it still."""
         agents = [self._spans[each] for each in self._agents.values()]
         named = [each for each in agents if each.name == step.by] or [
@@ -166,7 +166,7 @@ class SpanTree:
 
     def _make(self, kind: SpanKind, name: str, begin: float, seconds: float | None, *place: object, **more: Any) -> str:
         """:param place: what tells it from all others of the trace."""
-        span = Span(
+        span = TraceSpan(
             id=make_span_id(self._trace, *place), kind=kind, name=name, begin=_round(begin),
             seconds=None if seconds is None else _round(seconds), **more,
         )  # fmt: skip
@@ -183,12 +183,12 @@ class SpanTree:
     def _shorten(self, text: str) -> str:
         return clip(self._hide(text[:READ_CHARACTERS]))
 
-    def _in_order(self) -> Iterator[Span]:
-        below: dict[str, list[Span]] = {}
+    def _in_order(self) -> Iterator[TraceSpan]:
+        below: dict[str, list[TraceSpan]] = {}
         for each in self._spans.values():
             below.setdefault(each.parent, []).append(each)
 
-        def walk(parent: str) -> Iterator[Span]:
+        def walk(parent: str) -> Iterator[TraceSpan]:
             for each in sorted(below.get(parent, ()), key=lambda each: each.begin):
                 yield each
                 yield from walk(each.id)
@@ -235,7 +235,7 @@ def _judge_silence(entry: Entry) -> tuple[SpanStatus, str]:
     return ("timed_out", "It did not answer in time.") if isinstance(entry.event, TimeUp) else ("cancelled", "")
 
 
-def _end_of(span: Span) -> float:
+def _end_of(span: TraceSpan) -> float:
     return math.inf if span.seconds is None else span.begin + span.seconds + LATE
 
 

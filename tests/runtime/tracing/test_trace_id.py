@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from runtime.trace_id import parse_traceparent, read_trace_id
+from runtime.tracing.trace_id import parse_traceparent, read_trace_id
 from tests.runtime.http.kit import TEXT, interface
 
 TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
@@ -69,5 +69,5 @@ async def test_a_trace_says_in_json_what_kind_each_span_is_of(tmp_path: Path) ->
         _, api = await web.ask("GET", "/openapi.json")
 
     assert {"run", "agent"} <= {each["kind"] for each in trace["spans"]}
-    assert "kind" in api["components"]["schemas"]["Span"]["properties"]
+    assert "kind" in api["components"]["schemas"]["TraceSpan"]["properties"]
     assert msgspec.json.encode(trace)

@@ -14,12 +14,12 @@ import pytest
 from aiohttp import web
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from runtime import trace_export
 from runtime.config import ConfigError, load
 from runtime.node import Node, Ticket
 from runtime.processes.pool import ROOT
 from runtime.settings import ModelSettings, Settings, StorageSettings, TraceSettings
-from runtime.trace_record import read_trace
+from runtime.tracing import trace_export
+from runtime.tracing.trace_record import read_trace
 from tests.fake_openai import FakeOpenAI
 from tests.patience import HANGS_SECONDS, promised
 from tests.solving import Finds, alter_numbers, solves

@@ -12,7 +12,7 @@ from runtime.storage.journal import JournalDamaged
 
 if TYPE_CHECKING:
     from runtime.node import Node
-    from runtime.otel_spans import SpanSender
+    from runtime.tracing.otel_spans import SpanSender
 
 log = structlog.get_logger()
 
@@ -74,7 +74,7 @@ class TraceExporter:
                 self._waiting.task_done()
 
     async def _send(self, run: str) -> None:
-        from runtime.trace_record import read_trace
+        from runtime.tracing.trace_record import read_trace
 
         stored = await self._node.journal.run(run)
         record = await read_trace(self._node, stored)
@@ -84,6 +84,6 @@ class TraceExporter:
 
 
 def _open_sender(address: str) -> "SpanSender":
-    from runtime.otel_spans import SpanSender  # half a second of imports: only who exports pays for it
+    from runtime.tracing.otel_spans import SpanSender  # half a second of imports: only who exports pays for it
 
     return SpanSender(address)

@@ -19,13 +19,13 @@ from actors.evidence.trace_steps import (
 from actors.text.redaction import redact
 from runtime.families import find_intent
 from runtime.llm.usage import Budget
-from runtime.run_trace import KILOBYTES, find_outermost, load_steps, redact_step
-from runtime.span import Span
-from runtime.span_tree import SpanTree, TracedRun
 from runtime.storage.journal import JournalDamaged, StoredRun
 from runtime.storage.records import Action
 from runtime.tickets import whole
-from runtime.trace_id import TRACE_DIGITS
+from runtime.tracing.run_trace import KILOBYTES, find_outermost, load_steps, redact_step
+from runtime.tracing.span import TraceSpan
+from runtime.tracing.span_tree import SpanTree, TracedRun
+from runtime.tracing.trace_id import TRACE_DIGITS
 from runtime.user_text import pluralize
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class TraceRecord(msgspec.Struct, frozen=True, kw_only=True):
     """Of models; an answer by rules is none."""
     trace: str = ""
     """Its id, 32 hexadecimal digits; empty where an earlier version of this program ran it."""
-    spans: tuple[Span, ...] = ()
+    spans: tuple[TraceSpan, ...] = ()
     """All of it as a tree: each behind the one that it was done for, in the order in which they began."""
     tools: tuple[ToolStep, ...] = ()
     """Calls of tools, by models."""

@@ -12,9 +12,9 @@ from bus import Failed
 from runtime.families import find_intent
 from runtime.node import Node, Ticket
 from runtime.settings import ModelSettings, Settings, StorageSettings
-from runtime.span import Span
-from runtime.span_tree import SpanTree, TracedRun
-from runtime.trace_record import TraceRecord, read_trace
+from runtime.tracing.span import TraceSpan
+from runtime.tracing.span_tree import SpanTree, TracedRun
+from runtime.tracing.trace_record import TraceRecord, read_trace
 from tests.actors.legal.answering import TWO_FIELDS
 from tests.fake_openai import FakeOpenAI, Step, fails
 from tests.runtime.cli.commands.test_research import dug
@@ -35,11 +35,11 @@ async def solve(folder: Path, step: Step, **model: Any) -> TraceRecord:
         return await read_trace(node, await node.journal.find("T-1"))
 
 
-def of_kind(trace: TraceRecord, kind: str) -> list[Span]:
+def of_kind(trace: TraceRecord, kind: str) -> list[TraceSpan]:
     return [each for each in trace.spans if each.kind == kind]
 
 
-def parent(trace: TraceRecord, span: Span) -> Span:
+def parent(trace: TraceRecord, span: TraceSpan) -> TraceSpan:
     return next(each for each in trace.spans if each.id == span.parent)
 
 

@@ -11,11 +11,11 @@ from actors.evidence.trace_steps import AnswerStep, CallStep, CheckedClaim, Foun
 from actors.ports import Entry
 from actors.workflow.outcome import Outcome
 from runtime.node import Node, Ticket
-from runtime.run_trace import KILOBYTES, ROOM, RunTrace, Traces, load_steps, read_part
 from runtime.settings import ModelSettings, Settings, StorageSettings
 from runtime.storage.records import Record
 from runtime.storage.sqlite.statements import INSERT_EVENT
-from runtime.trace_record import TraceRecord, read_trace
+from runtime.tracing.run_trace import KILOBYTES, ROOM, RunTrace, Traces, load_steps, read_part
+from runtime.tracing.trace_record import TraceRecord, read_trace
 from tests.fake_openai import FakeOpenAI, Step, calls, fails
 from tests.fakes import OBTAINED, Knows
 from tests.solving import Finds, alter_numbers, keep, solves

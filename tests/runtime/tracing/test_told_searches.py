@@ -8,7 +8,7 @@ from actors.evidence.trace_steps import SearchStep
 from actors.research import search_steps
 from runtime.node import Node
 from runtime.settings import Settings, StorageSettings, TraceSettings
-from runtime.trace_record import read_trace
+from runtime.tracing.trace_record import read_trace
 from tests.runtime.cli.commands.test_research import dug
 
 

@@ -11,9 +11,9 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
 
 from runtime.program import version
-from runtime.span import Span
 from runtime.storage.records import StoredRun
-from runtime.trace_id import TRACE_DIGITS
+from runtime.tracing.span import TraceSpan
+from runtime.tracing.trace_id import TRACE_DIGITS
 
 SECONDS = 5.0
 """Of one request to the collector."""
@@ -54,7 +54,7 @@ class SpanSender:
         exporter = OTLPSpanExporter(endpoint=address.rstrip("/") + PATH, timeout=SECONDS)
         self._processor = BatchSpanProcessor(exporter, max_queue_size=MOST_SPANS, schedule_delay_millis=500)
 
-    def send(self, run: StoredRun, spans: Sequence[Span]) -> None:
+    def send(self, run: StoredRun, spans: Sequence[TraceSpan]) -> None:
         """Put the spans of a run behind those that wait; it waits for nothing."""
         for each in convert(run, spans, self._resource):
             self._processor.on_end(each)
@@ -64,7 +64,7 @@ class SpanSender:
         self._processor.shutdown()  # type: ignore[no-untyped-call] # the SDK does not say what it returns
 
 
-def convert(run: StoredRun, spans: Sequence[Span], resource: Resource) -> Iterator[ReadableSpan]:
+def convert(run: StoredRun, spans: Sequence[TraceSpan], resource: Resource) -> Iterator[ReadableSpan]:
     """The spans of a run, with the ids that they have here; the first stands below the caller's, if there is one."""
     caller = run.trace[TRACE_DIGITS:]
     for each in spans:
@@ -81,7 +81,7 @@ def convert(run: StoredRun, spans: Sequence[Span], resource: Resource) -> Iterat
         )  # fmt: skip
 
 
-def describe(run: StoredRun, span: Span) -> Attributes:
+def describe(run: StoredRun, span: TraceSpan) -> Attributes:
     """What is told of a span, by the names of the conventions where they have one."""
     convention = CONVENTIONS.get(span.kind, _Convention("", f"terminus.{span.kind}"))
     told: Attributes = {
@@ -99,7 +99,7 @@ def describe(run: StoredRun, span: Span) -> Attributes:
     return {name: value for name, value in told.items() if value != ""}
 
 
-def _find_kind(span: Span) -> SpanKind:
+def _find_kind(span: TraceSpan) -> SpanKind:
     return CONVENTIONS[span.kind].kind if span.kind in CONVENTIONS else SpanKind.INTERNAL
 
 

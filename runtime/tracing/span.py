@@ -20,7 +20,7 @@ class FoundIntent(NamedTuple):
     """0 to 1, where that is told."""
 
 
-class Span(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class TraceSpan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One piece of a run's work."""
 
     id: str
