@@ -215,11 +215,18 @@ class Specialist(Actor[AnswerQuestion]):
             refused=asked.refused, on_text=WatchedDraft(ctx).on_text,
         )  # fmt: skip
         filled = await self._model.fill(Reply, task, within=ctx.remaining_seconds())
-        text = filled.value.text.strip() or say("legal_what_it_does", asked.language)
+        text = filled.value.text.strip() or _describe_services(asked)
         note = f"\n\n{say('legal_unsourced', asked.language)}" if filled.judged else ""
         return OpinionGiven(
             resolution=Resolution(text + note), advice=False, unavailable=(), degraded=filled.degraded or asked.degraded
         )
+
+
+def _describe_services(asked: AnswerQuestion) -> str:
+    """What can be asked here; where the rules only guess that it was talk, that first."""
+    guessed = asked.classification is not None and not asked.classification.is_sure
+    notes = [say("legal_unrecognized", asked.language)] if guessed else []
+    return "\n\n".join([*notes, say("legal_what_it_does", asked.language)])
 
 
 def _describe(found: Classification | None) -> str:

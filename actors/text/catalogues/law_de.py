@@ -13,6 +13,10 @@ SENTENCES = {
         "Versuchen Sie es später wieder oder fragen Sie einen Anwalt."
     ),
     "legal_unsourced": "Diese Antwort beruht auf keiner Quelle.",
+    "legal_unrecognized": (
+        "Ich erkenne darin keine Rechtsfrage. Falls es eine ist, schreiben Sie bitte noch einmal, "
+        "was geschehen ist und was Sie wissen oder erreichen möchten."
+    ),
     "legal_what_it_does": (
         "Fragen Sie nach dem Recht: Ich suche Gesetze und Urteile, vergleiche Urteile, entwerfe "
         "Schriftstücke, lese Verträge und zeige zu jedem Satz, wo er steht."

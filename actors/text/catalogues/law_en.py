@@ -12,6 +12,10 @@ SENTENCES = {
         "The specialist for this could not be asked, so this is a general answer. Try again later, or ask a lawyer."
     ),
     "legal_unsourced": "This reply rests on no source.",
+    "legal_unrecognized": (
+        "I see no question of law in this. If there is one, please write again what happened and "
+        "what you want to know or get."
+    ),
     "legal_what_it_does": (
         "Ask about the law: I look up statutes and cases, compare cases, draft documents "
         "and read contracts, and show where each statement stands."

@@ -87,7 +87,9 @@ def lines(
         status, said = say(f"status_{outcome.status}", language), say(f"judged_{judgement}", language)
         headline, style = say("judged", language, status=status, said=said), JUDGEMENTS[judgement]
     yield Line(headline, style)
-    if outcome.summary and not verbose and SUMMARIZER not in {each.source for each in outcome.handoffs}:
+    whole = " ".join(outcome.resolution.text.split()) if outcome.resolution else ""
+    summed_up = SUMMARIZER in {each.source for each in outcome.handoffs}
+    if outcome.summary not in {"", whole} and not verbose and not summed_up:
         yield Line(outcome.summary)  # nobody summed up: it says how it came to an answer that others had before
     yield from _besides(outcome)
     yield from describe_questions(outcome)

@@ -95,6 +95,14 @@ async def test_talk_gets_a_reply_that_says_it_rests_on_no_source_and_no_disclaim
     assert text_of(without) == say("legal_what_it_does", "zh")
 
 
+@pytest.mark.req("LG-7")
+async def test_who_is_taken_to_talk_by_a_guess_is_told_so_without_a_model() -> None:
+    greeted, guessed = await end("你好！", rules=classify), await end("嗯嗯", rules=classify)
+
+    assert text_of(greeted) == say("legal_what_it_does", "zh")
+    assert text_of(guessed) == f"{say('legal_unrecognized', 'zh')}\n\n{say('legal_what_it_does', 'zh')}"
+
+
 @pytest.mark.req("LG-18", "LG-19", "LG-21")
 async def test_a_question_of_two_fields_is_answered_for_each_side_by_side_and_merged() -> None:
     outcome = await end(TWO_FIELDS, model=sure("legal_consultation", "social_labor_law", "criminal_law"))
