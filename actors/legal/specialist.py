@@ -98,16 +98,16 @@ class Specialist(Actor[AnswerQuestion]):
         ctx.publish(StatusChanged("thinking", ctx.address))
         if form is not None:
             return await self._fill_form(form, asked, found, ctx)
-        watched = WatchedDraft(ctx)
-        task = self._task(asked, found.hits, ctx, self._describe_task(asked))
-        task = msgspec.structs.replace(task, on_text=watched.on_text)
-        filled = await self._model.fill(LegalDraft, task, within=ctx.remaining_seconds())
-        draft: LegalDraft = filled.value
-        if draft.pass_on is not None and not draft.claims and draft.pass_on.to in self._its.colleagues:
-            said = f"{ctx.address} passed it on: {draft.pass_on.reason}"[:CONTEXT_CHARACTERS]
-            return Handover(to=draft.pass_on.to, reason=draft.pass_on.reason, context=said)
-        checked = await self._check(filled, task, asked, ctx)
-        watched.conclude(draft, [each.text for each in checked.claims])
+        with WatchedDraft(ctx) as watched:
+            task = self._task(asked, found.hits, ctx, self._describe_task(asked))
+            task = msgspec.structs.replace(task, on_text=watched.on_text)
+            filled = await self._model.fill(LegalDraft, task, within=ctx.remaining_seconds())
+            draft: LegalDraft = filled.value
+            if draft.pass_on is not None and not draft.claims and draft.pass_on.to in self._its.colleagues:
+                said = f"{ctx.address} passed it on: {draft.pass_on.reason}"[:CONTEXT_CHARACTERS]
+                return Handover(to=draft.pass_on.to, reason=draft.pass_on.reason, context=said)
+            checked = await self._check(filled, task, asked, ctx)
+            watched.conclude([each.text for each in draft.claims], [each.text for each in checked.claims])
         resolution = self._resolve(filled, checked, asked.language)
         stated = tuple(each.text for each in checked.claims if each.text != each.quote)
         return self._give(resolution, filled, asked, found, stated)
@@ -210,12 +210,14 @@ class Specialist(Actor[AnswerQuestion]):
         """A reply to talk: it rests on no source, and says so."""
         ctx.publish(StatusChanged("thinking", ctx.address))
         spec = self._its.spec
-        task = ModelRequest(
-            agent=ctx.address, instructions=spec.instructions, model=spec.model, material=ReplyRequest(asked.text),
-            refused=asked.refused, on_text=WatchedDraft(ctx).on_text,
-        )  # fmt: skip
-        filled = await self._model.fill(Reply, task, within=ctx.remaining_seconds())
-        text = filled.value.text.strip() or _describe_services(asked)
+        with WatchedDraft(ctx) as watched:
+            task = ModelRequest(
+                agent=ctx.address, instructions=spec.instructions, model=spec.model,
+                material=ReplyRequest(asked.text), refused=asked.refused, on_text=watched.on_text,
+            )  # fmt: skip
+            filled = await self._model.fill(Reply, task, within=ctx.remaining_seconds())
+            text = filled.value.text.strip() or _describe_services(asked)
+            watched.conclude([filled.value.text.strip()], [text])
         note = f"\n\n{say('legal_unsourced', asked.language)}" if filled.judged else ""
         return OpinionGiven(
             resolution=Resolution(text + note), advice=False, unavailable=(), degraded=filled.degraded or asked.degraded

@@ -2,11 +2,13 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
+from actors.drafting.drafts import HandoverRequest
 from actors.evidence.claims import Claim
 from actors.legal.output_schemas import IntentDraft, LegalDraft, Reply
-from actors.ports import Completion, ModelRequest
+from actors.ports import Completion, ModelRequest, PortFailed
 from actors.workflow.outcome import AnswerReady, Outcome
 from actors.workflow.progress import AnswerText, DraftChecked
 from tests.actors.legal.answering import DISMISSED, TWO_FIELDS, Model, legal_stage
@@ -84,7 +86,34 @@ async def test_talk_is_told_while_it_is_written() -> None:
 
     heard, _ = await hear(legal_stage("嗯嗯", model=chat))
 
-    assert [each.text for each in heard if isinstance(each, AnswerText)] == ["你好！"]
+    assert [each for each in heard if isinstance(each, AnswerText | DraftChecked)] == [
+        AnswerText("legal_general", 0, "你好！"), DraftChecked("legal_general"),
+    ]  # fmt: skip
+
+
+@pytest.mark.req("LG-16", "LG-32")
+@pytest.mark.parametrize("fails", [False, True])
+async def test_a_draft_that_no_answer_comes_of_is_concluded_all_the_same(fails: bool) -> None:
+    class Gives(Writes):
+        """Writes, and then passes it on or breaks down."""
+
+        async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Completion:
+            filled = await super().fill(shape, task, within=within)
+            if task.agent != "legal_research" or shape is not LegalDraft:
+                return filled
+            if fails:
+                raise PortFailed("It broke off.")
+            pass_on = HandoverRequest(to="case_analysis", reason="It asks for judgments.")
+            return msgspec.structs.replace(filled, value=LegalDraft(pass_on=pass_on))
+
+    general = IntentDraft("legal_consultation", (), 0.9)
+    model = Gives(LegalDraft=GOOD)
+    model.answers["IntentDraft"] = general
+    heard, outcome = await hear(legal_stage(DISMISSED, model=model))
+
+    told = [each for each in heard if isinstance(each, AnswerText | DraftChecked)]
+    assert told[:2] == [AnswerText("legal_research", 0, STATED), DraftChecked("legal_research", (STATED,))]
+    assert outcome.resolution is not None
 
 
 async def test_who_only_keeps_what_is_said_has_nothing_written_for_it() -> None:
