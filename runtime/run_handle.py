@@ -1,6 +1,7 @@
 """A run, as who submitted it sees it: of this process, or of another one on the same database."""
 
 import asyncio
+import itertools
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Any
 
@@ -39,7 +40,7 @@ class RunHandle:
         :param drafts: tell the answers' texts, too, while models write them: `AnswerText`, `DraftChecked`.
         """
         waiting: asyncio.Queue[ProgressEvent | None] = asyncio.Queue()
-        unverified: list[str] = []
+        unverified: dict[str, tuple[str, ...]] = {}  # of the last draft of each agent
 
         def hear(event: Any) -> None:
             if isinstance(event, RunEnded):
@@ -47,9 +48,9 @@ class RunHandle:
             if isinstance(event, AnswerText | DraftChecked) and not drafts:
                 return
             if isinstance(event, DraftChecked):
-                unverified.extend(event.unverified)
-            if isinstance(event, AnswerReady) and unverified:
-                event = msgspec.structs.replace(event, unverified=tuple(unverified))
+                unverified[event.agent] = event.unverified
+            if isinstance(event, AnswerReady):
+                event = msgspec.structs.replace(event, unverified=tuple(itertools.chain(*unverified.values())))
             if waiting.qsize() >= WATCH_LIMIT:
                 waiting.get_nowait()
             waiting.put_nowait(event)

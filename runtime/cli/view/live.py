@@ -191,7 +191,7 @@ def _draw_drafts(drafts: Drafts, language: str) -> Iterable[Text]:
         yield Text(safe(f"{agent}: {cut}{' '.join(latest.split())}"), "dim italic")
     if drafts.unverified:
         yield Text(f"\n{say('draft_unverified', language)}", "dim bold")
-        yield from (Text(fit(each, DRAFT_CHARACTERS), "dim strike") for each in drafts.unverified[:UNVERIFIED])
+        yield from (Text(fit(each, DRAFT_CHARACTERS), "dim strike") for _, each in drafts.unverified[:UNVERIFIED])
 
 
 def _draw_rounds(board: Board, elapsed: float, left: str) -> Iterable[Text | Table]:

@@ -11,8 +11,8 @@ class Drafts(msgspec.Struct, frozen=True, gc=False):
 
     texts: tuple[tuple[str, str], ...] = ()
     """Of each agent what its model has written so far; who began first stands first."""
-    unverified: tuple[str, ...] = ()
-    """Statements that were shown, and are not in the answer."""
+    unverified: tuple[tuple[str, str], ...] = ()
+    """Agents and statements of their last drafts that were shown, and are not in the answer."""
 
 
 def fold(drafts: Drafts, event: ProgressEvent) -> Drafts:
@@ -23,9 +23,10 @@ def fold(drafts: Drafts, event: ProgressEvent) -> Drafts:
             texts[agent] = texts.get(agent, "")[:start] + text
             return Drafts(tuple(each for each in texts.items() if each[1]), drafts.unverified)
         case DraftChecked(agent=agent, unverified=unverified):
-            return Drafts(_drop(drafts, agent), (*drafts.unverified, *unverified))
+            others = _drop(drafts.unverified, agent)
+            return Drafts(_drop(drafts.texts, agent), (*others, *((agent, each) for each in unverified)))
         case HandoffMade(source=agent):
-            return msgspec.structs.replace(drafts, texts=_drop(drafts, agent)) if drafts.texts else drafts
+            return msgspec.structs.replace(drafts, texts=_drop(drafts.texts, agent)) if drafts.texts else drafts
         case AnswerReady():
             return msgspec.structs.replace(drafts, texts=())
         case RunEnded():
@@ -34,5 +35,5 @@ def fold(drafts: Drafts, event: ProgressEvent) -> Drafts:
             return drafts
 
 
-def _drop(drafts: Drafts, agent: str) -> tuple[tuple[str, str], ...]:
-    return tuple(each for each in drafts.texts if each[0] != agent)
+def _drop(pairs: tuple[tuple[str, str], ...], agent: str) -> tuple[tuple[str, str], ...]:
+    return tuple(each for each in pairs if each[0] != agent)

@@ -51,8 +51,14 @@ def _a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.req("LG-16")
 def test_pieces_are_one_draft_until_it_was_checked() -> None:
     assert read(*WRITING).texts == (("legal_research", f"{TRUE}\n{FALSE}"),)
-    assert read(*WRITING, CHECKED) == Drafts((), (FALSE,))
-    assert read(*WRITING, CHECKED, READY) == Drafts((), (FALSE,))
+    assert read(*WRITING, CHECKED) == Drafts((), (("legal_research", FALSE),))
+    assert read(*WRITING, CHECKED, READY) == read(*WRITING, CHECKED)
+
+
+def test_a_draft_that_was_put_right_takes_back_what_the_one_before_had_wrong() -> None:
+    other = DraftChecked("legal_general", ("Else.",))
+
+    assert read(*WRITING, CHECKED, other, *WRITING, DraftChecked("legal_research")) == read(other)
 
 
 def test_a_draft_that_begins_anew_takes_the_place_of_the_one_before() -> None:
