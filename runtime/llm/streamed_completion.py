@@ -1,5 +1,6 @@
 """A chat completion that comes in pieces, put together again as if it had come whole."""
 
+import codecs
 import json
 from typing import Any
 
@@ -13,9 +14,10 @@ WANTED = {"counted": b',"stream":true,"stream_options":{"include_usage":true}}',
 CALLS = 128
 """Tool calls of one message that are put together."""
 
-
 FIRST = b":deir"
 """What a line of server-sent events begins with: a comment, `data`, `event`, `id`, `retry`."""
+BLANK = codecs.BOM_UTF8 + b" \t\r\n"
+"""Bytes that say nothing at the head of a line; a byte order mark may stand at that of the first one."""
 
 
 class BrokenStream(Exception):
@@ -112,7 +114,7 @@ class StreamBody:
         if self._whole is not None:
             return self._whole.feed(data)
         self._rest += data
-        if not self._answers and (first := self._rest.lstrip()[:1]) and first not in FIRST:
+        if not self._answers and (first := self._rest.lstrip(BLANK)[:1]) and first not in FIRST:
             self._whole = WholeBody()
             return self._whole.feed(self._rest)
         *lines, self._rest = self._rest.split(b"\n")
@@ -145,7 +147,7 @@ class StreamBody:
         """One line; whatever is no data, such as a comment that keeps the connection open, says nothing."""
         name, _, value = line.partition(b":")
         value = value.strip()
-        if name.strip() != b"data" or not value or self._over:
+        if name.strip(BLANK) != b"data" or not value or self._over:
             return
         if value == b"[DONE]":
             self._over = True

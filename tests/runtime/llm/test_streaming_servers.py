@@ -1,6 +1,7 @@
 """Servers stream in many ways: whatever an answer's pieces look like, it is the one that comes whole."""
 
 import asyncio
+import codecs
 import json
 from typing import Any
 
@@ -101,11 +102,14 @@ async def test_tokens_that_nobody_counts_are_estimated_as_of_an_answer_that_come
     assert (await ask(stream(*pieces(TEXT, usage=None)), reader=Reader()))[2] == whole
 
 
+@pytest.mark.parametrize("packet", [1, 31])
 @pytest.mark.parametrize(
     "body",
     [
         events(*pieces(TEXT)).replace(b"\n", b"\r\n"),
         b": OPENROUTER PROCESSING\n\n" + events(*pieces(TEXT)),
+        codecs.BOM_UTF8 + events(*pieces(TEXT)),
+        codecs.BOM_UTF8 + b"\n" + events(*pieces(f"\ufeff{TEXT}")),
         events(*pieces(TEXT)).replace(b"data: ", b"data:"),
         events(*pieces(TEXT)).replace(b"data: ", b"event: message\nid: 7\ndata: "),
         events(*pieces(TEXT), done=False),
@@ -113,12 +117,23 @@ async def test_tokens_that_nobody_counts_are_estimated_as_of_an_answer_that_come
         events(*pieces(TEXT)).replace(b'"created": 1700000000', b'"created": 1700000000, "logprobs": [NaN]'),
         events(*pieces(TEXT)).replace(b'"usage": null', b'"usage": {}').replace(b'"index": 0, ', b""),
     ],
-    ids=["crlf", "comments", "no space", "other fields", "no end mark", "more after it", "nan", "keys left out"],
+    ids=[
+        "crlf",
+        "comments",
+        "byte order mark",
+        "two of them",
+        "no space",
+        "other fields",
+        "no end mark",
+        "more after it",
+        "nan",
+        "keys left out",
+    ],
 )
-async def test_events_are_read_as_servers_write_them(body: bytes) -> None:
+async def test_events_are_read_as_servers_write_them(body: bytes, packet: int) -> None:
     reader = Reader()
 
-    filled, server, spent = await ask(streams(body, packet=31), reader=reader)
+    filled, server, spent = await ask(streams(body, packet=packet), reader=reader)
 
     assert filled.value == DRAFT
     assert reader.text == WRITTEN
