@@ -77,11 +77,9 @@ def lines(
         yield from _describe_report(outcome, report, named=named)
         return
     if verbose and outcome.summary:
-        yield from (
-            Line(say("summary", language), "strong"),
-            Line(unescape_markdown(outcome.summary), indent=2),
-            Line(""),
-        )
+        yield Line(say("summary", language), "strong")
+        yield Line(unescape_markdown(outcome.summary), indent=2)
+        yield Line("")
     headline, style = say(f"headline_{outcome.status}", language), HEADLINES[outcome.status]
     if judgement and outcome.status in {"resolved", "suggested"}.union({"not_found"} if judgement == "taught" else ()):
         status, said = say(f"status_{outcome.status}", language), say(f"judged_{judgement}", language)
