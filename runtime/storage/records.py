@@ -29,7 +29,10 @@ class NewRun(msgspec.Struct, frozen=True, kw_only=True):
     owner: str
     """The process that works on it."""
     trace: str = ""
-    """Its id, 32 hexadecimal digits, and 16 of the caller's span where there is one; empty: of a run within a run."""
+    """
+    Its id, 32 hexadecimal digits, and 16 of the caller's span where there is one, with `trace_id.UNSAMPLED` where the
+    caller does not sample it. Empty: of a run within a run, and of one that a version without traces began.
+    """
 
 
 class StoredRun(NewRun, frozen=True, kw_only=True):

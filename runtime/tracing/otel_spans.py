@@ -13,7 +13,7 @@ from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, Trace
 from runtime.program import version
 from runtime.storage.records import StoredRun
 from runtime.tracing.span import TraceSpan
-from runtime.tracing.trace_id import TRACE_DIGITS
+from runtime.tracing.trace_id import split_trace
 
 SECONDS = 5.0
 """Of one request to the collector."""
@@ -66,14 +66,14 @@ class SpanSender:
 
 def convert(run: StoredRun, spans: Sequence[TraceSpan], resource: Resource) -> Iterator[ReadableSpan]:
     """The spans of a run, with the ids that they have here; the first stands below the caller's, if there is one."""
-    caller = run.trace[TRACE_DIGITS:]
+    trace, caller = split_trace(run)
     for each in spans:
         begin = run.started + each.begin
         parent = each.parent or caller
         yield ReadableSpan(
             name=f"{CONVENTIONS[each.kind].operation if each.kind in CONVENTIONS else each.kind} {each.name}",
-            context=_make_context(run, each.id),
-            parent=_make_context(run, parent, is_remote=not each.parent) if parent else None,
+            context=_make_context(trace, each.id),
+            parent=_make_context(trace, parent, is_remote=not each.parent) if parent else None,
             resource=resource, attributes=describe(run, each), kind=_find_kind(each),
             instrumentation_scope=InstrumentationScope("terminus", version()),
             status=Status(StatusCode.ERROR, each.why or each.status) if each.status in ERRORS else Status(),
@@ -103,6 +103,6 @@ def _find_kind(span: TraceSpan) -> SpanKind:
     return CONVENTIONS[span.kind].kind if span.kind in CONVENTIONS else SpanKind.INTERNAL
 
 
-def _make_context(run: StoredRun, span: str, *, is_remote: bool = False) -> SpanContext:
-    trace = int(run.trace[:TRACE_DIGITS], 16)
-    return SpanContext(trace, int(span, 16), is_remote=is_remote, trace_flags=TraceFlags(TraceFlags.SAMPLED))
+def _make_context(trace: str, span: str, *, is_remote: bool = False) -> SpanContext:
+    """What is not sampled does not come here."""
+    return SpanContext(int(trace, 16), int(span, 16), is_remote=is_remote, trace_flags=TraceFlags(TraceFlags.SAMPLED))

@@ -9,6 +9,7 @@ import structlog
 from actors.workflow.outcome import Outcome
 from runtime.storage.errors import StorageError, UnknownRun
 from runtime.storage.journal import JournalDamaged
+from runtime.tracing.trace_id import is_sampled
 
 if TYPE_CHECKING:
     from runtime.node import Node
@@ -77,6 +78,8 @@ class TraceExporter:
         from runtime.tracing.trace_record import read_trace
 
         stored = await self._node.journal.run(run)
+        if not is_sampled(stored):
+            return
         record = await read_trace(self._node, stored)
         if self._sender is None:
             self._sender = await asyncio.to_thread(_open_sender, self._node.settings.trace.otlp)

@@ -19,6 +19,7 @@ from runtime.node import Node, Ticket
 from runtime.processes.pool import ROOT
 from runtime.settings import ModelSettings, Settings, StorageSettings, TraceSettings
 from runtime.tracing import trace_export
+from runtime.tracing.trace_id import UNSAMPLED
 from runtime.tracing.trace_record import read_trace
 from tests.fake_openai import FakeOpenAI
 from tests.patience import HANGS_SECONDS, promised
@@ -105,6 +106,26 @@ async def test_a_collector_gets_the_tree_with_parents_and_the_names_of_the_conve
     assert (called[0]["gen_ai.usage.input_tokens"], called[0]["gen_ai.usage.output_tokens"]) == (100, 20)
     names = {each.name for each in sent.values()}
     assert {"invoke_agent worker", "retrieval documents", "routing worker"} <= names
+
+
+async def test_what_its_caller_does_not_sample_is_not_sent(tmp_path: Path) -> None:
+    async with collecting() as collector, Node.open(settings(tmp_path, collector.url)) as node:
+        node.knowledge = Finds()
+        for number, more in enumerate((UNSAMPLED, "")):
+            ticket = msgspec.structs.replace(TICKET, id=f"T-{number}", trace=CALLER + more)
+            await (await node.submit(ticket)).outcome()
+    assert {attributes(each)["gen_ai.conversation.id"] for each in collector.spans} == {"T-1"}
+
+
+async def test_a_run_that_a_version_without_traces_began_gets_a_trace_of_its_own_id(tmp_path: Path) -> None:
+    async with collecting() as collector, Node.open(settings(tmp_path, collector.url)) as node:
+        node.knowledge = Finds()
+        handle = await node.submit(TICKET)
+        await node.database.run(("UPDATE run SET trace = x'' WHERE id = ?", (handle.run,)))
+        await handle.outcome()
+    roots = [each for each in collector.spans if each.name == "invoke_workflow helpdesk"]
+    assert [each.parent_span_id for each in roots] == [b""]
+    assert len({each.trace_id for each in collector.spans}) == 1
 
 
 async def test_a_collector_that_hangs_holds_up_neither_a_run_nor_long_the_end(tmp_path: Path) -> None:

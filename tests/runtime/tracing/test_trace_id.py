@@ -6,10 +6,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from runtime.tracing.trace_id import parse_traceparent, read_trace_id
+from runtime.tracing.trace_id import UNSAMPLED, parse_traceparent, read_trace_id
 from tests.runtime.http.kit import TEXT, interface
 
 TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+OTHER = "4bf92f3577b34da6a3ce929d0e0e4736"
 
 
 @pytest.mark.parametrize(
@@ -34,6 +35,11 @@ def test_a_header_of_a_later_version_may_say_more() -> None:
     assert parse_traceparent(f"01-{TRACE}-{SPAN}-01-more") == TRACE + SPAN
 
 
+@pytest.mark.parametrize(("flags", "more"), [("00", UNSAMPLED), ("02", UNSAMPLED), ("01", ""), ("ff", "")])
+def test_a_header_says_whether_its_caller_samples_the_trace(flags: str, more: str) -> None:
+    assert parse_traceparent(f"00-{TRACE}-{SPAN}-{flags}") == TRACE + SPAN + more
+
+
 @pytest.mark.req("LG-26")
 async def test_every_run_has_a_trace_of_its_own_or_that_of_its_caller(tmp_path: Path) -> None:
     async with interface(tmp_path) as web:
@@ -54,6 +60,10 @@ async def test_every_run_has_a_trace_of_its_own_or_that_of_its_caller(tmp_path: 
             assert trace["spans"][0]["kind"] == "run"
         stored = await web.node.journal.find("T-9")
         assert stored.trace == TRACE + SPAN, "so that its spans stand below the caller's"
+        headers = {"traceparent": f"00-{OTHER}-{SPAN}-00"}
+        _, unsampled = await web.ask("POST", "/tickets?wait=20", json={"text": "Mine."}, headers=headers)
+        assert unsampled["trace"] == OTHER
+        assert (await web.node.journal.find(OTHER)).id == unsampled["run"]
 
 
 async def test_no_other_id_is_taken_for_a_trace() -> None:
