@@ -59,6 +59,12 @@ class CitedClaims:
             self._retold[number] = None
         return claim.text, number
 
+    def show_together(self, *claims: Claim) -> list[tuple[str, int]]:
+        """Claims that say something only together, as `show` has each; empty: the quote of one is not there."""
+        lost = sum(place_of(each, self._passages) is None for each in claims)
+        self.lost += lost
+        return [] if lost else [shown for each in claims if (shown := self.show(each)) is not None]
+
     def cite(self, claim: Claim) -> int:
         """The number of the place that a claim quotes, which stands there."""
         (citation,) = render_claims([claim], self._passages)[1]

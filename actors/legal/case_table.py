@@ -182,19 +182,18 @@ class CaseTable:
         """What the draft says of them, each side with its own quote; and where its cells take another stance."""
         titles = {row.name: row.title for row in self._rows}
         for each in self._draft.differences[:DIFFERENCES]:
-            one, other = self._show_side(each.one), self._show_side(each.other)
-            if each.one.passage != each.other.passage and each.criterion in titles and one and other:
-                yield f"- {titles[each.criterion]}: {one}; {other}"
+            sides = (each.one, each.other)
+            if each.one.passage == each.other.passage or each.criterion not in titles:
+                continue
+            if shown := self._cited.show_together(*sides):
+                said = (f"{self._name(side)}: {mark(text)}" for side, text in zip(sides, shown, strict=True))
+                yield f"- {titles[each.criterion]}: {'; '.join(said)}"
         for row in self._rows:
             cells = [cell for (name, _), cell in self._shown.items() if name == row.name]
             stances = [(stance, cell) for cell in cells if (stance := row.find_stance(cell.quote))]
             if len({stance for stance, _ in stances}) > 1:
-                sides = (f"{self._name(cell)}: {stance} [{self._cited.cite(cell)}]" for stance, cell in stances)
-                yield f"- {row.title}: {'; '.join(sides)}"
-
-    def _show_side(self, claim: Claim) -> str:
-        shown = self._cited.show(claim)
-        return f"{self._name(claim)}: {mark(shown)}" if shown else ""
+                said = (f"{self._name(cell)}: {stance} [{self._cited.cite(cell)}]" for stance, cell in stances)
+                yield f"- {row.title}: {'; '.join(said)}"
 
     def _name(self, claim: Claim) -> str:
         return self._cases[claim.passage - 1].title

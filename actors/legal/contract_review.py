@@ -102,12 +102,12 @@ class Review:
             if not 1 <= each.says.passage <= len(clauses) or not self._is_article(article):
                 self._cited.lost += 1
                 continue
-            says, rule = self._cited.show(each.says), self._cited.show(article)
-            if says is not None and rule is not None:
+            if shown := self._cited.show_together(each.says, article):
+                says, rule = map(mark, shown)
                 risk = say(f"risk_{each.risk}", self._language)
                 head = say("review_risk", self._language, clause=clauses[each.says.passage - 1].label, risk=risk)
-                yield "\n".join([head, say("review_says", self._language, text=mark(says)),
-                                 say("review_rule", self._language, text=mark(rule))])  # fmt: skip
+                yield "\n".join([head, say("review_says", self._language, text=says),
+                                 say("review_rule", self._language, text=rule)])  # fmt: skip
 
     def _is_article(self, rule: Claim) -> bool:
         return 1 <= rule.passage <= len(self._shown) and self._shown[rule.passage - 1].source.startswith(STATUTE)

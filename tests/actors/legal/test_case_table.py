@@ -1,5 +1,6 @@
 """Cases compared: which, on what, each cell with a quote of its case; what is not said, and what a model made up."""
 
+import re
 from typing import Any
 
 import pytest
@@ -43,6 +44,13 @@ async def compare(model: Model) -> Any:
     return await legal_stage(QUESTION, model=model, source=Source(*passages(1.0, 1.0), confidence=1.0)).end()
 
 
+def assert_numbered(resolution: Resolution) -> None:
+    """Citations are numbered without gaps, and each is referred to."""
+    numbers = [each.number for each in resolution.citations]
+    assert numbers == [*range(1, len(numbers) + 1)]
+    assert set(numbers) == {int(each) for each in re.findall(r"\[(\d+)\]", resolution.text)}
+
+
 @pytest.mark.req("LG-11")
 async def test_each_criterion_is_a_row_with_a_quote_of_each_case_and_what_is_not_said_is_said() -> None:
     outcome = await compare(Model())
@@ -78,7 +86,11 @@ async def test_a_model_s_cells_are_shown_where_their_quotes_bear_them_out() -> N
             CaseCell("周某迟到。", 1, made_up, criterion="holding"),
             CaseCell("陈某旷工。", 2, "陈某连续旷工六日", criterion="facts"),
         ),
-        (CaseDifference("facts", Claim(facts, 1, facts), Claim("陈某连续旷工", 2, "陈某连续旷工六日")),),
+        (
+            CaseDifference("result", Claim("口头", 1, "周某2028年入职"), Claim("无", 2, made_up)),
+            CaseDifference("weather", Claim("口头", 1, "周某2028年入职"), Claim("无", 2, "驳回陈某的诉讼请求")),
+            CaseDifference("facts", Claim(facts, 1, facts), Claim("陈某连续旷工", 2, "陈某连续旷工六日")),
+        ),
     )
 
     outcome = await compare(Model(CaseTableDraft=draft))
@@ -95,6 +107,7 @@ async def test_a_model_s_cells_are_shown_where_their_quotes_bear_them_out() -> N
     (line,) = [line for line in text.split("\n") if line.startswith("- 案件事实: ")]
     assert line.startswith(f"- 案件事实: {DISMISSED.id}: {facts} [")
     assert f"]; {ABSENT.id}: 陈某连续旷工" in line
+    assert_numbered(outcome.resolution)
     assert say("lost_unquoted", "zh") in text
     assert outcome.status == "suggested"
 

@@ -11,6 +11,7 @@ from actors.legal.contract_terms import FILES, load_terms
 from actors.legal.output_schemas import ClauseRisk, IntentDraft, ReviewDraft
 from actors.text.catalogue import say
 from tests.actors.legal.answering import Model, Source, legal_stage
+from tests.actors.legal.test_case_table import assert_numbered
 
 LEASE = """请审查这份租赁合同：
 出租方：王某  承租方：赵某
@@ -91,6 +92,16 @@ async def test_a_risk_without_both_quotes_is_left_out_which_the_answer_says(risk
     assert say("review_no_risk", "zh") in text
     assert say("lost_unquoted", "zh") in text
     assert outcome.status == "suggested"
+
+
+async def test_a_clause_whose_risk_is_left_out_has_no_number() -> None:
+    left_out = ClauseRisk(Claim("x", 1, "房屋位于某路1号"), Claim("x", 6, "超过三十年的无效"), "high")
+    shown = ClauseRisk(Claim("租期为二十五年。", 2, "租赁期限二十五年"), Claim(YEARS, 6, YEARS), "high")
+
+    outcome = await review(ReviewDraft=ReviewDraft((left_out, shown)))
+
+    assert_numbered(outcome.resolution)
+    assert "某路" not in outcome.resolution.text
 
 
 async def test_a_question_about_contracts_without_one_is_answered_with_articles() -> None:
