@@ -82,7 +82,7 @@ class TestEachRoute:
     @pytest.mark.parametrize(
         ("path", "access"),
         [("/tickets", "submit"), ("/tickets/{id}/cancel", "operate"), ("/tickets/{id}/feedback", "operate"),
-         ("/tickets/{id}/answers", "operate"), ("/tickets/{id}/trace", "submit"), ("/tickets/{id}/events", "submit"),
+         ("/tickets/{id}/answers", "submit"), ("/tickets/{id}/trace", "submit"), ("/tickets/{id}/events", "submit"),
          ("/tickets/{id}/report", "submit"), ("/traces", "submit"), ("/health", "open")],
     )  # fmt: skip
     def test_has_the_access_that_the_documentation_says(self, path: str, access: Access) -> None:
