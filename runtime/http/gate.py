@@ -11,6 +11,7 @@ import structlog
 from aiohttp import web
 
 from runtime.access.roles import LADDER, LOCAL, SERVER_TOKEN, Access, Principal, Role, may
+from runtime.access.sessions import SessionBook
 from runtime.access.tokens import SHAPE, TokenBook, describe, has_expired
 from runtime.config import is_loopback
 from runtime.http.errors import ApiError
@@ -23,6 +24,9 @@ log = structlog.get_logger()
 
 PRINCIPAL = web.RequestKey("principal", Principal)
 """Where a request keeps who asks."""
+COOKIE = "terminus_session"
+PAGES = "/ui/"
+"""What stands below is for browsers, as the page at / is."""
 PERSON_CHARACTERS = 200
 IN_ADDRESS = frozenset(
     {"token", "access_token", "auth_token", "api_key", "apikey", "api-key", "authorization", "bearer"}
@@ -45,6 +49,7 @@ class Gate:
     def __init__(self, server: ServerSettings, tokens: TokenBook) -> None:
         self._server = server
         self._tokens = tokens
+        self.sessions = SessionBook(tokens)
         self._proxies: list[Network] = [ipaddress.ip_network(each, strict=False) for each in server.proxy]
         self._failures = TokenBuckets(server.failed_logins, server.failed_logins)
         self._requests = TokenBuckets(server.requests_per_minute, server.request_burst)
@@ -95,7 +100,9 @@ class Gate:
         if (user := self._user(request)) is not None:
             return self._find_person(request, user)
         if "Authorization" in request.headers:
-            return await self._find_bearer(request)
+            return await self._find_bearer(request, request.headers["Authorization"])
+        if (signed_in := await self._find_session(request)) is not None:
+            return signed_in
         if await self._needs_none(request):
             if not _is_loopback(_find_host(request)):
                 raise ApiError(
@@ -103,6 +110,27 @@ class Gate:
                 )
             return LOCAL
         raise _ask_for_token("Send a token as `Authorization: Bearer ...`")
+
+    async def _find_session(self, request: web.Request) -> Principal | None:
+        """Whom a browser's cookie names: to read anything, and to change something by the pages, which check forms."""
+        key = request.cookies.get(COOKIE, "")
+        reads = request.method in {"GET", "HEAD"} or is_page(request.path)
+        return await self.sessions.find(key) if key and reads else None
+
+    async def sign_in(self, request: web.Request, token: str) -> str:
+        """
+        Open a session by a token.
+
+        :returns: its key, for the cookie.
+        :raises ApiError: it is no token of this server, or too many wrong ones came.
+        """
+        principal = await self._find_bearer(request, f"Bearer {token.strip()}")
+        return self.sessions.open(principal, token.strip())
+
+    def is_secure(self, request: web.Request) -> bool:
+        """Whether the browser came by https, as far as that is known here: by a trusted proxy's word."""
+        told = request.headers.get("X-Forwarded-Proto", "").lower() == "https"
+        return request.secure or (told and self._is_proxy(request.remote))
 
     def _user(self, request: web.Request) -> str | None:
         """Whom a trusted proxy names; nothing where there is none, or no such header."""
@@ -126,14 +154,14 @@ class Gate:
             raise ApiError(403, f"{display(user)} is in none of the groups that [server] roles names.")
         return Principal(f"user:{user}", role, user)
 
-    async def _find_bearer(self, request: web.Request) -> Principal:
+    async def _find_bearer(self, request: web.Request, authorization: str) -> Principal:
         """
         Who has the token that was sent.
 
         From an address of many wrong ones, the token of the configuration, which a person may have thought up, is not
         heard for a while; one that was made here cannot be guessed, so nobody can keep its owner out.
         """
-        scheme, _, text = request.headers["Authorization"].partition(" ")
+        scheme, _, text = authorization.partition(" ")
         text = text.strip()
         site = _find_site(request.remote)
         blocked = self._failures.wait(site)
@@ -217,6 +245,14 @@ def split_address(address: str) -> SplitResult:
         return urlsplit(address)
     except ValueError:
         return urlsplit("")
+
+
+GATE = web.AppKey("gate", Gate)
+
+
+def is_page(path: str) -> bool:
+    """Whether a path is one of a page, for people."""
+    return path == "/" or path.startswith(PAGES)
 
 
 def find_person(request: web.Request) -> str:

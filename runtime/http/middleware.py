@@ -9,7 +9,8 @@ from aiohttp.typedefs import Handler, Middleware
 from runtime.access.roles import Access
 from runtime.actions import acting_as
 from runtime.http.errors import PROBLEM, ApiError, as_api_error, make_problem
-from runtime.http.gate import PRINCIPAL, Gate, split_address
+from runtime.http.gate import PRINCIPAL, Gate, is_page, split_address
+from runtime.http.pages.problem_page import show_problem, wants_page
 from runtime.service_error import ServiceError
 from runtime.storage.damage import JournalDamaged
 from runtime.user_text import as_json
@@ -118,11 +119,13 @@ def _refusal(request: web.Request, refused: ApiError) -> web.Response:
         "request.refused", status=refused.status, method=request.method, path=request.path[:PATH_CHARACTERS],
         reason=str(refused), remote=request.remote,
     )  # fmt: skip
-    return tell_problem(refused)
+    return show_problem(request, refused) if wants_page(request) else tell_problem(refused)
 
 
 def _from_another_site(request: web.Request) -> bool:
     """Browsers say where a request comes from; a form of another page must not file tickets with this machine."""
+    if request.method == "GET" and is_page(request.path) and request.headers.get("Sec-Fetch-Mode") == "navigate":
+        return False  # a link to a page of ours; who follows it sees it, and the other site does not
     origin = request.headers.get("Origin")
     if origin is not None and split_address(origin).netloc.lower() != request.headers.get("Host", "").lower():
         return True

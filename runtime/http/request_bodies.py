@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import urllib.parse
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
@@ -28,6 +29,8 @@ from runtime.user_text import display, safe
 
 T = TypeVar("T")
 
+FORM = "application/x-www-form-urlencoded"
+FORM_FIELDS = 200
 BODY_SECONDS = 30.0
 """How long a client may take to send its request."""
 MESSAGE_CHARACTERS = 200
@@ -73,6 +76,18 @@ async def read_answers(request: web.Request) -> AnswersGiven:
     if _kind(request) != JSON:
         raise ApiError(415, f'Send {JSON}: {{"answers": {{"name": "value"}}}}, or {{"text": "..."}}.')
     return _decode(await _body(request), AnswersGiven)
+
+
+async def read_form(request: web.Request) -> dict[str, list[str]]:
+    """The fields of a form of ours, each with all that was given for it."""
+    if _kind(request) != FORM:
+        raise ApiError(415, f"Send {FORM}.")
+    try:
+        return urllib.parse.parse_qs(
+            _text(await _body(request)), keep_blank_values=True, max_num_fields=FORM_FIELDS, errors="strict"
+        )
+    except ValueError:  # too many fields, or what is escaped is no text
+        raise ApiError(400, f"The form is no UTF-8 text of at most {FORM_FIELDS} fields.") from None
 
 
 def read_query(request: web.Request, names: Sequence[str]) -> dict[str, str]:

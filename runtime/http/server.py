@@ -23,8 +23,10 @@ from runtime.http.acceptor import Acceptor
 from runtime.http.endpoints.desk import DESK
 from runtime.http.endpoints.knowledge_routes import open_indexing
 from runtime.http.errors import PROBLEM, ApiError, make_problem
-from runtime.http.gate import Gate
+from runtime.http.gate import GATE, Gate
 from runtime.http.middleware import add_headers, expect, explain, nowhere, refuse_strangers
+from runtime.http.pages import every_page  # noqa: F401 - routes of its own
+from runtime.http.pages.page_routes import PAGE_ROUTES
 from runtime.http.problem_protocol import LINE_BYTES, ProblemProtocol
 from runtime.http.routes import ROUTES
 from runtime.knowledge.index.index_version import find_lapsed
@@ -173,10 +175,10 @@ def application(desk: TicketService) -> web.Application:
     app = web.Application(
         middlewares=[explain, refuse_strangers(gate, needs)], client_max_size=server.body_kilobytes * 1024
     )
-    app[DESK] = desk
+    app[DESK], app[GATE] = desk, gate
     app.cleanup_ctx.append(open_indexing)
     app.on_response_prepare.append(add_headers)
-    for each in ROUTES:
+    for each in (*ROUTES, *PAGE_ROUTES):
         needs[app.router.add_route(each.method, each.path, each.handler, expect_handler=expect)] = each.access
         if each.method == "GET" and not each.path.endswith("/events"):
             needs[app.router.add_route("HEAD", each.path, each.handler, expect_handler=expect)] = each.access

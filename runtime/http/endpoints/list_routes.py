@@ -1,6 +1,7 @@
 """The list of tickets: filtered, searched, page by page."""
 
 import urllib.parse
+from collections.abc import Mapping
 from typing import get_args
 
 import msgspec
@@ -45,7 +46,16 @@ FILTERS: dict[str, Document] = {
     parameters=tuple({"name": name, "in": "query", **its} for name, its in FILTERS.items()), access="submit",
 )  # fmt: skip
 async def list_tickets(request: web.Request) -> web.StreamResponse:
-    desk, given = request.app[DESK], request_bodies.read_query(request, tuple(FILTERS))
+    return answer(await find_page(request.app[DESK], request_bodies.read_query(request, tuple(FILTERS))))
+
+
+async def find_page(desk: TicketService, given: Mapping[str, str]) -> TicketPage:
+    """
+    One page of tickets.
+
+    :param given: the filters, by their names, as a query has them.
+    :raises ApiError: one of them cannot be meant so.
+    """
     before, status, most = (
         _read_cursor(given),
         given.get("status", ""),
@@ -62,7 +72,7 @@ async def list_tickets(request: web.Request) -> web.StreamResponse:
     tickets = [await _describe(desk, run, question) for run, question in found.runs[:most]]
     last = found.runs[most - 1][0].seq if len(found.runs) > most else found.last if found.stopped else 0
     query = urllib.parse.urlencode({**given, "cursor": str(last)})
-    return answer(TicketPage(tuple(tickets), f"/tickets?{query}" if last else "", found.stopped))
+    return TicketPage(tuple(tickets), f"/tickets?{query}" if last else "", found.stopped)
 
 
 async def _describe(desk: TicketService, stored: StoredRun, asked: Asked) -> ListedTicket:
@@ -70,7 +80,7 @@ async def _describe(desk: TicketService, stored: StoredRun, asked: Asked) -> Lis
     return ListedTicket(**{name: getattr(known, name) for name in known.__struct_fields__}, links=links(stored))
 
 
-def _read_cursor(given: dict[str, str]) -> int:
+def _read_cursor(given: Mapping[str, str]) -> int:
     """The `seq` before which a page begins; 0: at the newest."""
     cursor = given.get("cursor", "")
     if not cursor:

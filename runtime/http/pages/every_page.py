@@ -1,0 +1,5 @@
+"""All pages: each registers itself as it is imported. Their order is that of the navigation."""
+
+from runtime.http.pages import home_page, sign_in_page, static_files, ticket_actions, ticket_page
+
+__all__ = ["home_page", "sign_in_page", "static_files", "ticket_actions", "ticket_page"]

@@ -1,0 +1,59 @@
+"""The handoffs of a run as a drawing: a line for each agent, an arrow for each handoff. Pure."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from actors.workflow.outcome import Handoff
+
+LANE, ROW, TOP = 130, 26, 44
+"""Units between two agents, between two handoffs, and above the first."""
+HEAD = 7
+"""Length of an arrow's head."""
+
+
+class Lane(NamedTuple):
+    """An agent and where its line stands."""
+
+    name: str
+    x: int
+
+
+class Arrow(NamedTuple):
+    """One handoff."""
+
+    number: int
+    start: int
+    end: int
+    y: int
+    head: str
+    """The points of the arrow's head."""
+    label: str
+    label_x: int
+
+
+class Drawing(NamedTuple):
+    """What a template draws."""
+
+    width: int
+    height: int
+    lanes: tuple[Lane, ...]
+    arrows: tuple[Arrow, ...]
+
+
+def draw_handoffs(handoffs: Sequence[Handoff]) -> Drawing | None:
+    """The drawing; nothing where control was never passed."""
+    if not handoffs:
+        return None
+    names = dict.fromkeys(name for each in handoffs for name in (each.source, each.target))
+    places = {name: LANE // 2 + 20 + LANE * number for number, name in enumerate(names)}
+    arrows = tuple(_draw_arrow(number, each, places) for number, each in enumerate(handoffs, 1))
+    lanes = tuple(Lane(name, x) for name, x in places.items())
+    return Drawing(LANE * len(names) + 40, TOP + ROW * len(handoffs) + 8, lanes, arrows)
+
+
+def _draw_arrow(number: int, handoff: Handoff, places: dict[str, int]) -> Arrow:
+    start, end, y = places[handoff.source], places[handoff.target], TOP + ROW * number - ROW // 2
+    way = 1 if end > start else -1
+    back = end - way * HEAD
+    head = f"{end},{y} {back},{y - 4} {back},{y + 4}"
+    return Arrow(number, start, back, y, head, handoff.reason, min(start, end) + abs(end - start) // 2)

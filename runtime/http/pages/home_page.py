@@ -1,0 +1,52 @@
+"""The page at /: where a question is asked, and the tickets with how they stand."""
+
+import secrets
+import urllib.parse
+
+import msgspec
+from aiohttp import web
+
+from runtime import families
+from runtime.http.endpoints.desk import DESK
+from runtime.http.endpoints.list_routes import STATUSES, find_page
+from runtime.http.endpoints.own_tickets import make_own_key
+from runtime.http.errors import ApiError
+from runtime.http.gate import find_person
+from runtime.http.pages.page_routes import Form, accepts_page, form_action, go_to, page, read_field, render
+from runtime.service_error import ServiceError
+from runtime.tickets import HELPDESK, Ticket, validate
+
+FILTERS = ("q", "status", "workflow", "cursor")
+ON_A_PAGE = 25
+QUESTION_CHARACTERS = 120
+
+
+@page("GET", "/", access="submit", nav="tickets")
+async def show_home(request: web.Request) -> web.StreamResponse:
+    if not accepts_page(request):
+        raise web.HTTPNotFound  # as it was before there was a page: programs have their addresses
+    given = {name: text for name in FILTERS if (text := request.query.get(name, "").strip())}
+    found, failed = None, ""
+    try:
+        found = await find_page(request.app[DESK], {**given, "limit": str(ON_A_PAGE)})
+    except (ApiError, ServiceError) as refused:  # a filter in the address that cannot be meant so
+        failed = str(refused)
+    older = urllib.parse.urlsplit(found.next).query if found else ""
+    cursor = urllib.parse.parse_qs(older).get("cursor", [""])[0]
+    return render(
+        request, "home.html", given=given, found=found, failed=failed, statuses=STATUSES,
+        workflows=[each.name for each in families.FAMILIES], key=secrets.token_urlsafe(16),
+        older=urllib.parse.urlencode({**given, "cursor": cursor}) if cursor else "", shown=QUESTION_CHARACTERS,
+    )  # fmt: skip
+
+
+@form_action("/ui/tickets", access="submit")
+async def ask(request: web.Request, form: Form) -> web.StreamResponse:
+    desk = request.app[DESK]
+    workflow = read_field(form, "workflow") or HELPDESK
+    ticket = Ticket(text=read_field(form, "text"), requester=find_person(request), workflow=workflow)
+    ticket = validate(ticket, "The ticket", desk.node.settings.run.ticket_kilobytes)
+    options = families.read_options(workflow, {}, desk.node.settings, "")
+    ticket = msgspec.structs.replace(ticket, options=options)
+    stored = await desk.submit(ticket, make_own_key(request, read_field(form, "key")))
+    return go_to(f"/ui/tickets/{stored.ticket}")

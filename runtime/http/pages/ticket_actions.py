@@ -1,0 +1,55 @@
+"""What a person does with a ticket: cancels it, judges its answer or gives the right one, answers what it asks."""
+
+from aiohttp import web
+
+from runtime.answers import Answers, answer_ticket
+from runtime.http.endpoints.desk import DESK, read_id
+from runtime.http.errors import ApiError
+from runtime.http.gate import find_person
+from runtime.http.pages.page_routes import Form, form_action, go_to, read_field
+
+ANSWER = "answer-"
+"""Before the name of a question, in the name of its field."""
+
+
+def _show(request: web.Request) -> web.Response:
+    return go_to(f"/ui/tickets/{read_id(request)}")
+
+
+@form_action("/ui/tickets/{id}/cancel", access="operate")
+async def cancel(request: web.Request, _: Form) -> web.StreamResponse:
+    desk = request.app[DESK]
+    await desk.node.cancel((await desk.ticket(read_id(request))).ref)
+    return _show(request)
+
+
+@form_action("/ui/tickets/{id}/feedback", access="operate")
+async def judge(request: web.Request, form: Form) -> web.StreamResponse:
+    desk, said = request.app[DESK], read_field(form, "right")
+    if said not in {"yes", "no"}:
+        raise ApiError(400, "Say whether the answer was right. Go back to the ticket and choose.")
+    places = tuple(int(each) for each in form.get("place", ()) if each.isascii() and each.isdigit() and len(each) < 4)
+    stored = await desk.ticket(read_id(request))
+    await desk.feedback(stored, right=said == "yes", places=places if said == "yes" else ())
+    return _show(request)
+
+
+@form_action("/ui/tickets/{id}/teach", access="operate")
+async def teach(request: web.Request, form: Form) -> web.StreamResponse:
+    desk, answer = request.app[DESK], read_field(form, "answer")
+    if not answer:
+        raise ApiError(400, "There is no answer in the form. Go back to the ticket and write it.")
+    await desk.node.teach((await desk.ticket(read_id(request))).ref, answer, find_person(request))
+    return _show(request)
+
+
+@form_action("/ui/tickets/{id}/answers", access="operate")
+async def answer_questions(request: web.Request, form: Form) -> web.StreamResponse:
+    desk = request.app[DESK]
+    asking = await desk.run(read_field(form, "run"))
+    if asking.ticket != read_id(request):
+        raise ApiError(404, "These are questions of another ticket. Go back to the ticket, and answer what it asks.")
+    names = [name.removeprefix(ANSWER) for name in form if name.startswith(ANSWER)]
+    given = {name: read_field(form, ANSWER + name) for name in names}
+    await answer_ticket(desk, asking, Answers(given=given, text=read_field(form, "text")), named=True)
+    return _show(request)
