@@ -31,11 +31,24 @@ async def refuse_to_replace(desk: TicketService, request: web.Request, ticket: T
 
 async def refuse_others(desk: TicketService, request: web.Request, latest: StoredRun, sentence: str) -> None:
     """:raises ApiError: who asks may only submit, and did not submit the ticket of this run; it says this sentence."""
+    if not await owns_ticket(desk, request, latest):
+        raise ApiError(403, sentence)
+
+
+async def refuse_to_answer(desk: TicketService, request: web.Request, latest: StoredRun) -> None:
+    """:raises ApiError: who asks may not answer what the ticket of this run asks."""
+    await refuse_others(
+        desk, request, latest, f"Ticket {latest.ticket} was submitted by somebody else. "
+        "Only who submitted it, and the role operate or admin, may answer what it asks.",
+    )  # fmt: skip
+
+
+async def owns_ticket(desk: TicketService, request: web.Request, latest: StoredRun) -> bool:
+    """Whether the ticket of this run is who asks's own, or they have a role to which all are."""
     principal = find_principal(request)
     if principal is None or may(principal.role, "operate"):
-        return
-    if principal.by not in await _find_submitters(desk, latest):
-        raise ApiError(403, sentence)
+        return True
+    return principal.by in await _find_submitters(desk, latest)
 
 
 async def _find_submitters(desk: TicketService, latest: StoredRun) -> set[str]:

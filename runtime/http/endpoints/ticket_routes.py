@@ -6,7 +6,7 @@ from aiohttp import web
 from runtime.answers import Answers, answer_ticket
 from runtime.http import request_bodies
 from runtime.http.endpoints.desk import DESK, KEY, WAIT, describe_run, make_receipt, read_id, wait_for
-from runtime.http.endpoints.own_tickets import make_own_key, refuse_others, refuse_to_replace
+from runtime.http.endpoints.own_tickets import make_own_key, refuse_to_answer, refuse_to_replace
 from runtime.http.errors import ApiError
 from runtime.http.middleware import answer
 from runtime.http.routes import BODY, Document, as_json, refer_to, route
@@ -53,10 +53,7 @@ async def answers(request: web.Request) -> web.StreamResponse:
     desk, ticket = request.app[DESK], read_id(request)
     seconds, key = request_bodies.read_wait(request), make_own_key(request, request_bodies.read_key(request))
     stored = await desk.ticket(ticket)
-    await refuse_others(
-        desk, request, stored, f"Ticket {ticket} was submitted by somebody else. "
-        "Only who submitted it, and the role operate or admin, may answer what it asks.",
-    )  # fmt: skip
+    await refuse_to_answer(desk, request, stored)
     said = await request_bodies.read_answers(request)
     asking = await desk.run(said.run) if said.run else stored
     if asking.ticket != ticket:

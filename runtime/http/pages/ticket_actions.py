@@ -4,6 +4,7 @@ from aiohttp import web
 
 from runtime.answers import Answers, answer_ticket
 from runtime.http.endpoints.desk import DESK, read_id
+from runtime.http.endpoints.own_tickets import refuse_to_answer
 from runtime.http.errors import ApiError
 from runtime.http.gate import find_person
 from runtime.http.pages.page_routes import Form, form_action, go_to, read_field
@@ -43,9 +44,10 @@ async def teach(request: web.Request, form: Form) -> web.StreamResponse:
     return _show(request)
 
 
-@form_action("/ui/tickets/{id}/answers", access="operate")
+@form_action("/ui/tickets/{id}/answers", access="submit")
 async def answer_questions(request: web.Request, form: Form) -> web.StreamResponse:
     desk = request.app[DESK]
+    await refuse_to_answer(desk, request, await desk.ticket(read_id(request)))
     asking = await desk.run(read_field(form, "run"))
     if asking.ticket != read_id(request):
         raise ApiError(404, "These are questions of another ticket. Go back to the ticket, and answer what it asks.")

@@ -7,6 +7,7 @@ from aiohttp import web
 from actors.workflow.outcome import Handoff
 from runtime.families import makes_document, writes_report
 from runtime.http.endpoints.desk import DESK, read_id
+from runtime.http.endpoints.own_tickets import owns_ticket
 from runtime.http.pages.answer_blocks import read_groups
 from runtime.http.pages.handoff_drawing import draw_handoffs
 from runtime.http.pages.page_routes import page, render
@@ -30,6 +31,7 @@ async def show_ticket(request: web.Request) -> web.StreamResponse:
         request, "ticket.html", record=record, outcome=outcome, resolution=resolution, handoffs=handoffs,
         stands_at=state, groups=groups, places=places, drawing=draw_handoffs(handoffs), cancels=stored.cancel,
         judgement=await desk.judgement(stored) if stored.status in JUDGED else "", judged=JUDGED,
+        may_answer=bool(outcome and outcome.questions) and await owns_ticket(desk, request, stored),
         has_report=has_report, has_document=await _has_document(desk, stored), title=TITLE_CHARACTERS,
     )  # fmt: skip
 

@@ -4,18 +4,11 @@ from pathlib import Path
 
 from playwright.async_api import expect
 
-from actors.extractive.model import Extractive
-from actors.ports import Model
 from runtime.families import extractive
 from tests.runtime.http.kit import SECONDS, TEXT, TOKEN, Held, interface
 from tests.runtime.http.pages.browser import browse, find_barriers
 
 COMPLAINT = "请帮我写一份民事起诉状。原告：张三。被告：李四。"
-
-
-def think() -> Model:
-    found: Extractive = extractive()
-    return found
 
 
 async def test_a_question_that_is_asked_is_answered_with_its_source_beside_it(tmp_path: Path) -> None:
@@ -54,7 +47,7 @@ async def test_tickets_are_listed_with_their_states_and_found_by_words(tmp_path:
 
 
 async def test_what_a_ticket_asks_is_answered_in_a_form_and_it_goes_on(tmp_path: Path) -> None:
-    async with interface(tmp_path, model=think()) as web, browse(web, locale="zh-CN") as page:
+    async with interface(tmp_path, model=extractive()) as web, browse(web, locale="zh-CN") as page:
         await web.submit(COMPLAINT, id="T-1", workflow="legal", wait=20)
         await page.goto("/ui/tickets/T-1")
         assert await find_barriers(page) == []

@@ -17,6 +17,7 @@ from runtime.http.pages.sign_in_page import read_target
 from tests.runtime.http.kit import TEXT, TOKEN, Interface, interface
 from tests.runtime.http.test_access import ANN, PROXY, ROLES, bearer, book
 
+COMPLAINT = "请帮我写一份民事起诉状。原告：张三。被告：李四。"
 HTML = {"Accept": "text/html"}
 
 
