@@ -33,10 +33,16 @@ class Words(msgspec.Struct, frozen=True):
 
 
 class Citations(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How texts name articles: regular expressions, in which {n} is a number and {numbers} a list or range of them."""
+    """
+    How texts name articles: regular expressions, in which {n} is a number, {joined} what stands between two of a list or
+    range, and {numbers} a list or range.
+    """
 
     article: str
-    """With the groups `numbers` and, where a country has them, `sub`, `paragraph` and `item`."""
+    """
+    With the groups `numbers` and, where a country has them, `sub`, `paragraph` and `item`; all but `sub` may be lists or
+    ranges.
+    """
     joins: str = ","
     """What stands between the numbers of a list."""
     spans: str = "-"
@@ -94,8 +100,9 @@ class Jurisdiction(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     def compile(self, pattern: str, flags: int = 0) -> re.Pattern[str]:
         """One of its regular expressions, with what numbers look like put in."""
         each = f"(?:{self.numerals.pattern})"
-        between = rf"\s*(?:{self.citations.joins}|{self.citations.spans})\s*"
-        return re.compile(pattern.replace("{numbers}", f"{each}(?:{between}{each})*").replace("{n}", each), flags)
+        joined = rf"\s*(?:{self.citations.joins}|{self.citations.spans})\s*"
+        pattern = pattern.replace("{numbers}", "{n}(?:{joined}{n})*").replace("{joined}", joined)
+        return re.compile(pattern.replace("{n}", each), flags)
 
     def strip_prefix(self, law: str) -> str:
         """The name of a law without what stands before every name, and in full where it is a short one."""

@@ -1,5 +1,6 @@
 """References to articles, found in a text and rendered. How they are written is the jurisdiction's. Pure."""
 
+import itertools
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
@@ -53,11 +54,12 @@ def find_references(text: str, jurisdiction: Jurisdiction, find_law: FindLaw = l
         numbers = list(_read_numbers(each["numbers"], jurisdiction))
         if not own and last and spans.match(before):
             numbers = [*_between(last, numbers[0]), *numbers]
-        parts = _read_parts(each, jurisdiction)
-        for number in numbers:
-            if len(found) < REFERENCES:
-                found[Reference(law, number, *(parts if number == numbers[-1] else (0, 0, 0)))] = None
         last = numbers[-1]
+        named = [Reference(law, number) for number in numbers[:-1]]
+        named += (Reference(law, last, *parts) for parts in _list_parts(each, jurisdiction))
+        for reference in named:
+            if len(found) < REFERENCES:
+                found[reference] = None
     return tuple(found)
 
 
@@ -75,12 +77,12 @@ def render_reference(reference: Reference, jurisdiction: Jurisdiction) -> str:
 
 
 def _read_numbers(written: str, jurisdiction: Jurisdiction) -> Iterator[int]:
-    """Those of a list or range."""
+    """Those of a list or range, between which the name of what is numbered may stand: 第1条到100条."""
     last, end = 0, 0
-    spans = jurisdiction.compile(rf"^\s*(?:{jurisdiction.citations.spans})\s*$")
+    spans = jurisdiction.compile(jurisdiction.citations.spans)
     for each in jurisdiction.compile("{n}").finditer(written):
         number = read_number(each[0], jurisdiction.numerals)
-        if end and spans.match(written[end : each.start()]):
+        if end and spans.search(written, end, each.start()):
             yield from _between(last, number)
         yield number
         last, end = number, each.end()
@@ -91,10 +93,15 @@ def _between(first: int, last: int) -> range:
     return range(first + 1, min(last, first + RANGE - 1))
 
 
-def _read_parts(found: re.Match[str], jurisdiction: Jurisdiction) -> tuple[int, int, int]:
-    said = found.groupdict()
-    sub, paragraph, item = (read_number(said.get(name), jurisdiction.numerals) for name in ("sub", "paragraph", "item"))
-    return sub, paragraph, item
+def _list_parts(found: re.Match[str], jurisdiction: Jurisdiction) -> Iterator[tuple[int, int, int]]:
+    """Of each part of an article that is named, its sub-number, paragraph and item; 0 for what is not named."""
+    said = found.groupdict(default="")
+    sub = read_number(said.get("sub"), jurisdiction.numerals)
+    paragraphs, items = (
+        list(itertools.islice(_read_numbers(said.get(name, ""), jurisdiction), RANGE)) or [0]
+        for name in ("paragraph", "item")
+    )
+    return ((sub, paragraph, item) for paragraph in paragraphs for item in items)
 
 
 def _name_near(text: str, found: re.Match[str], jurisdiction: Jurisdiction, find_law: FindLaw) -> str:
