@@ -34,15 +34,12 @@ class Words(msgspec.Struct, frozen=True):
 
 class Citations(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """
-    How texts name articles: regular expressions, in which {n} is a number, {joined} what stands between two of a list or
-    range, and {numbers} a list or range.
+    How texts name articles: regular expressions, in which {n} is a number, {joined} what stands between two numbers of
+    a list or range, and {numbers} a list or range.
     """
 
     article: str
-    """
-    With the groups `numbers` and, where a country has them, `sub`, `paragraph` and `item`; all but `sub` may be lists or
-    ranges.
-    """
+    """With the groups `numbers` and, where a country has them, `sub`, `paragraph` and `item`: all lists but `sub`."""
     joins: str = ","
     """What stands between the numbers of a list."""
     spans: str = "-"
