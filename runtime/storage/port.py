@@ -106,6 +106,9 @@ class RunStore(Protocol):
     async def search(self, wanted: Wanted) -> Listed:
         """Runs as wanted; their notes are those of their tickets."""
 
+    async def list_intents(self) -> list[str]:
+        """What runs were found to ask for, by name."""
+
     async def latest_ids(self, most: int) -> list[str]:
         """The ids of the latest tickets and runs, the newest first."""
 

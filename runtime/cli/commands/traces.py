@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from runtime.cli import Exit, utf8
 from runtime.cli.view.printing import Line, print_result, width
 from runtime.program import command
-from runtime.user_text import spell_out
+from runtime.user_text import display, nearest, spell_out
 
 if TYPE_CHECKING:
     from runtime.run_record import Record
@@ -48,19 +48,28 @@ async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     wanted = make_wanted(RunFilter(**given))
     async with open_service(settings) as service:
         found = await service.node.journal.store.search(wanted)
+        intents = await service.node.journal.store.list_intents() if wanted.intent and not found.runs else []
         records = [await service.describe(each, asked) for each, asked in found.runs]
     value = {"traces": [msgspec.to_builtins(each) for each in records], "stopped": found.stopped}
-    print_result(_list(records, stopped=found.stopped), value, json=arguments.json)
+    lines = _list(records, _describe_none(wanted.intent, intents), stopped=found.stopped)
+    print_result(lines, value, json=arguments.json)
     return Exit.DONE
 
 
-def _list(records: "list[Record]", *, stopped: bool) -> Iterator[Line]:
+def _describe_none(intent: str, intents: list[str]) -> str:
+    """That no run was found; where none asks for what was named, what runs do ask for."""
+    if intent and intents and intent not in intents:
+        return f"No run asks for {display(intent)}. {nearest(intent, intents)}"
+    return f"No run is like that; {command('status')} lists the latest tickets."
+
+
+def _list(records: "list[Record]", none: str, *, stopped: bool) -> Iterator[Line]:
     from runtime.cli.view.ticket_lines import table
 
     if records:
         yield from table([(each, spell_out(each.intent)) for each in records], time.time(), width(sys.stdout))
         yield Line(f"{command('trace ID')} shows what took how long, and why.", "faint")
     else:
-        yield Line(f"No run is like that; {command('status')} lists the latest tickets.")
+        yield Line(none)
     if stopped:
         yield Line("Older runs were not looked through; --since or another filter narrows it.", "poor")

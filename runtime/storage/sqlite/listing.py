@@ -51,6 +51,7 @@ _LATEST_OF_TICKET = f"SELECT max(seq) FROM run WHERE ticket = ? AND {OUTERMOST}"
 _ACTIONS = "SELECT body FROM record WHERE kind = ? AND id > ? || '/' AND id < ? || '0' LIMIT ?"
 """By their ids, which begin with the run's and a slash: "0" follows it in every table of characters."""
 MOST_ACTIONS = 1000
+_INTENTS = "SELECT DISTINCT intent FROM run WHERE intent != '' ORDER BY intent"
 _IDS = f"SELECT ticket, id FROM run WHERE {OUTERMOST} ORDER BY seq DESC LIMIT ?"
 
 
@@ -142,6 +143,10 @@ def _asked_agent(db: sqlite3.Connection, run: StoredRun, agent: str) -> bool:
 
 def latest_ids(db: sqlite3.Connection, most: int) -> list[str]:
     return [text(each) for row in db.execute(_IDS, (most,)) for each in row]
+
+
+def list_intents(db: sqlite3.Connection) -> list[str]:
+    return [text(each) for row in db.execute(_INTENTS) for each in row]
 
 
 def _question_of(run: StoredRun, row: tuple[Any, ...]) -> Asked:

@@ -156,6 +156,9 @@ class SqliteRuns:
     async def search(self, wanted: Wanted) -> Listed:
         return await self._database.read(lambda db: listing.list_runs(db, wanted))
 
+    async def list_intents(self) -> list[str]:
+        return await self._database.read(listing.list_intents)
+
     async def latest_ids(self, most: int) -> list[str]:
         return await self._database.read(lambda db: listing.latest_ids(db, most))
 

@@ -15,6 +15,10 @@ def test_traces_are_found_on_the_command_line(place: Place) -> None:
     assert "HD-1" in place.run("traces", "--intent", told[0]["intent"], "--since", "1h").out
     none = place.run("traces", "--failed")
     assert none.out.startswith("No run is like that;")
+    intent = told[0]["intent"]
+    for named, said in (("nonsense", f"Known are: {intent}."), (f"{intent}s", f"Did you mean {intent!r}?")):
+        assert place.run("traces", "--intent", named).out == f"No run asks for {named!r}. {said}\n"
+    assert place.run("traces", "--intent", intent, "--failed").out == none.out
     bad = place.run("traces", "--slow", "x")
     assert (bad.status, bad.err) == (2, "--slow must be a duration such as 10s, 2m or 1h, not 'x'.\n")
 
