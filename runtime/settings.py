@@ -244,6 +244,8 @@ class TraceSettings(Section, frozen=True):
     """Secrets and personal data are taken out of a step before it is kept."""
     replay: bool = True
     """What a run gets from outside is recorded as it came, so that it can be run again."""
+    replay_days: Annotated[float, Meta(ge=0.0, le=36_500.0)] = 30.0
+    """How long that is kept after the end of the run; 0: as long as the run."""
     otlp: Text = ""
     """Where a collector of OpenTelemetry listens; empty: nothing is sent."""
 

@@ -54,7 +54,8 @@ async def load_recording(journal: RunJournal, store: RecordingStore, stored: Sto
     if not calls:
         raise ServiceError(
             f"Nothing is recorded of what {stored.ticket} got from outside: an earlier version of this program ran it, "
-            "a second process went on with it after a crash, or [trace] replay was off.", "not_found",
+            "a second process went on with it after a crash, [trace] replay was off, or it ended more than [trace] "
+            "replay_days ago.", "not_found",
         )  # fmt: skip
     runs = [outermost, *sorted(await journal.store.within(outermost.id), key=lambda run: run.seq)]
     return Recording(

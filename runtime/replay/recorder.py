@@ -21,6 +21,8 @@ from runtime.tracing.run_trace import find_outermost
 
 MEGABYTES = 4
 """What is kept of the answers to one run, those within it included."""
+MEGABYTES_TOGETHER = 256
+"""What is kept in memory of the answers to all runs that go on in a process."""
 CALL_BYTES = 200
 """What a call takes without what was answered."""
 SPARE_BYTES = 1 << 20
@@ -34,16 +36,27 @@ Heard = tuple[float, str, bytes]
 log = structlog.get_logger()
 
 
+class Room:
+    """What the recordings of several runs may still take together, in bytes."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, size: int) -> None:
+        self.left = size
+
+
 class Recorder:
     """`recorded_port.Tape` of an outermost run that goes on."""
 
-    __slots__ = ("_asked", "_done", "_left", "_loop", "_open", "_started", "parts")
+    __slots__ = ("_asked", "_done", "_left", "_loop", "_open", "_room", "_started", "parts")
 
-    def __init__(self) -> None:
+    def __init__(self, room: Room | None = None) -> None:
+        """:param room: shared with other runs."""
         self._loop = asyncio.get_running_loop()
         self._started = self._loop.time()
         self._asked = 0
         self._left = MEGABYTES << 20
+        self._room = room or Room(self._left)
         self._done: list[PortCall] = []
         self._open: dict[int, PortCall] = {}
         """Calls that were not answered yet."""
@@ -84,18 +97,23 @@ class Recorder:
         size = CALL_BYTES + len(answer or b"") + sum(len(name) + len(said) for _, name, said in whole)
         size += sum(map(len, parts.values()))
         ended = msgspec.structs.replace(call, end=self.now(), failure=failure)
-        if answer is None or len(whole) < len(heard) or size > self._left:
+        if answer is None or len(whole) < len(heard) or size > self._find_room():
             size, ended = CALL_BYTES, msgspec.structs.replace(ended, omitted=True)
         else:
             self.parts |= parts
             ended = msgspec.structs.replace(ended, answer=answer, heard=whole, digests=tuple(parts))
-        self._left -= size
-        if self._left > -SPARE_BYTES:
+        if self._find_room() > -SPARE_BYTES:
+            self._left -= size
+            self._room.left -= size
             self._done.append(ended)
+
+    def _find_room(self) -> int:
+        """Bytes that are left; less than 0 where calls whose answers found no room take some that are spare."""
+        return min(self._left, self._room.left)
 
     def _write(self, encode: Callable[[Any], bytes], value: Any) -> bytes | None:
         """None: no room is left, or it cannot be written; that a run is recorded must never end it."""
-        if self._left <= 0:
+        if self._find_room() <= 0:
             return None
         try:
             return encode(value)
@@ -137,6 +155,12 @@ class Recorder:
         self._end(call, answer=self._write(method.encode, value))
         return value
 
+    def close(self) -> None:
+        """It is over: nothing is recorded any more, and other runs have its room."""
+        self._room.left += (MEGABYTES << 20) - self._left
+        self._left, self._room = MEGABYTES << 20, Room(-SPARE_BYTES)
+        self._done, self._open, self.parts = [], {}, {}
+
     def take(self) -> bytes:
         """All that was recorded, when the run has ended: what is not answered by now never will be."""
         calls = [*self._done, *self._open.values()]
@@ -151,21 +175,24 @@ class Recorders:
         """:param store: None: nothing is to be recorded."""
         self._store = store
         self._open: dict[str, Recorder] = {}
+        self._room = Room(MEGABYTES_TOGETHER << 20)
 
     def begin(self, run: str) -> Recorder | None:
         """That of a run which begins; None: nothing is to be recorded."""
         if self._store is None:
             return None
-        recorder = self._open[run] = Recorder()
+        recorder = self._open[run] = Recorder(self._room)
         return recorder
 
     def end(self, run: str) -> None:
         """The run is over."""
-        self._open.pop(run, None)
+        if (recorder := self._open.pop(run, None)) is not None:
+            recorder.close()
 
     def finish(self, outcome: Outcome) -> tuple[()]:
         """A run is about to end: what was recorded goes with the same commit, and nothing else does."""
-        recorder = self._open.pop(outcome.run, None)
+        recorder = self._open.get(outcome.run)
         if recorder is not None and self._store is not None and (body := recorder.take()):
             self._store.keep(outcome.run, body, recorder.parts)
+        self.end(outcome.run)
         return ()

@@ -161,6 +161,13 @@ class RecordingStore(Protocol):
     async def load(self, run: str) -> bytes:
         """Empty: nothing was recorded."""
 
+    async def forget(self, before: float) -> int:
+        """
+        Let go of what is recorded of runs that ended before this moment, and of parts that nothing refers to then.
+
+        :returns: of how many runs.
+        """
+
     async def load_parts(self, digests: Iterable[bytes]) -> dict[bytes, bytes]:
         """Those that are there."""
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ import structlog
 from runtime.processes.pool import WorkError, Workers
 from runtime.settings import DAY
 from runtime.storage.effects import SWEPT
+from runtime.storage.errors import StorageError
 from runtime.upkeep.purge import Purged
 
 if TYPE_CHECKING:
@@ -44,8 +46,21 @@ async def _daily(node: "Node") -> None:
     while True:
         if node.settings.storage.keep_days:
             await keep_to_age(node)
+        if days := node.settings.trace.replay_days:
+            await forget_recordings(node, time.time() - days * DAY)
         await node.effects.sweep(SWEPT)
         await asyncio.sleep(DAY)
+
+
+async def forget_recordings(node: "Node", before: float) -> None:
+    """Let go of what is recorded of runs that ended before this moment. What fails is tried again tomorrow."""
+    try:
+        count = await node.recordings.forget(before)
+    except StorageError as error:
+        log.warning("recordings.not_forgotten", error=str(error))
+    else:
+        if count:
+            log.info("recordings.forgotten", runs=count)
 
 
 async def keep_to_age(node: "Node") -> None:

@@ -22,6 +22,12 @@ _KEEP_PART = f"""
 INSERT INTO part VALUES (?, ?, ?) ON CONFLICT (digest)
 DO UPDATE SET used = excluded.used WHERE excluded.used > part.used + {STALE_SECONDS}
 """
+AT_ONCE = 20
+"""Recordings that go in one transaction, so that no run waits long for its own."""
+_OLDER = """
+SELECT recording.run FROM recording JOIN run ON run.id = recording.run WHERE run.ended < ? LIMIT ?
+"""
+_FORGET = "DELETE FROM recording WHERE run = ?"
 FORGET_PARTS = f"""
 DELETE FROM part WHERE used + {STALE_SECONDS} < (
     SELECT coalesce(min(run.started), 1e300) FROM recording JOIN run ON run.id = recording.run
@@ -50,6 +56,16 @@ class SqliteRecordings:
             lambda db: db.execute("SELECT body FROM recording WHERE run = ?", (run,)).fetchall()
         )
         return unpack(rows[0][0]) if rows else b""
+
+    async def forget(self, before: float) -> int:
+        """As `RecordingStore.forget`."""
+        count = 0
+        while found := await self._database.read(lambda db: db.execute(_OLDER, (before, AT_ONCE)).fetchall()):
+            await self._database.run(*((_FORGET, run) for run in found))
+            count += len(found)
+        if count:
+            await self._database.run((FORGET_PARTS, ()))
+        return count
 
     async def load_parts(self, digests: Iterable[bytes]) -> dict[bytes, bytes]:
         """As `RecordingStore.load_parts`."""

@@ -1,6 +1,7 @@
 """That a run is recorded never ends it, and takes no more than it may."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,12 +9,14 @@ import pytest
 from actors.evidence.passages import Passage, SearchHits
 from actors.evidence.sources import FailedSource, Page
 from actors.ports import Fetch, Knowledge, PortFailed, Search
+from runtime.node import Node, Ticket
 from runtime.replay import recorder as module
 from runtime.replay.port_call import PortCall, find_method
 from runtime.replay.recorded_port import Turn
-from runtime.replay.recorded_run import read_calls
-from runtime.replay.recorder import CALL_BYTES, Recorder
+from runtime.replay.recorded_run import load_recording, read_calls
+from runtime.replay.recorder import CALL_BYTES, Recorder, Room
 from runtime.replay.shared_parts import take_out
+from tests.runtime.replay.recorded import QUESTION, run_and_record, settings
 
 pytestmark = pytest.mark.req("LG-29")
 HALF = "half of a character: \ud83d"
@@ -71,6 +74,42 @@ async def test_what_is_told_before_the_answer_is_told_though_it_cannot_be_writte
 
     assert [each.place for each in told if isinstance(each, FailedSource)] == [HALF]
     assert [(call.omitted, call.heard) for call in taken(recorder)] == [(True, ())]
+
+
+async def test_runs_that_go_on_at_once_share_a_room_which_each_gives_back_at_its_end() -> None:
+    room = Room(CALL_BYTES * 10)
+    first, second = Recorder(room), Recorder(room)
+
+    for each in (first, first, second):
+        await search(each, finding("Because. " * 130))
+    assert [call.omitted for call in taken(first)] == [False, True]
+    assert [call.omitted for call in taken(second)] == [True]
+
+    first.close()
+    await search(first, finding("Too late."))
+    await search(second, finding("Because. " * 130))
+    assert taken(first) == []
+    assert [call.omitted for call in taken(second)] == [False]
+    second.close()
+    assert room.left == CALL_BYTES * 10
+
+
+async def test_a_run_that_finds_no_room_is_answered_and_the_next_one_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MEGABYTES_TOGETHER", 0)
+    recording = await run_and_record(settings(tmp_path), tmp_path)
+    assert recording.calls
+    assert {call.omitted for call in recording.calls} == {True}
+
+    monkeypatch.undo()
+    async with Node.open(settings(tmp_path)) as node:
+        room = node.tapes._room.left
+        handle = await node.submit(Ticket(id="T-2", text=QUESTION))
+        await handle.outcome()
+        calls = (await load_recording(node.journal, node.recordings, await node.journal.find("T-2"))).calls
+        assert any(not call.omitted for call in calls)
+        assert node.tapes._room.left == room
 
 
 async def test_calls_count_and_nothing_is_encoded_once_no_room_is_left(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,17 +5,21 @@ import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from structlog.testing import capture_logs
 
 from actors.evidence.claims import Resolution
 from bench.solved_tickets import SolvedTicket, remember_all
 from runtime.node import Node
-from runtime.settings import DAY, MemorySettings, Settings, StorageSettings
+from runtime.replay.recorded_run import load_recording
+from runtime.service_error import ServiceError
+from runtime.settings import DAY, MemorySettings, Settings, StorageSettings, TraceSettings
 from runtime.storage.effects import Effects
 from runtime.storage.journal import Ticket
 from runtime.upkeep import daily
 from runtime.upkeep.daily import keep_to_age, run_daily
+from tests.runtime.replay import recorded
 
 SECONDS = 60.0
 
@@ -63,6 +67,52 @@ async def test_without_an_age_everything_stays(node: Node, monkeypatch: pytest.M
     async with run_daily(node):
         await asyncio.sleep(0)
     assert called == [node]
+
+
+@pytest.mark.req("LG-29")
+async def test_recordings_go_sooner_than_their_tickets(tmp_path: Path) -> None:
+    its = recorded.settings(tmp_path)
+    await recorded.run_and_record(its, tmp_path)
+    async with Node.open(its) as node:
+        await (await node.submit(Ticket(id="T-2", text="My mouse is broken."))).outcome()
+        old, young = await node.journal.find("T-1"), await node.journal.find("T-2")
+        before = await node.recordings.load(young.id)
+        await node.database.run(("UPDATE run SET ended = ? WHERE id = ?", (time.time() - 40 * DAY, old.id)))
+        async with run_daily(node), asyncio.timeout(SECONDS):
+            while await node.recordings.load(old.id):  # noqa: ASYNC110 - by a task that tells nobody
+                await asyncio.sleep(0.01)
+
+        assert await node.recordings.load(young.id) == before != b""
+        assert (await node.journal.find("T-1")).id == old.id
+        with pytest.raises(ServiceError, match=r"more than \[trace\] replay_days ago"):
+            await load_recording(node.journal, node.recordings, old)
+
+
+async def test_parts_go_with_the_last_recording_that_needs_them(tmp_path: Path) -> None:
+    its = recorded.settings(tmp_path)
+    await recorded.run_and_record(its, tmp_path)
+    async with Node.open(its) as node:
+        assert node.database.rows("SELECT count(*) FROM part") != [(0,)]
+        await node.database.run(("UPDATE part SET used = used - 7200", ()))
+        await daily.forget_recordings(node, time.time() + DAY)
+        assert node.database.rows("SELECT count(*) FROM part") == [(0,)]
+
+
+async def test_without_days_recordings_stay_as_long_as_their_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    called: list[float] = []
+
+    async def forget(_: Node, before: float) -> None:
+        called.append(before)
+
+    monkeypatch.setattr(daily, "forget_recordings", forget)
+    async with Node.open(recorded.settings(tmp_path)) as node:
+        for days in (0.0, 1.0):
+            node.settings = msgspec.structs.replace(node.settings, trace=TraceSettings(replay_days=days))
+            async with run_daily(node):
+                await asyncio.sleep(0)
+    assert [time.time() - each for each in called] == [pytest.approx(DAY, abs=60.0)]
 
 
 async def test_tickets_go_on_while_old_ones_go(node: Node) -> None:
