@@ -21,6 +21,10 @@ LOOK_SECONDS = 0.5
 """How often a run that another process works on is looked at."""
 
 
+class WatcherTooSlow(Exception):
+    """More waits for a watcher than is kept for one, and it wanted all or nothing."""
+
+
 class RunHandle:
     """A run of this process."""
 
@@ -31,15 +35,16 @@ class RunHandle:
         self.run = live.id
         self.ticket = live.ticket
 
-    def watch(self, *, drafts: bool = False) -> AsyncGenerator[ProgressEvent, None]:
+    def watch(self, *, drafts: bool = False, whole: bool = False) -> AsyncGenerator[ProgressEvent, None]:
         """
         All news from the beginning, then as they happen, `RunEnded` last. A slow watcher loses the oldest.
 
         It ends without `RunEnded` when this process stops before the run has ended.
 
         :param drafts: tell the answers' texts, too, while models write them: `AnswerText`, `DraftChecked`.
+        :param whole: a slow watcher loses nothing, but gets `WatcherTooSlow` in the place of what it would lose.
         """
-        waiting: asyncio.Queue[ProgressEvent | None] = asyncio.Queue()
+        waiting: asyncio.Queue[ProgressEvent | WatcherTooSlow | None] = asyncio.Queue()
         unverified: dict[str, tuple[str, ...]] = {}  # of the last draft of each agent
 
         def hear(event: Any) -> None:
@@ -51,9 +56,13 @@ class RunHandle:
                 unverified[event.agent] = event.unverified
             if isinstance(event, AnswerReady):
                 event = msgspec.structs.replace(event, unverified=tuple(itertools.chain(*unverified.values())))
-            if waiting.qsize() >= WATCH_LIMIT:
+            if waiting.qsize() < WATCH_LIMIT:
+                waiting.put_nowait(event)
+            elif not whole:
                 waiting.get_nowait()
-            waiting.put_nowait(event)
+                waiting.put_nowait(event)
+            elif waiting.qsize() == WATCH_LIMIT:
+                waiting.put_nowait(WatcherTooSlow())
 
         for event in self._live.so_far():
             hear(event)
@@ -61,10 +70,12 @@ class RunHandle:
         return self._until_over(waiting, stops)
 
     async def _until_over(
-        self, waiting: "asyncio.Queue[ProgressEvent | None]", stops: tuple[Callable[[], object], ...]
+        self, waiting: "asyncio.Queue[ProgressEvent | WatcherTooSlow | None]", stops: tuple[Callable[[], object], ...]
     ) -> AsyncGenerator[ProgressEvent, None]:
         try:
             while (event := await waiting.get()) is not None:
+                if isinstance(event, WatcherTooSlow):
+                    raise event
                 yield event
             if (outcome := self._live.outcome_so_far()) is not None:
                 yield RunEnded(outcome=outcome)

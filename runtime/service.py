@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -10,9 +10,9 @@ import structlog
 
 from actors.documents.template import Document
 from actors.reporting.report import Report
-from actors.workflow.outcome import HandoffMade, Outcome
-from actors.workflow.progress import HEARTBEAT_SECONDS, ProgressEvent
+from actors.workflow.outcome import Outcome
 from runtime.durable_submit import BUSY_SECONDS, submit_durably, write_failure
+from runtime.event_feed import EventFeed
 from runtime.families import writes_report
 from runtime.knowledge.source_files import find_source_files
 from runtime.memory.ticket_memory import NotRemembered
@@ -76,7 +76,9 @@ class TicketService:
         self.streams = 0
         """Clients that listen."""
         self._waiting: set[asyncio.Future[Any]] = set()
-        self._closed = False
+        self.closed = False
+        """It lets go of everybody who waits or watches."""
+        self.feed = EventFeed(node.journal)
 
     def stop(self) -> None:
         """Take no more tickets; what runs goes on."""
@@ -85,7 +87,7 @@ class TicketService:
     def close(self) -> None:
         """Let go of everybody who waits or watches."""
         self.ready = False
-        self._closed = True
+        self.closed = True
         for each in list(self._waiting):
             each.cancel()
 
@@ -222,37 +224,12 @@ class TicketService:
 
     async def outcome(self, run_id: str, seconds: float) -> Outcome | None:
         """How a run ended; nothing when it has not within some seconds, or this process ends before."""
-        waiting = self._wait_for((await self._handle(run_id)).outcome())
+        waiting = self.wait_for((await self.handle(run_id)).outcome())
         try:
             await asyncio.wait([waiting], timeout=seconds)
             return None if not waiting.done() or waiting.cancelled() else waiting.result()
         finally:
             waiting.cancel()
-
-    async def progress(self, run_id: str) -> AsyncGenerator[ProgressEvent | None, None]:
-        """What happened and happens on a run until it ends; nothing now and then, to show that the line stands."""
-        events, last = (await self._handle(run_id)).watch(drafts=True), 0
-        upcoming: asyncio.Future[ProgressEvent | None] | None = None
-        try:
-            while not self._closed:
-                upcoming = upcoming or self._wait_for(anext(events, None))
-                await asyncio.wait([upcoming], timeout=HEARTBEAT_SECONDS)
-                if not upcoming.done():
-                    yield None
-                    continue
-                if upcoming.cancelled() or (event := upcoming.result()) is None:
-                    return
-                upcoming = None
-                if isinstance(event, HandoffMade):
-                    if event.number <= last:
-                        continue  # it was being written down when the past was asked for
-                    last = event.number
-                yield event
-        finally:
-            if upcoming is not None:
-                upcoming.cancel()
-                await asyncio.wait([upcoming])
-            await events.aclose()  # the subscription ends with it
 
     @contextlib.contextmanager
     def listening(self) -> Iterator[None]:
@@ -266,15 +243,16 @@ class TicketService:
         finally:
             self.streams -= 1
 
-    async def _handle(self, run_id: str) -> Handle:
+    async def handle(self, run_id: str) -> Handle:
+        """A run, wherever it goes on."""
         return self.node.runs.here(run_id) or self.node.runs.follow(await self.node.journal.run(run_id))
 
-    def _wait_for(self, what: Awaitable[T]) -> "asyncio.Future[T]":
+    def wait_for(self, what: Awaitable[T]) -> "asyncio.Future[T]":
         """A wait that is cancelled when this process ends before."""
         waiting = asyncio.ensure_future(what)
         self._waiting.add(waiting)
         waiting.add_done_callback(self._waiting.discard)
-        if self._closed:
+        if self.closed:
             waiting.cancel()
         return waiting
 

@@ -38,7 +38,8 @@ class Broadcast:
         self._ticket = ticket
         self._flow = flow
         self._made = made
-        self._answered = False
+        self._answered: int | None = None
+        """After which handoff the answer was told."""
         self._unbound = log or structlog.get_logger().bind()
         self._informs = self._unbound.is_enabled_for(logging.INFO)
         self._bound: FilteringBoundLogger | None = None
@@ -60,8 +61,9 @@ class Broadcast:
         made = run.handoffs[: self._made + 1]  # the one behind the last that was published says where that led
         ticket, language = run.case.ticket_id, run.case.language
         events = _list_events(self.run, ticket, self._flow.name, made, self._flow.first, language)[: self._made + 1]
-        answer = run.case.resolution if self._answered else None
-        return [*events, AnswerReady(resolution=answer)] if answer else events
+        if self._answered is not None and (answer := run.case.resolution) is not None:
+            events.insert(self._answered + 1, AnswerReady(resolution=answer))
+        return events
 
     def publish(self, handoffs: Sequence[Handoff], number: int, ctx: Context) -> None:
         """Log and show every handoff up to this one that was not: the answer, and what it led to."""
@@ -82,9 +84,9 @@ class Broadcast:
 
     def announce(self, run: Run, ctx: Context) -> None:
         """Show the answer once, as soon as there is one."""
-        if self._answered or run.case.resolution is None:
+        if self._answered is not None or run.case.resolution is None:
             return
-        self._answered = True
+        self._answered = self._made
         if ctx.has_watchers:
             ctx.publish(AnswerReady(resolution=run.case.resolution))
 
@@ -110,6 +112,12 @@ def list_past(outcome: Outcome) -> list[RunEvent]:
     return _list_events(
         outcome.run, outcome.ticket, outcome.workflow, outcome.handoffs, outcome.state, outcome.language
     )
+
+
+def list_made(run_id: str, flow: Workflow, run: Run) -> list[RunEvent]:
+    """What a watcher of a run that has come so far heard of its handoffs."""
+    case = run.case
+    return _list_events(run_id, case.ticket_id, flow.name, run.handoffs, flow.first, case.language)
 
 
 def _list_events(

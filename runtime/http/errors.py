@@ -28,6 +28,7 @@ TITLES = {
     405: "This address does not take this method",
     408: "The body did not arrive in time",
     409: "It does not fit to what is known of the ticket",
+    410: "It is gone",
     413: "Too large",
     415: "Another media type or encoding than those listed",
     417: "An expectation that nobody can meet",

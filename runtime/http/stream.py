@@ -1,7 +1,8 @@
-"""Server-sent events of one run: what happened, what happens, and the outcome as the last. Slow clients are dropped."""
+"""Server-sent events of one run, or of all. Slow clients are cut off, and go on where they were."""
 
 import asyncio
 import contextlib
+from collections.abc import AsyncGenerator
 
 import msgspec
 import structlog
@@ -19,7 +20,11 @@ from actors.workflow.progress import (
     StatusChanged,
     fold,
 )
+from runtime.event_feed import FeedEvent
 from runtime.http.errors import as_api_error, make_problem
+from runtime.http.routes import Document
+from runtime.run_events import Cursor, watch_all, watch_run
+from runtime.run_handle import WatcherTooSlow
 from runtime.service import TicketService
 from runtime.user_text import as_json
 
@@ -30,6 +35,7 @@ WRITE_SECONDS = 10.0
 BUFFER_BYTES = 65_536
 """What may wait for a slow client beyond the system's own buffers."""
 HEARTBEAT = b": still here\n\n"
+TOO_SLOW = b": too slow; ask again with Last-Event-ID, and nothing is lost\n\n"
 NAMES: dict[type[ProgressEvent], str] = {
     RunBegan: "began", HandoffMade: "handoff", AnswerRefused: "refused", RunEnded: "ended", RoundBegan: "round",
     StageProgress: "worked", AnswerReady: "answered", StatusChanged: "status", AgentSelected: "agent-selected",
@@ -40,54 +46,103 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
 }  # fmt: skip
 
-EVENTS = {
-    "description": (
-        "Server-sent events: `began`, then `handoff` and `refused` as they happen, those of the past first; `answered` "
-        "with the answer as soon as it is there, while the note on the ticket is still being written (of a run that is "
-        "over it stands in `ended` alone); of a "
-        "research `round` when a round begins and `worked` when a stage gets on, each with the `percent` of the whole "
-        "(not told of a run that is over); of a question of law `status` when an agent turns to something else, and "
-        "`agent-selected` for each agent that is to answer it, both with their name as `type` (not told of a run that "
-        "is over, either); where a model writes the answer, its text meanwhile as `answer-text`, which nobody has "
-        "checked yet: `start` is the character of the agent's draft at which a piece stands, and at 0 the draft begins "
-        "anew, whatever was told of it before; then `answer-checked` with those statements of the draft that could not "
-        "be verified, and are not in the answer (`answered` names all of these, and takes the place of the drafts); "
-        "and "
-        "`ended` with the Outcome as the last. The data of each is JSON on one line. A comment now and then shows that "
-        "the line stands. Where what is stored of the run cannot be read, `failed` with a Problem is the last; a "
-        "stream that ends without either was cut off: ask again."
-    ),
-    "content": {"text/event-stream": {"schema": {"type": "string", "contentMediaType": "text/event-stream"}}},
-}
-"""As OpenAPI describes it."""
+OF_A_RUN = (
+    "Server-sent events: `began`, then `handoff` and `refused` as they happen, those of the past first; `answered` "
+    "with the answer as soon as it is there, while the note on the ticket is still being written (of a run that is "
+    "over, or of another process, it stands in `ended` alone); of a "
+    "research `round` when a round begins and `worked` when a stage gets on, each with the `percent` of the whole; "
+    "of a question of law `status` when an agent turns to something else, and "
+    "`agent-selected` for each agent that is to answer it, both with their name as `type`; "
+    "where a model writes the answer, its text meanwhile as `answer-text`, which nobody has "
+    "checked yet: `start` is the character of the agent's draft at which a piece stands, and at 0 the draft begins "
+    "anew, whatever was told of it before; then `answer-checked` with those statements of the draft that could not "
+    "be verified, and are not in the answer (`answered` names all of these, and takes the place of the drafts); "
+    "and `ended` with the Outcome as the last. The data of each is JSON on one line. `began`, `handoff` and `ended` "
+    "rest on the journal and have an id, `RUN:n`, rising by one: with it as Last-Event-ID the stream goes on right "
+    "behind it, of another process too, or after the end of one. What has no id is told only while it happens here, "
+    "and may be told again after a break: answer-text then begins anew. A comment every 5 s is a sign of life. "
+    "Who reads too slowly is cut off, and loses nothing by going on. Where what is stored of the run "
+    "cannot be read, `failed` with a Problem is the last; a stream that ends without either was cut off: ask again."
+)
+OF_ALL = (
+    "Server-sent events of all tickets, whichever process works on them: `began`, `handoff` (both with `run` and "
+    "`ticket`) and `ended` with the Outcome, in the order in which they became durable, from now on "
+    "or behind Last-Event-ID. It does not end; comments and slow readers are as with a ticket."
+)
 
 
-async def stream(request: web.Request, desk: TicketService, run_id: str) -> web.StreamResponse:
-    """Write a run's progress to a client until it ends, the client goes away, or it no longer reads."""
+def describe_events(description: str) -> Document:
+    """A stream as OpenAPI describes it."""
+    schema = {"type": "string", "contentMediaType": "text/event-stream"}
+    return {"description": description, "content": {"text/event-stream": {"schema": schema}}}
+
+
+async def stream(request: web.Request, desk: TicketService, run_id: str, after: int) -> web.StreamResponse:
+    """Write what a run does after an event until it ends, the client goes away, or it no longer reads."""
+    return await _stream(request, desk, _tell_run(desk, run_id, after))
+
+
+async def stream_all(
+    request: web.Request, desk: TicketService, place: int, cursor: Cursor | None
+) -> web.StreamResponse:  # fmt: skip
+    """Write what the journal has of all runs after a place until the client goes away, or no longer reads."""
+    return await _stream(request, desk, _tell_all(desk, place, cursor))
+
+
+async def _stream(
+    request: web.Request, desk: TicketService, blocks: AsyncGenerator[bytes, None]
+) -> web.StreamResponse:  # fmt: skip
     response = web.StreamResponse(headers=HEADERS)
     with desk.listening():
         await response.prepare(request)
         if request.transport is not None and isinstance(request.transport, asyncio.WriteTransport):
             request.transport.set_write_buffer_limits(BUFFER_BYTES)
         try:
-            await _pass_on(request, response, desk, run_id)
+            async with contextlib.aclosing(blocks):
+                async for each in blocks:
+                    if not await _write(request, response, each):
+                        log.info("stream.dropped", path=request.path)
+                        break
+        except WatcherTooSlow:
+            log.info("stream.dropped", path=request.path)
+            await _write(request, response, TOO_SLOW)
         except Exception as error:  # no other answer can be given any more, so the last event says it
-            log.exception("stream.crashed", run=run_id)
+            log.exception("stream.crashed", path=request.path)
             await _write(request, response, describe_failure(error))
     return response
 
 
-async def _pass_on(request: web.Request, response: web.StreamResponse, desk: TicketService, run_id: str) -> None:
+async def _tell_run(desk: TicketService, run_id: str, after: int) -> AsyncGenerator[bytes, None]:
     board = Progress()
-    async with contextlib.aclosing(desk.progress(run_id)) as events:
-        async for event in events:
-            if event is not None and type(event) not in NAMES:
-                continue  # what agents say besides the progress of the run
-            if event is not None:
-                board = fold(board, event, 0.0)
-            if not await _write(request, response, HEARTBEAT if event is None else block(event, board.percent)):
-                log.info("stream.dropped", run=run_id)
-                return
+    async with contextlib.aclosing(watch_run(desk, run_id, after)) as events:
+        async for told in events:
+            if told is None:
+                yield HEARTBEAT
+            elif type(told.event) in NAMES:  # agents say other things besides
+                board = fold(board, told.event, 0.0)
+                name = b"" if told.number is None else _name(run_id, told.number)
+                if told.is_new:
+                    yield name + block(told.event, board.percent)
+
+
+async def _tell_all(desk: TicketService, place: int, cursor: Cursor | None) -> AsyncGenerator[bytes, None]:
+    async with contextlib.aclosing(watch_all(desk, place, cursor)) as pages:
+        async for page in pages:
+            yield HEARTBEAT if page is None else b"".join(map(_encode, page))
+
+
+def _encode(each: FeedEvent) -> bytes:
+    """An event among those of all runs, which says whose it is; made once, however many listen."""
+    if not each.data:
+        value: object = each.event.outcome if isinstance(each.event, RunEnded) else _drop_tag(each.event)
+        if isinstance(value, dict):
+            value = {"run": each.run, "ticket": each.ticket, **value}
+        each.data = _name(each.run, each.number) + _line(each.event, value)
+    return each.data
+
+
+def _name(run_id: str, number: int) -> bytes:
+    return f"id: {run_id}:{number}\n".encode()
 
 
 async def _write(request: web.Request, response: web.StreamResponse, data: bytes) -> bool:
@@ -108,6 +163,10 @@ def block(event: ProgressEvent, percent: int = 0) -> bytes:
         value = {**_drop_tag(event), "percent": percent}
     if isinstance(event, StatusChanged | AgentSelected | AnswerText | DraftChecked | AnswerReady):
         value = event  # its tag is what clients tell it by
+    return _line(event, value)
+
+
+def _line(event: ProgressEvent, value: object) -> bytes:
     return f"event: {NAMES[type(event)]}\ndata: {as_json(value)}\n\n".encode()
 
 

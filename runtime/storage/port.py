@@ -12,6 +12,7 @@ from typing import Protocol
 from runtime.storage.background import Then
 from runtime.storage.records import (
     Asked,
+    FeedPlace,
     Listed,
     NewRun,
     Pulse,
@@ -84,6 +85,18 @@ class RunStore(Protocol):
 
         :raises JournalDamaged: one is missing.
         """
+
+    async def feed(self, after: int, most: int) -> list[FeedPlace]:
+        """What became durable after a place, in its order: so many places. Runs that were purged have none."""
+
+    async def feed_end(self) -> int:
+        """The last place so far; 0: there is none."""
+
+    async def feed_place(self, run: str, n: int) -> int | None:
+        """The place of what a run has there; nothing when that is unknown or too long ago."""
+
+    async def trim_feed(self) -> None:
+        """Let go of the oldest places: nobody who listens has been away for so long."""
 
     async def claim(self, run: StoredRun, owner: str) -> bool:
         """Become the owner of a run whose owner is dead; false when another process was faster."""

@@ -7,6 +7,8 @@ import msgspec
 
 ACTION = "action"
 """The kind of the records that hold an `Action`."""
+FEED_END = -1
+"""Stands for the end of a run in the feed."""
 RUN_PREFIX = "run:"
 """Where a ticket and a run have the same id, this before it means the run."""
 
@@ -63,6 +65,16 @@ class StoredEvent(NamedTuple):
     sender: str
     number: int
     body: bytes
+
+
+class FeedPlace(NamedTuple):
+    """That something became durable, in the order of all runs."""
+
+    seq: int
+    """Its place."""
+    run: str
+    n: int
+    """The number of an event; 0: the run was accepted, `FEED_END`: it ended."""
 
 
 class RunEnding(msgspec.Struct, frozen=True, kw_only=True):

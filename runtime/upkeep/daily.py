@@ -49,6 +49,8 @@ async def _daily(node: "Node") -> None:
         if days := node.settings.trace.replay_days:
             await forget_recordings(node, time.time() - days * DAY)
         await node.effects.sweep(SWEPT)
+        with contextlib.suppress(StorageError):  # tomorrow, then
+            await node.journal.store.trim_feed()
         await asyncio.sleep(DAY)
 
 

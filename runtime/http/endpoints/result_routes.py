@@ -1,4 +1,4 @@
-"""What came of a ticket: its events, its report, and what a person says of its answer."""
+"""What came of a ticket: its report, and what a person says of its answer."""
 
 import msgspec
 from aiohttp import web
@@ -11,7 +11,6 @@ from runtime.http.files import FORMATS, as_file, document_format, requested_form
 from runtime.http.middleware import answer
 from runtime.http.routes import BODY, Document, as_json, refer_to, route
 from runtime.http.schemas import JSON, Feedback, FeedbackReceipt, links
-from runtime.http.stream import EVENTS, stream
 from runtime.node import NoReport
 
 FORMAT: Document = {
@@ -19,12 +18,6 @@ FORMAT: Document = {
     "description": "Default: HTML if the Accept header asks for it, else Markdown.",
 }  # fmt: skip
 STRING: Document = {"schema": {"type": "string"}}
-
-
-@route("GET", "/tickets/{id}/events", "Watch a ticket's latest run", {200: EVENTS}, refusals=(404,), access="submit")
-async def events(request: web.Request) -> web.StreamResponse:
-    desk = request.app[DESK]
-    return await stream(request, desk, (await desk.ticket(read_id(request))).id)
 
 
 @route(

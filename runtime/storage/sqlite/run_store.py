@@ -12,8 +12,10 @@ from runtime.storage.damage import check_complete
 from runtime.storage.errors import StorageClosed
 from runtime.storage.packing import MOST_PLAIN, pack
 from runtime.storage.records import (
+    FEED_END,
     RUN_PREFIX,
     Asked,
+    FeedPlace,
     Listed,
     NewRun,
     Pulse,
@@ -29,6 +31,9 @@ from runtime.storage.sqlite.database import Database, Statement
 from runtime.storage.sqlite.statements import (
     CLOSE_TICKET,
     END_RUN,
+    FEED_END_OF_OPEN,
+    FEED_EVENT,
+    FEED_START,
     INSERT_EVENT,
     INSERT_RUN,
     INSERT_TICKET,
@@ -43,6 +48,8 @@ from runtime.tickets import Ticket
 
 AFTER_SPANS = b"\xff" * 9
 """Behind a trace's id, it comes after all ids of spans."""
+KEPT_PLACES = 100_000
+"""Of the feed: of some ten thousand tickets. Finding a place among them takes milliseconds."""
 MOST_EVENTS = 2**31
 """More than any run has."""
 _EVENTS = "SELECT n, at, sender, number, event FROM event WHERE run = ? AND n <= ? ORDER BY n"
@@ -50,6 +57,12 @@ _RELEASE = "UPDATE run SET owner = '' WHERE owner = ? AND ended IS NULL AND id N
 _CLAIM = "UPDATE run SET owner = ? WHERE id = ? AND owner = ? AND ended IS NULL"
 _CANCEL_REQUESTS = "SELECT id, cancel FROM run WHERE owner = ? AND ended IS NULL AND cancel > 0"
 _OPEN = f"SELECT owner, count(*) FROM run WHERE ended IS NULL AND {OUTERMOST} GROUP BY owner"
+_FEED = (
+    "SELECT feed.seq, run.id, feed.n FROM feed JOIN run ON run.seq = feed.run WHERE feed.seq > ? "
+    "ORDER BY feed.seq LIMIT ?"
+)
+_FEED_PLACE = "SELECT max(feed.seq) FROM feed WHERE run = (SELECT seq FROM run WHERE id = ?) AND n = ?"
+_TRIM_FEED = f"DELETE FROM feed WHERE seq <= (SELECT max(seq) FROM feed) - {KEPT_PLACES}"
 _RECORDS = "SELECT kind, id, body, run FROM record WHERE kind = ? AND id > ? ORDER BY id LIMIT ?"
 _RECORDS_OF_RUN = _RECORDS.replace("WHERE", "WHERE run = ? AND run != '' AND")
 """The index of runs has no empty ones, and serves only what says so."""
@@ -73,23 +86,26 @@ class SqliteRuns:
             run.id, run.ticket, run.workflow, run.initial, run.started, run.boot, run.uptime, run.owner, run.version,
             bytes.fromhex(run.trace), seen,
         )  # fmt: skip
-        await self._database.run(*written, (INSERT_RUN, begun), *map(_put, besides))
+        fed: tuple[Statement, ...] = () if ticket is None else ((FEED_START, ()),)
+        await self._database.run(*written, (INSERT_RUN, begun), *fed, *map(_put, besides))
 
     def record(
         self, run: str, event: StoredEvent, then: Then, besides: Sequence[Record] = (), intent: str = ""
     ) -> None:
         found = ((SET_INTENT, (intent, run)),) if intent else ()
-        self._database.write((_insert(run, event), *found, *map(_replace, besides)), then)
+        self._database.write((*_insert(run, event), *found, *map(_replace, besides)), then)
 
     def finish(self, event: StoredEvent, ending: RunEnding, then: Then, besides: Sequence[Record] = ()) -> None:
         last = _insert(ending.run, event)
         self._database.write(
-            (last, _end(ending, " AND ended IS NULL"), *end_ticket(ending), *map(_replace, besides)), then
-        )
+            (*last, *_feed_end(ending), _end(ending, " AND ended IS NULL"), *end_ticket(ending),
+             *map(_replace, besides)), then,
+        )  # fmt: skip
 
     def overrule(self, ending: RunEnding, events: int, then: Then, besides: Sequence[Record] = ()) -> None:
         later = ("DELETE FROM event WHERE run = ? AND n > ?", (ending.run, events))
-        self._database.write((later, _end(ending), *end_ticket(ending), *map(_replace, besides)), then)
+        ended = (*_feed_end(ending), _end(ending), *end_ticket(ending))
+        self._database.write((later, *ended, *map(_replace, besides)), then)
 
     def close_ticket(self, run: str, key: str, ticket: str, status: str, note: str) -> None:
         """The writer logs nothing here: an error of the same disk reaches the run with its next event."""
@@ -132,6 +148,20 @@ class SqliteRuns:
         )
         check_complete([row[0] for row in rows], run)
         return [StoredEvent(*row) for row in rows]
+
+    async def feed(self, after: int, most: int) -> list[FeedPlace]:
+        rows = await self._database.read(lambda db: db.execute(_FEED, (after, most)).fetchall())
+        return [FeedPlace(*row) for row in rows]
+
+    async def feed_end(self) -> int:
+        return await self._database.read(lambda db: int(db.execute("SELECT max(seq) FROM feed").fetchone()[0] or 0))
+
+    async def feed_place(self, run: str, n: int) -> int | None:
+        found = await self._database.read(lambda db: db.execute(_FEED_PLACE, (run, n)).fetchone()[0])
+        return None if found is None else int(found)
+
+    async def trim_feed(self) -> None:
+        await self._database.run((_TRIM_FEED, ()))
 
     async def claim(self, run: StoredRun, owner: str) -> bool:
         await self._database.run((_CLAIM, (owner, run.id, run.owner)))
@@ -218,8 +248,13 @@ def pack_later(body: bytes) -> bytes | _Packed:
     return body if len(body) <= MOST_PLAIN else _Packed(body)
 
 
-def _insert(run: str, event: StoredEvent) -> Statement:
-    return INSERT_EVENT, (run, event.n, event.at, event.sender, event.number, pack_later(event.body))
+def _insert(run: str, event: StoredEvent) -> tuple[Statement, ...]:
+    row = INSERT_EVENT, (run, event.n, event.at, event.sender, event.number, pack_later(event.body))
+    return (row,) if "." in run else (row, (FEED_EVENT, (run, event.n)))
+
+
+def _feed_end(ending: RunEnding) -> tuple[Statement, ...]:
+    return () if "." in ending.run else ((FEED_END_OF_OPEN, (ending.run, FEED_END)),)
 
 
 def _end(ending: RunEnding, where: str = "") -> Statement:

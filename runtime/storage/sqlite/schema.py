@@ -149,8 +149,12 @@ def index_statuses(db: sqlite3.Connection) -> None:
     db.execute("DROP INDEX IF EXISTS run_failed")
 
 
+def add_feed(_: sqlite3.Connection) -> None:
+    """To version 8: the order of events of all runs has a table of its own. It begins empty: nobody listened so far."""
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
-    order_runs, add_version, add_origin, add_trace, add_recordings, index_statuses,
+    order_runs, add_version, add_origin, add_trace, add_recordings, index_statuses, add_feed,
 )  # fmt: skip
 """In order: the first leads from version 1, which had no number, to version 2."""
 NEWEST = 1 + len(MIGRATIONS)

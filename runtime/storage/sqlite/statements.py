@@ -39,11 +39,14 @@ CREATE TABLE IF NOT EXISTS record (
     kind TEXT NOT NULL, id TEXT NOT NULL, run TEXT NOT NULL, body BLOB NOT NULL, PRIMARY KEY (kind, id)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS record_of_run ON record (run) WHERE run != '';
+CREATE TABLE IF NOT EXISTS feed (seq INTEGER PRIMARY KEY, run INTEGER NOT NULL, n INTEGER NOT NULL);
 """
 """
 `seq` is the order of runs, which no clock tells. `boot` and `uptime` say when a run began by a clock that nobody sets.
 `ending` holds the encoded outcome, and `version` says by which table the run goes. `trace` is the id of its trace,
 with that of the caller's span behind it where there is one; `intent` is what it asks for, `seconds` how long it took.
+`feed` has the order in which all of it became durable, whichever process wrote it: `run` is the `seq` of one, `n` the
+number of its event, 0 when it was accepted, -1 when it ended. Of runs within runs it has none.
 """
 
 OUTERMOST = "instr(id, '.') = 0"
@@ -68,6 +71,10 @@ INSERT INTO run (id, ticket, workflow, initial, started, boot, uptime, owner, ve
 """
 """Where another process has begun a run of the ticket meanwhile, the id is NULL, which the table refuses."""
 INSERT_EVENT = "INSERT INTO event VALUES (?, ?, ?, ?, ?, ?)"
+FEED_START = "INSERT INTO feed (run, n) VALUES (last_insert_rowid(), 0)"
+FEED_EVENT = "INSERT INTO feed (run, n) SELECT seq, ?2 FROM run WHERE id = ?1"
+FEED_END_OF_OPEN = f"{FEED_EVENT} AND ended IS NULL"
+"""Before the end itself is written, which may be told and then written twice."""
 SET_INTENT = "UPDATE run SET intent = ? WHERE id = ?"
 END_RUN = "UPDATE run SET ended = ?, status = ?, ending = ?, seconds = ? WHERE id = ?"
 END_TICKET = f"""

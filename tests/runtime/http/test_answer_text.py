@@ -11,7 +11,7 @@ import pytest
 from aiohttp import web as server_side
 
 from runtime.http.openapi import document
-from runtime.http.stream import EVENTS
+from runtime.http.stream import OF_A_RUN
 from tests.fake_openai import FakeOpenAI, Step, events, pieces, says, streams, waits
 from tests.fakes import ANSWER, PASSAGE
 from tests.runtime.http.kit import Interface, interface
@@ -115,4 +115,4 @@ def test_the_description_has_their_form() -> None:
     assert schemas["AnswerText"]["required"] == ["type", "agent", "start", "text"]
     assert schemas["AnswerReady"]["properties"]["type"]["enum"] == ["answer"]
     assert "unverified" in schemas["DraftChecked"]["properties"]
-    assert all(f"`{name}`" in EVENTS["description"] for name in ("answer-text", "answer-checked", "answered"))
+    assert all(f"`{name}`" in OF_A_RUN for name in ("answer-text", "answer-checked", "answered"))

@@ -12,7 +12,7 @@ from actors.legal import intent_rules
 from actors.legal.output_schemas import IntentDraft, LegalDraft
 from actors.ports import Completion, ModelRequest
 from runtime.http.openapi import document
-from runtime.http.stream import EVENTS
+from runtime.http.stream import OF_A_RUN
 from tests.actors.legal.answering import DISMISSED, Model
 from tests.runtime.http.kit import Interface, interface, until
 from tests.runtime.http.test_stream import blocks, told
@@ -93,7 +93,7 @@ def test_the_description_has_their_form() -> None:
     assert "classifying" in status["properties"]["status"]["enum"]
     assert status["required"] == ["type", "status"]
     assert chosen["required"] == ["type", "agent", "confidence"]
-    assert all(f"`{name}`" in EVENTS["description"] for name in ("status", "agent-selected"))
+    assert all(f"`{name}`" in OF_A_RUN for name in ("status", "agent-selected"))
 
 
 @pytest.fixture

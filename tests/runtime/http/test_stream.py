@@ -11,6 +11,7 @@ import aiohttp
 import pytest
 
 from bus import Event
+from runtime import event_feed, run_events
 from runtime import service as desk_module
 from runtime.cli.view import plain_lines
 from runtime.http import stream as stream_module
@@ -30,7 +31,7 @@ async def blocks(response: aiohttp.ClientResponse) -> AsyncIterator[tuple[str, A
         if lines[0].startswith(":"):
             yield "", lines[0]
         else:
-            name, data = lines
+            *_, name, data = lines
             yield name.removeprefix("event: "), json.loads(data.removeprefix("data: "))
         lines = []
     assert not lines
@@ -123,12 +124,12 @@ async def test_what_agents_say_besides_is_not_for_clients(tmp_path: Path) -> Non
 
 @pytest.mark.req("PR-29")
 def test_pr_29_terminals_and_streams_have_a_heartbeat_of_five_seconds() -> None:
-    assert [vars(each)["HEARTBEAT_SECONDS"] for each in (desk_module, plain_lines)] == [5.0, 5.0]
+    assert [vars(each)["HEARTBEAT_SECONDS"] for each in (run_events, plain_lines)] == [5.0, 5.0]
 
 
 @pytest.mark.req("PR-29")
 async def test_a_silent_run_sends_signs_of_life(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(desk_module, "HEARTBEAT_SECONDS", 0.01)
+    monkeypatch.setattr(run_events, "HEARTBEAT_SECONDS", 0.01)
     model = Held()
     async with interface(tmp_path, model=model) as web:
         receipt = await web.submit()
@@ -142,19 +143,20 @@ async def test_a_silent_run_sends_signs_of_life(tmp_path: Path, monkeypatch: pyt
             assert name == "ended"
 
 
-async def test_a_run_of_another_process_is_told_when_it_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(desk_module, "HEARTBEAT_SECONDS", 0.01)
-    monkeypatch.setattr("runtime.run_handle.LOOK_SECONDS", 0.01)
+async def test_a_run_of_another_process_is_told_as_it_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_events, "HEARTBEAT_SECONDS", 0.01)
+    monkeypatch.setattr(event_feed, "LOOK_SECONDS", 0.01)
     model = Held()
     async with interface(tmp_path, model=model) as first, interface(tmp_path) as second:
         receipt = await first.submit()
         async with second.client.get(receipt["links"]["events"]) as response:
             events = blocks(response)
-            assert (await anext(events))[0] == ""
+            names = [(await anext(events))[0] for _ in range(5)]
+            assert names == ["began", "handoff", "handoff", "handoff", ""], "it has not ended"
             model.free.set()
-            names = [name async for name, _ in events if name]
+            names += [name async for name, _ in events if name]
 
-        assert (names[0], names[-1]) == ("began", "ended")
+        assert names[-1] == "ended"
 
 
 async def test_what_a_ticket_says_cannot_forge_an_event(tmp_path: Path) -> None:
@@ -171,7 +173,7 @@ async def test_what_a_ticket_says_cannot_forge_an_event(tmp_path: Path) -> None:
 
 
 async def test_who_goes_away_is_forgotten_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(desk_module, "HEARTBEAT_SECONDS", 3600.0)  # it is not a write that finds it out
+    monkeypatch.setattr(run_events, "HEARTBEAT_SECONDS", 3600.0)  # it is not a write that finds it out
     model = Held()
     async with interface(tmp_path, model=model) as web:
         receipt = await web.submit()
@@ -191,7 +193,7 @@ async def test_who_goes_away_is_forgotten_at_once(tmp_path: Path, monkeypatch: p
 async def test_who_does_not_read_is_dropped_and_harms_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream_module, "WRITE_SECONDS", 0.05)
     monkeypatch.setattr(stream_module, "BUFFER_BYTES", 1024)
-    monkeypatch.setattr(desk_module, "HEARTBEAT_SECONDS", 0.0)
+    monkeypatch.setattr(run_events, "HEARTBEAT_SECONDS", 0.0)
     monkeypatch.setattr(stream_module, "HEARTBEAT", b":" + b"x" * 65_536 + b"\n\n")
     model = Held()
     async with interface(tmp_path, model=model) as web:
@@ -251,7 +253,7 @@ async def test_a_stream_that_breaks_says_so_in_its_last_event_and_nothing_of_the
 
     async with interface(tmp_path, model=Held()) as web:
         receipt = await web.submit()
-        monkeypatch.setattr(desk_module.TicketService, "_handle", broken)
+        monkeypatch.setattr(desk_module.TicketService, "handle", broken)
         events = receipt["links"]["events"]
         asked = f"GET {events} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
         answer = await web.raw(asked.encode())

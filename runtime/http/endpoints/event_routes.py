@@ -1,0 +1,86 @@
+"""Streams of events: of one ticket and of all, which go on where a client was cut off."""
+
+import re
+
+from aiohttp import web
+
+from runtime.http import request_bodies
+from runtime.http.endpoints.desk import DESK, read_id
+from runtime.http.errors import ApiError
+from runtime.http.routes import Document, route
+from runtime.http.stream import OF_A_RUN, OF_ALL, describe_events, stream, stream_all
+from runtime.run_events import Cursor, has_heard_all
+from runtime.service import TicketService
+from runtime.storage.damage import JournalDamaged
+from runtime.storage.errors import UnknownRun
+from runtime.storage.journal import StoredRun
+from runtime.tickets import ID
+from runtime.user_text import display
+
+LAST_ID: Document = {
+    "name": "Last-Event-ID", "in": "header", "schema": {"type": "string"},
+    "description": "The id of the event that was heard last: the stream goes on behind it. Browsers send it.",
+}  # fmt: skip
+AFTER: Document = {
+    "name": "after", "in": "query", "schema": {"type": "string"},
+    "description": "The same, for who cannot send headers; where both come, the header counts.",
+}  # fmt: skip
+CURSOR = re.compile(rf"({ID.pattern}):([0-9]{{1,10}})")
+HEARD = {"description": "The run has ended, and its end was heard: there is nothing to come again for", "content": {}}
+
+
+@route(
+    "GET", "/tickets/{id}/events", "Watch a ticket's latest run", {200: describe_events(OF_A_RUN), 204: HEARD},
+    refusals=(400, 404), parameters=(LAST_ID, AFTER), access="submit",
+)  # fmt: skip
+async def events(request: web.Request) -> web.StreamResponse:
+    desk = request.app[DESK]
+    cursor, stored = _read_cursor(request), await desk.ticket(read_id(request))
+    if cursor is None:
+        return await stream(request, desk, stored.id, -1)
+    heard = await _find_heard(desk, cursor, stored)
+    if not await has_heard_all(desk, heard, cursor):
+        return await stream(request, desk, heard.id, cursor.number)
+    if heard.id != stored.id:  # the ticket went on in another run
+        return await stream(request, desk, stored.id, -1)
+    return web.Response(status=204)
+
+
+@route(
+    "GET", "/events", "Watch all tickets", {200: describe_events(OF_ALL)}, refusals=(400, 410),
+    parameters=(LAST_ID, AFTER), access="submit",
+)  # fmt: skip
+async def all_events(request: web.Request) -> web.StreamResponse:
+    desk, cursor, place = request.app[DESK], _read_cursor(request), None
+    if cursor is None:
+        return await stream_all(request, desk, await desk.feed.end(), None)
+    try:
+        place = await desk.feed.find_place(*cursor)
+    except (UnknownRun, JournalDamaged):
+        """Nobody knows any more what came after it."""
+    if place is None:
+        raise ApiError(
+            410, "What came after this event is not known in its order any more. Listen without Last-Event-ID, and "
+            "GET /tickets tells what there is.",
+        )  # fmt: skip
+    return await stream_all(request, desk, place, cursor)
+
+
+def _read_cursor(request: web.Request) -> Cursor | None:
+    """What was heard last; nothing when that is not said."""
+    asked = request_bodies.read_query(request, ("after",)).get("after", "")
+    given = request.headers.get("Last-Event-ID", "") or asked
+    if not given:
+        return None
+    found = CURSOR.fullmatch(given)
+    if found is None:
+        raise ApiError(400, f"There is no event {display(given)}. Send the id of an event as it came: RUN:n.")
+    return Cursor(found[1], int(found[2]))
+
+
+async def _find_heard(desk: TicketService, cursor: Cursor, latest: StoredRun) -> StoredRun:
+    """The run whose event was heard last: this one, or an earlier one of its ticket."""
+    heard = latest if cursor.run == latest.id else await desk.run(cursor.run)
+    if heard.ticket == latest.ticket:
+        return heard
+    raise ApiError(400, f"{cursor.run} is no run of {latest.ticket}. Send the id of an event of this ticket, or none.")
