@@ -78,8 +78,8 @@ class Node:
         self.owner = ProcessLock(self.folder / OWNERS)
         self.traces = Traces(redact=settings.trace.redact)
         self.recordings = SqliteRecordings(self.database)
-        self.tapes = Recorders(self.recordings if settings.trace.replay else None)
-        told = self.tapes.finish, self.traces.take, families.find_intent
+        self.recorders = Recorders(self.recordings if settings.trace.replay else None)
+        told = self.recorders.finish, self.traces.take, families.find_intent
         self.journal = RunJournal(SqliteRuns(self.database), self.flows, self.owner.slots, *told)
         self.workers = Workers(settings.workers.processes)
         self.embedder = open_embedder(settings, self.workers)

@@ -11,7 +11,7 @@ from actors.workflow.tables import Case, Run, Workflow
 from bus import ActorFactories, Cast, Request
 from runtime.child_workflow import Children, ChildRun
 from runtime.families.family import ChildRole, FamilyRuns, RunDependencies, SharedPorts
-from runtime.replay.recorded_port import RecordedCast, RecordedWorld, record_ports
+from runtime.replay.recorded_port import RecordedActors, RecordedSharedPorts, record_ports
 from runtime.run import LiveRun, ResumeState
 from runtime.storage.effects import Effects, ModelAccount
 from runtime.storage.errors import UnknownRun
@@ -38,7 +38,7 @@ class Wiring:
         """What the runs of a family share; most tickets need one family only, and do without loading the others."""
         if (runs := self._runs.get(workflow)) is None:
             family = self._node.families[workflow]
-            runs = self._runs[workflow] = family.load()(cast("SharedPorts", RecordedWorld(self._node)))
+            runs = self._runs[workflow] = family.load()(cast("SharedPorts", RecordedSharedPorts(self._node)))
             children = {role: partial(self._child, workflow, child) for role, child in family.children.items()}
             runs.roles = {**runs.roles, **children}
         return runs
@@ -49,17 +49,17 @@ class Wiring:
         """Put an outermost run to work that is durable."""
         runs, effects = self.runs_of(flow.name), await self._open_effects(run_id, replayed)
         trace = await self._open_trace(run_id, replayed)
-        tape = None if replayed else self._node.tapes.begin(run_id)
+        interceptor = None if replayed else self._node.recorders.begin(run_id)
         model, spent = self._node.models.for_run(
             run_id, ModelAccount(effects), money=runs.money, held_back=runs.held_back, trace=trace, effects=effects
         )
         children = Children(replayed.children if replayed else ())
         ports = record_ports(runs.make_ports(run_id, case.ticket_id, effects))
-        own = RunDependencies(run_id, case.ticket_id, model, children, effects, ports, trace, tape)
+        own = RunDependencies(run_id, case.ticket_id, model, children, effects, ports, trace, interceptor)
         live = LiveRun(
             run_id, flow, case, await self._seat(runs, own), journal=self._node.journal, spent=spent,
             replayed=replayed, children=children, log=self._log.bind(trace=trace_id[:TRACE_DIGITS]),
-            clock=tape.clock(run_id) if tape else None,
+            clock=interceptor.make_clock(run_id) if interceptor else None,
         )  # fmt: skip
         if self._follows:
             runs.follow(live)
@@ -67,16 +67,16 @@ class Wiring:
         if self._exporter is not None:
             live.on_end(self._exporter.offer)
         live.when_over(partial(self._node.traces.end, run_id))
-        live.when_over(partial(self._node.tapes.end, run_id))
+        live.when_over(partial(self._node.recorders.end, run_id))
         return live
 
     async def _seat(self, runs: FamilyRuns, own: RunDependencies) -> Cast:
         """Who plays which role in a run that begins now."""
         factories = ActorFactories(runs.roles, own)
-        if own.tape is None:
+        if own.interceptor is None:
             return factories
-        await own.tape.start(own.run)
-        return RecordedCast(factories, own.tape, own.run)
+        await own.interceptor.start(own.run)
+        return RecordedActors(factories, own.interceptor, own.run)
 
     async def _open_trace(self, run_id: str, replayed: ResumeState | None) -> RunTrace:
         """Why its answer will be as it is; one that is resumed has the room that earlier processes left of it."""
@@ -130,7 +130,8 @@ class Wiring:
             own = own._replace(effects=effects, ports=record_ports(runs.make_ports(run_id, own.ticket, effects)))
         live = LiveRun(
             run_id, flow, case, await self._seat(runs, own), journal=journal, replayed=replayed,
-            children=own.children, within=own.ticket, clock=own.tape.clock(run_id) if own.tape else None,
+            children=own.children, within=own.ticket,
+            clock=own.interceptor.make_clock(run_id) if own.interceptor else None,
         )  # fmt: skip
         if self._follows:
             runs.follow(live)

@@ -17,7 +17,7 @@ from actors.workflow.tables import Case, Run, Workflow
 from bus import Actor, Event
 from runtime.child_workflow import Children
 from runtime.processes.pool import Workers
-from runtime.replay.recorded_port import Tape
+from runtime.replay.recorded_port import Interceptor
 from runtime.run import LiveRun
 from runtime.run_handle import RunHandle
 from runtime.runs import Runs
@@ -43,7 +43,7 @@ class RunDependencies(NamedTuple):
     """Those that the family makes for each outermost run; only the family knows their type."""
     trace: Trace = Untraced()
     """Of the outermost run: why its answer is as it is."""
-    tape: Tape | None = None
+    interceptor: Interceptor | None = None
     """Of the outermost run: what goes to the world and comes from it; None: nobody records."""
 
 

@@ -49,7 +49,7 @@ def find_differences(
         yield from _compare_events(run, now, flows[run.workflow])
         ended = journal.outcomes.get(run.id, b"")
         if ended != run.outcome:
-            yield from _compare(run.id, 0, "", "outcome", _builtins(run.outcome), _builtins(ended))
+            yield from _compare(run.id, 0, "", "outcome", _to_builtins(run.outcome), _to_builtins(ended))
     for new in journal.events.keys() - {run.id for run in recording.runs}:
         yield Difference(new, 1, "", journal.workflows[new], "", "no such run", "it runs")
 
@@ -59,26 +59,26 @@ def _compare_events(run: RecordedRun, now: Sequence[StoredEvent], flow: Workflow
         if then == new:
             continue
         at = then or new
-        kind = _kind(at, flow)
-        if then is None or new is None or (then.sender, kind) != (new.sender, _kind(new, flow)):
-            yield Difference(run.id, at.n, at.sender, kind, "", _name(then, flow), _name(new, flow))
+        kind = _name_kind(at, flow)
+        if then is None or new is None or (then.sender, kind) != (new.sender, _name_kind(new, flow)):
+            yield Difference(run.id, at.n, at.sender, kind, "", _describe_event(then, flow), _describe_event(new, flow))
             continue
-        yield from _compare(run.id, at.n, at.sender, kind, _values(then), _values(new))
+        yield from _compare(run.id, at.n, at.sender, kind, _read_values(then), _read_values(new))
 
 
-def _kind(event: StoredEvent, flow: Workflow) -> str:
+def _name_kind(event: StoredEvent, flow: Workflow) -> str:
     return type(decoder(flow).decode(event.body)).__name__
 
 
-def _name(event: StoredEvent | None, flow: Workflow) -> str:
-    return NOTHING if event is None else f"{event.sender or 'outside'}: {_kind(event, flow)}"
+def _describe_event(event: StoredEvent | None, flow: Workflow) -> str:
+    return NOTHING if event is None else f"{event.sender or 'outside'}: {_name_kind(event, flow)}"
 
 
-def _values(event: StoredEvent) -> Any:
-    return {"at": event.at, "handoff": event.number, **_builtins(event.body)}
+def _read_values(event: StoredEvent) -> Any:
+    return {"at": event.at, "handoff": event.number, **_to_builtins(event.body)}
 
 
-def _builtins(body: bytes) -> Any:
+def _to_builtins(body: bytes) -> Any:
     return msgspec.msgpack.decode(body) if body else {}
 
 

@@ -11,36 +11,36 @@ from runtime.replay.port_call import PortMethod, find_method
 T = TypeVar("T")
 
 
-class Tape(Protocol):
+class Interceptor(Protocol):
     """What stands between a run and the world: it notes what is asked and answered, or answers by what was noted."""
 
-    async def ask(self, turn: "Turn", method: PortMethod, real: Any, arguments: tuple[Any, ...], named: Any) -> Any:
+    async def ask(self, caller: "Caller", method: PortMethod, real: Any, arguments: tuple[Any, ...], named: Any) -> Any:
         """The answer of a port."""
 
-    def look(self, turn: "Turn", method: PortMethod, real: Any, arguments: tuple[Any, ...]) -> Any:
+    def look(self, caller: "Caller", method: PortMethod, real: Any, arguments: tuple[Any, ...]) -> Any:
         """What a port says without being awaited, such as the names of the sources."""
 
     async def start(self, run: str) -> None:
         """A run begins now, or one within it."""
 
-    def seat(self, turn: "Turn", actor: Actor[Any]) -> Actor[Any]:
+    def wrap_actor(self, caller: "Caller", actor: Actor[Any]) -> Actor[Any]:
         """Who plays a role, so that what it asks is known for its."""
 
-    def clock(self, run: str) -> Clock | None:
+    def make_clock(self, run: str) -> Clock | None:
         """By which a run goes; None: that of the loop."""
 
 
-class Turn(NamedTuple):
+class Caller(NamedTuple):
     """Who asks, and who hears of it."""
 
-    tape: Tape
+    interceptor: Interceptor
     run: str
     agent: str
     number: int = 0
     """Of the handoff, where a replay needs it."""
 
 
-TURN: ContextVar[Turn | None] = ContextVar("turn", default=None)
+CALLER: ContextVar[Caller | None] = ContextVar("caller", default=None)
 """Of the agent that is at work. Within a call of a port it is nobody's: what one asks of another is its own."""
 
 
@@ -54,16 +54,16 @@ class RecordedPort:
         self._protocol = protocol
 
     def __getattr__(self, name: str) -> Any:
-        turn = TURN.get()
-        if turn is None:
+        caller = CALLER.get()
+        if caller is None:
             return getattr(self._real, name)
         method = find_method(self._protocol, name)
         if not method.called:
-            return turn.tape.look(turn, method, lambda: getattr(self._real, name), ())
+            return caller.interceptor.look(caller, method, lambda: getattr(self._real, name), ())
         real = None if self._real is None else getattr(self._real, name)
         if method.awaited:
-            return lambda *arguments, **named: turn.tape.ask(turn, method, real, arguments, named)
-        return lambda *arguments: turn.tape.look(turn, method, real, arguments)
+            return lambda *arguments, **named: caller.interceptor.ask(caller, method, real, arguments, named)
+        return lambda *arguments: caller.interceptor.look(caller, method, real, arguments)
 
 
 def record_port(real: T, protocol: object) -> T:
@@ -90,7 +90,7 @@ SHARED_PORTS: dict[str, object] = {
 }  # fmt: skip
 
 
-class RecordedWorld:
+class RecordedSharedPorts:
     """`runtime.families.family.SharedPorts` over those of a process, each of which is recorded."""
 
     def __init__(self, shared: Any) -> None:
@@ -104,35 +104,36 @@ class RecordedWorld:
 class RecordedActor(Actor[Any]):
     """An actor as it is; what it asks is known for its."""
 
-    __slots__ = ("_actor", "_turn")
+    __slots__ = ("_actor", "_caller")
 
-    def __init__(self, actor: Actor[Any], turn: Turn) -> None:
+    def __init__(self, actor: Actor[Any], caller: Caller) -> None:
         self._actor = actor
-        self._turn = turn
+        self._caller = caller
 
     def receive(self, message: Any, ctx: Context) -> Any:
-        TURN.set(self._turn)  # a task that begins with this keeps it
+        CALLER.set(self._caller)  # a task that begins with this keeps it
         return self._actor.receive(message, ctx)
 
 
-class RecordedCast(Mapping[str, Callable[[], Actor[Any]]]):
-    """Who plays which role in a run, each of them known by name to a tape."""
+class RecordedActors(Mapping[str, Callable[[], Actor[Any]]]):
+    """Who plays which role in a run, each of them known by name to an interceptor."""
 
-    __slots__ = ("_cast", "_run", "_tape")
+    __slots__ = ("_cast", "_interceptor", "_run")
 
-    def __init__(self, cast: Cast, tape: Tape, run: str) -> None:
+    def __init__(self, cast: Cast, interceptor: Interceptor, run: str) -> None:
         self._cast = cast
-        self._tape = tape
+        self._interceptor = interceptor
         self._run = run
 
     def __getitem__(self, role: str) -> Callable[[], Actor[Any]]:
         make = self._cast[role]
 
-        def seat() -> Actor[Any]:
-            TURN.set(turn := Turn(self._tape, self._run, role))  # what an actor asks while it is made is its own, too
-            return self._tape.seat(turn, make())
+        def make_wrapped() -> Actor[Any]:
+            caller = Caller(self._interceptor, self._run, role)
+            CALLER.set(caller)  # what an actor asks while it is made is its own, too
+            return self._interceptor.wrap_actor(caller, make())
 
-        return seat
+        return make_wrapped
 
     def __contains__(self, role: object) -> bool:
         return role in self._cast

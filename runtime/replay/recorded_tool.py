@@ -3,7 +3,7 @@
 from typing import Any
 
 from runtime.replay.port_call import PortMethod
-from runtime.replay.recorded_port import TURN
+from runtime.replay.recorded_port import CALLER
 from runtime.tools.tool import Tool, ToolContext, ToolResult
 
 
@@ -12,9 +12,11 @@ def record_tool(tool: Tool) -> Tool:
     method = PortMethod(f"Tool.{tool.name}", awaited=True, called=True, result=ToolResult, listeners={})
 
     async def call(given: Any, own: ToolContext, within: float) -> ToolResult:
-        if (turn := TURN.get()) is None:
+        if (caller := CALLER.get()) is None:
             return await tool.call(given, own, within)
-        result: ToolResult = await turn.tape.ask(turn, method, lambda it: tool.call(it, own, within), (given,), {})
+        result: ToolResult = await caller.interceptor.ask(
+            caller, method, lambda it: tool.call(it, own, within), (given,), {}
+        )
         return result
 
     return tool._replace(call=call)

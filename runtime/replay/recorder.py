@@ -14,7 +14,7 @@ import structlog
 from actors.workflow.outcome import Outcome
 from bus import Actor, Clock
 from runtime.replay.port_call import FILL, PortCall, PortMethod, encode, note_failure
-from runtime.replay.recorded_port import TURN, RecordedActor, Turn
+from runtime.replay.recorded_port import CALLER, Caller, RecordedActor
 from runtime.replay.shared_parts import take_out
 from runtime.storage.port import RecordingStore
 from runtime.tracing.run_trace import find_outermost
@@ -46,7 +46,7 @@ class Room:
 
 
 class Recorder:
-    """`recorded_port.Tape` of an outermost run that goes on."""
+    """`recorded_port.Interceptor` of an outermost run that goes on."""
 
     __slots__ = ("_asked", "_done", "_left", "_loop", "_open", "_room", "_started", "parts")
 
@@ -68,18 +68,18 @@ class Recorder:
         return round(self._loop.time() - self._started, 6)
 
     async def start(self, run: str) -> None:
-        """As `Tape.start`."""
+        """As `Interceptor.start`."""
         if run == find_outermost(run):
             self._started = self._loop.time()
         else:
             self._begin(run, "", BEGAN, b"", "")
 
-    def seat(self, turn: Turn, actor: Actor[Any]) -> Actor[Any]:
-        """As `Tape.seat`."""
-        return RecordedActor(actor, turn)
+    def wrap_actor(self, caller: Caller, actor: Actor[Any]) -> Actor[Any]:
+        """As `Interceptor.wrap_actor`."""
+        return RecordedActor(actor, caller)
 
-    def clock(self, run: str) -> Clock | None:  # noqa: ARG002 - a run that is recorded goes by the loop's
-        """As `Tape.clock`."""
+    def make_clock(self, run: str) -> Clock | None:  # noqa: ARG002 - a run that is recorded goes by the loop's
+        """As `Interceptor.make_clock`."""
         return None
 
     def _begin(self, run: str, agent: str, name: str, digest: bytes, about: str) -> PortCall:
@@ -121,20 +121,20 @@ class Recorder:
             log.warning("recording.not_encoded", error=type(error).__name__)  # its words may be the answer's
             return None
 
-    async def ask(self, turn: Turn, method: PortMethod, real: Any, arguments: tuple[Any, ...], named: Any) -> Any:
-        """As `Tape.ask`."""
-        call = self._begin(turn.run, turn.agent, method.name, *method.bind(arguments, named))
+    async def ask(self, caller: Caller, method: PortMethod, real: Any, arguments: tuple[Any, ...], named: Any) -> Any:
+        """As `Interceptor.ask`."""
+        call = self._begin(caller.run, caller.agent, method.name, *method.bind(arguments, named))
         heard: list[Heard | None] = []
         for name in method.listeners.keys() & named.keys():
             named = {**named, name: self._listen(name, named[name], heard)}
-        own = TURN.set(turn if method.name == FILL else None)
+        own = CALLER.set(caller if method.name == FILL else None)
         try:
             value = await real(*arguments, **named)
         except Exception as error:
             self._end(call, heard, failure=note_failure(error))
             raise
         finally:
-            TURN.reset(own)
+            CALLER.reset(own)
         parts: dict[bytes, bytes] = {}
         answer = self._write(lambda whole: method.encode(take_out(whole, parts)), value)
         self._end(call, heard, answer=answer, parts=parts)
@@ -148,10 +148,10 @@ class Recorder:
 
         return hear
 
-    def look(self, turn: Turn, method: PortMethod, real: Any, arguments: tuple[Any, ...]) -> Any:
-        """As `Tape.look`."""
+    def look(self, caller: Caller, method: PortMethod, real: Any, arguments: tuple[Any, ...]) -> Any:
+        """As `Interceptor.look`."""
         value = real(*arguments)
-        call = self._begin(turn.run, turn.agent, method.name, *method.bind(arguments, {}))
+        call = self._begin(caller.run, caller.agent, method.name, *method.bind(arguments, {}))
         self._end(call, answer=self._write(method.encode, value))
         return value
 

@@ -37,7 +37,7 @@ def write_test(recording: Recording, settings: Settings, file: Path) -> tuple[Pa
     """
     beside = file.with_suffix(".json")
     name = "".join(each if each.isalnum() else "_" for each in recording.ticket).lower()
-    body = msgspec.json.format(msgspec.json.encode(RecordedTest(_bare(settings), recording)), indent=1)
+    body = msgspec.json.format(msgspec.json.encode(RecordedTest(_remove_secrets(settings), recording)), indent=1)
     beside.write_bytes(body + b"\n")
     beside.chmod(0o600)
     file.write_text(
@@ -58,7 +58,7 @@ def check_recording(file: Path) -> None:
         raise AssertionError(_explain(done))
 
 
-def _bare(settings: Settings) -> Settings:
+def _remove_secrets(settings: Settings) -> Settings:
     """Without secrets, and without the places of this machine."""
     plain = Settings()
     model = msgspec.structs.replace(settings.model, api_key="", base_url="")

@@ -10,11 +10,11 @@ from actors.workflow.outcome import Outcome
 from actors.workflow.tables import RunStopped
 from runtime.replay.counterfactual import Change
 from runtime.replay.differences import Difference, find_differences, read_events
-from runtime.replay.player import Moments, NotAsked, Player
 from runtime.replay.port_call import FILL
 from runtime.replay.recorded_run import Recording
-from runtime.replay.replay_loop import ReplayLoop, StoodStill
+from runtime.replay.replay_loop import ReplayLoop, ReplayStalled
 from runtime.replay.replay_node import ReplayNode
+from runtime.replay.replayer import EventTimes, NotAsked, Replayer
 from runtime.run import LiveRun
 from runtime.service_error import ServiceError
 from runtime.settings import Settings
@@ -74,9 +74,9 @@ def replay(recording: Recording, settings: Settings, change: Change = Change()) 
     try:
         begun = loop.run_until_complete(_begin(recording, settings, change, loop))
         now = None
-        with contextlib.suppress(StoodStill):
+        with contextlib.suppress(ReplayStalled):
             now = loop.run_until_complete(begun.live.outcome())
-        with loop.let_out():
+        with loop.allow_network():
             loop.run_until_complete(begun.node.models.close())
         return _compare(recording, begun, now)
     finally:
@@ -85,13 +85,13 @@ def replay(recording: Recording, settings: Settings, change: Change = Change()) 
         loop.close()
 
 
-class _Begun(NamedTuple):
+class _StartedReplay(NamedTuple):
     node: ReplayNode
-    player: Player
+    replayer: Replayer
     live: LiveRun
 
 
-async def _begin(recording: Recording, settings: Settings, change: Change, loop: ReplayLoop) -> _Begun:
+async def _begin(recording: Recording, settings: Settings, change: Change, loop: ReplayLoop) -> _StartedReplay:
     then = msgspec.msgpack.decode(recording.runs[0].outcome, type=Outcome)
     has_model = any(call.name == FILL for call in recording.calls)
     if change.prompts and not (has_model or change.model):
@@ -103,8 +103,8 @@ async def _begin(recording: Recording, settings: Settings, change: Change, loop:
     if flow is None:
         raise ServiceError(f"{recording.ticket} is of the workflow {then.workflow!r}, which this version has not.")
     entries = {run.id: read_events(run.events, node.flows[run.workflow]) for run in recording.runs}
-    player = Player(recording, Moments(entries, {run.id for run in recording.runs if run.outcome}), change, loop)
-    node.tapes.player = player
+    replayer = Replayer(recording, EventTimes(entries, {run.id for run in recording.runs if run.outcome}), change, loop)
+    node.recorders.replayer = replayer
     case = msgspec.msgpack.decode(recording.runs[0].case, type=flow.case)
     node.journal.begin(recording.run, flow, case)
     faked: Any = node
@@ -112,13 +112,13 @@ async def _begin(recording: Recording, settings: Settings, change: Change, loop:
     for entry in entries[recording.run]:
         if isinstance(entry.event, RunStopped):
             loop.call_at(entry.at, live.cancel)
-    return _Begun(node, player, live)
+    return _StartedReplay(node, replayer, live)
 
 
-def _compare(recording: Recording, begun: _Begun, now: Outcome | None) -> Replay:
+def _compare(recording: Recording, begun: _StartedReplay, now: Outcome | None) -> Replay:
     then = msgspec.msgpack.decode(recording.runs[0].outcome, type=Outcome)
     return Replay(
-        run=recording.run, ticket=recording.ticket, then=then, now=now, asked=tuple(begun.player.unknown),
+        run=recording.run, ticket=recording.ticket, then=then, now=now, asked=tuple(begun.replayer.unknown),
         events=sum(len(run.events) for run in recording.runs),
         differences=tuple(find_differences(recording, begun.node.journal, begun.node.flows)),
     )  # fmt: skip
@@ -129,5 +129,5 @@ def _let_go(loop: ReplayLoop) -> None:
     for task in left:
         task.cancel()
     if left:
-        with contextlib.suppress(StoodStill):
+        with contextlib.suppress(ReplayStalled):
             loop.run_until_complete(asyncio.wait(left, timeout=1.0))

@@ -12,7 +12,7 @@ class NetworkOff(OSError):
     """Something wanted to reach the network during a replay."""
 
 
-class StoodStill(RuntimeError):
+class ReplayStalled(RuntimeError):
     """Nothing is to be done, and nothing waits for time: what is awaited never comes."""
 
 
@@ -33,7 +33,7 @@ class _Selector(selectors.DefaultSelector):
         ready = super().select(0)
         if not ready:
             if timeout is None:
-                raise StoodStill
+                raise ReplayStalled
             self.passed += max(0.0, timeout)
         return ready
 
@@ -49,7 +49,7 @@ class ReplayLoop(asyncio.SelectorEventLoop):
         return self._passing.passed
 
     @contextlib.contextmanager
-    def let_out(self) -> Iterator[None]:
+    def allow_network(self) -> Iterator[None]:
         """Wait for the real world, network and all, for as long as this is open."""
         self._passing.outside += 1
         try:

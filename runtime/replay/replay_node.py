@@ -16,8 +16,8 @@ from runtime.agent_folder import load_roster
 from runtime.families.limits import configure_all
 from runtime.llm.model_choice import Models
 from runtime.replay.counterfactual import Change
-from runtime.replay.player import Player
 from runtime.replay.recorded_port import record_port
+from runtime.replay.replayer import Replayer
 from runtime.settings import Settings
 from runtime.storage.background import Then
 from runtime.storage.errors import UnknownRun
@@ -109,13 +109,13 @@ class _Recorded:
     async def close(self) -> None: ...
 
 
-class _OneTape:
+class _OneReplayer:
     """In place of `runtime.replay.recorder.Recorders`."""
 
-    player: Player | None = None
+    replayer: Replayer | None = None
 
-    def begin(self, run: str) -> Player | None:  # noqa: ARG002 - there is one run
-        return self.player
+    def begin(self, run: str) -> Replayer | None:  # noqa: ARG002 - there is one run
+        return self.replayer
 
     def end(self, run: str) -> None: ...
 
@@ -142,7 +142,7 @@ class ReplayNode:
         self.memory: Memory = record_port(nothing, Memory)
         self.statutes: Statutes = record_port(nothing, Statutes)
         self.cases: Cases = record_port(nothing, Cases)
-        self.tapes = _OneTape()
+        self.recorders = _OneReplayer()
         ports: Any = self
         self.tools = Toolbox(ports, load_tools(settings))
         self.models: Models | _Recorded

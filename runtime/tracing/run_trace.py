@@ -112,7 +112,7 @@ class Traces:
         name = f"{entry.run}#{entry.n:03}"
         return (Record(kind=KIND, id=name, run=outermost, body=body, replaces=True, packed=True),)
 
-    def fresh(self, run: str) -> list[TraceStep | OmittedSteps]:
+    def list_pending(self, run: str) -> list[TraceStep | OmittedSteps]:
         """What a run noted that is not durable yet."""
         trace = self._open.get(find_outermost(run))
         return trace.steps() if trace else []

@@ -69,7 +69,7 @@ class SpanTree:
             self._add_run(run)
         for number, step in enumerate(steps):
             self._add_step(number, step)
-        return tuple(self._in_order())
+        return tuple(self._sort())
 
     def _add_run(self, run: TracedRun) -> None:
         parent, _, number = run.stored.id.rpartition(".")
@@ -159,7 +159,7 @@ class SpanTree:
         """Who worked on it: of that name, asked last by then; else whoever was asked last and is at it still."""
         agents = [self._spans[each] for each in self._agents.values()]
         named = [each for each in agents if each.name == step.by] or [
-            each for each in agents if step.at <= _end_of(each)
+            each for each in agents if step.at <= _find_end(each)
         ]
         begun = [each for each in named if each.begin <= step.at]
         return max(begun, key=lambda each: each.begin) if begun else named[0] if named else None
@@ -183,7 +183,7 @@ class SpanTree:
     def _shorten(self, text: str) -> str:
         return clip(self._hide(text[:READ_CHARACTERS]))
 
-    def _in_order(self) -> Iterator[TraceSpan]:
+    def _sort(self) -> Iterator[TraceSpan]:
         below: dict[str, list[TraceSpan]] = {}
         for each in self._spans.values():
             below.setdefault(each.parent, []).append(each)
@@ -200,7 +200,7 @@ def _describe_step(step: TraceStep) -> tuple[str, dict[str, Any]]:
     """What it is called, and what else is said of its span."""
     match step:
         case SearchStep():
-            said = {"input": step.query, "output": _count_found(step), "why": step.failed or step.abstain}
+            said = {"input": step.query, "output": _count_hits(step), "why": step.failed or step.abstain}
             return step.where, said | {"status": "failed" if step.failed else "ok"}
         case CallStep():
             said = {"input": step.shape, "why": step.failed or step.repaired}
@@ -235,11 +235,11 @@ def _judge_silence(entry: Entry) -> tuple[SpanStatus, str]:
     return ("timed_out", "It did not answer in time.") if isinstance(entry.event, TimeUp) else ("cancelled", "")
 
 
-def _end_of(span: TraceSpan) -> float:
+def _find_end(span: TraceSpan) -> float:
     return math.inf if span.seconds is None else span.begin + span.seconds + LATE
 
 
-def _count_found(step: SearchStep) -> str:
+def _count_hits(step: SearchStep) -> str:
     found = len(step.found) + step.more
     return f"{found} found" + (f", {step.closeness}" if step.closeness else "")
 

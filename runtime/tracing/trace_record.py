@@ -71,7 +71,7 @@ async def read_trace(node: "Node", stored: StoredRun) -> TraceRecord:
     run, journal = stored, node.journal
     if run.id != find_outermost(run.id):
         run = await journal.run(find_outermost(run.id))
-    steps = [*await load_steps(journal.store, run.id), *node.traces.fresh(run.id)]
+    steps = [*await load_steps(journal.store, run.id), *node.traces.list_pending(run.id)]
     runs = await _read_runs(node, run)
     family = node.families.get(run.workflow)
     told = tuple(family.list_searches(runs[0].course.stood[-1].case)) if family else ()

@@ -9,8 +9,8 @@ from runtime.user_text import display, pluralize, safe, spell_out
 
 if TYPE_CHECKING:
     from runtime.replay.differences import Difference
-    from runtime.replay.player import NotAsked
     from runtime.replay.replay import Replay
+    from runtime.replay.replayer import NotAsked
 
 REPEATED = ("handoffs.", "children.")
 """What the outcome repeats of the events."""

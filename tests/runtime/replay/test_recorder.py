@@ -12,7 +12,7 @@ from actors.ports import Fetch, Knowledge, PortFailed, Search
 from runtime.node import Node, Ticket
 from runtime.replay import recorder as module
 from runtime.replay.port_call import PortCall, find_method
-from runtime.replay.recorded_port import Turn
+from runtime.replay.recorded_port import Caller
 from runtime.replay.recorded_run import load_recording, read_calls
 from runtime.replay.recorder import CALL_BYTES, Recorder, Room
 from runtime.replay.shared_parts import take_out
@@ -33,7 +33,7 @@ async def search(recorder: Recorder, answer: SearchHits | Exception, question: s
             raise answer
         return answer
 
-    found: SearchHits = await recorder.ask(Turn(recorder, "r", "worker"), SEARCH, real, (question,), {})
+    found: SearchHits = await recorder.ask(Caller(recorder, "r", "worker"), SEARCH, real, (question,), {})
     return found
 
 
@@ -45,7 +45,7 @@ async def test_an_answer_that_cannot_be_written_is_given_and_left_out() -> None:
     recorder, answer = Recorder(), finding(HALF)
 
     assert await search(recorder, answer) is answer
-    assert recorder.look(Turn(recorder, "r", ""), NAMES, lambda: (HALF,), ()) == (HALF,)
+    assert recorder.look(Caller(recorder, "r", ""), NAMES, lambda: (HALF,), ()) == (HALF,)
 
     assert [(call.omitted, call.answer, call.digests) for call in taken(recorder)] == [(True, b"", ())] * 2
     assert recorder.parts == {}
@@ -70,7 +70,7 @@ async def test_what_is_told_before_the_answer_is_told_though_it_cannot_be_writte
         done(FailedSource(HALF, "unreachable", "It broke."))
 
     recorder = Recorder()
-    await recorder.ask(Turn(recorder, "r", ""), READ, read, (), {"done": told.append})
+    await recorder.ask(Caller(recorder, "r", ""), READ, read, (), {"done": told.append})
 
     assert [each.place for each in told if isinstance(each, FailedSource)] == [HALF]
     assert [(call.omitted, call.heard) for call in taken(recorder)] == [(True, ())]
@@ -104,12 +104,12 @@ async def test_a_run_that_finds_no_room_is_answered_and_the_next_one_recorded(
 
     monkeypatch.undo()
     async with Node.open(settings(tmp_path)) as node:
-        room = node.tapes._room.left
+        room = node.recorders._room.left
         handle = await node.submit(Ticket(id="T-2", text=QUESTION))
         await handle.outcome()
         calls = (await load_recording(node.journal, node.recordings, await node.journal.find("T-2"))).calls
         assert any(not call.omitted for call in calls)
-        assert node.tapes._room.left == room
+        assert node.recorders._room.left == room
 
 
 async def test_calls_count_and_nothing_is_encoded_once_no_room_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,7 +124,7 @@ async def test_calls_count_and_nothing_is_encoded_once_no_room_is_left(monkeypat
 
     monkeypatch.setattr(module, "take_out", note)
 
-    recorder.look(Turn(recorder, "r", ""), NAMES, lambda: (), ())
+    recorder.look(Caller(recorder, "r", ""), NAMES, lambda: (), ())
     for _ in range(20):
         await search(recorder, finding("Because."))
 

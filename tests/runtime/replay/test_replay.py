@@ -12,7 +12,7 @@ from actors.helpdesk.output_schemas import Summary
 from runtime.node import Node, Ticket
 from runtime.replay.recorded_run import load_recording
 from runtime.replay.replay import replay
-from runtime.replay.replay_loop import NetworkOff, ReplayLoop, StoodStill
+from runtime.replay.replay_loop import NetworkOff, ReplayLoop, ReplayStalled
 from runtime.service_error import ServiceError
 from runtime.settings import TraceSettings
 from runtime.upkeep.purge import purge
@@ -124,7 +124,7 @@ def test_what_never_comes_ends_a_replay() -> None:
     loop = ReplayLoop()
     never = loop.create_future()
     try:
-        with pytest.raises(StoodStill):
+        with pytest.raises(ReplayStalled):
             loop.run_until_complete(never)
     finally:
         loop.close()

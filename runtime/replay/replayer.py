@@ -13,7 +13,7 @@ from actors.workflow.tables import RunStopped, TimeUp
 from bus import Actor, Clock, Context, Timer
 from runtime.replay.counterfactual import Change
 from runtime.replay.port_call import FILL, PortCall, PortMethod, Question, decode, make_failure
-from runtime.replay.recorded_port import TURN, RecordedActor, Turn
+from runtime.replay.recorded_port import CALLER, Caller, RecordedActor
 from runtime.replay.recorded_run import Recording
 from runtime.replay.recorder import BEGAN
 from runtime.replay.replay_loop import ReplayLoop
@@ -38,13 +38,13 @@ class NotAsked(msgspec.Struct, frozen=True):
     """What was asked then in its place; empty: nothing."""
 
 
-class Player:
-    """`recorded_port.Tape` of an outermost run that is replayed. Times are the loop's, which passes as then."""
+class Replayer:
+    """`recorded_port.Interceptor` of an outermost run that is replayed. Times are the loop's, which passes as then."""
 
-    def __init__(self, recording: Recording, moments: "Moments", change: Change, loop: ReplayLoop) -> None:
-        """:param moments: when each event came then."""
+    def __init__(self, recording: Recording, times: "EventTimes", change: Change, loop: ReplayLoop) -> None:
+        """:param times: when each event came then."""
         self._loop = loop
-        self._moments = moments
+        self._times = times
         self._change = change
         self._calls: defaultdict[str, list[PortCall]] = defaultdict(list)
         self._used: set[int] = set()
@@ -56,33 +56,33 @@ class Player:
             self._calls[call.name].append(call)
 
     async def start(self, run: str) -> None:
-        """As `Tape.start`."""
+        """As `Interceptor.start`."""
         await self._wait_until(self._began.get(run, 0.0))
         self._started[run] = self._loop.time()
 
-    def seat(self, turn: Turn, actor: Actor[Any]) -> Actor[Any]:
-        """As `Tape.seat`."""
-        return _PunctualActor(actor, turn, self)
+    def wrap_actor(self, caller: Caller, actor: Actor[Any]) -> Actor[Any]:
+        """As `Interceptor.wrap_actor`."""
+        return _ReplayedActor(actor, caller, self)
 
-    def clock(self, run: str) -> Clock | None:
-        """As `Tape.clock`."""
-        return _Clock(self._loop, self._loop.time(), self._moments.times_up(run))
+    def make_clock(self, run: str) -> Clock | None:
+        """As `Interceptor.make_clock`."""
+        return _Clock(self._loop, self._loop.time(), self._times.list_timeouts(run))
 
-    async def wait_for_event(self, turn: Turn, number: int) -> None:
+    async def wait_for_event(self, caller: Caller, number: int) -> None:
         """Wait until it is the time at which an agent's answer to this handoff came."""
-        at = self._moments.take(turn.run, turn.agent, number)
+        at = self._times.take(caller.run, caller.agent, number)
         if at is not None:
-            await self._wait_until(self._started[turn.run] + at)
+            await self._wait_until(self._started[caller.run] + at)
 
-    async def ask(self, turn: Turn, method: PortMethod, real: Any, arguments: tuple[Any, ...], named: Any) -> Any:
-        """As `Tape.ask`."""
-        if method.name == FILL and self._change.asks(turn.agent):
-            with self._loop.let_out():
+    async def ask(self, caller: Caller, method: PortMethod, real: Any, arguments: tuple[Any, ...], named: Any) -> Any:
+        """As `Interceptor.ask`."""
+        if method.name == FILL and self._change.asks(caller.agent):
+            with self._loop.allow_network():
                 return await real(*arguments, **named)
         asked = method.bind(arguments, named)
-        if self._moments.is_cut_off(turn.run, turn.number) and not self._knows(turn, method, asked):
+        if self._times.is_cut_off(caller.run, caller.number) and not self._knows(caller, method, asked):
             await self._loop.create_future()  # the run was ended before it came so far
-        call = self._find(turn, method, asked)
+        call = self._find(caller, method, asked)
         for at, name, body in call.heard:
             await self._wait_until(at - AHEAD_SECONDS)
             named[name](decode(body, method.listeners[name]))
@@ -96,9 +96,9 @@ class Player:
             raise PortFailed(f"The answer to {call.name} was too large to be recorded.")
         return self._decode(call, method, arguments)
 
-    def look(self, turn: Turn, method: PortMethod, real: Any, arguments: tuple[Any, ...]) -> Any:  # noqa: ARG002
-        """As `Tape.look`."""
-        return self._decode(self._find(turn, method, method.bind(arguments, {})), method, arguments)
+    def look(self, caller: Caller, method: PortMethod, real: Any, arguments: tuple[Any, ...]) -> Any:  # noqa: ARG002
+        """As `Interceptor.look`."""
+        return self._decode(self._find(caller, method, method.bind(arguments, {})), method, arguments)
 
     def _decode(self, call: PortCall, method: PortMethod, arguments: tuple[Any, ...]) -> Any:
         try:
@@ -106,13 +106,13 @@ class Player:
         except (KeyError, msgspec.MsgspecError):
             raise PortFailed(f"What was recorded of {call.name} cannot be read any more.") from None
 
-    def _knows(self, turn: Turn, method: PortMethod, asked: Question) -> bool:
+    def _knows(self, caller: Caller, method: PortMethod, asked: Question) -> bool:
         return any(
-            call.digest == asked.digest and call.run == turn.run and call.order not in self._used
+            call.digest == asked.digest and call.run == caller.run and call.order not in self._used
             for call in self._calls[method.name]
         )
 
-    def _find(self, turn: Turn, method: PortMethod, asked: Question) -> PortCall:
+    def _find(self, caller: Caller, method: PortMethod, asked: Question) -> PortCall:
         """
         The same question, whoever asked it then; where nobody did, the agent's next of its kind, so that a run goes on.
 
@@ -120,12 +120,14 @@ class Player:
         """
         kind = self._calls[method.name]
         left = [call for call in kind if call.order not in self._used]
-        own = [call for call in left if (call.run, call.agent) == (turn.run, turn.agent)]
+        own = [call for call in left if (call.run, call.agent) == (caller.run, caller.agent)]
         same = (call for calls in (own, left, kind) for call in calls if call.digest == asked.digest)
         call = next(same, None)
         if call is None or call.order in self._used:
             call = call or next(iter(own), None)
-            self.unknown.append(NotAsked(turn.run, turn.agent, method.name, asked.about, call.about if call else ""))
+            self.unknown.append(
+                NotAsked(caller.run, caller.agent, method.name, asked.about, call.about if call else "")
+            )
         if call is None:
             raise PortFailed(f"Nothing is recorded of what {method.name} answers to this.")
         self._used.add(call.order)
@@ -136,7 +138,7 @@ class Player:
             await asyncio.sleep(left)
 
 
-class Moments:
+class EventTimes:
     """When each event of a recording came, in seconds since its run began."""
 
     def __init__(self, events: Mapping[str, Sequence[Entry]], whole: Container[str]) -> None:
@@ -170,31 +172,31 @@ class Moments:
         """Whether the answer to this handoff never came, for the run was stopped or its time was up."""
         return run in self._ended_early and (run, number) not in self._answered
 
-    def times_up(self, run: str) -> list[float]:
+    def list_timeouts(self, run: str) -> list[float]:
         """When a run's own timer rang."""
         return self._rang[run]
 
 
-class _PunctualActor(RecordedActor):
+class _ReplayedActor(RecordedActor):
     """An actor that answers when it did then."""
 
-    __slots__ = ("_player",)
+    __slots__ = ("_replayer",)
 
-    def __init__(self, actor: Actor[Any], turn: Turn, player: Player) -> None:
-        super().__init__(actor, turn)
-        self._player = player
+    def __init__(self, actor: Actor[Any], caller: Caller, replayer: Replayer) -> None:
+        super().__init__(actor, caller)
+        self._replayer = replayer
 
     async def receive(self, message: Any, ctx: Context) -> Any:
-        TURN.set(self._turn._replace(number=ctx.number))
+        CALLER.set(self._caller._replace(number=ctx.number))
         try:
             answer = self._actor.receive(message, ctx)
             if inspect.isawaitable(answer):
                 answer = await answer
         except Exception:
-            await self._player.wait_for_event(self._turn, ctx.number)
+            await self._replayer.wait_for_event(self._caller, ctx.number)
             raise
         if answer is not None:
-            await self._player.wait_for_event(self._turn, ctx.number)
+            await self._replayer.wait_for_event(self._caller, ctx.number)
         return answer
 
 
