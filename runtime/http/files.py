@@ -17,6 +17,7 @@ FORMATS = {
     "pdf": "application/pdf",
 }
 RENDER = "runtime.reports:render_packed"
+RENDER_FRAGMENT = "runtime.reports:render_packed_fragment"
 RENDER_DOCUMENT = "runtime.reports:render_packed_document"
 MAKE_SECONDS = 30.0
 """How long the making of a file may take."""
@@ -67,11 +68,23 @@ async def as_file(report: Report | Document, suffix: str, name: str, workers: Wo
     return web.Response(body=body, headers=headers, content_type=FORMATS[suffix], charset=charset)
 
 
+async def as_fragment(report: Report, workers: Workers) -> str:
+    """
+    A report as HTML for a page that shows more than it, with every word of a source escaped.
+
+    :raises ApiError: it could not be made now.
+    """
+    return (await _call(workers, RENDER_FRAGMENT, "html", msgspec.msgpack.encode(report))).decode("utf-8")
+
+
 async def _render(report: Report | Document, suffix: str, workers: Workers) -> bytes:
+    make = RENDER_DOCUMENT if isinstance(report, Document) else RENDER
+    return await _call(workers, make, suffix, msgspec.msgpack.encode(report), f".{suffix}")
+
+
+async def _call(workers: Workers, make: str, suffix: str, *given: object) -> bytes:
     try:
-        packed = msgspec.msgpack.encode(report)
-        make = RENDER_DOCUMENT if isinstance(report, Document) else RENDER
-        return await workers.call(make, packed, f".{suffix}", within=MAKE_SECONDS, returns=bytes)
+        return await workers.call(make, *given, within=MAKE_SECONDS, returns=bytes)
     except WorkError as error:
         complaint = safe(str(error).partition("\n")[0].rstrip(".")[:COMPLAINT_CHARACTERS])
         raise ApiError(

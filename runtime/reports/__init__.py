@@ -72,6 +72,13 @@ def render_packed(report: bytes, suffix: str) -> bytes:
     return render(msgspec.msgpack.decode(report, type=Report), suffix)
 
 
+def render_packed_fragment(report: bytes) -> bytes:
+    """A report encoded as MessagePack as HTML for a page that shows more than it, for a worker process."""
+    from runtime.reports.html import render_fragment
+
+    return render_fragment(msgspec.msgpack.decode(report, type=Report))
+
+
 def render_packed_document(document: bytes, suffix: str) -> bytes:
     """The same of a document."""
     return render(msgspec.msgpack.decode(document, type=Document), suffix)

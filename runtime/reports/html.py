@@ -9,7 +9,7 @@ from html import escape
 from typing import assert_never
 
 from actors.reporting import document as o
-from actors.reporting.links import display_url, publisher, source_link
+from actors.reporting.links import display_url, link, publisher, source_link
 from actors.reporting.report import Chart, Report, ReportSentence, SourceEntry, Table
 from actors.text.catalogue import html_language, say
 from actors.text.source_text import Piece, flat, pieces
@@ -26,11 +26,21 @@ def render(report: Report) -> bytes:
     return Page(report).text().encode("utf-8", "replace")
 
 
+def render_fragment(report: Report) -> bytes:
+    """
+    What stands on the page below its title, for a page that shows more than the report.
+
+    It leads to no file of this machine: who reads it is at another.
+    """
+    return "\n".join(Page(report, is_local=False).body()).encode("utf-8", "replace")
+
+
 class Page:
     """One page in the making: it knows which citations it has placed, so that sources can lead back to them."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: Report, *, is_local: bool = True) -> None:
         self._report = report
+        self._is_local = is_local
         self._language = report.language
         self._placed: Counter[int] = Counter()
         self._headings: list[str] = []
@@ -38,8 +48,6 @@ class Page:
     def text(self) -> str:
         """The whole page."""
         title = escape(flat(self._report.title))
-        parts = [html for part in o.outline(self._report) for html in self._part(part)]
-        top = next((place for place, html in enumerate(parts) if html.startswith("<h2")), len(parts))
         allowed = base64.b64encode(hashlib.sha256(CSS.encode()).digest()).decode()
         policy = f"default-src 'none'; style-src 'sha256-{allowed}'; base-uri 'none'; form-action 'none'"
         return "\n".join(
@@ -49,12 +57,16 @@ class Page:
                 '<meta name="viewport" content="width=device-width, initial-scale=1">',
                 '<meta name="referrer" content="no-referrer">',
                 f"<title>{title}</title>\n<style>{CSS}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>",
-                *parts[:top],
-                self._contents(),
-                *parts[top:],
+                *self.body(),
                 "</main>\n</body>\n</html>\n",
             )
         )
+
+    def body(self) -> list[str]:
+        """What stands below the title, the contents before the first heading."""
+        parts = [html for part in o.outline(self._report) for html in self._part(part)]
+        top = next((place for place, html in enumerate(parts) if html.startswith("<h2")), len(parts))
+        return [*parts[:top], self._contents(), *parts[top:]]
 
     def _contents(self) -> str:
         items = (f'<li><a href="#h{n}">{text}</a></li>' for n, text in enumerate(self._headings, 1))
@@ -133,8 +145,14 @@ class Page:
         host, read = publisher(listed.url, self._language), o.reading(listed, self._language)
         return (
             f'<li id="s{listed.number}" value="{listed.number}"><strong>{escape(flat(listed.title))}</strong> — '
-            f"{escape(host)}<br>{_place(listed)}<br><small>{escape(read)} {leads}</small></li>"
+            f"{escape(host)}<br>{self._place(listed)}<br><small>{escape(read)} {leads}</small></li>"
         )
+
+    def _place(self, listed: SourceEntry) -> str:
+        said = escape(display_url(listed.url))
+        target = source_link(listed) if self._is_local else link(listed.url)
+        linked = f'<a href="{escape(target)}" rel="noopener noreferrer nofollow">{said}</a>'
+        return linked if target else f"<code>{said}</code>"
 
     def _points(self, items: tuple[str, ...], more: int) -> str:
         rest = f'<li class="note">{escape(o.more_items(more, self._language))}</li>' if more else ""
@@ -144,12 +162,6 @@ class Page:
         """What the source says, where the report says it otherwise."""
         title, blocks = say("words_of_source", self._language), "".join(_blocks(pieces(line.quote)))
         return f"<details><summary>{title}</summary><blockquote>{blocks}</blockquote></details>"
-
-
-def _place(listed: SourceEntry) -> str:
-    target, said = source_link(listed), escape(display_url(listed.url))
-    linked = f'<a href="{escape(target)}" rel="noopener noreferrer nofollow">{said}</a>'
-    return linked if target else f"<code>{said}</code>"
 
 
 def _blocks(said: tuple[Piece, ...]) -> Iterator[str]:

@@ -5,8 +5,10 @@ from typing import NamedTuple
 
 from actors.workflow.outcome import Handoff
 
-LANE, ROW, TOP = 130, 26, 44
-"""Units between two agents, between two handoffs, and above the first."""
+WIDTH, LANE, ROW, TOP = 660, 130, 26, 44
+"""Units of the whole at most, between two agents at most, between two handoffs, and above the first."""
+NARROWEST = 60
+"""Units between two agents where there are many: then it is wider, and scrolls."""
 HEAD = 7
 """Length of an arrow's head."""
 
@@ -27,8 +29,7 @@ class Arrow(NamedTuple):
     y: int
     head: str
     """The points of the arrow's head."""
-    label: str
-    label_x: int
+    middle: int
 
 
 class Drawing(NamedTuple):
@@ -45,10 +46,11 @@ def draw_handoffs(handoffs: Sequence[Handoff]) -> Drawing | None:
     if not handoffs:
         return None
     names = dict.fromkeys(name for each in handoffs for name in (each.source, each.target))
-    places = {name: LANE // 2 + 20 + LANE * number for number, name in enumerate(names)}
+    lane = max(NARROWEST, min(LANE, WIDTH // len(names)))
+    places = {name: lane // 2 + lane * number for number, name in enumerate(names)}
     arrows = tuple(_draw_arrow(number, each, places) for number, each in enumerate(handoffs, 1))
     lanes = tuple(Lane(name, x) for name, x in places.items())
-    return Drawing(LANE * len(names) + 40, TOP + ROW * len(handoffs) + 8, lanes, arrows)
+    return Drawing(lane * len(names), TOP + ROW * len(handoffs) + 8, lanes, arrows)
 
 
 def _draw_arrow(number: int, handoff: Handoff, places: dict[str, int]) -> Arrow:
@@ -56,4 +58,4 @@ def _draw_arrow(number: int, handoff: Handoff, places: dict[str, int]) -> Arrow:
     way = 1 if end > start else -1
     back = end - way * HEAD
     head = f"{end},{y} {back},{y - 4} {back},{y + 4}"
-    return Arrow(number, start, back, y, head, handoff.reason, min(start, end) + abs(end - start) // 2)
+    return Arrow(number, start, back, y, head, min(start, end) + abs(end - start) // 2)

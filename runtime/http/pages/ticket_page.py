@@ -4,18 +4,24 @@ import contextlib
 
 from aiohttp import web
 
+from actors.documents.template import Document
 from actors.workflow.outcome import Handoff
 from runtime.families import makes_document, writes_report
 from runtime.http.endpoints.desk import DESK, read_id
 from runtime.http.endpoints.own_tickets import owns_ticket
+from runtime.http.files import as_fragment
 from runtime.http.pages.answer_blocks import read_groups
 from runtime.http.pages.handoff_drawing import draw_handoffs
 from runtime.http.pages.page_routes import page, render
+from runtime.http.pages.stage_list import list_stages
+from runtime.http.pages.time_line import TimeLine, draw_time_line
+from runtime.node import NoReport
 from runtime.service import TicketService
 from runtime.storage.journal import JournalDamaged, StoredRun
+from runtime.tracing.trace_record import read_trace
 
 JUDGED = frozenset({"resolved", "suggested", "not_found"})
-TITLE_CHARACTERS = 90
+TITLE_CHARACTERS = 150
 
 
 @page("GET", "/ui/tickets/{id}", access="submit")
@@ -23,17 +29,38 @@ async def show_ticket(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]
     stored = await desk.ticket(read_id(request))
     record, outcome = await desk.describe(stored), await desk.node.journal.outcome(stored)
-    resolution, has_report = outcome.resolution if outcome else None, writes_report(stored.workflow)
     handoffs, state = (outcome.handoffs, outcome.state) if outcome else await _find_standing(desk, stored)
-    groups = read_groups(resolution) if resolution and not has_report else ()
-    places = [each.citations[0] for each in groups if each.is_quoted]
+    report, document = await _read_report(desk, stored)
+    groups = read_groups(outcome.resolution) if outcome and outcome.resolution and report is None else ()
+    flow = desk.node.flows.get(stored.workflow)
     return render(
-        request, "ticket.html", record=record, outcome=outcome, resolution=resolution, handoffs=handoffs,
-        stands_at=state, groups=groups, places=places, drawing=draw_handoffs(handoffs), cancels=stored.cancel,
-        judgement=await desk.judgement(stored) if stored.status in JUDGED else "", judged=JUDGED,
+        request, "ticket.html", record=record, outcome=outcome, handoffs=handoffs, stands_at=state, groups=groups,
+        places=[each.citations[0] for each in groups if each.is_quoted], drawing=draw_handoffs(handoffs),
+        stages=list_stages(flow, handoffs) if flow and not outcome else (), cancels=stored.cancel, judged=JUDGED,
+        time_line=await _read_time_line(desk, stored), report=report, document=document, title=TITLE_CHARACTERS,
+        judgement=await desk.judgement(stored) if stored.status in JUDGED else "",
         may_answer=bool(outcome and outcome.questions) and await owns_ticket(desk, request, stored),
-        has_report=has_report, has_document=await _has_document(desk, stored), title=TITLE_CHARACTERS,
     )  # fmt: skip
+
+
+async def _read_report(desk: TicketService, stored: StoredRun) -> tuple[str | None, Document | None]:
+    """The report of a research as HTML of our own, or the document of a question of law; often neither."""
+    if stored.ended is None:
+        return None, None
+    if writes_report(stored.workflow):
+        with contextlib.suppress(NoReport, JournalDamaged):
+            found = await desk.node.report(stored.ref)
+            return await as_fragment(found, desk.node.workers), None
+    if makes_document(stored.workflow):
+        with contextlib.suppress(JournalDamaged):
+            return None, await desk.node.document(stored)
+    return None, None
+
+
+async def _read_time_line(desk: TicketService, stored: StoredRun) -> TimeLine | None:
+    with contextlib.suppress(JournalDamaged):
+        return draw_time_line((await read_trace(desk.node, stored)).spans)
+    return None
 
 
 async def _find_standing(desk: TicketService, stored: StoredRun) -> tuple[tuple[Handoff, ...], str]:
@@ -42,7 +69,3 @@ async def _find_standing(desk: TicketService, stored: StoredRun) -> tuple[tuple[
         standing = await desk.node.journal.fold(stored)
         return standing.handoffs, standing.state
     return (), ""
-
-
-async def _has_document(desk: TicketService, stored: StoredRun) -> bool:
-    return makes_document(stored.workflow) and await desk.node.document(stored) is not None

@@ -59,13 +59,13 @@ class Writer:
 
 
 @contextlib.asynccontextmanager
-async def listened(folder: Path, writer: Writer) -> AsyncIterator[Interface]:
-    """The interface with a model that writes so."""
+async def listened(folder: Path, writer: Writer, **more: Any) -> AsyncIterator[Interface]:
+    """The interface with a model that writes so; `more` is for it."""
     clock: Any = asyncio.get_running_loop()
     async with (
         FakeOpenAI(writer) as server,
         model_at(server, clock) as model,
-        interface(folder, model=model.for_run("run")) as web,
+        interface(folder, model=model.for_run("run"), **more) as web,
     ):
         yield web
 

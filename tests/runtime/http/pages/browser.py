@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.async_playwright import Axe
-from playwright.async_api import Page, async_playwright
+from playwright.async_api import Page, async_playwright, expect
 
 from tests.runtime.http.kit import SECONDS, Interface
 
@@ -17,6 +17,9 @@ FLAGS = (
     "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update",
     "--disable-sync",
 )  # fmt: skip
+
+
+expect.set_options(timeout=SECONDS * 1000)
 
 
 @contextlib.asynccontextmanager
