@@ -7,7 +7,7 @@ import msgspec
 
 from actors.evidence.claims import Resolution
 from actors.evidence.court_cases import CourtCase, FoundCases
-from actors.evidence.passages import Passage, SearchHits
+from actors.evidence.passages import NamedDocument, Passage, SearchHits
 from actors.evidence.sources import FailedSource, Page, SearchResult
 from actors.evidence.trace_steps import TraceStep
 from actors.statutes.articles import FoundArticles
@@ -115,6 +115,11 @@ class Knowledge(Protocol):
         :param sources: look only into these documents; None: into all.
         :param hops: find also the documents that are named in the question and in what is found for it.
         """
+
+
+class Documents(Protocol):
+    async def find_named(self, text: str, *, within: float) -> NamedDocument | None:
+        """The document that a text names by its file; None: it names none, or several alike. Raises `PortFailed`."""
 
 
 class Recall(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):

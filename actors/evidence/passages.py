@@ -41,6 +41,15 @@ class Passage(msgspec.Struct, frozen=True, gc=False):
     """The sentences that bear on the question, best first; filled by a search."""
 
 
+class NamedDocument(msgspec.Struct, frozen=True, gc=False):
+    """A document of the knowledge base, whole."""
+
+    source: str
+    title: str
+    text: str
+    """What the offsets of its passages refer to."""
+
+
 class Sentence(msgspec.Struct, frozen=True, gc=False):
     """A single sentence of one of some passages."""
 

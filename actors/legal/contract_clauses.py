@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from actors.evidence.passages import TICKET_SOURCE, Passage
+from actors.evidence.passages import TICKET_SOURCE, NamedDocument, Passage
 from actors.legal.contract_terms import ArticleRule, ContractTerms, Kind, Part, load_terms
 from actors.text.catalogue import say
 
@@ -34,17 +34,23 @@ class Contract(NamedTuple):
     more: int
     """Clauses beyond those that are looked at."""
     language: str
+    document: NamedDocument | None = None
+    """Where it stands; None: in the ticket."""
 
 
-def read_contract(text: str, language: str) -> Contract | None:
-    """The contract that stands in a text, in numbered clauses; None: there is none."""
+def read_contract(text: str, language: str, document: NamedDocument | None = None) -> Contract | None:
+    """
+    The contract that stands in a text, in numbered clauses; None: there is none.
+
+    :param document: whose text it is; None: of the ticket.
+    """
     terms = load_terms(language)
     found = list(_split(text, terms))
     if len(found) < FEWEST:
         return None
     kind = terms.find_kind(text)
     missing = tuple(each for each in kind.needs if not each.any.search(text))
-    return Contract(kind, tuple(found[:CLAUSES]), missing, max(0, len(found) - CLAUSES), language)
+    return Contract(kind, tuple(found[:CLAUSES]), missing, max(0, len(found) - CLAUSES), language, document)
 
 
 def _split(text: str, terms: ContractTerms) -> Iterator[Clause]:
@@ -77,6 +83,8 @@ def list_articles(contract: Contract) -> tuple[ArticleRule, ...]:
 def show_clauses(contract: Contract) -> tuple[Passage, ...]:
     """The clauses as passages."""
     title, source = say("review_contract", contract.language), TICKET_SOURCE
+    if contract.document is not None:
+        title, source = contract.document.title, contract.document.source
     return tuple(
         Passage(f"{source}#{n}", source, title, each.label, each.text, each.start, each.start + len(each.text))
         for n, each in enumerate(contract.clauses, 1)

@@ -17,7 +17,7 @@ from actors.legal.contract_clauses import (
 from actors.legal.contract_terms import ArticleRule, load_terms
 from actors.legal.opinion import render_sources
 from actors.legal.output_schemas import ReviewDraft, ReviewRequest, UnjudgedClauses
-from actors.ports import PortFailed
+from actors.ports import Documents, PortFailed
 from actors.text.catalogue import say
 from actors.text.normalize import sanitize_phrase
 from actors.text.truncate import shorten
@@ -33,13 +33,16 @@ LookUp = Callable[[str], Awaitable[SearchHits]]
 """Of articles by their names; raises `PortFailed`."""
 
 
-async def plan_review(question: str, language: str, context: str, look_up: LookUp | None) -> AnswerForm | None:
+async def plan_review(
+    question: str, language: str, context: str, look_up: LookUp | None, documents: Documents, within: float
+) -> AnswerForm | None:
     """
-    The review of the contract that stands in a question; None: there is none.
+    The review of the contract that stands in a question, or in the document that it names; None: there is none.
 
     :param look_up: None: no statutes can be asked.
+    :param within: seconds that finding the document may take.
     """
-    contract = read_contract(question, language)
+    contract = read_contract(question, language) or await _read_named(question, language, documents, within)
     if contract is None:
         return None
     rules = list_articles(contract)[:LOOK_UPS]
@@ -56,8 +59,18 @@ async def plan_review(question: str, language: str, context: str, look_up: LookU
         return Review(draft, contract, articles, shown, cited).render(), cited.lost
 
     passages = (*clauses, *dict.fromkeys(articles.values()))
-    material = ReviewRequest(question[: contract.clauses[0].start], contract.kind.title, len(clauses), context)
+    asked = question if contract.document else question[: contract.clauses[0].start]
+    material = ReviewRequest(asked, contract.kind.title, len(clauses), context)
     return AnswerForm(ReviewDraft, material, passages, (), list_texts, render)
+
+
+async def _read_named(question: str, language: str, documents: Documents, within: float) -> Contract | None:
+    """A contract that cannot be read is none: the question is answered without it."""
+    try:
+        document = await documents.find_named(question, within=within)
+    except PortFailed:
+        return None
+    return read_contract(document.text, language, document) if document else None
 
 
 def list_texts(draft: ReviewDraft) -> list[str]:
@@ -81,6 +94,8 @@ class Review:
         """Risks with the words of clause and article, else what bears on each clause; then what is missing."""
         contract = self._contract
         parts = [say("review_lead", self._language, kind=contract.kind.title, count=len(contract.clauses))]
+        if contract.document is not None:
+            parts.insert(0, sanitize_phrase(f"{contract.document.title} ({contract.document.source})"))
         if isinstance(self._draft, UnjudgedClauses):
             parts += [say("review_unjudged", self._language), *self._list_clauses()]
         else:

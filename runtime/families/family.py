@@ -9,7 +9,7 @@ import msgspec
 
 from actors.documents.template import Document
 from actors.evidence.trace_steps import SearchStep
-from actors.ports import Knowledge, Memory, Model, Tickets, Trace, Untraced
+from actors.ports import Documents, Knowledge, Memory, Model, Tickets, Trace, Untraced
 from actors.reporting.report import Report
 from actors.roster import Roster
 from actors.workflow.outcome import Outcome
@@ -63,6 +63,8 @@ class SharedPorts(Protocol):
     def memory(self) -> Memory: ...
     @property
     def knowledge(self) -> Knowledge: ...
+    @property
+    def documents(self) -> Documents: ...
     @property
     def sources(self) -> Sources: ...
     @property

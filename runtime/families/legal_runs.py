@@ -47,7 +47,7 @@ class LegalRuns(FamilyRuns):
                     spec.tools, run=own.run, agent=field or name, trace=own.trace, effects=own.effects
                 )
                 sources = list_sources(offered)
-                plan = None if field else plan_form(name, sources)
+                plan = None if field else plan_form(name, sources, shared.documents)
                 its = Specialty(spec, sources, colleagues, field, chats=name == GENERAL, plan=plan)
                 return Specialist(own.model, its, check, second_reading=twice, trace=own.trace)
 

@@ -14,7 +14,7 @@ from actors.legal.drafter import Create
 from actors.legal.gathering import Gathered, LegalQuery, LegalSource
 from actors.legal.messages import AnswerQuestion
 from actors.legal.specialist import PlanForm
-from actors.ports import PortFailed
+from actors.ports import Documents, PortFailed
 from runtime.tools.shipped import case_search, create_document, regulation_search, search_knowledge
 from runtime.tools.tool import InvalidArguments, Tool, ToolContext
 from runtime.tools.tool_call import call_tool
@@ -70,7 +70,7 @@ def make_creator(offered: OfferedTools) -> Create:
     return create
 
 
-def plan_form(agent: str, sources: Sequence[LegalSource]) -> PlanForm | None:
+def plan_form(agent: str, sources: Sequence[LegalSource], documents: Documents) -> PlanForm | None:
     """Another form of answer than statements that an agent may give: a table of cases, the review of a contract."""
     statutes = next((each for each in sources if each.tool == regulation_search.TOOL.name), None)
 
@@ -82,6 +82,7 @@ def plan_form(agent: str, sources: Sequence[LegalSource]) -> PlanForm | None:
             assert statutes is not None  # noqa: S101 - see below
             return await statutes.search(LegalQuery(articles, asked.language, {}), within)
 
-        return await plan_review(asked.text, asked.language, asked.context, look_up if statutes else None)
+        law = look_up if statutes else None
+        return await plan_review(asked.text, asked.language, asked.context, law, documents, within)
 
     return {"case_analysis": compare, "contract_review": review}.get(agent)

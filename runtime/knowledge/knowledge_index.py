@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import msgspec
 
-from actors.evidence.passages import SearchHits
+from actors.evidence.passages import NamedDocument, SearchHits
 from actors.ports import PortFailed
 from runtime.embeddings.embedder import Embedder
 from runtime.knowledge import NO_INDEX, no_index_message
@@ -26,6 +26,7 @@ FILE = "knowledge.db"
 DAMAGED = ("not a database", "malformed")
 """How SQLite and the index itself say that a file cannot be used."""
 FIND = "runtime.knowledge.query.search:find"
+FIND_NAMED = "runtime.knowledge.query.search:find_named"
 FIND_MISSING = "runtime.knowledge.query.search:find_missing"
 
 
@@ -76,6 +77,14 @@ class KnowledgeIndex:
         if self._embedder and vector:
             found = await weigh_sentences(self._embedder, vector, found, until - loop.time())
         return found
+
+    async def find_named(self, text: str, *, within: float) -> NamedDocument | None:
+        """As `actors.ports.Documents`."""
+        until, returns = asyncio.get_running_loop().time() + within, cast("type[NamedDocument]", NamedDocument | None)
+        try:
+            return (await self._ask(FIND_NAMED, self._database, text, until=until, most=within, returns=returns))[0]
+        except WorkError as error:
+            raise KnowledgeFailed(f"The documents could not be read: {explain(error, self._database)}") from error
 
     async def find_missing(self, quotes: Sequence[tuple[str, str]], *, within: float) -> list[int]:
         """

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
-from actors.ports import Cases, Fetch, Knowledge, Memory, Reading, Search, Statutes, Tickets
+from actors.ports import Cases, Documents, Fetch, Knowledge, Memory, Reading, Search, Statutes, Tickets
 from bus import Actor, Cast, Clock, Context
 from runtime.replay.port_call import PortMethod, find_method
 
@@ -86,7 +86,8 @@ def record_ports(ports: T) -> T:
 
 
 SHARED_PORTS: dict[str, object] = {
-    "knowledge": Knowledge, "memory": Memory, "tickets": Tickets, "statutes": Statutes, "cases": Cases,
+    "knowledge": Knowledge, "documents": Documents, "memory": Memory, "tickets": Tickets, "statutes": Statutes,
+    "cases": Cases,
 }  # fmt: skip
 
 

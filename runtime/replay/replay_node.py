@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from actors.ports import Cases, Entry, Knowledge, Memory, Model, PortFailed, Statutes, Tickets
+from actors.ports import Cases, Documents, Entry, Knowledge, Memory, Model, PortFailed, Statutes, Tickets
 from actors.workflow.outcome import Outcome, Spent
 from actors.workflow.tables import Case, Workflow
 from runtime import families
@@ -139,6 +139,7 @@ class ReplayNode:
         nothing: Any = None
         self.tickets: Tickets = record_port(nothing, Tickets)
         self.knowledge: Knowledge = record_port(nothing, Knowledge)
+        self.documents: Documents = record_port(nothing, Documents)
         self.memory: Memory = record_port(nothing, Memory)
         self.statutes: Statutes = record_port(nothing, Statutes)
         self.cases: Cases = record_port(nothing, Cases)

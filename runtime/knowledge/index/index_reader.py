@@ -186,6 +186,13 @@ class IndexReader:
         rows = self._db.execute("SELECT id, title FROM documents WHERE reason = '' ORDER BY id LIMIT ?", (limit,))
         return [(row[0], row[1]) for row in rows]
 
+    def sources(self) -> list[tuple[str, str]]:
+        """Source and title of the documents that could be read."""
+        return self._db.execute(
+            """SELECT f.name || '/' || d.path, d.title FROM documents d JOIN folders f ON f.id = d.folder
+            WHERE d.reason = ''"""
+        ).fetchall()
+
     def load(self, ids: list[int]) -> list[Stored]:
         """Passages by number, in order of their numbers."""
         rows = self._db.execute(

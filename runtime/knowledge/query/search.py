@@ -1,12 +1,13 @@
 """The knowledge search: runs in a worker process, which keeps the index open between questions."""
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from actors.evidence.passages import Meaning, Passage, Reason, SearchHits, Sentence, Span
+from actors.evidence.passages import Meaning, NamedDocument, Passage, Reason, SearchHits, Sentence, Span
 from actors.text.catalogue import ENGLISH
 from actors.text.normalize import find_span
 from runtime.knowledge import NO_INDEX
@@ -69,6 +70,34 @@ def read(database: str, source: str) -> str:
     if text is None:
         raise LookupError(f"{source} is not in the index any more")
     return text
+
+
+def find_named(database: str, text: str) -> NamedDocument | None:
+    """The document of whose path a text names most, the name of its file at least; None where several are named so."""
+    shelf = _shelf(Path(database))
+    if shelf is None:
+        return None
+    try:
+        shelf.begin()
+        named = [(_count_named(source, text), source, title) for source, title in shelf.sources()]
+        most = max((count for count, _, _ in named), default=0)
+        best = [(source, title) for count, source, title in named if count == most]
+        if not most or len(best) > 1:
+            return None
+        ((source, title),) = best
+        return NamedDocument(source, title, shelf.text(source) or "")
+    finally:
+        shelf.end()
+
+
+def _count_named(source: str, text: str) -> int:
+    """How many of the last parts of a path stand together in a text; 0: not even the name of the file."""
+    parts = source.split("/")
+    if parts[-1] not in text:
+        return 0
+    ends = ("/".join(parts[-count:]) for count in range(len(parts), 0, -1))
+    found = (bool(re.search(rf"(?<![A-Za-z0-9_.-]){re.escape(end)}(?![A-Za-z0-9_-])", text)) for end in ends)
+    return next((len(parts) - place for place, stands in enumerate(found) if stands), 0)
 
 
 def find_missing(database: str, quotes: list[tuple[str, str]]) -> list[int]:

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import msgspec
 
-from actors.evidence.passages import Passage
+from actors.evidence.passages import NamedDocument, Passage
 from actors.extractive.model import Extractive
 from actors.legal.classification import Classification
 from actors.legal.gathering import LegalSource
@@ -69,6 +69,18 @@ class Source:
         return make_source(tool, make_context(Settings()))
 
 
+class Named:
+    """`actors.ports.Documents` of which every text names this one."""
+
+    def __init__(self, document: NamedDocument | None) -> None:
+        self.document = document
+
+    async def find_named(self, text: str, *, within: float) -> NamedDocument | None:
+        assert text
+        assert within > 0
+        return self.document
+
+
 class Model:
     """Says these answers by their type; without one, what is said without a model."""
 
@@ -88,6 +100,7 @@ class Model:
 def legal_stage(
     text: str, *, model: Any = None, source: Source | None = None,
     miscited: Callable[[str], tuple[str, ...]] = lambda _: (), rules: Any = unsure,
+    document: NamedDocument | None = None,
     roles: Mapping[str, Callable[[], Actor[Any]]] | None = None, answers: tuple[AnswerRound, ...] = (),
 ) -> Stage:  # fmt: skip
     model, tickets, source = model or Model(), TicketTable(), source or Source(NOTICE)
@@ -99,7 +112,7 @@ def legal_stage(
 
     def make(name: str, field: str = "") -> Callable[[], Actor[Any]]:
         colleagues = {} if field else ROSTER.colleagues_of(name)
-        plan = None if field else plan_form(name, [source.record])
+        plan = None if field else plan_form(name, [source.record], Named(document))
         its = Specialty(ROSTER[name], [source.record], colleagues, field, chats=name == GENERAL, plan=plan)
         return lambda: Specialist(model, its, check)
 

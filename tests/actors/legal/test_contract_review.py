@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from actors.evidence.claims import Claim
-from actors.evidence.passages import Passage
+from actors.evidence.passages import NamedDocument, Passage
 from actors.legal.contract_clauses import CLAUSES, list_articles, match_articles, read_contract
 from actors.legal.contract_terms import FILES, load_terms
 from actors.legal.output_schemas import ClauseRisk, IntentDraft, ReviewDraft
@@ -32,9 +32,11 @@ def article(number: str, text: str) -> Passage:
 TWENTY, CONTENT = article("七百零五", YEARS), article("七百零四", "租赁合同的内容一般包括租赁期限、租金等条款。")
 
 
-async def review(text: str = LEASE, source: Source | None = None, **answers: Any) -> Any:
+async def review(
+    text: str = LEASE, source: Source | None = None, document: NamedDocument | None = None, **answers: Any
+) -> Any:
     model = Model(IntentDraft=IntentDraft("contract_review", (), 0.9), **answers)
-    return await legal_stage(text, model=model, source=source or Source(TWENTY, CONTENT)).end()
+    return await legal_stage(text, model=model, source=source or Source(TWENTY, CONTENT), document=document).end()
 
 
 async def test_without_a_model_it_says_that_nobody_judged_and_shows_what_bears_on_each_clause() -> None:
@@ -102,6 +104,27 @@ async def test_a_clause_whose_risk_is_left_out_has_no_number() -> None:
 
     assert_numbered(outcome.resolution)
     assert "某路" not in outcome.resolution.text
+
+
+async def test_a_contract_in_a_document_that_the_ticket_names_is_reviewed_with_its_places_there() -> None:
+    risk = ClauseRisk(Claim("租期为二十五年。", 2, "租赁期限二十五年"), Claim(YEARS, 6, YEARS), "high")
+    document = NamedDocument("contracts/lease.md", "房屋租赁合同", LEASE)
+
+    outcome = await review("请审查合同 contracts/lease.md", document=document, ReviewDraft=ReviewDraft((risk,)))
+
+    assert say("review_risk", "zh", clause="第二条", risk="高") in outcome.resolution.text
+    (clause,) = [each for each in outcome.resolution.citations if each.source == document.source]
+    assert clause.title == document.title
+    assert LEASE[clause.start : clause.end] == clause.quote == "租赁期限二十五年"
+
+
+async def test_a_contract_in_the_ticket_goes_before_one_that_it_names() -> None:
+    other = NamedDocument("contracts/other.md", "其他合同", LEASE.replace("二十五", "三十"))
+
+    outcome = await review(document=other)
+
+    assert "第二条 租赁期限二十五年。" in outcome.resolution.text
+    assert "三十" not in outcome.resolution.text
 
 
 async def test_a_question_about_contracts_without_one_is_answered_with_articles() -> None:

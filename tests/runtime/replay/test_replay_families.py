@@ -12,6 +12,7 @@ from runtime.replay.recorded_run import Recording, load_recording
 from runtime.replay.replay import Replay, replay
 from runtime.settings import Settings, StorageSettings
 from tests.actors.legal.answering import TWO_FIELDS
+from tests.actors.legal.test_contract_review import LEASE
 from tests.fake_openai import FakeOpenAI
 from tests.runtime.families.test_research_runs import QUESTION, knowing
 from tests.runtime.replay.recorded import settings
@@ -84,3 +85,20 @@ async def test_an_answer_from_the_statutes_is_the_same_without_them(tmp_path: Pa
 
     assert (done.differences, done.asked) == ((), ())
     assert done.is_same
+
+
+async def test_a_review_of_an_indexed_contract_is_the_same_without_the_document(tmp_path: Path) -> None:
+    folder = tmp_path / "contracts"
+    folder.mkdir()
+    (folder / "lease.md").write_text(LEASE, encoding="utf-8")
+    async with Node.open(settings(tmp_path)) as node:
+        await node.index([str(folder)])
+        ticket = Ticket(id="T-1", text="请审查合同 contracts/lease.md，有什么风险？", workflow="legal")
+        recording = await run_on(node, ticket)
+
+    done = await replay_now(recording, settings(tmp_path / "elsewhere"))
+
+    assert done.then.resolution is not None
+    assert done.then.resolution.text.count("第四条 押金概不退还。") == 1
+    assert "(contracts/lease.md)" in done.then.resolution.text
+    assert (done.differences, done.asked) == ((), ())

@@ -12,7 +12,7 @@ import pytest
 from actors.evidence.passages import SearchHits
 from runtime.knowledge.index.indexing import index
 from runtime.knowledge.knowledge_index import FILE, KnowledgeFailed, KnowledgeIndex
-from runtime.knowledge.query.search import find
+from runtime.knowledge.query.search import find, find_named, read
 from runtime.processes.pool import Workers
 from runtime.settings import KnowledgeSettings
 from tests import ROOT
@@ -48,6 +48,26 @@ def test_the_right_passage_comes_first_and_is_quoted(database: str, question: st
     assert findings.abstain == ""
     assert findings.passages[0].source == source
     assert any(words in quote for quote in quoted(findings))
+
+
+@pytest.mark.parametrize(
+    ("text", "source"),
+    [
+        ("Please read library/vpn.md for me.", "library/vpn.md"),
+        ("请看vpn.md的内容", "library/vpn.md"),
+        ("Is sub/account.html right?", "library/sub/account.html"),
+        ("Is /srv/docs/printer.txt right?", "library/printer.txt"),
+        ("Is myvpn.md right, or vpn.mdx, or the VPN handbook?", ""),
+        ("Is it vpn.md or printer.txt?", ""),
+        ("Is it library/vpn.md or printer.txt?", "library/vpn.md"),
+    ],
+)
+def test_a_document_is_known_by_as_much_of_its_path_as_a_text_names(database: str, text: str, source: str) -> None:
+    named = find_named(database, text)
+    assert (named.source if named else "") == source
+    if named:
+        assert named.text == read(database, source)
+        assert named.title
 
 
 @pytest.mark.parametrize(
