@@ -2,49 +2,34 @@
 Reads `config.toml`, lets environment variables override it, and refuses what it does not know, with the place.
 
 Order, the later wins: defaults, the file, `OPENAI_API_KEY`, `OPENAI_BASE_URL` and `TAVILY_API_KEY`, then
-`TERMINUS_<SECTION>_<KEY>`.
+`TERMINUS_<SECTION>_<KEY>`, of secrets also `TERMINUS_<SECTION>_<KEY>_FILE`.
 """
 
 import os
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import inspect
 
-from runtime.config_schema import AGENTS, PREFIX, Key, describe_type, keys, keys_of, sections, type_of
-from runtime.kubernetes import service_variables
+from runtime.config_environment import FILE_VARIABLE, Given, read_environment
+from runtime.config_schema import AGENTS, Key, describe_type, keys_of, sections, type_of
 from runtime.settings import ConfigError as ConfigError
 from runtime.settings import ServerSettings, Settings
-from runtime.user_text import display, encodable, nearest, place
+from runtime.user_text import display, nearest, place
 
-FILE_VARIABLE = "TERMINUS_CONFIG"
 FILE_NAME = "config.toml"
 FILE_BYTES = 262_144
-USUAL = {
-    "OPENAI_API_KEY": ("model", "api_key"),
-    "OPENAI_BASE_URL": ("model", "base_url"),
-    "TAVILY_API_KEY": ("tavily", "api_key"),
-}
-"""Variables that other programs read too; empty means not set."""
 REQUEST_KEYS = frozenset({
     "model", "messages", "response_format", "tools", "stream", "max_tokens", "max_completion_tokens", "n",
 })  # fmt: skip
 """What a request to a model's server has anyway."""
 TOKEN_CHARACTERS = 16
 """Fewer can be guessed by who may try all night."""
-
-
-class Given(NamedTuple):
-    """A value, where it was given (looked for only when it is refused), and the folder that a relative path means."""
-
-    value: Any  # whatever TOML or the environment holds; `_convert` types it
-    place: Callable[[], str]
-    base: Path | None = None
 
 
 def load(path: str | Path | None = None, environ: Mapping[str, str] | None = None) -> Settings:
@@ -57,7 +42,7 @@ def load(path: str | Path | None = None, environ: Mapping[str, str] | None = Non
     environ = os.environ if environ is None else environ
     file = find(path, environ)
     given = dict(_from_file(file)) if file else {}
-    given.update(_from_environment(environ))
+    given.update(read_environment(environ))
     tables: dict[str, dict[str, Any]] = {section: {} for section in sections()}
     for (section, name), each in given.items():
         top, _, agent = section.partition(".")
@@ -136,54 +121,6 @@ def _read(file: Path) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise ConfigError(f"{file}, line {line} is not UTF-8 text. Save the file as UTF-8.") from None
-
-
-def _from_environment(environ: Mapping[str, str]) -> Iterator[tuple[tuple[str, str], Given]]:
-    for variable, at in USUAL.items():
-        if (value := environ.get(variable)) and encodable(value):
-            yield at, Given(value, partial(_variable, variable))
-    known = {key.variable: key for key in keys().values()}
-    for variable in sorted({*environ} - {*service_variables(environ)}):
-        if not variable.startswith(PREFIX) or variable == FILE_VARIABLE:
-            continue
-        key = known.get(variable) or _find_agent_key(variable)
-        if key is None:
-            near = nearest(variable, {*known, FILE_VARIABLE})
-            raise ConfigError(f"The environment variable {variable} sets nothing. {near}")
-        if not encodable(environ[variable]):
-            raise ConfigError(f"{_variable(variable)} is not UTF-8 text. Set it anew on a terminal that uses UTF-8.")
-        yield (key.section, key.name), Given(_parse(key, environ[variable]), partial(_variable, variable))
-
-
-def _find_agent_key(variable: str) -> Key | None:
-    """The setting of one agent, as `TERMINUS_AGENTS_WORKER_SECONDS` names it."""
-    agent, _, name = variable.removeprefix(f"{PREFIX}{AGENTS.upper()}_").lower().rpartition("_")
-    if not agent or not variable.startswith(f"{PREFIX}{AGENTS.upper()}_"):
-        return None
-    return keys_of(f"{AGENTS}.{agent}").get(name)
-
-
-def _variable(name: str) -> str:
-    return f"The environment variable {name}"
-
-
-def _parse(key: Key, text: str) -> Any:
-    """A variable's text as TOML would have given it; what cannot be read stays text and is refused as such."""
-    if isinstance(key.type, inspect.VarTupleType):
-        return [part.strip() for part in text.split(",") if part.strip()]
-    if isinstance(key.type, inspect.DictType):
-        pairs = (part.partition("=") for part in text.split(",") if part.strip())
-        return {name.strip(): value.strip() for name, _, value in pairs}
-    text = text if key.secret else text.strip()
-    if not isinstance(key.type, inspect.IntType | inspect.FloatType | inspect.BoolType):
-        return text
-    try:
-        return msgspec.convert(text, _NUMBERS[type(key.type)], strict=False)
-    except msgspec.ValidationError:
-        return text
-
-
-_NUMBERS: dict[type[inspect.Type], type] = {inspect.IntType: int, inspect.FloatType: float, inspect.BoolType: bool}
 
 
 def _convert(key: Key, given: Given) -> Any:

@@ -79,6 +79,20 @@ def test_a_value_of_the_file_replaces_the_default_and_a_variable_replaces_both(t
     assert (settings.model.api_key, settings.model.fallback) == ("ours", False)
 
 
+def test_a_key_or_token_may_stand_in_a_file_that_a_variable_names(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("kept apart\n", encoding="utf-8")
+    (tmp_path / "token").write_text("correct-horse-battery", encoding="utf-8")
+    environ = {
+        "OPENAI_API_KEY": "usual",
+        "TERMINUS_MODEL_API_KEY_FILE": str(tmp_path / "key"),
+        "TERMINUS_SERVER_TOKEN_FILE": str(tmp_path / "token"),
+    }
+
+    settings = load(write(tmp_path, ""), environ)
+
+    assert (settings.model.api_key, settings.server.token) == ("kept apart", "correct-horse-battery")
+
+
 @pytest.mark.req("PR-26")
 def test_each_agent_has_a_table_of_its_own_and_variables_name_it(tmp_path: Path) -> None:
     text = "[agents]\nfolder = 'mine'\n[agents.worker]\nseconds = 9\n[agents.contract_law]\nretries = 3\n"
@@ -200,6 +214,8 @@ def test_what_is_wrong_in_the_file_is_refused_with_line_key_and_what_is_allowed(
         ({"TERMINUS_PORT_8421_TCP_ADR": "10.0.0.1"}, ["TERMINUS_PORT_8421_TCP_ADR sets nothing"]),
         ({"TERMINUS_SERVICE_HOST": "localhost:8421/"}, ["TERMINUS_SERVICE_HOST sets nothing"]),
         ({"TERMINUS_SERVER_PORT": "8421/tcp"}, ["a whole number from 0 to 65535"]),
+        ({"TERMINUS_MODEL_API_KEY_FILE": "gone"}, ["TERMINUS_MODEL_API_KEY_FILE names 'gone'", "(No such file"]),
+        ({"TERMINUS_SERVER_PORT_FILE": "port"}, ["TERMINUS_SERVER_PORT_FILE sets nothing"]),
     ],
     ids=repr,
 )
