@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from actors.workflow.outcome import HandoffMade, RunEvent
+from actors.workflow.outcome import AnswerReady, HandoffMade, RunEvent
 from actors.workflow.progress import AnswerText, DraftChecked, ProgressEvent, StageProgress, Working
 
 LIMIT = 200
@@ -28,6 +28,8 @@ class ProgressHistory:
             self._drafts[event.agent] = AnswerText(event.agent, 0, (before.text if before else "") + event.text)
         elif isinstance(event, DraftChecked):
             self._drafts.pop(event.agent, None)
+        elif isinstance(event, AnswerReady):
+            self._drafts.clear()  # of who was interrupted, too, and could not say that it was over
         elif isinstance(event, Working):
             last = self._said[-1][1] if self._said else None
             if isinstance(event, StageProgress) and isinstance(last, StageProgress) and event.stage == last.stage:

@@ -2,7 +2,7 @@
 
 import asyncio
 import itertools
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from typing import Any
 
 import msgspec
@@ -25,6 +25,41 @@ class WatcherTooSlow(Exception):
     """More waits for a watcher than is kept for one, and it wanted all or nothing."""
 
 
+class _ToldDrafts:
+    """
+    The drafts that one watcher was told of: each of them is concluded at the latest when the answer or the end is told.
+
+    Who is interrupted while its model writes cannot do so itself.
+    """
+
+    __slots__ = ("_open", "_unverified")
+
+    def __init__(self) -> None:
+        self._open: dict[str, str] = {}
+        """By agent what nobody has checked yet."""
+        self._unverified: dict[str, tuple[str, ...]] = {}
+        """Of the last draft of each agent."""
+
+    def hear(self, event: Any) -> Iterator[ProgressEvent]:
+        """What is to be told in the place of an event."""
+        match event:
+            case AnswerText(agent=agent, start=start, text=text):
+                self._open[agent] = self._open.get(agent, "")[:start] + text
+            case DraftChecked(agent=agent, unverified=unverified):
+                self._open.pop(agent, None)
+                self._unverified[agent] = unverified
+            case AnswerReady():
+                yield from self.conclude()
+                event = msgspec.structs.replace(event, unverified=tuple(itertools.chain(*self._unverified.values())))
+        yield event
+
+    def conclude(self) -> Iterator[DraftChecked]:
+        """That nothing stays of what is open."""
+        for agent in [agent for agent, text in self._open.items() if text]:
+            self._unverified[agent] = tuple(dict.fromkeys(self._open.pop(agent).splitlines()))
+            yield DraftChecked(agent, self._unverified[agent])
+
+
 class RunHandle:
     """A run of this process."""
 
@@ -45,17 +80,17 @@ class RunHandle:
         :param whole: a slow watcher loses nothing, but gets `WatcherTooSlow` in the place of what it would lose.
         """
         waiting: asyncio.Queue[ProgressEvent | WatcherTooSlow | None] = asyncio.Queue()
-        unverified: dict[str, tuple[str, ...]] = {}  # of the last draft of each agent
+        told = _ToldDrafts()
 
         def hear(event: Any) -> None:
             if isinstance(event, RunEnded):
                 return  # told below, to those too who come after it
             if isinstance(event, AnswerText | DraftChecked) and not drafts:
                 return
-            if isinstance(event, DraftChecked):
-                unverified[event.agent] = event.unverified
-            if isinstance(event, AnswerReady):
-                event = msgspec.structs.replace(event, unverified=tuple(itertools.chain(*unverified.values())))
+            for each in told.hear(event):
+                put(each)
+
+        def put(event: ProgressEvent) -> None:
             if waiting.qsize() < WATCH_LIMIT:
                 waiting.put_nowait(event)
             elif not whole:
@@ -67,17 +102,20 @@ class RunHandle:
         for event in self._live.so_far():
             hear(event)
         stops = (self._live.watch(hear, live=drafts), self._live.when_over(lambda: waiting.put_nowait(None)))
-        return self._until_over(waiting, stops)
+        return self._until_over(waiting, told, stops)
 
     async def _until_over(
-        self, waiting: "asyncio.Queue[ProgressEvent | WatcherTooSlow | None]", stops: tuple[Callable[[], object], ...]
-    ) -> AsyncGenerator[ProgressEvent, None]:
+        self, waiting: "asyncio.Queue[ProgressEvent | WatcherTooSlow | None]", told: _ToldDrafts,
+        stops: tuple[Callable[[], object], ...],
+    ) -> AsyncGenerator[ProgressEvent, None]:  # fmt: skip
         try:
             while (event := await waiting.get()) is not None:
                 if isinstance(event, WatcherTooSlow):
                     raise event
                 yield event
             if (outcome := self._live.outcome_so_far()) is not None:
+                for each in told.conclude():
+                    yield each
                 yield RunEnded(outcome=outcome)
         finally:
             for stop in stops:

@@ -2,9 +2,10 @@
 
 import pytest
 
-from actors.workflow.outcome import HandoffMade, RunBegan, RunEvent
+from actors.workflow.outcome import AnswerReady, HandoffMade, RunBegan, RunEvent
 from actors.workflow.progress import AgentSelected, AnswerText, DraftChecked, RoundBegan, StageProgress, StatusChanged
 from runtime.progress_history import LIMIT, ProgressHistory
+from tests.fakes import RESOLUTION
 
 BEGAN = RunBegan(run="R-1", ticket="T-1", workflow="research", agent="planner")
 
@@ -61,3 +62,12 @@ def test_who_comes_late_gets_what_is_being_written_in_one_piece_until_it_was_che
     said.hear(AnswerText("b", 0, ""))
     said.hear(DraftChecked("a", ("two.",)))
     assert list(said.among([BEGAN])) == [BEGAN]
+
+
+@pytest.mark.req("LG-16")
+def test_who_comes_after_the_answer_gets_no_draft_of_who_was_interrupted() -> None:
+    said, ready = ProgressHistory(), AnswerReady(resolution=RESOLUTION)
+    for event in (BEGAN, AnswerText("a", 0, "One "), ready):
+        said.hear(event)
+
+    assert list(said.among([BEGAN, ready])) == [BEGAN, ready]

@@ -10,6 +10,7 @@ from actors.workflow.progress import AnswerText, DraftChecked, ProgressEvent
 from runtime.run_handle import RunHandle
 from tests.fakes import RESOLUTION
 
+READY = AnswerReady(resolution=RESOLUTION)
 INVENTED, ELSE = "It costs 4711 yuan.", "Something else."
 
 
@@ -34,13 +35,17 @@ class Told:
         call()
         return lambda: None
 
-    def outcome_so_far(self) -> None:
-        return None
+    def outcome_so_far(self) -> str:
+        return "the end"
+
+
+async def hear(*events: ProgressEvent) -> list[Any]:
+    live: Any = Told(*events)
+    return [each async for each in RunHandle(live).watch(drafts=True)]
 
 
 async def answer(*events: ProgressEvent) -> AnswerReady:
-    live: Any = Told(*events, AnswerReady(resolution=RESOLUTION))
-    (ready,) = [each async for each in RunHandle(live).watch(drafts=True) if isinstance(each, AnswerReady)]
+    (ready,) = [each for each in await hear(*events, READY) if isinstance(each, AnswerReady)]
     return ready
 
 
@@ -51,3 +56,15 @@ async def test_the_answer_names_what_of_the_last_draft_of_each_agent_was_not_kep
     assert (await answer(first, other)).unverified == (INVENTED, ELSE)
     assert (await answer(first, other, AnswerText("worker", 0, "Anew."), DraftChecked("worker"))).unverified == (ELSE,)
     assert (await answer()).unverified == ()
+
+
+@pytest.mark.req("LG-16")
+async def test_the_draft_of_who_was_interrupted_is_concluded_before_the_answer_or_the_end() -> None:
+    writing = [AnswerText("worker", 0, "Bring "), AnswerText("worker", 6, f"it.\n{ELSE}"), AnswerText("b", 0, "")]
+    nothing_stays = DraftChecked("worker", ("Bring it.", ELSE))
+
+    assert (await hear(*writing))[3:-1] == [nothing_stays]
+    heard = await hear(*writing, READY)
+    assert heard[3] == nothing_stays
+    assert heard[4].unverified == nothing_stays.unverified
+    assert len(heard) == 6, "once"
