@@ -18,7 +18,7 @@ from runtime.http.request_bodies import read_form
 from runtime.http.routes import Route
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    from jinja2 import Environment, Template
 
 Form = Mapping[str, list[str]]
 FORM_FIELD = "form_key"
@@ -96,7 +96,7 @@ def render(request: web.Request, template: str, status: int = 200, **values: Any
     def allows(access: Access) -> bool:
         return principal is not None and may(principal.role, access)
 
-    text = _environment().get_template(template).render(
+    text = load_template(template).render(
         t=Texts(language), language=language, languages=LANGUAGES, form_key=make_form_key(request), allows=allows,
         address=request.path_qs, here=request.path, principal=principal, is_local=principal == LOCAL,
         signed_in=bool(request.cookies.get(COOKIE)) and principal is not None and not principal.person,
@@ -122,6 +122,11 @@ def read_field(form: Form, name: str) -> str:
 def accepts_page(request: web.Request) -> bool:
     """Whether who asks can read HTML: a browser says so, programs do not."""
     return "text/html" in request.headers.get("Accept", "")
+
+
+def load_template(name: str) -> "Template":
+    """A template, which escapes all values."""
+    return _environment().get_template(name)
 
 
 @functools.cache

@@ -2,9 +2,8 @@
 "use strict";
 
 const REFRESH_AFTER = 400; // ms: what happens together is shown together
-const LIST_RUNNING = 2000, LIST_IDLE = 15000; // ms between two looks at the list of tickets
 const MOST_LOSSES = 5; // then the page says that it follows no more
-const EVENTS = ["began", "handoff", "refused", "round", "status", "agent-selected", "answered", "answer-checked"];
+const EVENTS = ["began", "handoff", "refused", "round", "status", "agent-selected", "answer-checked"];
 
 function tellMoments(root) {
   const format = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
@@ -58,53 +57,80 @@ function keepDraft(old, fresh) {
   }
 }
 
-// A run's progress, as it is told by the server; the page is loaded anew a moment after something happened.
-function followTicket(ticket) {
-  const source = new EventSource(`/tickets/${encodeURIComponent(ticket)}/events`);
-  const drafts = new Map();
-  let waiting = 0, losses = 0;
+// Listens to a stream of the server's while the tab is seen: a browser has few connections, and hidden tabs would hold them.
+// What is missed meanwhile is seen by loading the live part again when the stream opens.
+function listen(address, handlers, later) {
+  let source = null, losses = 0, over = false;
+  const open = () => {
+    source = new EventSource(address);
+    source.addEventListener("open", () => {
+      losses = 0;
+      later();
+    });
+    source.addEventListener("error", () => {
+      losses += 1;
+      if (source.readyState === EventSource.CLOSED || losses >= MOST_LOSSES) lose();
+    });
+    for (const [name, handle] of Object.entries(handlers)) {
+      source.addEventListener(name, (event) => handle(event, stop));
+    }
+  };
+  const stop = () => {
+    over = true;
+    source?.close();
+  };
+  const lose = () => {
+    stop();
+    const live = document.getElementById("live");
+    announce(live.dataset.lost);
+    live.classList.remove("hidden");
+  };
+  document.addEventListener("visibilitychange", () => {
+    if (over) return;
+    source?.close();
+    source = null;
+    if (!document.hidden) open();
+  });
+  if (!document.hidden) open();
+}
 
-  const later = () => {
+// What happens within a moment is shown at once, and what a refresh missed because somebody was writing, by the next.
+function makeLater() {
+  let waiting = 0;
+  return () => {
     waiting ||= setTimeout(async () => {
       waiting = 0;
       await refresh().catch(() => false);
     }, REFRESH_AFTER);
   };
-  const stop = () => {
-    source.close();
+}
+
+function followTicket(ticket) {
+  const drafts = new Map(), later = makeLater();
+  const end = (_, stop) => {
+    stop();
     later();
   };
-  const read = (event) => {
-    losses = 0;
-    return JSON.parse(event.data);
-  };
-
-  for (const name of EVENTS) source.addEventListener(name, later);
-  source.addEventListener("worked", (event) => {
-    const { step, done, total, item, percent } = read(event);
+  const handlers = Object.fromEntries(EVENTS.map((name) => [name, later]));
+  handlers.worked = (event) => {
+    const { step, done, total, item, percent } = JSON.parse(event.data);
     const note = document.querySelector("[data-note]");
     const count = total ? `${done}/${total}` : "";
     if (note) note.textContent = [`${percent} %`, step, count, item].filter(Boolean).join(" · ");
-  });
-  source.addEventListener("answer-text", (event) => {
-    const { agent, start, text } = read(event);
+  };
+  handlers["answer-text"] = (event) => {
+    const { agent, start, text } = JSON.parse(event.data);
     const before = Array.from(drafts.get(agent) ?? "").slice(0, start).join("");
     drafts.set(agent, before + text);
     showDraft([...drafts.values()].join("\n\n"));
-  });
-  source.addEventListener("answered", () => showDraft(""));
-  source.addEventListener("ended", stop);
-  source.addEventListener("failed", stop);
-  source.addEventListener("open", () => {
-    losses = 0;
-  });
-  source.addEventListener("error", () => {
-    losses += 1;
-    if (source.readyState !== EventSource.CLOSED && losses < MOST_LOSSES) return;
-    source.close();
-    announce(document.getElementById("live").dataset.lost);
-    document.getElementById("live").classList.remove("hidden");
-  });
+  };
+  handlers.answered = () => {
+    drafts.clear();
+    showDraft("");
+    later();
+  };
+  handlers.ended = handlers.failed = end;
+  listen(`/tickets/${encodeURIComponent(ticket)}/events`, handlers, later);
 }
 
 function showDraft(text) {
@@ -114,25 +140,11 @@ function showDraft(text) {
   draft.querySelector("p").textContent = text;
 }
 
-// The list of tickets is looked at now and then, more often while one is worked on; never in a hidden tab.
-function followList() {
-  let losses = 0;
-  const look = async () => {
-    if (!document.hidden) {
-      const came = await refresh().catch(() => false);
-      losses = came ? 0 : losses + 1;
-    }
-    if (losses >= MOST_LOSSES) announce(document.getElementById("live").dataset.lost);
-    else wait();
-  };
-  const wait = () => setTimeout(look, document.querySelector("[data-live] [data-running]") ? LIST_RUNNING : LIST_IDLE);
-  wait();
-}
-
 tellMoments(document);
 const live = document.querySelector("[data-live]");
 if (live?.dataset.ticket) {
   if ("running" in live.dataset) followTicket(live.dataset.ticket);
 } else if (live) {
-  followList();
+  const later = makeLater();
+  listen("/events", { began: later, ended: later }, later);
 }

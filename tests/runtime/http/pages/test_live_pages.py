@@ -6,7 +6,7 @@ from pathlib import Path
 from playwright.async_api import expect
 
 from tests.fakes import ANSWER
-from tests.runtime.http.kit import Held, interface
+from tests.runtime.http.kit import Held, interface, until
 from tests.runtime.http.pages.browser import browse, find_barriers
 from tests.runtime.http.test_answer_text import INVENTED, Writer, listened
 
@@ -43,15 +43,13 @@ async def test_what_a_model_writes_is_shown_as_a_draft_until_it_is_checked(tmp_p
 async def test_the_list_shows_what_comes_in_and_keeps_what_is_being_written(tmp_path: Path) -> None:
     model = Held()
     async with interface(tmp_path, model=model, memory=True) as web, browse(web) as page:
-        await page.clock.install()
         await page.goto("/")
         await page.get_by_label("What do you want to know").fill("I am still writing")
+        await until(lambda: web.desk.streams == 1)
         await web.submit(id="T-1")
-        await page.clock.fast_forward(15_000)
         await expect(page.locator(".tickets .state")).to_have_text("Running")
         model.free.set()
         await web.desk.outcome((await web.desk.ticket("T-1")).id, 20)
-        await page.clock.fast_forward(2_000)
         await expect(page.locator(".tickets .state")).to_have_text("Resolved")
         await expect(page.get_by_label("What do you want to know")).to_have_value("I am still writing")
 
