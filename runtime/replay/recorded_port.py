@@ -129,12 +129,12 @@ class RecordedActors(Mapping[str, Callable[[], Actor[Any]]]):
     def __getitem__(self, role: str) -> Callable[[], Actor[Any]]:
         make = self._cast[role]
 
-        def make_wrapped() -> Actor[Any]:
+        def make_actor() -> Actor[Any]:
             caller = Caller(self._interceptor, self._run, role)
             CALLER.set(caller)  # what an actor asks while it is made is its own, too
             return self._interceptor.wrap_actor(caller, make())
 
-        return make_wrapped
+        return make_actor
 
     def __contains__(self, role: object) -> bool:
         return role in self._cast
