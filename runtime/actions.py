@@ -39,6 +39,11 @@ def name_user() -> str:
         return str(os.getuid())
 
 
+def who_acts() -> str:
+    """The principal who does what is done here; empty: nobody is named."""
+    return _acting.get()
+
+
 def make_records(what: str, run: str) -> tuple[Record, ...]:
     """
     The record of what whoever acts does to a run; none where nobody is named, as in a program that uses the library.

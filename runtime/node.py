@@ -12,7 +12,7 @@ import runtime.logs  # first: it keeps structlog from loading rich
 from actors.documents.template import Document
 from actors.evidence.claims import Citation, Resolution
 from actors.evidence.confirmed_places import keep_places, shown_places
-from actors.ports import Knowledge, PortFailed, Tickets
+from actors.ports import Knowledge, PortFailed
 from actors.reporting.report import Report
 from actors.text.languages import guess_language
 from actors.workflow.outcome import Outcome
@@ -22,6 +22,7 @@ from runtime.agent_folder import load_roster
 from runtime.chosen_places import check_choice
 from runtime.embeddings.embedder import open_embedder
 from runtime.families.limits import configure_all
+from runtime.intake.write_back import add_write_back
 from runtime.knowledge.knowledge_index import KnowledgeIndex
 from runtime.llm.model_choice import Models, chosen
 from runtime.memory.ticket_memory import TicketMemory
@@ -79,22 +80,21 @@ class Node:
         self.traces = Traces(redact=settings.trace.redact)
         self.recordings = SqliteRecordings(self.database)
         self.recorders = Recorders(self.recordings if settings.trace.replay else None)
-        told = self.recorders.finish, self.traces.take, families.find_intent
-        self.journal = RunJournal(SqliteRuns(self.database), self.flows, self.owner.slots, *told)
+        told = add_write_back(self.recorders.finish), self.traces.take, families.find_intent
+        self.journal = self.tickets = RunJournal(SqliteRuns(self.database), self.flows, self.owner.slots, *told)
         self.workers = Workers(settings.workers.processes)
         self.embedder = open_embedder(settings, self.workers)
-        self.tickets: Tickets = self.journal
         self.documents = KnowledgeIndex(self.folder, self.workers, settings.knowledge, self.embedder)
         self.knowledge: Knowledge = self.documents
         self.memory = TicketMemory(
             SqliteMemory(self.database), self.workers, settings.memory, self.documents,
             has_model=chosen(settings.model) != "extractive",
         )  # fmt: skip
-        names = {name: spec.model for name, spec in self.roster.specs.items() if spec.model}
         self.tools = Toolbox(self, load_tools(settings))
-        self.models = Models(settings.model, self.tools, families.extractive(), names)
+        named = {name: spec.model for name, spec in self.roster.specs.items() if spec.model}
+        self.models = Models(settings.model, self.tools, families.extractive(), named)
         self.wiring = Wiring(self)
-        most, begin = settings.server.max_runs, self.wiring.begin
+        begin, most = self.wiring.begin, settings.server.max_runs
         self.runs = Runs(self.journal, self.owner, self.flows, begin, most, self.make_case)
 
     @classmethod

@@ -18,6 +18,7 @@ from runtime.run_handle import FollowedRun, Handle, RunHandle
 from runtime.run_registry import RunRegistry
 from runtime.storage.errors import Conflict, StorageError
 from runtime.storage.journal import JournalDamaged, RunJournal, StoredRun
+from runtime.storage.records import ORIGIN, Record
 from runtime.storage.sqlite.process_lock import ProcessLock
 from runtime.tickets import Ticket
 from runtime.tracing.trace_id import make_trace_id
@@ -41,6 +42,14 @@ class Busy(PortFailed):
 def make_id(letter: str) -> str:
     """An id that nobody has: 64 bits."""
     return f"{letter}-{secrets.token_hex(8)}"
+
+
+def _make_records(ticket: Ticket, run_id: str) -> tuple[Record, ...]:
+    """What is kept in one transaction with a ticket: who sent it, and where it came from."""
+    by = make_records("answered" if ticket.answers else "submitted", run_id)
+    if not ticket.origin:
+        return tuple(by)
+    return (*by, Record(kind=ORIGIN, id=f"{ticket.id}/{run_id}", body=ticket.origin, run=run_id))
 
 
 def _add_trace(ticket: Ticket) -> Ticket:
@@ -122,7 +131,7 @@ class Runs:
                     self._owner.token,
                     seen=latest.seq if latest else 0,
                     new=not ticket.id,
-                    besides=make_records("answered" if ticket.answers else "submitted", run_id),
+                    besides=_make_records(named, run_id),
                 )
             except Conflict:
                 if ticket.id or not left:

@@ -65,6 +65,11 @@ class AgentsSettings(Section, frozen=True):
     """By name; a table `[agents.NAME]` each."""
 
 
+class HelpdesksSettings(Section, frozen=True):
+    folder: Annotated[str, Meta(max_length=4096, extra={"folder": True})] = "helpdesks"
+    """A file for each connected helpdesk; absent: there are none."""
+
+
 class DocumentsSettings(Section, frozen=True):
     templates: Annotated[str, Meta(max_length=4096, extra={"folder": True})] = ""
     """A folder of the user's own; empty: only those that ship."""
@@ -258,6 +263,7 @@ class Settings(Section, frozen=True):
     run: RunSettings = RunSettings()
     agents: AgentsSettings = AgentsSettings()
     documents: DocumentsSettings = DocumentsSettings()
+    helpdesks: HelpdesksSettings = HelpdesksSettings()
     model: ModelSettings = ModelSettings()
     knowledge: KnowledgeSettings = KnowledgeSettings()
     embeddings: EmbeddingsSettings = EmbeddingsSettings()

@@ -32,6 +32,8 @@ class Ticket(msgspec.Struct, frozen=True, kw_only=True):
     """How it is to be done, as the type that its family declares; None: as configured."""
     answers: tuple[AnswerRound, ...] = ()
     """What the person behind it answered to the questions of its earlier runs."""
+    origin: bytes = b""
+    """What the intake that it came by keeps with its run, as that wrote it."""
     trace: str = ""
     """The trace that its run is part of, as `trace_id.parse_traceparent` tells it; empty: of none but its own."""
 

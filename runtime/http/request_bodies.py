@@ -42,7 +42,7 @@ async def read_ticket(request: web.Request, settings: Settings) -> Ticket:
     kind = _kind(request)
     if kind != JSON and kind not in TEXTS:
         raise ApiError(415, f"Send the ticket as {JSON}, or its text as {' or '.join(TEXTS)}, in UTF-8.")
-    body = await _body(request)
+    body = await read_body(request)
     new = _decode(body, NewTicket) if kind == JSON else NewTicket(text=_text(body))
     ticket = Ticket(text=new.text, id=new.id, subject=new.subject, requester=new.requester or find_person(request))
     return _add_options(validate(ticket, "The ticket", settings.run.ticket_kilobytes), new, settings)
@@ -63,7 +63,7 @@ async def read_feedback(request: web.Request) -> Feedback:
     """The feedback in a request's body."""
     if _kind(request) != JSON:
         raise ApiError(415, f'Send {JSON}: {{"right": true}} or {{"right": false}}, or {{"answer": "..."}}.')
-    given = _decode(await _body(request), Feedback)
+    given = _decode(await read_body(request), Feedback)
     if (given.right is None) == (not given.answer):
         raise ApiError(400, 'Give either "right", true or false, or an "answer".')
     if given.places and not given.right:
@@ -75,7 +75,7 @@ async def read_answers(request: web.Request) -> AnswersGiven:
     """The answers in a request's body."""
     if _kind(request) != JSON:
         raise ApiError(415, f'Send {JSON}: {{"answers": {{"name": "value"}}}}, or {{"text": "..."}}.')
-    return _decode(await _body(request), AnswersGiven)
+    return _decode(await read_body(request), AnswersGiven)
 
 
 async def read_form(request: web.Request) -> dict[str, list[str]]:
@@ -84,7 +84,7 @@ async def read_form(request: web.Request) -> dict[str, list[str]]:
         raise ApiError(415, f"Send {FORM}.")
     try:
         return urllib.parse.parse_qs(
-            _text(await _body(request)), keep_blank_values=True, max_num_fields=FORM_FIELDS, errors="strict"
+            _text(await read_body(request)), keep_blank_values=True, max_num_fields=FORM_FIELDS, errors="strict"
         )
     except ValueError:  # too many fields, or what is escaped is no text
         raise ApiError(400, f"The form is no UTF-8 text of at most {FORM_FIELDS} fields.") from None
@@ -112,7 +112,7 @@ async def read_index_order(request: web.Request) -> IndexOrder:
         return IndexOrder()
     if _kind(request) != JSON:
         raise ApiError(415, f'Send {JSON}: {{"folders": ["NAME"]}}, or no body.')
-    return _decode(await _body(request), IndexOrder)
+    return _decode(await read_body(request), IndexOrder)
 
 
 async def read_document(request: web.Request, megabytes: float) -> bytes:
@@ -120,7 +120,7 @@ async def read_document(request: web.Request, megabytes: float) -> bytes:
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise ApiError(415, "Send the body without a Content-Encoding.")
     over = f"The document is over {megabytes:g} MB. Send a smaller one, or raise [knowledge] file_megabytes."
-    return await _body(request.clone(client_max_size=int(megabytes * 1_000_000)), over)
+    return await read_body(request.clone(client_max_size=int(megabytes * 1_000_000)), over)
 
 
 def read_limit(given: Mapping[str, str], usual: int, most: int) -> int:
@@ -163,7 +163,8 @@ def _kind(request: web.Request) -> str:
     return request.content_type.lower() if "Content-Type" in request.headers else ""
 
 
-async def _body(request: web.Request, over: str = "") -> bytes:
+async def read_body(request: web.Request, over: str = "") -> bytes:
+    """The body as it is, bounded in size and time."""
     most = request.client_max_size
     usual = f"The request is over {most // 1024} KB. Shorten it, or raise [server] body_kilobytes."
     too_large = ApiError(413, over or usual)

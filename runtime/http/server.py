@@ -21,6 +21,7 @@ from runtime.config import is_loopback
 from runtime.http import openapi  # noqa: F401 - routes of its own
 from runtime.http.acceptor import Acceptor
 from runtime.http.endpoints.desk import DESK
+from runtime.http.endpoints.intake_routes import connect_helpdesks
 from runtime.http.endpoints.knowledge_routes import open_indexing
 from runtime.http.errors import PROBLEM, ApiError, make_problem
 from runtime.http.gate import GATE, Gate
@@ -177,6 +178,7 @@ def application(desk: TicketService) -> web.Application:
     )
     app[DESK], app[GATE] = desk, gate
     app.cleanup_ctx.append(open_indexing)
+    app.cleanup_ctx.append(connect_helpdesks)
     app.on_response_prepare.append(add_headers)
     for each in (*ROUTES, *PAGE_ROUTES):
         needs[app.router.add_route(each.method, each.path, each.handler, expect_handler=expect)] = each.access

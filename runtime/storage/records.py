@@ -92,6 +92,10 @@ class RunEnding(msgspec.Struct, frozen=True, kw_only=True):
     """How long it took."""
 
 
+ORIGIN = "origin"
+"""The kind of what an intake keeps with a run; its id is `TICKET/RUN`."""
+
+
 class Record(msgspec.Struct, frozen=True, kw_only=True):
     """Something that is kept in one transaction with a ticket or an end: an origin, a delivery, a message."""
 

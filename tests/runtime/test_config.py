@@ -149,7 +149,10 @@ def test_a_relative_folder_is_meant_from_the_file_and_in_a_variable_from_here(tm
         ("[rum]\nretries = 3\n", ["line 1", "[rum]", "Did you mean 'run'?"]),
         (
             "[wholly_else]\nx = 1\n",
-            ["line 1", "Known are: agents, documents, duckduckgo, embeddings, feeds, fetch, knowledge, log, memory,"],
+            [
+                "line 1",
+                "Known are: agents, documents, duckduckgo, embeddings, feeds, fetch, helpdesks, knowledge, log,",
+            ],
         ),
         ("run = 3\n", ["line 1", "[run] must be a table"]),
         ("[run]\nretries = 3\nmax_handoffs = 0\n", ["line 3", "a whole number from 11 to 20", "not 0."]),

@@ -4,6 +4,7 @@ from runtime.http.endpoints import (
     agent_routes,
     event_routes,
     health_routes,
+    intake_routes,
     knowledge_routes,
     list_routes,
     result_routes,
@@ -12,6 +13,6 @@ from runtime.http.endpoints import (
 )
 
 __all__ = [
-    "agent_routes", "event_routes", "health_routes", "knowledge_routes", "list_routes", "result_routes",
-    "ticket_routes", "trace_routes",
+    "agent_routes", "event_routes", "health_routes", "intake_routes", "knowledge_routes", "list_routes",
+    "result_routes", "ticket_routes", "trace_routes",
 ]  # fmt: skip

@@ -17,7 +17,15 @@ from runtime.http.server import address, bound, listening
 from runtime.llm.model_choice import Models
 from runtime.node import Node, RunHandle
 from runtime.service import TicketService
-from runtime.settings import LogSettings, RunSettings, ServerSettings, Settings, StorageSettings, WorkerSettings
+from runtime.settings import (
+    HelpdesksSettings,
+    LogSettings,
+    RunSettings,
+    ServerSettings,
+    Settings,
+    StorageSettings,
+    WorkerSettings,
+)
 from tests.fakes import Knows, Remembers, Thinks
 from tests.patience import HANGS_SECONDS
 
@@ -121,6 +129,7 @@ def settings(folder: Path, *, run: dict[str, Any] | None = None, **server: Any) 
     return Settings(
         run=RunSettings(**(run or {})),
         storage=StorageSettings(folder=str(folder / "data")),
+        helpdesks=HelpdesksSettings(folder=str(folder / "helpdesks")),
         server=msgspec.convert({"port": 0, **server}, ServerSettings),
         log=LogSettings(format="json"),
         workers=WorkerSettings(processes=1),

@@ -1,0 +1,122 @@
+"""What helpdesks send, and how the connected ones do."""
+
+import datetime
+from collections.abc import AsyncIterator
+
+import msgspec
+from aiohttp import web
+
+from runtime.http import request_bodies
+from runtime.http.endpoints.desk import DESK, read_id
+from runtime.http.errors import ApiError
+from runtime.http.middleware import answer
+from runtime.http.routes import BODY, Document, as_json, route
+from runtime.http.schemas import JSON
+from runtime.intake.intake import Intake, Taken, open_intake
+
+INTAKE = web.AppKey("intake", Intake)
+RETRY_SECONDS = 60.0
+SOURCE: Document = {
+    "name": "source", "in": "path", "required": True, "schema": {"type": "string"},
+    "description": "The name of a connected helpdesk",
+}  # fmt: skip
+REFUSED: dict[Taken, tuple[int, str]] = {
+    "unknown": (404, "No helpdesk of this name sends anything here. Connect it, with its secret."),
+    "forged": (401, "The delivery is not signed as it must be."),
+    "unreadable": (400, "The delivery does not say which ticket it is about."),
+    "full": (503, "Too many tickets wait. Send it again later; it is found by polling, too."),
+}
+
+
+class Delivery(msgspec.Struct, frozen=True):
+    """What became of a delivery."""
+
+    state: Taken
+    """`taken`; `known`: it came before; `ignored`: it is nobody's question."""
+
+
+class HelpdeskState(msgspec.Struct, frozen=True):
+    """How a connected helpdesk does."""
+
+    name: str
+    system: str
+    mode: str
+    problem: str
+    """Why it cannot be asked; empty: it can."""
+    delivered: datetime.datetime | None
+    """The last delivery that was believed, null: none since the start."""
+    polled: datetime.datetime | None
+    refused: int
+    """Deliveries since the start that were not believed."""
+    judged: dict[str, int]
+    """Looks at tickets since the start, by why they were left alone; `taken`: they were not."""
+
+
+class IntakeState(msgspec.Struct, frozen=True):
+    """All connected helpdesks."""
+
+    helpdesks: tuple[HelpdeskState, ...]
+    waiting: int
+    """Tickets that wait for a look."""
+
+
+@route(
+    "POST", "/intake/{source}", "What a helpdesk tells: that something happened to one of its tickets",
+    {202: as_json("It is durable", Delivery), 200: as_json("There is nothing to do", Delivery)},
+    refusals=(*BODY, 404), parameters=(SOURCE,), body={JSON: {"schema": {}}}, access="open",
+)  # fmt: skip
+async def take_delivery(request: web.Request) -> web.StreamResponse:
+    body = await request_bodies.read_body(request)
+    state = await request.app[INTAKE].take(request.match_info["source"], dict(request.headers), body)
+    if refused := REFUSED.get(state):
+        raise ApiError(*refused, retry_seconds=RETRY_SECONDS if refused[0] == 503 else 0.0)
+    return answer(Delivery(state), 202 if state == "taken" else 200)
+
+
+@route("GET", "/intake", "How the connected helpdesks do", {200: as_json("All of them", IntakeState)}, access="operate")
+async def read_intake(request: web.Request) -> web.StreamResponse:
+    intake = request.app[INTAKE]
+    found = tuple(
+        HelpdeskState(
+            name=name, system=watcher.adapter.file.title, mode=watcher.settings.mode, problem=watcher.health.problem,
+            delivered=_read_time(watcher.health.delivered_at),
+            polled=_read_time(watcher.health.polled_at), refused=watcher.health.refused,
+            judged={reason or "taken": count for reason, count in watcher.health.judged.items()},
+        )
+        for name, watcher in intake.watchers.items()
+    )  # fmt: skip
+    return answer(IntakeState(found, intake.inbox.count_waiting))
+
+
+@route(
+    "POST", "/tickets/{id}/approve", "Send the suggestion of a ticket's run to its customer",
+    {200: as_json("It is being sent", Delivery)}, refusals=(404, 409), access="operate",
+)  # fmt: skip
+async def approve(request: web.Request) -> web.StreamResponse:
+    return await _decide(request, approved=True)
+
+
+@route(
+    "POST", "/tickets/{id}/refuse", "Let the suggestion of a ticket's run not go to its customer",
+    {200: as_json("It is not sent", Delivery)}, refusals=(404, 409), access="operate",
+)  # fmt: skip
+async def refuse(request: web.Request) -> web.StreamResponse:
+    return await _decide(request, approved=False)
+
+
+async def _decide(request: web.Request, *, approved: bool) -> web.StreamResponse:
+    stored = await request.app[DESK].find(read_id(request))
+    if not await request.app[INTAKE].decide(stored, approved=approved):
+        raise ApiError(409, f"Nothing of {stored.ticket} waits for approval.")
+    return answer(Delivery("taken"))
+
+
+def _read_time(at: float) -> datetime.datetime | None:
+    return datetime.datetime.fromtimestamp(at, datetime.UTC) if at else None
+
+
+async def connect_helpdesks(app: web.Application) -> AsyncIterator[None]:
+    """Look after the connected helpdesks while the interface is up."""
+    async with open_intake(app[DESK]) as intake:
+        app[INTAKE] = intake
+        yield

@@ -1,0 +1,1 @@
+"""Tickets come in from helpdesks, and resolutions go back: any helpdesk with an HTTP interface, by configuration."""

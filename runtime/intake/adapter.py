@@ -1,0 +1,126 @@
+"""A helpdesk behind its adapter file: believed or not, understood, polled, read and written."""
+
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from runtime.intake.adapter_file import AdapterFile, Call
+from runtime.intake.events import HelpdeskEvent, HelpdeskTicket, Message
+from runtime.intake.helpdesk_client import HelpdeskClient
+from runtime.intake.payload_map import UnreadablePayload, read_event, read_events, read_ticket
+from runtime.intake.queries import search
+from runtime.intake.signature import Refusal, verify
+
+MOST_PAGES = 20
+"""Of one poll; the next one goes on behind them."""
+WriteKind = Literal["claim", "note", "reply", "status", "tag", "field", "assign"]
+
+
+class Polled(NamedTuple):
+    """What a poll found, and where the next one begins."""
+
+    events: tuple[HelpdeskEvent, ...]
+    cursor: str
+
+
+class Adapter:
+    """One connected helpdesk. Close it."""
+
+    def __init__(
+        self, name: str, file: AdapterFile, client: HelpdeskClient, *, secret: str = "", bot: str = ""
+    ) -> None:
+        """
+        :param name: in config.toml.
+        :param secret: with which deliveries are signed.
+        :param bot: the account that we write with, as the helpdesk names it in events and messages.
+        """
+        self.name, self.file, self.bot = name, file, bot
+        self._client, self._secret = client, secret
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    @property
+    def has_secret(self) -> bool:
+        """Whether a signature can be checked."""
+        return bool(self._secret)
+
+    def verify(self, headers: Mapping[str, str], body: bytes, now: float) -> Refusal:
+        """Why a delivery is not believed; empty: it is."""
+        return verify(self.file.signature, self._secret, headers, body, now)
+
+    def read_delivery(self, headers: Mapping[str, str], body: bytes) -> HelpdeskEvent:
+        """
+        What a delivery tells.
+
+        :raises UnreadablePayload: it is no JSON, or does not say of which ticket.
+        """
+        try:
+            decoded = msgspec.json.decode(body)
+        except (msgspec.DecodeError, RecursionError):
+            raise UnreadablePayload("The delivery is no JSON.") from None
+        return read_event(self.file, self.name, {key.lower(): value for key, value in headers.items()}, decoded)
+
+    async def poll(self, cursor: str) -> Polled:
+        """
+        What happened since a cursor; empty: from the beginning of what the helpdesk tells.
+
+        :raises HelpdeskError: it could not be asked.
+        """
+        poll = self.file.poll
+        if poll is None:
+            return Polled((), cursor)
+        found: list[HelpdeskEvent] = []
+        start = at = cursor or poll.start
+        for page in range(1, MOST_PAGES + 1):
+            answers = await self._client.run({"poll": poll.call}, {"cursor": start, "page": page})
+            for event, behind in read_events(self.file, self.name, answers["poll"]):
+                found.append(event)
+                at = behind or at
+            if search(poll.more, answers["poll"]) is not True:
+                break
+        return Polled(tuple(found), at)
+
+    async def fetch(self, ticket: str) -> HelpdeskTicket:
+        """
+        How a ticket stands now.
+
+        :raises HelpdeskError: it could not be read.
+        """
+        answers = await self._client.run(self.file.fetch, {"ticket": ticket})
+        return _assign_roles(read_ticket(self.file, ticket, answers), self.bot)
+
+    def can(self, what: WriteKind) -> bool:
+        """Whether the helpdesk takes writing of a kind."""
+        return bool(self._calls(what))
+
+    async def write(self, what: WriteKind, ticket: HelpdeskTicket, values: Mapping[str, Any]) -> None:
+        """
+        Write to a ticket.
+
+        :param ticket: as it was read: where the helpdesk compares versions, this one must still be its.
+        :raises TicketChanged: it is not.
+        :raises HelpdeskError: it was not written, or nobody knows.
+        """
+        calls = {str(number): call for number, call in enumerate(self._calls(what))}
+        await self._client.run(calls, {"ticket": ticket.id, "version": ticket.version, **values})
+
+    def _calls(self, what: WriteKind) -> tuple[Call, ...]:
+        calls: tuple[Call, ...] = getattr(self.file.write, what)
+        return calls
+
+
+def _assign_roles(ticket: HelpdeskTicket, bot: str) -> HelpdeskTicket:
+    """Who wrote each message, where the helpdesk does not say it."""
+    customer = ticket.requester or next((each.author for each in ticket.messages if each.author), "")
+
+    def assign(message: Message) -> Message:
+        if message.author and message.author == bot:
+            return msgspec.structs.replace(message, role="bot")
+        if message.role != "unknown":
+            return message
+        is_customer = not message.author or message.author == customer
+        return msgspec.structs.replace(message, role="customer" if is_customer else "agent")
+
+    return msgspec.structs.replace(ticket, messages=tuple(map(assign, ticket.messages)))

@@ -1,0 +1,193 @@
+"""How one kind of helpdesk is spoken to, as a TOML file says it. A wrong file is refused with its place."""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from runtime.intake.queries import AdapterError, compile_query
+from runtime.intake.signature import SignatureRule
+from runtime.intake.templates import find_names
+
+PRESETS = Path(__file__).parent / "presets"
+"""A file a system, named as the system is."""
+FILE_BYTES = 64_000
+Query = Annotated[str, Meta(min_length=1, max_length=2_000)]
+"""A JMESPath expression, with the functions of runtime/intake/queries.py."""
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+CONNECTION = frozenset({"token", "user", "bot", "origin"})
+"""What config.toml says of a connection, for any call."""
+TICKET = CONNECTION | {"ticket", "version"}
+WRITES = TICKET | {
+    "text", "html", "key", "run", "status", "tag", "tags", "field", "value", "person", "subject", "now", "message",
+}  # fmt: skip
+
+
+class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A table of the file."""
+
+
+class Call(Table, frozen=True, kw_only=True):
+    """One request. Places such as `{ticket}` are filled: runtime/intake/templates.py."""
+
+    method: Method = "GET"
+    path: Annotated[str, Meta(min_length=1, max_length=1_000, pattern="^/")]
+    """Behind the address of config.toml."""
+    query: dict[str, str] = {}
+    headers: dict[str, str] = {}
+    json: Any = None
+    """The body; null: there is none."""
+    accepts: tuple[int, ...] = (200, 201, 202, 204)
+    """Statuses with which it was done."""
+    succeeds: Query | None = None
+    """True of an answer `{status, headers, body}` that says it was done, where the status alone lies."""
+    keeps: dict[str, Query] = {}
+    """Of the answer, by names: places of the calls behind this one."""
+    conflicts: tuple[int, ...] = (409, 412)
+    """Statuses that say: the ticket has changed since it was read."""
+    when: Query | None = None
+    """Of the values of its places: made only where this is true."""
+
+
+class EventMap(Table, frozen=True, kw_only=True):
+    """Where a delivery `{headers, body}` says what; each a JMESPath expression that gives a text, or nothing."""
+
+    id: Query
+    kind: Query
+    """It gives `created`, `replied`, or anything else, which starts nothing."""
+    ticket: Query
+    actor: Query | None = None
+    message_id: Query | None = None
+    automatic: Query | None = None
+
+
+class TicketMap(Table, frozen=True, kw_only=True):
+    """Where the answers `{NAME: {status, headers, body}}` of the calls that fetch a ticket say what."""
+
+    subject: Query
+    status: Query
+    closed: Query
+    messages: Query
+    """It gives a list of `{id, author, role, public, text, at, message_id}`, the oldest first."""
+    queue: Query | None = None
+    category: Query | None = None
+    requester: Query | None = None
+    assignee: Query | None = None
+    tags: Query | None = None
+    due: Query | None = None
+    version: Query | None = None
+
+
+class Poll(Table, frozen=True, kw_only=True):
+    """How to ask what happened since a cursor."""
+
+    call: Call
+    """`{cursor}` and `{page}` are filled; the first cursor is `start`."""
+    start: str = "0"
+    events: Query
+    """Of the answer `{status, headers, body}`: a list of `{id, kind, ticket, actor, message_id, automatic, cursor}`."""
+    more: Query | None = None
+    """True: there is a next page."""
+
+
+class Writes(Table, frozen=True, kw_only=True):
+    """How something is written to a ticket: calls one behind the other. What is missing, the system cannot do."""
+
+    claim: tuple[Call, ...] = ()
+    """Done before a public reply; refused when the ticket has changed since it was read."""
+    note: tuple[Call, ...] = ()
+    """`{text}`, only for the people of the helpdesk."""
+    reply: tuple[Call, ...] = ()
+    """`{text}`, to the customer."""
+    status: tuple[Call, ...] = ()
+    tag: tuple[Call, ...] = ()
+    field: tuple[Call, ...] = ()
+    assign: tuple[Call, ...] = ()
+    """To `{person}`."""
+
+
+class AdapterFile(Table, frozen=True, kw_only=True):
+    """All of a file."""
+
+    title: Annotated[str, Meta(min_length=1, max_length=100)]
+    signature: SignatureRule
+    headers: dict[str, str] = {}
+    """Of every call; secrets are places here, too."""
+    auth: Literal["headers", "basic"] = "headers"
+    """`basic`: user and token of config.toml, by HTTP."""
+    event: EventMap
+    fetch: dict[str, Call]
+    """Calls by names, in their order; what one `keeps` is a place of those behind it."""
+    ticket: TicketMap
+    poll: Poll | None = None
+    write: Writes = Writes()
+    open_status: str = ""
+    solved_status: str = ""
+
+
+def load_tables(system: str, beside: Path, folder: Path = PRESETS) -> dict[str, Any]:
+    """
+    The tables of a system's file: of one that ships, by its name, or of a file of somebody's own.
+
+    :param beside: the folder from which a path is meant.
+    :raises AdapterError: there is none.
+    """
+    shipped = sorted(each.stem for each in folder.glob("*.toml"))
+    path = folder / f"{system}.toml" if system in shipped else beside / system
+    try:
+        with path.open("rb") as file:
+            text = file.read(FILE_BYTES + 1)
+    except OSError:
+        known = ", ".join(shipped)
+        raise AdapterError(f"There is no helpdesk system {system!r}: it is one of {known}, or a TOML file.") from None
+    if len(text) > FILE_BYTES:
+        raise AdapterError(f"{path} is larger than {FILE_BYTES // 1000} kB.")
+    try:
+        return tomllib.loads(text.decode())
+    except ValueError as error:
+        raise AdapterError(f"{path}: {str(error).rstrip('.')}.") from None
+
+
+def read_adapter(tables: Mapping[str, Any], name: str) -> AdapterFile:
+    """
+    Read the tables of a file.
+
+    :param name: for the sentence that says what is wrong.
+    :raises AdapterError: something in them is wrong; the sentence names the place.
+    """
+    try:
+        adapter = msgspec.convert(tables, AdapterFile)
+        _check(adapter)
+    except (AdapterError, msgspec.ValidationError) as error:
+        raise AdapterError(f"{name}: {str(error).rstrip('.')}.") from None
+    return adapter
+
+
+def _check(adapter: AdapterFile) -> None:
+    """Whether every expression is one, and every place will have a value."""
+    for table in (adapter.event, adapter.ticket):
+        for query in msgspec.structs.asdict(table).values():
+            if query is not None:
+                compile_query(query)
+    if adapter.poll is not None:
+        for query in filter(None, (adapter.poll.events, adapter.poll.more)):
+            compile_query(query)
+        _check_calls("poll", [adapter.poll.call], CONNECTION | {"cursor", "page"})
+    _check_calls("fetch", list(adapter.fetch.values()), CONNECTION | {"ticket"})
+    for name, calls in msgspec.structs.asdict(adapter.write).items():
+        _check_calls(f"write.{name}", calls, WRITES)
+    if unknown := find_names(adapter.headers) - CONNECTION:
+        raise AdapterError(f"headers: nothing is called {{{min(unknown)}}}.")
+
+
+def _check_calls(place: str, calls: list[Call] | tuple[Call, ...], known: frozenset[str]) -> None:
+    for call in calls:
+        named = find_names([call.path, call.query, call.headers, call.json])
+        if unknown := named - known:
+            raise AdapterError(f"{place}: nothing is called {{{min(unknown)}}} there.")
+        for query in filter(None, (call.succeeds, call.when, *call.keeps.values())):
+            compile_query(query)
+        known = known | call.keeps.keys()

@@ -1,0 +1,66 @@
+"""What a helpdesk tells, in our words: that something happened to a ticket, and how the ticket stands now."""
+
+from typing import Literal
+
+import msgspec
+
+EventKind = Literal["created", "replied", "other"]
+"""`replied`: a customer or a person of the helpdesk wrote; `other`: it starts nothing."""
+Role = Literal["customer", "agent", "bot", "system", "unknown"]
+
+
+class HelpdeskEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """Something happened to a ticket. It is a doorbell only: what the ticket says is read from the helpdesk."""
+
+    source: str
+    """The name of the helpdesk in config.toml."""
+    id: str
+    """The same whenever the same thing is told again."""
+    kind: EventKind
+    ticket: str
+    """The helpdesk's own id of it."""
+    actor: str = ""
+    """Who did it, as the helpdesk names people; empty: not told."""
+    message_id: str = ""
+    """Of the mail that it came by."""
+    automatic: bool = False
+    """A machine wrote it, as its headers say."""
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True):
+    """One contribution to a ticket."""
+
+    id: str
+    author: str = ""
+    role: Role = "unknown"
+    public: bool = True
+    """Whether the customer sees it."""
+    text: str = ""
+    at: str = ""
+    """When, as the helpdesk writes it."""
+    message_id: str = ""
+
+
+class HelpdeskTicket(msgspec.Struct, frozen=True, kw_only=True):
+    """A ticket as the helpdesk has it at this moment."""
+
+    id: str
+    subject: str = ""
+    status: str = ""
+    closed: bool = False
+    queue: str = ""
+    category: str = ""
+    requester: str = ""
+    assignee: str = ""
+    """The person who has it; empty: nobody."""
+    tags: tuple[str, ...] = ()
+    due: str = ""
+    """By when the customer is to be answered (ISO 8601); empty: nobody said."""
+    version: str = ""
+    """Another one: it has changed; empty: the helpdesk has none."""
+    messages: tuple[Message, ...] = ()
+    """The oldest first."""
+
+    def latest_of_customer(self) -> Message | None:
+        """The contribution that an answer would be to."""
+        return next((each for each in reversed(self.messages) if each.role == "customer"), None)

@@ -1,0 +1,141 @@
+"""Requests to one helpdesk, and to no other address: bounded, without redirects, each failure with its kind."""
+
+import base64
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+import msgspec
+
+from runtime.intake.adapter_file import AdapterFile, Call
+from runtime.intake.queries import search
+from runtime.intake.templates import fill, fill_header, fill_path
+from runtime.resilience.retry_after import retry_after
+
+if TYPE_CHECKING:
+    import aiohttp
+
+SECONDS = 30.0
+"""One request; helpdesks take seconds for some."""
+CONNECT_SECONDS = 5.0
+ANSWER_BYTES = 8_000_000
+SAID_CHARACTERS = 300
+Answer = dict[str, Any]
+"""`{status, headers, body}`: headers by names in lower case; a body that is no JSON is its text."""
+
+
+class HelpdeskError(Exception):
+    """A request was not carried out. One sentence."""
+
+
+class HelpdeskUnavailable(HelpdeskError):
+    """It cannot be reached, is busy or failed: it may go well later. Nobody knows whether it did what it was told."""
+
+    def __init__(self, sentence: str, seconds: float | None = None, *, reached: bool = True) -> None:
+        """
+        :param seconds: how long it asks to be left alone.
+        :param reached: whether the request may have been carried out.
+        """
+        super().__init__(sentence)
+        self.seconds = seconds
+        self.reached = reached
+
+
+class TicketChanged(HelpdeskError):
+    """Somebody changed the ticket since it was read."""
+
+
+class HelpdeskClient:
+    """What speaks with one helpdesk. Close it."""
+
+    def __init__(self, adapter: AdapterFile, url: str, values: Mapping[str, str]) -> None:
+        """
+        :param url: the helpdesk's address; paths come behind it.
+        :param values: of the places that a connection has: `token`, `user`, `bot`, ...
+        """
+        self._adapter, self._url, self._values = adapter, url.rstrip("/"), dict(values)
+        self._session: aiohttp.ClientSession | None = None
+
+    async def close(self) -> None:
+        if self._session is not None:
+            await self._session.close()
+
+    async def run(self, calls: Mapping[str, Call], values: Mapping[str, Any]) -> dict[str, Answer]:
+        """
+        Make calls one behind the other; each answer by the name of its call.
+
+        :raises HelpdeskError: one of them failed; those behind it were not made.
+        """
+        known: dict[str, Any] = {**self._values, **values}
+        answers: dict[str, Answer] = {}
+        for name, call in calls.items():
+            if call.when is not None and not search(call.when, known):
+                continue
+            answers[name] = await self._ask(call, known)
+            known |= {place: search(query, answers[name]) for place, query in call.keeps.items()}
+        return answers
+
+    async def _ask(self, call: Call, values: Mapping[str, Any]) -> Answer:
+        import aiohttp
+        from yarl import URL
+
+        if self._session is None:
+            self._session = aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar())
+        query = urlencode({key: str(fill(value, values)) for key, value in call.query.items()})
+        url = URL(f"{self._url}{fill_path(call.path, values)}?{query}".rstrip("?"), encoded=True)
+        body = None if call.json is None else msgspec.json.encode(fill(call.json, values))
+        try:
+            async with self._session.request(
+                call.method, url, data=body, headers=self._head(call, values, body),
+                allow_redirects=False, timeout=aiohttp.ClientTimeout(total=SECONDS, connect=CONNECT_SECONDS),
+            ) as response:  # fmt: skip
+                answer = await _read(response)
+        except aiohttp.ClientConnectorError as error:
+            raise HelpdeskUnavailable(f"{self._url} cannot be reached.", reached=False) from error
+        except (TimeoutError, aiohttp.ClientError, ConnectionError) as error:
+            raise HelpdeskUnavailable(f"{self._url} did not answer: {type(error).__name__}.") from error
+        return self._judge(call, answer)
+
+    def _head(self, call: Call, values: Mapping[str, Any], body: bytes | None) -> dict[str, str]:
+        head = {"Accept": "application/json", "User-Agent": "terminus"}
+        head |= {"Content-Type": "application/json"} if body is not None else {}
+        if self._adapter.auth == "basic":
+            pair = f"{values['user']}:{values['token']}".encode()
+            head["Authorization"] = f"Basic {base64.b64encode(pair).decode()}"
+        written = {**self._adapter.headers, **call.headers}
+        return head | {name: fill_header(value, values) for name, value in written.items()}
+
+    def _judge(self, call: Call, answer: Answer) -> Answer:
+        status, said = answer["status"], _excerpt(answer["body"])
+        where = f"{call.method} {call.path}"
+        if status in call.conflicts:
+            raise TicketChanged(f"{where}: the ticket has changed ({status}).")
+        if status == 429 or status >= 500:
+            wait = retry_after(answer["headers"], time.time())
+            raise HelpdeskUnavailable(f"{where} was answered with {status}: {said}", wait, reached=status != 429)
+        if status not in call.accepts:
+            raise HelpdeskError(f"{where} was refused with {status}: {said}")
+        if call.succeeds is not None and search(call.succeeds, answer) is not True:
+            raise HelpdeskError(f"{where} was answered with {status}, but was not done: {said}")
+        return answer
+
+
+async def _read(response: "aiohttp.ClientResponse") -> Answer:
+    """:raises HelpdeskUnavailable: more comes than any honest answer has."""
+    raw = bytearray()
+    async for chunk in response.content.iter_any():
+        raw += chunk
+        if len(raw) > ANSWER_BYTES:
+            raise HelpdeskUnavailable(f"An answer is longer than {ANSWER_BYTES // 1_000_000} MB.")
+    try:
+        body: Any = msgspec.json.decode(raw) if raw else None
+    except msgspec.DecodeError:
+        body = raw.decode(errors="replace")
+    return {"status": response.status, "headers": {k.lower(): v for k, v in response.headers.items()}, "body": body}
+
+
+def _excerpt(body: Any) -> str:
+    """The beginning of what it said."""
+    text = body if isinstance(body, str) else msgspec.json.encode(body).decode()
+    return " ".join(text.split())[:SAID_CHARACTERS]

@@ -1,0 +1,165 @@
+"""One connected helpdesk: its tickets are looked at when a bell rings, and each run's end goes back to it."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+
+import structlog
+
+from runtime.actions import acting_as, who_acts
+from runtime.intake.adapter import Adapter
+from runtime.intake.events import HelpdeskTicket
+from runtime.intake.helpdesk_client import HelpdeskError, HelpdeskUnavailable
+from runtime.intake.helpdesk_settings import HelpdeskSettings
+from runtime.intake.helpdesk_ticket import make_id, make_ticket
+from runtime.intake.inbox import Bell, Inbox, InboxFull
+from runtime.intake.loop_rules import TO_PEOPLE, Reason, judge_event, judge_ticket
+from runtime.intake.sender import Sender
+from runtime.service_error import ServiceError
+from runtime.tickets import Ticket
+
+log = structlog.get_logger()
+
+AT_ONCE = 4
+"""Tickets of one helpdesk that are looked at side by side."""
+BACK_OFF_SECONDS = 5.0
+MOST_BACK_OFF = 900.0
+BUSY_SECONDS = 5.0
+Submit = Callable[[Ticket], Awaitable[object]]
+
+
+class HelpdeskWatcher:
+    """What looks after one helpdesk while `run` does."""
+
+    def __init__(
+        self, adapter: Adapter, settings: HelpdeskSettings, inbox: Inbox, sender: Sender, submit: Submit,
+        clock: Callable[[], float] = time.time,
+    ) -> None:  # fmt: skip
+        """
+        :param submit: begins a run of a ticket, and returns when it is durable.
+        :param clock: Unix seconds.
+        """
+        self.adapter, self.settings, self.health = adapter, settings, Health()
+        self._inbox, self._sender, self._submit, self._clock = inbox, sender, submit, clock
+        self._rung = asyncio.Event()
+        self._failures = 0
+
+    def ring(self) -> None:
+        """Look at once: something came in, or a run has ended."""
+        self._rung.set()
+
+    async def decide(self, run: str, *, approved: bool) -> bool:
+        """A person's word on the suggestion of a run; false: nothing of it waits for one."""
+        return await self._sender.decide(run, approved=approved, by=who_acts())
+
+    async def run(self) -> None:
+        """Look after the helpdesk until this is cancelled; one that does not answer is asked less and less often."""
+        polled = 0.0
+        while True:
+            self._rung.clear()
+            wait = self.settings.poll_seconds
+            try:
+                if self._clock() - polled >= self.settings.poll_seconds:
+                    await self.poll()
+                    polled = self._clock()
+                wait = min(wait, await self.look())
+                self._failures = 0
+                self.health.problem = ""
+            except HelpdeskError as error:
+                wait = self._back_off(error)
+            except Exception as error:
+                wait = self._back_off(error)
+                log.exception("helpdesk.failed", helpdesk=self.adapter.name)
+            try:
+                async with asyncio.timeout(max(wait, 0.01)):
+                    await self._rung.wait()
+            except TimeoutError:
+                continue
+
+    def _back_off(self, error: Exception) -> float:
+        self._failures += 1
+        self.health.problem = str(error)
+        log.warning("helpdesk.unavailable", helpdesk=self.adapter.name, error=str(error), times=self._failures)
+        asked = error.seconds if isinstance(error, HelpdeskUnavailable) else None
+        return asked or min(BACK_OFF_SECONDS * 2 ** (self._failures - 1), MOST_BACK_OFF)
+
+    async def poll(self) -> None:
+        """Take in what happened since the last poll; the cursor moves when all of it is durable."""
+        cursor = await self._inbox.cursor(self.adapter.name)
+        found = await self.adapter.poll(cursor)
+        self.health.polled_at = self._clock()
+        for event in found.events:
+            if judge_event(event, self.adapter.bot).reason:
+                continue
+            try:
+                await self._inbox.take(event, self._clock())
+            except InboxFull:
+                return
+        if found.cursor != cursor:
+            await self._inbox.move_cursor(self.adapter.name, found.cursor)
+
+    async def look(self) -> float:
+        """Look at the tickets whose bell rang, and write back what is to be: in how many seconds again, at most."""
+        limit = asyncio.Semaphore(AT_ONCE)
+
+        async def see(bell: Bell) -> None:
+            async with limit:
+                await self._see(bell)
+
+        bells = await self._inbox.bells(self.adapter.name, self._clock())
+        results = await asyncio.gather(*map(see, bells), return_exceptions=True)
+        for each in results:
+            if isinstance(each, BaseException):
+                raise each
+        return await self._sender.send()
+
+    async def _see(self, bell: Bell) -> None:
+        """Look at one ticket; its bell is settled when what follows from it is durable."""
+        ticket = await self.adapter.fetch(bell.ticket)
+        name = make_id(self.adapter.name, bell.ticket)
+        history = await self._inbox.history(name)
+        verdict = judge_ticket(ticket, history, self.settings, self._clock())
+        log.info("helpdesk.judged", helpdesk=self.adapter.name, ticket=bell.ticket, why=verdict.reason or "taken")
+        self.health.count(verdict.reason)
+        if verdict.reason == "too soon":
+            await self._inbox.settle(bell, again=max(history.runs) + self.settings.spacing_seconds)
+            return
+        if not verdict.reason and self.settings.mode != "off":
+            if not await self._take(bell, ticket):
+                return
+        elif verdict.reason in TO_PEOPLE:
+            await self._sender.hand_over(ticket, verdict.reason)
+        elif history.runs:
+            await self._sender.learn(name, ticket)
+        await self._inbox.settle(bell)
+
+    async def _take(self, bell: Bell, ticket: HelpdeskTicket) -> bool:
+        """Begin a run; false: it is to be tried again, and the bell says when."""
+        with acting_as(f"helpdesk:{self.adapter.name}"):
+            try:
+                await self._submit(make_ticket(self.adapter.name, ticket, self.settings, self._clock()))
+            except ServiceError as error:
+                if not error.retry_seconds:
+                    log.warning("helpdesk.refused", helpdesk=self.adapter.name, ticket=bell.ticket, why=str(error))
+                    await self._sender.hand_over(ticket, str(error))
+                    return True
+                await self._inbox.settle(bell, again=self._clock() + error.retry_seconds)
+                return False
+        return True
+
+
+class Health:
+    """How a helpdesk does, for people who look after it."""
+
+    def __init__(self) -> None:
+        self.problem = ""
+        """Why it could not be asked; empty: it could."""
+        self.delivered_at = 0.0
+        self.polled_at = 0.0
+        self.refused = 0
+        """Deliveries that were not believed."""
+        self.judged: dict[str, int] = {}
+        """How often tickets were left alone, by why; empty: taken."""
+
+    def count(self, reason: Reason) -> None:
+        self.judged[reason] = self.judged.get(reason, 0) + 1

@@ -1,0 +1,163 @@
+"""What helpdesks told and what is to be looked at because of it, durable. Each delivery counts once."""
+
+import hashlib
+from collections.abc import Sequence
+
+import msgspec
+
+from runtime.intake.events import HelpdeskEvent
+from runtime.intake.loop_rules import History
+from runtime.intake.write_back import WRITE_BACK, WRITTEN, WriteBack, read_write_back
+from runtime.intake.writes import Origin
+from runtime.storage.errors import Conflict
+from runtime.storage.port import RunStore
+from runtime.storage.records import ORIGIN, Record, RecordKey
+
+DELIVERY, BELL, CURSOR = "delivery", "bell", "cursor"
+PAGE = 500
+MOST_BELLS = 5_000
+"""Tickets that wait for a look; who rings for more is told to come again, and the poll finds them."""
+
+
+class InboxFull(Exception):
+    """Too many tickets wait for a look."""
+
+
+class Bell(msgspec.Struct, frozen=True):
+    """A ticket that is to be looked at."""
+
+    source: str
+    ticket: str
+    since: float
+    """Unix seconds."""
+    not_before: float = 0.0
+
+
+class Inbox:
+    """Of one process, over the storage."""
+
+    def __init__(self, store: RunStore) -> None:
+        self._store = store
+        self._rung: set[str] = set()
+        """Bells that rang since they were last read."""
+        self._waiting: set[str] = set()
+
+    async def load(self) -> None:
+        """Know the bells that an earlier process left."""
+        self._waiting = {each.id for each in await self._all(BELL)}
+
+    @property
+    def count_waiting(self) -> int:
+        """Tickets that wait for a look."""
+        return len(self._waiting)
+
+    async def take(self, event: HelpdeskEvent, now: float) -> bool:
+        """
+        Keep an event, and ring for its ticket; both are durable when this returns.
+
+        :returns: whether it is new.
+        :raises InboxFull: too many tickets wait already.
+        """
+        name = bell_id(event.source, event.ticket)
+        if name not in self._waiting and len(self._waiting) >= MOST_BELLS:
+            raise InboxFull
+        told = event.id or hashlib.sha256(msgspec.msgpack.encode(event)).hexdigest()
+        delivery = Record(kind=DELIVERY, id=f"{event.source}/{told}", body=msgspec.msgpack.encode((event, now)))
+        self._rung.add(name)  # before it is written: whoever looks at the ticket meanwhile must not silence it
+        try:
+            await self._store.put(delivery, _make_bell(Bell(event.source, event.ticket, now)))
+        except Conflict:
+            return False
+        self._waiting.add(name)
+        return True
+
+    async def bells(self, source: str, now: float) -> list[Bell]:
+        """Tickets of a helpdesk that are to be looked at now, those that have waited longest first."""
+        found = []
+        for record in await self._store.records(BELL, after=f"{source}/", most=PAGE):
+            if not record.id.startswith(f"{source}/"):
+                break
+            bell = msgspec.msgpack.decode(record.body, type=Bell)
+            if bell.not_before <= now:
+                self._rung.discard(record.id)
+                found.append(bell)
+        return sorted(found, key=lambda each: each.since)
+
+    async def settle(self, bell: Bell, again: float = 0.0) -> None:
+        """
+        A ticket was looked at; a bell that has rung since stays.
+
+        :param again: when it is to be looked at again all the same, Unix seconds.
+        """
+        name = bell_id(bell.source, bell.ticket)
+        if name in self._rung:
+            return
+        if again:
+            await self._store.put(_make_bell(msgspec.structs.replace(bell, not_before=again)))
+            return
+        self._waiting.discard(name)
+        await self._store.put(remove=[RecordKey(BELL, name)])
+
+    async def history(self, ticket: str) -> History:
+        """
+        What we did about a ticket so far.
+
+        :param ticket: our id of it.
+        """
+        found = [
+            msgspec.msgpack.decode(each.body, type=Origin)
+            for each in await self._store.records(ORIGIN, after=f"{ticket}/", most=PAGE)
+            if each.id.startswith(f"{ticket}/")
+        ]
+        answered = frozenset({each.message for each in found} | {each.mail for each in found} - {""})
+        return History(tuple(each.at for each in found), answered)
+
+    async def origin(self, ticket: str, run: str) -> Origin | None:
+        """Where a run came from."""
+        name = f"{ticket}/{run}"
+        for each in await self._store.records(ORIGIN, run=run):
+            if each.id == name:
+                return msgspec.msgpack.decode(each.body, type=Origin)
+        return None
+
+    async def write_backs(self, source: str) -> list[tuple[str, WriteBack]]:
+        """Runs whose end is still to be told to a helpdesk."""
+        found = [(each.id, read_write_back(each)) for each in await self._all(WRITE_BACK)]
+        return [(run, each) for run, each in found if each.source == source]
+
+    async def keep(self, run: str, write_back: WriteBack) -> None:
+        """Keep how far a write-back has come; one that is over is put away."""
+        if write_back.is_over:
+            await self._store.put(write_back.encode(run, WRITTEN), remove=[RecordKey(WRITE_BACK, run)])
+        else:
+            await self._store.put(write_back.encode(run))
+
+    async def drop(self, run: str) -> None:
+        """Nothing is to be told of this run."""
+        await self._store.put(remove=[RecordKey(WRITE_BACK, run)])
+
+    async def cursor(self, source: str) -> str:
+        """Where the next poll begins."""
+        known = await self._store.records(CURSOR, most=PAGE)
+        return next((each.body.decode() for each in known if each.id == source), "")
+
+    async def move_cursor(self, source: str, cursor: str) -> None:
+        """What stands before it has been taken in."""
+        await self._store.put(Record(kind=CURSOR, id=source, body=cursor.encode(), replaces=True))
+
+    async def _all(self, kind: str) -> Sequence[Record]:
+        found: list[Record] = []
+        while page := await self._store.records(kind, after=found[-1].id if found else "", most=PAGE):
+            found += page
+        return found
+
+
+def bell_id(source: str, ticket: str) -> str:
+    """What a ticket's bell is called."""
+    return f"{source}/{ticket}"
+
+
+def _make_bell(bell: Bell) -> Record:
+    return Record(
+        kind=BELL, id=bell_id(bell.source, bell.ticket), body=msgspec.msgpack.encode(bell), replaces=True
+    )  # fmt: skip

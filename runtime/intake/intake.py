@@ -1,0 +1,153 @@
+"""All connected helpdesks of a daemon: what they send is taken in, and each has a watcher that looks after it."""
+
+import asyncio
+import contextlib
+import math
+import time
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import Literal
+
+import structlog
+
+from actors.workflow.outcome import Outcome
+from runtime.actions import acting_as
+from runtime.intake.adapter import Adapter
+from runtime.intake.connections import Connection, load_connections
+from runtime.intake.helpdesk_watcher import HelpdeskWatcher
+from runtime.intake.inbox import Inbox, InboxFull
+from runtime.intake.loop_rules import judge_event
+from runtime.intake.payload_map import UnreadablePayload
+from runtime.intake.queries import AdapterError
+from runtime.intake.sender import Sender
+from runtime.intake.write_back import PREFIX
+from runtime.processes.file_lock import hold_lock
+from runtime.service import TicketService
+from runtime.service_error import ServiceError
+from runtime.storage.errors import UnknownRun
+from runtime.storage.journal import StoredRun
+from runtime.tickets import Ticket
+
+log = structlog.get_logger()
+
+LOCK = "helpdesks.lock"
+TICK_SECONDS = 1.0
+LOOK_AGAIN_SECONDS = 5.0
+"""A ticket whose customer wrote while a run was on is looked at again then."""
+Taken = Literal["taken", "known", "ignored", "forged", "unreadable", "full", "unknown"]
+
+
+class Intake:
+    """What the front ends ask of the helpdesks."""
+
+    def __init__(self, service: TicketService, connections: tuple[Connection, ...]) -> None:
+        self._service = service
+        self._node = service.node
+        self.inbox = Inbox(self._node.journal.store)
+        self.watchers = {each.name: self._make_watcher(each) for each in connections}
+
+    def _make_watcher(self, connection: Connection) -> HelpdeskWatcher:
+        adapter = connection.open()
+        sender = Sender(adapter, connection.settings, self.inbox, self)
+        return HelpdeskWatcher(adapter, connection.settings, self.inbox, sender, self._submit)
+
+    async def take(self, name: str, headers: Mapping[str, str], body: bytes) -> Taken:
+        """What becomes of a delivery; when it is `taken`, it is durable."""
+        watcher = self.watchers.get(name)
+        if watcher is None or not takes_deliveries(watcher.adapter):
+            return "unknown"
+        if refusal := watcher.adapter.verify(headers, body, time.time()):
+            watcher.health.refused += 1
+            log.warning("delivery.refused", helpdesk=name, why=refusal)
+            return "forged"
+        try:
+            event = watcher.adapter.read_delivery(headers, body)
+        except UnreadablePayload as error:
+            log.warning("delivery.unreadable", helpdesk=name, why=str(error))
+            return "unreadable"
+        watcher.health.delivered_at = time.time()
+        if reason := judge_event(event, watcher.adapter.bot).reason:
+            watcher.health.count(reason)
+            return "ignored"
+        try:
+            is_new = await self.inbox.take(event, time.time())
+        except InboxFull:
+            return "full"
+        watcher.ring()
+        return "taken" if is_new else "known"
+
+    async def _submit(self, ticket: Ticket) -> None:
+        latest = await self._node.journal.latest_of(ticket.id)
+        if latest is not None and latest.ended is None:
+            raise ServiceError("A run is on.", "busy", retry_seconds=LOOK_AGAIN_SECONDS)
+        await self._service.submit(ticket, again=True)
+
+    async def outcome(self, run: str) -> Outcome | None:
+        """How a run ended; None: it is gone."""
+        try:
+            return await self._node.journal.outcome(await self._node.journal.run(run))
+        except UnknownRun:
+            return None
+
+    async def teach(self, ticket: str, answer: str, person: str) -> None:
+        """A person's answer in a helpdesk is remembered as theirs; of a family that remembers none, nothing is."""
+        with acting_as(f"helpdesk:{person}"), contextlib.suppress(ServiceError):
+            await self._node.teach(ticket, answer, person)
+
+    async def decide(self, stored: StoredRun, *, approved: bool) -> bool:
+        """A person's word on the suggestion of a run; false: nothing of it waits for one."""
+        source = stored.ticket.removeprefix(PREFIX).partition(".")[0] if stored.ticket.startswith(PREFIX) else ""
+        if (watcher := self.watchers.get(source)) is None:
+            return False
+        decided = await watcher.decide(stored.id, approved=approved)
+        watcher.ring()
+        return decided
+
+    async def run(self, lock: Path) -> None:
+        """Look after all helpdesks until this is cancelled; of several daemons on one folder, one does."""
+        async with hold_lock(lock, within=math.inf, waits=lambda: log.info("helpdesks.elsewhere")):
+            await self.inbox.load()
+            async with asyncio.TaskGroup() as group:
+                for name, watcher in self.watchers.items():
+                    group.create_task(watcher.run(), name=f"helpdesk {name}")
+                group.create_task(self._watch_ends(), name="helpdesk ends")
+
+    async def _watch_ends(self) -> None:
+        """Ring all the time: a run may have ended, here or in another process."""
+        while True:
+            await asyncio.sleep(TICK_SECONDS)
+            for watcher in self.watchers.values():
+                watcher.ring()
+
+    async def close(self) -> None:
+        for watcher in self.watchers.values():
+            await watcher.adapter.close()
+
+
+def takes_deliveries(adapter: Adapter) -> bool:
+    """Whether a helpdesk may send: one that signs needs a secret, or anybody could."""
+    return adapter.file.signature.scheme != "none" and adapter.has_secret
+
+
+@contextlib.asynccontextmanager
+async def open_intake(service: TicketService) -> AsyncIterator[Intake]:
+    """
+    Look after the connected helpdesks for as long as this is open.
+
+    :raises ServiceError: one of their files cannot be used.
+    """
+    try:
+        connections = load_connections(Path(service.node.settings.helpdesks.folder))
+    except AdapterError as error:
+        raise ServiceError(str(error)) from None
+    intake = Intake(service, connections)
+    if not connections:
+        yield intake
+        return
+    task = asyncio.create_task(intake.run(service.node.folder / LOCK), name="helpdesks")
+    try:
+        yield intake
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+        await intake.close()

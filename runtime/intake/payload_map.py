@@ -1,0 +1,104 @@
+"""What a payload says, by the expressions of an adapter file. Whatever it holds, only bounded texts come of it."""
+
+from collections.abc import Mapping
+from typing import Any, get_args
+
+from runtime.intake.adapter_file import AdapterFile, TicketMap
+from runtime.intake.events import EventKind, HelpdeskEvent, HelpdeskTicket, Message, Role
+from runtime.intake.queries import search
+
+ID_CHARACTERS = 200
+TEXT_CHARACTERS = 100_000
+MOST_MESSAGES = 500
+MOST_TAGS = 100
+ROLES: tuple[Role, ...] = get_args(Role)
+KINDS: tuple[EventKind, ...] = get_args(EventKind)
+
+
+class UnreadablePayload(Exception):
+    """A payload does not say what it has to. One sentence."""
+
+
+def read_event(adapter: AdapterFile, source: str, headers: Mapping[str, str], body: Any) -> HelpdeskEvent:
+    """
+    What a delivery tells.
+
+    :param headers: by names in lower case.
+    :raises UnreadablePayload: it does not say of which ticket, or has nothing to know it again by.
+    """
+    payload = {"headers": dict(headers), "body": body}
+    queries = adapter.event
+    found = {
+        name: search(query, payload) for name, query in {
+            "id": queries.id, "kind": queries.kind, "ticket": queries.ticket, "actor": queries.actor,
+            "message_id": queries.message_id, "automatic": queries.automatic,
+        }.items()
+    }  # fmt: skip
+    return _make_event(source, found)
+
+
+def read_events(adapter: AdapterFile, source: str, answer: Mapping[str, Any]) -> list[tuple[HelpdeskEvent, str]]:
+    """What a poll found, each with the cursor behind it; what cannot be read is left out."""
+    if adapter.poll is None:
+        return []
+    found = search(adapter.poll.events, answer)
+    events = []
+    for each in found if isinstance(found, list) else ():
+        if isinstance(each, Mapping):
+            try:
+                events.append((_make_event(source, each), _as_text(each.get("cursor"), ID_CHARACTERS)))
+            except UnreadablePayload:
+                continue
+    return events
+
+
+def read_ticket(adapter: AdapterFile, ticket: str, answers: Mapping[str, Any]) -> HelpdeskTicket:
+    """
+    How a ticket stands.
+
+    :param answers: by the names of the calls that fetched it, each `{status, headers, body}`.
+    """
+    queries: TicketMap = adapter.ticket
+
+    def find(query: str | None, most: int = ID_CHARACTERS) -> str:
+        return _as_text(search(query, answers), most)
+
+    listed = search(queries.messages, answers)
+    messages = [_make_message(each) for each in listed if isinstance(each, Mapping)] if isinstance(listed, list) else []
+    tags = search(queries.tags, answers)
+    return HelpdeskTicket(
+        id=ticket, subject=find(queries.subject, 1_000), status=find(queries.status),
+        closed=search(queries.closed, answers) is True, queue=find(queries.queue), category=find(queries.category),
+        requester=find(queries.requester), assignee=find(queries.assignee), due=find(queries.due),
+        version=find(queries.version), messages=tuple(messages[-MOST_MESSAGES:]),
+        tags=tuple(_as_text(each, ID_CHARACTERS) for each in tags[:MOST_TAGS]) if isinstance(tags, list) else (),
+    )  # fmt: skip
+
+
+def _make_event(source: str, found: Mapping[str, Any]) -> HelpdeskEvent:
+    ticket, name = _as_text(found.get("ticket"), ID_CHARACTERS), _as_text(found.get("id"), ID_CHARACTERS)
+    if not ticket.strip(".") or not name:
+        missing = "of which ticket it is" if not ticket.strip(".") else "an id of its own"
+        raise UnreadablePayload(f"The delivery does not say {missing}.")
+    kind = found.get("kind")
+    return HelpdeskEvent(
+        source=source, id=name, ticket=ticket, kind=kind if kind in KINDS else "other",
+        actor=_as_text(found.get("actor"), ID_CHARACTERS), automatic=found.get("automatic") is True,
+        message_id=_as_text(found.get("message_id"), ID_CHARACTERS),
+    )  # fmt: skip
+
+
+def _make_message(found: Mapping[str, Any]) -> Message:
+    role = found.get("role")
+    return Message(
+        id=_as_text(found.get("id"), ID_CHARACTERS), author=_as_text(found.get("author"), ID_CHARACTERS),
+        role=role if role in ROLES else "unknown", public=found.get("public") is not False,
+        text=_as_text(found.get("text"), TEXT_CHARACTERS), at=_as_text(found.get("at"), ID_CHARACTERS),
+        message_id=_as_text(found.get("message_id"), ID_CHARACTERS).strip("<>"),
+    )  # fmt: skip
+
+
+def _as_text(value: Any, most: int) -> str:
+    if isinstance(value, bool) or value is None or not isinstance(value, str | int | float):
+        return ""
+    return str(value)[:most]

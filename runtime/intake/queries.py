@@ -1,0 +1,66 @@
+"""JMESPath expressions of adapter files, with the few functions that payloads of helpdesks need besides."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+MOST_JOINED = 5_000
+TWO_TEXTS = ({"types": ["string"]}, {"types": ["string"]})
+Query = Callable[[Any], Any]
+
+
+class AdapterError(Exception):
+    """An adapter file cannot be used. One sentence: which, where in it, and what is wrong."""
+
+
+@functools.lru_cache(maxsize=512)
+def compile_query(query: str) -> Query:
+    """
+    Compile an expression, once a process: what it gives of a value, nothing where it does not fit the value.
+
+    :raises AdapterError: it is none.
+    """
+    import jmespath  # only where a helpdesk is connected
+
+    try:
+        compiled = jmespath.compile(query)
+    except jmespath.exceptions.JMESPathError as error:
+        said = str(error).strip().split("\n")[0].rstrip(".")
+        raise AdapterError(f"{query!r} is no JMESPath expression: {said}.") from None
+    options = _make_options()
+
+    def find(value: Any) -> Any:
+        try:
+            return compiled.search(value, options=options)
+        except jmespath.exceptions.JMESPathError:
+            return None
+
+    return find
+
+
+def search(query: str | None, value: Any) -> Any:
+    """What an expression gives of a value; None: nothing, or there is no expression."""
+    return None if query is None else compile_query(query)(value)
+
+
+@functools.cache
+def _make_options() -> Any:
+    """The functions that expressions have besides those of JMESPath."""
+    import jmespath
+
+    class HelpdeskFunctions(jmespath.functions.Functions):  # type: ignore[misc] # it has no types
+        """`join_on` and `split`."""
+
+        @jmespath.functions.signature({"types": ["array", "null"]}, {"types": ["array", "null"]}, *TWO_TEXTS)  # type: ignore[untyped-decorator]
+        def _func_join_on(self, left: Any, right: Any, key: str, other: str) -> list[Any]:
+            """Each of the left with that of the right, as `other`, of which the key is the same."""
+            by_key = {str(each.get(other)): each for each in (right or ())[:MOST_JOINED] if isinstance(each, dict)}
+            joined = [each for each in (left or ())[:MOST_JOINED] if isinstance(each, dict)]
+            return [{**each, "other": by_key.get(str(each.get(key)))} for each in joined]
+
+        @jmespath.functions.signature({"types": ["string", "null"]}, {"types": ["string"]})  # type: ignore[untyped-decorator]
+        def _func_split(self, text: str | None, mark: str) -> list[str]:
+            """The parts between marks, without blanks around them."""
+            return [part.strip() for part in (text or "").split(mark) if part.strip()]
+
+    return jmespath.Options(custom_functions=HelpdeskFunctions())

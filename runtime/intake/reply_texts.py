@@ -1,0 +1,45 @@
+"""What is written into a ticket, for the customer or the people of the helpdesk: plain, in the ticket's language."""
+
+from actors.evidence.claims import Citation
+from actors.text.catalogue import say
+from actors.text.normalize import unescape_markdown
+from actors.workflow.outcome import Outcome
+from runtime.intake.writes import make_marker
+
+MOST_CHARACTERS = 30_000
+
+
+def write_reply(outcome: Outcome) -> str:
+    """To the customer: the answer, and where it stands."""
+    if outcome.resolution is None:
+        return ""
+    text = unescape_markdown(outcome.resolution.text).strip()
+    places = [f"[{each.number}] {each.heading or each.title}" for each in outcome.resolution.citations]
+    return "\n\n".join(filter(None, (text, "\n".join(places))))[:MOST_CHARACTERS]
+
+
+def write_note(outcome: Outcome, number: int, *, why: str = "", may_send: str = "") -> str:
+    """
+    To the people of the helpdesk: how it ended, the suggestion with the words that it rests on, and which run it was.
+
+    :param number: of this writing among those of its run; with the run it is found again.
+    :param why: why the suggestion does not go to the customer, or another reason for a person to look.
+    :param may_send: how it is approved, where it can be.
+    """
+    language = outcome.language
+    parts = [say(f"headline_{outcome.status}", language), why, outcome.detail]
+    if outcome.resolution is not None:
+        text = unescape_markdown(outcome.resolution.text).strip()
+        parts += [text, *(_describe_place(each, text) for each in outcome.resolution.citations)]
+    if outcome.status in {"error", "not_found", "cancelled"}:
+        parts.append(" → ".join([each.source for each in outcome.handoffs[:1]] + [h.target for h in outcome.handoffs]))
+    marker = make_marker(outcome.run, number)
+    body = "\n\n".join(each for each in (*parts, may_send) if each)
+    return f"{body[: MOST_CHARACTERS - len(marker)]}\n\n{marker}"
+
+
+def _describe_place(citation: Citation, text: str) -> str:
+    """Where a statement stands, and the words there unless they were just read."""
+    words = " ".join(citation.quote.split())
+    place = f"[{citation.number}] {citation.heading or citation.title}\n    {citation.source}"
+    return place if words in " ".join(text.split()) else f"{place}\n    “{words}”"

@@ -1,0 +1,198 @@
+"""Writes the ends of runs back to their helpdesk: planned, sent, confirmed by reading back, or left to a person."""
+
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+import msgspec
+import structlog
+
+from actors.workflow.outcome import Outcome
+from runtime.intake.adapter import Adapter
+from runtime.intake.events import HelpdeskTicket
+from runtime.intake.helpdesk_client import HelpdeskError, HelpdeskUnavailable, TicketChanged
+from runtime.intake.helpdesk_settings import HelpdeskSettings
+from runtime.intake.inbox import Inbox
+from runtime.intake.reply_texts import write_note, write_reply
+from runtime.intake.write_back import WriteBack
+from runtime.intake.writes import (
+    Origin,
+    What,
+    Write,
+    WriteState,
+    choose_mode,
+    find_stale,
+    is_written,
+    make_marker,
+    plan,
+)
+
+log = structlog.get_logger()
+
+MOST_TRIES = 5
+AGAIN_SECONDS = 30.0
+"""Before something that may have come is written once more: by then the helpdesk shows it if it did."""
+IDLE_SECONDS = 3600.0
+MOST_WAITING = 50
+"""Suggestions whose tickets are looked at for a person's word, each time."""
+TO_CUSTOMER = frozenset({"reply", "status"})
+
+
+class Runs(Protocol):
+    """What the sender asks of this process."""
+
+    async def outcome(self, run: str) -> Outcome | None:
+        """How a run ended; None: it is gone."""
+
+    async def teach(self, ticket: str, answer: str, person: str) -> None:
+        """A person's answer is remembered."""
+
+
+class Sender:
+    """Of one helpdesk."""
+
+    def __init__(
+        self, adapter: Adapter, settings: HelpdeskSettings, inbox: Inbox, runs: Runs,
+        clock: Callable[[], float] = time.time,
+    ) -> None:  # fmt: skip
+        self._adapter, self._settings, self._inbox, self._runs, self._clock = adapter, settings, inbox, runs, clock
+
+    async def send(self) -> float:
+        """
+        Go on with all that is to be written: in how many seconds again, at most.
+
+        :raises HelpdeskUnavailable: the helpdesk cannot be asked; what was begun is read back first next time.
+        """
+        wait, waiting = IDLE_SECONDS, 0
+        for run, write_back in await self._inbox.write_backs(self._adapter.name):
+            origin = await self._inbox.origin(write_back.ticket, run)
+            outcome = await self._runs.outcome(run)
+            if origin is None or outcome is None:
+                await self._inbox.drop(run)
+                continue
+            if not write_back.planned:
+                write_back = self._plan(write_back, outcome, origin)
+                await self._inbox.keep(run, write_back)
+            if any(each.state == "waiting" for each in write_back.writes) and waiting < MOST_WAITING:
+                waiting += 1
+                write_back = await self._ask_for_word(run, write_back, origin)
+            wait = min(wait, await self._write_all(run, write_back, outcome, origin))
+        return wait
+
+    def _plan(self, write_back: WriteBack, outcome: Outcome, origin: Origin) -> WriteBack:
+        mode = choose_mode(self._settings, origin)
+        solved = self._adapter.file.solved_status if self._settings.solve else ""
+        texts: dict[What, str] = {
+            "reply": write_reply(outcome),
+            "status": solved,
+            "assign": self._settings.fallback,
+            "note": "",
+        }
+        can = self._adapter.can
+        planned = [(what, state) for what, state in plan(outcome, mode, self._settings, solved) if can(what)]
+        writes = tuple(
+            Write(number=number, what=what, text=texts[what], state=state)
+            for number, (what, state) in enumerate(planned, 1)
+        )
+        return msgspec.structs.replace(write_back, planned=True, writes=writes, mode=mode, status=outcome.status)
+
+    async def _ask_for_word(self, run: str, write_back: WriteBack, origin: Origin) -> WriteBack:
+        """Whether a person has approved a suggestion in the helpdesk, or the ticket has moved on."""
+        ticket = await self._adapter.fetch(origin.ticket)
+        stale = find_stale(ticket, origin, self._settings)
+        if not stale and self._settings.send_tag not in ticket.tags:
+            return write_back
+        state: WriteState = "stale" if stale else "planned"
+        changed = tuple(
+            msgspec.structs.replace(each, state=state, said=stale, by="" if stale else f"tag:{self._settings.send_tag}")
+            if each.state == "waiting"
+            else each
+            for each in write_back.writes
+        )
+        return await self._keep(run, msgspec.structs.replace(write_back, writes=changed))
+
+    async def _write_all(self, run: str, write_back: WriteBack, outcome: Outcome, origin: Origin) -> float:
+        """Write what is to be, one after the other: in how many seconds again, at most."""
+        while (write := next((w for w in write_back.writes if w.state in {"planned", "sending"}), None)) is not None:
+            if write.next_at > self._clock():
+                return write.next_at - self._clock()
+            ticket = await self._adapter.fetch(origin.ticket)
+            if write.state == "sending" and is_written(write, run, ticket, origin):
+                done = msgspec.structs.replace(write, state="confirmed")
+            elif write.what in TO_CUSTOMER and (stale := find_stale(ticket, origin, self._settings)):
+                done = msgspec.structs.replace(write, state="stale", said=stale)
+            elif write.tries >= MOST_TRIES:
+                done = msgspec.structs.replace(write, state="left")
+            else:
+                begun = msgspec.structs.replace(write, state="sending", tries=write.tries + 1)
+                write_back = await self._keep(run, _replace(write_back, begun))
+                done = await self._write(begun, run, ticket, outcome, origin)
+            write_back = await self._keep(run, _replace(write_back, done))
+            log.info("helpdesk.written", run=run, what=done.what, state=done.state, why=done.said)
+        return IDLE_SECONDS
+
+    async def _write(self, write: Write, run: str, ticket: HelpdeskTicket, outcome: Outcome, origin: Origin) -> Write:
+        """One writing, and what reading back shows of it."""
+        values = self._fill(write, run, outcome)
+        try:
+            if write.what == "reply" and self._adapter.can("claim"):
+                await self._adapter.write("claim", ticket, values)
+                ticket = await self._adapter.fetch(origin.ticket)
+            await self._adapter.write(write.what, ticket, values)
+            ticket = await self._adapter.fetch(origin.ticket)
+        except TicketChanged:
+            return msgspec.structs.replace(write, state="planned")  # it is read again, and judged as it is then
+        except HelpdeskUnavailable as error:
+            wait = error.seconds or AGAIN_SECONDS
+            return msgspec.structs.replace(write, said=str(error), next_at=self._clock() + wait)
+        except HelpdeskError as error:
+            return msgspec.structs.replace(write, state="failed", said=str(error))
+        if is_written(write, run, ticket, origin):
+            return msgspec.structs.replace(write, state="confirmed")
+        said = "It was taken, but does not stand in the ticket."
+        return msgspec.structs.replace(write, said=said, next_at=self._clock() + AGAIN_SECONDS)
+
+    def _fill(self, write: Write, run: str, outcome: Outcome) -> dict[str, str]:
+        note = write_note(outcome, write.number, why=write.said) if write.what == "note" else write.text
+        return {
+            "text": note, "run": run, "key": f"<{run}.{write.number}@terminus>", "status": write.text,
+            "person": write.text, "now": time.strftime("%Y-%m-%d.%H:%M:%S", time.gmtime(self._clock())),
+        }  # fmt: skip
+
+    async def hand_over(self, ticket: HelpdeskTicket, why: str) -> None:
+        """Say in a note why a ticket is left to people, once, and give it to whoever takes those."""
+        marker = make_marker(why.replace(" ", "-"), 0)
+        if any(marker in each.text for each in ticket.messages):
+            return
+        if self._adapter.can("note"):
+            await self._adapter.write("note", ticket, {"text": f"{why}\n\n{marker}", "run": "", "key": marker})
+        if self._settings.fallback and self._adapter.can("assign"):
+            await self._adapter.write("assign", ticket, {"person": self._settings.fallback})
+
+    async def learn(self, name: str, ticket: HelpdeskTicket) -> None:
+        """A person's answer that closed a ticket of ours is remembered as theirs."""
+        said = next((each for each in reversed(ticket.messages) if each.role == "agent" and each.public), None)
+        if ticket.closed and said is not None and said.text.strip():
+            await self._runs.teach(name, said.text.strip(), said.author)
+
+    async def decide(self, run: str, *, approved: bool, by: str) -> bool:
+        """A person's word on a suggestion that waits; false: nothing of this run waits."""
+        for each, write_back in await self._inbox.write_backs(self._adapter.name):
+            waiting = [write for write in write_back.writes if write.state == "waiting"]
+            if each == run and waiting:
+                state: WriteState = "planned" if approved else "failed"
+                said = "" if approved else f"Refused by {by}."
+                for write in waiting:
+                    write_back = _replace(write_back, msgspec.structs.replace(write, state=state, by=by, said=said))
+                await self._inbox.keep(run, write_back)
+                return True
+        return False
+
+    async def _keep(self, run: str, write_back: WriteBack) -> WriteBack:
+        await self._inbox.keep(run, write_back)
+        return write_back
+
+
+def _replace(write_back: WriteBack, write: Write) -> WriteBack:
+    writes = tuple(write if each.number == write.number else each for each in write_back.writes)
+    return msgspec.structs.replace(write_back, writes=writes)

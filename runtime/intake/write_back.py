@@ -1,0 +1,57 @@
+"""That the end of a run is to be told to the helpdesk that it came from: kept in one transaction with that end."""
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from actors.workflow.outcome import Outcome
+from runtime.intake.writes import Write
+from runtime.storage.records import Record
+
+WRITE_BACK = "write-back"
+"""The kind of what is still to be told; its id is the run."""
+WRITTEN = "written-back"
+"""The kind of what has been told, or was left to people."""
+PREFIX = "hd."
+"""Of the ids of tickets that came from a helpdesk: `hd.NAME.ID`."""
+
+
+class WriteBack(msgspec.Struct, frozen=True, kw_only=True):
+    """What is written to a ticket because of one run."""
+
+    source: str
+    ticket: str
+    """Of ours."""
+    planned: bool = False
+    """Whether it is decided what is written."""
+    writes: tuple[Write, ...] = ()
+    mode: str = ""
+    status: str = ""
+    """How the run ended."""
+
+    def encode(self, run: str, kind: str = WRITE_BACK) -> Record:
+        """As it is kept."""
+        return Record(kind=kind, id=run, run=run, body=msgspec.msgpack.encode(self), replaces=True)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing is to be done any more."""
+        return self.planned and all(each.state not in {"planned", "sending", "waiting"} for each in self.writes)
+
+
+def make_write_back(outcome: Outcome) -> tuple[Record, ...]:
+    """What is kept with the end of a run whose ticket came from a helpdesk."""
+    if not outcome.ticket.startswith(PREFIX):
+        return ()
+    source = outcome.ticket.removeprefix(PREFIX).partition(".")[0]
+    return (WriteBack(source=source, ticket=outcome.ticket).encode(outcome.run),)
+
+
+def add_write_back(ended: Callable[[Outcome], Sequence[Record]]) -> Callable[[Outcome], Sequence[Record]]:
+    """What is kept with the end of a run, and that its helpdesk waits for it."""
+    return lambda outcome: (*ended(outcome), *make_write_back(outcome))
+
+
+def read_write_back(record: Record) -> WriteBack:
+    """What was kept."""
+    return msgspec.msgpack.decode(record.body, type=WriteBack)

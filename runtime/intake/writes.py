@@ -1,0 +1,128 @@
+"""What is to be written to a ticket after its run, and how far each writing has come. Pure."""
+
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+
+from actors.workflow.outcome import Outcome
+from runtime.intake.events import HelpdeskTicket
+from runtime.intake.helpdesk_settings import HelpdeskSettings, Mode
+
+WriteState = Literal["planned", "sending", "confirmed", "waiting", "stale", "failed", "left"]
+"""`waiting`: for a person's approval; `stale`: the ticket had moved on; `left`: to a person, for it may have come."""
+CAREFUL: tuple[Mode, ...] = ("off", "dry_run", "draft", "approve", "auto")
+"""The most careful first."""
+SENT_ON: frozenset[WriteState] = frozenset({"planned", "sending"})
+"""What is still to be done."""
+
+
+What = Literal["note", "reply", "status", "assign"]
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """Where a run's ticket came from, kept with the run."""
+
+    source: str
+    ticket: str
+    message: str
+    """The customer's message that the run is about."""
+    mail: str
+    """The id of the mail that it came by, if any: the same mail may become two messages."""
+    version: str
+    queue: str
+    category: str
+    tags: tuple[str, ...]
+    at: float
+    """Unix seconds."""
+
+
+class Write(msgspec.Struct, frozen=True, kw_only=True):
+    """One writing."""
+
+    number: int
+    """Among those of its run, from 1."""
+    what: What
+    text: str = ""
+    """Of a status or a person: their name."""
+    state: WriteState = "planned"
+    tries: int = 0
+    next_at: float = 0.0
+    said: str = ""
+    """Why it is as it is, in a sentence."""
+    by: str = ""
+    """Who approved it."""
+
+
+def make_marker(run: str, number: int) -> str:
+    """What a note is found again by."""
+    return f"[terminus {run}#{number}]"
+
+
+def choose_mode(settings: HelpdeskSettings, origin: Origin) -> Mode:
+    """The most careful mode of those that fit a ticket; what is to be reviewed is never sent by itself."""
+    places = {origin.queue, origin.category, *origin.tags} - {""}
+    fitting = [mode for place, mode in settings.modes.items() if place in places] or [settings.mode]
+    if places & set(settings.review):
+        fitting.append("approve")
+    return min(fitting, key=CAREFUL.index)
+
+
+def may_send(outcome: Outcome) -> bool:
+    """Whether an answer is good enough for a customer without a person: a model judged that it resolves the ticket."""
+    return outcome.status == "resolved" and outcome.spent.calls > 0 and not outcome.degraded
+
+
+def plan(outcome: Outcome, mode: Mode, settings: HelpdeskSettings, solved: str) -> Iterator[tuple[What, WriteState]]:
+    """
+    What is written, in its order: what, and in which state it begins.
+
+    :param solved: the status of a solved ticket, where it may be set.
+    """
+    if mode in {"off", "dry_run"} or outcome.status == "cancelled":
+        return
+    if outcome.status not in {"resolved", "suggested"}:
+        yield "note", "planned"
+        if settings.fallback:
+            yield "assign", "planned"
+        return
+    if mode == "auto" and may_send(outcome):
+        yield "reply", "planned"
+    else:
+        yield "note", "planned"
+        if mode != "approve":
+            return
+        yield "reply", "waiting"
+    if solved:
+        yield "status", "waiting" if mode != "auto" else "planned"
+
+
+def find_stale(ticket: HelpdeskTicket, origin: Origin, settings: HelpdeskSettings) -> str:
+    """Why the answer of a run is not said to the customer any more; empty: it still fits."""
+    latest = ticket.latest_of_customer()
+    if latest is None or latest.id != origin.message:
+        return "The customer has written again since."
+    after = ticket.messages[ticket.messages.index(latest) + 1 :]
+    if any(each.role == "agent" and each.public for each in after):
+        return "Somebody of the helpdesk has answered."
+    if ticket.assignee and ticket.assignee != settings.bot:
+        return f"{ticket.assignee} has taken the ticket."
+    if ticket.closed:
+        return "The ticket is closed."
+    return "Terminus is switched off for the ticket." if settings.off_tag in ticket.tags else ""
+
+
+def is_written(write: Write, run: str, ticket: HelpdeskTicket, origin: Origin) -> bool:
+    """Whether a ticket, as it was read back, holds what was to be written."""
+    ours = [each for each in ticket.messages if each.role == "bot"]
+    match write.what:
+        case "note":
+            return any(make_marker(run, write.number) in each.text for each in ours)
+        case "reply":
+            latest = next((n for n, each in enumerate(ticket.messages) if each.id == origin.message), -1)
+            after = ticket.messages[latest + 1 :]
+            return any(each.role == "bot" and each.public for each in after)
+        case "status":
+            return ticket.status == write.text
+        case "assign":
+            return ticket.assignee == write.text

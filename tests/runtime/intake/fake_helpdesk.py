@@ -1,0 +1,179 @@
+"""A helpdesk on loopback: tickets with messages and versions, signed deliveries. It can be down, and lie."""
+
+import contextlib
+import hashlib
+import hmac
+import itertools
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+from aiohttp import web
+
+from tests.patience import HANGS_SECONDS
+
+SECRET = "a shared secret"
+ADAPTER = """
+title = "Fake"
+open_status = "open"
+solved_status = "solved"
+headers = { X-Token = "{token}" }
+
+[signature]
+scheme = "hmac"
+header = "X-Signature"
+
+[event]
+id = "body.id"
+kind = "body.kind"
+ticket = "body.ticket"
+actor = "body.actor"
+
+[poll]
+start = "0"
+events = "body.events"
+more = "body.more"
+[poll.call]
+path = "/events"
+query = { after = "{cursor}" }
+
+[fetch.ticket]
+path = "/tickets/{ticket}"
+
+[ticket]
+subject = "ticket.body.subject"
+status = "ticket.body.status"
+closed = "ticket.body.status == 'solved'"
+assignee = "ticket.body.assignee"
+requester = "ticket.body.requester"
+queue = "ticket.body.queue"
+tags = "ticket.body.tags"
+version = "ticket.headers.etag"
+messages = "ticket.body.messages"
+
+[[write.note]]
+method = "POST"
+path = "/tickets/{ticket}/messages"
+json = { text = "{text}", public = false }
+[[write.reply]]
+method = "POST"
+path = "/tickets/{ticket}/messages"
+headers = { If-Match = "{version}" }
+json = { text = "{text}", public = true }
+[[write.status]]
+method = "PATCH"
+path = "/tickets/{ticket}"
+json = { status = "{status}" }
+[[write.assign]]
+method = "PATCH"
+path = "/tickets/{ticket}"
+json = { assignee = "{person}" }
+"""
+
+
+class FakeHelpdesk:
+    """What a test has in its hands."""
+
+    def __init__(self, at: str) -> None:
+        self.at = at
+        self.tickets: dict[str, dict[str, Any]] = {}
+        self.events: list[dict[str, Any]] = []
+        self.down = False
+        self.loses = 0
+        """So many writings are carried out and answered with 500."""
+        self.writes: list[str] = []
+        self._numbers = itertools.count(1)
+
+    def write(self, ticket: str, author: str, text: str, *, public: bool = True) -> dict[str, Any]:
+        """Somebody writes; what a delivery of it says."""
+        known = self.tickets.get(ticket)
+        kind = "replied" if known else "created"
+        if known is None:
+            known = {
+                "subject": text[:20], "status": "open", "assignee": "", "requester": author, "queue": "Support",
+                "tags": [], "messages": [], "version": 0,
+            }  # fmt: skip
+            self.tickets[ticket] = known
+        number = str(next(self._numbers))
+        known["messages"].append({"id": number, "author": author, "text": text, "public": public})
+        known["version"] += 1
+        event = {"id": number, "kind": kind if public else "other", "ticket": ticket, "actor": author, "cursor": number}
+        self.events.append(event)
+        return event
+
+    def said(self, ticket: str, *, public: bool) -> list[str]:
+        """What the bot has written."""
+        told = self.tickets[ticket]["messages"]
+        return [each["text"] for each in told if each["author"] == "bot" and each["public"] is public]
+
+    async def deliver(
+        self, client: aiohttp.ClientSession, event: dict[str, Any], secret: str = SECRET
+    ) -> tuple[int, Any]:
+        """Send a delivery as it would."""
+        body = json.dumps(event).encode()
+        headers = {"X-Signature": hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()}
+        async with client.post(
+            "/intake/desk", data=body, headers=headers | {"Content-Type": "application/json"}
+        ) as got:
+            return got.status, await got.json()
+
+    def connect(self, folder: Path, **more: Any) -> None:
+        """Write the files that connect it."""
+        (folder / "helpdesks").mkdir(exist_ok=True)
+        (folder / "fake.adapter").write_text(ADAPTER, encoding="utf-8")
+        (folder / "secret").write_text(SECRET, encoding="utf-8")
+        known = {
+            "system": str(folder / "fake.adapter"), "url": self.at, "bot": "bot", "poll_seconds": 3600,
+            "secret": f"file:{folder / 'secret'}", "token": f"file:{folder / 'secret'}", "spacing_seconds": 0,
+        } | more  # fmt: skip
+        lines = [f"{name} = {json.dumps(value)}" for name, value in known.items()]
+        (folder / "helpdesks" / "desk.toml").write_text("\n".join(lines), encoding="utf-8")
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        if self.down or request.headers.get("X-Token") != SECRET:
+            return web.json_response({"error": "down"}, status=503 if self.down else 401)
+        if request.path == "/events":
+            after = int(request.query["after"])
+            return web.json_response({"events": self.events[after:], "more": False})
+        ticket = self.tickets[request.match_info["ticket"]]
+        if request.method == "GET":
+            return web.json_response(ticket, headers={"ETag": str(ticket["version"])})
+        return self._change(request, ticket, await request.json())
+
+    def _change(self, request: web.Request, ticket: dict[str, Any], body: dict[str, Any]) -> web.StreamResponse:
+        wanted = request.headers.get("If-Match")
+        if wanted is not None and wanted != str(ticket["version"]):
+            return web.json_response({"error": "changed"}, status=412)
+        if request.method == "PATCH":
+            ticket |= body
+            ticket["version"] += 1
+        else:
+            self.write(request.match_info["ticket"], "bot", body["text"], public=body["public"])
+        self.writes.append(f"{request.method} {sorted(body)}")
+        if self.loses:
+            self.loses -= 1
+            return web.json_response({"error": "oops"}, status=500)
+        return web.json_response({"ok": True})
+
+
+@contextlib.asynccontextmanager
+async def fake_helpdesk() -> AsyncIterator[FakeHelpdesk]:
+    """One that listens."""
+    app = web.Application()
+    runner = web.AppRunner(app, shutdown_timeout=HANGS_SECONDS)
+    desk = FakeHelpdesk("")
+    for method, path in (
+        ("GET", "/events"), ("GET", "/tickets/{ticket}"), ("POST", "/tickets/{ticket}/messages"),
+        ("PATCH", "/tickets/{ticket}"),
+    ):  # fmt: skip
+        app.router.add_route(method, path, desk.handle)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        desk.at = f"http://127.0.0.1:{runner.addresses[0][1]}"
+        yield desk
+    finally:
+        await runner.cleanup()

@@ -1,0 +1,279 @@
+"""Tickets of a helpdesk come in and resolutions go back: once, late if need be, and never past a person."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from actors.workflow.outcome import Spent
+from runtime.http.endpoints import intake_routes
+from runtime.intake import adapter, helpdesk_watcher, inbox, intake, sender
+from runtime.service import TicketService
+from tests.patience import HANGS_SECONDS
+from tests.runtime.http import kit
+from tests.runtime.http.kit import Held, Interface, interface
+from tests.runtime.intake.fake_helpdesk import FakeHelpdesk, fake_helpdesk
+
+pytestmark = pytest.mark.req("SY-6")
+TEXT = "My VPN drops every hour."
+Opened = list[intake.Intake]
+
+
+@pytest.fixture(autouse=True)
+def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sender, "AGAIN_SECONDS", 0.05)
+    monkeypatch.setattr(helpdesk_watcher, "BACK_OFF_SECONDS", 0.05)
+    monkeypatch.setattr(intake, "LOOK_AGAIN_SECONDS", 0.05)
+    monkeypatch.setattr(intake, "TICK_SECONDS", 0.02)
+
+
+@pytest.fixture
+def judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model's calls are counted, as those of a real one are."""
+    monkeypatch.setattr(kit.OneModel, "for_run", lambda self, *_, **__: (self._model, lambda: Spent(calls=3)))
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> Opened:
+    """The intakes of the interfaces that a test opens, the latest last."""
+    found: list[intake.Intake] = []
+
+    @contextlib.asynccontextmanager
+    async def open_and_note(service: TicketService) -> AsyncIterator[intake.Intake]:
+        async with intake.open_intake(service) as opening:
+            found.append(opening)
+            yield opening
+
+    monkeypatch.setattr(intake_routes, "open_intake", open_and_note)
+    return found
+
+
+@contextlib.asynccontextmanager
+async def connected(folder: Path, *, model: Any = None, **more: Any) -> AsyncIterator[tuple[FakeHelpdesk, Interface]]:
+    async with fake_helpdesk() as desk:
+        desk.connect(folder, **more)
+        async with interface(folder, model=model) as web, asyncio.timeout(HANGS_SECONDS):
+            while (await web.ask("GET", "/intake"))[1]["helpdesks"][0]["polled"] is None:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+            yield desk, web
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(HANGS_SECONDS):
+        while not condition():  # noqa: ASYNC110 - it may be true of anything
+            await asyncio.sleep(0.01)
+
+
+async def settle(web: Interface, opened: Opened) -> None:
+    """Wait until nothing waits for a look, and nothing is to be written but what waits for a person."""
+    async with asyncio.timeout(HANGS_SECONDS):
+        while True:
+            _, state = await web.ask("GET", "/intake")
+            runs = await web.node.journal.list_open()
+            left = [
+                each for name in ("desk",) for _, each in await opened[-1].inbox.write_backs(name)
+                if not each.planned or any(write.state in {"planned", "sending"} for write in each.writes)
+            ]  # fmt: skip
+            if not (state["waiting"] or runs or left):
+                return
+            await asyncio.sleep(0.01)
+
+
+async def test_a_ticket_gets_a_private_note_with_the_suggestion_and_where_it_stands(
+    opened: Opened, tmp_path: Path
+) -> None:
+    async with connected(tmp_path) as (desk, web):
+        status, told = await desk.deliver(web.client, desk.write("7", "ann", TEXT))
+        assert (status, told) == (202, {"state": "taken"})
+        await until(lambda: bool(desk.said("7", public=False)))
+        await settle(web, opened)
+
+        (note,) = desk.said("7", public=False)
+        assert desk.said("7", public=True) == []
+        _, trace = await web.ask("GET", "/tickets/hd.desk.7/trace")
+        assert trace["run"] in note
+        assert "[1]" in note
+        assert trace["actions"][0]["by"] == "helpdesk:desk"
+
+
+async def test_a_delivery_counts_once_and_only_when_it_is_signed(opened: Opened, tmp_path: Path) -> None:
+    async with connected(tmp_path) as (desk, web):
+        event = desk.write("7", "ann", TEXT)
+
+        assert (await desk.deliver(web.client, event, "another secret"))[0] == 401
+        assert (await desk.deliver(web.client, event))[1] == {"state": "taken"}
+        assert await desk.deliver(web.client, event) == (200, {"state": "known"})
+        assert await desk.deliver(web.client, event | {"actor": "bot", "id": "x"}) == (200, {"state": "ignored"})
+        assert (await desk.deliver(web.client, {"id": "1"}))[0] == 400
+        await until(lambda: bool(desk.said("7", public=False)))
+        await settle(web, opened)
+        _, state = await web.ask("GET", "/intake")
+
+        assert len(desk.said("7", public=False)) == 1
+        assert state["helpdesks"][0]["refused"] == 1
+
+
+async def test_what_came_while_nobody_listened_is_found_by_polling_and_once(opened: Opened, tmp_path: Path) -> None:
+    async with fake_helpdesk() as desk:
+        desk.connect(tmp_path)
+        events = [desk.write(str(number), "ann", f"{TEXT} {number}") for number in range(5)]
+        for _ in range(2):
+            async with interface(tmp_path) as web:
+                await until(lambda: all(desk.said(str(number), public=False) for number in range(5)))
+                for event in events:
+                    assert (await desk.deliver(web.client, event))[1] == {"state": "known"}
+                await settle(web, opened)
+
+        assert [len(desk.said(str(number), public=False)) for number in range(5)] == [1] * 5
+
+
+@pytest.mark.usefixtures("judged")
+async def test_a_judged_answer_goes_to_the_customer_once_though_the_helpdesk_lies_about_it(
+    opened: Opened, tmp_path: Path
+) -> None:
+    async with connected(tmp_path, mode="auto", solve=True) as (desk, web):
+        desk.loses = 1
+        await desk.deliver(web.client, desk.write("7", "ann", TEXT))
+        await until(lambda: desk.tickets["7"]["status"] == "solved")
+        await settle(web, opened)
+
+        assert len(desk.said("7", public=True)) == 1
+        assert desk.said("7", public=False) == []
+
+
+@pytest.mark.usefixtures("judged")
+async def test_a_helpdesk_that_is_down_gets_its_answer_when_it_is_back(opened: Opened, tmp_path: Path) -> None:
+    model = Held()
+    async with connected(tmp_path, mode="auto", model=model) as (desk, web):
+        await desk.deliver(web.client, desk.write("7", "ann", TEXT))
+        await asyncio.wait_for(model.asked.wait(), HANGS_SECONDS)
+        desk.down = True
+        model.free.set()
+        await until(lambda: web.node.live == 0)
+        await until(lambda: bool(opened[-1].watchers["desk"].health.problem))
+        assert desk.said("7", public=True) == []
+
+        desk.down = False
+        await until(lambda: bool(desk.said("7", public=True)))
+        await settle(web, opened)
+        assert len(desk.said("7", public=True)) == 1
+
+
+@pytest.mark.usefixtures("judged")
+async def test_a_customer_who_writes_meanwhile_gets_one_answer_to_the_latest_words(
+    opened: Opened, tmp_path: Path
+) -> None:
+    model = Held()
+    async with connected(tmp_path, mode="auto", model=model) as (desk, web):
+        await desk.deliver(web.client, desk.write("7", "ann", TEXT))
+        await asyncio.wait_for(model.asked.wait(), HANGS_SECONDS)
+        await desk.deliver(web.client, desk.write("7", "ann", "Only at home, by the way."))
+        model.free.set()
+        await until(lambda: bool(desk.said("7", public=True)))
+        await settle(web, opened)
+
+        _, told = await web.ask("GET", "/tickets/hd.desk.7")
+        assert len(desk.said("7", public=True)) == 1
+        assert "Only at home" in told["question"]
+
+
+@pytest.mark.usefixtures("judged")
+@pytest.mark.parametrize("did", ["answered", "took it", "closed it", "switched it off"])
+async def test_a_person_who_does_anything_meanwhile_is_not_talked_over(
+    opened: Opened, tmp_path: Path, did: str
+) -> None:
+    model = Held()
+    async with connected(tmp_path, mode="auto", model=model) as (desk, web):
+        await desk.deliver(web.client, desk.write("7", "ann", TEXT))
+        await asyncio.wait_for(model.asked.wait(), HANGS_SECONDS)
+        match did:
+            case "answered":
+                desk.write("7", "helen", "I am on it.")
+            case "took it":
+                desk.tickets["7"]["assignee"] = "helen"
+            case "closed it":
+                desk.tickets["7"]["status"] = "solved"
+            case _:
+                desk.tickets["7"]["tags"] = ["ai-off"]
+        model.free.set()
+        await until(lambda: web.node.live == 0)
+        await settle(web, opened)
+
+        assert desk.said("7", public=True) == []
+
+
+@pytest.mark.parametrize("way", ["approve", "refuse", "tag"])
+async def test_a_suggestion_waits_for_a_persons_word(opened: Opened, tmp_path: Path, way: str) -> None:
+    async with connected(tmp_path, mode="approve") as (desk, web):
+        await desk.deliver(web.client, desk.write("7", "ann", TEXT))
+        await until(lambda: bool(desk.said("7", public=False)))
+        await settle(web, opened)
+        assert desk.said("7", public=True) == []
+
+        if way == "tag":
+            desk.tickets["7"]["tags"] = ["ai-send"]
+        else:
+            assert (await web.ask("POST", f"/tickets/hd.desk.7/{way}"))[0] == 200
+        if way == "refuse":
+            assert (await web.ask("POST", "/tickets/hd.desk.7/approve"))[0] == 409
+            await settle(web, opened)
+        else:
+            await until(lambda: bool(desk.said("7", public=True)))
+        assert len(desk.said("7", public=True)) == (way != "refuse")
+
+
+@pytest.mark.usefixtures("judged")
+async def test_two_machines_that_answer_each_other_stop(opened: Opened, tmp_path: Path) -> None:
+    async with connected(tmp_path, mode="auto", fallback="helen") as (desk, web):
+        await desk.deliver(web.client, desk.write("7", "robot", TEXT))
+        for turn in range(3):
+            await until(partial(lambda most: len(desk.said("7", public=True)) > most, turn))
+            await desk.deliver(web.client, desk.write("7", "robot", f"{TEXT} Ticket {turn}."))
+        await until(lambda: desk.tickets["7"]["assignee"] == "helen")
+        await settle(web, opened)
+
+        assert len(desk.said("7", public=True)) == 3
+
+
+class Killed(BaseException):
+    """The process dies here."""
+
+
+@pytest.mark.usefixtures("judged")
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("step", range(1, 6))
+async def test_a_process_that_dies_between_two_steps_of_a_writing_answers_once(
+    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int, after: bool
+) -> None:
+    keep, write, count = inbox.Inbox.keep, adapter.Adapter.write, 0
+
+    def dying(wrapped: Any) -> Any:
+        async def call(*given: Any) -> None:
+            nonlocal count
+            count += 1
+            if count == step and not after:
+                raise Killed
+            await wrapped(*given)
+            if count == step and after:
+                raise Killed
+
+        return call
+
+    async with fake_helpdesk() as desk:
+        desk.connect(tmp_path, mode="auto", solve=True)
+        event = desk.write("7", "ann", TEXT)
+        with monkeypatch.context() as patch:
+            patch.setattr(inbox.Inbox, "keep", dying(keep))
+            patch.setattr(adapter.Adapter, "write", dying(write))
+            async with interface(tmp_path) as web:
+                await desk.deliver(web.client, event)
+                await until(lambda: count >= step)
+        async with interface(tmp_path) as web:
+            await until(lambda: desk.tickets["7"]["status"] == "solved")
+            await settle(web, opened)
+
+        assert len(desk.said("7", public=True)) == 1
