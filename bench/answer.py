@@ -88,13 +88,13 @@ async def _program(
     folder: str | Path, *words: str, stderr: int | None = None, **environ: str
 ) -> asyncio.subprocess.Process:
     """The product as its user runs it."""
-    clean = {**_clean(), "PYTHONPATH": str(ROOT), "TERMINUS_LOG_LEVEL": "warning", **environ}
+    clean = {**clean_environ(), "PYTHONPATH": str(ROOT), "TERMINUS_LOG_LEVEL": "warning", **environ}
     command = (sys.executable, "-m", "runtime", *words)
     pipe = asyncio.subprocess.PIPE
     return await asyncio.create_subprocess_exec(*command, cwd=folder, env=clean, stdout=pipe, stderr=stderr)
 
 
-def _clean() -> dict[str, str]:
+def clean_environ() -> dict[str, str]:
     """The environment without settings that would lead the server elsewhere."""
     return {name: value for name, value in os.environ.items() if not name.startswith(("TERMINUS_", "OPENAI_"))}
 

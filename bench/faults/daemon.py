@@ -49,6 +49,11 @@ class Daemon:
             raise NotMeasured(f"the daemon did not start: {line.decode()!r}; see {self.folder / 'serve.log'}")
         self.address = found[0].decode()
 
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
     async def kill(self) -> None:
         """As a power cut ends it."""
         await self._end(signal.SIGKILL)

@@ -16,6 +16,9 @@ class Candidate(msgspec.Struct, frozen=True, gc=False):
     why: str
 
 
+NOTHING_LEARNT = "nothing was learnt yet"
+
+
 class Looked(msgspec.Struct, frozen=True, gc=False):
     """What a look-up found, best first."""
 

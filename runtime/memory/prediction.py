@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from runtime.memory.calibration import Thresholds
 from runtime.memory.features import Shelf, weigh
-from runtime.memory.job_results import Candidate, Looked
+from runtime.memory.job_results import NOTHING_LEARNT, Candidate, Looked
 from runtime.memory.tfidf import Floats, Ints, Rows, Vocabulary
 from runtime.memory.ticket_text import Digest, script, words
 from runtime.memory.training import MARK, Header
@@ -118,7 +118,7 @@ def look_up(path: str, text: str) -> Looked:
         if path not in _loaded or _loaded[path][0] != mark:
             _loaded[path] = (mark, Index(Path(path)))
     except FileNotFoundError:
-        return Looked(problem="nothing was learnt yet")
+        return Looked(problem=NOTHING_LEARNT)
     except (array_file.Damaged, OSError) as error:
         _loaded.pop(path, None)
         return Looked(problem=f"what was learnt cannot be read: {error}")

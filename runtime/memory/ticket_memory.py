@@ -12,7 +12,7 @@ import structlog
 from actors.evidence.claims import Resolution
 from actors.ports import PortFailed, Recall
 from actors.text.languages import guess_language
-from runtime.memory.job_results import Learnt, Looked
+from runtime.memory.job_results import NOTHING_LEARNT, Learnt, Looked
 from runtime.memory.provenance import explain_origin, tell_day, tell_origin
 from runtime.memory.staleness import Documents, EarlierAnswer, find_reasons
 from runtime.memory.ticket_text import READ_CHARACTERS, digest, fold, whole
@@ -237,8 +237,14 @@ class TicketMemory:
         return Recall(verdict="miss", why=f"No earlier ticket is alike: {why}.")
 
     async def _look_up(self, text: str, within: float) -> Looked:
+        if not self._has_learnt():  # a worker would say the same, and under load nobody has time for that
+            return Looked(problem=NOTHING_LEARNT)
         function, arguments = "runtime.memory.prediction:look_up", (str(self.model), whole(text[:READ_CHARACTERS]))
         return await self._workers.call(function, *arguments, within=within, returns=Looked)
+
+    def _has_learnt(self) -> bool:
+        """Whether there is a model of earlier tickets, whichever process made it."""
+        return self._learnt != (0, 0) or self.model.exists()
 
     async def _choose(self, answers: list[EarlierAnswer], text: str, until: float) -> Recall | None:
         """The first of some answers that may be repeated; if none may, the first of all, with the reason."""

@@ -24,6 +24,8 @@ from runtime.processes.worker_process import HEADER
 
 R = TypeVar("R")
 
+WORN = 0.01
+"""A process whose call has run as long as it may is killed at once. To kill one and start another takes 0.03 s."""
 LINGER_SECONDS = 0.5
 """What a process has to finish a call that nobody waits for any more."""
 
@@ -171,29 +173,34 @@ class Workers:
         Run `module:function` in a worker process.
 
         :param within: seconds for waiting, running and the answer together.
-        :raises WorkTimedOut: the time was up.
+        :raises WorkTimedOut: the time was up. A process that has run for all of it is dead; one that was waited for
+            may go on until it has.
         :raises WorkFailed: the function raised, or its process died.
         """
         try:
             async with asyncio.timeout(within) as bound, self._places:
-                ok, value = await self._serve(function, arguments, bound)
+                ok, value = await self._serve(function, arguments, bound, within)
         except TimeoutError:
             raise WorkTimedOut(f"{function} took longer than {within:g} s") from None
         if not ok:
             raise WorkFailed(str(value))
         return msgspec.convert(value, returns)
 
-    async def _serve(self, function: str, arguments: tuple[Any, ...], bound: asyncio.Timeout) -> tuple[bool, Any]:
+    async def _serve(
+        self, function: str, arguments: tuple[Any, ...], bound: asyncio.Timeout, within: float
+    ) -> tuple[bool, Any]:
         process = await self._free()
+        began = asyncio.get_running_loop().time()
         self._busy.add(process)
         try:
             answer = await process.call(function, arguments)
             result: tuple[bool, Any] = msgspec.msgpack.decode(answer, type=tuple[bool, Any])
         except BaseException as error:
             self._busy.discard(process)
-            cancelled = isinstance(error, asyncio.CancelledError) and not bound.expired()
-            if cancelled and process.asked and not self._closed:
-                self._lingering[process] = process.linger(LINGER_SECONDS, functools.partial(self._end_linger, process))
+            # Under load most of a call's time may go by while it waits: its process is not worn out by what is left.
+            left = LINGER_SECONDS if not bound.expired() else began + within - asyncio.get_running_loop().time()
+            if isinstance(error, asyncio.CancelledError) and left > WORN and process.asked and not self._closed:
+                self._lingering[process] = process.linger(left, functools.partial(self._end_linger, process))
                 raise
             self._kill(process)
             if isinstance(error, OSError | EOFError):

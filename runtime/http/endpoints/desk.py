@@ -30,7 +30,9 @@ KEY: Document = {
 async def wait_for(desk: TicketService, stored: StoredRun, seconds: float) -> web.Response:
     """How a run ended within some seconds, or that it goes on."""
     went_on = stored.ended is None
-    if seconds and (outcome := await desk.outcome(stored.id, seconds)) is not None:
+    if not seconds:
+        return await make_receipt(desk, stored)
+    if (outcome := await desk.outcome(stored.id, seconds)) is not None:
         stored = await desk.run(stored.id)
         if went_on and stored.ended is not None:
             meters.answer_seconds.add(max(0.0, time.time() - stored.ended))

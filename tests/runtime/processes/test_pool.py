@@ -165,6 +165,21 @@ async def test_waiting_for_a_free_process_counts(workers: Workers) -> None:
     await asyncio.wait(calling)
 
 
+async def test_a_process_that_was_long_waited_for_may_finish_what_nobody_waits_for_any_more() -> None:
+    workers = Workers(1)
+    pid = await workers.call("os:getpid", within=20, returns=int)
+    first = asyncio.ensure_future(workers.call(SLEEP, 0.4, within=20, returns=int))
+    await busy(workers, 1)
+
+    with pytest.raises(WorkTimedOut):  # 0.4 s of them go by while it waits
+        await workers.call(SLEEP, 0.3, within=0.5, returns=int)
+
+    assert await first == 0
+    assert await workers.call("os:getpid", within=20, returns=int) == pid
+    assert workers.killed == 0, "to start another one takes longer than what was left to do"
+    workers.close()
+
+
 async def test_closing_ends_busy_processes_and_their_callers_hear_of_it() -> None:
     workers = Workers(2)
     calling = [asyncio.ensure_future(workers.call(SLEEP, 1000.0, within=600, returns=int)) for _ in range(3)]

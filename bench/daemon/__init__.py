@@ -1,0 +1,1 @@
+"""The daemon under load, beside a bare handler, and under trials: `python -m bench.daemon`."""
