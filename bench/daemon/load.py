@@ -144,7 +144,7 @@ def resident(pid: int) -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-async def ready(folder: Path, options: argparse.Namespace) -> Figures:
+async def start(folder: Path, options: argparse.Namespace) -> Figures:
     """Seconds from starting the process to its first answer, on an empty folder and on one with many ended tickets."""
     fresh = [Path(tempfile.mkdtemp(dir=folder)) for _ in range(options.rounds)]
     empty = [await _start(each) for each in fresh]
@@ -172,4 +172,4 @@ async def _start(folder: Path) -> float:
     return seconds
 
 
-PARTS = {"accept": accept, "delays": delays, "memory": memory, "ready": ready}
+PARTS = {"accept": accept, "delays": delays, "memory": memory, "ready": start}
