@@ -134,7 +134,8 @@ class Page:
         for first, *cells in table.rows:
             said = "".join(f"<td>{self._sentence(cell)}</td>" for cell in cells)
             rows.append(f'<tr><th scope="row">{escape(flat(first.text))}</th>{said}</tr>')
-        return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
+        whole = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+        return f'<div class="wide" tabindex="0">{whole}</div>'  # who has no mouse scrolls it by keys
 
     def _work(self, listed: SourceEntry) -> str:
         back = range(1, min(self._placed[listed.number], BACK) + 1)

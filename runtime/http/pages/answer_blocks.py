@@ -9,13 +9,15 @@ from actors.evidence.places import name_place
 from actors.text.normalize import unescape_markdown
 from actors.text.source_text import Span, spans
 
-Kind = Literal["statement", "heading", "item", "code", "table", "place", "given"]
+Kind = Literal["statement", "heading", "item", "code", "table", "place", "rule", "given"]
 
 _MARKS = re.compile(r"\s?((?:\[\d{1,3}\])+)")
 _NUMBER = re.compile(r"\[(\d{1,3})\]")
 _HEADING = re.compile(r"#{1,6}\s+(?=\S)")
 _ITEM = re.compile(r"\s*(?:[-*•]|(?P<number>\d{1,3}[.)、]))\s+(?=\S)")
-_RULE = "| ---"
+_TABLE_RULE = "| ---"
+RULE = "---"
+"""Above what is said of an answer as a whole, such as that no lawyer gave it."""
 
 
 class Mark(NamedTuple):
@@ -49,13 +51,15 @@ class Group(NamedTuple):
     """The blocks are the words of the source, so that they need not be shown again."""
 
 
-def read_groups(resolution: Resolution) -> tuple[Group, ...]:
+def read_groups(resolution: Resolution, *, is_document: bool = False) -> tuple[Group, ...]:
     """
     The blocks of an answer in their order, each group with the sources that it rests on.
 
     An answer that cites nothing was given by a person, whose words are left as they are.
+
+    :param is_document: it is one of ours, which cites nothing either.
     """
-    if not resolution.citations:
+    if not resolution.citations and not is_document:
         return (Group((Block("given", (Span(resolution.text),)),), (), is_quoted=False),)
     groups: list[list[Block]] = []
     for block in _Reader(resolution.citations).read(unescape_markdown(resolution.text)):
@@ -86,7 +90,7 @@ class _Reader:
             if line.startswith("    ") and line.strip():
                 taken = _count(lines[at:], "    ")
                 yield Block("code", (Span("\n".join(each[4:] for each in lines[at : at + taken])),))
-            elif line.startswith("| ") and at + 1 < len(lines) and lines[at + 1].startswith(_RULE):
+            elif line.startswith("| ") and at + 1 < len(lines) and lines[at + 1].startswith(_TABLE_RULE):
                 taken = _count(lines[at:], "|")
                 yield self._read_table(lines[at : at + taken])
             elif line.strip():
@@ -99,6 +103,8 @@ class _Reader:
             self._named.add(place.number)
             name = line.partition("] ")[2]
             return Block("place", (Span(name),), (place,))
+        if line == RULE:
+            return Block("rule")
         item = _ITEM.match(line)
         bare = line[item.end() :] if item else line.strip()
         heading = _HEADING.match(bare)
@@ -111,7 +117,7 @@ class _Reader:
     def _read_table(self, lines: Sequence[str]) -> Block:
         rows, cited = [], list[Citation]()
         for line in lines:
-            if line.startswith(_RULE):
+            if line.startswith(_TABLE_RULE):
                 continue
             cells = [self._read_parts(each.strip()) for each in line.strip().strip("|").split(" | ")]
             rows.append(tuple(parts for parts, _ in cells))

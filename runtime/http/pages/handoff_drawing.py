@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from actors.workflow.outcome import Handoff
+from actors.workflow.outcome import Child, Handoff
 
 WIDTH, LANE, ROW, TOP = 660, 130, 26, 44
 """Units of the whole at most, between two agents at most, between two handoffs, and above the first."""
@@ -39,6 +39,21 @@ class Drawing(NamedTuple):
     height: int
     lanes: tuple[Lane, ...]
     arrows: tuple[Arrow, ...]
+
+
+class DrawnRun(NamedTuple):
+    """A run whose handoffs are shown: the outermost, or one within it."""
+
+    workflow: str
+    handoffs: tuple[Handoff, ...]
+    drawing: Drawing | None
+
+
+def draw_runs(workflow: str, handoffs: Sequence[Handoff], children: Sequence[Child] = ()) -> tuple[DrawnRun, ...]:
+    """A run and those within it that passed control on, each in front of those below it."""
+    shown = (DrawnRun(workflow, tuple(handoffs), draw_handoffs(handoffs)),) if handoffs else ()
+    below = (drawn for each in children for drawn in draw_runs(each.workflow, each.handoffs, each.children))
+    return (*shown, *below)
 
 
 def draw_handoffs(handoffs: Sequence[Handoff]) -> Drawing | None:

@@ -11,16 +11,18 @@ from runtime.http.endpoints.desk import DESK, read_id
 from runtime.http.endpoints.own_tickets import owns_ticket
 from runtime.http.files import as_fragment
 from runtime.http.pages.answer_blocks import read_groups
-from runtime.http.pages.handoff_drawing import draw_handoffs
+from runtime.http.pages.handoff_drawing import draw_runs
 from runtime.http.pages.page_routes import page, render
 from runtime.http.pages.stage_list import list_stages
 from runtime.http.pages.time_line import TimeLine, draw_time_line
 from runtime.node import NoReport
+from runtime.reports import DOCUMENT_FORMATS, missing
 from runtime.service import TicketService
 from runtime.storage.journal import JournalDamaged, StoredRun
 from runtime.tracing.trace_record import read_trace
 
 JUDGED = frozenset({"resolved", "suggested", "not_found"})
+FORMATS = (".pdf", ".docx", ".md")
 TITLE_CHARACTERS = 150
 
 
@@ -31,14 +33,17 @@ async def show_ticket(request: web.Request) -> web.StreamResponse:
     record, outcome = await desk.describe(stored), await desk.node.journal.outcome(stored)
     handoffs, state = (outcome.handoffs, outcome.state) if outcome else await _find_standing(desk, stored)
     report, document = await _read_report(desk, stored)
-    groups = read_groups(outcome.resolution) if outcome and outcome.resolution and report is None else ()
+    resolution = outcome.resolution if outcome and report is None else None
+    groups = read_groups(resolution, is_document=document is not None) if resolution else ()
     flow = desk.node.flows.get(stored.workflow)
     return render(
-        request, "ticket.html", record=record, outcome=outcome, handoffs=handoffs, stands_at=state, groups=groups,
-        places=[each.citations[0] for each in groups if each.is_quoted], drawing=draw_handoffs(handoffs),
+        request, "ticket.html", record=record, outcome=outcome, stands_at=state, groups=groups,
+        places=[each.citations[0] for each in groups if each.is_quoted],
+        runs=draw_runs(stored.workflow, handoffs, outcome.children if outcome else ()),
         stages=list_stages(flow, handoffs) if flow and not outcome else (), cancels=stored.cancel, judged=JUDGED,
         time_line=await _read_time_line(desk, stored), report=report, document=document, title=TITLE_CHARACTERS,
         judgement=await desk.judgement(stored) if stored.status in JUDGED else "",
+        formats=[each for each in (FORMATS if report is not None else DOCUMENT_FORMATS) if not missing(each)],
         may_answer=bool(outcome and outcome.questions) and await owns_ticket(desk, request, stored),
     )  # fmt: skip
 

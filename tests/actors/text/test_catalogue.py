@@ -12,6 +12,7 @@ import pytest
 from actors.evidence.places import LEADS
 from actors.evidence.sources import Reason as Missed
 from actors.helpdesk.workflow import HELPDESK
+from actors.legal.workflow import LEGAL
 from actors.reporting.charts import SIGNS
 from actors.research.workflow import RESEARCH
 from actors.text.catalogue import CATALOGUES, ENGLISH, every_form, html_language, say, say_count, say_step
@@ -51,13 +52,12 @@ def test_every_language_says_the_same_with_the_same_places(language: str) -> Non
 
 
 @pytest.mark.parametrize("language", OTHERS)
-def test_every_step_and_event_of_a_ticket_or_a_research_has_a_name_in_every_language(language: str) -> None:
+def test_every_step_and_event_of_a_run_has_a_name_in_every_language(language: str) -> None:
     names = {
         spell_out(name)
-        for flow in (HELPDESK, RESEARCH)
+        for flow in (HELPDESK, RESEARCH, LEGAL)
         for state, step in flow.steps.items()
-        if isinstance(step, Step)
-        for name in (state, *(event.__name__ for event in step.then))
+        for name in (state, *(event.__name__ for event in (step.then if isinstance(step, Step) else ())))
     }
     named: dict[str, str] = importlib.import_module(f"actors.text.catalogues.{language}").STEPS
 

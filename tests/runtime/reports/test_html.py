@@ -21,7 +21,7 @@ TAGS = {
 }  # fmt: skip
 ATTRIBUTES = {
     "lang", "charset", "http-equiv", "content", "name", "class", "id", "href", "rel", "aria-label", "scope", "value",
-    "viewbox", "width", "height", "role", "x", "y", "rx", "fill", "cx", "cy", "r", "d", "text-anchor",
+    "viewbox", "width", "height", "role", "x", "y", "rx", "fill", "cx", "cy", "r", "d", "tabindex", "text-anchor",
 }  # fmt: skip
 
 

@@ -51,3 +51,10 @@ def test_what_a_person_gave_is_left_as_it_is() -> None:
     text = "| no table\n<b>no tag</b>\n\n    [1] no source"
     groups = read_groups(Resolution(text))
     assert (kinds(groups), groups[0].blocks[0].parts[0].text) == ([["given"]], text)  # type: ignore[union-attr] # a span
+
+
+def test_a_document_of_ours_keeps_its_headings_and_what_is_said_of_it_stands_below_a_rule() -> None:
+    groups = read_groups(Resolution("# Letter\n\n**To**: Ann\n\n---\nNo lawyer wrote it."), is_document=True)
+    blocks = [block for group in groups for block in group.blocks]
+    assert [block.kind for block in blocks] == ["heading", "statement", "rule", "statement"]
+    assert blocks[1].parts == (("To: Ann", False),)

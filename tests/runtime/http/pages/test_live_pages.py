@@ -22,7 +22,7 @@ async def test_a_ticket_that_is_worked_on_shows_its_stage_and_then_its_answer(tm
         model.free.set()
         await expect(page.locator(".answer")).to_contain_text(ANSWER)
         await expect(page.get_by_role("status")).to_have_text("State: Resolved")
-        await expect(page.locator(".handoffs > summary")).to_have_text("11 handoffs")
+        await expect(page.locator("#handoffs-1 > summary")).to_have_text("11 handoffs")
         assert await find_barriers(page) == []
 
 
