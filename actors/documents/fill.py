@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from actors.documents.field_values import check_value, clean_value, escape_value
+from actors.documents.field_values import check_value, clean_value
 from actors.documents.template import Document, Field, Template
 from actors.documents.template_body import write_body
 from actors.workflow.user_input import Question
@@ -30,7 +30,7 @@ def fill(template: Template, known: Mapping[str, str]) -> Document | tuple[Missi
         if problem or (field.required and not value):
             missing.append(MissingField(field, problem))
         elif value:
-            values[field.name] = escape_value(value)
+            values[field.name] = value
     if missing:
         return tuple(missing)
     return Document(

@@ -4,8 +4,6 @@ from typing import Literal
 
 import msgspec
 
-from actors.documents.template_body import Node
-
 FieldKind = Literal["text", "date", "money", "party", "choice"]
 
 
@@ -38,7 +36,8 @@ class Template(msgspec.Struct, frozen=True, kw_only=True):
     jurisdiction: str = ""
     """Where it is meant for, such as `CN`; empty: nowhere in particular."""
     fields: tuple[Field, ...]
-    body: tuple[Node, ...]
+    body: str
+    """As `template_body.check_body` let it in."""
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -1,48 +1,36 @@
 """
-The body of a template: text with `{{ name }}` and `{% if name %} ... {% else %} ... {% endif %}`, as Jinja writes them.
+The body of a template: Jinja, in its sandbox, of which only values and conditions on them are let in.
 
-There is nothing else: no call, no loop, no expression. So a template of anybody's can read nothing but its own fields,
-and takes no longer than it is long.
+A template is anybody's file, so what it may do is a list of what is harmless, checked before it is compiled: no call,
+loop, attribute or filter. It can read nothing but its own fields, and takes no longer than it is long.
 """
 
+import functools
 import re
 from collections.abc import Collection, Iterator, Mapping
-from typing import NamedTuple, Union
+from typing import TYPE_CHECKING, Any
 
-import msgspec
+from actors.documents.field_values import escape_value
+
+if TYPE_CHECKING:
+    from jinja2 import nodes
+    from jinja2.sandbox import SandboxedEnvironment
 
 BLANK = "______"
 """Where nothing is known."""
 MOST_PLACES = 200
 """With the bound of a value, they bound the document."""
 MOST_DEPTH = 5
+MOST_CONDITIONS = 400
+ALLOWED = frozenset(
+    {"Template", "Output", "TemplateData", "Name", "If", "Not", "And", "Or", "Compare", "Operand", "Const"}
+)
+"""The nodes of Jinja that a body may be made of."""
+KNOWN = "Known are `{{ name }}`, `if`, `elif`, `else`, `not`, `and`, `or` and `== 'text'`."
 
-_TAG = re.compile(r"\{\{(?P<value>[^{}\n]*)\}\}|\{%(?P<order>[^{}%\n]*)%\}|\{#[^\n]*?#\}")
-_ALONE = re.compile(r"^[ \t]*(\{%[^{}%\n]*%\}|\{#[^\n]*?#\})[ \t]*\n", re.MULTILINE)
-_OPEN = re.compile(r"\{[{%#]|[}%#]\}")
-_IF = re.compile(r"if\s+(not\s+)?(\w+)")
-_NAME = re.compile(r"\w+")
-
-
-class Place(msgspec.Struct, frozen=True, tag=True):
-    """Where a value stands."""
-
-    name: str
-
-
-class Words(msgspec.Struct, frozen=True, tag=True):
-    text: str
-
-
-class Either(msgspec.Struct, frozen=True, tag=True):
-    """One of two pieces, by whether a value is known."""
-
-    name: str
-    known: tuple["Node", ...]
-    unknown: tuple["Node", ...]
-
-
-Node = Union[Place, Words, Either]  # noqa: UP007 - it is named by itself
+_TRAILING = re.compile(r"(?m)([%#]\})[ \t]+$")
+_LAST = re.compile(r"(?m)^(?![ \t]*\{[%#][^{}]*[%#]\}[ \t]*$)(.*[^+-])([%#]\})[ \t]*$")
+"""A tag at the end of a line on which more stands: the line ends there all the same."""
 
 
 class InvalidBody(Exception):
@@ -54,122 +42,96 @@ class InvalidBody(Exception):
         self.sentence = sentence
 
 
-class _Open(NamedTuple):
-    """A condition that has not ended yet."""
-
-    line: int
-    name: str
-    negated: bool
-    before: list[Node]
-    """What is read outside of it."""
-    first: list[Node] | None
-    """What stands before its `else`."""
-
-
-def parse_body(text: str, names: Collection[str]) -> tuple[Node, ...]:
+def check_body(text: str, names: Collection[str]) -> frozenset[str]:
     """
-    Take a body apart.
+    See whether a body can be used.
 
     :param names: of the fields that it may name.
+    :returns: those that it uses.
     :raises InvalidBody: it says something else than values and conditions on them, or names a field that is none.
     """
-    nodes: list[Node] = []
-    opened: list[_Open] = []
-    places = 0
-    for above, words, line, tag in _split(text):
-        if words:
-            if stray := _OPEN.search(words):
-                raise InvalidBody(
-                    above + words.count("\n", 0, stray.start()),
-                    "a `{{`, `{%` or `{#` that is not closed on its line. Close it.",
-                )
-            nodes.append(Words(words))
-        if tag is None:
-            continue
-        if tag["value"] is not None:
-            nodes.append(Place(_read_name(tag["value"], names, line)))
-            places += 1
-        elif tag["order"] is not None:
-            nodes = _obey(tag["order"].strip(), names, line, nodes, opened)
-    if opened:
-        raise InvalidBody(opened[-1].line, "this `if` has no `{% endif %}`. Add it.")
+    from jinja2 import TemplateSyntaxError
+
+    try:
+        root = _make_environment().parse(_keep_line_ends(text))
+        used = frozenset(_check(root, names))
+    except TemplateSyntaxError as error:
+        raise InvalidBody(error.lineno, f"{str(error.message).rstrip('.')}. {KNOWN}") from None
+    except RecursionError:
+        raise InvalidBody(1, "it is nested too deeply. Take some conditions out.") from None
+    return used
+
+
+def write_body(text: str, values: Mapping[str, str]) -> str:
+    """
+    The body with its values; where there is none stands a blank.
+
+    :param text: one that `check_body` let in.
+    """
+    return str(_compile(text).render({name: value for name, value in values.items() if value}))
+
+
+@functools.cache
+def _make_environment() -> "SandboxedEnvironment":
+    from jinja2 import Undefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    def write(value: Any) -> str:
+        return BLANK if isinstance(value, Undefined) else escape_value(str(value))
+
+    made = ImmutableSandboxedEnvironment(
+        finalize=write, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, cache_size=0,
+        autoescape=False,
+    )  # fmt: skip
+    made.globals.clear()
+    return made
+
+
+@functools.lru_cache(maxsize=64)
+def _compile(text: str) -> Any:
+    return _make_environment().from_string(_keep_line_ends(text))
+
+
+def _keep_line_ends(text: str) -> str:
+    """Jinja takes the end of the line behind a tag away; that is meant for a tag alone on its line only."""
+    return _LAST.sub(r"\1+\2", _TRAILING.sub(r"\1", text))
+
+
+def _check(root: "nodes.Template", names: Collection[str]) -> Iterator[str]:
+    """The fields that a body uses, if all of it is allowed."""
+    from jinja2 import nodes
+
+    places = conditions = 0
+    waiting: list[tuple[nodes.Node, int]] = [(root, 0)]
+    while waiting:
+        node, depth = waiting.pop()
+        _check_node(node, names, depth)
+        if isinstance(node, nodes.Name):
+            yield node.name
+        places += isinstance(node, nodes.Output) and sum(isinstance(each, nodes.Name) for each in node.nodes)
+        conditions += isinstance(node, nodes.If | nodes.Expr)
+        deeper = depth + isinstance(node, nodes.If | nodes.Not | nodes.And | nodes.Or)
+        waiting += [(below, deeper) for below in node.iter_child_nodes()]
     if places > MOST_PLACES:
         raise InvalidBody(1, f"there are {places} places for values, and may be {MOST_PLACES}. Take some out.")
-    return tuple(nodes)
+    if conditions - places > MOST_CONDITIONS:
+        raise InvalidBody(1, f"there are more than {MOST_CONDITIONS} conditions. Take some out.")
 
 
-def _split(text: str) -> Iterator[tuple[int, str, int, re.Match[str] | None]]:
-    """Pieces of text and the tag behind each, both with their lines; an order alone on its line leaves no empty one."""
-    at, lines = 0, _Lines(text)
-    alone = {found.start(1): (found.start(), found.end()) for found in _ALONE.finditer(text)}
-    for tag in _TAG.finditer(text):
-        start, end = alone.get(tag.start(), tag.span())
-        yield lines.number(at), text[at:start], lines.number(tag.start()), tag
-        at = end
-    yield lines.number(at), text[at:], 0, None
+def _check_node(node: "nodes.Node", names: Collection[str], depth: int) -> None:
+    """:raises InvalidBody: it is none of what a body may be made of."""
+    from jinja2 import nodes
 
-
-class _Lines:
-    """The number of a line by a place in the text; places come in their order."""
-
-    def __init__(self, text: str) -> None:
-        self._text, self._at, self._line = text, 0, 1
-
-    def number(self, at: int) -> int:
-        self._line += self._text.count("\n", self._at, at)
-        self._at = max(self._at, at)
-        return self._line
-
-
-def _read_name(said: str, names: Collection[str], line: int) -> str:
-    name = said.strip()
-    if not _NAME.fullmatch(name):
-        raise InvalidBody(line, f"`{{{{ {name[:60]} }}}}` must be the name of a field and nothing else.")
-    if name not in names:
-        raise InvalidBody(line, f"there is no field `{name[:60]}`. Fields are: {', '.join(names)}.")
-    return name
-
-
-def _obey(order: str, names: Collection[str], line: int, nodes: list[Node], opened: list[_Open]) -> list[Node]:
-    """Begin, turn or end a condition; the list that is read into from now on."""
-    if found := _IF.fullmatch(order):
-        if len(opened) == MOST_DEPTH:
-            raise InvalidBody(line, f"there are more than {MOST_DEPTH} conditions within each other. Take one out.")
-        opened.append(_Open(line, _read_name(found[2], names, line), bool(found[1]), nodes, None))
-        return []
-    if order == "else" and opened and opened[-1].first is None:
-        opened[-1] = opened[-1]._replace(first=nodes)
-        return []
-    if order == "endif" and opened:
-        ended = opened.pop()
-        first, second = (nodes, []) if ended.first is None else (ended.first, nodes)
-        known, unknown = (second, first) if ended.negated else (first, second)
-        return [*ended.before, Either(ended.name, tuple(known), tuple(unknown))]
-    raise InvalidBody(
-        line, f"`{{% {order[:60]} %}}` is none of `if NAME`, `if not NAME`, `else` and `endif` in their order."
-    )
-
-
-def list_places(nodes: tuple[Node, ...]) -> Iterator[str]:
-    """The names of all fields that a body uses, in its order."""
-    for node in nodes:
-        if isinstance(node, Either):
-            yield node.name
-            yield from list_places(node.known)
-            yield from list_places(node.unknown)
-        elif isinstance(node, Place):
-            yield node.name
-
-
-def write_body(nodes: tuple[Node, ...], values: Mapping[str, str]) -> str:
-    """The body with its values; where there is none stands a blank."""
-    parts: list[str] = []
-    for node in nodes:
-        match node:
-            case Words(text):
-                parts.append(text)
-            case Place(name):
-                parts.append(values.get(name) or BLANK)
-            case Either(name, known, unknown):
-                parts.append(write_body(known if values.get(name) else unknown, values))
-    return "".join(parts)
+    kind = type(node).__name__
+    if kind not in ALLOWED:
+        raise InvalidBody(node.lineno, f"{kind.lower()} is not known here. {KNOWN}")
+    if depth > MOST_DEPTH:
+        raise InvalidBody(node.lineno, f"there are more than {MOST_DEPTH} conditions within each other. Take one out.")
+    if isinstance(node, nodes.Name) and node.name not in names:
+        raise InvalidBody(node.lineno, f"there is no field `{node.name[:60]}`. Fields are: {', '.join(names)}.")
+    if isinstance(node, nodes.Output):
+        for each in node.nodes:
+            if not isinstance(each, nodes.Name | nodes.TemplateData):
+                raise InvalidBody(each.lineno, f"`{{{{ }}}}` holds the name of a field and nothing else. {KNOWN}")
+    if isinstance(node, nodes.Compare) and any(each.op not in {"eq", "ne"} for each in node.ops):
+        raise InvalidBody(node.lineno, f"fields are compared by `==` and `!=` only. {KNOWN}")

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from actors.documents.template import Field, Template
-from actors.documents.template_body import InvalidBody, list_places, parse_body
+from actors.documents.template_body import InvalidBody, check_body
 from actors.text.safe_patterns import find_problem
 from runtime.front_matter import FIRST_LINE, InvalidFrontMatter, compose, line_of, plain, split
 from runtime.settings import ConfigError
@@ -82,10 +82,10 @@ def read_template(file: Path) -> Template:
     names = [each.name for each in fields]
     above = next((n for n, line in enumerate(lines) if line.strip()), len(lines))
     try:
-        body = parse_body("\n".join(lines[above:]).strip() + "\n", names)
+        body = "\n".join(lines[above:]).strip() + "\n"
+        used = check_body(body, names)
     except InvalidBody as error:
         raise TemplateFileError(file, above + error.line, error.sentence) from None
-    used = set(list_places(body))
     for place, each in enumerate(fields):
         if each.name not in used:
             node = given.value[place]

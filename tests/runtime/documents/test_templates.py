@@ -95,7 +95,7 @@ def test_a_template_of_the_users_own_stands_beside_those_that_ship_or_in_the_pla
         ("    labels: [Payer]", "    pattern: (a+)+b*c*", 7, "could search one ticket for hours"),
         ("{{ payer }}", "{{ payee }}", 13, "there is no field `payee`."),
         ("{{ payer }}", "somebody", 7, "the field 'payer' stands nowhere in the text."),
-        ("\n\nPaid", "\n\n{% if payer %}\nPaid", 13, "this `if` has no `{% endif %}`."),
+        ("\n\nPaid", "\n\n{% if payer %}\nPaid", 14, "Unexpected end of template."),
         ("    ask: Who pays?", "    ask: Who pays?\n    ask: Who?", 9, "'ask' is given twice."),
     ],
 )
