@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import functools
 from collections import deque
 from collections.abc import AsyncGenerator, Iterator, Sequence
 
@@ -20,7 +21,9 @@ LOOK_SECONDS = 0.25
 PAGE = 500
 """Places that are read at once."""
 KEPT = 1_000
-"""Places whose events are kept for those who read on; who is further behind reads the journal."""
+"""Places whose events are kept for those who read on; who is further behind reads the journal, a page at a time."""
+KEPT_PAGES = 8
+"""Of those: many who were left behind, or come back, are behind by the same."""
 LAST = 2**31
 """The number of an end before which nothing could be read; more than any run has."""
 
@@ -84,6 +87,7 @@ class EventFeed:
         self._recent: deque[Fed] = deque()
         self._since = LAST
         """`_recent` holds all that came after this place."""
+        self._pages: dict[int, asyncio.Task[list[Fed]]] = {}
         self.looks = 0
         """How often the journal was looked at."""
 
@@ -115,7 +119,7 @@ class EventFeed:
                 changed = self._changed
                 fed = self._find_recent(place)
                 if fed is None:
-                    fed = await self._read(place)
+                    fed = await self._read_page(place)
                 if not fed:
                     await changed.wait()
                     continue
@@ -151,6 +155,9 @@ class EventFeed:
                 self._task.cancel()
                 self._task, self._since = None, LAST
                 self._recent.clear()
+                for page in self._pages.values():
+                    page.cancel()
+                self._pages.clear()
 
     def _find_recent(self, place: int) -> list[Fed] | None:
         """What came after a place, of what is kept; nothing when that does not go back so far."""
@@ -166,6 +173,7 @@ class EventFeed:
     async def _look_on(self) -> None:
         place: int | None = None
         while True:
+            begins = place is None
             try:
                 self.looks += 1
                 if place is None:
@@ -179,10 +187,32 @@ class EventFeed:
                 self._recent.extend(fed)
                 while len(self._recent) > KEPT:
                     self._since = self._recent.popleft()[0]
-            changed, self._changed = self._changed, asyncio.Event()
-            changed.set()
+            if fed or begins:
+                changed, self._changed = self._changed, asyncio.Event()
+                changed.set()
             if len(fed) < PAGE:
                 await asyncio.sleep(LOOK_SECONDS)
+
+    async def _read_page(self, place: int) -> list[Fed]:
+        """The rest of the page that a place is on, read once for all who are there; nothing behind the last place."""
+        while True:
+            begin = place - place % PAGE
+            page = self._pages.get(begin)
+            if page is None:
+                page = self._pages[begin] = asyncio.create_task(self._read(begin))
+                page.add_done_callback(functools.partial(self._forget_page, begin))
+                for old in list(self._pages)[:-KEPT_PAGES]:
+                    del self._pages[old]
+            fed = [each for each in await asyncio.shield(page) if place < each[0] <= begin + PAGE]
+            if fed or await self.end() < begin + PAGE:
+                return fed
+            place = begin + PAGE  # what stood between was purged
+
+    def _forget_page(self, begin: int, page: "asyncio.Task[list[Fed]]") -> None:
+        """One that goes on, or could not be read, is read again."""
+        fed = [] if page.cancelled() or page.exception() else page.result()
+        if (not fed or fed[-1][0] < begin + PAGE) and self._pages.get(begin) is page:
+            del self._pages[begin]
 
     async def _read(self, place: int) -> list[Fed]:
         places = await self._journal.store.feed(place, PAGE)

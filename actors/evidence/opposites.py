@@ -1,5 +1,6 @@
 """Where a claim says the contrary of its quote, or advises what its quote does not speak of. Pure."""
 
+import functools
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -18,12 +19,14 @@ class Opposites(NamedTuple):
 
 def _pattern(words: str) -> re.Pattern[str]:
     """Words and beginnings (`fast*`), parted by semicolons; of Chinese, Japanese and Korean wherever they stand."""
-    parts = []
+    parts, parted = list[str](), list[str]()
     for word in filter(None, (each.strip() for each in words.split(";"))):
         form = (
             re.escape(word).replace(r"\*", r"\w*").replace(r"\ \.\.\.\ ", r"\s(?:\S+\s){0,4}?").replace(r"\ ", r"\s+")
         )
-        parts.append(form if ord(word[0]) >= 0x3000 else rf"(?<![\w-]){form}(?![\w-])")
+        (parts if ord(word[0]) >= 0x3000 else parted).append(form)
+    if parted:  # once around all: at each character of a text it is looked for once, and not for each word
+        parts.append(rf"(?<![\w-])(?:{'|'.join(parted)})(?![\w-])")
     return re.compile("|".join(parts), re.IGNORECASE)
 
 
@@ -36,12 +39,21 @@ OPPOSITES = _pairs(OPPOSITE_WORDS)
 ACTS = _pairs(ACT_WORDS)
 
 
+@functools.lru_cache(4096)
+def _find_sides(folded: str) -> frozenset[tuple[int, int]]:
+    """Which sides of which opposites a text has: claims and quotes are compared again and again."""
+    return frozenset(
+        (n, side) for n, pair in enumerate(OPPOSITES) for side, words in enumerate(pair) if words.search(folded)
+    )
+
+
 def find_opposite(text: str, quote: str) -> str:
     """A word of a claim whose contrary its quote says, in a few words for its author; empty when there is none."""
     folded, source = casefold(text), casefold(quote)
-    for pair in OPPOSITES:
-        for mine, contrary in (pair, (pair.other, pair.one)):
-            if not (mine.search(folded) and contrary.search(source)):
+    here, there = _find_sides(folded), _find_sides(source)
+    for n, pair in enumerate(OPPOSITES):
+        for side, (mine, contrary) in enumerate((pair, (pair.other, pair.one))):
+            if not ((n, side) in here and (n, 1 - side) in there):
                 continue
             for clause in clauses(folded):
                 said = mine.search(clause)
@@ -149,9 +161,10 @@ def is_denied_contrary(text: str, quote: str) -> bool:
     """Whether what a claim denies is the contrary of what its quote says: "not enabled" of "disabled"."""
     parts = clauses(casefold(quote))
     for clause in clauses(casefold(text)):
-        for pair in OPPOSITES:
-            for mine, contrary in (pair, (pair.other, pair.one)):
-                said = mine.search(clause)
+        here = _find_sides(clause)
+        for n, pair in enumerate(OPPOSITES):
+            for side, (mine, contrary) in enumerate((pair, (pair.other, pair.one))):
+                said = mine.search(clause) if (n, side) in here else None
                 if said is None or not is_word_denied(clause, *said.span()):
                     continue
                 found = ((each, contrary.search(each)) for each in parts if not mine.search(each))
