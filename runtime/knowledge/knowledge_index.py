@@ -134,8 +134,10 @@ class KnowledgeIndex:
 
         async def call() -> tuple[R, float]:
             bound = min(until, loop.time() + most)
-            left = max(bound - loop.time(), 0.0)
-            return await self._workers.call(function, *arguments, within=left, returns=returns), bound
+            left, waiting = max(bound - loop.time(), 0.0), max(until - bound, 0.0)
+            # Where many search at once, who has time waits for its turn rather than doing without.
+            found = await self._workers.call(function, *arguments, within=left, returns=returns, waiting=waiting)
+            return found, bound
 
         try:
             return await call()

@@ -10,6 +10,7 @@ msgspec can encode, and may keep what they loaded in module state, which the nex
 import asyncio
 import contextlib
 import functools
+import math
 import os
 import socket
 import subprocess
@@ -168,17 +169,23 @@ class Workers:
             for _ in range(self.size):
                 self._idle.append(_Process(modules))
 
-    async def call(self, function: str, *arguments: Any, within: float, returns: type[R]) -> R:
+    async def call(
+        self, function: str, *arguments: Any, within: float, returns: type[R], waiting: float = 0.0
+    ) -> R:  # fmt: skip
         """
         Run `module:function` in a worker process.
 
         :param within: seconds for waiting, running and the answer together.
+        :param waiting: seconds more that it may wait for its turn, of which none are for running.
         :raises WorkTimedOut: the time was up. A process that has run for all of it is dead; one that was waited for
             may go on until it has.
         :raises WorkFailed: the function raised, or its process died.
         """
         try:
-            async with asyncio.timeout(within) as bound, self._places:
+            async with asyncio.timeout(within + waiting) as bound, self._places:
+                if waiting:
+                    loop = asyncio.get_running_loop()
+                    bound.reschedule(min(loop.time() + within, bound.when() or math.inf))
                 ok, value = await self._serve(function, arguments, bound, within)
         except TimeoutError:
             raise WorkTimedOut(f"{function} took longer than {within:g} s") from None

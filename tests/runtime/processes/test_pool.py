@@ -165,6 +165,16 @@ async def test_waiting_for_a_free_process_counts(workers: Workers) -> None:
     await asyncio.wait(calling)
 
 
+async def test_who_has_time_waits_for_a_turn_but_does_not_run_for_longer(workers: Workers) -> None:
+    calling = [asyncio.ensure_future(workers.call(SLEEP, 0.5, within=600, returns=int)) for _ in range(2)]
+    await busy(workers, 2)
+
+    assert await workers.call(DOUBLE, 4, within=0.4, returns=int, waiting=20) == 8, "it waited longer than it may run"
+    assert await asyncio.gather(*calling) == [0, 0]
+    with pytest.raises(WorkTimedOut):
+        await workers.call(SLEEP, 1000.0, within=0.05, returns=int, waiting=600)
+
+
 async def test_a_process_that_was_long_waited_for_may_finish_what_nobody_waits_for_any_more() -> None:
     workers = Workers(1)
     pid = await workers.call("os:getpid", within=20, returns=int)
