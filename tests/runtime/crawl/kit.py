@@ -59,7 +59,9 @@ class Here(Workers):
         super().__init__(1)
         self.calls: list[str] = []
 
-    async def call(self, function: str, *arguments: Any, within: float, returns: type[R]) -> R:
+    async def call(
+        self, function: str, *arguments: Any, within: float, returns: type[R], waiting: float = 0.0
+    ) -> R:  # fmt: skip
         self.calls.append(function)
         await asyncio.sleep(0)
         sent = msgspec.msgpack.decode(msgspec.msgpack.encode(arguments))
