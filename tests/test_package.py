@@ -70,7 +70,7 @@ def test_the_wheel_holds_the_packages_their_types_and_what_they_read(built: Path
         file.relative_to(ROOT).as_posix()
         for layer in LAYERS
         for file in (ROOT / layer).rglob("*")
-        if file.suffix in {".py", ".md"} or file.name == "py.typed"
+        if file.suffix in {".py", ".md", ".toml", ".html", ".css", ".js"} or file.name == "py.typed"
     }
     assert {f"{layer}/py.typed" for layer in LAYERS} | {"actors/prompts/worker.md"} <= ours
     assert ours <= held
