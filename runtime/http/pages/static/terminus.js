@@ -29,14 +29,14 @@ function isBusy(element) {
   return writes || (marked && !marked.isCollapsed && element.contains(marked.anchorNode));
 }
 
-// Puts the part of the page that is live in the place of what is shown; false where it could not be loaded.
+// Puts the part of the page that is live in the place of what is shown; false while somebody is at what is shown.
 async function refresh() {
-  const old = document.querySelector("[data-live]");
+  if (isBusy(document.querySelector("[data-live]"))) return false;
   const answer = await fetch(location.href, { headers: { Accept: "text/html" }, credentials: "same-origin" });
-  if (!answer.ok) return false;
+  if (!answer.ok) return true;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  const fresh = page.querySelector("[data-live]");
-  if (!fresh || isBusy(old)) return Boolean(fresh);
+  const fresh = page.querySelector("[data-live]"), old = document.querySelector("[data-live]");
+  if (!fresh || isBusy(old)) return !fresh;
   for (const each of old.querySelectorAll("details[id]")) {
     const same = fresh.querySelector(`#${CSS.escape(each.id)}`);
     if (same) same.open = each.open;
@@ -94,15 +94,16 @@ function listen(address, handlers, later) {
   if (!document.hidden) open();
 }
 
-// What happens within a moment is shown at once, and what a refresh missed because somebody was writing, by the next.
+// What happens within a moment is shown at once; while somebody is at what is shown, it is tried again and again.
 function makeLater() {
   let waiting = 0;
-  return () => {
+  const later = () => {
     waiting ||= setTimeout(async () => {
       waiting = 0;
-      await refresh().catch(() => false);
+      if (!(await refresh().catch(() => true))) later();
     }, REFRESH_AFTER);
   };
+  return later;
 }
 
 function followTicket(ticket) {

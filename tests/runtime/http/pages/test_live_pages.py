@@ -78,3 +78,18 @@ async def test_without_a_script_a_page_says_all_when_it_is_loaded_again(tmp_path
         await web.desk.outcome((await web.desk.ticket(page.url.rpartition("/")[2])).id, 20)
         await page.reload()
         await expect(page.locator(".answer")).to_contain_text(ANSWER)
+
+
+async def test_what_somebody_has_marked_stays_until_they_are_done_and_then_the_answer_comes(tmp_path: Path) -> None:
+    model = Held()
+    async with interface(tmp_path, model=model, memory=True) as web, browse(web) as page:
+        await web.submit(id="T-1")
+        await page.goto("/ui/tickets/T-1")
+        await page.locator("h1").select_text()
+        model.free.set()
+        await web.desk.outcome((await web.desk.ticket("T-1")).id, 20)
+        await until(lambda: web.desk.streams == 0)
+        assert await page.evaluate("document.getSelection().toString()") == "My VPN drops every hour."
+        await expect(page.locator(".headline")).to_contain_text("Being worked on")
+        await page.evaluate("document.getSelection().removeAllRanges()")
+        await expect(page.locator(".answer")).to_contain_text(ANSWER)

@@ -11,6 +11,7 @@ import pytest
 from runtime.access import tokens
 from runtime.access.roles import may
 from runtime.access.sessions import SESSION_SECONDS
+from runtime.http.pages import page_language
 from runtime.http.pages.page_language import LANGUAGES, load_texts
 from runtime.http.pages.page_routes import FORM_FIELD, PAGE_ROUTES
 from runtime.http.pages.sign_in_page import read_target
@@ -219,3 +220,11 @@ def test_each_language_has_the_same_texts_with_the_same_places() -> None:
     for language in LANGUAGES:
         assert places(language) == places("en")
         assert all(load_texts(language).values())
+
+
+def test_no_text_is_kept_that_no_page_says() -> None:
+    folder = Path(page_language.__file__).parent
+    said = "".join(file.read_text(encoding="utf-8") for kind in ("*.html", "*.py") for file in folder.rglob(kind))
+    begun = tuple(f"{one or other}_" for one, other in re.findall(r't\.name\("(\w+)"|t\("(\w+)_" ~', said))
+    kept = (key for key in load_texts("en") if not key.startswith(begun))
+    assert {key for key in kept if f'"{key.removesuffix("_one")}"' not in said} == set()
