@@ -10,7 +10,7 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +18,8 @@ from tests import ROOT
 
 BUILD_SECONDS = 600.0
 NAMESPACE = ("/usr/bin/unshare", "--mount", "--propagation", "private")
+NONE: Mapping[str, str] = {}
+NO_FILES: Mapping[str, Path] = {}
 USES = ("PIP_CERT", "PIP_FIND_LINKS", "PIP_INDEX_URL", "SSL_CERT_FILE", "HTTPS_PROXY", "https_proxy")
 """What this machine needs to reach the package index."""
 
@@ -41,17 +43,15 @@ class Image:
 
     def __init__(self, folder: Path, steps: Sequence[Step]) -> None:
         self.folder, self.volumes = folder, folder / "volumes"
-        self._stages = 0
+        self.stages = 0
         self._names: dict[str, Path] = {}
-        self.directory, self.user, self.environ = "/", "0:0", {"PATH": "/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
         self.entry: list[str] = []
         self.command: list[str] = []
         self.health: list[str] = []
-        self.declared_volumes: list[str] = []
         for step in steps:
-            self._take(step)
+            self.take(step)
 
-    def _take(self, step: Step) -> None:
+    def take(self, step: Step) -> None:
         match step:
             case Step("FROM", rest):
                 self._begin_stage(rest.partition(" AS ")[2])
@@ -80,11 +80,12 @@ class Image:
                 raise ValueError(f"what does {step.word} do?")
 
     def _begin_stage(self, name: str) -> None:
-        self._stages += 1
+        self.stages += 1
         for part in ("changed", "work", "root"):
             (self._stage / part).mkdir(parents=True)
         self._names[name] = self._stage
         self.directory, self.user, self.environ = "/", "0:0", {"PATH": "/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
+        self.declared_volumes: list[str] = []
         program = Path(sys._base_executable).resolve()  # type: ignore[attr-defined]
         started = f'#!/bin/sh\nexec {program} "$@"\n'
         opened = "".join(f"chmod o+x {shlex.quote(str(each))}\n" for each in program.parents)
@@ -95,7 +96,7 @@ class Image:
 
     @property
     def _stage(self) -> Path:
-        return self.folder / str(self._stages)
+        return self.folder / str(self.stages)
 
     def _copy(self, words: list[str]) -> None:
         source, target = ROOT, words[-1]
@@ -113,9 +114,9 @@ class Image:
     def _declare_volume(self, path: str) -> None:
         """As Docker does, a fresh volume gets what the image has there, with its owner."""
         self.declared_volumes.append(path)
-        self.volumes.mkdir()
-        place = self._stage / "root" / path.lstrip("/")
-        self._enter(f"cp -a {shlex.quote(str(place))} {shlex.quote(str(self.volumes / path.lstrip('/')))}")
+        place, volume = self._stage / "root" / path.lstrip("/"), self.volumes / path.lstrip("/")
+        volume.parent.mkdir(parents=True)
+        self._enter(f"cp -a {shlex.quote(str(place))} {shlex.quote(str(volume))}")
 
     def run_as_root(self, command: str) -> None:
         """One RUN of the Dockerfile: it may change the image."""
@@ -132,27 +133,32 @@ class Image:
         if done.returncode:
             raise RuntimeError(f"{command}\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
 
-    def start(self, words: Sequence[str] = (), **environ: str) -> "subprocess.Popen[str]":
-        """`docker run --read-only --tmpfs /tmp --cap-drop ALL --security-opt no-new-privileges`, with its volumes."""
-        return self._start([*NAMESPACE, "--net"], [*self.entry, *(words or self.command)], environ)
+    def start(
+        self, words: Sequence[str] = (), environ: Mapping[str, str] = NONE, files: Mapping[str, Path] = NO_FILES
+    ) -> "Container":
+        """
+        `docker run --read-only --tmpfs /tmp --cap-drop ALL --security-opt no-new-privileges`, with its volumes.
 
-    def check_health(self, process: "subprocess.Popen[str]") -> int:
-        """The exit status of HEALTHCHECK, asked beside a process that was started."""
-        beside = ["/usr/bin/nsenter", f"--net=/proc/{process.pid}/ns/net", *NAMESPACE]
-        with self._start(beside, self.health, {}) as check:
-            check.communicate(timeout=BUILD_SECONDS)
-            return check.returncode
-
-    def _start(self, spaces: list[str], words: Sequence[str], environ: dict[str, str]) -> "subprocess.Popen[str]":
+        :param files: files and folders of this machine, by the path that they have inside; they cannot be written to.
+        """
         root = self._stage / "root"
-        binds = [f"mount --bind {self.volumes}{path} {root}{path}" for path in self.declared_volumes]
-        closed = ["ip link set lo up", f"mount -o remount,bind,ro {root}", f"mount -t tmpfs tmpfs {root}/tmp", *binds]  # noqa: S108 - the image's
-        inside = ["/usr/bin/setpriv", "--no-new-privs", *words]
-        begun = f"exec {self._chroot(inside, {**self.environ, **environ}, self.user)}"
-        return subprocess.Popen(  # noqa: S603 - our own steps
-            [*spaces, "/bin/sh", "-ec", "\n".join([self._mount(), *closed, begun])],
+        shell = [self._mount(), "ip link set lo up"]
+        for path, ours in files.items():
+            shell.append(f"mkdir -p $(dirname {root}{path})")
+            shell.append(f"mkdir -p {root}{path}" if ours.is_dir() else f"touch {root}{path}")
+        shell.append(f"mount -o remount,bind,ro {root}")
+        shell.append(f"mount -t tmpfs tmpfs {root}/tmp")  # noqa: S108 - the image's
+        shell += [f"mount --bind {self.volumes}{path} {root}{path}" for path in self.declared_volumes]
+        for path, ours in files.items():
+            shell.append(f"mount --bind -o ro {ours} {root}{path}")
+        environ = {**self.environ, **environ}
+        inside = ["/usr/bin/setpriv", "--no-new-privs", *self.entry, *(words or self.command)]
+        shell.append(f"exec {self._chroot(inside, environ, self.user)}")
+        process = subprocess.Popen(  # noqa: S603 - our own steps
+            [*NAMESPACE, "--net", "/bin/sh", "-ec", "\n".join(shell)],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
+        return Container(self, process, environ)
 
     def _mount(self) -> str:
         stage = self._stage
@@ -167,6 +173,36 @@ class Image:
         into = ["/usr/sbin/chroot", f"--userspec={user}", "--groups=", str(self._stage / "root")]
         started = ["/bin/sh", "-c", 'cd "$0" && exec "$@"', self.directory, *words]
         return shlex.join([*into, "/usr/bin/env", "-i", *pairs, *started])
+
+
+class Container(NamedTuple):
+    """A process of an image in namespaces of its own, with no network but its own loopback."""
+
+    image: Image
+    process: "subprocess.Popen[str]"
+    environ: dict[str, str]
+
+    def execute(self, words: Sequence[str]) -> "subprocess.CompletedProcess[str]":
+        """`docker exec`: a command beside it, as its user."""
+        user, _, group = self.image.user.partition(":")
+        pairs = [f"{name}={value}" for name, value in self.environ.items()]
+        as_user = ["/usr/bin/setpriv", f"--reuid={user}", f"--regid={group}", "--clear-groups", "--no-new-privs"]
+        inside = ["/usr/bin/env", "-i", *pairs, "/bin/sh", "-c", 'cd "$0" && exec "$@"', self.image.directory, *words]
+        return self._enter(["--mount", "--net", "--root"], [*as_user, *inside])
+
+    def reach(self, words: Sequence[str]) -> "subprocess.CompletedProcess[str]":
+        """A command of this machine that reaches its ports."""
+        return self._enter(["--net"], words)
+
+    def _enter(self, spaces: list[str], words: Sequence[str]) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(  # noqa: S603 - our own steps
+            ["/usr/bin/nsenter", f"--target={self.process.pid}", *spaces, *words],
+            capture_output=True, text=True, timeout=BUILD_SECONDS, check=False,
+        )  # fmt: skip
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.communicate(timeout=BUILD_SECONDS)
 
 
 def can_mount() -> bool:

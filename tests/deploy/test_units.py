@@ -2,7 +2,6 @@
 
 import json
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from runtime.config_environment import IN_FILE
 from runtime.config_schema import keys
 from tests import ROOT
 from tests.deploy.image import read_steps
+from tests.pages import read_commands, run_command
 from tests.patience import HANGS_SECONDS
 from tests.runtime.cli.commands.program import Place
 from tests.runtime.cli.commands.test_serve import daemon
@@ -74,14 +74,17 @@ def test_the_build_is_sent_what_the_dockerfile_copies() -> None:
     assert all((ROOT / name).exists() for name in sent)
 
 
-def test_the_unit_sets_what_there_is_and_keeps_all_it_writes_in_its_state_folder(tmp_path: Path) -> None:
-    lines = re.findall(r"(?m)^(\w+)=(.*)$", UNIT)
-    environ = dict(word.split("=", 1) for name, line in lines if name == "Environment" for word in shlex.split(line))
+def test_the_page_has_the_unit_write_into_its_state_folder_alone(tmp_path: Path) -> None:
+    lines = dict(re.findall(r"(?m)^(\w+)=(.*)$", UNIT))
+    (written,) = (each for each in read_commands("operate.md", "As a service of systemd") if each.startswith("printf"))
+    file = lines["Environment"].removeprefix("TERMINUS_CONFIG=")
+    assert file in written
+    run_command(written.replace(file, str(tmp_path / "config.toml")), tmp_path)
 
-    folders = [value for name, value in environ.items() if name.endswith("_FOLDER")]
-    assert folders
-    assert all(folder.startswith(f"/var/lib/{dict(lines)['StateDirectory']}/") for folder in folders)
-    check_variables({name: value for name, value in environ.items() if name != "TERMINUS_CONFIG"}, tmp_path)
+    settings = load(tmp_path / "config.toml", {})
+
+    state = f"/var/lib/{lines['StateDirectory']}/"
+    assert [settings.storage.folder, settings.embeddings.folder] == [f"{state}task-data", f"{state}models"]
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")

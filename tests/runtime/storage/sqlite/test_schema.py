@@ -58,10 +58,8 @@ RUNS = [
 """id, ticket, started, ended, status, ending. T-2 was begun three times, as two processes at once could."""
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
+def write_version_1(path: Path) -> None:
     """A database of version 1 with tickets, runs, events and effects."""
-    path = tmp_path / "terminus.db"
     db = sqlite3.connect(path)
     db.executescript(VERSION_1)
     for ticket in ("T-1", "T-2"):
@@ -77,7 +75,12 @@ def path(tmp_path: Path) -> Path:
     db.execute("INSERT INTO effect VALUES ('R-2', 'page', 'a', x'01')")
     db.commit()
     db.close()
-    return path
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    write_version_1(tmp_path / "terminus.db")
+    return tmp_path / "terminus.db"
 
 
 @pytest.fixture
