@@ -45,6 +45,9 @@ class Image:
         self.folder, self.volumes = folder, folder / "volumes"
         self.stages = 0
         self._names: dict[str, Path] = {}
+        self.directory, self.user = "/", "0:0"
+        self.environ: dict[str, str] = {}
+        self.declared_volumes: list[str] = []
         self.entry: list[str] = []
         self.command: list[str] = []
         self.health: list[str] = []
@@ -85,7 +88,7 @@ class Image:
             (self._stage / part).mkdir(parents=True)
         self._names[name] = self._stage
         self.directory, self.user, self.environ = "/", "0:0", {"PATH": "/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
-        self.declared_volumes: list[str] = []
+        self.declared_volumes = []
         program = Path(sys._base_executable).resolve()  # type: ignore[attr-defined]
         started = f'#!/bin/sh\nexec {program} "$@"\n'
         opened = "".join(f"chmod o+x {shlex.quote(str(each))}\n" for each in program.parents)
