@@ -50,7 +50,7 @@ def test_a_backup_of_a_daemon_at_work_brings_back_its_tickets_and_what_was_in_wo
 
     assert home.run("status", "HD-1", "--json").json["run"] == ended["run"]
     assert statuses(home, "task-data") == {"HD-1": "suggested", "HD-2": "suggested"}
-    assert statuses(home, "tried") == {"HD-1": "suggested", "HD-2": "running"}
+    assert statuses(home, "tried") == {"HD-1": "suggested", "HD-2": "interrupted"}
 
 
 def test_an_upgrade_reads_what_the_first_version_wrote_and_there_is_a_way_back(home: Place) -> None:
