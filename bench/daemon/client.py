@@ -14,7 +14,7 @@ import aiohttp
 
 from bench.measure import Figures, NotMeasured
 
-END_SECONDS = 300.0
+END_SECONDS = 600.0
 LOOK_SECONDS = 0.02
 
 

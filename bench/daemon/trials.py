@@ -21,7 +21,7 @@ from bench.faults.model import slow
 from bench.measure import Figures, NotMeasured
 from tests.fake_openai import FakeOpenAI
 
-WAIT_SECONDS = 300.0
+WAIT_SECONDS = 600.0
 TOO_FEW_BYTES = 4096
 """What the system keeps for a listener that never reads."""
 
