@@ -129,7 +129,8 @@ class Page:
         return f'<span class="n">{"".join(marks)}</span>' if marks else ""
 
     def _grid(self, table: Table) -> str:
-        head = "".join(f'<th scope="col">{escape(flat(each))}</th>' for each in table.head)
+        named = (escape(flat(each)) for each in table.head)
+        head = "".join(f'<th scope="col">{each}</th>' if each else "<td></td>" for each in named)
         rows = []
         for first, *cells in table.rows:
             said = "".join(f"<td>{self._sentence(cell)}</td>" for cell in cells)

@@ -6,6 +6,7 @@ from aiohttp import web
 
 from actors.documents.template import Document
 from actors.workflow.outcome import Handoff
+from actors.workflow.user_input import AnswerRound
 from runtime.families import makes_document, writes_report
 from runtime.http.endpoints.desk import DESK, read_id
 from runtime.http.endpoints.own_tickets import owns_ticket
@@ -44,6 +45,7 @@ async def show_ticket(request: web.Request) -> web.StreamResponse:
         time_line=await _read_time_line(desk, stored), report=report, document=document, title=TITLE_CHARACTERS,
         judgement=await desk.judgement(stored) if stored.status in JUDGED else "",
         formats=[each for each in (FORMATS if report is not None else DOCUMENT_FORMATS) if not missing(each)],
+        rounds=_read_answers(desk, stored),
         may_answer=bool(outcome and outcome.questions) and await owns_ticket(desk, request, stored),
     )  # fmt: skip
 
@@ -60,6 +62,13 @@ async def _read_report(desk: TicketService, stored: StoredRun) -> tuple[str | No
         with contextlib.suppress(JournalDamaged):
             return None, await desk.node.document(stored)
     return None, None
+
+
+def _read_answers(desk: TicketService, stored: StoredRun) -> tuple[AnswerRound, ...]:
+    """What a person answered to the questions of the ticket's earlier runs."""
+    with contextlib.suppress(JournalDamaged):
+        return desk.node.journal.case(stored).answers
+    return ()
 
 
 async def _read_time_line(desk: TicketService, stored: StoredRun) -> TimeLine | None:

@@ -7,6 +7,7 @@ import msgspec
 from playwright.async_api import Page, expect
 
 from actors.evidence.passages import SearchHits
+from actors.reporting.report import Report
 from actors.workflow.outcome import Handoff
 from runtime.http.pages.handoff_drawing import draw_handoffs
 from runtime.http.pages.page_language import Texts
@@ -15,6 +16,7 @@ from tests.fakes import PASSAGE
 from tests.runtime.http.kit import interface
 from tests.runtime.http.pages.browser import browse, find_barriers
 from tests.runtime.http.test_research import ONE_ROUND, knowing
+from tests.runtime.reports.samples import hostile
 
 SCRIPT = "<script>alert(1)</script><img src=x onerror=alert(2)><svg onload=alert(3)>"
 LINK = "[press](javascript:alert(4)) <a href='javascript:alert(5)'>here</a> {{ 7 * 7 }} javascript:alert(6)"
@@ -84,6 +86,15 @@ async def test_a_hostile_research_is_only_text(tmp_path: Path) -> None:
         await page.goto("/ui/tickets/RS-1")
         await expect(page.locator(".report")).to_contain_text("Halyard evicts")
         assert await find_dangers(page) == []
+
+        async def report(_: str) -> Report:
+            return hostile(SCRIPT)
+
+        cast("Any", web.node).report = report  # charts, tables, sources, headings: all of it hostile
+        await page.reload()
+        await expect(page.locator(".report figure").first).to_be_visible()
+        assert await find_dangers(page) == []
+        assert await find_barriers(page) == []
 
 
 def test_the_names_of_agents_are_text_wherever_they_are_drawn() -> None:

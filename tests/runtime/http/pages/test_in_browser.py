@@ -62,6 +62,8 @@ async def test_what_a_ticket_asks_is_answered_in_a_form_and_it_goes_on(tmp_path:
         stored = await web.desk.ticket("T-1")
         rounds = web.node.journal.case(stored).answers
         assert [each.value for each in rounds[0].given] == ["上海市浦东新区某某路1号"]
+        await page.get_by_text("对其问题的回答").click()
+        await expect(page.locator("#answered dd").first).to_have_text("上海市浦东新区某某路1号")
         assert page.url.endswith("/ui/tickets/T-1")
 
 
