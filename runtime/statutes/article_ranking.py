@@ -10,7 +10,7 @@ from actors.statutes.jurisdiction import Jurisdiction
 from runtime.statutes.bigrams import bigrams_of
 from runtime.statutes.statute_file import StatuteFile
 
-K1, B = 1.0, 0.5
+K1, B = 1.0, 0.7
 MEANT = 0.4
 """What a word of the law counts beside one of the question that it stands for (bench.statutes: R@10 +.03)."""
 FIELD = 0.5

@@ -2,7 +2,7 @@
 
 import re
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,13 @@ CHUNK = 4_000_000
 def bigrams_of(text: str) -> Keys:
     """The keys of a text, as often as they occur."""
     return _keys(text.lower())[0]
+
+
+def characters_of(texts: Sequence[str]) -> tuple[NDArray[np.int64], Keys]:
+    """The characters of scripts without spaces, each as often as it occurs: its text, by its place, and its code."""
+    codes, dense = _read("\n".join(texts))
+    at = np.flatnonzero(dense)
+    return np.searchsorted(_ends(texts), at, side="right"), codes[at]
 
 
 def bigrams_of_all(texts: Iterable[str]) -> dict[str, NDArray[np.generic]]:
@@ -51,8 +58,7 @@ def _count(texts: list[str], first: int, lengths: list[int]) -> NDArray[np.int64
     if not texts:
         return np.empty((3, 0), np.int64)
     keys, places = _keys("\n".join(texts))
-    ends = np.cumsum([len(each) + 1 for each in texts])
-    owners = np.searchsorted(ends, places, side="right")
+    owners = np.searchsorted(_ends(texts), places, side="right")
     lengths += np.bincount(owners, minlength=len(texts)).tolist()
     order = np.lexsort((owners, keys))
     keys, owners = keys[order], owners[order]
@@ -65,10 +71,7 @@ def _count(texts: list[str], first: int, lengths: list[int]) -> NDArray[np.int64
 
 def _keys(text: str) -> tuple[Keys, NDArray[np.int64]]:
     """All keys of a text, and where each begins."""
-    codes = np.frombuffer(text.encode("utf-32-le", "replace"), np.uint32).astype(np.int64)
-    dense = np.zeros(len(codes), bool)
-    for low, high in _BLOCKS:
-        dense |= (codes >= low) & (codes <= high)
+    codes, dense = _read(text)
     pairs = np.flatnonzero(dense[:-1] & dense[1:])
     keys = codes[pairs] << 21 | codes[pairs + 1]
     words = [(zlib.crc32(each.group().encode()) + _WORDS_FROM, each.start()) for each in _WORD.finditer(text)]
@@ -76,3 +79,17 @@ def _keys(text: str) -> tuple[Keys, NDArray[np.int64]]:
         others = np.array(words, np.int64)
         keys, pairs = np.concatenate([keys, others[:, 0]]), np.concatenate([pairs, others[:, 1]])
     return keys, pairs
+
+
+def _read(text: str) -> tuple[Keys, NDArray[np.bool_]]:
+    """The codes of a text's characters, and which of them are of scripts without spaces."""
+    codes = np.frombuffer(text.encode("utf-32-le", "replace"), np.uint32).astype(np.int64)
+    dense = np.zeros(len(codes), bool)
+    for low, high in _BLOCKS:
+        dense |= (codes >= low) & (codes <= high)
+    return codes, dense
+
+
+def _ends(texts: Sequence[str]) -> NDArray[np.int64]:
+    """Where each of some texts ends, when they stand in one, a line break behind each."""
+    return np.cumsum([len(each) + 1 for each in texts])

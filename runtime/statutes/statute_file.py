@@ -49,7 +49,8 @@ class StatuteFile:
         :raises FileNotFoundError: no statutes were read yet.
         :raises array_file.Damaged: it cannot be used.
         """
-        packed, self.arrays = array_file.read(path, MARK)
+        packed, mapped = array_file.read(path, MARK)
+        self.arrays = {name: np.asarray(each) for name, each in mapped.items()}  # a memmap is slow to slice
         self.laws = msgspec.msgpack.decode(packed, type=Header).laws
         self.law: Array = self.arrays["law"]
         self.by_name: dict[str, list[int]] = {}
@@ -70,8 +71,11 @@ class StatuteFile:
     def read(self, place: int) -> ReadArticle:
         return ReadArticle(
             int(self.arrays["number"][place]), int(self.arrays["sub"][place]), self._text("chapters", place),
-            self._text("texts", place),
+            self.read_text(place),
         )  # fmt: skip
+
+    def read_text(self, place: int) -> str:
+        return self._text("texts", place)
 
     def articles_of(self, law: int) -> list[ReadArticle]:
         return [self.read(place) for place in range(int(self.first[law]), int(self.first[law + 1]))]

@@ -11,7 +11,8 @@ from actors.statutes.articles import Article, FoundArticles, choose_version, fin
 from actors.statutes.jurisdiction import Jurisdiction, load_jurisdictions
 from actors.statutes.question_day import find_question_day
 from actors.statutes.references import Reference, find_references, render_reference
-from runtime.statutes.article_ranking import Ranking
+from runtime.statutes.article_ranking import Floats, Ranking
+from runtime.statutes.shortlist import SHORTLIST, reweigh
 from runtime.statutes.statute_file import FILE, StatuteFile
 
 LOOKED_UP = 1.0
@@ -94,11 +95,15 @@ class Statutes:
     def _rank(self, question: str, days: Days, limit: int, fields: Mapping[str, float]) -> list[tuple[int, float]]:
         scores = self.ranking.score(question, fields)
         scores *= self._in_force(days)
-        most = min(limit, len(scores))
-        best = np.argpartition(-scores, most - 1)[:most] if most else np.empty(0, np.int64)
-        best = best[np.argsort(-scores[best], kind="stable")]
-        top = float(scores[best[0]]) if len(best) else 0.0
-        return [(int(place), round(float(scores[place]) / (top * 1.01), 3)) for place in best if scores[place] > 0]
+        most = min(max(limit, SHORTLIST), len(scores))
+        best = _sort(np.argpartition(-scores, most - 1)[:most] if most else np.empty(0, np.intp), scores)
+        if not len(best):
+            return []
+        first = best[:SHORTLIST]
+        scores[first] = reweigh(question, [self.file.read_text(place) for place in first.tolist()], scores[first])
+        best = _sort(best, scores)[:limit]
+        top = float(scores[best[0]])
+        return [(int(place), round(float(scores[place]) / (top * 1.01), 3)) for place in best]
 
     def _in_force(self, days: Days) -> Mask:
         """Of each article, whether it stands in the version of its law that holds; kept for the last days."""
@@ -124,6 +129,12 @@ class Statutes:
         return Article(
             version, number, sub, chapter, said or text, citation, changed, score, reference.paragraph, reference.item
         )
+
+
+def _sort(places: NDArray[np.intp], scores: Floats) -> NDArray[np.intp]:
+    """Of some places those that fit at all, the best first."""
+    places = places[scores[places] > 0]
+    return places[np.argsort(-scores[places], kind="stable")]
 
 
 _open: dict[str, tuple[tuple[int, int], Statutes]] = {}
