@@ -176,6 +176,15 @@ def _configure(log: LogSettings, lines: Lines, *, terminal: bool) -> Iterator[No
             structlog.configure(**before)
 
 
+def set_level(name: str) -> None:
+    """Log from another level up, from now on."""
+    level = getattr(logging, name.upper())
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(level))
+    for each in logging.getLogger().handlers:
+        if isinstance(each, _FromLibraries):
+            each.setLevel(max(level, logging.WARNING))
+
+
 def processors(*, people: bool, colours: bool = False) -> list[Processor]:
     """What an event passes through on its way to a line."""
     render = ConsoleRenderer(colors=colours, exception_formatter=plain_traceback, pad_event_to=24)

@@ -72,7 +72,7 @@ class TicketService:
     def __init__(self, node: Node) -> None:
         self.node = node
         self.looks = Looks(node, node.folder / DATABASE)
-        self.ready = False
+        self.ready = self.stopping = False
         self.streams = 0
         """Clients that listen."""
         self._waiting: set[asyncio.Future[Any]] = set()
@@ -82,7 +82,7 @@ class TicketService:
 
     def stop(self) -> None:
         """Take no more tickets; what runs goes on."""
-        self.ready = False
+        self.ready, self.stopping = False, True
 
     def close(self) -> None:
         """Let go of everybody who waits or watches."""

@@ -29,6 +29,7 @@ from runtime.http.middleware import add_headers, expect, explain, nowhere, refus
 from runtime.http.pages import every_page  # noqa: F401 - routes of its own
 from runtime.http.pages.page_routes import PAGE_ROUTES
 from runtime.http.problem_protocol import LINE_BYTES, ProblemProtocol
+from runtime.http.reload import reload
 from runtime.http.routes import ROUTES
 from runtime.knowledge.index.index_version import find_lapsed
 from runtime.knowledge.knowledge_index import FILE as KNOWLEDGE
@@ -64,11 +65,12 @@ TURNED_AWAY = (
 
 
 class Stop:
-    """What SIGTERM and Ctrl-C do: the first asks for the end, the second for an end at once."""
+    """What SIGTERM and Ctrl-C do: the first asks for the end, the second for an end at once. SIGHUP: reload."""
 
     def __init__(self) -> None:
         self.asked = asyncio.Event()
         self.at_once = asyncio.Event()
+        self.reload = asyncio.Event()
 
     def __call__(self) -> None:
         (self.at_once if self.asked.is_set() else self.asked).set()
@@ -114,9 +116,11 @@ def address(sock: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-async def serve(settings: Settings, sock: socket.socket, announce: Callable[[str], None]) -> None:
+async def serve(
+    settings: Settings, sock: socket.socket, announce: Callable[[str], None], reread: Callable[[], Settings]
+) -> None:
     """
-    Take tickets until SIGTERM or SIGINT; what has not ended then stays in the journal.
+    Take tickets until SIGTERM or SIGINT; what has not ended then stays in the journal. At SIGHUP, `reread` settings.
 
     It listens before it has resumed what was running, which takes seconds when that is thousands: who asks is told.
     """
@@ -134,12 +138,14 @@ async def serve(settings: Settings, sock: socket.socket, announce: Callable[[str
                     log.info("server.started", address=address(sock), resumed=resumed)
                     announce(f"Terminus listens on {address(sock)}" + (f"; {_tickets(resumed)} on" if resumed else ""))
                 watching = asyncio.create_task(node.runs.watch_orphans(), name="orphans")
+                reloading = asyncio.create_task(_reload_when_told(node, reread, stop.reload), name="reload")
                 async with run_daily(node):
                     await stop.asked.wait()
-                watching.cancel()
-                await asyncio.wait([watching])
+                for each in (watching, reloading):
+                    each.cancel()
+                await asyncio.wait([watching, reloading])
                 desk.stop()
-                await _let_end(node, settings.server.stop_seconds, stop.at_once)
+                await _let_end(node, node.settings.server.stop_seconds, stop.at_once)
             left = node.live
         log.info("server.stopped", left=left)
         announce("Stopped" + (f"; {_tickets(left)} on at the next start" if left else ""))
@@ -155,6 +161,16 @@ async def _renew(node: Node, asked: asyncio.Event) -> None:
     if find_lapsed(node.folder / KNOWLEDGE):
         with contextlib.suppress(PortFailed):
             await _unless(asked, node.documents.renew())
+
+
+async def _reload_when_told(node: Node, reread: Callable[[], Settings], told: asyncio.Event) -> None:
+    while True:
+        await told.wait()
+        told.clear()
+        try:
+            await reload(node, reread)
+        except Exception:  # whatever it is, tickets go on
+            log.exception("settings.not_reloaded")
 
 
 async def _unless(asked: asyncio.Event, work: Coroutine[Any, Any, T]) -> T | None:
@@ -239,10 +255,11 @@ def _stopping() -> Iterator[Stop]:
     loop, stop = asyncio.get_running_loop(), Stop()
     for each in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(each, stop)
+    loop.add_signal_handler(signal.SIGHUP, stop.reload.set)
     try:
         yield stop
     finally:
-        for each in (signal.SIGINT, signal.SIGTERM):
+        for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             loop.remove_signal_handler(each)
 
 

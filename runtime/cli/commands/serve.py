@@ -20,6 +20,8 @@ Everything it takes is listed at /openapi.json. It logs to stderr.
 SIGTERM and Ctrl-C: no new tickets, those that run have [server] stop_seconds to end, the rest goes on at the
 next start. A second one: at once.
 
+SIGHUP: the configuration is read again. What cannot change while it runs is named in the log; it needs a restart.
+
 exit status: 0 it was told to stop, 2 it cannot listen there, 1 something failed.
 """
 
@@ -37,6 +39,7 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
 
     import structlog
 
+    from runtime.config import load
     from runtime.embeddings.provider_check import name_missing_model
     from runtime.families import FAMILIES
     from runtime.http.server import bound, serve
@@ -49,8 +52,12 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     if missing := name_missing_model(settings.embeddings):
         structlog.get_logger().warning("embeddings.not_installed", detail=missing)
     settings = _chosen(arguments, settings)
+
+    def reread() -> "Settings":
+        return _chosen(arguments, load(arguments.config))
+
     with bound(settings.server) as sock:
-        asyncio.run(serve(settings, sock, functools.partial(print, flush=True)))
+        asyncio.run(serve(settings, sock, functools.partial(print, flush=True), reread))
     return Exit.DONE
 
 

@@ -66,4 +66,8 @@ async def metrics(request: web.Request) -> web.StreamResponse:
 
 def _explain(desk: TicketService, seen: Condition) -> str:
     """Why it takes no tickets; empty when it does."""
-    return seen.why if desk.ready or seen.why else "It is stopping, or goes on with what was running; ask again soon."
+    if desk.ready or seen.why:
+        return seen.why
+    if desk.stopping:
+        return "It is stopping, and lets what runs come to its end: send new tickets after the next start."
+    return "It is starting, and takes up what was running: ask again soon."

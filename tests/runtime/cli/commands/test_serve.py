@@ -26,6 +26,16 @@ from tests.runtime.cli.commands.program import SECONDS, Place, read_until, silen
 TOKEN = "correct-horse-battery-staple"
 
 
+PRINTING = """\
+---
+name: printing
+description: Solves tickets about printers.
+handles: printers, toner, scanners
+---
+You solve support tickets about printers.
+"""
+
+
 class Daemon:
     """A server process and where it listens."""
 
@@ -135,6 +145,56 @@ def test_a_second_signal_does_not_wait_for_what_runs(place: Place) -> None:
             if "server.stopping" in line:
                 break
         assert server.stop()[0] == 0
+
+
+@pytest.mark.req("SY-4")
+def test_told_to_reload_it_takes_over_what_it_can_and_names_the_rest(fresh_place: Place) -> None:
+    config, agents = fresh_place.folder / "config.toml", fresh_place.folder / "agents"
+    agents.mkdir()
+    found = '[agents]\nfolder = "agents"\n'
+    config.write_text(f'{found}[log]\nlevel = "warning"\n', encoding="utf-8")
+    with daemon(fresh_place) as server:
+        changed = f'{found}[log]\nlevel = "info"\n[server]\nfree_megabytes = 1_000_000\ntoken = "{TOKEN}"\n'
+        config.write_text(changed, encoding="utf-8")
+        server.popen.send_signal(signal.SIGHUP)
+        told = read_until(server.popen, "settings.reloaded")
+        status, health = server.ask("/health")  # the token waits for a restart
+        assert (status, "free_megabytes" in health["why"]) == (503, True)
+        (agents / "printing.md").write_text(PRINTING, encoding="utf-8")
+        server.popen.send_signal(signal.SIGHUP)
+        again = read_until(server.popen, "settings.reloaded")
+        _, _, err = server.stop()
+
+    event = json.loads(told.splitlines()[-1])
+    assert event["changed"] == ["[log] level", "[server] free_megabytes"]
+    assert event["after_restart"] == ["[server] token"]
+    assert json.loads(again.splitlines()[-1])["after_restart"] == ["[server] token", "the files of agents"]
+    assert "server.started" not in told
+    assert "server.stopped" in err  # which is logged from "info" up
+    assert TOKEN not in told + err
+
+
+@pytest.mark.req("SY-4")
+@pytest.mark.parametrize("broken", ["config.toml", "an agent"])
+def test_a_reload_that_may_not_be_changes_nothing_and_says_why(fresh_place: Place, broken: str) -> None:
+    config, agents = fresh_place.folder / "config.toml", fresh_place.folder / "agents"
+    agents.mkdir()
+    good = '[agents]\nfolder = "agents"\n'
+    config.write_text(good, encoding="utf-8")
+    with daemon(fresh_place) as server:
+        if broken == "an agent":
+            (agents / "billing.md").write_text("---\nnonsense: 1\n---\n", encoding="utf-8")
+            config.write_text(good + "[server]\nfree_megabytes = 1_000_000\n", encoding="utf-8")
+        else:
+            config.write_text(good + "[server]\nfree_megabytes = 1_000_000\nprot = 1\n", encoding="utf-8")
+        server.popen.send_signal(signal.SIGHUP)
+        said = json.loads(read_until(server.popen, "settings.refused").splitlines()[-1])
+        assert server.ask("/health/ready")[0] == 200
+        assert server.ask("/tickets?wait=30", {"text": "My printer smokes."})[0] == 200
+        exit_status = server.stop()[0]
+
+    assert ("billing.md" if broken == "an agent" else "no key 'prot'") in said["reason"]
+    assert exit_status == 0
 
 
 def test_who_waits_is_answered_when_it_stops(place: Place) -> None:
