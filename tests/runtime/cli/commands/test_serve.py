@@ -31,6 +31,11 @@ PRINTING = """\
 name: printing
 description: Solves tickets about printers.
 handles: printers, toner, scanners
+intents:
+  printing:
+    means: printing and scanning
+    words:
+      en: printers?; toner
 ---
 You solve support tickets about printers.
 """
