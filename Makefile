@@ -11,7 +11,7 @@ demo: $(VENV)/.product
 	@$(BIN)/python -m runtime model install || true  # without it all works, by words
 	$(BIN)/python -m runtime demo
 
-test: $(VENV)/.dev
+test: $(VENV)/.dev $(VENV)/.helpdesks
 	@$(BIN)/python -m runtime model install || true  # its own tests are skipped without it
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
@@ -35,10 +35,16 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.product
 	$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements-dev.lock
 	@touch $@
 
+$(VENV)/.helpdesks: requirements-helpdesks.lock
+	$(PYTHON) -m venv $(VENV)/helpdesks  # real helpdesks for the tests, apart from what Terminus needs
+	$(VENV)/helpdesks/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements-helpdesks.lock
+	@touch $@
+
 lock: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --upgrade pip pip-tools  # an old pip leaves requirements of extras out
 	$(COMPILE) --extra research --extra documents -o requirements.lock pyproject.toml
 	$(COMPILE) --extra research --extra documents --extra duckduckgo --extra otel --extra dev -c requirements.lock -o requirements-dev.lock pyproject.toml
+	$(COMPILE) -o requirements-helpdesks.lock tests/helpdesks/requirements.in
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache build dist

@@ -1,0 +1,1 @@
+"""Real helpdesks on loopback, started by the tests that need them."""

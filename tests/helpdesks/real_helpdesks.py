@@ -1,0 +1,199 @@
+"""Starts real helpdesks on loopback, each with an account for Terminus, and writes to them as their customers do."""
+
+import base64
+import contextlib
+import http.cookiejar
+import json
+import os
+import re
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+
+from tests import ROOT
+from tests.patience import HANGS_SECONDS
+
+PYTHON = ROOT / ".venv" / "helpdesks" / "bin" / "python"
+LAB = Path(__file__).parent / "lab"
+needs_helpdesks = pytest.mark.skipif(not PYTHON.exists(), reason="`make test` installs the helpdesks")
+LIST_SECONDS = 0.1
+
+
+class RealHelpdesk(Protocol):
+    """A helpdesk as its customer sees it."""
+
+    connection: dict[str, str]
+    """How Terminus is connected."""
+    token: str
+
+    def ask(self, subject: str, text: str) -> str:
+        """A customer opens a ticket: its id."""
+
+    def reply(self, ticket: str, text: str) -> None:
+        """The customer writes again."""
+
+    def read(self, ticket: str) -> list[tuple[str, bool]]:
+        """What stands in a ticket: each text, and whether customers see it."""
+
+    def status(self, ticket: str) -> str: ...
+
+
+class Roundup:
+    """A classic tracker."""
+
+    def __init__(self, url: str) -> None:
+        self.url, self.token = url, "bot"
+        self.connection = {"system": "roundup", "url": url, "user": "agentbot", "bot": "agentbot"}
+
+    def call(self, method: str, path: str, body: Any = None, user: str = "customer1:c1", **head: str) -> Any:
+        headers = {
+            "X-Requested-With": "rest", "Origin": self.url, "Referer": f"{self.url}/",
+            "Content-Type": "application/json",
+            "Authorization": f"Basic {base64.b64encode(user.encode()).decode()}", **head,
+        }  # fmt: skip
+        data = None if body is None else json.dumps(body).encode()
+        return _ask(urllib.request.Request(f"{self.url}/rest/data{path}", data, headers, method=method))["data"]  # noqa: S310
+
+    def _say(self, text: str) -> str:
+        now = time.strftime("%Y-%m-%d.%H:%M:%S", time.gmtime())
+        return str(self.call("POST", "/msg", {"content": text, "author": "customer1", "date": now})["id"])
+
+    def ask(self, subject: str, text: str) -> str:
+        return str(self.call("POST", "/issue", {"title": subject, "messages": [self._say(text)]})["id"])
+
+    def reply(self, ticket: str, text: str) -> None:
+        said = self._say(text)
+        version = self.call("GET", f"/issue/{ticket}")["@etag"]
+        self.call("PATCH", f"/issue/{ticket}", {"messages": [said], "@op": "add"}, **{"If-Match": version})
+
+    def read(self, ticket: str) -> list[tuple[str, bool]]:
+        issue = self.call("GET", f"/issue/{ticket}")["attributes"]
+        ids = [each["id"] for each in issue["messages"]]
+        return [(self.call("GET", f"/msg/{number}?@verbose=3")["attributes"]["content"], True) for number in ids]
+
+    def status(self, ticket: str) -> str:
+        return str(self.call("GET", f"/issue/{ticket}?@verbose=2")["attributes"]["status"]["name"])
+
+
+class DjangoHelpdesk:
+    """A django-helpdesk with one queue."""
+
+    def __init__(self, url: str, bot: str, token: str) -> None:
+        self.url, self.token = url, token
+        self.connection = {"system": "django_helpdesk", "url": url, "bot": bot}
+
+    def _get(self, ticket: str) -> Any:
+        headers = {"Authorization": f"Token {self.token}"}
+        return _ask(urllib.request.Request(f"{self.url}/api/tickets/{ticket}/", headers=headers))  # noqa: S310
+
+    def ask(self, subject: str, text: str) -> str:
+        jar = urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())
+        opener = urllib.request.build_opener(jar)
+        page = opener.open(f"{self.url}/tickets/submit/", timeout=HANGS_SECONDS).read().decode()
+        form = {
+            "csrfmiddlewaretoken": _find('csrfmiddlewaretoken" value="([^"]+)', page), "queue": "1", "title": subject,
+            "body": text, "priority": "3", "submitter_email": "ann@example.test",
+        }  # fmt: skip
+        data = urllib.parse.urlencode(form).encode()
+        sent = urllib.request.Request(f"{self.url}/tickets/submit/", data, {"Referer": self.url})  # noqa: S310
+        answer = opener.open(sent, timeout=HANGS_SECONDS)
+        return _find(r"ticket=support-(\d+)", answer.geturl())
+
+    def reply(self, ticket: str, text: str) -> None:
+        raise NotImplementedError("its customers reply by mail only")
+
+    def read(self, ticket: str) -> list[tuple[str, bool]]:
+        return [(each["comment"], each["public"]) for each in self._get(ticket)["followup_set"]]
+
+    def status(self, ticket: str) -> str:
+        return str(self._get(ticket)["status"])
+
+
+@contextlib.contextmanager
+def start_roundup(folder: Path) -> Iterator[Roundup]:
+    """A tracker of its own in a folder."""
+    port = _free_port()
+    url, admin = f"http://127.0.0.1:{port}", [str(PYTHON.parent / "roundup-admin"), "-i", str(folder)]
+    given = f"mail_domain=example.test,admin_email=a@example.test,tracker_web={url}/,mail_host=127.0.0.1"
+    _run([*admin, "install", "classic", "anydbm", given])
+    config = folder / "config.ini"
+    text = config.read_text(encoding="utf-8")
+    config.write_text(re.sub(r"(?m)^debug = ?$", f"debug = {folder / 'mail.log'}", text), encoding="utf-8")
+    _run([*admin, "initialise", "secret"])
+    for name, password, roles in (("customer1", "c1", "User"), ("agentbot", "bot", "User,Admin")):
+        user = f"username={name}", f"address={name}@example.test", f"password={password}", f"roles={roles}"
+        _run([*admin, "create", "user", *user])
+    with _serve([str(PYTHON), str(LAB / "serve_roundup.py"), str(folder), str(port)], url, {}):
+        yield Roundup(url)
+
+
+@contextlib.contextmanager
+def start_django_helpdesk(folder: Path) -> Iterator[DjangoHelpdesk]:
+    """A helpdesk of its own in a folder."""
+    environ = {"DH_FOLDER": str(folder), "DJANGO_SETTINGS_MODULE": "django_settings", "PYTHONPATH": str(LAB)}
+    bot, token = _run([str(PYTHON), str(LAB / "django_seed.py")], environ).split()[-2:]
+    port = _free_port()
+    command = [str(PYTHON), "-m", "django", "runserver", "--noreload", "--insecure", f"127.0.0.1:{port}"]
+    with _serve(command, f"http://127.0.0.1:{port}", environ):
+        yield DjangoHelpdesk(f"http://127.0.0.1:{port}", bot, token)
+
+
+def _run(command: list[str], environ: dict[str, str] | None = None) -> str:
+    whole = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", **(environ or {})}
+    done = subprocess.run(  # noqa: S603 - what the lock file pins
+        command, env=whole, capture_output=True, text=True, timeout=HANGS_SECONDS, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@contextlib.contextmanager
+def _serve(command: list[str], url: str, environ: dict[str, str]) -> Iterator[None]:
+    whole = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", **environ}
+    with subprocess.Popen(  # noqa: S603
+        command, env=whole, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
+        try:
+            _wait_for(url, process)
+            yield
+        finally:
+            process.kill()
+
+
+def _wait_for(url: str, process: "subprocess.Popen[bytes]") -> None:
+    until = time.monotonic() + HANGS_SECONDS
+    while time.monotonic() < until:
+        assert process.poll() is None, "the helpdesk did not start"
+        with contextlib.suppress(OSError):
+            try:
+                urllib.request.urlopen(url, timeout=HANGS_SECONDS)  # noqa: S310
+            except urllib.error.HTTPError:
+                return
+            return
+        time.sleep(LIST_SECONDS)
+    raise AssertionError("the helpdesk does not answer")
+
+
+def _free_port() -> int:
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return int(sock.getsockname()[1])
+
+
+def _ask(request: urllib.request.Request) -> Any:
+    with urllib.request.urlopen(request, timeout=HANGS_SECONDS) as answer:  # noqa: S310
+        return json.load(answer)
+
+
+def _find(pattern: str, text: str) -> str:
+    found = re.search(pattern, text)
+    assert found, text[:2_000]
+    return found[1]
