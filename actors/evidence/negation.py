@@ -17,7 +17,7 @@ _NEGATION = re.compile(
 )
 _NOBODY_BUT = re.compile(
     r"\b(?:nobody|no one|nothing|none|niemand|nichts|nadie|personne)\s+"
-    r"(?:but|except(?: for)?|other than|außer|als|excepto|sauf)\b",
+    r"(?:but|except(?: for)?|other than|außer|ausser|als|excepto|sauf)\b",
     re.IGNORECASE,
 )
 """These allow, as "only" does."""

@@ -4,6 +4,7 @@ import re
 from decimal import Decimal
 
 from actors.evidence.han_numbers import spell_han
+from actors.text.normalize import casefold
 from actors.text.stop_words import word_set
 
 ENGLISH = word_set(
@@ -12,7 +13,7 @@ ENGLISH = word_set(
 )
 """In an English text the number words of other languages are other words: "once", "dos", "sept"."""
 WORDS = {
-    word: number
+    casefold(word): number
     for numbers, words in (
         (range(2, 13), "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf"),
         (range(20, 100, 10), "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig"),
@@ -56,7 +57,7 @@ _COLOURS = (
     "white weiße?[nrsm]? blanc(?:he)? blanc[oa] 白色 흰",
 )
 _EXCLUSIVE_ROWS = {
-    f"{family}_{number}": (family, number, words.split())
+    f"{family}_{number}": (family, number, casefold(words).split())
     for family, rows in (("weekday", _WEEKDAYS), ("colour", _COLOURS))
     for number, words in enumerate(rows, 1)
 }

@@ -31,7 +31,7 @@ def _pattern(words: str) -> re.Pattern[str]:
 
 
 def _pairs(table: str) -> tuple[Opposites, ...]:
-    sides = (block.split("\n    / ") for block in table.strip().split("\n\n"))
+    sides = (block.split("\n    / ") for block in casefold(table).strip().split("\n\n"))
     return tuple(Opposites(_pattern(one), _pattern(other)) for one, other in sides)
 
 
