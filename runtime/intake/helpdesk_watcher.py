@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 import structlog
 
-from runtime.actions import acting_as, who_acts
+from runtime.actions import acting_as
 from runtime.intake.adapter import Adapter
 from runtime.intake.events import HelpdeskTicket
 from runtime.intake.helpdesk_client import HelpdeskError, HelpdeskUnavailable
@@ -47,10 +47,6 @@ class HelpdeskWatcher:
     def ring(self) -> None:
         """Look at once: something came in, or a run has ended."""
         self._rung.set()
-
-    async def decide(self, run: str, *, approved: bool) -> bool:
-        """A person's word on the suggestion of a run; false: nothing of it waits for one."""
-        return await self._sender.decide(run, approved=approved, by=who_acts())
 
     async def run(self) -> None:
         """Look after the helpdesk until this is cancelled; one that does not answer is asked less and less often."""

@@ -13,7 +13,7 @@ from runtime.storage.errors import Conflict
 from runtime.storage.port import RunStore
 from runtime.storage.records import ORIGIN, Record, RecordKey
 
-DELIVERY, BELL, CURSOR = "delivery", "bell", "cursor"
+DELIVERY, BELL, CURSOR, DECISION = "delivery", "bell", "cursor", "decision"
 PAGE = 500
 MOST_BELLS = 5_000
 """Tickets that wait for a look; who rings for more is told to come again, and the poll finds them."""
@@ -31,6 +31,13 @@ class Bell(msgspec.Struct, frozen=True):
     since: float
     """Unix seconds."""
     not_before: float = 0.0
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """A person's word on a suggestion."""
+
+    approved: bool
+    by: str
 
 
 class Inbox:
@@ -125,12 +132,39 @@ class Inbox:
         found = [(each.id, read_write_back(each)) for each in await self._all(WRITE_BACK)]
         return [(run, each) for run, each in found if each.source == source]
 
-    async def keep(self, run: str, write_back: WriteBack) -> None:
-        """Keep how far a write-back has come; one that is over is put away."""
+    async def keep(self, run: str, write_back: WriteBack, *, decided: bool = False) -> None:
+        """
+        Keep how far a write-back has come; one that is over is put away.
+
+        :param decided: what a person said about it has gone into it.
+        """
+        gone = [RecordKey(DECISION, run)] if decided else []
         if write_back.is_over:
-            await self._store.put(write_back.encode(run, WRITTEN), remove=[RecordKey(WRITE_BACK, run)])
+            await self._store.put(write_back.encode(run, WRITTEN), remove=[RecordKey(WRITE_BACK, run), *gone])
         else:
-            await self._store.put(write_back.encode(run))
+            await self._store.put(write_back.encode(run), remove=gone)
+
+    async def decide(self, run: str, decision: Decision) -> bool:
+        """
+        Keep a person's word apart from the write-back, which whoever writes may hold in another state just now.
+
+        :returns: false: nothing of this run waits for a word, or it has one.
+        """
+        waits = any(
+            write.state == "waiting"
+            for each in await self._store.records(WRITE_BACK, run=run)
+            for write in read_write_back(each).writes
+        )
+        try:
+            if waits:
+                await self._store.put(Record(kind=DECISION, id=run, run=run, body=msgspec.msgpack.encode(decision)))
+        except Conflict:
+            return False
+        return waits
+
+    async def decisions(self) -> dict[str, Decision]:
+        """What people said about suggestions, by run, as far as it has not gone into their write-backs."""
+        return {each.id: msgspec.msgpack.decode(each.body, type=Decision) for each in await self._all(DECISION)}
 
     async def drop(self, run: str) -> None:
         """Nothing is to be told of this run."""

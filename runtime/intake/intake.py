@@ -11,11 +11,11 @@ from typing import Literal
 import structlog
 
 from actors.workflow.outcome import Outcome
-from runtime.actions import acting_as
+from runtime.actions import acting_as, who_acts
 from runtime.intake.adapter import Adapter
 from runtime.intake.connections import Connection, load_connections
 from runtime.intake.helpdesk_watcher import HelpdeskWatcher
-from runtime.intake.inbox import Inbox, InboxFull
+from runtime.intake.inbox import Decision, Inbox, InboxFull
 from runtime.intake.loop_rules import judge_event
 from runtime.intake.payload_map import UnreadablePayload
 from runtime.intake.queries import AdapterError
@@ -99,7 +99,7 @@ class Intake:
         source = stored.ticket.removeprefix(PREFIX).partition(".")[0] if stored.ticket.startswith(PREFIX) else ""
         if (watcher := self.watchers.get(source)) is None:
             return False
-        decided = await watcher.decide(stored.id, approved=approved)
+        decided = await self.inbox.decide(stored.id, Decision(approved=approved, by=who_acts()))
         watcher.ring()
         return decided
 

@@ -63,7 +63,7 @@ class Sender:
 
         :raises HelpdeskUnavailable: the helpdesk cannot be asked; what was begun is read back first next time.
         """
-        wait, waiting = IDLE_SECONDS, 0
+        wait, waiting, decisions = IDLE_SECONDS, 0, await self._inbox.decisions()
         for run, write_back in await self._inbox.write_backs(self._adapter.name):
             origin = await self._inbox.origin(write_back.ticket, run)
             outcome = await self._runs.outcome(run)
@@ -73,7 +73,11 @@ class Sender:
             if not write_back.planned:
                 write_back = self._plan(write_back, outcome, origin)
                 await self._inbox.keep(run, write_back)
-            if any(each.state == "waiting" for each in write_back.writes) and waiting < MOST_WAITING:
+            if (decision := decisions.get(run)) is not None:
+                said = "" if decision.approved else f"Refused by {decision.by}."
+                state: WriteState = "planned" if decision.approved else "failed"
+                write_back = await self._settle(run, write_back, state, said, decision.by)
+            elif any(each.state == "waiting" for each in write_back.writes) and waiting < MOST_WAITING:
                 waiting += 1
                 write_back = await self._ask_for_word(run, write_back, origin)
             wait = min(wait, await self._write_all(run, write_back, outcome, origin))
@@ -99,17 +103,23 @@ class Sender:
     async def _ask_for_word(self, run: str, write_back: WriteBack, origin: Origin) -> WriteBack:
         """Whether a person has approved a suggestion in the helpdesk, or the ticket has moved on."""
         ticket = await self._adapter.fetch(origin.ticket)
-        stale = find_stale(ticket, origin, self._settings)
-        if not stale and self._settings.send_tag not in ticket.tags:
-            return write_back
-        state: WriteState = "stale" if stale else "planned"
+        if stale := find_stale(ticket, origin, self._settings):
+            return await self._settle(run, write_back, "stale", stale)
+        if self._settings.send_tag in ticket.tags:
+            return await self._settle(run, write_back, "planned", by=f"tag:{self._settings.send_tag}")
+        return write_back
+
+    async def _settle(
+        self, run: str, write_back: WriteBack, state: WriteState, said: str = "", by: str = ""
+    ) -> WriteBack:
+        """What waited for a word has it."""
         changed = tuple(
-            msgspec.structs.replace(each, state=state, said=stale, by="" if stale else f"tag:{self._settings.send_tag}")
-            if each.state == "waiting"
-            else each
+            msgspec.structs.replace(each, state=state, said=said, by=by) if each.state == "waiting" else each
             for each in write_back.writes
         )
-        return await self._keep(run, msgspec.structs.replace(write_back, writes=changed))
+        settled = msgspec.structs.replace(write_back, writes=changed)
+        await self._inbox.keep(run, settled, decided=True)
+        return settled
 
     async def _write_all(self, run: str, write_back: WriteBack, outcome: Outcome, origin: Origin) -> float:
         """Write what is to be, one after the other: in how many seconds again, at most."""
@@ -174,19 +184,6 @@ class Sender:
         said = next((each for each in reversed(ticket.messages) if each.role == "agent" and each.public), None)
         if ticket.closed and said is not None and said.text.strip():
             await self._runs.teach(name, said.text.strip(), said.author)
-
-    async def decide(self, run: str, *, approved: bool, by: str) -> bool:
-        """A person's word on a suggestion that waits; false: nothing of this run waits."""
-        for each, write_back in await self._inbox.write_backs(self._adapter.name):
-            waiting = [write for write in write_back.writes if write.state == "waiting"]
-            if each == run and waiting:
-                state: WriteState = "planned" if approved else "failed"
-                said = "" if approved else f"Refused by {by}."
-                for write in waiting:
-                    write_back = _replace(write_back, msgspec.structs.replace(write, state=state, by=by, said=said))
-                await self._inbox.keep(run, write_back)
-                return True
-        return False
 
     async def _keep(self, run: str, write_back: WriteBack) -> WriteBack:
         await self._inbox.keep(run, write_back)

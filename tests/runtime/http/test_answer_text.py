@@ -33,10 +33,14 @@ class Writer:
 
     def __init__(self) -> None:
         self.go_on = asyncio.Event()
+        self.listener = asyncio.Event()
+        """Set when somebody listens: where nobody does, an answer is not asked for in pieces."""
+        self.listener.set()
         self.drafts = self.streamed = 0
 
     async def __call__(self, server: FakeOpenAI, request: server_side.Request) -> server_side.StreamResponse:
         shape = server.bodies[-1]["response_format"]["json_schema"]["name"]
+        await self.listener.wait()
         return await self._choose(shape)(server, request)
 
     def _choose(self, shape: str) -> Step:
@@ -73,9 +77,11 @@ async def listened(folder: Path, writer: Writer, **more: Any) -> AsyncIterator[I
 @pytest.mark.req("LG-16")
 async def test_a_listener_reads_the_answer_before_its_end_and_hears_what_of_it_is_not_kept(tmp_path: Path) -> None:
     writer = Writer()
+    writer.listener.clear()
     async with listened(tmp_path, writer) as web:
         receipt = await web.submit()
         async with web.client.get(receipt["links"]["events"]) as response:
+            writer.listener.set()
             stream, past = blocks(response), list[tuple[str, Any]]()
             while not past or past[-1][0] != "answer-text":
                 past.append(await anext(stream))

@@ -1,5 +1,6 @@
 """A helpdesk on loopback: tickets with messages and versions, signed deliveries. It can be down, and lie."""
 
+import asyncio
 import contextlib
 import hashlib
 import hmac
@@ -83,6 +84,9 @@ class FakeHelpdesk:
         self.down = False
         self.loses = 0
         """So many writings are carried out and answered with 500."""
+        self.answers = asyncio.Event()
+        """Writings are carried out at once, and answered when this is set."""
+        self.answers.set()
         self.writes: list[str] = []
         self._numbers = itertools.count(1)
 
@@ -140,7 +144,9 @@ class FakeHelpdesk:
         ticket = self.tickets[request.match_info["ticket"]]
         if request.method == "GET":
             return web.json_response(ticket, headers={"ETag": str(ticket["version"])})
-        return self._change(request, ticket, await request.json())
+        answer = self._change(request, ticket, await request.json())
+        await self.answers.wait()
+        return answer
 
     def _change(self, request: web.Request, ticket: dict[str, Any], body: dict[str, Any]) -> web.StreamResponse:
         wanted = request.headers.get("If-Match")

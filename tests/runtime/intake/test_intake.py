@@ -77,7 +77,7 @@ async def settle(web: Interface, opened: Opened) -> None:
             left = [
                 each for name in ("desk",) for _, each in await opened[-1].inbox.write_backs(name)
                 if not each.planned or any(write.state in {"planned", "sending"} for write in each.writes)
-            ]  # fmt: skip
+            ] or await opened[-1].inbox.decisions()  # fmt: skip
             if not (state["waiting"] or runs or left):
                 return
             await asyncio.sleep(0.01)
@@ -224,6 +224,20 @@ async def test_a_suggestion_waits_for_a_persons_word(opened: Opened, tmp_path: P
         else:
             await until(lambda: bool(desk.said("7", public=True)))
         assert len(desk.said("7", public=True)) == (way != "refuse")
+
+
+async def test_a_word_that_is_given_while_the_note_is_being_written_is_not_lost(opened: Opened, tmp_path: Path) -> None:
+    async with connected(tmp_path, mode="approve") as (desk, web):
+        desk.answers.clear()
+        await desk.deliver(web.client, desk.write("7", "ann", TEXT))
+        await until(lambda: bool(desk.said("7", public=False)))
+        assert (await web.ask("POST", "/tickets/hd.desk.7/approve"))[0] == 200
+        assert (await web.ask("POST", "/tickets/hd.desk.7/refuse"))[0] == 409
+        desk.answers.set()
+
+        await until(lambda: bool(desk.said("7", public=True)))
+        await settle(web, opened)
+        assert len(desk.said("7", public=True)) == 1
 
 
 @pytest.mark.usefixtures("judged")

@@ -28,9 +28,12 @@ async def test_a_ticket_that_is_worked_on_shows_its_stage_and_then_its_answer(tm
 
 async def test_what_a_model_writes_is_shown_as_a_draft_until_it_is_checked(tmp_path: Path) -> None:
     writer = Writer()
+    writer.listener.clear()
     async with listened(tmp_path, writer, memory=True) as web, browse(web) as page:
         await web.submit(id="T-1")
         await page.goto("/ui/tickets/T-1")
+        await until(lambda: web.desk.streams == 1)
+        writer.listener.set()
         draft = page.locator("[data-draft]")
         await expect(draft).to_contain_text("not checked yet")
         await expect(draft.locator("p")).to_have_text(re.compile("^Set"))
