@@ -16,6 +16,8 @@ POINT_CHARACTERS = 300
 
 _POINTS_FROM = 2_000
 """Sentences of a text that are weighed for its key points."""
+_PARAGRAPHS = 2_000
+"""They come from the first so many paragraphs; a text of more, without sentences, is no text."""
 _LEAD = 0.3
 
 
@@ -91,5 +93,5 @@ def _rarity(count: int, having: int) -> float:
 def _prose_sentences(text: str) -> Iterator[str]:
     """The whole sentences of a text's prose, without marks."""
     paragraphs = (part for part in segments(text) if not part.heading and not part.code)
-    said = (sentence for part in paragraphs for sentence in whole_sentences(prose(part.text)))
+    said = (sentence for part in islice(paragraphs, _PARAGRAPHS) for sentence in whole_sentences(prose(part.text)))
     return (sentence for sentence in islice(said, _POINTS_FROM) if 30 <= len(sentence) <= POINT_CHARACTERS)
