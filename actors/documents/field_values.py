@@ -5,7 +5,8 @@ import re
 
 from actors.documents.template import Field
 from actors.text.catalogue import say
-from actors.text.normalize import remove_controls
+from actors.text.normalize import casefold, remove_controls
+from actors.text.quote_matching import find_quote
 
 MOST_CHARACTERS = 4_000
 _DATES = (
@@ -44,6 +45,17 @@ def check_value(field: Field, value: str, language: str) -> str:
     if field.pattern and not re.fullmatch(field.pattern, value):
         return say("value_of_other_form", language, **said)
     return ""
+
+
+def stands_in(value: str, quote: str, text: str) -> bool:
+    """Whether a quote that really stands in a text says a value, as whole words: nothing is invented into a blank."""
+    place, value = find_quote(quote, text), casefold(value.strip())
+    if place is None or not value:
+        return False
+    said = casefold(text[place[0] : place[1]])
+    before = r"(?<![a-z\d])" if value[0].isascii() and value[0].isalnum() else ""
+    behind = r"(?![a-z\d])" if value[-1].isascii() and value[-1].isalnum() else ""
+    return re.search(f"{before}{re.escape(value)}{behind}", said) is not None
 
 
 def is_date(value: str) -> bool:

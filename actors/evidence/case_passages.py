@@ -1,10 +1,8 @@
 """Decided cases as passages: summary, key points and articles, which a specialist reads and cites. Pure."""
 
 from actors.evidence.court_cases import FoundCase, FoundCases
-from actors.evidence.passages import Passage, SearchHits
+from actors.evidence.passages import LOOKED_UP, Passage, SearchHits
 from actors.text.catalogue import say
-
-LOOKED_UP = 1.0
 
 
 def show_cases(found: FoundCases, language: str) -> SearchHits:

@@ -8,6 +8,10 @@ TICKET_SOURCE = "contract"
 """The source of what stands in the ticket itself: private, and gone with it. No document that was read is called so."""
 
 
+LOOKED_UP = 1.0
+"""The score, and the confidence of a search, of what was asked for by its name and looked up."""
+
+
 class Span(msgspec.Struct, frozen=True, gc=False):
     """A run of characters of a passage that bears on the question: `passage.text[start:end]`."""
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from actors.evidence.claims import Claim, Resolution
-from actors.evidence.passages import Passage
+from actors.evidence.passages import LOOKED_UP, Passage
 from actors.evidence.wording import terms
 from actors.legal.answer_form import AnswerForm, CitedClaims, mark
 from actors.legal.case_criteria import Criteria, Criterion, load_criteria
@@ -17,7 +17,6 @@ from actors.text.normalize import casefold
 from actors.text.sentences import split_sentences
 from actors.text.truncate import shorten
 
-LOOKED_UP = 1.0
 CASES = 5
 """As many columns as can be read beside each other."""
 NEAREST = 3

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
+from actors.documents.field_values import stands_in
 from actors.documents.fill import ask_for, fill
 from actors.documents.find_fields import find_fields
 from actors.documents.template import Document, Template
@@ -12,7 +13,6 @@ from actors.ports import Model, ModelRequest
 from actors.roster import AgentSpec
 from actors.text.catalogue import say
 from actors.text.normalize import casefold
-from actors.text.quote_matching import find_quote
 from actors.workflow.progress import StatusChanged
 from actors.workflow.reply_cache import ReplyCache
 from actors.workflow.user_input import Question, collect_values, join_texts
@@ -90,12 +90,6 @@ class Drafter(Actor[AnswerQuestion]):
             if each.name in fields and stands_in(each.value, each.quote, text)
         }
         return found, filled.degraded or asked.degraded
-
-
-def stands_in(value: str, quote: str, text: str) -> bool:
-    """Whether a value is said by a quote that really stands in a text: nothing is invented into a blank."""
-    place = find_quote(quote, text)
-    return bool(value.strip()) and place is not None and casefold(value.strip()) in casefold(text[place[0] : place[1]])
 
 
 def choose_template(text: str, named: str, language: str, templates: Sequence[Template]) -> Template | None:

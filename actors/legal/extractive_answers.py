@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from actors.evidence.claims import Claim
-from actors.evidence.passages import Passage, SearchHits
+from actors.evidence.passages import LOOKED_UP, Passage, SearchHits
 from actors.legal.acting_party import choose_bearing
 from actors.legal.case_table import ALIKE, CASE, fill_by_rules
 from actors.legal.contract_review import STATUTE
@@ -21,8 +21,6 @@ from actors.legal.output_schemas import (
 from actors.ports import Completion, ModelRequest
 from actors.text.languages import guess_language
 
-LOOKED_UP = 1.0
-"""Confidence of what was named and looked up: it is what was asked for."""
 SOURCES = 3
 """So many are shown of what a search found; what was looked up is shown whole."""
 

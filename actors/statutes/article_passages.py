@@ -1,10 +1,8 @@
 """Articles of law as passages: what a specialist reads, with the standard form of each as its title. Pure."""
 
-from actors.evidence.passages import Passage, SearchHits
+from actors.evidence.passages import LOOKED_UP, Passage, SearchHits
 from actors.statutes.articles import Article, FoundArticles
 from actors.text.catalogue import say
-
-LOOKED_UP = 1.0
 
 
 def show_articles(found: FoundArticles, language: str) -> SearchHits:

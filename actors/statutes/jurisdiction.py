@@ -91,6 +91,7 @@ class Jurisdiction(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     short_names: dict[str, str] = {}
     ranks: tuple[Rank, ...] = ()
     categories: dict[str, str] = {}
+    groups: Lines = Lines()
     stop: Words = Words()
     everyday: Lines = Lines()
 
@@ -113,6 +114,10 @@ class Jurisdiction(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     def weigh(self, law: str) -> float:
         return next((rank.weight for rank in self.ranks if rank.fits(law)), 1.0)
+
+    def pair_groups(self) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
+        """Of laws for one group of people or things: words of their names, and words of questions about that group."""
+        return _pairs(self.groups.lines)
 
     def translate(self, question: str) -> tuple[str, ...]:
         """What the law calls the things that a question names in everyday words, and does not call so itself."""
@@ -174,6 +179,6 @@ _PATTERNS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 
 @functools.cache
 def _pairs(lines: str) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
-    """Of lines such as `老板 公司=用人单位`: what people say, and what the law calls it."""
+    """Of lines such as `老板 公司=用人单位`: the words on either side."""
     parts = (line.partition("=") for line in lines.split("\n") if "=" in line)
     return tuple((tuple(said.split()), tuple(meant.split())) for said, _, meant in parts)

@@ -9,10 +9,10 @@ from pathlib import Path
 import msgspec
 
 from actors.evidence.court_cases import CourtCase, FoundCase, FoundCases
+from actors.evidence.passages import LOOKED_UP
 from actors.text.tokenizer import tokens
 from runtime.cases.case_file import make_key, make_key_words, open_for_reading
 
-LOOKED_UP = 1.0
 MOST_SAID = 0.99
 """Of a case that was searched: below one that was named."""
 TERMS = 64

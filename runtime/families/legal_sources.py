@@ -57,7 +57,7 @@ def make_creator(offered: OfferedTools) -> Create:
     """How a document is made of what a person gave: as a model would have it made."""
 
     async def create(template: str, values: Mapping[str, str], said: str, within: float) -> Document:
-        given = tuple(create_document.Value(*each) for each in values.items())
+        given = tuple(create_document.Value(field, value, value) for field, value in values.items())
         order, own = create_document.Order(template, given), offered.own._replace(said=said)
         try:
             result, failed = await call_tool(create_document.TOOL, order, own, within, asyncio.get_running_loop())

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from actors.evidence.passages import LOOKED_UP
 from actors.statutes.article_parts import lacks_item, quote_part
 from actors.statutes.articles import Article, FoundArticles, choose_version, find_change, find_repeal
 from actors.statutes.jurisdiction import Jurisdiction, load_jurisdictions
@@ -15,7 +16,6 @@ from runtime.statutes.article_ranking import Floats, Ranking
 from runtime.statutes.shortlist import SHORTLIST, reweigh
 from runtime.statutes.statute_file import FILE, StatuteFile
 
-LOOKED_UP = 1.0
 Mask = NDArray[np.bool_]
 Days = tuple[str, ...]
 

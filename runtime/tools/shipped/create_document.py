@@ -6,9 +6,9 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from actors.documents.field_values import stands_in
 from actors.documents.fill import ask_for, fill
 from actors.documents.template import Document, Template
-from actors.text.normalize import casefold
 from runtime.documents.template_folder import load_templates
 from runtime.settings import DocumentsSettings, Settings
 from runtime.tools.tool import InvalidArguments, Tool, ToolContext, ToolResult
@@ -19,6 +19,7 @@ VALUES = 200
 class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     field: Annotated[str, Meta(description="Its name.")]
     value: Annotated[str, Meta(description="As the person wrote it, letter by letter.")]
+    quote: Annotated[str, Meta(description="The sentence of the person that says it, letter by letter.")]
 
 
 class Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -53,12 +54,14 @@ def check_values(values: tuple[Value, ...], template: Template, said: str) -> di
 
     :raises InvalidArguments: there is no such field, or the person did not say so.
     """
-    names, said = [each.name for each in template.fields], casefold(said)
+    names = [each.name for each in template.fields]
     for each in values:
         if each.field not in names:
             raise InvalidArguments(f"it has no field {each.field}; its fields are {', '.join(names)}")
-        if casefold(each.value.strip()) not in said:
-            raise InvalidArguments(f"the person did not write what stands for {each.field}: leave it out")
+        if each.value.strip() and not stands_in(each.value, each.quote, said):
+            raise InvalidArguments(
+                f"the person did not write what stands for {each.field}, or its quote does not say it: leave it out"
+            )
     return {each.field: each.value for each in values if each.value.strip()}
 
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from actors.documents.field_values import is_amount, is_date
+from actors.documents.field_values import is_amount, is_date, stands_in
 from actors.documents.fill import ask_for, fill
 from actors.documents.find_fields import find_fields
 from actors.documents.template import Document, Field, Template
@@ -207,3 +207,14 @@ def test_conditions_choose_and_a_tag_alone_on_its_line_leaves_none(body: str, wr
 )  # fmt: skip
 def test_days_and_amounts_are_known(value: str, day: bool, amount: bool) -> None:
     assert (is_date(value), is_amount(value)) == (day, amount)
+
+
+def test_a_value_must_stand_in_its_quote_and_the_quote_in_the_text() -> None:
+    assert stands_in("张三", "原告张三", "原告张三，被告李四")
+    assert not stands_in("王五", "原告张三", "原告张三，被告李四")
+    assert not stands_in("张三", "被告张三", "原告张三，被告李四")
+    assert not stands_in(" ", "原告张三", "原告张三")
+    assert stands_in("12", "12", "工资120元\n12"), "though it stands in a longer number before"
+    assert not stands_in("5", "在15天内", "在15天内付清")
+    assert stands_in("Li", "defendant: Li", "plaintiff: Wang, defendant: Li, for liability")
+    assert not stands_in("Li", "for liability", "plaintiff: Wang, defendant: Li, for liability")

@@ -171,7 +171,7 @@ class TestCreateDocument:
         return await CREATE.call(order, make_context(Settings())._replace(said=said), 1.0)
 
     async def test_what_the_person_has_yet_to_say_is_told(self) -> None:
-        result = await self.create(Order("民事起诉状", (Value("plaintiff", "张三"),)))
+        result = await self.create(Order("民事起诉状", (Value("plaintiff", "张三", "原告：张三"),)))
 
         assert result.document is None
         assert "- defendant" in result.text
@@ -182,17 +182,23 @@ class TestCreateDocument:
         values |= {"defendant_address": "某路1号"}
         said = self.SAID + "还钱 借了钱 某法院 某路1号"
 
-        result = await self.create(Order("民事起诉状", tuple(Value(*each) for each in values.items())), said)
+        result = await self.create(
+            Order("民事起诉状", tuple(Value(field, value, value) for field, value in values.items())), said
+        )
 
         assert isinstance(result.document, Document), result.text
         assert all(each in result.text for each in values.values())
 
     async def test_what_the_person_did_not_write_is_not_filled_in(self) -> None:
         with pytest.raises(InvalidArguments, match="did not write"):
-            await self.create(Order("民事起诉状", (Value("plaintiff", "王五"),)))
+            await self.create(Order("民事起诉状", (Value("plaintiff", "王五", "原告：王五"),)))
+
+    async def test_what_a_quote_does_not_say_is_not_filled_in_though_it_stands_elsewhere(self) -> None:
+        with pytest.raises(InvalidArguments, match="its quote does not say it"):
+            await self.create(Order("民事起诉状", (Value("plaintiff", "李四", "原告：张三"),)))
 
     async def test_an_unknown_template_or_field_is_told_with_those_there_are(self) -> None:
         with pytest.raises(InvalidArguments, match="民事起诉状"):
             await self.create(Order("情书"))
         with pytest.raises(InvalidArguments, match="plaintiff"):
-            await self.create(Order("民事起诉状", (Value("lover", "张三"),)))
+            await self.create(Order("民事起诉状", (Value("lover", "张三", "张三"),)))
