@@ -67,9 +67,9 @@ class Ranking:
             if key not in self._stop:
                 self._add(key, weight, scores)
         scores *= self._weights
-        for said, its in self._groups:
+        for said, members in self._groups:
             if not any(word in question for word in said):
-                scores[its] *= OUTSIDE
+                scores[members] *= OUTSIDE
         for field, sure in fields.items():  # the fields of law share no article
             if (its := self._fields.get(field)) is not None:
                 scores[its] *= 1 + FIELD * sure
