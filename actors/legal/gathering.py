@@ -44,19 +44,22 @@ class Gathered(NamedTuple):
 
 async def gather(sources: Sequence[LegalSource], query: LegalQuery, seconds: Callable[[], float]) -> Gathered:
     """
-    Ask each source; one that fails is skipped, which the answer says.
+    Ask each source; one that fails is skipped, which the answer says, as it says what the first one lacks.
 
     :param seconds: how many are left.
     """
     found: list[SearchHits] = []
+    main = SearchHits()
     unavailable: list[str] = []
     for place, source in enumerate(sources):
         try:
             found.append(await source.search(query, seconds() * SHARE / (len(sources) - place)))
+            main = main if place else found[0]
         except PortFailed:
             unavailable.append(say_name(source.called, query.language))
     passages = {each.id: each for hits in found for each in hits.passages}
     best = max(found, key=lambda each: each.confidence, default=SearchHits())
     merged = msgspec.structs.replace(best, passages=tuple(passages.values()), words=(), meaning=None)
-    why = next((each.abstain for each in found if each.abstain and (each.passages or not passages)), "")
+    told = (each.abstain for each in found if each.abstain and (each is main or each.passages or not passages))
+    why = next(told, "")
     return Gathered(merged, tuple(unavailable), why)
