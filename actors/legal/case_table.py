@@ -23,6 +23,8 @@ NEAREST = 3
 """So many are compared where the question names none."""
 ALIKE = 0.5
 """A case that says less than this of what the best one says of the question is not compared with it."""
+PAIR = 0.1
+"""The second case may say so much less: who asks for a comparison gets one, if anything can be compared."""
 CELL_CHARACTERS = 240
 CELLS, DIFFERENCES = 60, 8
 CASE = "case:"
@@ -63,7 +65,10 @@ def choose_cases(question: str, passages: Sequence[Passage], language: str) -> t
         return tuple(named[:CASES])
     if not load_criteria(language).compare.search(question):
         return ()
-    return tuple(each for each in cases if each.score >= ALIKE * cases[0].score)[:NEAREST]
+    least = (0.0, PAIR, *[ALIKE] * NEAREST)
+    return tuple(
+        each for each, share in zip(cases[:NEAREST], least, strict=False) if each.score >= share * cases[0].score
+    )
 
 
 def explain_missing(known: Classification | None, passages: Sequence[Passage], language: str) -> str:

@@ -115,6 +115,8 @@ async def test_a_model_s_cells_are_shown_where_their_quotes_bear_them_out() -> N
 def test_named_cases_are_compared_and_without_names_those_that_are_near_if_a_comparison_is_asked_for() -> None:
     assert [each.title for each in choose_cases(QUESTION, passages(1.0, 1.0, 0.4), "zh")] == [DISMISSED.id, ABSENT.id]
     assert len(choose_cases("对比违法解除的案例", passages(0.4, 0.3, 0.01), "zh")) == 2
+    assert len(choose_cases("对比违法解除的案例", passages(0.4, 0.06, 0.06), "zh")) == 2, "two are needed"
+    assert len(choose_cases("对比违法解除的案例", passages(0.4, 0.03), "zh")) == 1
     assert choose_cases("有没有违法解除的案例", passages(0.4, 0.3), "zh") == ()
 
 
