@@ -12,7 +12,7 @@ EMPTY = SearchHits(abstain=NONE)
 
 
 def make_source(hits: SearchHits) -> LegalSource:
-    async def search(query: LegalQuery, within: float) -> SearchHits:  # noqa: ARG001
+    async def search(query: LegalQuery, within: float) -> SearchHits:
         return hits
 
     return LegalSource("a_tool", "source_cases", search)
