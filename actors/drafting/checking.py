@@ -13,7 +13,7 @@ import structlog
 
 from actors.drafting.drafts import Draft, ReadingRequest, ReadStatement, RefusedClaim, RepairRequest, SecondReading
 from actors.evidence.claims import CLAIMS, Claim, check, is_verbatim, place_of, relabel
-from actors.evidence.passages import Passage
+from actors.evidence.passages import Passage, name_place
 from actors.evidence.support import UNSAID, Finding
 from actors.evidence.trace_steps import CheckedClaim, make_claim
 from actors.ports import Completion, Model, ModelRequest, PortFailed
@@ -196,7 +196,7 @@ class DraftChecker:
         passage, place = self._passages[claim.passage - 1], place_of(claim, self._passages)
         start, end = (place.start, place.end) if place else (0, 0)
         before = " ".join(passage.text[max(0, start - BEFORE) : start].split())
-        return ReadStatement(number, claim.text, passage.text[start:end], passage.heading or passage.title, before)
+        return ReadStatement(number, claim.text, passage.text[start:end], name_place(passage), before)
 
 
 def _combine(each: Weighed, verdict: str) -> Weighed:

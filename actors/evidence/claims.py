@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from actors.evidence.passages import Passage, Span
+from actors.evidence.passages import Passage, Span, name_place
 from actors.evidence.support import SUPPORTED, Finding, Verdict, compare
 from actors.text.normalize import normalize, sanitize_markdown
 from actors.text.quote_matching import find_quote
@@ -113,7 +113,7 @@ def render_claims(claims: Sequence[Claim], passages: Sequence[Passage]) -> tuple
         if text:
             numbers = statements.setdefault(key, (text, []))[1]
             numbers += [] if citation.number in numbers else [citation.number]
-            headings[key] = sanitize_markdown(passage.heading or passage.title) if excerpt else ""
+            headings[key] = sanitize_markdown(name_place(passage)) if excerpt else ""
     return _render(statements, headings), tuple(citations.values())
 
 

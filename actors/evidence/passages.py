@@ -8,6 +8,8 @@ TICKET_SOURCE = "contract"
 """The source of what stands in the ticket itself: private, and gone with it. No document that was read is called so."""
 
 
+STATUTE, CASE = "statute:", "case:"
+"""How the sources of articles of law and of decided cases begin; people know both by their titles."""
 LOOKED_UP = 1.0
 """The score, and the confidence of a search, of what was asked for by its name and looked up."""
 
@@ -43,6 +45,12 @@ class Passage(msgspec.Struct, frozen=True, gc=False):
     score: float = 0.0
     quotes: tuple[Span, ...] = ()
     """The sentences that bear on the question, best first; filled by a search."""
+
+
+def name_place(passage: Passage) -> str:
+    """What an excerpt stands below: its section of a document; the article, the case that it is of."""
+    named = passage.source.startswith((STATUTE, CASE))
+    return passage.title if named else passage.heading or passage.title
 
 
 class NamedDocument(msgspec.Struct, frozen=True, gc=False):

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from actors.evidence.claims import Claim, Resolution
-from actors.evidence.passages import LOOKED_UP, Passage
+from actors.evidence.passages import CASE, LOOKED_UP, Passage
 from actors.evidence.wording import terms
 from actors.legal.answer_form import AnswerForm, CitedClaims, mark
 from actors.legal.case_criteria import Criteria, Criterion, load_criteria
@@ -27,7 +27,6 @@ PAIR = 0.1
 """The second case may say so much less: who asks for a comparison gets one, if anything can be compared."""
 CELL_CHARACTERS = 240
 CELLS, DIFFERENCES = 60, 8
-CASE = "case:"
 
 
 class Sentence(NamedTuple):

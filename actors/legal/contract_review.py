@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 
 from actors.evidence.claims import Claim, Resolution, relabel
-from actors.evidence.passages import Passage, SearchHits
+from actors.evidence.passages import STATUTE, Passage, SearchHits
 from actors.legal.answer_form import AnswerForm, CitedClaims, mark
 from actors.legal.contract_clauses import (
     Clause,
@@ -27,7 +27,6 @@ LOOK_UPS = 30
 """Articles that are looked up at once."""
 FIRST_WORDS = 60
 """Characters by which a clause is known again."""
-STATUTE = "statute:"
 
 LookUp = Callable[[str], Awaitable[SearchHits]]
 """Of articles by their names; raises `PortFailed`."""

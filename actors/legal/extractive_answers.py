@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 
 from actors.evidence.claims import Claim
-from actors.evidence.passages import LOOKED_UP, Passage, SearchHits
+from actors.evidence.passages import CASE, LOOKED_UP, STATUTE, Passage, SearchHits
 from actors.legal.acting_party import choose_bearing
-from actors.legal.case_table import ALIKE, CASE, fill_by_rules
-from actors.legal.contract_review import STATUTE
+from actors.legal.case_table import ALIKE, fill_by_rules
 from actors.legal.output_schemas import (
     CaseTableDraft,
     ComparisonRequest,

@@ -131,6 +131,15 @@ def test_equal_citations_are_one_and_equal_statements_too() -> None:
     assert [each.number for each in citations] == [1, 2]
 
 
+def test_words_of_an_article_stand_under_its_name_and_not_under_its_version() -> None:
+    text = "The employer shall pay compensation."
+    article = Passage("statute:x", "statute:x", "Labour Act, art. 46", "version of 2012", text, 0, len(text))
+
+    shown, _ = cite([Claim(text, 1, text)], [article])
+
+    assert shown == f"Labour Act, art. 46:\n{text} [1]"
+
+
 def test_what_only_quotes_stands_under_its_heading_and_code_keeps_its_lines() -> None:
     body = "Renew the key:\n\n    ctl renew\n    ctl check a[1]"
     passage = Passage("a#0", "a.md", "A", "A > Renewal", body, 0, len(body))
