@@ -5,12 +5,11 @@ import os
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import urlsplit
 
-import msgspec
-
 from runtime.agent_folder import load_roster
+from runtime.cli.view.check_lines import Check
 from runtime.config import ConfigError, is_loopback
 from runtime.config_schema import PREFIX
 from runtime.embeddings.provider_check import look_at_embeddings
@@ -37,15 +36,6 @@ FREE_MEGABYTES = 200
 RESEARCH = "pip install -e '.[research]'"
 OWN_DOCUMENTS = "knowledge"
 """The source that is always there."""
-
-
-class Check(msgspec.Struct, frozen=True):
-    """One thing that was looked at."""
-
-    name: str
-    state: Literal["ok", "warning", "problem"]
-    found: str
-    remedy: str = ""
 
 
 def checks(settings: Settings, file: Path | None, *, reach: bool) -> list[Check]:

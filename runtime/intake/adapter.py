@@ -62,10 +62,24 @@ class Adapter:
             raise UnreadablePayload("The delivery is no JSON.") from None
         return read_event(self.file, self.name, {key.lower(): value for key, value in headers.items()}, decoded)
 
-    async def poll(self, cursor: str) -> Polled:
+    async def whose(self) -> str:
+        """
+        The account that the token is of; empty: there is no way to ask.
+
+        :raises HelpdeskError: it could not be asked.
+        """
+        account = self.file.account
+        if account is None:
+            return ""
+        answers = await self._client.run({"account": account.call}, {})
+        found = search(account.bot, answers["account"])
+        return "" if found is None else str(found)
+
+    async def poll(self, cursor: str, pages: int = MOST_PAGES) -> Polled:
         """
         What happened since a cursor; empty: from the beginning of what the helpdesk tells.
 
+        :param pages: so many at most; the next poll goes on behind them.
         :raises HelpdeskError: it could not be asked.
         """
         poll = self.file.poll
@@ -73,7 +87,7 @@ class Adapter:
             return Polled((), cursor)
         found: list[HelpdeskEvent] = []
         start = at = cursor or poll.start
-        for page in range(1, MOST_PAGES + 1):
+        for page in range(1, pages + 1):
             answers = await self._client.run({"poll": poll.call}, {"cursor": start, "page": page})
             for event, behind in read_events(self.file, self.name, answers["poll"]):
                 found.append(event)

@@ -109,10 +109,33 @@ class Writes(Table, frozen=True, kw_only=True):
     """To `{person}`."""
 
 
+class Account(Table, frozen=True, kw_only=True):
+    """How to ask whose the token is."""
+
+    call: Call
+    bot: Query
+    """Of the answer `{status, headers, body}`: the account, as `bot` in a connection has to name it."""
+
+
+class Setup(Table, frozen=True, kw_only=True):
+    """What a person is told who connects such a helpdesk."""
+
+    url: str
+    """An example of its address; what stands behind the host is part of it."""
+    bot: str
+    """An example of an account, as the helpdesk names it in tickets."""
+    user: str = ""
+    """An example, where a connection needs one."""
+    steps: tuple[str, ...] = ()
+    """What is to be done in the helpdesk, a sentence each; `{name}` is the connection's."""
+
+
 class AdapterFile(Table, frozen=True, kw_only=True):
     """All of a file."""
 
     title: Annotated[str, Meta(min_length=1, max_length=100)]
+    setup: Setup | None = None
+    account: Account | None = None
     signature: SignatureRule
     headers: dict[str, str] = {}
     """Of every call; secrets are places here, too."""
@@ -128,6 +151,11 @@ class AdapterFile(Table, frozen=True, kw_only=True):
     solved_status: str = ""
 
 
+def list_systems(folder: Path = PRESETS) -> list[str]:
+    """The systems that ship."""
+    return sorted(each.stem for each in folder.glob("*.toml"))
+
+
 def load_tables(system: str, beside: Path, folder: Path = PRESETS) -> dict[str, Any]:
     """
     The tables of a system's file: of one that ships, by its name, or of a file of somebody's own.
@@ -135,7 +163,7 @@ def load_tables(system: str, beside: Path, folder: Path = PRESETS) -> dict[str, 
     :param beside: the folder from which a path is meant.
     :raises AdapterError: there is none.
     """
-    shipped = sorted(each.stem for each in folder.glob("*.toml"))
+    shipped = list_systems(folder)
     path = folder / f"{system}.toml" if system in shipped else beside / system
     try:
         with path.open("rb") as file:
@@ -176,6 +204,9 @@ def _check(adapter: AdapterFile) -> None:
         for query in filter(None, (adapter.poll.events, adapter.poll.more)):
             compile_query(query)
         _check_calls("poll", [adapter.poll.call], CONNECTION | {"cursor", "page"})
+    if adapter.account is not None:
+        compile_query(adapter.account.bot)
+        _check_calls("account", [adapter.account.call], CONNECTION)
     _check_calls("fetch", list(adapter.fetch.values()), CONNECTION | {"ticket"})
     for name, calls in msgspec.structs.asdict(adapter.write).items():
         _check_calls(f"write.{name}", calls, WRITES)

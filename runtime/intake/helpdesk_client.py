@@ -28,6 +28,9 @@ Answer = dict[str, Any]
 class HelpdeskError(Exception):
     """A request was not carried out. One sentence."""
 
+    status = 0
+    """Of its answer; 0: there was none, or it is not to blame."""
+
 
 class HelpdeskUnavailable(HelpdeskError):
     """It cannot be reached, is busy or failed: it may go well later. Nobody knows whether it did what it was told."""
@@ -115,7 +118,9 @@ class HelpdeskClient:
             wait = retry_after(answer["headers"], time.time())
             raise HelpdeskUnavailable(f"{where} was answered with {status}: {said}", wait, reached=status != 429)
         if status not in call.accepts:
-            raise HelpdeskError(f"{where} was refused with {status}: {said}")
+            refused = HelpdeskError(f"{where} was refused with {status}: {said}")
+            refused.status = status
+            raise refused
         if call.succeeds is not None and search(call.succeeds, answer) is not True:
             raise HelpdeskError(f"{where} was answered with {status}, but was not done: {said}")
         return answer

@@ -13,13 +13,34 @@ class AdapterError(Exception):
     """An adapter file cannot be used. One sentence: which, where in it, and what is wrong."""
 
 
-@functools.lru_cache(maxsize=512)
 def compile_query(query: str) -> Query:
     """
-    Compile an expression, once a process: what it gives of a value, nothing where it does not fit the value.
+    Compile an expression: what it gives of a value, nothing where it does not fit the value.
 
     :raises AdapterError: it is none.
     """
+    _compile(query)
+    return functools.partial(search, query)
+
+
+def search(query: str | None, value: Any) -> Any:
+    """What an expression gives of a value; None: nothing, or there is no expression."""
+    return None if query is None else explain(query, value)[0]
+
+
+def explain(query: str, value: Any) -> tuple[Any, str]:
+    """What an expression gives of a value, and why it gives nothing where it does not fit it."""
+    import jmespath
+
+    try:
+        return _compile(query)(value), ""
+    except jmespath.exceptions.JMESPathError as error:
+        return None, str(error).strip().split("\n")[0]
+
+
+@functools.lru_cache(maxsize=512)
+def _compile(query: str) -> Query:
+    """Compile an expression, once a process."""
     import jmespath  # only where a helpdesk is connected
 
     try:
@@ -30,17 +51,9 @@ def compile_query(query: str) -> Query:
     options = _make_options()
 
     def find(value: Any) -> Any:
-        try:
-            return compiled.search(value, options=options)
-        except jmespath.exceptions.JMESPathError:
-            return None
+        return compiled.search(value, options=options)
 
     return find
-
-
-def search(query: str | None, value: Any) -> Any:
-    """What an expression gives of a value; None: nothing, or there is no expression."""
-    return None if query is None else compile_query(query)(value)
 
 
 @functools.cache

@@ -2,20 +2,17 @@
 
 import argparse
 import os
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from runtime.cli import Exit
-from runtime.cli.view.printing import Line, print_result
+from runtime.cli.view.printing import print_result
 
 if TYPE_CHECKING:
-    from runtime.cli.diagnostics import Check
     from runtime.settings import Settings
 
 SUMMARY = "show what is configured, reachable and missing"
 LOG = "stderr"
 """It must work where nothing can be written."""
-MARKS = {"ok": ("✔", "good"), "warning": ("!", "poor"), "problem": ("✘", "bad")}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,18 +27,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, settings: "Settings") -> int:
     from runtime.cli.diagnostics import checks
+    from runtime.cli.view.check_lines import check_lines
     from runtime.config import find
 
     found = checks(settings, find(arguments.config, os.environ), reach=arguments.reach)
     healthy = all(check.state != "problem" for check in found)
-    print_result(_lines(found), {"healthy": healthy, "checks": found}, json=arguments.json)
+    print_result(check_lines(found), {"healthy": healthy, "checks": found}, json=arguments.json)
     return Exit.DONE if healthy else Exit.FAILED
-
-
-def _lines(found: "list[Check]") -> Iterator[Line]:
-    width = max(len(check.name) for check in found)
-    for check in found:
-        mark, style = MARKS[check.state]
-        yield Line(f"{mark} {check.name:<{width}}  {check.found}", style if check.state != "ok" else "")
-        if check.remedy:
-            yield Line(f"→ {check.remedy}", "faint", width + 4)

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from runtime.cli.diagnostics import Check, checks, model, model_server, storage, web_pages, web_search
+from runtime.cli.diagnostics import checks, model, model_server, storage, web_pages, web_search
+from runtime.cli.view.check_lines import Check
 from runtime.knowledge.index_check import look_at_index
 from runtime.settings import (
     DuckduckgoSettings,

@@ -1,0 +1,143 @@
+"""`helpdesk`: connects helpdesks, and shows what they say and what is made of it."""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from runtime.cli import Exit, utf8
+from runtime.cli.view.printing import Line, print_result
+from runtime.service_error import ServiceError
+
+if TYPE_CHECKING:
+    from runtime.intake.captures import Mapping
+    from runtime.intake.connections import Connection
+    from runtime.settings import Settings
+
+SUMMARY = "connect a helpdesk, and look at what it says"
+LOG = "errors"
+EPILOG = """\
+Nothing of this writes to a helpdesk. What a connection is: docs/helpdesks.md.
+
+exit status: 0 all is well, 1 something is wrong, 2 there is no such system or connection, or a file cannot be used.
+
+examples:
+  %(prog)s init zammad --url https://zammad.example.org   (writes helpdesks/zammad.toml, and says what to do next)
+  %(prog)s check                                          (the address, the token, the account, of each connection)
+  %(prog)s test-map delivery.json --source zammad         (the event that a payload becomes, and where each value stood)
+"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EPILOG
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    begin = actions.add_parser("init", help="write the file of a new connection, and say what to do next")
+    begin.add_argument("system", type=utf8, metavar="SYSTEM", help="a system that ships, or a TOML file of your own")
+    begin.add_argument("--name", type=utf8, default="", help="of the connection (default: the system's)")
+    begin.add_argument("--url", type=utf8, default="", help="the helpdesk's address")
+    check = actions.add_parser("check", help="whether a helpdesk can be spoken to, and as whom; it only reads")
+    check.add_argument("name", nargs="?", type=utf8, metavar="NAME", help="one connection (default: all)")
+    look = actions.add_parser("test-map", help="what a payload becomes, and of which expression each value is")
+    look.add_argument("file", metavar="FILE", help="the JSON of a delivery, or what `record` wrote")
+    look.add_argument("--source", type=utf8, default="", metavar="NAME", help="a connection or a system")
+    for each in (begin, check, look):
+        each.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+
+
+async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
+    from runtime.intake.payload_map import UnreadablePayload
+    from runtime.intake.queries import AdapterError
+
+    folder = Path(settings.helpdesks.folder)
+    try:
+        if arguments.action == "init":
+            return _init(arguments, folder)
+        if arguments.action == "check":
+            return await _check(arguments, folder)
+        return _test_map(arguments, folder)
+    except (AdapterError, UnreadablePayload) as error:
+        raise ServiceError(str(error)) from None
+
+
+def _init(arguments: argparse.Namespace, folder: Path) -> int:
+    from runtime.intake.new_connection import write_connection
+
+    path, steps = write_connection(folder, arguments.system, arguments.name, arguments.url)
+    steps = (f"look through {path}", *steps, f"run `terminus helpdesk check {path.stem}`")
+    lines = [Line(f"{path} is written. Next:", "good")]
+    lines += [Line(f"{number}. {step[:1].upper()}{step[1:]}.", "", 2) for number, step in enumerate(steps, 1)]
+    print_result(lines, {"file": str(path), "steps": list(steps)}, json=arguments.json)
+    return Exit.DONE
+
+
+async def _check(arguments: argparse.Namespace, folder: Path) -> int:
+    from runtime.cli.view.check_lines import Check, check_lines
+    from runtime.intake.connection_check import check_connection
+
+    found: dict[str, list[Check]] = {}
+    for connection in _read_connections(folder, arguments.name):
+        found[connection.name] = [Check(*each) for each in await check_connection(connection)]
+
+    def show() -> Iterator[Line]:
+        for name, checks in found.items():
+            yield Line(name, "strong")
+            yield from check_lines(checks)
+
+    healthy = all(each.state != "problem" for checks in found.values() for each in checks)
+    print_result(show(), {"healthy": healthy, "helpdesks": found}, json=arguments.json)
+    return Exit.DONE if healthy else Exit.FAILED
+
+
+def _test_map(arguments: argparse.Namespace, folder: Path) -> int:
+    from runtime.intake.adapter_file import list_systems, load_tables, read_adapter
+    from runtime.intake.captures import map_capture, read_capture
+
+    source = arguments.source
+    if source in list_systems() and not (folder / f"{source}.toml").exists():
+        adapter = read_adapter(load_tables(source, folder), source)
+    else:
+        (connection, *others) = _read_connections(folder, source)
+        if others:
+            raise ServiceError("There are several connections: say with --source which one it is of.")
+        adapter, source = connection.file, connection.name
+    mapping = map_capture(adapter, source, read_capture(Path(arguments.file)))
+    print_result(_show_mapping(mapping), mapping, json=arguments.json)
+    return Exit.FAILED if mapping.problem else Exit.DONE
+
+
+def _show_mapping(mapping: "Mapping") -> Iterator[Line]:
+    width = max(len(each.name) for each in mapping.values)
+    for each in mapping.values:
+        shown = each.problem or _shorten(each.value)
+        yield Line(f"{each.name:<{width}}  {shown}", "bad" if each.problem else "")
+        yield Line(_shorten(each.expression), "faint", width + 2)
+    if mapping.problem:
+        yield Line(mapping.problem, "bad")
+    else:
+        yield Line(f"It becomes: {_shorten(mapping.made, 1_000)}", "good")
+
+
+def _shorten(value: Any, most: int = 200) -> str:
+    from runtime.user_text import as_json
+
+    text = value if isinstance(value, str) else as_json(value)
+    return text if len(text) <= most else f"{text[:most]}..."
+
+
+def _read_connections(folder: Path, name: str | None) -> "tuple[Connection, ...]":
+    """One connection or all; at least one."""
+    from runtime.intake.connections import load_connections, read_connection
+    from runtime.user_text import nearest
+
+    if name:
+        known = [each.stem for each in folder.glob("*.toml")]
+        if name not in known:
+            raise ServiceError(
+                f"There is no file {folder / name}.toml. {nearest(name, known) if known else ''}".strip()
+            )
+        return (read_connection(folder / f"{name}.toml"),)
+    if not (found := load_connections(folder)):
+        raise ServiceError(
+            f"No helpdesk is connected: there is no file in {folder}. `helpdesk init SYSTEM` writes one."
+        )
+    return found
