@@ -31,12 +31,13 @@ def acting_as(by: str) -> Iterator[None]:
         _acting.reset(token)
 
 
-def name_user() -> str:
-    """Who works at the command line, by the system, which nobody can tell otherwise."""
+def name_user(number: int | None = None) -> str:
+    """Who works at the command line, by the system, which nobody can tell otherwise; of this process, or by number."""
+    number = os.getuid() if number is None else number
     try:
-        return pwd.getpwuid(os.getuid()).pw_name
+        return pwd.getpwuid(number).pw_name
     except KeyError:  # as in a container
-        return str(os.getuid())
+        return str(number)
 
 
 def who_acts() -> str:

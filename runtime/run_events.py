@@ -39,15 +39,16 @@ async def has_heard_all(desk: TicketService, stored: StoredRun, cursor: Cursor) 
 
 
 async def watch_run(
-    desk: TicketService, run_id: str, after: int = -1
+    desk: TicketService, run_id: str, after: int = -1, *, drafts: bool = True
 ) -> AsyncGenerator[NumberedEvent | None, None]:  # fmt: skip
     """
     What happened on a run and happens until it ends, new from an event of this number on; None when nothing does.
 
+    :param drafts: answers' texts, too, while models write them.
     :raises WatcherTooSlow: more waits than is kept for one listener.
     """
     handle, at = await desk.handle(run_id), -1
-    events = handle.watch(drafts=True, whole=True) if isinstance(handle, RunHandle) else desk.feed.follow(run_id)
+    events = handle.watch(drafts=drafts, whole=True) if isinstance(handle, RunHandle) else desk.feed.follow(run_id)
     async with contextlib.aclosing(_with_heartbeat(desk, events)) as told:
         async for event in told:
             if event is None:

@@ -12,6 +12,7 @@ from runtime.cli.index_renewal import renew_index
 from runtime.cli.ticket_input import Read
 from runtime.cli.view.result import exit_status
 from runtime.cli.view.run_display import Display, open_display
+from runtime.daemon.client import submit
 from runtime.families import find
 from runtime.run_record import Ended
 from runtime.service import TicketService, open_service
@@ -31,7 +32,7 @@ class NotBegun(NamedTuple):
 
 async def submit_all(tickets: Sequence[Read], settings: Settings, tell: Tell, *, quiet: bool = False) -> list[Exit]:
     """
-    Run tickets side by side, as many at once as configured.
+    Run tickets side by side, as many at once as configured, in a daemon on the same folder if there is one.
 
     :param tell: says how one ended, before anything is put away; the last argument names its file if they are several.
     """
@@ -67,10 +68,10 @@ async def _run(
         if display.cancelled and number:
             return NotBegun("it was not begun, for all was cancelled before.", Exit.CANCELLED)
         try:
-            stored = await service.submit(read.ticket, again=True)
+            run = await submit(service, read.ticket)
         except ServiceError as error:
             return NotBegun(str(error), EXITS[error.kind])
-        return await display.watch(await service.node.runs.attend(stored), number)
+        return await display.watch(run, number)
 
 
 async def _tell(service: TicketService, name: str, came: Outcome | NotBegun, tell: Tell) -> Exit:

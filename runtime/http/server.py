@@ -18,6 +18,7 @@ from actors.ports import PortFailed
 from runtime.access.roles import Access
 from runtime.access.tokens import TokenBook
 from runtime.config import is_loopback
+from runtime.daemon.listener import hear_commands
 from runtime.http import openapi  # noqa: F401 - routes of its own
 from runtime.http.acceptor import Acceptor
 from runtime.http.endpoints.desk import DESK
@@ -128,7 +129,7 @@ async def serve(
         async with open_service(settings, ready=False) as desk:
             node = desk.node
             await require_access(settings.server, TokenBook(node.journal.store))
-            async with listening(desk, sock):
+            async with listening(desk, sock), hear_commands(desk):
                 gc.collect()
                 gc.freeze()  # what is loaded by now stays for good: the collector need not look through it again
                 resumed = await _resume(node, stop.asked)

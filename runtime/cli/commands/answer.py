@@ -82,17 +82,17 @@ async def _go_on(
     settings: "Settings",
 ) -> "Ended":  # fmt: skip
     """Give the answers, and see the run that follows through to its end."""
-    from runtime.answers import answer_ticket
     from runtime.cli.index_renewal import renew_index
     from runtime.cli.view.run_display import open_display
+    from runtime.daemon.client import answer
     from runtime.families import find
 
     named = arguments.id.removeprefix("run:") == stored.id and stored.id != stored.ticket
     await renew_index(settings, quiet=arguments.quiet)
     async with open_display(settings.run, find(stored.workflow).flow, quiet=arguments.quiet) as display:
-        follows = await answer_ticket(service, stored, answers, named=named)
-        outcome = await display.watch(await service.node.runs.attend(follows))
-    if follows.id == stored.id and not arguments.quiet:
+        follows = await answer(service, stored, answers, named=named)
+        outcome = await display.watch(follows)
+    if follows.run == stored.id and not arguments.quiet:
         to_this = command(f"answer run:{safe(stored.id)}")
         print(f"These answers were given before, and this came of them. {to_this} answers this run.", file=sys.stderr)
     return await service.conclude(outcome)

@@ -44,6 +44,8 @@ A Markdown file may begin with front matter (subject, id, requester); a JSON fil
 is an object with text, and those. Several names of files are several tickets, side
 by side. Progress goes to stderr, the result to stdout; that of a research is its
 report in Markdown.
+
+A daemon on the same folder does the work, with its settings, if there is one.
 """
 OF_ONE = ("id", "subject", "out")
 RESEARCH_ONLY = ("breadth", "depth", "sources", "url", "out")

@@ -11,6 +11,7 @@ from runtime.storage.ends import PendingEnd, Slots, read_pending
 from runtime.storage.private import make_folder
 
 SUFFIX = ".lock"
+SOCKET_SUFFIX = ".sock"
 
 
 class ProcessLock:
@@ -52,9 +53,19 @@ class ProcessLock:
         tokens = (path.name.removesuffix(SUFFIX) for path in self._folder.glob(f"*{SUFFIX}"))
         return sorted(token for token in tokens if token != self.token)
 
+    @property
+    def socket(self) -> Path:
+        """Where this process may listen to others of its folder; the file goes with its lock."""
+        return self._socket(self.token)
+
+    def sockets(self) -> list[Path]:
+        """Where processes listen, or listened before they died."""
+        return sorted(self._folder.glob(f"*{SOCKET_SUFFIX}"))
+
     def forget(self, token: str) -> None:
         """A dead process left nothing that is not recorded by now."""
         self._path(token).unlink(missing_ok=True)
+        self._socket(token).unlink(missing_ok=True)
 
     def close(self, *, leaves: bool = False) -> None:
         """:param leaves: something in its file is for others to record."""
@@ -77,6 +88,9 @@ class ProcessLock:
 
     def _path(self, token: str) -> Path:
         return self._folder / f"{token}{SUFFIX}"
+
+    def _socket(self, token: str) -> Path:
+        return self._folder / f"{token}{SOCKET_SUFFIX}"
 
 
 def anybody(folder: Path) -> bool:
