@@ -7,6 +7,7 @@ import signal
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -94,13 +95,16 @@ def test_ctrl_c_at_the_command_ends_the_run_in_the_daemon(place: Place) -> None:
 
 
 def test_when_the_daemon_is_killed_the_command_goes_on_with_its_ticket(place: Place) -> None:
-    with silent_server() as model, daemon(place, **model) as server:
-        with place.running("submit", "--json", "My printer smokes.") as submitting:
-            begun = read_until(submitting, "1  orchestrator")
-            server.popen.send_signal(signal.SIGKILL)
-            assert submitting.stderr is not None
-            told = begun + submitting.stderr.read()
-            outcome = json.loads(submitting.communicate(timeout=60)[0])
+    with (
+        silent_server() as model,
+        daemon(place, **model) as server,
+        place.running("submit", "--json", "My printer smokes.") as submitting,
+    ):
+        begun = read_until(submitting, "1  orchestrator")
+        server.popen.send_signal(signal.SIGKILL)
+        assert submitting.stderr is not None
+        told = begun + submitting.stderr.read()
+        outcome = json.loads(submitting.communicate(timeout=60)[0])
     assert (submitting.returncode, outcome["status"]) == (3, "not_found")
     numbers = re.findall(r"^ +\d+\.\d+ s +(\d+) ", told, re.MULTILINE)
     assert numbers == [str(n) for n in range(1, len(outcome["handoffs"]) + 1)]
@@ -149,8 +153,6 @@ def test_answers_go_to_the_daemon(tmp_path: Path) -> None:
 
 
 def test_help_loads_none_of_it(fresh_place: Place) -> None:
-    import time
-
     seconds = list[float]()
     for _ in range(3):
         began = time.perf_counter()
