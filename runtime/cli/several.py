@@ -12,7 +12,7 @@ from runtime.cli.index_renewal import renew_index
 from runtime.cli.ticket_input import Read
 from runtime.cli.view.result import exit_status
 from runtime.cli.view.run_display import Display, open_display
-from runtime.daemon.client import submit
+from runtime.daemon.daemon_client import submit
 from runtime.families import find
 from runtime.run_record import Ended
 from runtime.service import TicketService, open_service

@@ -84,7 +84,7 @@ async def _go_on(
     """Give the answers, and see the run that follows through to its end."""
     from runtime.cli.index_renewal import renew_index
     from runtime.cli.view.run_display import open_display
-    from runtime.daemon.client import answer
+    from runtime.daemon.daemon_client import answer
     from runtime.families import find
 
     named = arguments.id.removeprefix("run:") == stored.id and stored.id != stored.ticket
