@@ -10,6 +10,7 @@ from runtime.http.middleware import answer
 from runtime.http.routes import as_json, route
 from runtime.http.schemas import AgentList, DescribedAgent, Recalled
 from runtime.llm.model_choice import chosen
+from runtime.node import Node
 
 TEXT_CHARACTERS = 4_000
 
@@ -22,7 +23,11 @@ TEXT_CHARACTERS = 4_000
     access="submit",
 )
 async def read_agents(request: web.Request) -> web.StreamResponse:
-    node = request.app[DESK].node
+    return answer(AgentList(describe_agents(request.app[DESK].node)))
+
+
+def describe_agents(node: Node) -> tuple[DescribedAgent, ...]:
+    """The agents of each workflow, with the model that thinks for each; empty where rules do."""
     usual = node.settings.model.name if chosen(node.settings.model) != "extractive" else ""
     found = []
     for each in list_agents(node.flows.values(), node.roster):
@@ -30,7 +35,7 @@ async def read_agents(request: web.Request) -> web.StreamResponse:
         model = (spec.model or usual) if spec is not None and spec.instructions and usual else ""
         known = {name: getattr(each, name) for name in AgentRecord.__struct_fields__}
         found.append(DescribedAgent(**known, model=model))
-    return answer(AgentList(tuple(found)))
+    return tuple(found)
 
 
 @route(
@@ -43,12 +48,19 @@ async def read_agents(request: web.Request) -> web.StreamResponse:
     access="operate",
 )  # fmt: skip
 async def recall(request: web.Request) -> web.StreamResponse:
-    node, text = request.app[DESK].node, request_bodies.read_query(request, ("text",)).get("text", "")
+    text = request_bodies.read_query(request, ("text",)).get("text", "")
+    return answer(await recall_text(request.app[DESK].node, text))
+
+
+async def recall_text(node: Node, text: str) -> Recalled:
+    """
+    What memory would recall for a text.
+
+    :raises ApiError: it is empty, or too long.
+    """
     if not 0 < len(text.strip()) <= TEXT_CHARACTERS:
         raise ApiError(400, f"text must be a ticket's text of 1 to {TEXT_CHARACTERS:,} characters.")
     found = await node.memory.recall(text, within=node.settings.memory.lookup_seconds)
-    return answer(
-        Recalled(
-            found.verdict, found.why, found.ticket_id, found.resolution, found.stale, found.answered, found.rejected
-        )
+    return Recalled(
+        found.verdict, found.why, found.ticket_id, found.resolution, found.stale, found.answered, found.rejected
     )

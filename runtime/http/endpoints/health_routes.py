@@ -18,21 +18,23 @@ from runtime.storage.condition import Condition
     {200: as_json("It takes tickets", Health), 503: as_json("It does not take tickets now", Health)}, access="open",
 )  # fmt: skip
 async def health(request: web.Request) -> web.StreamResponse:
-    desk = request.app[DESK]
-    seen = await desk.looks.now()
-    is_ready = desk.ready and not seen.why
-    status = 200 if is_ready else 503
+    counts = await look_at(request.app[DESK])
     if find_principal(request) is None:
-        return answer(Health(live=True, ready=is_ready), status)
-    node = desk.node
+        counts = Health(live=True, ready=counts.ready)
+    return answer(counts, 200 if counts.ready else 503)
+
+
+async def look_at(desk: TicketService) -> Health:
+    """How the process is, with counts."""
+    node, seen = desk.node, await desk.looks.now()
     since = None if seen.commit_seconds is None else round(seen.commit_seconds, 1)
-    counts = Health(
-        live=True, ready=is_ready, why=_explain(desk, seen), runs=node.live, unattended=seen.unattended,
-        dead_letters=counters.dead_letters, abandoned=counters.abandoned, workers_killed=node.workers.killed,
+    return Health(
+        live=True, ready=desk.ready and not seen.why, why=_explain(desk, seen), runs=node.live,
+        unattended=seen.unattended, dead_letters=counters.dead_letters, abandoned=counters.abandoned,
+        workers_killed=node.workers.killed,
         commits=node.database.commits, last_commit_seconds=since, last_write_failed=seen.write_failed,
         free_megabytes=seen.free_megabytes, streams=desk.streams,
     )  # fmt: skip
-    return answer(counts, status)
 
 
 @route("GET", "/health/live", "Whether the process answers", {200: as_json("It does", Health)}, access="open")

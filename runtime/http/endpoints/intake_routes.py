@@ -75,7 +75,11 @@ async def take_delivery(request: web.Request) -> web.StreamResponse:
 
 @route("GET", "/intake", "How the connected helpdesks do", {200: as_json("All of them", IntakeState)}, access="operate")
 async def read_intake(request: web.Request) -> web.StreamResponse:
-    intake = request.app[INTAKE]
+    return answer(describe_intake(request.app[INTAKE]))
+
+
+def describe_intake(intake: Intake) -> IntakeState:
+    """How the connected helpdesks do."""
     found = tuple(
         HelpdeskState(
             name=name, system=watcher.adapter.file.title, mode=watcher.settings.mode, problem=watcher.health.problem,
@@ -85,7 +89,7 @@ async def read_intake(request: web.Request) -> web.StreamResponse:
         )
         for name, watcher in intake.watchers.items()
     )  # fmt: skip
-    return answer(IntakeState(found, intake.inbox.count_waiting))
+    return IntakeState(found, intake.inbox.count_waiting)
 
 
 @route(

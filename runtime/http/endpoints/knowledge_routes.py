@@ -54,11 +54,20 @@ LIMIT = _query("limit", "How many at most", type="integer", minimum=1)
     access="operate",
 )
 async def read_knowledge(request: web.Request) -> web.StreamResponse:
+    return answer(await describe_knowledge(request))
+
+
+async def describe_knowledge(request: web.Request) -> KnowledgeState:
+    """
+    The folders of the index, and how reading them stands.
+
+    :raises ApiError: the index cannot be used.
+    """
     node = request.app[DESK].node
     file = node.folder / FILE
     megabytes = round(file.stat().st_size / 1e6, 3) if file.exists() else 0.0
     found = await _answer_failures(folders.list_folders(node.folder, node.workers))
-    return answer(KnowledgeState(tuple(found), megabytes, request.app[INDEXING].state))
+    return KnowledgeState(tuple(found), megabytes, request.app[INDEXING].state)
 
 
 @route(
@@ -82,13 +91,23 @@ async def list_documents(request: web.Request) -> web.StreamResponse:
     access="submit",
 )  # fmt: skip
 async def search(request: web.Request) -> web.StreamResponse:
-    node, given = request.app[DESK].node, request_bodies.read_query(request, ("q", "limit"))
-    question, most = given.get("q", "").strip(), request_bodies.read_limit(given, 8, MOST_FOUND)
+    given = request_bodies.read_query(request, ("q", "limit"))
+    most = request_bodies.read_limit(given, 8, MOST_FOUND)
+    return answer(await find_passages(request, given.get("q", "").strip(), most))
+
+
+async def find_passages(request: web.Request, question: str, most: int) -> FoundPassages:
+    """
+    What bears on a question, the best first.
+
+    :raises ApiError: it is empty or too long, or the index cannot be used.
+    """
+    node = request.app[DESK].node
     if not 0 < len(question) <= QUERY_CHARACTERS:
         raise ApiError(400, f"q must be a question of 1 to {QUERY_CHARACTERS:,} characters.")
     within = node.settings.knowledge.search_seconds
     found = await _answer_failures(node.knowledge.search(question, within=within, limit=most))
-    return answer(FoundPassages(found.passages, found.abstain, found.confidence, found.words_only))
+    return FoundPassages(found.passages, found.abstain, found.confidence, found.words_only)
 
 
 @route(
@@ -96,10 +115,20 @@ async def search(request: web.Request) -> web.StreamResponse:
     {202: as_json("How it stands", IndexingState)}, refusals=BODY, body={JSON: {"schema": refer_to(IndexOrder)}},
 )  # fmt: skip
 async def index(request: web.Request) -> web.StreamResponse:
-    node, order = request.app[DESK].node, await request_bodies.read_index_order(request)
+    order = await request_bodies.read_index_order(request)
+    return answer(await start_indexing(request, order.folders), 202)
+
+
+async def start_indexing(request: web.Request, named: Sequence[str]) -> IndexingState:
+    """
+    Begin to read folders, those of the settings where none is named.
+
+    :raises ApiError: one of them is not known.
+    """
+    node = request.app[DESK].node
     known = {each.name: each.path for each in await folders.list_folders(node.folder, node.workers)}
-    chosen = find_folders(order.folders, node.settings.knowledge, known)
-    return answer(request.app[INDEXING].start(chosen), 202)
+    chosen = find_folders(named, node.settings.knowledge, known)
+    return request.app[INDEXING].start(chosen)
 
 
 @route(
