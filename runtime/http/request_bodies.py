@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import re
 import urllib.parse
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
@@ -30,6 +31,9 @@ from runtime.user_text import display, safe
 T = TypeVar("T")
 
 FORM = "application/x-www-form-urlencoded"
+"""What curl calls a text that nobody calls anything."""
+_FIELD = re.compile(rb"[\w.\[\]%-]*=")
+UNREADABLE = f"Send the ticket as {JSON}, or its text as {' or '.join(TEXTS)}, in UTF-8."
 FORM_FIELDS = 200
 BODY_SECONDS = 30.0
 """How long a client may take to send its request."""
@@ -40,9 +44,11 @@ MESSAGE_CHARACTERS = 200
 async def read_ticket(request: web.Request, settings: Settings) -> Ticket:
     """The ticket in a request's body."""
     kind = _kind(request)
-    if kind != JSON and kind not in TEXTS:
-        raise ApiError(415, f"Send the ticket as {JSON}, or its text as {' or '.join(TEXTS)}, in UTF-8.")
+    if kind not in {JSON, FORM, *TEXTS}:
+        raise ApiError(415, UNREADABLE)
     body = await read_body(request)
+    if kind == FORM and _FIELD.match(body):
+        raise ApiError(415, f"These are the fields of a form. {UNREADABLE}")
     new = _decode(body, NewTicket) if kind == JSON else NewTicket(text=_text(body))
     ticket = Ticket(text=new.text, id=new.id, subject=new.subject, requester=new.requester or find_person(request))
     return _add_options(validate(ticket, "The ticket", settings.run.ticket_kilobytes), new, settings)

@@ -1,6 +1,7 @@
 """One connected helpdesk: its tickets are looked at when a bell rings, and each run's end goes back to it."""
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Awaitable, Callable
 
@@ -66,11 +67,16 @@ class HelpdeskWatcher:
             except Exception as error:
                 wait = self._back_off(error)
                 log.exception("helpdesk.failed", helpdesk=self.adapter.name)
-            try:
-                async with asyncio.timeout(max(wait, 0.01)):
-                    await self._rung.wait()
-            except TimeoutError:
-                continue
+            await self._wait(wait)
+
+    async def _wait(self, seconds: float) -> None:
+        """Until it rings, at most so long; who is asked less and less often is not asked for every ring."""
+        if self._failures:
+            await asyncio.sleep(seconds)
+            return
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(max(seconds, 0.01)):
+                await self._rung.wait()
 
     def _back_off(self, error: Exception) -> float:
         self._failures += 1

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from runtime.http.request_bodies import FORM
 from runtime.http.routes import ROUTES
 from tests.runtime.http.kit import TEXT, TOKEN, interface, sentence
 
@@ -85,6 +86,7 @@ async def test_pages_of_other_sites_neither_file_nor_read_tickets(
         receipt = await web.submit()
         attempts: list[tuple[str, str, dict[str, Any]]] = [
             ("POST", "/tickets", {"data": "text=x", "headers": {**headers, "Content-Type": "text/plain"}}),
+            ("POST", "/tickets", {"data": "x", "headers": {**headers, "Content-Type": FORM}}),
             ("POST", "/tickets", {"json": {"text": "x"}, "headers": headers}),
             ("POST", receipt["links"]["cancel"], {"headers": headers}),
             ("GET", receipt["links"]["ticket"], {"headers": headers}),

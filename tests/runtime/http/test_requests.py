@@ -49,7 +49,7 @@ DEEP = b'{"text": ' + b"[" * 50_000
         ("text/plain", b"\x7fELF\0\0", 400, ["U+0000"]),
         ("text/plain; charset=latin-1", b"a", 415, ["UTF-8"]),
         ("text/plain; charset=nonsense", b"a", 415, ["UTF-8"]),
-        ("application/x-www-form-urlencoded", b"text=a", 415, [JSON]),
+        ("application/x-www-form-urlencoded", b"text=a", 415, [JSON, "fields of a form"]),
         ("multipart/form-data; boundary=x", b"--x--", 415, [JSON]),
         ("application/octet-stream", b"a", 415, [JSON]),
         ("", b'{"text": "a"}', 415, [JSON]),
@@ -67,6 +67,17 @@ async def test_what_is_no_ticket_is_refused_in_a_sentence_that_says_why(
         assert [word for word in words if word not in why] == []
         assert len(why) < 500
         assert await web.node.journal.latest(9) == []
+
+
+async def test_a_text_is_a_ticket_though_curl_calls_it_a_form(tmp_path: Path) -> None:
+    async with interface(tmp_path) as web:
+        text = "My VPN = down: 100 % of the time & always. 每小时断开"
+        headers = {"Content-Type": "application/x-www-form-urlencoded"}
+        status, outcome = await web.ask("POST", "/tickets?wait=20", data=text.encode(), headers=headers)
+        _, told = await web.ask("GET", f"/tickets/{outcome['ticket']}")
+
+        assert status == 200
+        assert told["question"] == text
 
 
 @pytest.mark.parametrize("wait", ["-1", "nan", "soon", "", "1e", "0x10", "1,5"])
