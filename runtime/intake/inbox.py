@@ -7,7 +7,7 @@ import msgspec
 
 from runtime.intake.events import HelpdeskEvent
 from runtime.intake.loop_rules import History
-from runtime.intake.write_back import WRITE_BACK, WRITTEN, WriteBack, read_write_back
+from runtime.intake.write_back import WRITE_BACK, WRITTEN, Decision, WriteBack, read_write_back
 from runtime.intake.writes import Origin
 from runtime.storage.errors import Conflict
 from runtime.storage.port import RunStore
@@ -31,13 +31,6 @@ class Bell(msgspec.Struct, frozen=True):
     since: float
     """Unix seconds."""
     not_before: float = 0.0
-
-
-class Decision(msgspec.Struct, frozen=True):
-    """A person's word on a suggestion."""
-
-    approved: bool
-    by: str
 
 
 class Inbox:
@@ -132,6 +125,13 @@ class Inbox:
         found = [(each.id, read_write_back(each)) for each in await self._all(WRITE_BACK)]
         return [(run, each) for run, each in found if each.source == source]
 
+    async def find_write_back(self, run: str) -> WriteBack | None:
+        """What is or was written because of a run."""
+        for kind in (WRITE_BACK, WRITTEN):
+            for each in await self._store.records(kind, run=run):
+                return read_write_back(each)
+        return None
+
     async def keep(self, run: str, write_back: WriteBack, *, decided: bool = False) -> None:
         """
         Keep how far a write-back has come; one that is over is put away.
@@ -150,11 +150,8 @@ class Inbox:
 
         :returns: false: nothing of this run waits for a word, or it has one.
         """
-        waits = any(
-            write.state == "waiting"
-            for each in await self._store.records(WRITE_BACK, run=run)
-            for write in read_write_back(each).writes
-        )
+        write_back = await self.find_write_back(run)
+        waits = write_back is not None and write_back.waits
         try:
             if waits:
                 await self._store.put(Record(kind=DECISION, id=run, run=run, body=msgspec.msgpack.encode(decision)))

@@ -15,12 +15,12 @@ from runtime.actions import acting_as, who_acts
 from runtime.intake.adapter import Adapter
 from runtime.intake.connections import Connection, load_connections
 from runtime.intake.helpdesk_watcher import HelpdeskWatcher
-from runtime.intake.inbox import Decision, Inbox, InboxFull
+from runtime.intake.inbox import Inbox, InboxFull
 from runtime.intake.loop_rules import judge_event
 from runtime.intake.payload_map import UnreadablePayload
 from runtime.intake.queries import AdapterError
 from runtime.intake.sender import Sender
-from runtime.intake.write_back import PREFIX
+from runtime.intake.write_back import PREFIX, Decision, WriteBack, decide
 from runtime.processes.file_lock import hold_lock
 from runtime.service import TicketService
 from runtime.service_error import ServiceError
@@ -102,6 +102,20 @@ class Intake:
         decided = await self.inbox.decide(stored.id, Decision(approved=approved, by=who_acts()))
         watcher.ring()
         return decided
+
+    async def find_writings(self, stored: StoredRun) -> WriteBack | None:
+        """What a run wrote to its helpdesk, or will; nothing waits any more where a person has given their word."""
+        if not stored.ticket.startswith(PREFIX):
+            return None
+        found = await self.inbox.find_write_back(stored.id)
+        decision = (await self.inbox.decisions()).get(stored.id) if found and found.waits else None
+        return decide(found, decision) if found and decision else found
+
+    async def list_unwritten(self) -> list[WriteBack]:
+        """What is still to be written to helpdesks or waits for a person's word."""
+        decisions = await self.inbox.decisions()
+        found = [each for name in self.watchers for each in await self.inbox.write_backs(name)]
+        return [decide(each, decisions[run]) if run in decisions else each for run, each in found]
 
     async def run(self, lock: Path) -> None:
         """Look after all helpdesks until this is cancelled; of several daemons on one folder, one does."""

@@ -14,12 +14,11 @@ from runtime.intake.helpdesk_client import HelpdeskError, HelpdeskUnavailable, T
 from runtime.intake.helpdesk_settings import HelpdeskSettings
 from runtime.intake.inbox import Inbox
 from runtime.intake.reply_texts import write_note, write_reply
-from runtime.intake.write_back import WriteBack
+from runtime.intake.write_back import WriteBack, decide, settle
 from runtime.intake.writes import (
     Origin,
     What,
     Write,
-    WriteState,
     choose_mode,
     find_stale,
     is_written,
@@ -74,10 +73,8 @@ class Sender:
                 write_back = self._plan(write_back, outcome, origin)
                 await self._inbox.keep(run, write_back)
             if (decision := decisions.get(run)) is not None:
-                said = "" if decision.approved else f"Refused by {decision.by}."
-                state: WriteState = "planned" if decision.approved else "failed"
-                write_back = await self._settle(run, write_back, state, said, decision.by)
-            elif any(each.state == "waiting" for each in write_back.writes) and waiting < MOST_WAITING:
+                write_back = await self._settle(run, decide(write_back, decision))
+            elif write_back.waits and waiting < MOST_WAITING:
                 waiting += 1
                 write_back = await self._ask_for_word(run, write_back, origin)
             wait = min(wait, await self._write_all(run, write_back, outcome, origin))
@@ -104,20 +101,13 @@ class Sender:
         """Whether a person has approved a suggestion in the helpdesk, or the ticket has moved on."""
         ticket = await self._adapter.fetch(origin.ticket)
         if stale := find_stale(ticket, origin, self._settings):
-            return await self._settle(run, write_back, "stale", stale)
+            return await self._settle(run, settle(write_back, "stale", stale))
         if self._settings.send_tag in ticket.tags:
-            return await self._settle(run, write_back, "planned", by=f"tag:{self._settings.send_tag}")
+            return await self._settle(run, settle(write_back, "planned", by=f"tag:{self._settings.send_tag}"))
         return write_back
 
-    async def _settle(
-        self, run: str, write_back: WriteBack, state: WriteState, said: str = "", by: str = ""
-    ) -> WriteBack:
-        """What waited for a word has it."""
-        changed = tuple(
-            msgspec.structs.replace(each, state=state, said=said, by=by) if each.state == "waiting" else each
-            for each in write_back.writes
-        )
-        settled = msgspec.structs.replace(write_back, writes=changed)
+    async def _settle(self, run: str, settled: WriteBack) -> WriteBack:
+        """What waited for a word has it, and the word is not needed any more."""
         await self._inbox.keep(run, settled, decided=True)
         return settled
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from actors.workflow.outcome import Outcome
-from runtime.intake.writes import Write
+from runtime.intake.writes import Write, WriteState
 from runtime.storage.records import Record
 
 WRITE_BACK = "write-back"
@@ -29,6 +29,11 @@ class WriteBack(msgspec.Struct, frozen=True, kw_only=True):
     status: str = ""
     """How the run ended."""
 
+    @property
+    def waits(self) -> bool:
+        """Whether a person's word is waited for."""
+        return any(each.state == "waiting" for each in self.writes)
+
     def encode(self, run: str, kind: str = WRITE_BACK) -> Record:
         """As it is kept."""
         return Record(kind=kind, id=run, run=run, body=msgspec.msgpack.encode(self), replaces=True)
@@ -37,6 +42,29 @@ class WriteBack(msgspec.Struct, frozen=True, kw_only=True):
     def is_over(self) -> bool:
         """Whether nothing is to be done any more."""
         return self.planned and all(each.state not in {"planned", "sending", "waiting"} for each in self.writes)
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """A person's word on a suggestion."""
+
+    approved: bool
+    by: str
+
+
+def decide(write_back: WriteBack, decision: Decision) -> WriteBack:
+    """What waited for a person's word has it."""
+    state: WriteState = "planned" if decision.approved else "failed"
+    said = "" if decision.approved else f"Refused by {decision.by}."
+    return settle(write_back, state, said, decision.by)
+
+
+def settle(write_back: WriteBack, state: WriteState, said: str = "", by: str = "") -> WriteBack:
+    """What waited goes on in another state."""
+    changed = tuple(
+        msgspec.structs.replace(each, state=state, said=said, by=by) if each.state == "waiting" else each
+        for each in write_back.writes
+    )
+    return msgspec.structs.replace(write_back, writes=changed)
 
 
 def make_write_back(outcome: Outcome) -> tuple[Record, ...]:

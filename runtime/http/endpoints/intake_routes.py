@@ -16,6 +16,7 @@ from runtime.intake.intake import Intake, Taken, open_intake
 
 INTAKE = web.AppKey("intake", Intake)
 RETRY_SECONDS = 60.0
+APPROVALS = 100
 SOURCE: Document = {
     "name": "source", "in": "path", "required": True, "schema": {"type": "string"},
     "description": "The name of a connected helpdesk",
@@ -58,6 +59,10 @@ class IntakeState(msgspec.Struct, frozen=True):
     helpdesks: tuple[HelpdeskState, ...]
     waiting: int
     """Tickets that wait for a look."""
+    unwritten: int = 0
+    """Runs of which something is still to be written."""
+    approvals: tuple[str, ...] = ()
+    """Tickets whose suggestion waits for a person's word, the first hundred."""
 
 
 @route(
@@ -75,10 +80,10 @@ async def take_delivery(request: web.Request) -> web.StreamResponse:
 
 @route("GET", "/intake", "How the connected helpdesks do", {200: as_json("All of them", IntakeState)}, access="operate")
 async def read_intake(request: web.Request) -> web.StreamResponse:
-    return answer(describe_intake(request.app[INTAKE]))
+    return answer(await describe_intake(request.app[INTAKE]))
 
 
-def describe_intake(intake: Intake) -> IntakeState:
+async def describe_intake(intake: Intake) -> IntakeState:
     """How the connected helpdesks do."""
     found = tuple(
         HelpdeskState(
@@ -89,7 +94,11 @@ def describe_intake(intake: Intake) -> IntakeState:
         )
         for name, watcher in intake.watchers.items()
     )  # fmt: skip
-    return IntakeState(found, intake.inbox.count_waiting)
+    unwritten = await intake.list_unwritten()
+    approvals = [each.ticket for each in unwritten if each.waits]
+    return IntakeState(
+        found, intake.inbox.count_waiting, len(unwritten) - len(approvals), tuple(approvals[:APPROVALS])
+    )  # fmt: skip
 
 
 @route(
@@ -109,10 +118,19 @@ async def refuse(request: web.Request) -> web.StreamResponse:
 
 
 async def _decide(request: web.Request, *, approved: bool) -> web.StreamResponse:
+    await decide(request, approved=approved)
+    return answer(Delivery("taken"))
+
+
+async def decide(request: web.Request, *, approved: bool) -> None:
+    """
+    Keep a person's word on the suggestion of the ticket that a request names.
+
+    :raises ApiError: nothing of it waits for one.
+    """
     stored = await request.app[DESK].find(read_id(request))
     if not await request.app[INTAKE].decide(stored, approved=approved):
         raise ApiError(409, f"Nothing of {stored.ticket} waits for approval.")
-    return answer(Delivery("taken"))
 
 
 def _read_time(at: float) -> datetime.datetime | None:

@@ -16,6 +16,6 @@ async def show_operation(request: web.Request) -> web.StreamResponse:
     for each in describe_agents(desk.node):
         by_workflow.setdefault(each.workflow, []).append(each)
     return render(
-        request, "operation.html", health=await look_at(desk), intake=describe_intake(request.app[INTAKE]),
+        request, "operation.html", health=await look_at(desk), intake=await describe_intake(request.app[INTAKE]),
         workflows=by_workflow,
     )  # fmt: skip

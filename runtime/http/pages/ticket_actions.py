@@ -4,6 +4,7 @@ from aiohttp import web
 
 from runtime.answers import Answers, answer_ticket
 from runtime.http.endpoints.desk import DESK, read_id
+from runtime.http.endpoints.intake_routes import decide
 from runtime.http.endpoints.own_tickets import refuse_to_answer
 from runtime.http.errors import ApiError
 from runtime.http.gate import find_person
@@ -32,6 +33,18 @@ async def judge(request: web.Request, form: Form) -> web.StreamResponse:
     places = tuple(int(each) for each in form.get("place", ()) if each.isascii() and each.isdigit() and len(each) < 4)
     stored = await desk.ticket(read_id(request))
     await desk.feedback(stored, right=said == "yes", places=places if said == "yes" else ())
+    return _show(request)
+
+
+@form_action("/ui/tickets/{id}/approve", access="operate")
+async def approve(request: web.Request, _: Form) -> web.StreamResponse:
+    await decide(request, approved=True)
+    return _show(request)
+
+
+@form_action("/ui/tickets/{id}/refuse", access="operate")
+async def refuse(request: web.Request, _: Form) -> web.StreamResponse:
+    await decide(request, approved=False)
     return _show(request)
 
 

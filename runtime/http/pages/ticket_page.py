@@ -9,6 +9,7 @@ from actors.workflow.outcome import Handoff
 from actors.workflow.user_input import AnswerRound
 from runtime.families import makes_document, writes_report
 from runtime.http.endpoints.desk import DESK, read_id
+from runtime.http.endpoints.intake_routes import INTAKE
 from runtime.http.endpoints.own_tickets import owns_ticket
 from runtime.http.files import as_fragment
 from runtime.http.pages.answer_blocks import read_groups
@@ -45,7 +46,7 @@ async def show_ticket(request: web.Request) -> web.StreamResponse:
         time_line=await _read_time_line(desk, stored), report=report, document=document, title=TITLE_CHARACTERS,
         judgement=await desk.judgement(stored) if stored.status in JUDGED else "",
         formats=[each for each in (FORMATS if report is not None else DOCUMENT_FORMATS) if not missing(each)],
-        rounds=_read_answers(desk, stored),
+        rounds=_read_answers(desk, stored), writings=await request.app[INTAKE].find_writings(stored),
         may_answer=bool(outcome and outcome.questions) and await owns_ticket(desk, request, stored),
     )  # fmt: skip
 

@@ -108,9 +108,14 @@ function makeLater() {
 
 function followTicket(ticket) {
   const drafts = new Map(), later = makeLater();
+  const clear = () => {
+    drafts.clear();
+    showDraft("");
+    later();
+  };
   const end = (_, stop) => {
     stop();
-    later();
+    clear();
   };
   const handlers = Object.fromEntries(EVENTS.map((name) => [name, later]));
   handlers.worked = (event) => {
@@ -125,11 +130,7 @@ function followTicket(ticket) {
     drafts.set(agent, before + text);
     showDraft([...drafts.values()].join("\n\n"));
   };
-  handlers.answered = () => {
-    drafts.clear();
-    showDraft("");
-    later();
-  };
+  handlers.answered = clear;
   handlers.ended = handlers.failed = end;
   listen(`/tickets/${encodeURIComponent(ticket)}/events`, handlers, later);
 }

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.async_api import expect
 
-from tests.runtime.http.kit import TEXT, interface
+from tests.runtime.http.kit import TEXT, interface, until
 from tests.runtime.http.pages.browser import browse, find_barriers
 from tests.runtime.intake.fake_helpdesk import fake_helpdesk
 
@@ -64,3 +64,28 @@ async def test_operation_says_whether_tickets_are_taken_and_how_helpdesks_do(tmp
             await page.reload()
             await expect(page.get_by_role("heading", level=2).first).to_have_text("지금은 티켓을 받지 않습니다")
             await expect(page.get_by_role("alert")).to_contain_text("stopping")
+
+
+@pytest.mark.req("SY-6")
+@pytest.mark.parametrize("word", ["Send it to the customer", "Do not send it"])
+async def test_a_person_approves_a_suggestion_or_refuses_it_on_the_tickets_page(tmp_path: Path, word: str) -> None:
+    async with fake_helpdesk() as desk:
+        desk.connect(tmp_path, mode="approve")
+        async with interface(tmp_path, memory=True) as web, browse(web) as page:
+            await desk.deliver(web.client, desk.write("7", "ann", TEXT))
+            await until(lambda: bool(desk.said("7", public=False)))
+            await page.goto("/ui/operation")
+            await page.get_by_role("link", name="hd.desk.7").click()
+            await expect(page.locator("#helpdesk ~ ul")).to_contain_text("waits for approval")
+            assert await find_barriers(page) == []
+            assert desk.said("7", public=True) == []
+            await page.get_by_role("button", name=word).click()
+            await expect(page.get_by_role("button", name=word)).to_have_count(0)
+            sent = word.startswith("Send")
+            if sent:
+                await until(lambda: bool(desk.said("7", public=True)))
+            else:
+                await expect(page.locator("#helpdesk ~ ul")).to_contain_text("Refused by local")
+            assert len(desk.said("7", public=True)) == sent
+            await page.goto("/ui/operation")
+            await expect(page.get_by_role("link", name="hd.desk.7")).to_have_count(0)
