@@ -1,11 +1,14 @@
 """A page follows what happens without being loaded again: stages, drafts, answers, the list; or says that it cannot."""
 
+import asyncio
+import contextlib
 import re
 from pathlib import Path
 
-from playwright.async_api import expect
+from playwright.async_api import Error, Page, expect
 
 from tests.fakes import ANSWER
+from tests.patience import HANGS_SECONDS
 from tests.runtime.http.kit import Held, interface, until
 from tests.runtime.http.pages.browser import browse, find_barriers
 from tests.runtime.http.test_answer_text import INVENTED, Writer, listened
@@ -83,12 +86,20 @@ async def test_without_a_script_a_page_says_all_when_it_is_loaded_again(tmp_path
         await expect(page.locator(".answer")).to_contain_text(ANSWER)
 
 
+async def mark(page: Page, selector: str) -> None:
+    """Mark a text; a page that puts a fresh part in its place just then is tried again."""
+    async with asyncio.timeout(HANGS_SECONDS):
+        while not await page.evaluate("document.getSelection().toString()"):  # noqa: ASYNC110 - the browser decides it
+            with contextlib.suppress(Error):
+                await page.locator(selector).select_text()
+
+
 async def test_what_somebody_has_marked_stays_until_they_are_done_and_then_the_answer_comes(tmp_path: Path) -> None:
     model = Held()
     async with interface(tmp_path, model=model, memory=True) as web, browse(web) as page:
         await web.submit(id="T-1")
         await page.goto("/ui/tickets/T-1")
-        await page.locator("h1").select_text()
+        await mark(page, "h1")
         model.free.set()
         await web.desk.outcome((await web.desk.ticket("T-1")).id, 20)
         await until(lambda: web.desk.streams == 0)
