@@ -89,7 +89,7 @@ async def test_without_a_script_a_page_says_all_when_it_is_loaded_again(tmp_path
 async def mark(page: Page, selector: str) -> None:
     """Mark a text; a page that puts a fresh part in its place just then is tried again."""
     async with asyncio.timeout(HANGS_SECONDS):
-        while not await page.evaluate("document.getSelection().toString()"):  # noqa: ASYNC110 - the browser decides it
+        while not await page.evaluate("document.getSelection().toString()"):
             with contextlib.suppress(Error):
                 await page.locator(selector).select_text()
 
