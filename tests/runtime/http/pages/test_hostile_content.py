@@ -19,7 +19,7 @@ from tests.runtime.http.test_research import ONE_ROUND, knowing
 from tests.runtime.reports.samples import hostile
 
 SCRIPT = "<script>alert(1)</script><img src=x onerror=alert(2)><svg onload=alert(3)>"
-LINK = "[press](javascript:alert(4)) <a href='javascript:alert(5)'>here</a> {{ 7 * 7 }} javascript:alert(6)"
+LINK = "[press](javascript:alert(4)) <a href='javascript:alert(5)'>here</a> {{ 7919 * 7919 }} javascript:alert(6)"
 HOSTILE = f"{SCRIPT} {LINK} \"'><b onmouseover=alert(7)>"
 
 
@@ -56,7 +56,7 @@ async def test_a_hostile_ticket_and_document_are_only_text(tmp_path: Path) -> No
         for path in ("/", "/ui/tickets/T-1", f"/?q={SCRIPT}", f"/ui/tickets/{SCRIPT}", f"/?status={SCRIPT}"):
             await page.goto(path)
             assert await find_dangers(page) == []
-            await expect(page.locator("body")).not_to_contain_text("49")
+            await expect(page.locator("body")).not_to_contain_text("62710561")
         await page.goto("/ui/tickets/T-1")
         await expect(page.locator("h1")).to_have_text(SCRIPT)
         await expect(page.locator(".question")).to_contain_text(LINK)
