@@ -1,5 +1,8 @@
 """A helpdesk behind its adapter file: believed or not, understood, polled, read and written."""
 
+import datetime
+import math
+import time
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
@@ -7,13 +10,19 @@ import msgspec
 
 from runtime.intake.adapter_file import AdapterFile, Call
 from runtime.intake.events import HelpdeskEvent, HelpdeskTicket, Message
-from runtime.intake.helpdesk_client import HelpdeskClient
+from runtime.intake.helpdesk_client import HelpdeskClient, HelpdeskError, HelpdeskUnavailable
+from runtime.intake.html_text import write_html
 from runtime.intake.payload_map import UnreadablePayload, read_event, read_events, read_ticket
 from runtime.intake.queries import search
 from runtime.intake.signature import Refusal, verify
+from runtime.intake.templates import fill
 
 MOST_PAGES = 20
 """Of one poll; the next one goes on behind them."""
+BEFORE_SECONDS = 300.0
+"""So long before its first poll a ticket may have changed and is still seen; clocks differ."""
+GONE = frozenset({404, 410})
+"""Answers that say a ticket is not there any more; one that was deleted must not hold up the others."""
 WriteKind = Literal["claim", "note", "reply", "status", "tag", "field", "assign"]
 
 
@@ -86,23 +95,49 @@ class Adapter:
         if poll is None:
             return Polled((), cursor)
         found: list[HelpdeskEvent] = []
-        start = at = cursor or poll.start
+        start = at = cursor or self.make_cursor(time.time() - BEFORE_SECONDS)
+        kept: dict[str, Any] = dict.fromkeys(poll.call.keeps, "")
         for page in range(1, pages + 1):
-            answers = await self._client.run({"poll": poll.call}, {"cursor": start, "page": page})
-            for event, behind in read_events(self.file, self.name, answers["poll"]):
+            try:
+                answers = await self._client.run({"poll": poll.call}, {**kept, "cursor": start, "page": page})
+            except HelpdeskUnavailable:
+                if page == 1:
+                    raise
+                break  # what the pages before it told is not to be asked for again
+            answer = answers["poll"]
+            for event, behind in read_events(self.file, self.name, answer):
                 found.append(event)
                 at = behind or at
-            if search(poll.more, answers["poll"]) is not True:
+            if (said := search(poll.cursor, answer)) is not None:
+                start = at = str(said)
+            if search(poll.more, answer) is not True:
                 break
+            kept = {name: search(query, answer) for name, query in poll.call.keeps.items()}
         return Polled(tuple(found), at)
+
+    def make_cursor(self, since: float) -> str:
+        """
+        Where a poll begins that is to tell of a time and what came later, as far as the helpdesk can be asked so.
+
+        :param since: Unix seconds.
+        """
+        at = datetime.datetime.fromtimestamp(since, datetime.UTC)
+        minutes = math.ceil((time.time() - since) / 60)
+        known = {"now": f"{at:%Y-%m-%dT%H:%M:%SZ}", "now_unix": str(int(since)), "minutes_ago": str(minutes)}
+        return str(fill(self.file.poll.start, known)) if self.file.poll else ""
 
     async def fetch(self, ticket: str) -> HelpdeskTicket:
         """
-        How a ticket stands now.
+        How a ticket stands now; one that is gone is closed, and nobody wrote in it.
 
         :raises HelpdeskError: it could not be read.
         """
-        answers = await self._client.run(self.file.fetch, {"ticket": ticket})
+        try:
+            answers = await self._client.run(self.file.fetch, {"ticket": ticket})
+        except HelpdeskError as error:
+            if error.status not in GONE:
+                raise
+            return HelpdeskTicket(id=ticket, closed=True)
         return _assign_roles(read_ticket(self.file, ticket, answers), self.bot)
 
     def can(self, what: WriteKind) -> bool:
@@ -118,7 +153,10 @@ class Adapter:
         :raises HelpdeskError: it was not written, or nobody knows.
         """
         calls = {str(number): call for number, call in enumerate(self._calls(what))}
-        await self._client.run(calls, {"ticket": ticket.id, "version": ticket.version, **values})
+        known = {
+            "ticket": ticket.id, "version": ticket.version, "subject": ticket.subject, "requester": ticket.requester,
+        }  # fmt: skip
+        await self._client.run(calls, {**known, "html": write_html(str(values.get("text", ""))), **values})
 
     def _calls(self, what: WriteKind) -> tuple[Call, ...]:
         calls: tuple[Call, ...] = getattr(self.file.write, what)

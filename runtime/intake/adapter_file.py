@@ -20,10 +20,10 @@ Query = Annotated[str, Meta(min_length=1, max_length=2_000)]
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 CONNECTION = frozenset({"token", "user", "bot", "origin"})
 """What config.toml says of a connection, for any call."""
-TICKET = CONNECTION | {"ticket", "version"}
-WRITES = TICKET | {
-    "text", "html", "key", "run", "status", "tag", "tags", "field", "value", "person", "subject", "now", "message",
-}  # fmt: skip
+TICKET = CONNECTION | {"ticket", "version", "subject", "requester"}
+WRITES = TICKET | {"text", "html", "key", "run", "status", "tag", "tags", "field", "value", "person", "now", "message"}
+SINCE = frozenset({"now", "now_unix", "minutes_ago"})
+"""When a first poll begins: ISO 8601, Unix seconds, and minutes before now."""
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -37,6 +37,7 @@ class Call(Table, frozen=True, kw_only=True):
     path: Annotated[str, Meta(min_length=1, max_length=1_000, pattern="^/")]
     """Behind the address of config.toml."""
     query: dict[str, str] = {}
+    """What becomes empty is not sent."""
     headers: dict[str, str] = {}
     json: Any = None
     """The body; null: there is none."""
@@ -45,7 +46,7 @@ class Call(Table, frozen=True, kw_only=True):
     succeeds: Query | None = None
     """True of an answer `{status, headers, body}` that says it was done, where the status alone lies."""
     keeps: dict[str, Query] = {}
-    """Of the answer, by names: places of the calls behind this one."""
+    """Of the answer, and of what was filled in (`values`), by names: places of the calls behind this one."""
     conflicts: tuple[int, ...] = (409, 412)
     """Statuses that say: the ticket has changed since it was read."""
     when: Query | None = None
@@ -55,7 +56,8 @@ class Call(Table, frozen=True, kw_only=True):
 class EventMap(Table, frozen=True, kw_only=True):
     """Where a delivery `{headers, body}` says what; each a JMESPath expression that gives a text, or nothing."""
 
-    id: Query
+    id: Query | None = None
+    """Without it each delivery counts, also when it comes again."""
     kind: Query
     """It gives `created`, `replied`, or anything else, which starts nothing."""
     ticket: Query
@@ -85,8 +87,11 @@ class Poll(Table, frozen=True, kw_only=True):
     """How to ask what happened since a cursor."""
 
     call: Call
-    """`{cursor}` and `{page}` are filled; the first cursor is `start`."""
+    """`{cursor}`, `{page}` and what the page before `keeps` are filled; the first cursor is `start`."""
     start: str = "0"
+    """`{now}`, `{now_unix}` and `{minutes_ago}` are filled with a time a little before the first poll."""
+    cursor: Query | None = None
+    """Of the answer: where the next page begins, and the next poll; without it, those of the events say it."""
     events: Query
     """Of the answer `{status, headers, body}`: a list of `{id, kind, ticket, actor, message_id, automatic, cursor}`."""
     more: Query | None = None
@@ -139,8 +144,8 @@ class AdapterFile(Table, frozen=True, kw_only=True):
     signature: SignatureRule
     headers: dict[str, str] = {}
     """Of every call; secrets are places here, too."""
-    auth: Literal["headers", "basic"] = "headers"
-    """`basic`: user and token of config.toml, by HTTP."""
+    auth: Literal["headers", "basic", "basic_token"] = "headers"
+    """`basic`: user and token of config.toml, by HTTP; `basic_token`: the token as user name, and no password."""
     event: EventMap
     fetch: dict[str, Call]
     """Calls by names, in their order; what one `keeps` is a place of those behind it."""
@@ -201,9 +206,11 @@ def _check(adapter: AdapterFile) -> None:
             if query is not None:
                 compile_query(query)
     if adapter.poll is not None:
-        for query in filter(None, (adapter.poll.events, adapter.poll.more)):
+        for query in filter(None, (adapter.poll.events, adapter.poll.more, adapter.poll.cursor)):
             compile_query(query)
-        _check_calls("poll", [adapter.poll.call], CONNECTION | {"cursor", "page"})
+        if unknown := find_names(adapter.poll.start) - SINCE:
+            raise AdapterError(f"poll.start: nothing is called {{{min(unknown)}}} there.")
+        _check_calls("poll", [adapter.poll.call], CONNECTION | {"cursor", "page"} | adapter.poll.call.keeps.keys())
     if adapter.account is not None:
         compile_query(adapter.account.bot)
         _check_calls("account", [adapter.account.call], CONNECTION)

@@ -1,5 +1,6 @@
 """Whether a connected helpdesk can be spoken to, and as whom. Nothing is written to it."""
 
+import time
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -10,6 +11,9 @@ from runtime.intake.events import HelpdeskEvent, HelpdeskTicket
 from runtime.intake.helpdesk_client import HelpdeskError, HelpdeskUnavailable
 from runtime.user_text import pluralize
 
+LOOK_BACK_SECONDS = 30 * 86_400.0
+"""For tickets to look at."""
+FEW_PAGES = 3
 REMEDIES = {
     401: "The token is wrong, or of another helpdesk; `user` too, where it has one.",
     403: "Let the account read tickets, and use the interface for programs.",
@@ -60,7 +64,7 @@ async def _poll(adapter: Adapter) -> tuple[Finding, tuple[HelpdeskEvent, ...]]:
     if adapter.file.poll is None:
         return Finding("Poll", "warning", "there is no way to ask for what is new", "Have webhooks sent."), ()
     try:
-        found = await adapter.poll("", pages=1)
+        found = await adapter.poll(adapter.make_cursor(time.time() - LOOK_BACK_SECONDS), pages=FEW_PAGES)
     except HelpdeskError as error:
         return _blame("Poll", error), ()
     if not found.events:

@@ -76,7 +76,8 @@ class HelpdeskClient:
             if call.when is not None and not search(call.when, known):
                 continue
             answers[name] = await self._ask(call, known)
-            known |= {place: search(query, answers[name]) for place, query in call.keeps.items()}
+            said = {**answers[name], "values": known}
+            known |= {place: search(query, said) for place, query in call.keeps.items()}
         return answers
 
     async def _ask(self, call: Call, values: Mapping[str, Any]) -> Answer:
@@ -85,7 +86,8 @@ class HelpdeskClient:
 
         if self._session is None:
             self._session = aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar())
-        query = urlencode({key: str(fill(value, values)) for key, value in call.query.items()})
+        filled = {key: fill(value, values) for key, value in call.query.items()}
+        query = urlencode({key: str(value) for key, value in filled.items() if value not in (None, "")})
         url = URL(f"{self._url}{fill_path(call.path, values)}?{query}".rstrip("?"), encoded=True)
         body = None if call.json is None else msgspec.json.encode(fill(call.json, values))
         try:
@@ -103,9 +105,10 @@ class HelpdeskClient:
     def _head(self, call: Call, values: Mapping[str, Any], body: bytes | None) -> dict[str, str]:
         head = {"Accept": "application/json", "User-Agent": "terminus"}
         head |= {"Content-Type": "application/json"} if body is not None else {}
-        if self._adapter.auth == "basic":
-            pair = f"{values['user']}:{values['token']}".encode()
-            head["Authorization"] = f"Basic {base64.b64encode(pair).decode()}"
+        if self._adapter.auth != "headers":
+            user = values["user"] if self._adapter.auth == "basic" else values["token"]
+            password = values["token"] if self._adapter.auth == "basic" else "X"
+            head["Authorization"] = f"Basic {base64.b64encode(f'{user}:{password}'.encode()).decode()}"
         written = {**self._adapter.headers, **call.headers}
         return head | {name: fill_header(value, values) for name, value in written.items()}
 

@@ -25,7 +25,6 @@ AT_ONCE = 4
 """Tickets of one helpdesk that are looked at side by side."""
 BACK_OFF_SECONDS = 5.0
 MOST_BACK_OFF = 900.0
-BUSY_SECONDS = 5.0
 Submit = Callable[[Ticket], Awaitable[object]]
 
 

@@ -1,5 +1,6 @@
 """What a payload says, by the expressions of an adapter file. Whatever it holds, only bounded texts come of it."""
 
+import uuid
 from collections.abc import Mapping
 from typing import Any, get_args
 
@@ -34,6 +35,8 @@ def read_event(adapter: AdapterFile, source: str, headers: Mapping[str, str], bo
             "message_id": queries.message_id, "automatic": queries.automatic,
         }.items()
     }  # fmt: skip
+    if queries.id is None:
+        found["id"] = uuid.uuid4().hex
     return _make_event(source, found)
 
 

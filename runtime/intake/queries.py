@@ -4,6 +4,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from runtime.intake.html_text import read_text
+
 MOST_JOINED = 5_000
 TWO_TEXTS = ({"types": ["string"]}, {"types": ["string"]})
 Query = Callable[[Any], Any]
@@ -62,7 +64,7 @@ def _make_options() -> Any:
     import jmespath
 
     class HelpdeskFunctions(jmespath.functions.Functions):  # type: ignore[misc] # it has no types
-        """`join_on` and `split`."""
+        """`join_on`, `split`, `cut` and `plain`."""
 
         @jmespath.functions.signature({"types": ["array", "null"]}, {"types": ["array", "null"]}, *TWO_TEXTS)  # type: ignore[untyped-decorator]
         def _func_join_on(self, left: Any, right: Any, key: str, other: str) -> list[Any]:
@@ -75,5 +77,15 @@ def _make_options() -> Any:
         def _func_split(self, text: str | None, mark: str) -> list[str]:
             """The parts between marks, without blanks around them."""
             return [part.strip() for part in (text or "").split(mark) if part.strip()]
+
+        @jmespath.functions.signature({"types": ["string", "null"]}, {"types": ["number"]})  # type: ignore[untyped-decorator]
+        def _func_cut(self, text: str | None, characters: float) -> str:
+            """The beginning of a text."""
+            return (text or "")[: int(characters)]
+
+        @jmespath.functions.signature({"types": ["string", "null"]})  # type: ignore[untyped-decorator]
+        def _func_plain(self, html: str | None) -> str:
+            """What HTML shows, as text."""
+            return read_text(html or "")
 
     return jmespath.Options(custom_functions=HelpdeskFunctions())

@@ -1,6 +1,8 @@
 """Whether a delivery really comes from the helpdesk: a signature over its raw bytes, or a secret that it bears."""
 
 import base64
+import contextlib
+import datetime
 import hashlib
 import hmac
 import re
@@ -12,6 +14,7 @@ from msgspec import Meta
 
 Refusal = Literal["", "no signature", "bad signature", "no timestamp", "old timestamp"]
 """Why a delivery is not believed; empty: it is."""
+ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?Z", re.ASCII)
 DIGESTS = {"sha1": hashlib.sha1, "sha256": hashlib.sha256, "sha512": hashlib.sha512}
 
 
@@ -28,12 +31,12 @@ class SignatureRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     signed: Annotated[str, Meta(max_length=100)] = "{body}"
     """What is signed: `{body}`, `{time}` and `{id}` stand for the raw body and for the two headers below."""
     time_header: Annotated[str, Meta(max_length=100)] = ""
-    """Unix seconds, or milliseconds."""
+    """Unix seconds, milliseconds, or ISO 8601 in UTC."""
     id_header: Annotated[str, Meta(max_length=100)] = ""
     tolerance_seconds: Annotated[float, Meta(ge=1, le=86_400)] = 300.0
     """So old a delivery may be, or so far ahead its clock."""
-    key: Literal["text", "base64", "md5"] = "text"
-    """How the secret becomes the key: as it is; decoded; its hexadecimal MD5."""
+    key: Literal["text", "base64"] = "text"
+    """How the secret becomes the key: as it is, or decoded."""
 
 
 def verify(rule: SignatureRule, secret: str, headers: Mapping[str, str], body: bytes, now: float) -> Refusal:
@@ -65,8 +68,6 @@ def _sign(rule: SignatureRule, secret: str, message: bytes) -> str:
     key = secret.encode()
     if rule.key == "base64":
         key = base64.b64decode(secret.removeprefix("whsec_"))
-    elif rule.key == "md5":
-        key = hashlib.md5(key, usedforsecurity=False).hexdigest().encode()
     digest = hmac.new(key, message, DIGESTS[rule.algorithm])
     return digest.hexdigest() if rule.encoding == "hex" else base64.b64encode(digest.digest()).decode()
 
@@ -78,6 +79,9 @@ def _compose(signed: str, body: bytes, time: str, delivery: str) -> bytes:
 
 
 def _read_time(text: str) -> float | None:
+    if ISO.fullmatch(text):
+        with contextlib.suppress(ValueError):
+            return datetime.datetime.fromisoformat(text).timestamp()
     if not text.isascii() or not text.isdecimal() or len(text) > 16:
         return None
     return int(text) / 1_000 if len(text) > 11 else float(text)

@@ -5,14 +5,15 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-PLACE = re.compile(r"\{([a-z_]+)\}")
+PLACE = re.compile(r"\{([a-z_]+)(:number)?\}")
+"""`{status:number}`, alone in its leaf, becomes a number where the value is one: some helpdesks take no text there."""
 Json = Any
 
 
 def find_names(value: Json) -> frozenset[str]:
     """The names of all places in a template."""
     if isinstance(value, str):
-        return frozenset(PLACE.findall(value))
+        return frozenset(name for name, _ in PLACE.findall(value))
     parts = (
         [*value, *value.values()] if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
     )
@@ -28,7 +29,8 @@ def fill(value: Json, values: Mapping[str, Json]) -> Json:
     """
     if isinstance(value, str):
         if (whole := PLACE.fullmatch(value)) is not None:
-            return values[whole[1]]
+            found = values[whole[1]]
+            return int(found) if whole[2] and str(found).isdecimal() else found
         return PLACE.sub(lambda place: str(values[place[1]]), value)
     if isinstance(value, Mapping):
         return {str(fill(key, values)): fill(each, values) for key, each in value.items()}

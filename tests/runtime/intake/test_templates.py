@@ -46,3 +46,11 @@ def test_what_is_missing_is_an_error_and_all_places_are_found() -> None:
     assert find_names({"{a}": ["{b}", {"c": "x {d} {e}"}], "n": None}) == {"a", "b", "d", "e"}
     with pytest.raises(KeyError):
         fill("{a}", {})
+
+
+def test_a_number_is_one_only_where_it_is_asked_for_and_is_one() -> None:
+    template = {"id": "{id:number}", "text": "{id}", "in": "no {id:number}"}
+
+    assert fill(template, {"id": "17"}) == {"id": 17, "text": "17", "in": "no 17"}
+    assert fill(template, {"id": "ann"})["id"] == "ann"
+    assert find_names(template) == {"id"}

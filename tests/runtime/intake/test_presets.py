@@ -1,0 +1,268 @@
+"""
+The systems that ship, each against what its documentation says: believed, understood, polled, read and written.
+
+A stand-in answers as documented and refuses what the documentation does not have; the real one may do otherwise.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runtime.intake import helpdesk_watcher, intake, sender
+from runtime.intake.connection_check import check_connection
+from runtime.intake.connections import read_connection
+from runtime.intake.helpdesk_client import HelpdeskUnavailable, TicketChanged
+from tests.patience import HANGS_SECONDS
+from tests.runtime.http.kit import Interface, interface
+from tests.runtime.intake.documented import SYSTEMS
+from tests.runtime.intake.documented.base import DocumentedHelpdesk, Refused, Request, Said, listen
+
+pytestmark = pytest.mark.req("SY-6")
+TEXT = "My VPN drops every hour, <b>Größe</b> & 漢字."
+
+
+@pytest.fixture(params=SYSTEMS)
+async def desk(request: pytest.FixtureRequest) -> AsyncIterator[DocumentedHelpdesk]:
+    async with listen(SYSTEMS[request.param]()) as started:
+        yield started
+
+
+@pytest.fixture(autouse=True)
+def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sender, "AGAIN_SECONDS", 0.05)
+    monkeypatch.setattr(helpdesk_watcher, "BACK_OFF_SECONDS", 0.05)
+    monkeypatch.setattr(intake, "LOOK_AGAIN_SECONDS", 0.05)
+    monkeypatch.setattr(intake, "TICK_SECONDS", 0.02)
+
+
+@contextlib.asynccontextmanager
+async def connected(desk: DocumentedHelpdesk, folder: Path, **more: Any) -> AsyncIterator[Interface]:
+    """The interface, after its first poll."""
+    desk.connect(folder, **more)
+    async with interface(folder) as web, asyncio.timeout(HANGS_SECONDS):
+        while (await read_state(web))["polled"] is None:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        yield web
+
+
+async def read_state(web: Interface) -> Any:
+    return (await web.ask("GET", "/intake"))[1]["helpdesks"][0]
+
+
+async def deliver(web: Interface, desk: DocumentedHelpdesk, said: Said, *, forge: bool = False) -> tuple[int, str]:
+    headers, body = desk.deliver(said)
+    if forge:
+        headers = {
+            key: value[:-3] + "AAA" if "ign" in key or "ecret" in key else value for key, value in headers.items()
+        }
+    headers["Content-Type"] = "application/json"
+    async with web.client.post("/intake/desk", data=body, headers=headers) as got:
+        return got.status, (await got.json()).get("state", "")
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(HANGS_SECONDS):
+        while not condition():  # noqa: ASYNC110 - it may be true of anything
+            await asyncio.sleep(0.01)
+
+
+async def until_judged(web: Interface, reason: str) -> None:
+    async with asyncio.timeout(HANGS_SECONDS):
+        while reason not in (await read_state(web))["judged"]:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
+async def until_idle(web: Interface) -> None:
+    """Nothing waits for a look, and no run is on."""
+    async with asyncio.timeout(HANGS_SECONDS):
+        while (await web.ask("GET", "/intake"))[1]["waiting"] or await web.node.journal.list_open():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
+async def test_a_question_gets_a_private_note_and_after_approval_one_answer(
+    desk: DocumentedHelpdesk, tmp_path: Path
+) -> None:
+    async with connected(desk, tmp_path, mode="approve", solve=True) as web:
+        question = desk.write("customer", TEXT)
+        assert (await deliver(web, desk, question, forge=True))[0] == 401
+        assert await deliver(web, desk, question) == (202, "taken")
+        if desk.has_ids:
+            assert await deliver(web, desk, question) == (200, "known")
+        await until(lambda: bool(desk.written(public=False)))
+        await until_idle(web)
+        assert (len(desk.written(public=False)), desk.written(public=True), desk.mails) == (1, [], [])
+        _, told = await web.ask("GET", f"/tickets/hd.desk.{desk.ticket}")
+        assert TEXT in told["question"] or "Größe" in told["question"]
+
+        async with asyncio.timeout(HANGS_SECONDS):
+            while (await web.ask("POST", f"/tickets/hd.desk.{desk.ticket}/approve"))[0] != 200:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        await until(lambda: bool(desk.written(public=True)))
+        if desk.solved:
+            await until(lambda: desk.status == desk.solved)
+        await until_idle(web)
+
+        assert (len(desk.written(public=False)), len(desk.written(public=True))) == (1, 1)
+        state = await read_state(web)
+        assert (state["problem"], state["refused"]) == ("", 1)
+
+
+async def test_what_we_wrote_ourselves_starts_nothing_and_neither_does_a_note_or_an_agent(
+    desk: DocumentedHelpdesk, tmp_path: Path
+) -> None:
+    async with connected(desk, tmp_path) as web:
+        desk.write("customer", TEXT)
+        ours = desk.write("bot", "Try this.")
+        ignored = [await deliver(web, desk, ours), await deliver(web, desk, desk.write("agent", "psst", public=False))]
+        agents = desk.write("agent", "I am on it.")
+        taken = await deliver(web, desk, agents)
+        await until_idle(web)
+
+        assert (ignored[1], taken[0]) == ((200, "ignored"), 202)
+        assert ignored[0] == ((200, "ignored") if desk.has_ids else (202, "taken")), "it does not tell who wrote"
+        assert desk.written(public=False) == []
+        assert desk.written(public=True) == ["Try this."]
+        assert await web.node.journal.list_open() == []
+        assert "taken" not in (await read_state(web))["judged"]
+
+
+async def test_a_closed_ticket_and_one_that_a_person_has_are_left_alone(
+    desk: DocumentedHelpdesk, tmp_path: Path
+) -> None:
+    async with connected(desk, tmp_path) as web:
+        question = desk.write("customer", TEXT)
+        desk.assignee = desk.agent
+        await deliver(web, desk, question)
+        await until_judged(web, "assigned")
+
+        desk.assignee = ""
+        desk.close()
+        await deliver(web, desk, desk.write("customer", "Still there?"))
+        await until_judged(web, "closed")
+        await until_idle(web)
+        assert desk.written(public=False) == []
+
+
+async def test_the_systems_own_greeting_does_not_look_like_an_answer(desk: DocumentedHelpdesk, tmp_path: Path) -> None:
+    if desk.system in {"zendesk", "freshdesk", "jira_sm"}:
+        pytest.skip("what it sends itself is no message there")
+    async with connected(desk, tmp_path) as web:
+        question = desk.write("customer", TEXT)
+        desk.write("system", "We have your ticket.")
+        await deliver(web, desk, question)
+        await until(lambda: bool(desk.written(public=False)))
+
+
+async def test_what_nobody_delivered_is_found_by_polling_and_goes_on(desk: DocumentedHelpdesk, tmp_path: Path) -> None:
+    desk.write("customer", TEXT)
+    async with connected(desk, tmp_path, poll_seconds=1) as web:
+        await until(lambda: len(desk.written(public=False)) == 1)
+        desk.write("customer", "It still drops.")
+        await until(lambda: len(desk.written(public=False)) == 2)
+        await until_idle(web)
+        assert (await read_state(web))["problem"] == ""
+    assert len(desk.written(public=False)) == 2
+
+
+async def test_a_failure_is_given_to_whoever_takes_those(desk: DocumentedHelpdesk, tmp_path: Path) -> None:
+    async with connected(desk, tmp_path, fallback=desk.agent) as web:
+        for _ in range(3):
+            said = desk.write("customer", "Out of office.")
+        await deliver(web, desk, said)
+        await until(lambda: desk.assignee == desk.agent)
+        assert ["repeats itself" in each for each in desk.written(public=False)] == [True]
+
+
+async def test_a_ticket_that_was_deleted_holds_up_no_other(desk: DocumentedHelpdesk, tmp_path: Path) -> None:
+    async with connected(desk, tmp_path) as web:
+        question = desk.write("customer", TEXT)
+        desk.is_gone = True
+        await deliver(web, desk, question)
+        await until_judged(web, "no customer wrote")
+        await until_idle(web)
+        desk.is_gone = False
+        await deliver(web, desk, desk.write("customer", "It still drops."))
+        await until(lambda: bool(desk.written(public=False)))
+        assert (await read_state(web))["problem"] == ""
+
+
+async def test_the_check_knows_whose_the_token_is(desk: DocumentedHelpdesk, tmp_path: Path) -> None:
+    desk.write("customer", TEXT)
+    desk.connect(tmp_path)
+    path = tmp_path / "helpdesks" / "desk.toml"
+    right = {each.name: each for each in await check_connection(read_connection(path))}
+    desk.connect(tmp_path, bot="nobody")
+    wrong = {each.name: each for each in await check_connection(read_connection(path))}
+
+    assert {each.state for each in right.values()} == {"ok"}, right
+    assert right["Ticket"].found.endswith("1 message: 1 of customer")
+    assert {each.method for each in desk.requests} == {"GET"}
+    if desk.system != "freescout":
+        assert (wrong["Account"].state, wrong["Account"].remedy) == ("problem", f'Write bot = "{desk.bot}".')
+
+
+async def test_zammad_mails_an_answer_to_the_customer_and_a_note_to_nobody(tmp_path: Path) -> None:
+    async with listen(SYSTEMS["zammad"]()) as desk:
+        desk.write("customer", TEXT)
+        desk.connect(tmp_path)
+        adapter = read_connection(tmp_path / "helpdesks" / "desk.toml").open()
+        try:
+            ticket = await adapter.fetch("7")
+            await adapter.write("note", ticket, {"text": "For you only"})
+            assert desk.mails == []
+            await adapter.write("reply", ticket, {"text": "Try this"})
+        finally:
+            await adapter.close()
+
+        assert desk.mails == ["ann@example.test"]
+        assert [(each.body["type"], each.body["internal"]) for each in desk.requests if each.method == "POST"] == [
+            ("note", True), ("email", False),
+        ]  # fmt: skip
+
+
+async def test_zendesk_takes_no_answer_to_a_ticket_that_has_changed(tmp_path: Path) -> None:
+    async with listen(SYSTEMS["zendesk"]()) as desk:
+        desk.write("customer", TEXT)
+        desk.connect(tmp_path)
+        adapter = read_connection(tmp_path / "helpdesks" / "desk.toml").open()
+        try:
+            ticket = await adapter.fetch("7")
+            desk.write("customer", "Only at home, by the way.")
+            with pytest.raises(TicketChanged):
+                await adapter.write("reply", ticket, {"text": "Try this"})
+            await adapter.write("reply", await adapter.fetch("7"), {"text": "Try this"})
+        finally:
+            await adapter.close()
+
+        assert desk.written(public=True) == ["Try this"]
+
+
+async def test_what_a_poll_told_before_it_was_refused_is_kept(tmp_path: Path) -> None:
+    async with listen(SYSTEMS["zendesk"]()) as desk:
+        desk.write("customer", TEXT)
+        answer, asked = desk.answer, []
+
+        def tire(request: Request) -> Any:
+            asked.append(request.query.get("start_time"))
+            if len(asked) > 1:
+                raise Refused(429, "too many requests")
+            return answer(request) | {"end_of_stream": False}
+
+        desk.answer = tire  # type: ignore[method-assign]
+        desk.connect(tmp_path)
+        adapter = read_connection(tmp_path / "helpdesks" / "desk.toml").open()
+        try:
+            found = await adapter.poll("1000")
+            with pytest.raises(HelpdeskUnavailable):
+                await adapter.poll(found.cursor)
+        finally:
+            await adapter.close()
+
+    assert ([each.ticket for each in found.events], asked[0]) == (["7"], "1000")
+    assert asked[1] == asked[2] == found.cursor, (
+        "the second page begins where the first one ended, and so does the next poll"
+    )
