@@ -36,7 +36,7 @@ class _TextReader(HTMLParser):
     def _break_line(self) -> None:
         self.parts.append("\n" + "> " * min(self._quoted, 1))
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002 - the base class calls it so
         self._unseen += tag in UNSEEN
         self._quoted += tag == "blockquote"
         if tag in BLOCKS:

@@ -1,4 +1,4 @@
-"""Helpdesks that answer as their documentation says, and refuse what it does not allow: none of them is the real one."""
+"""Helpdesks that answer as their documentation says, and refuse what it does not have: none is the real one."""
 
 from tests.runtime.intake.documented.base import DocumentedHelpdesk
 from tests.runtime.intake.documented.chatwoot import Chatwoot

@@ -45,8 +45,9 @@ class Chatwoot(DocumentedHelpdesk):
     def _conversation(self) -> dict[str, Any]:
         assignee = {"assignee": {"id": int(self.assignee)}} if self.assignee else {}
         return {
-            "id": 7, "status": self.status, "labels": self.tags, "inbox_id": 2, "meta": {"sender": {"id": 17}, **assignee},
-            "additional_attributes": {}, "last_activity_at": int(self.said[-1].at.timestamp()),
+            "id": 7, "status": self.status, "labels": self.tags, "inbox_id": 2,
+            "meta": {"sender": {"id": 17}, **assignee}, "additional_attributes": {},
+            "last_activity_at": int(self.said[-1].at.timestamp()),
             "last_non_activity_message": self._message(self.said[-1]),
         }  # fmt: skip
 
