@@ -6,6 +6,7 @@ import http.cookiejar
 import json
 import os
 import re
+import signal
 import socket
 import subprocess
 import time
@@ -45,9 +46,17 @@ class RealHelpdesk(Protocol):
 
     def status(self, ticket: str) -> str: ...
 
+    solved: str
+    """The status of a solved ticket."""
+    has_notes: bool
+    can_reply: bool
+    """Whether a customer can write again here."""
+
 
 class Roundup:
     """A classic tracker."""
+
+    solved, has_notes, can_reply = "resolved", False, True
 
     def __init__(self, url: str) -> None:
         self.url, self.token = url, "bot"
@@ -86,6 +95,8 @@ class Roundup:
 class DjangoHelpdesk:
     """A django-helpdesk with one queue."""
 
+    solved, has_notes, can_reply = "3", True, False  # its customers reply by mail only
+
     def __init__(self, url: str, bot: str, token: str) -> None:
         self.url, self.token = url, token
         self.connection = {"system": "django_helpdesk", "url": url, "bot": bot}
@@ -108,7 +119,7 @@ class DjangoHelpdesk:
         return _find(r"ticket=support-(\d+)", answer.geturl())
 
     def reply(self, ticket: str, text: str) -> None:
-        raise NotImplementedError("its customers reply by mail only")
+        raise NotImplementedError
 
     def read(self, ticket: str) -> list[tuple[str, bool]]:
         return [(each["comment"], each["public"]) for each in self._get(ticket)["followup_set"]]
@@ -120,20 +131,20 @@ class DjangoHelpdesk:
 @contextlib.contextmanager
 def start_roundup(folder: Path) -> Iterator[Roundup]:
     """A tracker of its own in a folder."""
-    port = _free_port()
+    port = find_free_port()
     url, admin = f"http://127.0.0.1:{port}", [str(PYTHON.parent / "roundup-admin"), "-i", str(folder)]
     given = f"mail_domain=example.test,admin_email=a@example.test,tracker_web={url}/,mail_host=127.0.0.1"
-    _run([*admin, "install", "classic", "anydbm", given])
+    run_program([*admin, "install", "classic", "anydbm", given])
     config = folder / "config.ini"
     text = config.read_text(encoding="utf-8")
     text = re.sub(r"(?m)^debug = ?$", f"debug = {folder / 'mail.log'}", text)
     text = re.sub(r"(?m)^#? ?(password_pbkdf2_default_rounds) = \d+$", r"\1 = 1000", text)  # else most of a test's time
     config.write_text(text, encoding="utf-8")
-    _run([*admin, "initialise", "secret"])
+    run_program([*admin, "initialise", "secret"])
     for name, password, roles in (("customer1", "c1", "User"), ("agentbot", "bot", "User,Admin")):
         user = f"username={name}", f"address={name}@example.test", f"password={password}", f"roles={roles}"
-        _run([*admin, "create", "user", *user])
-    with _serve([str(PYTHON), str(LAB / "serve_roundup.py"), str(folder), str(port)], url, {}):
+        run_program([*admin, "create", "user", *user])
+    with serve([str(PYTHON), str(LAB / "serve_roundup.py"), str(folder), str(port)], url, {}):
         yield Roundup(url)
 
 
@@ -141,14 +152,15 @@ def start_roundup(folder: Path) -> Iterator[Roundup]:
 def start_django_helpdesk(folder: Path) -> Iterator[DjangoHelpdesk]:
     """A helpdesk of its own in a folder."""
     environ = {"DH_FOLDER": str(folder), "DJANGO_SETTINGS_MODULE": "django_settings", "PYTHONPATH": str(LAB)}
-    bot, token = _run([str(PYTHON), str(LAB / "django_seed.py")], environ).split()[-2:]
-    port = _free_port()
+    bot, token = run_program([str(PYTHON), str(LAB / "django_seed.py")], environ).split()[-2:]
+    port = find_free_port()
     command = [str(PYTHON), "-m", "django", "runserver", "--noreload", "--insecure", f"127.0.0.1:{port}"]
-    with _serve(command, f"http://127.0.0.1:{port}", environ):
+    with serve(command, f"http://127.0.0.1:{port}", environ):
         yield DjangoHelpdesk(f"http://127.0.0.1:{port}", bot, token)
 
 
-def _run(command: list[str], environ: dict[str, str] | None = None) -> str:
+def run_program(command: list[str], environ: dict[str, str] | None = None) -> str:
+    """What a program says that ends well."""
     whole = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", **(environ or {})}
     done = subprocess.run(  # noqa: S603 - what the lock file pins
         command, env=whole, capture_output=True, text=True, timeout=HANGS_SECONDS, check=False
@@ -158,16 +170,18 @@ def _run(command: list[str], environ: dict[str, str] | None = None) -> str:
 
 
 @contextlib.contextmanager
-def _serve(command: list[str], url: str, environ: dict[str, str]) -> Iterator[None]:
+def serve(command: list[str], url: str, environ: dict[str, str]) -> Iterator[None]:
+    """A server that answers at an address for as long as this is open."""
     whole = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", **environ}
     with subprocess.Popen(  # noqa: S603
-        command, env=whole, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        command, env=whole, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     ) as process:
         try:
             _wait_for(url, process)
             yield
         finally:
-            process.kill()
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # those it started, too
 
 
 def _wait_for(url: str, process: "subprocess.Popen[bytes]") -> None:
@@ -184,10 +198,18 @@ def _wait_for(url: str, process: "subprocess.Popen[bytes]") -> None:
     raise AssertionError("the helpdesk does not answer")
 
 
-def _free_port() -> int:
+def find_free_port() -> int:
+    """A port of loopback that nobody has."""
     with socket.socket() as sock:
         sock.bind(("127.0.0.1", 0))
         return int(sock.getsockname()[1])
+
+
+def ask_json(method: str, url: str, body: Any = None, **headers: str) -> Any:
+    """The JSON that a helpdesk answers with; names of headers with `_` for `-`."""
+    data = None if body is None else json.dumps(body).encode()
+    head = {"Content-Type": "application/json"} | {name.replace("_", "-"): value for name, value in headers.items()}
+    return _ask(urllib.request.Request(url, data, head, method=method))  # noqa: S310
 
 
 def _ask(request: urllib.request.Request) -> Any:
