@@ -1,5 +1,6 @@
 """Puts runs to work: the ports and agents of their family, and the runs within them."""
 
+import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -43,10 +44,17 @@ class Wiring:
             runs.roles = {**runs.roles, **children}
         return runs
 
+    async def load_families(self) -> None:
+        """Import what runs of any family need, so that no ticket waits for it."""
+        for family in self._node.families.values():
+            await asyncio.to_thread(family.load)
+
     async def begin(
         self, run_id: str, flow: Workflow, case: Case, replayed: ResumeState | None, trace_id: str
     ) -> LiveRun:
         """Put an outermost run to work that is durable."""
+        if flow.name not in self._runs:  # in the loop, it would hold up all others meanwhile
+            await asyncio.to_thread(self._node.families[flow.name].load)
         runs, effects = self.runs_of(flow.name), await self._open_effects(run_id, replayed)
         trace = await self._open_trace(run_id, replayed)
         interceptor = None if replayed else self._node.recorders.begin(run_id)

@@ -10,8 +10,7 @@ from runtime.cli import Exit
 from runtime.cli.view.printing import Line, print_result, write
 from runtime.processes.pool import Workers
 from runtime.service_error import ServiceError
-from runtime.statutes.law_indexing import StatuteReport
-from runtime.statutes.statute_index import StatuteIndex
+from runtime.statutes.statute_index import StatuteIndex, StatuteReport
 from runtime.storage.private import make_storage
 from runtime.user_text import pluralize, safe
 

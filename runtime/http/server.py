@@ -138,13 +138,14 @@ async def serve(
                     desk.ready = True
                     log.info("server.started", address=address(sock), resumed=resumed)
                     announce(f"Terminus listens on {address(sock)}" + (f"; {_tickets(resumed)} on" if resumed else ""))
+                loading = asyncio.create_task(node.wiring.load_families(), name="families")
                 watching = asyncio.create_task(node.runs.watch_orphans(), name="orphans")
                 reloading = asyncio.create_task(_reload_when_told(node, reread, stop.reload), name="reload")
                 async with run_daily(node):
                     await stop.asked.wait()
-                for each in (watching, reloading):
+                for each in (watching, reloading, loading):
                     each.cancel()
-                await asyncio.wait([watching, reloading])
+                await asyncio.wait([watching, reloading, loading])
                 desk.stop()
                 await _let_end(node, node.settings.server.stop_seconds, stop.at_once)
             left = node.live

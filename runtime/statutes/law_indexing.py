@@ -4,29 +4,15 @@ import hashlib
 import os
 from pathlib import Path
 
-import msgspec
-
 from actors.statutes.jurisdiction import load_jurisdictions
 from runtime.processes import array_file
 from runtime.statutes.law_reader import NoLaw, ReadArticle, parse_law, read_file
 from runtime.statutes.statute_file import FILE, LawRecord, StatuteFile, write
+from runtime.statutes.statute_index import StatuteReport
 
 FILES = 100_000
 SKIPPED = 20
 """So many files that hold no law are named."""
-
-
-class StatuteReport(msgspec.Struct, frozen=True):
-    """What became of a folder of laws."""
-
-    laws: int
-    articles: int
-    read: int
-    """Files that are new, or changed."""
-    gone: int
-    skipped: tuple[tuple[str, str], ...] = ()
-    """Files that hold no law, with why; the first of them."""
-    more_skipped: int = 0
 
 
 def index_statutes(storage: str, folder: str) -> StatuteReport:

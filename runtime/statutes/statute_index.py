@@ -6,17 +6,31 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+import msgspec
+
 from actors.ports import PortFailed
 from actors.statutes.articles import FoundArticles
 from runtime.processes.file_lock import LockHeld, hold_lock
 from runtime.processes.pool import WorkError, Workers
-from runtime.statutes.law_indexing import StatuteReport
 
 R = TypeVar("R")
 LOCK = "statutes.lock"
 WAIT_SECONDS = 600.0
 INDEX_SECONDS = 900.0
 """So long a folder of laws may take: 58,637 articles take half a minute."""
+
+
+class StatuteReport(msgspec.Struct, frozen=True):
+    """What became of a folder of laws."""
+
+    laws: int
+    articles: int
+    read: int
+    """Files that are new, or changed."""
+    gone: int
+    skipped: tuple[tuple[str, str], ...] = ()
+    """Files that hold no law, with why; the first of them."""
+    more_skipped: int = 0
 
 
 class StatuteIndex:

@@ -41,12 +41,9 @@ def run(arguments: argparse.Namespace, settings: "Settings") -> int:
 
     from runtime.config import load
     from runtime.embeddings.provider_check import name_missing_model
-    from runtime.families import FAMILIES
     from runtime.http.server import bound, serve
     from runtime.kubernetes import service_variables
 
-    for family in FAMILIES:
-        family.load()  # loaded by its first run, it would hold up all tickets meanwhile
     if theirs := service_variables(os.environ):
         structlog.get_logger().warning("environment.passed_over", variables=theirs, reason="Kubernetes' own")
     if missing := name_missing_model(settings.embeddings):

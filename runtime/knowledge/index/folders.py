@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from runtime.knowledge.index.folder_records import IndexedDocument, IndexedFolder
-from runtime.knowledge.index.index_jobs import Removed
+from runtime.knowledge.index.index_results import Removed
 from runtime.knowledge.index.indexing import FINISHING_SECONDS, LOCK, IndexFailed
 from runtime.knowledge.knowledge_index import FILE, explain
 from runtime.processes.file_lock import LockHeld, hold_lock

@@ -4,9 +4,6 @@ import datetime
 import hashlib
 import sqlite3
 from pathlib import Path, PurePath
-from typing import Literal
-
-import msgspec
 
 from runtime.knowledge import KINDS
 from runtime.knowledge.index import (
@@ -19,48 +16,13 @@ from runtime.knowledge.index import (
 )
 from runtime.knowledge.index.folder_records import FolderRecord, Ignored, IndexedDocument, IndexedFolder
 from runtime.knowledge.index.folder_scan import EXAMPLES, FILES_LIMIT, FolderScan
+from runtime.knowledge.index.index_results import Forgotten, Listing, Removed, Taken
 from runtime.knowledge.readers.parsed_document import NotInstalled, Unreadable
 from runtime.knowledge.readers.reader import SUFFIXES, read
 from runtime.processes.atomic_files import write_bytes
 from runtime.storage.private import make_storage
 
 _open: dict[str, tuple[tuple[int, int], sqlite3.Connection]] = {}
-
-
-class Listing(msgspec.Struct, frozen=True):
-    """The files of a folder that can be read, in order of their paths."""
-
-    folder: int
-    name: str
-    root: str
-    files: list[str]
-    skipped: list[tuple[str, str]]
-    ignored: list[Ignored]
-    unopened: list[str]
-    """Folders below it whose files are not known."""
-
-
-class Forgotten(msgspec.Struct, frozen=True):
-    """What was in the index and is not in the folder any more."""
-
-    paths: list[str]
-    kept: int
-    """Documents that stay although the folder is not there or shows none of them."""
-
-
-class Taken(msgspec.Struct, frozen=True):
-    """What became of one file."""
-
-    status: Literal["read", "unchanged", "twin", "skipped"]
-    reason: str = ""
-    passages: int = 0
-
-
-class Removed(msgspec.Struct, frozen=True):
-    """What became of a folder that was to be taken out."""
-
-    documents: int | None
-    """How many it held; None: the index holds no such folder."""
 
 
 def lapsed(database: str) -> list[str]:

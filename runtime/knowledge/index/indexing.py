@@ -12,7 +12,7 @@ import msgspec
 from actors.ports import PortFailed
 from runtime.embeddings.embedder import Embedder
 from runtime.knowledge.index.folder_records import Ignored
-from runtime.knowledge.index.index_jobs import Forgotten, Listing, Taken
+from runtime.knowledge.index.index_results import Forgotten, Listing, Taken
 from runtime.knowledge.index.vectors_job import VectorProgress, Vectors, make_vectors
 from runtime.knowledge.knowledge_index import FILE, explain
 from runtime.processes.file_lock import LockHeld, hold_lock
