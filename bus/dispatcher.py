@@ -21,17 +21,24 @@ class Drainable(Protocol):
 class Dispatcher:
     """Gives the buses of one event loop their turns."""
 
-    __slots__ = ("_scheduled", "_waiting", "left")
+    __slots__ = ("_beginning", "_scheduled", "_waiting", "left")
 
     def __init__(self) -> None:
         self.left = BURST
         """Turns that may still be taken at once; after that a bus queues."""
         self._waiting: deque[Drainable] = deque()
+        self._beginning: deque[Drainable] = deque()
+        """Those that have had no turn yet: one begins at a time, behind all others."""
         self._scheduled = False
 
-    def queue(self, bus: Drainable) -> None:
-        """Have a bus drained when it is its turn."""
-        self._waiting.append(bus)
+    def queue(self, bus: Drainable, *, begins: bool = False) -> None:
+        """
+        Have a bus drained when it is its turn.
+
+        :param begins: for the first time. Of a crowd that comes at once only one begins before the loop looks after its
+            sockets again: what is under way ends soon, and who waits outside is heard.
+        """
+        (self._beginning if begins else self._waiting).append(bus)
         if not self._scheduled:
             self._schedule()
 
@@ -47,12 +54,13 @@ class Dispatcher:
         try:
             while waiting and left > 0:
                 left -= waiting.popleft().drain(min(left, SHARE))
+            if self._beginning:
+                self._beginning.popleft().drain(SHARE)
         finally:
-            if waiting:
-                if not self._scheduled:
-                    self._schedule()
-            else:
+            if not waiting:
                 self.left = BURST
+            if (waiting or self._beginning) and not self._scheduled:
+                self._schedule()
 
 
 _dispatchers: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Dispatcher] = weakref.WeakKeyDictionary()
