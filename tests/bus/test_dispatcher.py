@@ -51,6 +51,35 @@ async def test_nobody_takes_more_than_its_share_and_all_together_no_more_than_a_
     assert dispatcher.left == BURST
 
 
+async def test_of_a_crowd_one_begins_at_a_time_behind_what_is_under_way() -> None:
+    dispatcher = Dispatcher()
+    crowd, busy = [Piled(dispatcher, 1) for _ in range(5)], Piled(dispatcher, 3 * SHARE)
+    for each in crowd:
+        dispatcher.queue(each, begins=True)
+    dispatcher.queue(busy)
+
+    for begun in range(1, 6):
+        await asyncio.sleep(0)
+        assert not busy.letters, "what is under way is done first"
+        assert sum(not each.letters for each in crowd) == begun
+    assert dispatcher.left == BURST
+
+
+async def test_what_is_told_a_bus_before_its_first_turn_is_heard_in_it() -> None:
+    heard = Hears()
+    others = [LocalBus({"hears": Hears}) for _ in range(10)]
+    for bus in others:
+        bus.post("hears", Say(what="x"))
+    late = LocalBus({})
+    late.place("hears", heard)
+    for what in "ab":
+        late.post("hears", Say(what=what))
+    await settle()
+    assert heard.words == ["a", "b"]
+    for bus in (*others, late):
+        bus.seal()
+
+
 async def test_a_bus_that_breaks_while_it_is_drained_stops_no_other(caplog: pytest.LogCaptureFixture) -> None:
     class Breaks:
         def drain(self, most: int) -> int:
