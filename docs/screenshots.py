@@ -42,6 +42,7 @@ PICTURES = (
     Picture("tickets", "/", 1100, 760),
     Picture("ticket", "/ui/tickets/T-vpn", 1100, 860),
     Picture("how", "/ui/tickets/T-vpn", 1100, 860, part=".how"),
+    Picture("knowledge", "/ui/knowledge?q=My+VPN+drops+every+hour", 1100, 760),
     Picture("research-dark", "/ui/tickets/T-research", 1100, 860, "dark"),
     Picture("complaint-zh", "/ui/tickets/T-complaint", 420, 860, locale="zh-CN"),
 )
