@@ -133,7 +133,7 @@ class TicketService:
         except UnknownRun as error:
             near = await nearest_ids(self.node.journal.store, some_id)
             if not near:
-                raise
+                raise ServiceError(str(error), "not_found") from error
             meant = " or ".join(filter(None, (", ".join(near[:-1]), near[-1])))
             remedy = f"{command('status --search TEXT')} finds a ticket by its words"
             raise ServiceError(

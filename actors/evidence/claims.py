@@ -13,7 +13,7 @@ from msgspec import Meta
 
 from actors.evidence.passages import Passage, Span, name_place
 from actors.evidence.support import SUPPORTED, Finding, Verdict, compare
-from actors.text.normalize import normalize, sanitize_markdown
+from actors.text.normalize import normalize, sanitize_line, sanitize_markdown, settle_code
 from actors.text.quote_matching import find_quote
 
 
@@ -113,7 +113,7 @@ def render_claims(claims: Sequence[Claim], passages: Sequence[Passage]) -> tuple
         if text:
             numbers = statements.setdefault(key, (text, []))[1]
             numbers += [] if citation.number in numbers else [citation.number]
-            headings[key] = sanitize_markdown(name_place(passage)) if excerpt else ""
+            headings[key] = sanitize_line(name_place(passage)) if excerpt else ""
     return _render(statements, headings), tuple(citations.values())
 
 
@@ -129,7 +129,7 @@ def _render(statements: dict[str, tuple[str, list[int]]], headings: dict[str, st
             parts.append(f"{heading}:\n")
         parts.append(f"{marks}\n{text}" if text.startswith("    ") else f"{prose} {marks}{gap}{code}")
         last = heading
-    return "".join(parts)
+    return settle_code("".join(parts))
 
 
 def place_of(claim: Claim, passages: Sequence[Passage]) -> Span | None:

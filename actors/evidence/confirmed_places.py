@@ -6,9 +6,9 @@ import msgspec
 
 from actors.evidence.claims import Citation, Resolution
 from actors.evidence.earlier_answers import names_ticket
-from actors.evidence.places import name_place
+from actors.evidence.places import name_place, quote_place
 from actors.text.catalogue import say
-from actors.text.normalize import sanitize_markdown
+from actors.text.normalize import settle_code
 
 
 def shown_places(answer: Resolution) -> tuple[Citation, ...]:
@@ -33,8 +33,8 @@ def keep_places(answer: Resolution, numbers: Collection[int], language: str) -> 
     chosen = [each for each in shown if each.number in numbers]
     kept = [msgspec.structs.replace(each, number=number) for number, each in enumerate(chosen, 1)]
     lead = [] if all(map(names_ticket, kept)) else [say("places_confirmed", language)]
-    return Resolution("\n\n".join((*lead, *map(_render, kept))), tuple(kept), answer.grade)
+    return Resolution(settle_code("\n\n".join((*lead, *map(_render, kept)))), tuple(kept), answer.grade)
 
 
 def _render(place: Citation) -> str:
-    return place.quote if names_ticket(place) else f"{name_place(place)}\n{sanitize_markdown(place.quote)}"
+    return place.quote if names_ticket(place) else quote_place(place)

@@ -9,7 +9,7 @@ import msgspec
 from actors.evidence.claims import Citation, Claim, cite
 from actors.evidence.passages import Passage
 from actors.text.catalogue import say
-from actors.text.normalize import sanitize_markdown, sanitize_phrase
+from actors.text.normalize import sanitize_markdown, sanitize_phrase, settle_code
 
 Closeness = Literal["sure", "perhaps", "far"]
 """Whether what was found answers what was asked: it does, somebody must look, or it does not."""
@@ -52,8 +52,8 @@ def render_places(
         for quoted in shown:
             key = (quoted.source, quoted.start, quoted.end)
             numbered = known.setdefault(key, msgspec.structs.replace(quoted, number=len(known) + 1))
-            paragraphs.append(f"{name_place(numbered)}\n{sanitize_markdown(numbered.quote)}")
-    return "\n\n".join(paragraphs) if known else "", tuple(known.values())
+            paragraphs.append(quote_place(numbered))
+    return settle_code("\n\n".join(paragraphs)) if known else "", tuple(known.values())
 
 
 def strip_leads(text: str) -> str:
@@ -76,4 +76,9 @@ def name_place(citation: Citation) -> str:
     sections = [sanitize_phrase(each) for each in citation.heading.split(" > ")]
     title = sanitize_phrase(citation.title)
     named = sections if title in sections else [title, *sections]
-    return f"[{citation.number}] " + (" › ".join(filter(None, named)) or citation.source)
+    return f"[{citation.number}] " + (" › ".join(filter(None, named)) or sanitize_phrase(citation.source))
+
+
+def quote_place(citation: Citation) -> str:
+    """The line that names a place, and below it its words."""
+    return settle_code(f"{name_place(citation)}\n{sanitize_markdown(citation.quote)}")

@@ -8,7 +8,7 @@ import msgspec
 from actors.evidence.claims import Citation, Claim, Resolution, check, is_verbatim, place_of, render_claims
 from actors.evidence.passages import Passage
 from actors.legal.opinion import render_source
-from actors.text.normalize import sanitize_markdown
+from actors.text.normalize import sanitize_line
 
 Choices = tuple[tuple[str, tuple[str, ...]], ...]
 
@@ -79,4 +79,4 @@ class CitedClaims:
 
 def mark(shown: tuple[str, int]) -> str:
     """A text that was shown, with its number."""
-    return f"{sanitize_markdown(shown[0])} [{shown[1]}]"
+    return f"{sanitize_line(shown[0])} [{shown[1]}]"

@@ -10,7 +10,7 @@ from actors.evidence.wording import terms
 from actors.legal.messages import MergeOpinions, OpinionGiven
 from actors.legal.opinion import renumber
 from actors.text.catalogue import say
-from actors.text.normalize import sanitize_markdown
+from actors.text.normalize import sanitize_phrase
 from actors.workflow.progress import StatusChanged
 from actors.workflow.tables import MemberResult
 from bus import Actor, Context
@@ -89,7 +89,7 @@ def _contradict(one: str, other: str) -> bool:
 
 
 def _show(one: tuple[str, str], other: tuple[str, str], language: str) -> str:
-    return "\n".join(f"- {name_field(role, language)}: {sanitize_markdown(text)}" for role, text in (one, other))
+    return "\n".join(f"- {name_field(role, language)}: {sanitize_phrase(text)}" for role, text in (one, other))
 
 
 def name_field(role: str, language: str) -> str:

@@ -8,7 +8,7 @@ from actors.evidence.claims import Citation, Claim, Resolution, render_claims
 from actors.evidence.passages import Passage
 from actors.evidence.places import Closeness, name_place
 from actors.text.catalogue import say
-from actors.text.normalize import sanitize_markdown
+from actors.text.normalize import sanitize_line
 from actors.text.truncate import shorten
 
 DIGEST_CHARACTERS = 300
@@ -45,7 +45,7 @@ def render_sources(citations: Sequence[Citation], language: str) -> str:
 def render_source(citation: Citation) -> str:
     """A source as lawyers name it, and its words."""
     blocks = citation.quote.split("\n\n")[:BLOCKS]
-    said = (shorten(sanitize_markdown(each), DIGEST_CHARACTERS) for each in blocks)
+    said = (shorten(sanitize_line(each), DIGEST_CHARACTERS) for each in blocks)
     return "\n".join([name_place(citation), *said])
 
 

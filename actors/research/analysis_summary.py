@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from actors.evidence.sources import Statement
 from actors.reporting.markdown import escape
 from actors.research.models import Analysis
-from actors.text.normalize import sanitize_markdown
+from actors.text.normalize import sanitize_line
 from actors.text.truncate import shorten
 
 OVERVIEW_CHARACTERS = 499
@@ -42,7 +42,7 @@ def _overview(said: Sequence[Statement]) -> str:
 
 
 def _line(text: str) -> str:
-    return " ".join(sanitize_markdown(text).split())
+    return sanitize_line(text)
 
 
 def _rival(name: str, said: Sequence[Statement]) -> str:

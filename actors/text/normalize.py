@@ -94,8 +94,43 @@ def sanitize_markdown(text: str) -> str:
     """
     A text so that it can neither command a terminal nor break the Markdown around it.
 
-    Links and images become their words, a bracketed number cannot pass for a citation, code keeps its lines.
+    Links and images become their words, a bracketed number cannot pass for a citation, code keeps its lines. Where
+    several such texts stand one below the other, `settle_code` keeps code apart from what stands above it.
     """
+    return _sanitize(text, keeps_code=True)
+
+
+def sanitize_line(text: str) -> str:
+    """The same on one line of its own, where code is words as all else."""
+    return " ".join(_sanitize(text, keeps_code=False).split())
+
+
+def sanitize_phrase(text: str) -> str:
+    """The same of a text that stands within a line of ours: on one line, and nothing in it begins a block there."""
+    line = sanitize_line(text)
+    return line[1:] if _ESCAPED_START.match(line) else line
+
+
+def settle_code(text: str) -> str:
+    """
+    Sanitized texts, one below the other, so that nothing that one of them has as code is live below another.
+
+    Behind a line of prose indented code goes on with that line, and below a list it belongs to its last item.
+    """
+    lines: list[str] = []
+    listed = False
+    for line in text.split("\n"):
+        if not line.startswith("    ") or not line.strip():
+            listed = listed or _ITEM.match(line) is not None
+        else:
+            if lines and lines[-1].strip() and not lines[-1].startswith("    "):
+                lines.append("")
+            line = _dead(_undead(line)) if listed else line
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def _sanitize(text: str, *, keeps_code: bool) -> str:
     blocks: list[str] = []
     prose: list[str] = []
     fenced = code = False
@@ -105,7 +140,7 @@ def sanitize_markdown(text: str) -> str:
         if _FENCE.match(line):
             fenced, blank = not fenced, True
             continue
-        code = fenced or (line.startswith("    ") and (blank or code))
+        code = keeps_code and (fenced or (line.startswith("    ") and (blank or code)))
         if code and line.strip():
             _end(prose, blocks)
             line = _dead(line) if listed else line  # below a list it may be taken for prose
@@ -124,12 +159,6 @@ def sanitize_markdown(text: str) -> str:
     return _join_blocks(blocks)
 
 
-def sanitize_phrase(text: str) -> str:
-    """The same of a text that stands within a line of ours: on one line, and nothing in it begins a block there."""
-    line = " ".join(sanitize_markdown(text).split())
-    return line[1:] if _ESCAPED_START.match(line) else line
-
-
 def unescape_markdown(text: str) -> str:
     """
     The characters that a reader of sanitized Markdown sees, for where nothing renders it, such as a terminal.
@@ -139,8 +168,9 @@ def unescape_markdown(text: str) -> str:
     lines: list[str] = []
     listed = False
     for line in text.split("\n"):
-        listed = listed or _ITEM.match(line) is not None
-        lines.append(line if line.startswith("    ") and not listed else _undead(line))
+        code = line.startswith("    ") and not listed
+        listed = listed or (not code and _ITEM.match(line) is not None)
+        lines.append(line if code else _undead(line))
     return "\n".join(lines)
 
 
