@@ -16,6 +16,7 @@ from runtime.intake.adapter import Adapter
 from runtime.intake.connections import Connection, load_connections
 from runtime.intake.helpdesk_watcher import HelpdeskWatcher
 from runtime.intake.inbox import Inbox, InboxFull
+from runtime.intake.intake_report import IntakeReport, report_since
 from runtime.intake.loop_rules import judge_event
 from runtime.intake.payload_map import UnreadablePayload
 from runtime.intake.queries import AdapterError
@@ -116,6 +117,10 @@ class Intake:
         decisions = await self.inbox.decisions()
         found = [each for name in self.watchers for each in await self.inbox.write_backs(name)]
         return [decide(each, decisions[run]) if run in decisions else each for run, each in found]
+
+    async def report(self, since: float) -> IntakeReport:
+        """What became of helpdesks' tickets since then, Unix seconds."""
+        return await report_since(self._node.journal.store, self.inbox, since)
 
     async def run(self, lock: Path) -> None:
         """Look after all helpdesks until this is cancelled; of several daemons on one folder, one does."""

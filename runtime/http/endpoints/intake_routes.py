@@ -13,6 +13,8 @@ from runtime.http.middleware import answer
 from runtime.http.routes import BODY, Document, as_json, route
 from runtime.http.schemas import JSON
 from runtime.intake.intake import Intake, Taken, open_intake
+from runtime.intake.intake_report import IntakeReport
+from runtime.run_filter import RunFilter, make_wanted
 
 INTAKE = web.AppKey("intake", Intake)
 RETRY_SECONDS = 60.0
@@ -20,6 +22,11 @@ APPROVALS = 100
 SOURCE: Document = {
     "name": "source", "in": "path", "required": True, "schema": {"type": "string"},
     "description": "The name of a connected helpdesk",
+}  # fmt: skip
+WEEK = "7d"
+SINCE: Document = {
+    "name": "since", "in": "query", "schema": {"type": "string", "default": WEEK},
+    "description": "Of runs begun since: 12h, 7d ago, or 2026-01-31",
 }  # fmt: skip
 REFUSED: dict[Taken, tuple[int, str]] = {
     "unknown": (404, "No helpdesk of this name sends anything here. Connect it, with its secret."),
@@ -99,6 +106,25 @@ async def describe_intake(intake: Intake) -> IntakeState:
     return IntakeState(
         found, intake.inbox.count_waiting, len(unwritten) - len(approvals), tuple(approvals[:APPROVALS])
     )  # fmt: skip
+
+
+@route(
+    "GET", "/intake/report", "What became of helpdesks' tickets in a while",
+    {200: as_json("By what came of them", IntakeReport)}, refusals=(400,), parameters=(SINCE,), access="operate",
+)  # fmt: skip
+async def read_report(request: web.Request) -> web.StreamResponse:
+    given = request_bodies.read_query(request, ("since",))
+    return answer(await find_report(request.app[INTAKE], given.get("since", WEEK)))
+
+
+async def find_report(intake: Intake, since: str) -> IntakeReport:
+    """
+    What became of helpdesks' tickets.
+
+    :param since: as `RunFilter.since` has it.
+    :raises ServiceError: it is no moment.
+    """
+    return await intake.report(make_wanted(RunFilter(since=since), "").since)
 
 
 @route(

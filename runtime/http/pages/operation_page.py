@@ -5,7 +5,7 @@ from aiohttp import web
 from runtime.http.endpoints.agent_routes import describe_agents
 from runtime.http.endpoints.desk import DESK
 from runtime.http.endpoints.health_routes import look_at
-from runtime.http.endpoints.intake_routes import INTAKE, describe_intake
+from runtime.http.endpoints.intake_routes import INTAKE, WEEK, describe_intake, find_report
 from runtime.http.pages.page_routes import page, render
 
 
@@ -15,7 +15,8 @@ async def show_operation(request: web.Request) -> web.StreamResponse:
     by_workflow: dict[str, list[object]] = {}
     for each in describe_agents(desk.node):
         by_workflow.setdefault(each.workflow, []).append(each)
+    intake = await describe_intake(request.app[INTAKE])
+    week = await find_report(request.app[INTAKE], WEEK) if intake.helpdesks else None
     return render(
-        request, "operation.html", health=await look_at(desk), intake=await describe_intake(request.app[INTAKE]),
-        workflows=by_workflow,
+        request, "operation.html", health=await look_at(desk), intake=intake, week=week, workflows=by_workflow,
     )  # fmt: skip
