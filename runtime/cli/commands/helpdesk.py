@@ -1,7 +1,8 @@
 """`helpdesk`: connects helpdesks, and shows what they say and what is made of it."""
 
 import argparse
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +11,16 @@ from runtime.cli.view.printing import Line, print_result
 from runtime.service_error import ServiceError
 
 if TYPE_CHECKING:
+    from actors.workflow.outcome import Outcome
     from runtime.intake.captures import Mapping
     from runtime.intake.connections import Connection
+    from runtime.intake.past_tickets import PastTicket
     from runtime.settings import Settings
+    from runtime.tickets import Ticket
 
 SUMMARY = "connect a helpdesk, and look at what it says"
 LOG = "errors"
+STYLES = {"answered": "good", "not found": "unsure", "failed": "bad", "left alone": "faint"}
 EPILOG = """\
 Nothing of this writes to a helpdesk. What a connection is: docs/helpdesks.md.
 
@@ -25,6 +30,7 @@ examples:
   %(prog)s init zammad --url https://zammad.example.org   (writes helpdesks/zammad.toml, and says what to do next)
   %(prog)s check                                          (the address, the token, the account, of each connection)
   %(prog)s test-map delivery.json --source zammad         (the event that a payload becomes, and where each value stood)
+  %(prog)s replay zammad --since 30d --dry-run            (what would have been said, beside what people said)
 """
 
 
@@ -40,11 +46,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     look = actions.add_parser("test-map", help="what a payload becomes, and of which expression each value is")
     look.add_argument("file", metavar="FILE", help="the JSON of a delivery, or what `record` wrote")
     look.add_argument("--source", type=utf8, default="", metavar="NAME", help="a connection or a system")
-    for each in (begin, check, look):
+    past = actions.add_parser("replay", help="what would have been said about past tickets; nothing is written to them")
+    past.add_argument("name", type=utf8, metavar="NAME", help="the connection")
+    past.add_argument("--since", type=utf8, default="30d", metavar="AGE", help="how far back (default: %(default)s)")
+    past.add_argument("--most", type=int, default=50, metavar="N", help="so many tickets (default: %(default)s)")
+    past.add_argument("--dry-run", action="store_true", required=True, help="say that nothing is to be written")
+    for each in (begin, check, look, past):
         each.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
 
 async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
+    from runtime.intake.helpdesk_client import HelpdeskError
     from runtime.intake.payload_map import UnreadablePayload
     from runtime.intake.queries import AdapterError
 
@@ -54,7 +66,11 @@ async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
             return _init(arguments, folder)
         if arguments.action == "check":
             return await _check(arguments, folder)
+        if arguments.action == "replay":
+            return await _replay(arguments, folder, settings)
         return _test_map(arguments, folder)
+    except HelpdeskError as error:
+        raise ServiceError(str(error), "unavailable") from None
     except (AdapterError, UnreadablePayload) as error:
         raise ServiceError(str(error)) from None
 
@@ -103,6 +119,68 @@ def _test_map(arguments: argparse.Namespace, folder: Path) -> int:
     mapping = map_capture(adapter, source, read_capture(Path(arguments.file)))
     print_result(_show_mapping(mapping), mapping, json=arguments.json)
     return Exit.FAILED if mapping.problem else Exit.DONE
+
+
+async def _replay(arguments: argparse.Namespace, folder: Path, settings: "Settings") -> int:
+    import time
+
+    from runtime.times import since
+
+    (connection,) = _read_connections(folder, arguments.name)
+    begins = since(arguments.since, time.time())
+    if begins is None or arguments.most < 1:
+        raise ServiceError("--since must be an age such as 30d, or a day, and --most a number of tickets.")
+    found = [each async for each in _ask_again(connection, settings, begins, arguments.most)]
+    counts = Counter(each.verdict for each in found)
+    reasons = Counter(each.why for each in found if each.verdict == "left alone")
+
+    def show() -> Iterator[Line]:
+        for each in found:
+            yield Line(f"{each.ticket}  {each.subject}", "strong")
+            yield Line(each.verdict + (f": {each.why}" if each.why else ""), STYLES[each.verdict], 2)
+            yield from (Line(f"{who}: {_shorten(said)}", "", 2) for who, said in
+                        (("Terminus", each.answer), ("then", each.people)) if said)  # fmt: skip
+        tally = ", ".join(f"{counts[verdict]} {verdict}" for verdict in STYLES)
+        yield Line(f"{len(found)} tickets: {tally}. Nothing was written to {connection.name}.", "strong")
+        yield from (Line(f"{count} left alone: {why}", "faint", 2) for why, count in reasons.most_common())
+
+    value = {"counts": {verdict: counts[verdict] for verdict in STYLES}, "left_alone": reasons, "tickets": found}
+    print_result(show(), value, json=arguments.json)
+    return Exit.DONE
+
+
+async def _ask_again(
+    connection: "Connection", settings: "Settings", since: float, most: int
+) -> "AsyncIterator[PastTicket]":
+    """Past tickets on the index as it is, but in a storage of their own: they are no tickets here, nor remembered."""
+    import tempfile
+
+    import msgspec
+
+    from runtime.intake.past_tickets import replay_past
+    from runtime.service import open_service
+
+    with tempfile.TemporaryDirectory(prefix="terminus-past-") as folder:
+        _link_index(settings.storage.folder, folder)
+        storage = msgspec.structs.replace(settings.storage, folder=folder)
+        adapter = connection.open()
+        async with open_service(msgspec.structs.replace(settings, storage=storage)) as service:
+
+            async def answer(ticket: "Ticket") -> "Outcome":
+                return await (await service.node.submit(ticket)).outcome()
+
+            try:
+                async for each in replay_past(adapter, connection.settings, since, most, answer):
+                    yield each
+            finally:
+                await adapter.close()
+
+
+def _link_index(storage: str, to: str) -> None:
+    from runtime.knowledge.knowledge_index import FILE
+
+    for file in Path(storage).absolute().glob(f"{FILE}*"):
+        Path(to, file.name).symlink_to(file)
 
 
 def _show_mapping(mapping: "Mapping") -> Iterator[Line]:

@@ -10,7 +10,7 @@ import pytest
 
 from runtime.intake.adapter_file import list_systems
 from runtime.intake.connections import read_connection
-from tests.runtime.cli.commands.program import Place
+from tests.runtime.cli.commands.program import QUESTION, Place
 from tests.runtime.intake.fake_helpdesk import FakeHelpdesk, fake_helpdesk
 
 pytestmark = pytest.mark.req("SY-6")
@@ -144,3 +144,38 @@ def test_what_cannot_be_looked_at_is_refused_with_a_sentence(place: Place) -> No
     }.items():
         done = place.run("helpdesk", *words)
         assert (done.status, told in done.err, "Traceback" in done.err) == (2, True, False), done.err
+
+
+async def test_replay_says_what_would_have_been_said_and_writes_nothing_anywhere(place: Place) -> None:
+    place.article()
+    assert (await asyncio.to_thread(place.run, "index", "manual")).status == 0
+    async with fake_helpdesk() as desk:
+        desk.write("1", "ann", QUESTION)
+        desk.write("1", "helen", "Look behind the cover.")
+        desk.tickets["1"]["status"] = "solved"
+        desk.write("2", "ann", "How do I reserve the tennis court on the roof?")
+        desk.write("3", "ann", QUESTION)
+        desk.tickets["3"]["tags"] = ["ai-off"]
+        desk.connect(place.folder)
+        done = await asyncio.to_thread(place.run, "helpdesk", "replay", "desk", "--dry-run", "--json")
+        few = await asyncio.to_thread(place.run, "helpdesk", "replay", "desk", "--dry-run", "--most", "1")
+
+        assert desk.writes == []
+    assert done.status == 0, done.err
+    assert done.json["counts"] == {"answered": 1, "not found": 1, "failed": 0, "left alone": 1}
+    assert done.json["left_alone"] == {"switched off": 1}
+    answered = next(each for each in done.json["tickets"] if each["ticket"] == "1")
+    assert "open the rear cover" in answered["answer"]
+    assert answered["people"] == "Look behind the cover."
+    assert "1 tickets: 0 answered, 0 not found, 0 failed, 1 left alone" in few.out
+    assert (await asyncio.to_thread(place.run, "status", "past.desk.1")).status == 3, "it is no ticket here"
+
+
+def test_replay_needs_to_be_told_that_nothing_is_written(place: Place) -> None:
+    assert place.run("helpdesk", "init", "rt").status == 0
+    without = place.run("helpdesk", "replay", "rt")
+    never = place.run("helpdesk", "replay", "rt", "--dry-run", "--since", "soon", RT_TOKEN="t")
+
+    assert (without.status, never.status) == (2, 2)
+    assert "--dry-run" in without.err
+    assert "--since must be an age" in never.err

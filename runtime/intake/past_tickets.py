@@ -1,0 +1,115 @@
+"""What would have been said about past tickets: their questions are asked again, and nothing is written to them."""
+
+import datetime
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Literal
+
+import msgspec
+
+from actors.workflow.outcome import Outcome
+from runtime.intake.adapter import Adapter
+from runtime.intake.events import HelpdeskTicket, Message
+from runtime.intake.helpdesk_settings import HelpdeskSettings
+from runtime.intake.helpdesk_ticket import make_id, make_ticket
+from runtime.intake.loop_rules import History, judge_ticket
+from runtime.intake.reply_texts import write_reply
+from runtime.intake.write_back import PREFIX
+from runtime.service_error import ServiceError
+from runtime.tickets import Ticket
+
+MOST_POLLS = 50
+Verdict = Literal["answered", "not found", "failed", "left alone"]
+Answer = Callable[[Ticket], Awaitable[Outcome]]
+
+
+class PastTicket(msgspec.Struct, frozen=True):
+    """What became of one."""
+
+    ticket: str
+    subject: str
+    verdict: Verdict
+    why: str = ""
+    """Why it was left alone, or how its run ended."""
+    answer: str = ""
+    """What would have been suggested."""
+    people: str = ""
+    """What a person answered then."""
+
+
+async def replay_past(
+    adapter: Adapter, settings: HelpdeskSettings, since: float, most: int, answer: Answer
+) -> AsyncIterator[PastTicket]:
+    """
+    Go through the tickets of a helpdesk, the latest first.
+
+    :param since: Unix seconds: tickets whose first words are older are passed over.
+    :param most: so many tickets are looked at.
+    :param answer: runs a ticket, where nothing of it goes back to the helpdesk.
+    :raises HelpdeskError: the helpdesk could not be asked.
+    """
+    looked = 0
+    for number in await _list_tickets(adapter, since):
+        if looked >= most:
+            return
+        ticket = await adapter.fetch(number)
+        first = parse_time(ticket.messages[0].at) if ticket.messages else None
+        if first is not None and first < since:
+            continue
+        looked += 1
+        asked, people = cut_at_answer(ticket)
+        if reason := judge_ticket(asked, History(), settings, since).reason:
+            yield PastTicket(ticket.id, ticket.subject, "left alone", reason, people=people)
+        else:
+            yield await _answer(adapter.name, asked, settings, people, answer)
+
+
+async def _list_tickets(adapter: Adapter, since: float) -> list[str]:
+    """Of which something happened since, the latest first."""
+    found: list[str] = []
+    cursor = adapter.make_cursor(since)
+    for _ in range(MOST_POLLS):
+        polled = await adapter.poll(cursor)
+        found += [event.ticket for event in polled.events]
+        if not polled.events or polled.cursor == cursor:
+            break
+        cursor = polled.cursor
+    return list(dict.fromkeys(reversed(found)))
+
+
+async def _answer(
+    name: str, ticket: HelpdeskTicket, settings: HelpdeskSettings, people: str, answer: Answer
+) -> PastTicket:
+    made = make_ticket(name, ticket, settings, 0.0)
+    made = msgspec.structs.replace(made, id=f"past.{make_id(name, ticket.id).removeprefix(PREFIX)}", origin=b"")
+    try:
+        outcome = await answer(made)
+    except ServiceError as error:
+        return PastTicket(ticket.id, ticket.subject, "failed", str(error), people=people)
+    verdicts: dict[str, Verdict] = {"resolved": "answered", "suggested": "answered", "not_found": "not found"}
+    verdict = verdicts.get(outcome.status, "failed")
+    return PastTicket(ticket.id, ticket.subject, verdict, outcome.detail, write_reply(outcome), people)
+
+
+def cut_at_answer(ticket: HelpdeskTicket) -> tuple[HelpdeskTicket, str]:
+    """A ticket as it stood before anybody answered its first words, and what a person answered to them."""
+    first = next((n for n, each in enumerate(ticket.messages) if each.role == "customer"), len(ticket.messages))
+    behind = [n for n, each in enumerate(ticket.messages) if n > first and _is_answer(each)]
+    end = min(behind, default=len(ticket.messages))
+    people = next((each.text for each in ticket.messages[end:] if each.role == "agent" and each.public), "")
+    asked = msgspec.structs.replace(ticket, messages=ticket.messages[:end], closed=False, assignee="")
+    return asked, people
+
+
+def _is_answer(message: Message) -> bool:
+    return message.public and message.role in {"agent", "bot"}
+
+
+def parse_time(text: str) -> float | None:
+    """Unix seconds, of ISO 8601, of seconds, or of `2026-11-21.22:31:18`; None: it is none of these."""
+    if text.isdecimal() and len(text) <= 12:
+        return float(text)
+    try:
+        at = datetime.datetime.fromisoformat(text.replace(".", "T", 1) if text[10:11] == "." else text)
+    except ValueError:
+        return None
+    return (at if at.tzinfo else at.replace(tzinfo=datetime.UTC)).timestamp()
