@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from actors.workflow.outcome import Outcome
     from runtime.intake.captures import Mapping
     from runtime.intake.connections import Connection
-    from runtime.intake.past_tickets import PastTicket
+    from runtime.intake.past_tickets import PastTicket, Verdict
     from runtime.settings import Settings
     from runtime.tickets import Ticket
 
 SUMMARY = "connect a helpdesk, and look at what it says"
 LOG = "errors"
-STYLES = {"answered": "good", "not found": "unsure", "failed": "bad", "left alone": "faint"}
+STYLES: "dict[Verdict, str]" = {"answered": "good", "not found": "unsure", "failed": "bad", "left alone": "faint"}
 EPILOG = """\
 Nothing of this writes to a helpdesk. What a connection is: docs/helpdesks.md.
 
