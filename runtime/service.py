@@ -30,7 +30,7 @@ from runtime.storage.near_ids import nearest_ids
 from runtime.storage.private import DATABASE
 from runtime.storage.records import Asked
 from runtime.tickets import Ticket, make_id_of_key
-from runtime.tracing.trace_id import TRACE_DIGITS
+from runtime.tracing.trace_id import TRACE_DIGITS, make_trace_id
 from runtime.user_text import display, safe
 
 log = structlog.get_logger()
@@ -91,29 +91,32 @@ class TicketService:
         for each in list(self._waiting):
             each.cancel()
 
-    async def submit(self, ticket: Ticket, key: str = "", *, again: bool = False) -> StoredRun:
+    async def submit(self, ticket: Ticket, key: str = "", *, again: bool = False) -> str:
         """
-        Return a ticket's run once the ticket is durable; the same id or key again gives the same run.
+        Return the id of a ticket's run once the ticket is durable; the same id or key again gives the same run.
 
         A key without an id becomes the ticket's id, so that what was accepted and under which key is one record.
 
         :param again: begin another run of a ticket whose run has ended.
         """
         by_key = bool(key) and not ticket.id
-        ticket = msgspec.structs.replace(ticket, id=make_id_of_key(key)) if by_key else ticket
+        ticket = msgspec.structs.replace(
+            ticket, id=make_id_of_key(key) if by_key else ticket.id, trace=ticket.trace or make_trace_id()
+        )
         for _ in range(TRIES):
             latest = await self.node.journal.latest_of(ticket.id) if ticket.id else None
             over = latest is not None and latest.ended is not None
             if latest is not None and not (again and over) and self._answers(latest, ticket, by_key=by_key):
-                return await self._attend(latest)
+                return (await self._attend(latest)).id
             self.require_ready()
             seen = latest.seq if latest else 0
             handle = await submit_durably(self.node, ticket, seen)
-            stored = await self.node.journal.run(handle.run)
             # Another may have been faster, here or in another process, with the same id and other words.
-            if not ticket.id or self._answers(stored, ticket, by_key=by_key):
-                log.info("ticket.accepted", ticket=handle.ticket, run=handle.run, trace=stored.trace[:TRACE_DIGITS])
-                return stored
+            stored = await self.node.journal.run(handle.run) if ticket.id else None
+            if stored is None or self._answers(stored, ticket, by_key=by_key):
+                trace = stored.trace if stored else ticket.trace
+                log.info("ticket.accepted", ticket=handle.ticket, run=handle.run, trace=trace[:TRACE_DIGITS])
+                return handle.run
         raise write_failure()
 
     def require_ready(self) -> None:
@@ -148,6 +151,13 @@ class TicketService:
     async def read_question(self, stored: StoredRun) -> Asked:
         """What a run was asked, and by whom."""
         return await self.node.journal.store.read_question(stored)
+
+    async def read_both(self, run_id: str) -> tuple[StoredRun, Asked]:
+        """A run and what it was asked, in one look: of thousands that wait for theirs each look counts."""
+        journal, pending = self.node.journal, self.node.journal.pending.by_run()
+        if (found := await journal.store.read_both(run_id)) is None:
+            raise ServiceError(f"There is no run {run_id}.", "not_found")
+        return journal.require(run_id, pending, found[0]), found[1]
 
     async def read_answer(self, stored: StoredRun) -> str:
         """What a run answered, if it did."""

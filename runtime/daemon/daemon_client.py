@@ -94,7 +94,8 @@ async def submit(service: TicketService, ticket: Ticket) -> Handle | DaemonRun:
     if (handle := await _ask(service, request)) is not None:
         return handle
     # What a daemon took that then went away is found under its id, and goes on.
-    return await service.node.runs.attend(await service.submit(named, again=bool(ticket.id)))
+    run = await service.submit(named, again=bool(ticket.id))
+    return await service.handle(run)
 
 
 async def answer(

@@ -151,11 +151,10 @@ class RunJournal:
         """The latest run of the ticket of this id, or else the run or trace of it; `run:ID` is a run in any case."""
         pending = self.pending.by_run()
         found, trace = await self.store.find(some_id), read_trace_id(some_id)
-        return self._require(some_id, found or (await self.store.find_trace(trace) if trace else None), pending)
+        return self.require(some_id, pending, found or (await self.store.find_trace(trace) if trace else None))
 
     async def run(self, run_id: str) -> StoredRun:
-        pending = self.pending.by_run()
-        return self._require(run_id, await self.store.run(run_id), pending)
+        return self.require(run_id, self.pending.by_run(), await self.store.run(run_id))
 
     async def latest_of(self, ticket_id: str) -> StoredRun | None:
         """The latest run of a ticket; nothing when there is no such ticket."""
@@ -173,7 +172,8 @@ class RunJournal:
         found = await self.store.list_open(ticket)
         return [run for run in found if run.id not in pending and run.id not in self.pending]
 
-    def _require(self, some_id: str, run: StoredRun | None, pending: Pending) -> StoredRun:
+    def require(self, some_id: str, pending: Pending, run: StoredRun | None) -> StoredRun:
+        """A run as it was found, with the end that was told; `pending` are those from before it was looked for."""
         if run is None:
             raise UnknownRun(some_id)
         return self._with_end(run, pending)

@@ -116,6 +116,9 @@ class RunStore(Protocol):
     async def read_question(self, run: StoredRun) -> Asked:
         """What a run was asked. A ticket that came in again with another text changes nothing of its older runs."""
 
+    async def read_both(self, run_id: str) -> tuple[StoredRun, Asked] | None:
+        """A run and what it was asked, in one look."""
+
     async def search(self, wanted: Wanted) -> Listed:
         """Runs as wanted; their notes are those of their tickets."""
 

@@ -12,6 +12,7 @@ from runtime.meters import meters
 from runtime.run_record import join_records, make_record
 from runtime.service import TicketService
 from runtime.storage.journal import StoredRun
+from runtime.storage.records import Asked
 from runtime.tickets import ID
 from runtime.times import iso
 
@@ -27,17 +28,16 @@ KEY: Document = {
 }  # fmt: skip
 
 
-async def wait_for(desk: TicketService, stored: StoredRun, seconds: float) -> web.Response:
+async def wait_for(desk: TicketService, run_id: str, seconds: float) -> web.Response:
     """How a run ended within some seconds, or that it goes on."""
-    went_on = stored.ended is None
-    if not seconds:
-        return await make_receipt(desk, stored)
-    if (outcome := await desk.outcome(stored.id, seconds)) is not None:
-        stored = await desk.run(stored.id)
-        if went_on and stored.ended is not None:
-            meters.answer_seconds.add(max(0.0, time.time() - stored.ended))
-        return answer(join_records(outcome, make_record(stored, await desk.read_question(stored))))
-    return await make_receipt(desk, await desk.run(stored.id))
+    goes_on = bool(seconds) and (desk.node.runs.here(run_id) is not None or (await desk.run(run_id)).ended is None)
+    outcome = await desk.outcome(run_id, seconds) if seconds else None
+    stored, asked = await desk.read_both(run_id)
+    if outcome is None:
+        return _tell_receipt(stored, asked, 202)
+    if goes_on and stored.ended is not None:
+        meters.answer_seconds.add(max(0.0, time.time() - stored.ended))
+    return answer(join_records(outcome, make_record(stored, asked)))
 
 
 def read_id(request: web.Request) -> str:
@@ -50,7 +50,11 @@ def read_id(request: web.Request) -> str:
 
 async def make_receipt(desk: TicketService, stored: StoredRun, status: int = 202) -> web.Response:
     """What whoever sent or cancelled a ticket is told of its run."""
-    where, said = links(stored), await desk.read_question(stored)
+    return _tell_receipt(stored, await desk.read_question(stored), status)
+
+
+def _tell_receipt(stored: StoredRun, said: Asked, status: int) -> web.Response:
+    where = links(stored)
     known = Receipt(
         stored.ticket, stored.id, stored.status, said.question, said.subject, said.requester, iso(said.created), where
     )

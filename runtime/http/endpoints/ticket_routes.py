@@ -36,8 +36,8 @@ async def submit(request: web.Request) -> web.StreamResponse:
     ticket = await request_bodies.read_ticket(request, desk.node.settings)
     await refuse_to_replace(desk, request, ticket)
     trace = parse_traceparent(request.headers.get("traceparent", ""))
-    stored = await desk.submit(msgspec.structs.replace(ticket, trace=trace), make_own_key(request, key))
-    return await wait_for(desk, stored, seconds)
+    run = await desk.submit(msgspec.structs.replace(ticket, trace=trace), make_own_key(request, key))
+    return await wait_for(desk, run, seconds)
 
 
 @route(
@@ -60,7 +60,7 @@ async def answers(request: web.Request) -> web.StreamResponse:
         raise ApiError(404, f"Run {asking.id} is not one of {ticket}.")
     given = Answers(given={name: str(value) for name, value in said.answers.items()}, text=said.text, key=key)
     follows = await answer_ticket(desk, asking, given, named=bool(said.run))
-    return await wait_for(desk, follows, seconds)
+    return await wait_for(desk, follows.id, seconds)
 
 
 @route(

@@ -183,6 +183,12 @@ class SqliteRuns:
     async def read_question(self, run: StoredRun) -> Asked:
         return await self._database.read(lambda db: listing.read_question(db, run))
 
+    async def read_both(self, run_id: str) -> tuple[StoredRun, Asked] | None:
+        def look(db: sqlite3.Connection) -> tuple[StoredRun, Asked] | None:
+            return (run, listing.read_question(db, run)) if (run := _run(db, run_id)) else None
+
+        return await self._database.read(look)
+
     async def search(self, wanted: Wanted) -> Listed:
         return await self._database.read(lambda db: listing.list_runs(db, wanted))
 
