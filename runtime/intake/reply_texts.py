@@ -1,5 +1,7 @@
 """What is written into a ticket, for the customer or the people of the helpdesk: plain, in the ticket's language."""
 
+import re
+
 from actors.evidence.claims import Citation
 from actors.text.catalogue import say
 from actors.text.normalize import unescape_markdown
@@ -14,7 +16,11 @@ def write_reply(outcome: Outcome) -> str:
     if outcome.resolution is None:
         return ""
     text = unescape_markdown(outcome.resolution.text).strip()
-    places = [f"[{each.number}] {each.heading or each.title}" for each in outcome.resolution.citations]
+    places = [
+        f"[{each.number}] {each.heading or each.title}"
+        for each in outcome.resolution.citations
+        if not re.search(rf"^\[{each.number}\] ", text, re.MULTILINE)  # it stands there, above its words
+    ]
     return "\n\n".join(filter(None, (text, "\n".join(places))))[:MOST_CHARACTERS]
 
 

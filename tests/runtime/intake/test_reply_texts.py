@@ -1,0 +1,23 @@
+"""What a customer reads: the answer, and each place once."""
+
+import msgspec
+import pytest
+
+from actors.evidence.claims import Citation, Resolution
+from runtime.intake.reply_texts import write_reply
+from tests.runtime.intake.test_writes import outcome
+
+PLACE = Citation(1, "kb/vpn.md", "VPN", "VPN > Drops", "Set it to 30.", 0, 13)
+
+
+@pytest.mark.parametrize(
+    ("text", "reply"),
+    [
+        ("Set it to 30. [1]", "Set it to 30. [1]\n\n[1] VPN > Drops"),
+        ("The closest:\n\n[1] VPN › Drops\nSet it to 30.", "The closest:\n\n[1] VPN › Drops\nSet it to 30."),
+    ],
+)
+def test_a_place_that_the_answer_names_itself_is_not_named_again(text: str, reply: str) -> None:
+    told = msgspec.structs.replace(outcome(), resolution=Resolution(text, (PLACE,)))
+
+    assert write_reply(told) == reply
