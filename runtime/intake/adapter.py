@@ -14,7 +14,7 @@ from runtime.intake.helpdesk_client import HelpdeskClient, HelpdeskError, Helpde
 from runtime.intake.html_text import write_html
 from runtime.intake.payload_map import UnreadablePayload, read_event, read_events, read_ticket
 from runtime.intake.queries import search
-from runtime.intake.signature import Refusal, verify
+from runtime.intake.signature import Refusal, answer_challenge, verify
 from runtime.intake.templates import fill
 
 MOST_PAGES = 20
@@ -58,6 +58,10 @@ class Adapter:
     def verify(self, headers: Mapping[str, str], body: bytes, now: float) -> Refusal:
         """Why a delivery is not believed; empty: it is."""
         return verify(self.file.signature, self._secret, headers, body, now)
+
+    def answer_challenge(self, given: str) -> str:
+        """The answer to a helpdesk that asks whether we know the secret; empty: it does not ask so."""
+        return answer_challenge(self.file.signature, self._secret, given) if self._secret else ""
 
     def read_delivery(self, headers: Mapping[str, str], body: bytes) -> HelpdeskEvent:
         """

@@ -18,7 +18,7 @@ FILE_BYTES = 64_000
 Query = Annotated[str, Meta(min_length=1, max_length=2_000)]
 """A JMESPath expression, with the functions of runtime/intake/queries.py."""
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
-CONNECTION = frozenset({"token", "user", "bot", "origin"})
+CONNECTION = frozenset({"token", "user", "bot", "origin", "client", "client_secret"})
 """What config.toml says of a connection, for any call."""
 TICKET = CONNECTION | {"ticket", "version", "subject", "requester"}
 WRITES = TICKET | {"text", "html", "key", "run", "status", "tag", "tags", "field", "value", "person", "now", "message"}
@@ -122,6 +122,13 @@ class Account(Table, frozen=True, kw_only=True):
     """Of the answer `{status, headers, body}`: the account, as `bot` in a connection has to name it."""
 
 
+class TokenCall(Table, frozen=True, kw_only=True):
+    """How a token for the calls is got, by OAuth 2."""
+
+    path: Annotated[str, Meta(min_length=1, max_length=1_000, pattern="^/")]
+    form: dict[str, str]
+
+
 class Setup(Table, frozen=True, kw_only=True):
     """What a person is told who connects such a helpdesk."""
 
@@ -130,9 +137,10 @@ class Setup(Table, frozen=True, kw_only=True):
     bot: str
     """An example of an account, as the helpdesk names it in tickets."""
     user: str = ""
-    """An example, where a connection needs one."""
+    client: str = ""
+    """Examples, where a connection needs them."""
     steps: tuple[str, ...] = ()
-    """What is to be done in the helpdesk, a sentence each; `{name}` is the connection's."""
+    """What is to be done in the helpdesk, a sentence each; `{name}` is the connection's, `{NAME}` it in capitals."""
 
 
 class AdapterFile(Table, frozen=True, kw_only=True):
@@ -146,6 +154,8 @@ class AdapterFile(Table, frozen=True, kw_only=True):
     """Of every call; secrets are places here, too."""
     auth: Literal["headers", "basic", "basic_token"] = "headers"
     """`basic`: user and token of config.toml, by HTTP; `basic_token`: the token as user name, and no password."""
+    oauth: TokenCall | None = None
+    """Calls bear the token that this gives, instead of that of config.toml."""
     event: EventMap
     fetch: dict[str, Call]
     """Calls by names, in their order; what one `keeps` is a place of those behind it."""
@@ -211,6 +221,8 @@ def _check(adapter: AdapterFile) -> None:
         if unknown := find_names(adapter.poll.start) - SINCE:
             raise AdapterError(f"poll.start: nothing is called {{{min(unknown)}}} there.")
         _check_calls("poll", [adapter.poll.call], CONNECTION | {"cursor", "page"} | adapter.poll.call.keeps.keys())
+    if adapter.oauth is not None and (unknown := find_names(adapter.oauth.form) - CONNECTION):
+        raise AdapterError(f"oauth: nothing is called {{{min(unknown)}}} there.")
     if adapter.account is not None:
         compile_query(adapter.account.bot)
         _check_calls("account", [adapter.account.call], CONNECTION)

@@ -18,6 +18,8 @@ from runtime.intake.queries import AdapterError
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,29}")
 FILE_BYTES = 64_000
+KINDS = ("token", "client_secret", "secret")
+"""Secrets of a connection."""
 
 
 class Connection(msgspec.Struct, frozen=True):
@@ -62,9 +64,10 @@ def read_connection(path: Path, environ: Mapping[str, str] = os.environ) -> Conn
         raise AdapterError(f"{path}: url must be an address such as https://rt.example.org.")
     tables = _merge(load_tables(settings.system, path.parent), settings.adapter)
     file = read_adapter(tables, f"{path} with {settings.system}")
-    secrets = {name: _read_secret(getattr(settings, name), f"{path}: {name}", environ) for name in ("token", "secret")}
+    secrets = {name: _read_secret(getattr(settings, name), f"{path}: {name}", environ) for name in KINDS}
     values = {
-        "token": secrets["token"], "user": settings.user, "bot": settings.bot,
+        "token": secrets["token"], "user": settings.user, "bot": settings.bot, "client": settings.client,
+        "client_secret": secrets["client_secret"],
         "origin": f"{address.scheme}://{address.netloc}",
     }  # fmt: skip
     return Connection(path.stem, settings, file, values, secrets["secret"])

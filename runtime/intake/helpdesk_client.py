@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from runtime.intake.adapter_file import AdapterFile, Call
+from runtime.intake.adapter_file import AdapterFile, Call, TokenCall
 from runtime.intake.queries import search
 from runtime.intake.templates import fill, fill_header, fill_path
 from runtime.resilience.retry_after import retry_after
@@ -21,6 +21,8 @@ SECONDS = 30.0
 CONNECT_SECONDS = 5.0
 ANSWER_BYTES = 8_000_000
 SAID_CHARACTERS = 300
+TOKEN_SHARE = 0.8
+"""Of a token's time, after which another one is asked for."""
 Answer = dict[str, Any]
 """`{status, headers, body}`: headers by names in lower case; a body that is no JSON is its text."""
 
@@ -59,6 +61,7 @@ class HelpdeskClient:
         """
         self._adapter, self._url, self._values = adapter, url.rstrip("/"), dict(values)
         self._session: aiohttp.ClientSession | None = None
+        self._token, self._token_until = "", 0.0
 
     async def close(self) -> None:
         if self._session is not None:
@@ -90,9 +93,12 @@ class HelpdeskClient:
         query = urlencode({key: str(value) for key, value in filled.items() if value not in (None, "")})
         url = URL(f"{self._url}{fill_path(call.path, values)}?{query}".rstrip("?"), encoded=True)
         body = None if call.json is None else msgspec.json.encode(fill(call.json, values))
+        head = self._head(call, values, body)
         try:
+            if self._adapter.oauth is not None:
+                head["Authorization"] = f"Bearer {await self._get_token(self._session, self._adapter.oauth)}"
             async with self._session.request(
-                call.method, url, data=body, headers=self._head(call, values, body),
+                call.method, url, data=body, headers=head,
                 allow_redirects=False, timeout=aiohttp.ClientTimeout(total=SECONDS, connect=CONNECT_SECONDS),
             ) as response:  # fmt: skip
                 answer = await _read(response)
@@ -100,7 +106,29 @@ class HelpdeskClient:
             raise HelpdeskUnavailable(f"{self._url} cannot be reached.", reached=False) from error
         except (TimeoutError, aiohttp.ClientError, ConnectionError) as error:
             raise HelpdeskUnavailable(f"{self._url} did not answer: {type(error).__name__}.") from error
+        if answer["status"] == 401:
+            self._token_until = 0.0  # it may have been taken back
         return self._judge(call, answer)
+
+    async def _get_token(self, session: "aiohttp.ClientSession", call: TokenCall) -> str:
+        """A token that is good for a while, the one from before if it still is."""
+        import aiohttp
+
+        if time.monotonic() < self._token_until:
+            return self._token
+        form = {name: str(fill(value, self._values)) for name, value in call.form.items()}
+        async with session.post(
+            f"{self._url}{call.path}", data=form, headers={"Accept": "application/json"},
+            allow_redirects=False, timeout=aiohttp.ClientTimeout(total=SECONDS, connect=CONNECT_SECONDS),
+        ) as response:  # fmt: skip
+            answer = self._judge(Call(method="POST", path=call.path), await _read(response))
+        body = answer["body"] if isinstance(answer["body"], dict) else {}
+        if not isinstance(token := body.get("access_token"), str):
+            raise HelpdeskError(f"POST {call.path} gave no token.")
+        seconds = body.get("expires_in")
+        good = seconds if isinstance(seconds, int) else 0
+        self._token, self._token_until = token, time.monotonic() + good * TOKEN_SHARE
+        return token
 
     def _head(self, call: Call, values: Mapping[str, Any], body: bytes | None) -> dict[str, str]:
         head = {"Accept": "application/json", "User-Agent": "terminus"}

@@ -77,6 +77,11 @@ class Intake:
         watcher.ring()
         return "taken" if is_new else "known"
 
+    def answer_challenge(self, name: str, given: str) -> str:
+        """The answer to a helpdesk that asks whether we know its secret; empty: there is none."""
+        watcher = self.watchers.get(name)
+        return watcher.adapter.answer_challenge(given) if watcher is not None else ""
+
     async def _submit(self, ticket: Ticket) -> None:
         latest = await self._node.journal.latest_of(ticket.id)
         if latest is not None and latest.ended is None:

@@ -38,12 +38,19 @@ def write_connection(folder: Path, system: str, name: str = "", url: str = "") -
 def list_steps(adapter: AdapterFile, name: str) -> tuple[str, ...]:
     """What a person has to do for a connection, in its order."""
     setup = adapter.setup
-    steps = [each.replace("{name}", name) for each in setup.steps] if setup else []
+    steps = [each.replace("{name}", name).replace("{NAME}", name.upper()) for each in setup.steps] if setup else []
     variable = name.upper()
     steps.append(f"put the token into the environment as {variable}_TOKEN, or into a file")
     if adapter.signature.scheme != "none":
         steps.append(f"to be told at once, have webhooks sent to /intake/{name}, with a secret in {variable}_SECRET")
     return tuple(steps)
+
+
+def _render_client(client: str, variable: str) -> list[tuple[str, str]]:
+    return [
+        (f'client = "{client}"', "as whom tokens are asked for"),
+        (f'client_secret = "env:{variable}_CLIENT_SECRET"', ""),
+    ]
 
 
 def _render(adapter: AdapterFile, system: str, name: str, url: str, steps: tuple[str, ...]) -> str:
@@ -54,6 +61,7 @@ def _render(adapter: AdapterFile, system: str, name: str, url: str, steps: tuple
         (f"url = {json.dumps(address)}", "nothing else is ever asked"),
         (f'token = "env:{variable}_TOKEN"', "or file:PATH; never the secret itself"),
         *([(f'user = "{setup.user}"', "whose token or password it is")] if setup and setup.user else []),
+        *(_render_client(setup.client, variable) if setup and setup.client else []),
         (f'bot = "{setup.bot if setup else ""}"', "the account of the token, as the helpdesk names it in tickets"),
         *(
             [(f'# secret = "env:{variable}_SECRET"', f"what webhooks to /intake/{name} are signed with")]

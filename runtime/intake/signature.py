@@ -37,6 +37,8 @@ class SignatureRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """So old a delivery may be, or so far ahead its clock."""
     key: Literal["text", "base64"] = "text"
     """How the secret becomes the key: as it is, or decoded."""
+    challenge: Annotated[str, Meta(max_length=100)] = ""
+    """What a helpdesk signs to ask whether we know the secret; it expects the signature of that signature."""
 
 
 def verify(rule: SignatureRule, secret: str, headers: Mapping[str, str], body: bytes, now: float) -> Refusal:
@@ -62,6 +64,17 @@ def verify(rule: SignatureRule, secret: str, headers: Mapping[str, str], body: b
     message = _compose(rule.signed, body, time, _find(headers, rule.id_header))
     expected = rule.prefix + _sign(rule, secret, message)
     return "" if any(_is_same(each, expected) for each in given.split()) else "bad signature"
+
+
+def answer_challenge(rule: SignatureRule, secret: str, given: str) -> str:
+    """
+    The answer to a helpdesk that asks whether we know the secret; empty: it is none of its questions.
+
+    Nothing else is ever signed for whoever asks: a delivery could be forged by it.
+    """
+    if not rule.challenge or not _is_same(given, _sign(rule, secret, rule.challenge.encode())):
+        return ""
+    return _sign(rule, secret, given.encode())
 
 
 def _sign(rule: SignatureRule, secret: str, message: bytes) -> str:

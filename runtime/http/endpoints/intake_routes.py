@@ -28,6 +28,10 @@ SINCE: Document = {
     "name": "since", "in": "query", "schema": {"type": "string", "default": WEEK},
     "description": "Of runs begun since: 12h, 7d ago, or 2026-01-31",
 }  # fmt: skip
+CHALLENGE: Document = {
+    "name": "crc_token", "in": "query", "schema": {"type": "string", "maxLength": 200},
+    "description": "What the helpdesk has signed",
+}  # fmt: skip
 REFUSED: dict[Taken, tuple[int, str]] = {
     "unknown": (404, "No helpdesk of this name sends anything here. Connect it, with its secret."),
     "forged": (401, "The delivery is not signed as it must be."),
@@ -161,6 +165,18 @@ async def decide(request: web.Request, *, approved: bool) -> None:
 
 def _read_time(at: float) -> datetime.datetime | None:
     return datetime.datetime.fromtimestamp(at, datetime.UTC) if at else None
+
+
+@route(
+    "GET", "/intake/{source}", "Whether the secret of a helpdesk is known here, as GLPI asks",
+    {200: {"description": "The signature of what it sent", "content": {"text/plain": {"schema": {"type": "string"}}}}},
+    refusals=(404,), parameters=(SOURCE, CHALLENGE), access="open",
+)  # fmt: skip
+async def answer_challenge(request: web.Request) -> web.StreamResponse:
+    found = request.app[INTAKE].answer_challenge(request.match_info["source"], request.query.get("crc_token", ""))
+    if not found:
+        raise ApiError(404, "No helpdesk of this name asks so, or with another secret.")
+    return web.Response(text=found)
 
 
 async def connect_helpdesks(app: web.Application) -> AsyncIterator[None]:

@@ -62,6 +62,8 @@ class DocumentedHelpdesk:
     """The status of a ticket that was answered."""
     has_ids = True
     """Whether a delivery is known again."""
+    is_polled = can_assign = tells_account = True
+    """What its interface has, as far as the adapter uses it."""
 
     def __init__(self) -> None:
         self.at = ""
@@ -111,6 +113,7 @@ class DocumentedHelpdesk:
         (folder / "token").write_text(TOKEN, encoding="utf-8")
         known = {
             "system": self.system, "url": self.at, "bot": self.bot, "user": self.user, "poll_seconds": 3600,
+            "client": "a-client", "client_secret": f"file:{folder / 'secret'}",
             "secret": f"file:{folder / 'secret'}", "token": f"file:{folder / 'token'}", "spacing_seconds": 0,
         } | more  # fmt: skip
         lines = [f"{name} = {json.dumps(value)}" for name, value in known.items()]

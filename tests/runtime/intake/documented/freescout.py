@@ -23,6 +23,7 @@ class FreeScout(DocumentedHelpdesk):
     system = "freescout"
     customer = "17"
     """The number of a customer, which is that of a user, too."""
+    tells_account = False
 
     def __init__(self) -> None:
         super().__init__()
