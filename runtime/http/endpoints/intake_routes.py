@@ -173,7 +173,8 @@ def _read_time(at: float) -> datetime.datetime | None:
     refusals=(404,), parameters=(SOURCE, CHALLENGE), access="open",
 )  # fmt: skip
 async def answer_challenge(request: web.Request) -> web.StreamResponse:
-    found = request.app[INTAKE].answer_challenge(request.match_info["source"], request.query.get("crc_token", ""))
+    given = request_bodies.read_query(request, ("crc_token",))
+    found = request.app[INTAKE].answer_challenge(request.match_info["source"], given.get("crc_token", ""))
     if not found:
         raise ApiError(404, "No helpdesk of this name asks so, or with another secret.")
     return web.Response(text=found)

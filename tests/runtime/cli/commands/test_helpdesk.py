@@ -25,7 +25,7 @@ def test_init_writes_a_connection_that_can_be_used_as_soon_as_there_is_a_token(p
     assert f"helpdesks/{system}.toml is written" in done.out
     assert f"{system.upper()}_TOKEN" in done.out
     path = place.folder / "helpdesks" / f"{system}.toml"
-    connection = read_connection(path, {f"{system.upper()}_TOKEN": "t"})
+    connection = read_connection(path, {f"{system.upper()}_{what}": "t" for what in ("TOKEN", "CLIENT_SECRET")})
     assert (connection.settings.mode, connection.settings.system) == ("draft", system)
     assert connection.settings.bot
 
