@@ -14,6 +14,7 @@ from runtime.intake.helpdesk_client import HelpdeskClient, HelpdeskError, Helpde
 from runtime.intake.html_text import write_html
 from runtime.intake.payload_map import UnreadablePayload, read_event, read_events, read_ticket
 from runtime.intake.queries import search
+from runtime.intake.recordings import Recorder
 from runtime.intake.signature import Refusal, answer_challenge, verify
 from runtime.intake.templates import fill
 
@@ -46,6 +47,8 @@ class Adapter:
         """
         self.name, self.file, self.bot = name, file, bot
         self._client, self._secret = client, secret
+        self.recorder: Recorder | None = None
+        """Keeps what the helpdesk says, where somebody wants that."""
 
     async def close(self) -> None:
         await self._client.close()
@@ -73,7 +76,13 @@ class Adapter:
             decoded = msgspec.json.decode(body)
         except (msgspec.DecodeError, RecursionError):
             raise UnreadablePayload("The delivery is no JSON.") from None
-        return read_event(self.file, self.name, {key.lower(): value for key, value in headers.items()}, decoded)
+        known = {key.lower(): value for key, value in headers.items()}
+        self._record("delivery", {"delivery": {"headers": known, "body": decoded}})
+        return read_event(self.file, self.name, known, decoded)
+
+    def _record(self, kind: str, value: Mapping[str, Any]) -> None:
+        if self.recorder is not None:
+            self.recorder.keep(kind, value)
 
     async def whose(self) -> str:
         """
@@ -109,7 +118,9 @@ class Adapter:
                     raise
                 break  # what the pages before it told is not to be asked for again
             answer = answers["poll"]
-            for event, behind in read_events(self.file, self.name, answer):
+            if events := read_events(self.file, self.name, answer):
+                self._record("poll", {"poll": answer})
+            for event, behind in events:
                 found.append(event)
                 at = behind or at
             if (said := search(poll.cursor, answer)) is not None:
@@ -142,6 +153,7 @@ class Adapter:
             if error.status not in GONE:
                 raise
             return HelpdeskTicket(id=ticket, closed=True)
+        self._record("ticket", {"ticket": ticket, "fetch": answers})
         return _assign_roles(read_ticket(self.file, ticket, answers), self.bot)
 
     def can(self, what: WriteKind) -> bool:

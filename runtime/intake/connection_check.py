@@ -30,9 +30,13 @@ class Finding(NamedTuple):
     remedy: str = ""
 
 
-async def check_connection(connection: Connection) -> list[Finding]:
-    """Ask a helpdesk for whose the token is, what is new, and one ticket: what came of each, in this order."""
-    adapter = connection.open()
+async def check_connection(connection: Connection, storage: str = "") -> list[Finding]:
+    """
+    Ask a helpdesk for whose the token is, what is new, and one ticket: what came of each, in this order.
+
+    :param storage: as `Connection.open`.
+    """
+    adapter = connection.open(storage)
     try:
         findings = [await _check_account(adapter, connection)]
         if findings[0].state != "problem":

@@ -15,6 +15,7 @@ from runtime.intake.adapter_file import AdapterFile, load_tables, read_adapter
 from runtime.intake.helpdesk_client import HelpdeskClient
 from runtime.intake.helpdesk_settings import HelpdeskSettings
 from runtime.intake.queries import AdapterError
+from runtime.intake.recordings import Recorder
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,29}")
 FILE_BYTES = 64_000
@@ -31,9 +32,14 @@ class Connection(msgspec.Struct, frozen=True):
     values: dict[str, str]
     secret: str
 
-    def open(self) -> Adapter:
+    def open(self, storage: str | Path = "") -> Adapter:
+        """:param storage: the folder below which is kept what the helpdesk says, where somebody wants that."""
         client = HelpdeskClient(self.file, self.settings.url, self.values)
-        return Adapter(self.name, self.file, client, secret=self.secret, bot=self.settings.bot)
+        adapter = Adapter(self.name, self.file, client, secret=self.secret, bot=self.settings.bot)
+        if storage:
+            secrets = (self.secret, self.values["token"], self.values["client_secret"])
+            adapter.recorder = Recorder(storage, self.name, secrets)
+        return adapter
 
 
 def load_connections(folder: Path, environ: Mapping[str, str] = os.environ) -> tuple[Connection, ...]:

@@ -48,7 +48,7 @@ class Intake:
         self.watchers = {each.name: self._make_watcher(each) for each in connections}
 
     def _make_watcher(self, connection: Connection) -> HelpdeskWatcher:
-        adapter = connection.open()
+        adapter = connection.open(self._node.folder)
         sender = Sender(adapter, connection.settings, self.inbox, self)
         return HelpdeskWatcher(adapter, connection.settings, self.inbox, sender, self._submit)
 

@@ -30,6 +30,7 @@ examples:
   %(prog)s init zammad --url https://zammad.example.org   (writes helpdesks/zammad.toml, and says what to do next)
   %(prog)s check                                          (the address, the token, the account, of each connection)
   %(prog)s test-map delivery.json --source zammad         (the event that a payload becomes, and where each value stood)
+  %(prog)s record zammad                                  (keeps what it says as files for test-map)
   %(prog)s replay zammad --since 30d --dry-run            (what would have been said, beside what people said)
 """
 
@@ -51,7 +52,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     past.add_argument("--since", type=utf8, default="30d", metavar="AGE", help="how far back (default: %(default)s)")
     past.add_argument("--most", type=int, default=50, metavar="N", help="so many tickets (default: %(default)s)")
     past.add_argument("--dry-run", action="store_true", required=True, help="say that nothing is to be written")
-    for each in (begin, check, look, past):
+    keep = actions.add_parser("record", help="keep what a helpdesk says as files, for test-map; secrets are taken out")
+    keep.add_argument("name", type=utf8, metavar="NAME", help="the connection")
+    for each in (begin, check, look, past, keep):
         each.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
 
@@ -66,6 +69,8 @@ async def run(arguments: argparse.Namespace, settings: "Settings") -> int:
             return _init(arguments, folder)
         if arguments.action == "check":
             return await _check(arguments, folder)
+        if arguments.action == "record":
+            return await _record(arguments, folder, settings)
         if arguments.action == "replay":
             return await _replay(arguments, folder, settings)
         return _test_map(arguments, folder)
@@ -119,6 +124,21 @@ def _test_map(arguments: argparse.Namespace, folder: Path) -> int:
     mapping = map_capture(adapter, source, read_capture(Path(arguments.file)))
     print_result(_show_mapping(mapping), mapping, json=arguments.json)
     return Exit.FAILED if mapping.problem else Exit.DONE
+
+
+async def _record(arguments: argparse.Namespace, folder: Path, settings: "Settings") -> int:
+    from runtime.intake.connection_check import check_connection
+    from runtime.intake.recordings import MOST_FILES, Recorder
+
+    (connection,) = _read_connections(folder, arguments.name)
+    to = Recorder(settings.storage.folder, connection.name).start()
+    await check_connection(connection, settings.storage.folder)
+    files = sorted(map(str, to.glob("*.json")))
+    lines = [Line(each) for each in files]
+    lines.append(Line(f"A daemon keeps what comes from now on in {to}, {MOST_FILES} files at most.", "good"))
+    lines.append(Line("They hold what customers wrote, and no purge knows them: remove the folder when you are done."))
+    print_result(lines, {"folder": str(to), "files": files}, json=arguments.json)
+    return Exit.DONE
 
 
 async def _replay(arguments: argparse.Namespace, folder: Path, settings: "Settings") -> int:

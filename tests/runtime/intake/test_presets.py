@@ -16,6 +16,7 @@ from runtime.intake import helpdesk_watcher, intake, sender
 from runtime.intake.connection_check import check_connection
 from runtime.intake.connections import read_connection
 from runtime.intake.helpdesk_client import HelpdeskError, HelpdeskUnavailable, TicketChanged
+from runtime.intake.recordings import Recorder
 from tests.patience import HANGS_SECONDS
 from tests.runtime.http.kit import Interface, interface
 from tests.runtime.intake.documented import SYSTEMS
@@ -209,6 +210,22 @@ async def test_the_check_knows_whose_the_token_is(desk: DocumentedHelpdesk, tmp_
     assert {each.method for each in desk.requests} <= {"GET"}
     if desk.tells_account:
         assert (wrong["Account"].state, wrong["Account"].remedy) == ("problem", f'Write bot = "{desk.bot}".')
+
+
+async def test_a_daemon_keeps_what_is_delivered_while_that_is_wanted(tmp_path: Path) -> None:
+    async with listen(SYSTEMS["zammad"]()) as desk, connected(desk, tmp_path) as web:
+        await deliver(web, desk, desk.write("customer", TEXT))
+        await until_idle(web)
+        recorder = Recorder(web.node.folder, "desk")
+        recorder.start()
+        await deliver(web, desk, desk.write("customer", "Forged."), forge=True)
+        await deliver(web, desk, desk.write("agent", "I am on it."))
+        await until_idle(web)
+
+        kept = [path.read_text() for path in sorted(recorder.folder.glob("*-delivery.json"))]
+        assert len(kept) == 1
+        assert "I am on it." in kept[0]
+        assert "sha1=" not in kept[0]
 
 
 async def test_glpi_is_answered_when_it_asks_for_the_secret_and_nothing_else_is_signed(tmp_path: Path) -> None:

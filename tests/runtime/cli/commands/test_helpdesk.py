@@ -11,7 +11,7 @@ import pytest
 from runtime.intake.adapter_file import list_systems
 from runtime.intake.connections import read_connection
 from tests.runtime.cli.commands.program import QUESTION, Place
-from tests.runtime.intake.fake_helpdesk import FakeHelpdesk, fake_helpdesk
+from tests.runtime.intake.fake_helpdesk import SECRET, FakeHelpdesk, fake_helpdesk
 
 pytestmark = pytest.mark.req("SY-6")
 RT = {"event": "ticket.create", "event_id": "txn-1", "ticket": {"id": 7}, "transaction": {"creator": "ann"}}
@@ -179,3 +179,20 @@ def test_replay_needs_to_be_told_that_nothing_is_written(place: Place) -> None:
     assert (without.status, never.status) == (2, 2)
     assert "--dry-run" in without.err
     assert "--since must be an age" in never.err
+
+
+async def test_record_keeps_what_the_helpdesk_says_and_test_map_reads_it(place: Place) -> None:
+    async with fake_helpdesk() as desk:
+        desk.write("7", "ann", f"My VPN drops. By the way, {SECRET}.")
+        desk.connect(place.folder)
+        done = await asyncio.to_thread(place.run, "helpdesk", "record", "desk", "--json")
+
+        assert (done.status, desk.writes) == (0, [])
+    poll, ticket = map(Path, done.json["files"])
+    assert (poll.name, ticket.name) == ("01-poll.json", "02-ticket.json")
+    assert SECRET not in ticket.read_text()
+    assert {each.stat().st_mode & 0o077 for each in (poll, ticket, poll.parent)} == {0}
+    mapped = [place.run("helpdesk", "test-map", str(each), "--json").json for each in (poll, ticket)]
+    assert [each["kind"] for each in mapped] == ["poll", "fetch"]
+    assert mapped[0]["made"][0]["ticket"] == mapped[1]["made"]["id"] == "7"
+    assert mapped[1]["made"]["messages"][0]["text"] == "My VPN drops. By the way, ***."
