@@ -10,7 +10,7 @@ from actors.evidence.wording import terms
 from actors.legal.messages import MergeOpinions, OpinionGiven
 from actors.legal.opinion import renumber
 from actors.text.catalogue import say
-from actors.text.normalize import sanitize_phrase
+from actors.text.normalize import sanitize_phrase, settle_code
 from actors.workflow.progress import StatusChanged
 from actors.workflow.tables import MemberResult
 from bus import Actor, Context
@@ -55,7 +55,7 @@ def merge(opinions: Opinions, language: str, degraded: str = "") -> OpinionGiven
         parts.append(say("legal_silent", language, fields=say("joined_by", language).join(silent)))
     answered = [opinion.resolution for _, opinion in given if opinion.resolution is not None]
     whole = len(answered) == len(opinions) and all(each.grade == "resolved" for each in answered)
-    resolution = Resolution("\n\n".join(parts), tuple(citations), "resolved" if whole else "suggested")
+    resolution = Resolution(settle_code("\n\n".join(parts)), tuple(citations), "resolved" if whole else "suggested")
     unavailable = dict.fromkeys([*silent, *(each for _, opinion in given for each in opinion.unavailable)])
     return OpinionGiven(
         resolution=resolution if answered else None, advice=True, unavailable=tuple(unavailable),

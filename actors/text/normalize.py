@@ -20,11 +20,13 @@ _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _ESCAPED_TAG = re.compile(r"&lt;(?=[A-Za-z/!?])")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _BLOCK_START = re.compile(r"(?=[#>|=]|```|~~~|[-+*_]{3,}|[-+*]$|:::)")
-_LIVE = re.compile(r"\](?=[(\[])|\[(?=\^|[^\[\]\n]{1,300}\]:)|\{(?=[^}\n]{0,200}=)")
-"""What is left of links, notes, and attributes that some viewers take from braces."""
-_ESCAPED = re.compile(rf"\\(?={_LIVE.pattern})")
+_OPEN = r"(?:\](?=[(\[])|\[(?=\^|[^\[\]\n]{1,300}\]:)|\{(?=[^}\n]{0,200}=)|(?:(?<=!)|(?<=!\\))\[)"
+_LIVE = re.compile(rf"(?<!\\)(?:\\\\)*{_OPEN}")
+"""What is left of links, notes, and attributes that some viewers take from braces, where nothing escapes it yet."""
+_ESCAPED = re.compile(rf"\\(?={_OPEN})")
 _ESCAPED_START = re.compile(rf"\\{_BLOCK_START.pattern}")
-_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+\S")
+_ITEM = re.compile(r"\s*(?:[-*+:]|!!!|\?\?\?\+?|\d{1,9}[.)])\s+\S")
+"""Of a list, a definition or a box: what is indented below it belongs to it."""
 _TABLE_RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-+:?\s*)+\|?\s*$")
 _QUOTED = re.compile(r"^\s*>\s?")
 
@@ -109,6 +111,11 @@ def sanitize_phrase(text: str) -> str:
     """The same of a text that stands within a line of ours: on one line, and nothing in it begins a block there."""
     line = sanitize_line(text)
     return line[1:] if _ESCAPED_START.match(line) else line
+
+
+def disarm(text: str) -> str:
+    """Words on one line, sanitized or not, in which nothing is live; what was escaped before is not escaped again."""
+    return _dead(" ".join(remove_controls(text).split()))
 
 
 def settle_code(text: str) -> str:

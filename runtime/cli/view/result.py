@@ -88,7 +88,7 @@ def lines(
     whole = " ".join(outcome.resolution.text.split()) if outcome.resolution else ""
     summed_up = SUMMARIZER in {each.source for each in outcome.handoffs}
     if outcome.summary not in {"", whole} and not verbose and not summed_up:
-        yield Line(outcome.summary)  # nobody summed up: it says how it came to an answer that others had before
+        yield Line(unescape_markdown(outcome.summary))  # nobody summed up: it says whose answer it is
     yield from _besides(outcome)
     yield from describe_questions(outcome)
     if outcome.resolution is not None:

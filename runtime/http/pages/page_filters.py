@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from actors.reporting.links import link
+from actors.text.normalize import unescape_markdown
 from actors.text.truncate import shorten
 from runtime.times import format_duration
 
@@ -13,4 +14,6 @@ def find_link(source: str, anchor: str = "") -> str:
     return link(f"{source}#{anchor}" if anchor else source)
 
 
-FILTERS: dict[str, Callable[..., Any]] = {"find_link": find_link, "duration": format_duration, "shorten": shorten}
+FILTERS: dict[str, Callable[..., Any]] = {
+    "find_link": find_link, "duration": format_duration, "shorten": shorten, "unescape_markdown": unescape_markdown,
+}  # fmt: skip
