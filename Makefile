@@ -42,8 +42,8 @@ $(VENV)/.helpdesks: requirements-helpdesks.lock
 
 lock: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --upgrade pip pip-tools  # an old pip leaves requirements of extras out
-	$(COMPILE) --extra research --extra documents -o requirements.lock pyproject.toml
-	$(COMPILE) --extra research --extra documents --extra duckduckgo --extra otel --extra dev -c requirements.lock -o requirements-dev.lock pyproject.toml
+	$(COMPILE) --extra research --extra documents --extra mail -o requirements.lock pyproject.toml
+	$(COMPILE) --extra research --extra documents --extra mail --extra duckduckgo --extra otel --extra dev -c requirements.lock -o requirements-dev.lock pyproject.toml
 	$(COMPILE) -o requirements-helpdesks.lock tests/helpdesks/requirements.in
 
 clean:

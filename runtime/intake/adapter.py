@@ -4,13 +4,13 @@ import datetime
 import math
 import time
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 import msgspec
 
 from runtime.intake.adapter_file import AdapterFile, Call
 from runtime.intake.events import HelpdeskEvent, HelpdeskTicket, Message
-from runtime.intake.helpdesk_client import HelpdeskClient, HelpdeskError, HelpdeskUnavailable
+from runtime.intake.helpdesk_client import Answer, HelpdeskError, HelpdeskUnavailable
 from runtime.intake.html_text import write_html
 from runtime.intake.payload_map import UnreadablePayload, read_event, read_events, read_ticket
 from runtime.intake.queries import search
@@ -34,12 +34,22 @@ class Polled(NamedTuple):
     cursor: str
 
 
+class Client(Protocol):
+    """What carries out the calls of an adapter file."""
+
+    async def run(self, calls: Mapping[str, Call], values: Mapping[str, Any]) -> dict[str, Answer]:
+        """:raises HelpdeskError: one of them failed."""
+
+    async def wait(self, seconds: float) -> bool | None:
+        """Wait until something is new: whether it is; None: this helpdesk cannot be waited for."""
+
+    async def close(self) -> None: ...
+
+
 class Adapter:
     """One connected helpdesk. Close it."""
 
-    def __init__(
-        self, name: str, file: AdapterFile, client: HelpdeskClient, *, secret: str = "", bot: str = ""
-    ) -> None:
+    def __init__(self, name: str, file: AdapterFile, client: Client, *, secret: str = "", bot: str = "") -> None:
         """
         :param name: in config.toml.
         :param secret: with which deliveries are signed.
@@ -140,6 +150,14 @@ class Adapter:
         minutes = math.ceil((time.time() - since) / 60)
         known = {"now": f"{at:%Y-%m-%dT%H:%M:%SZ}", "now_unix": str(int(since)), "minutes_ago": str(minutes)}
         return str(fill(self.file.poll.start, known)) if self.file.poll else ""
+
+    async def wait(self, seconds: float) -> bool | None:
+        """
+        Wait until something is new: whether it is; None: this helpdesk cannot be waited for.
+
+        :raises HelpdeskError: it could not be asked.
+        """
+        return await self._client.wait(seconds)
 
     async def fetch(self, ticket: str) -> HelpdeskTicket:
         """

@@ -73,7 +73,11 @@ class TicketMap(Table, frozen=True, kw_only=True):
     status: Query
     closed: Query
     messages: Query
-    """It gives a list of `{id, author, role, public, text, at, message_id}`, the oldest first."""
+    """
+    It gives a list of `{id, author, role, public, text, html, file, at, message_id, attachments}`, the oldest first.
+    `html` is read where there is no `text`; entries of one id are parts of one message, those with `file`, a name, are
+    attached to it; `attachments` are `{name, text}`.
+    """
     queue: Query | None = None
     category: Query | None = None
     requester: Query | None = None
@@ -136,6 +140,8 @@ class Setup(Table, frozen=True, kw_only=True):
     """An example of its address; what stands behind the host is part of it."""
     bot: str
     """An example of an account, as the helpdesk names it in tickets."""
+    smtp: str = ""
+    """An example, where mails are sent."""
     user: str = ""
     client: str = ""
     """Examples, where a connection needs them."""

@@ -27,6 +27,14 @@ class HelpdeskEvent(msgspec.Struct, frozen=True, kw_only=True):
     """A machine wrote it, as its headers say."""
 
 
+class Attachment(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that came with a message."""
+
+    name: str
+    text: str = ""
+    """Its beginning, where it is text."""
+
+
 class Message(msgspec.Struct, frozen=True, kw_only=True):
     """One contribution to a ticket."""
 
@@ -39,6 +47,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     at: str = ""
     """When, as the helpdesk writes it."""
     message_id: str = ""
+    attachments: tuple[Attachment, ...] = ()
 
 
 class HelpdeskTicket(msgspec.Struct, frozen=True, kw_only=True):

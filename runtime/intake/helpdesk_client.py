@@ -67,6 +67,10 @@ class HelpdeskClient:
         if self._session is not None:
             await self._session.close()
 
+    async def wait(self, seconds: float) -> None:  # noqa: ARG002 - of its interface
+        """Nobody tells by HTTP; webhooks do."""
+        return
+
     async def run(self, calls: Mapping[str, Call], values: Mapping[str, Any]) -> dict[str, Answer]:
         """
         Make calls one behind the other; each answer by the name of its call.

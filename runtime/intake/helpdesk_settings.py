@@ -16,7 +16,13 @@ class HelpdeskSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     system: Annotated[str, Meta(min_length=1, max_length=4096)]
     """A system that ships, or the path of an adapter file of your own."""
     url: Long
-    """Where it is, such as `https://rt.example.org`; nothing else is ever asked."""
+    """Where it is, such as `https://rt.example.org`; nothing else is ever asked. Of a mailbox: `imaps://HOST/FOLDER`."""
+    smtp: Long = ""
+    """Of a mailbox: what its mails are sent by, such as `smtps://mail.example.org`."""
+    team: Short = ""
+    """Of a mailbox: who gets notes by mail; empty: they are laid into its folder of drafts."""
+    sent: Short = "Sent"
+    drafts: Short = "Drafts"
     user: Short = ""
     """Whose password the token is, where the helpdesk has passwords."""
     token: Long = ""

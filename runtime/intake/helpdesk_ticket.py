@@ -5,7 +5,7 @@ import re
 
 import msgspec
 
-from runtime.intake.events import HelpdeskTicket
+from runtime.intake.events import HelpdeskTicket, Message
 from runtime.intake.helpdesk_settings import HelpdeskSettings
 from runtime.intake.write_back import PREFIX
 from runtime.intake.writes import Origin
@@ -25,7 +25,7 @@ def make_id(source: str, ticket: str) -> str:
 def make_ticket(source: str, ticket: HelpdeskTicket, settings: HelpdeskSettings, now: float) -> Ticket:
     """What is submitted: the customer's words, the oldest first, without what they quote of others."""
     said = [each for each in ticket.messages if each.role == "customer"]
-    texts = [QUOTED.sub("", each.text.replace("\r\n", "\n")).strip() for each in said]
+    texts = [_render(each) for each in said]
     latest = ticket.latest_of_customer()
     message, mail = (latest.id, latest.message_id) if latest else ("", "")
     origin = Origin(
@@ -38,3 +38,9 @@ def make_ticket(source: str, ticket: HelpdeskTicket, settings: HelpdeskSettings,
         requester=ticket.requester[:SHORT_CHARACTERS].replace("\0", ""), workflow=settings.workflow,
         origin=msgspec.msgpack.encode(origin),
     )  # fmt: skip
+
+
+def _render(message: Message) -> str:
+    """What was written, without what it quotes, and what was attached: by name, and its beginning where it is text."""
+    attached = (f"[{each.name}]\n{each.text}".strip() for each in message.attachments)
+    return "\n\n".join(filter(None, (QUOTED.sub("", message.text.replace("\r\n", "\n")).strip(), *attached)))

@@ -25,6 +25,7 @@ AT_ONCE = 4
 """Tickets of one helpdesk that are looked at side by side."""
 BACK_OFF_SECONDS = 5.0
 MOST_BACK_OFF = 900.0
+LISTEN_SECONDS = 600.0
 Submit = Callable[[Ticket], Awaitable[object]]
 
 
@@ -43,6 +44,7 @@ class HelpdeskWatcher:
         self._inbox, self._sender, self._submit, self._clock = inbox, sender, submit, clock
         self._rung = asyncio.Event()
         self._failures = 0
+        self._polled = 0.0
 
     def ring(self) -> None:
         """Look at once: something came in, or a run has ended."""
@@ -50,14 +52,13 @@ class HelpdeskWatcher:
 
     async def run(self) -> None:
         """Look after the helpdesk until this is cancelled; one that does not answer is asked less and less often."""
-        polled = 0.0
         while True:
             self._rung.clear()
             wait = self.settings.poll_seconds
             try:
-                if self._clock() - polled >= self.settings.poll_seconds:
+                if self._clock() - self._polled >= self.settings.poll_seconds:
+                    self._polled = self._clock()
                     await self.poll()
-                    polled = self._clock()
                 wait = min(wait, await self.look())
                 self._failures = 0
                 self.health.problem = ""
@@ -77,8 +78,23 @@ class HelpdeskWatcher:
             async with asyncio.timeout(max(seconds, 0.01)):
                 await self._rung.wait()
 
+    async def listen(self) -> None:
+        """Poll at once when the helpdesk can tell that something is new; return where it cannot."""
+        while True:
+            try:
+                came = await self.adapter.wait(LISTEN_SECONDS)
+            except HelpdeskError:
+                await asyncio.sleep(BACK_OFF_SECONDS)
+                continue
+            if came is None:
+                return
+            if came:
+                self._polled = 0.0
+                self.ring()
+
     def _back_off(self, error: Exception) -> float:
         self._failures += 1
+        self._polled = 0.0
         self.health.problem = str(error)
         log.warning("helpdesk.unavailable", helpdesk=self.adapter.name, error=str(error), times=self._failures)
         asked = error.seconds if isinstance(error, HelpdeskUnavailable) else None

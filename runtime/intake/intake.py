@@ -134,6 +134,7 @@ class Intake:
             async with asyncio.TaskGroup() as group:
                 for name, watcher in self.watchers.items():
                     group.create_task(watcher.run(), name=f"helpdesk {name}")
+                    group.create_task(watcher.listen(), name=f"helpdesk {name} listens")
                 group.create_task(self._watch_ends(), name="helpdesk ends")
 
     async def _watch_ends(self) -> None:

@@ -60,6 +60,7 @@ def _render(adapter: AdapterFile, system: str, name: str, url: str, steps: tuple
         (f"system = {json.dumps(system)}", ""),
         (f"url = {json.dumps(address)}", "nothing else is ever asked"),
         (f'token = "env:{variable}_TOKEN"', "or file:PATH; never the secret itself"),
+        *([(f'smtp = "{setup.smtp}"', "what mails are sent by")] if setup and setup.smtp else []),
         *([(f'user = "{setup.user}"', "whose token or password it is")] if setup and setup.user else []),
         *(_render_client(setup.client, variable) if setup and setup.client else []),
         (f'bot = "{setup.bot if setup else ""}"', "the account of the token, as the helpdesk names it in tickets"),

@@ -1,17 +1,23 @@
 """What a payload says, by the expressions of an adapter file. Whatever it holds, only bounded texts come of it."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
+import msgspec
+
 from runtime.intake.adapter_file import AdapterFile, TicketMap
-from runtime.intake.events import EventKind, HelpdeskEvent, HelpdeskTicket, Message, Role
+from runtime.intake.events import Attachment, EventKind, HelpdeskEvent, HelpdeskTicket, Message, Role
+from runtime.intake.html_text import read_text
 from runtime.intake.queries import search
 
 ID_CHARACTERS = 200
 TEXT_CHARACTERS = 100_000
 MOST_MESSAGES = 500
 MOST_TAGS = 100
+MOST_ATTACHMENTS = 20
+ATTACHMENT_CHARACTERS = 10_000
+"""Of each that is text."""
 ROLES: tuple[Role, ...] = get_args(Role)
 KINDS: tuple[EventKind, ...] = get_args(EventKind)
 
@@ -67,7 +73,7 @@ def read_ticket(adapter: AdapterFile, ticket: str, answers: Mapping[str, Any]) -
         return _as_text(search(query, answers), most)
 
     listed = search(queries.messages, answers)
-    messages = [_make_message(each) for each in listed if isinstance(each, Mapping)] if isinstance(listed, list) else []
+    messages = _make_messages(listed if isinstance(listed, list) else [])
     tags = search(queries.tags, answers)
     return HelpdeskTicket(
         id=ticket, subject=find(queries.subject, 1_000), status=find(queries.status),
@@ -91,12 +97,43 @@ def _make_event(source: str, found: Mapping[str, Any]) -> HelpdeskEvent:
     )  # fmt: skip
 
 
+def _make_messages(listed: Sequence[Any]) -> list[Message]:
+    """The messages of a list; those of one id are parts of one."""
+    made: dict[str, Message] = {}
+    for number, each in enumerate(listed):
+        if isinstance(each, Mapping):
+            message = _make_message(each)
+            known = made.get(message.id)
+            made[message.id or f"#{number}"] = _join(known, message) if known else message
+    return list(made.values())
+
+
+def _join(known: Message, part: Message) -> Message:
+    attachments = (*known.attachments, *part.attachments)[:MOST_ATTACHMENTS]
+    return msgspec.structs.replace(known, text=known.text or part.text, attachments=attachments)
+
+
+def _read_attachments(found: Mapping[str, Any]) -> tuple[Attachment, ...]:
+    """The files of a message: those that it lists, or itself, where it has a file's name."""
+    listed = found.get("attachments")
+    files = listed if isinstance(listed, list) else [{"name": found.get("file"), "text": found.get("text")}]
+    named = [
+        Attachment(name=name, text=_as_text(each.get("text"), ATTACHMENT_CHARACTERS))
+        for each in files[:MOST_ATTACHMENTS]
+        if isinstance(each, Mapping) and (name := " ".join(_as_text(each.get("name"), ID_CHARACTERS).split()))
+    ]
+    return tuple(named)
+
+
 def _make_message(found: Mapping[str, Any]) -> Message:
-    role = found.get("role")
+    role, is_file = found.get("role"), bool(_as_text(found.get("file"), ID_CHARACTERS))
+    text = "" if is_file else _as_text(found.get("text"), TEXT_CHARACTERS)
+    if not text.strip() and not is_file:
+        text = read_text(_as_text(found.get("html"), TEXT_CHARACTERS * 5))
     return Message(
         id=_as_text(found.get("id"), ID_CHARACTERS), author=_as_text(found.get("author"), ID_CHARACTERS),
         role=role if role in ROLES else "unknown", public=found.get("public") is not False,
-        text=_as_text(found.get("text"), TEXT_CHARACTERS), at=_as_text(found.get("at"), ID_CHARACTERS),
+        text=text, attachments=_read_attachments(found), at=_as_text(found.get("at"), ID_CHARACTERS),
         message_id=_as_text(found.get("message_id"), ID_CHARACTERS).strip("<>"),
     )  # fmt: skip
 

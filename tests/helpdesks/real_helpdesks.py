@@ -13,7 +13,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -169,33 +169,52 @@ def run_program(command: list[str], environ: dict[str, str] | None = None) -> st
     return done.stdout
 
 
-@contextlib.contextmanager
-def serve(command: list[str], url: str, environ: dict[str, str]) -> Iterator[None]:
+def serve(command: list[str], url: str, environ: dict[str, str]) -> contextlib.AbstractContextManager[None]:
     """A server that answers at an address for as long as this is open."""
+    return _start(command, environ, lambda: _answers(url))
+
+
+def serve_port(command: list[str], port: int) -> contextlib.AbstractContextManager[None]:
+    """A server that listens at a port of loopback for as long as this is open."""
+
+    def listens() -> bool:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=HANGS_SECONDS):
+            return True
+        return False
+
+    return _start(command, {}, listens)
+
+
+@contextlib.contextmanager
+def _start(command: list[str], environ: dict[str, str], runs: Callable[[], bool]) -> Iterator[None]:
     whole = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", **environ}
     with subprocess.Popen(  # noqa: S603
         command, env=whole, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     ) as process:
         try:
-            _wait_for(url, process)
+            _wait_for(runs, process)
             yield
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)  # those it started, too
 
 
-def _wait_for(url: str, process: "subprocess.Popen[bytes]") -> None:
+def _wait_for(runs: Callable[[], bool], process: "subprocess.Popen[bytes]") -> None:
     until = time.monotonic() + HANGS_SECONDS
-    while time.monotonic() < until:
+    while not runs():
         assert process.poll() is None, "the helpdesk did not start"
-        with contextlib.suppress(OSError):
-            try:
-                urllib.request.urlopen(url, timeout=HANGS_SECONDS)  # noqa: S310
-            except urllib.error.HTTPError:
-                return
-            return
+        assert time.monotonic() < until, "the helpdesk does not answer"
         time.sleep(LIST_SECONDS)
-    raise AssertionError("the helpdesk does not answer")
+
+
+def _answers(url: str) -> bool:
+    try:
+        urllib.request.urlopen(url, timeout=HANGS_SECONDS).close()  # noqa: S310
+    except urllib.error.HTTPError:
+        return True
+    except OSError:
+        return False
+    return True
 
 
 def find_free_port() -> int:

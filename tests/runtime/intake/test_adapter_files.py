@@ -93,7 +93,8 @@ def test_whatever_a_ticket_holds_only_bounded_texts_come_of_it(tmp_path: Path) -
     adapter = read_adapter(load_tables("mine.toml", tmp_path), "mine.toml")
     strange = {
         "subject": ["not", "a", "text"], "status": 3, "requester": None, "assignee": True, "queue": "q" * 10_000,
-        "tags": ["a", {"b": 1}, None], "messages": [3, None, {"id": 1, "text": "x" * 1_000_000, "role": "root"}] * 500,
+        "tags": ["a", {"b": 1}, None],
+        "messages": [3, None, *({"id": n, "text": "x" * 1_000_000, "role": "root"} for n in range(600))],
     }  # fmt: skip
 
     found = read_ticket(adapter, "7", {"ticket": {"status": 200, "headers": {}, "body": strange}})

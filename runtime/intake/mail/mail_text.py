@@ -1,0 +1,74 @@
+"""What somebody wrote in a mail: its own words without what they quote, and what is attached to it."""
+
+import re
+from email.message import EmailMessage, MIMEPart
+from typing import NamedTuple
+
+from runtime.intake.html_text import read_text
+from runtime.knowledge.readers.parsed_document import Unreadable
+from runtime.knowledge.readers.reader import decode
+
+MOST_ATTACHMENTS = 20
+ATTACHED_BYTES = 200_000
+ATTACHED_CHARACTERS = 10_000
+"""Of one attachment that is text."""
+TEXTS = frozenset({"text/plain", "text/csv", "text/x-log", "application/json", "application/xml", "text/xml"})
+QUOTE = re.compile(r"\n(?:(?!>)[^\n]{1,300}(?:\n(?=<)|(?<=<)\n))?(?!>)[^\n]{0,300}:[ \t]*\n+(?=>)")
+"""`On Monday Ann <a@b.c> wrote:`, in any language, maybe broken at the address, with quoted lines below."""
+BEHIND = re.compile(
+    r"\n-- ?\n|\n_{10,}\s*\n(?=\S[^\n]{0,40}:)|\n-{2,}[^\n]{3,60}-{2,}\s*\n"
+    r"|\n(?=(?:From|Von|De|Da|发件人|보낸 ?사람)\s?[:：][^\n]+\n[^\n]{0,30}[:：])",
+    re.IGNORECASE,
+)
+"""A signature, or a whole mail that is quoted below a line or below its headers."""
+
+
+class Attached(NamedTuple):
+    """A file that came with a mail."""
+
+    name: str
+    text: str
+    """Its beginning, where it is text."""
+
+
+def read_mail_text(mail: EmailMessage) -> str:
+    """A mail's own words; of one in HTML only, what a reader sees."""
+    body = mail.get_body(("plain",))
+    text = _decode(body) if body is not None else ""
+    if not text.strip() and (body := mail.get_body(("html",))) is not None:
+        text = read_text(_decode(body, html=True))
+    return strip_quotes(text)
+
+
+def strip_quotes(text: str) -> str:
+    """Words without quoted lines, quoted mails and signature; all of them where nothing else would be left."""
+    text = "\n" + text.replace("\r\n", "\n").replace("\r", "\n")
+    own = QUOTE.sub("\n", text)
+    own = BEHIND.split(own, maxsplit=1)[0]
+    own = re.sub(r"(?m)^>.*\n?", "", own).strip()
+    return own or text.strip()
+
+
+def read_attachments(mail: EmailMessage) -> list[Attached]:
+    """What is attached: each by its name, those that are text with their beginning."""
+    found: list[Attached] = []
+    for part in mail.iter_attachments():
+        if len(found) < MOST_ATTACHMENTS and (name := part.get_filename()):
+            text = _decode(part)[:ATTACHED_CHARACTERS] if part.get_content_type() in TEXTS else ""
+            found.append(Attached(" ".join(name.split())[:200], text))
+    return found
+
+
+def _decode(part: MIMEPart, *, html: bool = False) -> str:
+    """Its text by the character set that it declares, else by what its bytes look like."""
+    raw = part.get_payload(decode=True)
+    if not isinstance(raw, bytes):
+        return ""
+    raw = raw[:ATTACHED_BYTES] if part.is_attachment() else raw
+    try:
+        return raw.decode(part.get_content_charset("") or "utf-8")
+    except (LookupError, UnicodeDecodeError):
+        try:
+            return decode(raw, html=html)
+        except Unreadable:
+            return ""

@@ -1,0 +1,198 @@
+"""A mailbox as a helpdesk: a thread is a ticket, answered once and in it; machines and strangers start nothing."""
+
+import asyncio
+import contextlib
+import itertools
+from collections.abc import AsyncIterator, Iterator
+from email.message import EmailMessage
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runtime.intake.connections import load_connections
+from tests.helpdesks.connecting import until
+from tests.helpdesks.mailbox import ADDRESS, PASSWORD, Outbox, TestMailbox, needs_dovecot, start_dovecot, start_outbox
+from tests.runtime.http.kit import Interface, interface
+
+pytestmark = [pytest.mark.req("SY-6"), needs_dovecot]
+TEXT = "My VPN drops every hour – Größe 漢字."
+HOUR = 3600
+NUMBERS = itertools.count(1)
+
+
+@pytest.fixture(scope="module")
+def dovecot() -> Iterator[TestMailbox]:
+    with start_dovecot() as started:
+        yield started
+
+
+@pytest.fixture
+def mailbox(dovecot: TestMailbox) -> TestMailbox:
+    return TestMailbox(dovecot.port, f"user{next(NUMBERS)}")
+
+
+def write(
+    text: str = TEXT, name: str = "1@example.test", author: str = "ann@example.test", **headers: str
+) -> EmailMessage:
+    mail = EmailMessage()
+    mail["From"], mail["To"], mail["Subject"], mail["Message-ID"] = author, ADDRESS, "VPN", f"<{name}>"
+    for header, value in headers.items():
+        mail[header.replace("_", "-")] = value
+    mail.set_content(text)
+    return mail
+
+
+def connect(folder: Path, mailbox: TestMailbox, outbox: Outbox, **more: Any) -> None:
+    (folder / "helpdesks").mkdir(exist_ok=True)
+    (folder / "token").write_text(PASSWORD, encoding="utf-8")
+    known = {
+        "system": "mail", "url": f"imap://127.0.0.1:{mailbox.port}/INBOX", "smtp": f"smtp://127.0.0.1:{outbox.port}",
+        "user": mailbox.user, "bot": ADDRESS,
+        "token": f"file:{folder / 'token'}", "poll_seconds": 1, "spacing_seconds": 0,
+    } | more  # fmt: skip
+    lines = (f"{name} = {str(value) if isinstance(value, int) else repr(value)}" for name, value in known.items())
+    (folder / "helpdesks" / "desk.toml").write_text("\n".join(lines), encoding="utf-8")
+
+
+@contextlib.asynccontextmanager
+async def connected(folder: Path, mailbox: TestMailbox, **more: Any) -> AsyncIterator[tuple[Outbox, Interface]]:
+    async with start_outbox() as outbox:
+        connect(folder, mailbox, outbox, **more)
+        async with interface(folder) as web:
+            yield outbox, web
+
+
+async def test_a_mail_is_answered_once_in_its_thread_and_so_is_the_next(mailbox: TestMailbox, tmp_path: Path) -> None:
+    mailbox.deliver(write())
+    async with connected(tmp_path, mailbox, mode="auto") as (outbox, _):
+        await until(lambda: len(mailbox.read("Sent")) == 1)
+        ((to, answer),) = outbox.mails
+        assert (to, answer["From"]) == ("ann@example.test", ADDRESS)
+        assert answer["In-Reply-To"] == answer["References"] == "<1@example.test>"
+        assert answer["Auto-Submitted"] == "auto-replied"
+        assert answer["Subject"] == "Re: VPN"
+
+        quoted = f"It still drops.\n\nOn Monday, Support wrote:\n> {answer.get_content()}"
+        mailbox.deliver(write(quoted, "2@example.test", In_Reply_To=str(answer["Message-ID"])))
+        await until(lambda: len(mailbox.read("Sent")) == 2)
+
+    async with interface(tmp_path) as web:  # nothing is left to do
+        _, listed = await web.ask("GET", "/tickets")
+    (ticket,) = listed["tickets"]
+    assert len(outbox.mails) == 2
+    assert outbox.mails[1][1]["References"].split()[0] == "<1@example.test>"
+    assert ticket
+
+
+async def test_drafts_hold_the_suggestion_and_the_customer_hears_nothing(mailbox: TestMailbox, tmp_path: Path) -> None:
+    mailbox.deliver(write())
+    async with connected(tmp_path, mailbox) as (outbox, _):
+        await until(lambda: len(mailbox.read("Drafts")) == 1)
+        (draft,) = mailbox.read("Drafts")
+    assert outbox.mails == []
+    assert draft["To"] is None
+    assert draft["In-Reply-To"] == "<1@example.test>"
+
+
+async def test_the_team_gets_the_suggestion_and_approves_it_by_a_tag(mailbox: TestMailbox, tmp_path: Path) -> None:
+    mailbox.deliver(write())
+    async with connected(tmp_path, mailbox, mode="approve", team="team@lab.test") as (outbox, _):
+        await until(lambda: len(mailbox.read("Sent")) == 1)
+        assert [to for to, _ in outbox.mails] == ["team@lab.test"]
+        mailbox.tag("ai-send")
+        await until(lambda: len(mailbox.read("Sent")) == 2)
+    assert [to for to, _ in outbox.mails] == ["team@lab.test", "ann@example.test"]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Auto_Submitted": "auto-replied"}, {"Precedence": "bulk"}, {"X_Auto_Response_Suppress": "All"},
+        {"Return_Path": "<>"}, {"List_Id": "<news.example.test>"}, {"author": ADDRESS},
+    ],
+    ids=lambda headers: next(iter(headers)),
+)  # fmt: skip
+async def test_what_a_machine_sends_starts_nothing(
+    mailbox: TestMailbox, tmp_path: Path, headers: dict[str, str]
+) -> None:
+    mailbox.deliver(write(name="machine@example.test", **headers))
+    mailbox.deliver(write(name="person@example.test"))
+    async with connected(tmp_path, mailbox, mode="auto") as (outbox, web):
+        await until(lambda: len(mailbox.read("Sent")) == 1)
+        _, listed = await web.ask("GET", "/tickets")
+    assert [answer["In-Reply-To"] for _, answer in outbox.mails] == ["<person@example.test>"]
+    assert len(listed["tickets"]) == 1
+
+
+async def test_a_stranger_who_names_a_thread_does_not_get_into_it(mailbox: TestMailbox, tmp_path: Path) -> None:
+    mailbox.deliver(write("My number is 12345."))
+    mailbox.deliver(write("And what is it?", "2@evil.test", "eve@evil.test", References="<1@example.test>"))
+    async with connected(tmp_path, mailbox, mode="auto") as (outbox, web):
+        await until(lambda: len(mailbox.read("Sent")) == 2)
+        _, listed = await web.ask("GET", "/tickets")
+        questions = [(await web.ask("GET", f"/tickets/{each['ticket']}"))[1]["question"] for each in listed["tickets"]]
+    assert {to: answer["In-Reply-To"] for to, answer in outbox.mails} == {
+        "ann@example.test": "<1@example.test>", "eve@evil.test": "<2@evil.test>",
+    }  # fmt: skip
+    assert [("12345" in each, "what is it" in each) for each in sorted(questions)].count((True, True)) == 0
+
+
+async def test_what_is_html_only_or_attached_is_read(mailbox: TestMailbox, tmp_path: Path) -> None:
+    mail = write()
+    mail.clear_content()
+    mail.set_content(
+        "<html><style>p{}</style><p>My <b>VPN</b> drops.</p><blockquote>old words</blockquote></html>",
+        subtype="html", charset="iso-8859-1",
+    )  # fmt: skip
+    mail.add_attachment("vpn.log: tunnel down", filename="vpn.log")
+    mail.add_attachment(b"\x89PNG", maintype="image", subtype="png", filename="screen.png")
+    mailbox.deliver(mail)
+    async with connected(tmp_path, mailbox, mode="dry_run") as (_, web):
+        await until_listed(web, 1)
+        _, listed = await web.ask("GET", "/tickets")
+        _, told = await web.ask("GET", f"/tickets/{listed['tickets'][0]['ticket']}")
+    assert "My VPN drops." in told["question"]
+    assert "old words" not in told["question"]
+    assert "vpn.log: tunnel down" in told["question"]
+    assert "[screen.png]" in told["question"]
+
+
+async def until_listed(web: Interface, number: int) -> None:
+    async with asyncio.timeout(60):
+        while len((await web.ask("GET", "/tickets"))[1]["tickets"]) < number:  # noqa: ASYNC110
+            await asyncio.sleep(0.1)
+
+
+@pytest.mark.parametrize("fault", ["refuses", "breaks"])
+async def test_a_server_that_fails_gets_the_same_mail_again(mailbox: TestMailbox, tmp_path: Path, fault: str) -> None:
+    mailbox.deliver(write())
+    async with start_outbox() as outbox:
+        setattr(outbox, fault, 1)
+        connect(tmp_path, mailbox, outbox, mode="auto")
+        async with interface(tmp_path):
+            await until(lambda: len(mailbox.read("Sent")) == 1)
+    assert len({answer["Message-ID"] for _, answer in outbox.mails}) == 1
+    assert len(outbox.mails) == (2 if fault == "breaks" else 1)
+
+
+async def test_what_lies_in_the_sent_folder_is_not_sent_again(mailbox: TestMailbox, tmp_path: Path) -> None:
+    mailbox.deliver(write())
+    async with start_outbox() as outbox:
+        connect(tmp_path, mailbox, outbox)
+        (connection,) = load_connections(tmp_path / "helpdesks")
+        for _ in range(2):
+            adapter = connection.open()
+            ticket = await adapter.fetch("1@example.test")
+            await adapter.write("reply", ticket, {"text": "So.", "key": "<run.1@terminus>"})
+            await adapter.close()
+    assert len(outbox.mails) == 1
+    assert [each.role for each in (await adapter.fetch("1@example.test")).messages] == ["customer", "bot"]
+
+
+async def test_a_server_that_tells_is_not_polled(mailbox: TestMailbox, tmp_path: Path) -> None:
+    async with connected(tmp_path, mailbox, mode="auto", poll_seconds=HOUR) as (outbox, _):
+        mailbox.deliver(write(name="first@example.test"))
+        await until(lambda: len(outbox.mails) >= 1)
+        mailbox.deliver(write(name="second@example.test"))
+        await until(lambda: len(outbox.mails) >= 2)
