@@ -52,8 +52,8 @@ class Connection(msgspec.Struct, frozen=True):
         return urlsplit(self.settings.url).scheme in MAIL_SCHEMES
 
     def _open_mailbox(self) -> "MailClient":
+        from runtime.intake.mail.imap_folders import Mailbox
         from runtime.intake.mail.mail_client import MailClient
-        from runtime.intake.mail.mailbox import Mailbox
 
         known = self.settings
         mailbox = Mailbox(known.url, known.user, self.values["token"], sent=known.sent, drafts=known.drafts)

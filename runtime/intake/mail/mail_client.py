@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from runtime.intake.adapter_file import Call
 from runtime.intake.helpdesk_client import SECONDS, Answer, HelpdeskError, HelpdeskUnavailable
+from runtime.intake.mail.imap_folders import LOOPBACK, Mailbox, StoredMail
 from runtime.intake.mail.mail_headers import (
     OURS,
     is_automatic,
@@ -21,7 +22,6 @@ from runtime.intake.mail.mail_headers import (
     read_references,
 )
 from runtime.intake.mail.mail_text import read_attachments, read_mail_text
-from runtime.intake.mail.mailbox import LOOPBACK, Mailbox, StoredMail
 from runtime.intake.templates import fill
 
 MOST_REFERENCES = 20
