@@ -16,7 +16,9 @@ from runtime.storage.records import ORIGIN, Record, RecordKey
 DELIVERY, BELL, CURSOR, DECISION = "delivery", "bell", "cursor", "decision"
 PAGE = 500
 MOST_BELLS = 5_000
-"""Tickets that wait for a look; who rings for more is told to come again, and the poll finds them."""
+"""Deliveries whose tickets wait for a look; who sends more is told to come again, and the poll finds them."""
+AGAIN = "again"
+"""What the bell of a look that was put off is called; others are called after their delivery."""
 
 
 class InboxFull(Exception):
@@ -31,6 +33,8 @@ class Bell(msgspec.Struct, frozen=True):
     since: float
     """Unix seconds."""
     not_before: float = 0.0
+    records: tuple[str, ...] = ()
+    """What was stored of it when it was read, one for each delivery; later ones outlive its settling."""
 
 
 class Inbox:
@@ -38,18 +42,17 @@ class Inbox:
 
     def __init__(self, store: RunStore) -> None:
         self._store = store
-        self._rung: set[str] = set()
-        """Bells that rang since they were last read."""
         self._waiting: set[str] = set()
+        """The records of all bells."""
 
     async def load(self) -> None:
         """Know the bells that an earlier process left."""
-        self._waiting = {each.id for each in await self._all(BELL)}
+        self._waiting |= {each.id for each in await self._all(BELL)}
 
     @property
     def count_waiting(self) -> int:
         """Tickets that wait for a look."""
-        return len(self._waiting)
+        return len({each.rpartition("/")[0] for each in self._waiting})
 
     async def take(self, event: HelpdeskEvent, now: float) -> bool:
         """
@@ -58,45 +61,46 @@ class Inbox:
         :returns: whether it is new.
         :raises InboxFull: too many tickets wait already.
         """
-        name = bell_id(event.source, event.ticket)
-        if name not in self._waiting and len(self._waiting) >= MOST_BELLS:
+        if len(self._waiting) >= MOST_BELLS:
             raise InboxFull
         told = event.id or hashlib.sha256(msgspec.msgpack.encode(event)).hexdigest()
         delivery = Record(kind=DELIVERY, id=f"{event.source}/{told}", body=msgspec.msgpack.encode((event, now)))
-        self._rung.add(name)  # before it is written: whoever looks at the ticket meanwhile must not silence it
+        bell = _make_bell(Bell(event.source, event.ticket, now), hashlib.sha256(told.encode()).hexdigest()[:32])
+        waited = bell.id in self._waiting
+        self._waiting.add(bell.id)  # before it is written: it may be looked at and settled before this goes on
         try:
-            await self._store.put(delivery, _make_bell(Bell(event.source, event.ticket, now)))
-        except Conflict:
-            return False
-        self._waiting.add(name)
+            await self._store.put(delivery, bell)
+        except BaseException as error:
+            if not waited:
+                self._waiting.discard(bell.id)
+            if isinstance(error, Conflict):
+                return False
+            raise
         return True
 
     async def bells(self, source: str, now: float) -> list[Bell]:
         """Tickets of a helpdesk that are to be looked at now, those that have waited longest first."""
-        found = []
-        for record in await self._store.records(BELL, after=f"{source}/", most=PAGE):
-            if not record.id.startswith(f"{source}/"):
-                break
+        found: dict[str, Bell] = {}
+        for record in await self._all(BELL):
             bell = msgspec.msgpack.decode(record.body, type=Bell)
-            if bell.not_before <= now:
-                self._rung.discard(record.id)
-                found.append(bell)
-        return sorted(found, key=lambda each: each.since)
+            if bell.source == source and bell.not_before <= now and len(found) < PAGE:
+                first = found.get(bell.ticket, bell)
+                found[bell.ticket] = Bell(
+                    source, bell.ticket, min(first.since, bell.since), records=(*first.records, record.id)
+                )
+        return sorted(found.values(), key=lambda each: each.since)
 
     async def settle(self, bell: Bell, again: float = 0.0) -> None:
         """
-        A ticket was looked at; a bell that has rung since stays.
+        A ticket was looked at; what has rung since stays.
 
         :param again: when it is to be looked at again all the same, Unix seconds.
         """
-        name = bell_id(bell.source, bell.ticket)
-        if name in self._rung:
-            return
-        if again:
-            await self._store.put(_make_bell(msgspec.structs.replace(bell, not_before=again)))
-            return
-        self._waiting.discard(name)
-        await self._store.put(remove=[RecordKey(BELL, name)])
+        later = [_make_bell(Bell(bell.source, bell.ticket, bell.since, again), AGAIN)] if again else []
+        kept = {each.id for each in later}
+        gone = [each for each in bell.records if each not in kept]
+        self._waiting = (self._waiting | kept) - set(gone)
+        await self._store.put(*later, remove=[RecordKey(BELL, each) for each in gone])
 
     async def history(self, ticket: str) -> History:
         """
@@ -183,12 +187,6 @@ class Inbox:
         return found
 
 
-def bell_id(source: str, ticket: str) -> str:
-    """What a ticket's bell is called."""
-    return f"{source}/{ticket}"
-
-
-def _make_bell(bell: Bell) -> Record:
-    return Record(
-        kind=BELL, id=bell_id(bell.source, bell.ticket), body=msgspec.msgpack.encode(bell), replaces=True
-    )  # fmt: skip
+def _make_bell(bell: Bell, name: str) -> Record:
+    body = msgspec.msgpack.encode(bell)
+    return Record(kind=BELL, id=f"{bell.source}/{bell.ticket}/{name}", body=body, replaces=True)

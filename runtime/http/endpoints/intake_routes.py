@@ -113,7 +113,7 @@ async def describe_intake(intake: Intake) -> IntakeState:
 
 
 @route(
-    "GET", "/intake/report", "What became of helpdesks' tickets in a while",
+    "GET", "/reports/helpdesks", "What became of helpdesks' tickets in a while",
     {200: as_json("By what came of them", IntakeReport)}, refusals=(400,), parameters=(SINCE,), access="operate",
 )  # fmt: skip
 async def read_report(request: web.Request) -> web.StreamResponse:

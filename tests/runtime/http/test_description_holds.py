@@ -11,7 +11,7 @@ CHECKS = (
     "not_a_server_error", "status_code_conformance", "content_type_conformance", "response_headers_conformance",
     "response_schema_conformance", "allow_header_conformance", "missing_required_header",
 )  # fmt: skip
-ENDLESS = "/events"
+ENDLESS = "/events$"
 """What never ends by itself is for tests of its own."""
 EXAMPLES = 5
 """For each operation, besides those at the edges of what its parameters and its body may be."""
@@ -22,7 +22,7 @@ async def test_every_answer_is_described_whatever_is_asked(tmp_path: Path) -> No
         await web.submit(id="T-1", wait=20)
         asked = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "schemathesis.cli", "run", f"{web.url}/openapi.json", "--no-color",
-            "--checks", ",".join(CHECKS), "--exclude-path", ENDLESS, "--max-examples", str(EXAMPLES),
+            "--checks", ",".join(CHECKS), "--exclude-path-regex", ENDLESS, "--max-examples", str(EXAMPLES),
             "--generation-deterministic", "--request-timeout", "20", "--header", f"Authorization: Bearer {TOKEN}",
             cwd=tmp_path, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
         )  # fmt: skip

@@ -12,6 +12,7 @@ import pytest
 from actors.workflow.outcome import Spent
 from runtime.http.endpoints import intake_routes
 from runtime.intake import adapter, helpdesk_watcher, inbox, intake, sender
+from runtime.intake.events import HelpdeskEvent
 from runtime.service import TicketService
 from tests.patience import HANGS_SECONDS
 from tests.runtime.http import kit
@@ -238,6 +239,27 @@ async def test_a_word_that_is_given_while_the_note_is_being_written_is_not_lost(
         await until(lambda: bool(desk.said("7", public=True)))
         await settle(web, opened)
         assert len(desk.said("7", public=True)) == 1
+
+
+async def test_a_bell_that_rings_while_its_ticket_is_looked_at_is_heard(tmp_path: Path) -> None:
+    async with interface(tmp_path) as web:
+        box = inbox.Inbox(web.node.journal.store)
+        first, second = (
+            HelpdeskEvent(source="desk", id=number, kind="replied", ticket="7", actor="ann") for number in "12"
+        )
+        assert await box.take(first, 1.0)
+        (seen,) = await box.bells("desk", 2.0)
+        assert await box.take(second, 2.0)
+        assert not await box.take(second, 2.0)
+        await box.settle(seen)
+        (later,) = await box.bells("desk", 3.0)
+        assert box.count_waiting == 1
+
+        await box.settle(later, again=9.0)
+        assert await box.bells("desk", 8.0) == []
+        (again,) = await box.bells("desk", 9.0)
+        await box.settle(again)
+        assert (await box.bells("desk", 10.0), box.count_waiting) == ([], 0)
 
 
 @pytest.mark.usefixtures("judged")

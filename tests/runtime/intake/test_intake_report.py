@@ -55,8 +55,8 @@ async def test_a_week_is_told_with_what_no_document_tells(tmp_path: Path) -> Non
             async with asyncio.timeout(20):
                 while (await web.ask("GET", "/intake"))[1]["unwritten"]:  # noqa: ASYNC110 - it is about to be written
                     await asyncio.sleep(0.01)
-            status, told = await web.ask("GET", "/intake/report")
-            refused, why = await web.refusal("GET", "/intake/report?since=soon")
+            status, told = await web.ask("GET", "/reports/helpdesks")
+            refused, why = await web.refusal("GET", "/reports/helpdesks?since=soon")
 
     assert status == 200
     assert (told["suggested"], told["not_found"], told["corrected"], told["others"]) == (1, 2, 1, 0)
