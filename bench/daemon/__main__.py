@@ -2,14 +2,15 @@
 What the daemon takes and ends a second, beside a bare aiohttp handler that stores a row with the same durability.
 
     python -m bench.daemon [--only accept,delays,memory,ready] [--tickets 500] [--json]
-    python -m bench.daemon --only crowd,listeners,kills
+    python -m bench.daemon --only crowd,listeners,kills,soak
 
 The server is a process of its own, and so is the client. Both servers take the same tickets in turn, and a ratio is the
 median of the rounds'; ours works on what it has accepted meanwhile (no model and no documents, so that it is not their
 time). Delays count from the end of a run as it was written down.
 
 The trials are only run by name: a crowd of 2,000 tickets at once with a model of 1 s a call; 500 listeners, of whom
-50 go and come back all the time, beside 50 that never read; 25 times SIGKILL and a restart.
+50 go and come back all the time, beside 50 that never read; 25 times SIGKILL and a restart; 20,000 tickets in ten
+waves, after each of which memory, open files and threads are read.
 """
 
 import argparse
@@ -65,6 +66,7 @@ def main() -> int:
     parser.add_argument("--crowd", type=int, default=2_000, help="tickets that come at once")
     parser.add_argument("--listeners", type=int, default=500)
     parser.add_argument("--streamed", type=int, default=200, help="tickets that they listen to")
+    parser.add_argument("--soaked", type=int, default=20_000, help="tickets of a soak")
     parser.add_argument("--kills", type=int, default=25)
     parser.add_argument("--wave", type=int, default=40, help="tickets between two kills")
     parser.add_argument("--seed", type=int, default=1)

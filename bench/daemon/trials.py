@@ -15,6 +15,7 @@ import aiohttp
 
 from bench.answer import index, text
 from bench.daemon.client import Ends, post_all, read_events, spread
+from bench.daemon.load import resident
 from bench.faults.attacks import Sizes, kills
 from bench.faults.daemon import Daemon, daemon
 from bench.faults.model import slow
@@ -22,6 +23,9 @@ from bench.measure import Figures, NotMeasured
 from tests.fake_openai import FakeOpenAI
 
 WAIT_SECONDS = 600.0
+WAVES = 10
+HANG_UPS = 100
+"""Listeners of a wave."""
 TOO_FEW_BYTES = 4096
 """What the system keeps for a listener that never reads."""
 
@@ -178,4 +182,31 @@ async def killed(folder: Path, options: argparse.Namespace) -> Figures:
     return await kills(Sizes(kills=options.kills, tickets=options.wave, seed=options.seed), folder)
 
 
-TRIALS = {"crowd": crowd, "listeners": listeners, "kills": killed}
+async def soak(folder: Path, options: argparse.Namespace) -> Figures:
+    """Tickets wave after wave, and listeners who hang up in the middle: what of each stays in the daemon."""
+    wave = options.soaked // WAVES
+    seen = list[tuple[int, int, int]]()
+    async with daemon(folder) as one, _client(one.address) as client:
+        for number in range(WAVES):
+            posted, _ = await post_all(one.address, [text(number * wave + n) for n in range(wave)], 16)
+            await asyncio.gather(*(_hang_up(client, each.run) for each in posted[:: wave // min(wave, HANG_UPS)]))
+            await Ends(one.storage).wait()
+            at = Path(f"/proc/{one.pid}")
+            seen.append((resident(one.pid), len(list((at / "fd").iterdir())), len(list((at / "task").iterdir()))))
+    half = WAVES // 2
+    grown = (seen[-1][0] - seen[half - 1][0]) / (wave * (WAVES - half))
+    return {
+        "tickets": wave * WAVES, "resident_mib": [round(each[0] / (1 << 20)) for each in seen],
+        "bytes_a_ticket_in_the_second_half": round(grown), "open_files": [each[1] for each in seen],
+        "threads": [each[2] for each in seen],
+    }  # fmt: skip
+
+
+async def _hang_up(client: aiohttp.ClientSession, run: str) -> None:
+    """Listen to a run, and go away after the first event."""
+    async with client.get(f"/tickets/{run}/events") as response:
+        async for _ in read_events(response):
+            break
+
+
+TRIALS = {"soak": soak, "crowd": crowd, "listeners": listeners, "kills": killed}

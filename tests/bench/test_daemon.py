@@ -11,7 +11,18 @@ from bench.daemon.load import PARTS
 from bench.daemon.trials import TRIALS
 
 FEW = argparse.Namespace(
-    rounds=1, tickets=8, at_once=4, open=8, ended=50, crowd=12, listeners=20, streamed=4, kills=1, wave=4, seed=1
+    rounds=1,
+    tickets=8,
+    at_once=4,
+    open=8,
+    ended=50,
+    crowd=12,
+    listeners=20,
+    streamed=4,
+    kills=1,
+    wave=4,
+    seed=1,
+    soaked=60,
 )
 
 
@@ -62,6 +73,15 @@ async def test_kills_lose_no_ticket_and_end_none_twice(tmp_path: Path) -> None:
 
     assert 0 < found["accepted"] == found["ended"]
     assert (found["heard otherwise"], found["extra runs"]) == (0, 0)
+
+
+async def test_a_soak_finds_no_file_and_no_thread_that_stays(tmp_path: Path) -> None:
+    found = await take("soak", tmp_path)
+
+    assert found["tickets"] == 60
+    assert found["open_files"][-1] <= found["open_files"][1]
+    assert found["threads"][-1] <= found["threads"][1]
+    assert all(each > 10 for each in found["resident_mib"])
 
 
 def test_what_it_does_not_know_is_said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
