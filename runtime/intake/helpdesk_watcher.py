@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Awaitable, Callable
+from typing import Literal
 
 import structlog
 
@@ -27,6 +28,12 @@ BACK_OFF_SECONDS = 5.0
 MOST_BACK_OFF = 900.0
 LISTEN_SECONDS = 600.0
 Submit = Callable[[Ticket], Awaitable[object]]
+
+
+DOWN_SECONDS = 30.0
+"""Before a ticket is tried again while none can be read."""
+PUT_OFF_SECONDS = 300.0
+"""Before a ticket that could not be read is tried again."""
 
 
 class HelpdeskWatcher:
@@ -59,6 +66,7 @@ class HelpdeskWatcher:
                 if self._clock() - self._polled >= self.settings.poll_seconds:
                     self._polled = self._clock()
                     await self.poll()
+                    self._failures = 0  # it answers: what fails now is a ticket's
                 wait = min(wait, await self.look())
                 self._failures = 0
                 self.health.problem = ""
@@ -125,10 +133,26 @@ class HelpdeskWatcher:
 
         bells = await self._inbox.bells(self.adapter.name, self._clock())
         results = await asyncio.gather(*map(see, bells), return_exceptions=True)
-        for each in results:
-            if isinstance(each, BaseException):
-                raise each
-        return await self._sender.send()
+        failed = [(bell, each) for bell, each in zip(bells, results, strict=True) if isinstance(each, BaseException)]
+        down = len(failed) == len(bells) and all(isinstance(each, HelpdeskUnavailable) for _, each in failed)
+        for bell, error in failed:
+            if not isinstance(error, Exception):
+                raise error
+            await self._put_off(bell, error, DOWN_SECONDS if down else PUT_OFF_SECONDS)
+        wait = await self._sender.send()
+        if failed and down:
+            raise failed[0][1]
+        return min(wait, PUT_OFF_SECONDS) if failed else wait
+
+    async def _put_off(self, bell: Bell, error: Exception, seconds: float) -> None:
+        """A ticket that cannot be looked at holds up no other."""
+        known = error if isinstance(error, HelpdeskError) else None
+        log.warning(
+            "helpdesk.ticket_failed", helpdesk=self.adapter.name, ticket=bell.ticket, error=str(error),
+            exc_info=None if known else error,
+        )  # fmt: skip
+        self.health.count("failed")
+        await self._inbox.settle(bell, again=self._clock() + seconds)
 
     async def _see(self, bell: Bell) -> None:
         """Look at one ticket; its bell is settled when what follows from it is durable."""
@@ -178,5 +202,5 @@ class Health:
         self.judged: dict[str, int] = {}
         """How often tickets were left alone, by why; empty: taken."""
 
-    def count(self, reason: Reason) -> None:
+    def count(self, reason: Reason | Literal["failed"]) -> None:
         self.judged[reason] = self.judged.get(reason, 0) + 1

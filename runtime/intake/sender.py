@@ -14,7 +14,7 @@ from runtime.intake.helpdesk_client import HelpdeskError, HelpdeskUnavailable, T
 from runtime.intake.helpdesk_settings import HelpdeskSettings
 from runtime.intake.inbox import Inbox
 from runtime.intake.reply_texts import write_note, write_reply
-from runtime.intake.write_back import WriteBack, decide, settle
+from runtime.intake.write_back import Decision, WriteBack, decide, settle
 from runtime.intake.writes import (
     Origin,
     What,
@@ -32,8 +32,10 @@ MOST_TRIES = 5
 AGAIN_SECONDS = 30.0
 """Before something that may have come is written once more: by then the helpdesk shows it if it did."""
 IDLE_SECONDS = 3600.0
-MOST_WAITING = 50
-"""Suggestions whose tickets are looked at for a person's word, each time."""
+WORD_SECONDS = 30.0
+"""How often the ticket of a suggestion that waits is looked at for a person's word."""
+MOST_PROBLEMS = 3
+"""Then it is the helpdesk that cannot be asked, and no more tickets are tried."""
 TO_CUSTOMER = frozenset({"reply", "status"})
 
 
@@ -55,30 +57,52 @@ class Sender:
         clock: Callable[[], float] = time.time,
     ) -> None:  # fmt: skip
         self._adapter, self._settings, self._inbox, self._runs, self._clock = adapter, settings, inbox, runs, clock
+        self._failed: dict[str, float] = {}
+        """Until when a run is left alone whose ticket could not be read or written."""
+        self._asked: dict[str, float] = {}
+        """When it was asked for a person's word on a run's suggestion."""
 
     async def send(self) -> float:
         """
         Go on with all that is to be written: in how many seconds again, at most.
 
-        :raises HelpdeskUnavailable: the helpdesk cannot be asked; what was begun is read back first next time.
+        :raises HelpdeskError: no ticket can be read or written, or not three; what was begun is read back first.
         """
-        wait, waiting, decisions = IDLE_SECONDS, 0, await self._inbox.decisions()
-        for run, write_back in await self._inbox.write_backs(self._adapter.name):
-            origin = await self._inbox.origin(write_back.ticket, run)
-            outcome = await self._runs.outcome(run)
-            if origin is None or outcome is None:
-                await self._inbox.drop(run)
+        wait, now, decisions = IDLE_SECONDS, self._clock(), await self._inbox.decisions()
+        open_now = dict(await self._inbox.write_backs(self._adapter.name))
+        self._failed = {run: until for run, until in self._failed.items() if run in open_now and until > now}
+        self._asked = {run: at for run, at in self._asked.items() if run in open_now}
+        problems, done = list[HelpdeskError](), 0
+        for run, write_back in open_now.items():
+            if run in self._failed or len(problems) == MOST_PROBLEMS:
                 continue
-            if not write_back.planned:
-                write_back = self._plan(write_back, outcome, origin)
-                await self._inbox.keep(run, write_back)
-            if (decision := decisions.get(run)) is not None:
-                write_back = await self._settle(run, decide(write_back, decision))
-            elif write_back.waits and waiting < MOST_WAITING:
-                waiting += 1
-                write_back = await self._ask_for_word(run, write_back, origin)
-            wait = min(wait, await self._write_all(run, write_back, outcome, origin))
-        return wait
+            try:
+                wait = min(wait, await self._go_on(run, write_back, decisions.get(run)))
+                done += 1
+            except HelpdeskError as error:
+                log.warning("helpdesk.write_back_failed", run=run, ticket=write_back.ticket, error=str(error))
+                problems.append(error)
+                self._failed[run] = now + AGAIN_SECONDS
+        if problems and (not done or len(problems) == MOST_PROBLEMS):
+            raise problems[0]
+        return min(wait, AGAIN_SECONDS) if problems else wait
+
+    async def _go_on(self, run: str, write_back: WriteBack, decision: Decision | None) -> float:
+        """Go on with what one run writes: in how many seconds again, at most."""
+        origin = await self._inbox.origin(write_back.ticket, run)
+        outcome = await self._runs.outcome(run)
+        if origin is None or outcome is None:
+            await self._inbox.drop(run)
+            return IDLE_SECONDS
+        if not write_back.planned:
+            write_back = self._plan(write_back, outcome, origin)
+            await self._inbox.keep(run, write_back)
+        if decision is not None:
+            write_back = await self._settle(run, decide(write_back, decision))
+        elif write_back.waits and self._clock() - self._asked.get(run, 0.0) >= WORD_SECONDS:
+            write_back = await self._ask_for_word(run, write_back, origin)
+            self._asked[run] = self._clock()
+        return await self._write_all(run, write_back, outcome, origin)
 
     def _plan(self, write_back: WriteBack, outcome: Outcome, origin: Origin) -> WriteBack:
         mode = choose_mode(self._settings, origin)

@@ -82,6 +82,8 @@ class FakeHelpdesk:
         self.tickets: dict[str, dict[str, Any]] = {}
         self.events: list[dict[str, Any]] = []
         self.down = False
+        self.broken: dict[str, int] = {}
+        """Tickets that are answered with this status."""
         self.loses = 0
         """So many writings are carried out and answered with 500."""
         self.answers = asyncio.Event()
@@ -141,6 +143,8 @@ class FakeHelpdesk:
         if request.path == "/events":
             after = int(request.query["after"])
             return web.json_response({"events": self.events[after:], "more": False})
+        if status := self.broken.get(request.match_info["ticket"]):
+            return web.json_response({"error": "broken"}, status=status)
         ticket = self.tickets[request.match_info["ticket"]]
         if request.method == "GET":
             return web.json_response(ticket, headers={"ETag": str(ticket["version"])})

@@ -27,6 +27,9 @@ Opened = list[intake.Intake]
 @pytest.fixture(autouse=True)
 def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sender, "AGAIN_SECONDS", 0.05)
+    monkeypatch.setattr(sender, "WORD_SECONDS", 0.05)
+    monkeypatch.setattr(helpdesk_watcher, "PUT_OFF_SECONDS", 0.05)
+    monkeypatch.setattr(helpdesk_watcher, "DOWN_SECONDS", 0.05)
     monkeypatch.setattr(helpdesk_watcher, "BACK_OFF_SECONDS", 0.05)
     monkeypatch.setattr(intake, "LOOK_AGAIN_SECONDS", 0.05)
     monkeypatch.setattr(intake, "TICK_SECONDS", 0.02)
@@ -239,6 +242,29 @@ async def test_a_word_that_is_given_while_the_note_is_being_written_is_not_lost(
         await until(lambda: bool(desk.said("7", public=True)))
         await settle(web, opened)
         assert len(desk.said("7", public=True)) == 1
+
+
+@pytest.mark.parametrize("status", [422, 500])
+@pytest.mark.parametrize("when", ["before its run", "after it"])
+async def test_a_ticket_that_cannot_be_read_holds_up_no_other(
+    opened: Opened, tmp_path: Path, status: int, when: str
+) -> None:
+    model = Held()
+    async with connected(tmp_path, model=model) as (desk, web):
+        tickets = [str(number) for number in range(6)]
+        if when == "before its run":
+            desk.broken = {"0": status}
+        for ticket in tickets:
+            await desk.deliver(web.client, desk.write(ticket, "ann", f"{TEXT} {ticket}"))
+        await until(lambda: web.node.live == len(tickets) - len(desk.broken))
+        desk.broken = {"0": status}
+        model.free.set()
+        await until(lambda: all(desk.said(each, public=False) for each in tickets[1:]))
+        assert desk.said("0", public=False) == []
+
+        desk.broken = {}
+        await settle(web, opened)
+        assert [len(desk.said(each, public=False)) for each in tickets] == [1] * 6
 
 
 async def test_a_bell_that_rings_while_its_ticket_is_looked_at_is_heard(tmp_path: Path) -> None:
