@@ -24,16 +24,18 @@ def write_reply(outcome: Outcome) -> str:
     return "\n\n".join(filter(None, (text, "\n".join(places))))[:MOST_CHARACTERS]
 
 
-def write_note(outcome: Outcome, number: int, *, why: str = "", may_send: str = "") -> str:
+def write_note(outcome: Outcome, number: int, *, why: str = "", may_send: str = "", due: str = "") -> str:
     """
     To the people of the helpdesk: how it ended, the suggestion with the words that it rests on, and which run it was.
 
     :param number: of this writing among those of its run; with the run it is found again.
     :param why: why the suggestion does not go to the customer, or another reason for a person to look.
     :param may_send: how it is approved, where it can be.
+    :param due: when the ticket is to be answered, as the helpdesk writes it.
     """
     language = outcome.language
-    parts = [say(f"headline_{outcome.status}", language), why, outcome.detail]
+    when = say("ticket_due", language, when=due) if due else ""
+    parts = [say(f"headline_{outcome.status}", language), when, why, outcome.detail]
     if outcome.resolution is not None:
         text = unescape_markdown(outcome.resolution.text).strip()
         parts += [text, *(_describe_place(each, text) for each in outcome.resolution.citations)]

@@ -157,7 +157,7 @@ class Sender:
 
     async def _write(self, write: Write, run: str, ticket: HelpdeskTicket, outcome: Outcome, origin: Origin) -> Write:
         """One writing, and what reading back shows of it."""
-        values = self._fill(write, run, outcome)
+        values = self._fill(write, run, outcome, ticket.due)
         try:
             if write.what == "reply" and self._adapter.can("claim"):
                 await self._adapter.write("claim", ticket, values)
@@ -176,8 +176,8 @@ class Sender:
         said = "It was taken, but does not stand in the ticket."
         return msgspec.structs.replace(write, said=said, next_at=self._clock() + AGAIN_SECONDS)
 
-    def _fill(self, write: Write, run: str, outcome: Outcome) -> dict[str, str]:
-        note = write_note(outcome, write.number, why=write.said) if write.what == "note" else write.text
+    def _fill(self, write: Write, run: str, outcome: Outcome, due: str) -> dict[str, str]:
+        note = write_note(outcome, write.number, why=write.said, due=due) if write.what == "note" else write.text
         return {
             "text": note, "run": run, "key": f"<{run}.{write.number}@terminus>", "status": write.text,
             "person": write.text, "now": time.strftime("%Y-%m-%d.%H:%M:%S", time.gmtime(self._clock())),

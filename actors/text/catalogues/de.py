@@ -94,6 +94,7 @@ SENTENCES = {
     "why_orchestrator_failed": "interner Fehler",
     "headline_resolved": "Gelöst",
     "headline_suggested": "Vorschlag: Niemand hat bestätigt, dass er hilft",
+    "ticket_due": "Fällig: {when}",
     "headline_not_found": "In den Quellen nicht gefunden",
     "headline_needs_input": "Braucht Ihre Antworten",
     "headline_error": "Beendet, bevor es fertig war",

@@ -97,6 +97,7 @@ SENTENCES = {
     # how the command line shows an answer
     "headline_resolved": "Resolved",
     "headline_suggested": "Suggested: nobody has confirmed that it helps",
+    "ticket_due": "Due: {when}",
     "headline_not_found": "Not found in the sources",
     "headline_needs_input": "Needs your answers",
     "headline_error": "Stopped before it was finished",

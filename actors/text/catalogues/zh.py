@@ -89,6 +89,7 @@ SENTENCES = {
     "why_orchestrator_failed": "内部错误",
     "headline_resolved": "已解决",
     "headline_suggested": "建议：尚无人确认它有帮助",
+    "ticket_due": "期限：{when}",
     "headline_not_found": "在来源中没有找到",
     "headline_needs_input": "需要您补充信息",
     "headline_error": "未完成便已停止",

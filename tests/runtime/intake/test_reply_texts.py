@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from actors.evidence.claims import Citation, Resolution
-from runtime.intake.reply_texts import write_reply
+from runtime.intake.reply_texts import write_note, write_reply
 from tests.runtime.intake.test_writes import outcome
 
 PLACE = Citation(1, "kb/vpn.md", "VPN", "VPN > Drops", "Set it to 30.", 0, 13)
@@ -21,3 +21,8 @@ def test_a_place_that_the_answer_names_itself_is_not_named_again(text: str, repl
     told = msgspec.structs.replace(outcome(), resolution=Resolution(text, (PLACE,)))
 
     assert write_reply(told) == reply
+
+
+def test_a_note_says_when_the_ticket_is_due_where_the_helpdesk_does() -> None:
+    assert "Due: 2026-12-01" in write_note(outcome(), 1, due="2026-12-01")
+    assert "Due" not in write_note(outcome(), 1)
