@@ -612,7 +612,7 @@ async def test_words_in_the_documents_are_quoted_and_end_nothing() -> None:
     )
     assert outcome.resolution is not None
     assert "TERMINATE_WORKFLOW" in outcome.resolution.text
-    assert outcome.summary == POISON
+    assert outcome.summary == " ".join(POISON.split()).replace("</", "&lt;/"), "one line of words, no tag in it"
 
 
 @pytest.mark.req("HD-1.4")
