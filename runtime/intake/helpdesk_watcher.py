@@ -79,6 +79,8 @@ class HelpdeskWatcher:
 
     async def _wait(self, seconds: float) -> None:
         """Until it rings, at most so long; who is asked less and less often is not asked for every ring."""
+        if (task := asyncio.current_task()) is not None and task.cancelling():
+            raise asyncio.CancelledError  # a library lost it: `wait_for` of Python 3.11 does where its answer has come
         if self._failures:
             await asyncio.sleep(seconds)
             return

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import itertools
+import threading
 from collections.abc import AsyncIterator, Iterator
 from email.message import EmailMessage
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from runtime.intake.connections import load_connections
+from runtime.intake.mail.imap_folders import Mailbox
 from tests.helpdesks.connecting import until
 from tests.helpdesks.mailbox import ADDRESS, PASSWORD, Outbox, TestMailbox, needs_dovecot, start_dovecot, start_outbox
 from tests.runtime.http.kit import Interface, interface
@@ -196,3 +198,16 @@ async def test_a_server_that_tells_is_not_polled(mailbox: TestMailbox, tmp_path:
         await until(lambda: len(outbox.mails) >= 1)
         mailbox.deliver(write(name="second@example.test"))
         await until(lambda: len(outbox.mails) >= 2)
+
+
+async def test_a_mail_that_comes_between_a_look_and_the_listening_is_told(mailbox: TestMailbox) -> None:
+    box = Mailbox(f"imap://127.0.0.1:{mailbox.port}", mailbox.user, PASSWORD, sent="Sent", drafts="Drafts")
+    gone = threading.Event()
+    gone.set()
+    box.list_new("")
+    assert box.wait(HOUR, gone) is False
+    mailbox.deliver(write())
+    assert box.wait(HOUR, gone) is True
+    assert box.wait(HOUR, gone) is False, "once"
+    box.list_new("")
+    assert box.wait(HOUR, gone) is False

@@ -61,6 +61,8 @@ class Mailbox:
         self.folder = unquote(address.path.strip("/")) or "INBOX"
         self.sent, self.drafts = sent, drafts
         self._user, self._password = user, password
+        self._next = 0
+        """The number of the next mail, as far as was told; 0: nobody looked."""
 
     @contextlib.contextmanager
     def open(self) -> Iterator["BaseMailBox"]:
@@ -104,6 +106,7 @@ class Mailbox:
         with self.open() as box:
             status = box.folder.status(self.folder, ("UIDVALIDITY", "UIDNEXT"))
             validity, last = str(status["UIDVALIDITY"]), 0
+            self._next = status["UIDNEXT"]
             criteria = f"SINCE {_format_day(datetime.now(UTC).date() - timedelta(days=FIRST_DAYS))}"
             if cursor.partition(":")[0] == validity:
                 last = int(cursor.partition(":")[2])
@@ -168,12 +171,20 @@ class Mailbox:
             if "IDLE" not in box.client.capabilities:
                 return None
             box.folder.set(self.folder, readonly=True)
+            if self._came_before(box):
+                return True
             box.idle.start()  # type: ignore[no-untyped-call] # it has no types
             until, came = time.monotonic() + seconds, False
             while not came and not closed.is_set() and time.monotonic() < until:
                 came = bool(box.idle.poll(timeout=LISTEN_SECONDS))
             box.idle.stop()  # type: ignore[no-untyped-call]
             return came
+
+    def _came_before(self, box: "BaseMailBox") -> bool:
+        """Whether a mail came between the last look and the folder's opening: of that the server says nothing more."""
+        (value,) = box.client.response("UIDNEXT")[1] or [None]
+        known, self._next = self._next, int(value) if isinstance(value, bytes) and value.isdigit() else 0
+        return 0 < known < self._next
 
     def _existing(self, box: "BaseMailBox", *folders: str) -> list[str]:
         return [each for each in dict.fromkeys(folders) if each and box.folder.exists(each)]

@@ -339,3 +339,20 @@ async def test_a_process_that_dies_between_two_steps_of_a_writing_answers_once(
             await settle(web, opened)
 
         assert len(desk.said("7", public=True)) == 1
+
+
+async def test_a_daemon_ends_whose_library_loses_a_cancel(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked = asyncio.Event()
+
+    async def poll_and_lose(cursor: str) -> Any:
+        asked.set()
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.sleep(HANGS_SECONDS)
+        return adapter.Polled((), cursor)
+
+    async with asyncio.timeout(HANGS_SECONDS):
+        async with connected(tmp_path, poll_seconds=1):
+            monkeypatch.setattr(opened[-1].watchers["desk"].adapter, "poll", poll_and_lose)
+            await asked.wait()
