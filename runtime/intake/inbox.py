@@ -131,10 +131,11 @@ class Inbox:
 
     async def find_write_back(self, run: str) -> WriteBack | None:
         """What is or was written because of a run."""
-        for kind in (WRITE_BACK, WRITTEN):
-            for each in await self._store.records(kind, run=run):
-                return read_write_back(each)
-        return None
+        return (await self.find_write_backs([run])).get(run)
+
+    async def find_write_backs(self, runs: Sequence[str]) -> dict[str, WriteBack]:
+        """The same of many runs, in one look."""
+        return {each.run: read_write_back(each) for each in await self._store.records_of(runs, WRITTEN, WRITE_BACK)}
 
     async def keep(self, run: str, write_back: WriteBack, *, decided: bool = False) -> None:
         """

@@ -1,7 +1,9 @@
 """What became of helpdesks' tickets in a while: answered, suggested, corrected, and what no document tells."""
 
+import contextlib
 import datetime
 from collections import Counter
+from collections.abc import Sequence
 
 import msgspec
 
@@ -10,7 +12,7 @@ from actors.text.tokenizer import is_cjk, spellings
 from runtime.intake.inbox import Inbox
 from runtime.intake.write_back import PREFIX, WriteBack
 from runtime.storage.port import RunStore
-from runtime.storage.records import Asked, StoredRun, Wanted
+from runtime.storage.records import ACTION, Action, Asked, StoredRun, Wanted
 
 MOST_RUNS = 5_000
 PAGE = 500
@@ -64,11 +66,13 @@ async def report_since(store: RunStore, inbox: Inbox, since: float) -> IntakeRep
     seen, before = 0, 0
     while seen < MOST_RUNS:
         found = await store.search(Wanted(search=PREFIX, since=since, before=before, count=PAGE))
+        runs = [stored.id for stored, _ in found.runs if stored.ticket.startswith(PREFIX)]
+        written, corrected = await inbox.find_write_backs(runs), await _find_corrected(store, runs)
+        counts["corrected"] += len(corrected)
         for stored, asked in found.runs:
             if not stored.ticket.startswith(PREFIX):
                 continue
-            counts[classify(stored, await inbox.find_write_back(stored.id))] += 1
-            counts["corrected"] += bool(PUT_RIGHT & {each.what for each in (await store.read_question(stored)).actions})
+            counts[classify(stored, written.get(stored.id))] += 1
             if stored.status == UNKNOWN:
                 unanswered.append(stored.ticket)
                 said = _read_words(asked)
@@ -99,6 +103,16 @@ def classify(stored: StoredRun, written: WriteBack | None) -> str:
     notes = [each for each in written.writes if each.what == "note"] if written else []
     suggested = stored.status in {"resolved", "suggested"} and any(each.state == "confirmed" for each in notes)
     return "suggested" if suggested else "others"
+
+
+async def _find_corrected(store: RunStore, runs: Sequence[str]) -> set[str]:
+    """Those of whose answers a person said that they were wrong, or gave another."""
+    corrected = set()
+    for each in await store.records_of(runs, ACTION):
+        with contextlib.suppress(msgspec.MsgspecError):  # what cannot be read hides no others
+            if msgspec.msgpack.decode(each.body, type=Action).what in PUT_RIGHT:
+                corrected.add(each.run)
+    return corrected
 
 
 def _read_words(asked: Asked) -> dict[str, str]:

@@ -138,6 +138,9 @@ class RunStore(Protocol):
     async def records(self, kind: str, *, run: str = "", after: str = "", most: int = 100) -> list[Record]:
         """Records of a kind by their ids, those of one run or of all."""
 
+    async def records_of(self, runs: Sequence[str], *kinds: str) -> list[Record]:
+        """All records of these kinds that many runs have, in one look."""
+
     def pulse(self) -> Pulse:
         """How writing goes at the moment."""
 

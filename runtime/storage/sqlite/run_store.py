@@ -1,5 +1,6 @@
 """Tickets, runs, events and records in SQLite."""
 
+import json
 import sqlite3
 import uuid
 from collections.abc import Sequence
@@ -65,6 +66,10 @@ _FEED_PLACE = "SELECT max(feed.seq) FROM feed WHERE run = (SELECT seq FROM run W
 _TRIM_FEED = f"DELETE FROM feed WHERE seq <= (SELECT max(seq) FROM feed) - {KEPT_PLACES}"
 _RECORDS = "SELECT kind, id, body, run FROM record WHERE kind = ? AND id > ? ORDER BY id LIMIT ?"
 _RECORDS_OF_RUN = _RECORDS.replace("WHERE", "WHERE run = ? AND run != '' AND")
+_RECORDS_OF_RUNS = """
+SELECT kind, id, body, run FROM record
+WHERE run IN (SELECT value FROM json_each(?)) AND run != '' AND kind IN (SELECT value FROM json_each(?))
+"""
 """The index of runs has no empty ones, and serves only what says so."""
 
 
@@ -205,6 +210,11 @@ class SqliteRuns:
     async def records(self, kind: str, *, run: str = "", after: str = "", most: int = 100) -> list[Record]:
         wanted = (_RECORDS_OF_RUN, (run, kind, after, most)) if run else (_RECORDS, (kind, after, most))
         rows = await self._database.read(lambda db: db.execute(*wanted).fetchall())
+        return [Record(kind=kind, id=id_, body=body, run=of) for kind, id_, body, of in rows]
+
+    async def records_of(self, runs: Sequence[str], *kinds: str) -> list[Record]:
+        wanted = json.dumps(runs), json.dumps(kinds)
+        rows = await self._database.read(lambda db: db.execute(_RECORDS_OF_RUNS, wanted).fetchall())
         return [Record(kind=kind, id=id_, body=body, run=of) for kind, id_, body, of in rows]
 
     def pulse(self) -> Pulse:
