@@ -35,6 +35,7 @@ from runtime.http.routes import ROUTES
 from runtime.knowledge.index.index_version import find_lapsed
 from runtime.knowledge.knowledge_index import FILE as KNOWLEDGE
 from runtime.node import Node
+from runtime.processes.terminal import Terminal
 from runtime.program import command
 from runtime.service import TicketService, open_service
 from runtime.service_error import ServiceError
@@ -66,15 +67,24 @@ TURNED_AWAY = (
 
 
 class Stop:
-    """What SIGTERM and Ctrl-C do: the first asks for the end, the second for an end at once. SIGHUP: reload."""
+    """
+    What SIGTERM and Ctrl-C do: the first asks for the end, the second for an end at once.
+
+    SIGHUP: reload; from a terminal that is being closed, it asks for the end.
+    """
 
     def __init__(self) -> None:
         self.asked = asyncio.Event()
         self.at_once = asyncio.Event()
         self.reload = asyncio.Event()
 
+        self._terminal = Terminal()
+
     def __call__(self) -> None:
         (self.at_once if self.asked.is_set() else self.asked).set()
+
+    def hang_up(self) -> None:
+        (self.asked if self._terminal.is_closed() else self.reload).set()
 
 
 class TurnedAway(asyncio.Protocol):
@@ -257,7 +267,7 @@ def _stopping() -> Iterator[Stop]:
     loop, stop = asyncio.get_running_loop(), Stop()
     for each in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(each, stop)
-    loop.add_signal_handler(signal.SIGHUP, stop.reload.set)
+    loop.add_signal_handler(signal.SIGHUP, stop.hang_up)
     try:
         yield stop
     finally:

@@ -21,6 +21,7 @@ SIGTERM and Ctrl-C: no new tickets, those that run have [server] stop_seconds to
 next start. A second one: at once.
 
 SIGHUP: the configuration is read again. What cannot change while it runs is named in the log; it needs a restart.
+Closing the terminal that it was started in stops it, as SIGTERM does.
 
 exit status: 0 it was told to stop, 2 it cannot listen there, 1 something failed.
 """

@@ -5,6 +5,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -114,11 +115,16 @@ def out_of_time() -> Iterator[dict[str, str]]:
 
 
 def read_until(popen: "subprocess.Popen[str]", word: str) -> str:
-    """Lines of a process's stderr up to the one with this word."""
+    """Lines of a process's stderr up to the one with this word; one that does not say it in time is killed."""
     assert popen.stderr is not None
     seen = ""
-    for line in popen.stderr:
-        seen += line
-        if word in line:
-            return seen
+    late = threading.Timer(SECONDS, popen.kill)
+    late.start()
+    try:
+        for line in popen.stderr:
+            seen += line
+            if word in line:
+                return seen
+    finally:
+        late.cancel()
     raise AssertionError(f"{word!r} was never said: {seen}")

@@ -1,14 +1,18 @@
 """The daemon as its user runs it: started, asked, told to stop, killed, and started again."""
 
 import datetime
+import fcntl
 import json
 import os
+import pty
 import re
 import resource
 import signal
 import socket
 import subprocess
 import sys
+import termios
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -377,3 +381,32 @@ def cpu_seconds(pid: int) -> float:
     """What a process has used of the processors."""
     times = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     return (int(times[11]) + int(times[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@pytest.mark.req("SY-4")
+def test_closing_its_terminal_ends_it(fresh_place: Place) -> None:
+    leader, follower = pty.openpty()
+    popen = subprocess.Popen(
+        [sys.executable, "-m", "runtime", "serve", "--port", "0"], cwd=fresh_place.folder, env=fresh_place.environ,
+        stdin=follower, stdout=follower, stderr=follower, start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+    )  # fmt: skip
+    late = threading.Timer(SECONDS, popen.kill)
+    late.start()
+    try:
+        os.close(follower)
+        _read_terminal(leader, b"server.started")
+        popen.send_signal(signal.SIGHUP)  # the terminal is there: a reload
+        _read_terminal(leader, b"settings.reloaded")
+        os.close(leader)
+        assert popen.wait() == 0
+    finally:
+        late.cancel()
+        popen.kill()
+        popen.wait()
+
+
+def _read_terminal(leader: int, word: bytes) -> None:
+    said = b""
+    while word not in said:
+        said += os.read(leader, 1 << 16)  # fails when the process is gone
