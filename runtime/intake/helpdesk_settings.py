@@ -49,6 +49,8 @@ class HelpdeskSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     """Who gets what nobody could answer; empty: it stays where it is."""
     solve: bool = False
     """Whether a ticket that was answered is set to the system's solved status; never more than that."""
+    remind_minutes: Annotated[float, Meta(ge=0.0, le=100_000.0)] = 60.0
+    """So long before a ticket is due, a note says that its suggestion still waits for a person; 0: none does."""
     poll_seconds: Annotated[float, Meta(ge=1.0, le=86_400.0)] = 60.0
     runs_per_day: Annotated[int, Meta(ge=1, le=100)] = 3
     """Of one ticket."""

@@ -14,6 +14,7 @@ from actors.workflow.outcome import Outcome
 from runtime.actions import acting_as, who_acts
 from runtime.intake.adapter import Adapter
 from runtime.intake.connections import Connection, load_connections
+from runtime.intake.helpdesk_times import read_due
 from runtime.intake.helpdesk_watcher import HelpdeskWatcher
 from runtime.intake.inbox import Inbox, InboxFull
 from runtime.intake.intake_report import IntakeReport, report_since
@@ -118,10 +119,11 @@ class Intake:
         return decide(found, decision) if found and decision else found
 
     async def list_unwritten(self) -> list[WriteBack]:
-        """What is still to be written to helpdesks or waits for a person's word."""
+        """What is still to be written to helpdesks or waits for a person's word, what is due first before the rest."""
         decisions = await self.inbox.decisions()
         found = [each for name in self.watchers for each in await self.inbox.write_backs(name)]
-        return [decide(each, decisions[run]) if run in decisions else each for run, each in found]
+        decided = [decide(each, decisions[run]) if run in decisions else each for run, each in found]
+        return sorted(decided, key=lambda each: read_due(each.due))
 
     async def report(self, since: float) -> IntakeReport:
         """What became of helpdesks' tickets since then, Unix seconds."""

@@ -1,6 +1,5 @@
 """What would have been said about past tickets: their questions are asked again, and nothing is written to them."""
 
-import datetime
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Literal
 
@@ -11,6 +10,7 @@ from runtime.intake.adapter import Adapter
 from runtime.intake.events import HelpdeskTicket, Message
 from runtime.intake.helpdesk_settings import HelpdeskSettings
 from runtime.intake.helpdesk_ticket import make_id, make_ticket
+from runtime.intake.helpdesk_times import parse_time
 from runtime.intake.loop_rules import History, judge_ticket
 from runtime.intake.reply_texts import write_reply
 from runtime.intake.write_back import PREFIX
@@ -102,14 +102,3 @@ def cut_at_answer(ticket: HelpdeskTicket) -> tuple[HelpdeskTicket, str]:
 
 def _is_answer(message: Message) -> bool:
     return message.public and message.role in {"agent", "bot"}
-
-
-def parse_time(text: str) -> float | None:
-    """Unix seconds, of ISO 8601, of seconds, or of `2026-11-21.22:31:18`; None: it is none of these."""
-    if text.isdecimal() and len(text) <= 12:
-        return float(text)
-    try:
-        at = datetime.datetime.fromisoformat(text.replace(".", "T", 1) if text[10:11] == "." else text)
-    except ValueError:
-        return None
-    return (at if at.tzinfo else at.replace(tzinfo=datetime.UTC)).timestamp()

@@ -46,6 +46,12 @@ def write_note(outcome: Outcome, number: int, *, why: str = "", may_send: str = 
     return f"{body[: MOST_CHARACTERS - len(marker)]}\n\n{marker}"
 
 
+def write_reminder(outcome: Outcome, number: int, due: str) -> str:
+    """To the people of the helpdesk: the ticket is due, and the suggestion waits for them."""
+    parts = [say("suggestion_waits", outcome.language), say("ticket_due", outcome.language, when=due)]
+    return "\n\n".join((*parts, make_marker(outcome.run, number)))
+
+
 def _describe_place(citation: Citation, text: str) -> str:
     """Where a statement stands, and the words there unless they were just read."""
     words = " ".join(citation.quote.split())

@@ -12,9 +12,10 @@ from runtime.intake.adapter import Adapter
 from runtime.intake.events import HelpdeskTicket
 from runtime.intake.helpdesk_client import HelpdeskError, HelpdeskUnavailable, TicketChanged
 from runtime.intake.helpdesk_settings import HelpdeskSettings
+from runtime.intake.helpdesk_times import is_urgent, read_due
 from runtime.intake.inbox import Inbox
-from runtime.intake.reply_texts import write_note, write_reply
-from runtime.intake.write_back import Decision, WriteBack, decide, settle
+from runtime.intake.reply_texts import write_note, write_reminder, write_reply
+from runtime.intake.write_back import Decision, WriteBack, add_reminder, decide, settle
 from runtime.intake.writes import (
     Origin,
     What,
@@ -69,7 +70,8 @@ class Sender:
         :raises HelpdeskError: no ticket can be read or written, or not three; what was begun is read back first.
         """
         wait, now, decisions = IDLE_SECONDS, self._clock(), await self._inbox.decisions()
-        open_now = dict(await self._inbox.write_backs(self._adapter.name))
+        found = await self._inbox.write_backs(self._adapter.name)
+        open_now = dict(sorted(found, key=lambda each: read_due(each[1].due)))
         self._failed = {run: until for run, until in self._failed.items() if run in open_now and until > now}
         self._asked = {run: at for run, at in self._asked.items() if run in open_now}
         problems, done = list[HelpdeskError](), 0
@@ -128,7 +130,16 @@ class Sender:
             return await self._settle(run, settle(write_back, "stale", stale))
         if self._settings.send_tag in ticket.tags:
             return await self._settle(run, settle(write_back, "planned", by=f"tag:{self._settings.send_tag}"))
-        return write_back
+        return await self._remind(run, write_back, ticket.due)
+
+    async def _remind(self, run: str, write_back: WriteBack, due: str) -> WriteBack:
+        """Keep when the ticket is due, and tell people once when that is soon."""
+        known = msgspec.structs.replace(write_back, due=due)
+        if (minutes := self._settings.remind_minutes) and is_urgent(due, self._clock(), minutes):
+            known = known if known.has_reminded or not self._adapter.can("note") else add_reminder(known)
+        if known != write_back:
+            await self._inbox.keep(run, known)
+        return known
 
     async def _settle(self, run: str, settled: WriteBack) -> WriteBack:
         """What waited for a word has it, and the word is not needed any more."""
@@ -177,10 +188,10 @@ class Sender:
         return msgspec.structs.replace(write, said=said, next_at=self._clock() + AGAIN_SECONDS)
 
     def _fill(self, write: Write, run: str, outcome: Outcome, due: str) -> dict[str, str]:
-        note = write_note(outcome, write.number, why=write.said, due=due) if write.what == "note" else write.text
         return {
-            "text": note, "run": run, "key": f"<{run}.{write.number}@terminus>", "status": write.text,
-            "person": write.text, "now": time.strftime("%Y-%m-%d.%H:%M:%S", time.gmtime(self._clock())),
+            "text": _compose(write, outcome, due), "run": run, "key": f"<{run}.{write.number}@terminus>",
+            "status": write.text, "person": write.text,
+            "now": time.strftime("%Y-%m-%d.%H:%M:%S", time.gmtime(self._clock())),
         }  # fmt: skip
 
     async def hand_over(self, ticket: HelpdeskTicket, why: str) -> None:
@@ -202,6 +213,14 @@ class Sender:
     async def _keep(self, run: str, write_back: WriteBack) -> WriteBack:
         await self._inbox.keep(run, write_back)
         return write_back
+
+
+def _compose(write: Write, outcome: Outcome, due: str) -> str:
+    if write.what != "note":
+        return write.text
+    if write.reminds:
+        return write_reminder(outcome, write.number, due)
+    return write_note(outcome, write.number, why=write.said, due=due)
 
 
 def _replace(write_back: WriteBack, write: Write) -> WriteBack:

@@ -28,11 +28,18 @@ class WriteBack(msgspec.Struct, frozen=True, kw_only=True):
     mode: str = ""
     status: str = ""
     """How the run ended."""
+    due: str = ""
+    """When the ticket is to be answered, as the helpdesk writes it; empty: it did not say, or nobody has looked."""
 
     @property
     def waits(self) -> bool:
         """Whether a person's word is waited for."""
         return any(each.state == "waiting" for each in self.writes)
+
+    @property
+    def has_reminded(self) -> bool:
+        """Whether people were told that the ticket is due, or are about to be."""
+        return any(each.reminds for each in self.writes)
 
     def encode(self, run: str, kind: str = WRITE_BACK) -> Record:
         """As it is kept."""
@@ -65,6 +72,12 @@ def settle(write_back: WriteBack, state: WriteState, said: str = "", by: str = "
         for each in write_back.writes
     )
     return msgspec.structs.replace(write_back, writes=changed)
+
+
+def add_reminder(write_back: WriteBack) -> WriteBack:
+    """What is written in any case, and a note that the ticket is due."""
+    reminder = Write(number=max(each.number for each in write_back.writes) + 1, what="note", reminds=True)
+    return msgspec.structs.replace(write_back, writes=(*write_back.writes, reminder))
 
 
 def make_write_back(outcome: Outcome) -> tuple[Record, ...]:

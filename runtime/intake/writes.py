@@ -52,6 +52,8 @@ class Write(msgspec.Struct, frozen=True, kw_only=True):
     """Why it is as it is, in a sentence."""
     by: str = ""
     """Who approved it."""
+    reminds: bool = False
+    """It is a note that only says that the ticket is due."""
 
 
 def make_marker(run: str, number: int) -> str:

@@ -95,6 +95,7 @@ SENTENCES = {
     "headline_resolved": "Gelöst",
     "headline_suggested": "Vorschlag: Niemand hat bestätigt, dass er hilft",
     "ticket_due": "Fällig: {when}",
+    "suggestion_waits": "Die vorgeschlagene Antwort wartet noch darauf, dass jemand sie freigibt.",
     "headline_not_found": "In den Quellen nicht gefunden",
     "headline_needs_input": "Braucht Ihre Antworten",
     "headline_error": "Beendet, bevor es fertig war",

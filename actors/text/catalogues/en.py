@@ -98,6 +98,7 @@ SENTENCES = {
     "headline_resolved": "Resolved",
     "headline_suggested": "Suggested: nobody has confirmed that it helps",
     "ticket_due": "Due: {when}",
+    "suggestion_waits": "The suggested answer still waits for somebody to approve it.",
     "headline_not_found": "Not found in the sources",
     "headline_needs_input": "Needs your answers",
     "headline_error": "Stopped before it was finished",

@@ -91,6 +91,7 @@ SENTENCES = {
     "headline_resolved": "해결되었습니다",
     "headline_suggested": "제안입니다: 도움이 되는지 확인한 사람이 아직 없습니다",
     "ticket_due": "기한: {when}",
+    "suggestion_waits": "제안된 답변이 아직 승인을 기다리고 있습니다.",
     "headline_not_found": "출처에서 찾지 못했습니다",
     "headline_needs_input": "답변이 필요합니다",
     "headline_error": "끝나기 전에 중단되었습니다",

@@ -90,6 +90,7 @@ SENTENCES = {
     "headline_resolved": "已解决",
     "headline_suggested": "建议：尚无人确认它有帮助",
     "ticket_due": "期限：{when}",
+    "suggestion_waits": "建议的答复仍在等待批准。",
     "headline_not_found": "在来源中没有找到",
     "headline_needs_input": "需要您补充信息",
     "headline_error": "未完成便已停止",

@@ -64,6 +64,14 @@ class HelpdeskState(msgspec.Struct, frozen=True):
     """Looks at tickets since the start, by why they were left alone; `taken`: they were not."""
 
 
+class Approval(msgspec.Struct, frozen=True):
+    """A suggestion that waits for a person's word."""
+
+    ticket: str
+    due: str
+    """When the ticket is to be answered, as its helpdesk writes it; empty: it does not say."""
+
+
 class IntakeState(msgspec.Struct, frozen=True):
     """All connected helpdesks."""
 
@@ -72,8 +80,8 @@ class IntakeState(msgspec.Struct, frozen=True):
     """Tickets that wait for a look."""
     unwritten: int = 0
     """Runs of which something is still to be written."""
-    approvals: tuple[str, ...] = ()
-    """Tickets whose suggestion waits for a person's word, the first hundred."""
+    approvals: tuple[Approval, ...] = ()
+    """The first hundred suggestions that wait, what is due first before the rest."""
 
 
 @route(
@@ -106,7 +114,7 @@ async def describe_intake(intake: Intake) -> IntakeState:
         for name, watcher in intake.watchers.items()
     )  # fmt: skip
     unwritten = await intake.list_unwritten()
-    approvals = [each.ticket for each in unwritten if each.waits]
+    approvals = [Approval(each.ticket, each.due) for each in unwritten if each.waits]
     return IntakeState(
         found, intake.inbox.count_waiting, len(unwritten) - len(approvals), tuple(approvals[:APPROVALS])
     )  # fmt: skip

@@ -51,6 +51,7 @@ assignee = "ticket.body.assignee"
 requester = "ticket.body.requester"
 queue = "ticket.body.queue"
 tags = "ticket.body.tags"
+due = "ticket.body.due"
 version = "ticket.headers.etag"
 messages = "ticket.body.messages"
 
@@ -99,7 +100,7 @@ class FakeHelpdesk:
         if known is None:
             known = {
                 "subject": text[:20], "status": "open", "assignee": "", "requester": author, "queue": "Support",
-                "tags": [], "messages": [], "version": 0,
+                "tags": [], "messages": [], "version": 0, "due": "",
             }  # fmt: skip
             self.tickets[ticket] = known
         number = str(next(self._numbers))

@@ -1,0 +1,29 @@
+"""Times as helpdesks write them, and when a ticket is to be answered. Pure."""
+
+import datetime
+import math
+
+from runtime.times import DAY, is_day
+
+
+def parse_time(text: str) -> float | None:
+    """Unix seconds, of ISO 8601, of seconds, or of `2026-11-21.22:31:18`; None: it is none of these."""
+    if text.isdecimal() and len(text) <= 12:
+        return float(text)
+    try:
+        at = datetime.datetime.fromisoformat(text.replace(".", "T", 1) if text[10:11] == "." else text)
+    except ValueError:
+        return None
+    return (at if at.tzinfo else at.replace(tzinfo=datetime.UTC)).timestamp()
+
+
+def read_due(text: str) -> float:
+    """Unix seconds by which a ticket is to be answered: of a day, its end; infinity: nobody said."""
+    if (at := parse_time(text.strip())) is None:
+        return math.inf
+    return at + DAY if is_day(text.strip()) else at
+
+
+def is_urgent(due: str, now: float, minutes: float) -> bool:
+    """Whether so few minutes are left, or none."""
+    return read_due(due) - now <= minutes * 60

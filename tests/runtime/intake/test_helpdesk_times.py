@@ -1,0 +1,87 @@
+"""When tickets of helpdesks are due: read as each writes it, first in order, and told while a suggestion waits."""
+
+import asyncio
+import datetime
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from runtime.intake import intake, sender
+from runtime.intake.helpdesk_times import is_urgent, parse_time, read_due
+from tests.patience import HANGS_SECONDS
+from tests.runtime.http.kit import TEXT, interface
+from tests.runtime.intake.fake_helpdesk import fake_helpdesk
+
+pytestmark = pytest.mark.req("SY-6")
+NOON = 1795262400.0
+"""2026-11-21, 12:00 UTC."""
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("2026-11-21T20:31:18Z", 1795293078.0), ("2026-11-21T21:31:18.000+0100", 1795293078.0),
+        ("1795293078", 1795293078.0), ("2026-11-21.20:31:18", 1795293078.0), ("yesterday", None), ("", None),
+    ],
+)  # fmt: skip
+def test_times_of_helpdesks_are_read(text: str, seconds: float | None) -> None:
+    assert parse_time(text) == seconds
+
+
+@pytest.mark.parametrize(
+    ("due", "seconds"),
+    [
+        ("2026-11-21T12:00:00Z", NOON), ("2026-11-21 13:00:00+01:00", NOON), (" 2026-11-21T12:00:00.000 ", NOON),
+        ("2026-11-20", NOON - 12 * 3600), ("", math.inf), ("soon", math.inf),
+    ],
+)  # fmt: skip
+def test_a_day_is_due_at_its_end_and_nothing_never(due: str, seconds: float) -> None:
+    assert read_due(due) == seconds
+
+
+@pytest.mark.parametrize(
+    ("minutes_left", "urgent"), [(61, False), (60, True), (0, True), (-500, True)], ids=["later", "now", "at", "over"]
+)
+def test_a_ticket_is_urgent_from_a_while_before_on(minutes_left: int, urgent: bool) -> None:
+    assert is_urgent("2026-11-21T12:00:00Z", NOON - minutes_left * 60, 60.0) is urgent
+
+
+def test_what_is_never_due_is_never_urgent() -> None:
+    assert not is_urgent("", NOON, 60.0)
+
+
+async def test_what_is_due_soon_stands_first_and_is_told_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(sender, "WORD_SECONDS", 0.05)
+    monkeypatch.setattr(intake, "TICK_SECONDS", 0.02)
+    soon, later = (_in_hours(hours) for hours in (0.5, 48))
+    async with fake_helpdesk() as desk:
+        desk.connect(tmp_path, mode="approve")
+        async with interface(tmp_path) as web, asyncio.timeout(HANGS_SECONDS):
+            for ticket, due in (("1", ""), ("2", later), ("3", soon)):
+                event = desk.write(ticket, "ann", TEXT)
+                desk.tickets[ticket]["due"] = due
+                await desk.deliver(web.client, event)
+            await _until(lambda: len(desk.said("3", public=False)) == 2)
+            waiting: list[dict[str, str]] = []
+            while len(waiting) < 3 or not waiting[1]["due"]:
+                waiting = (await web.ask("GET", "/intake"))[1]["approvals"]
+                await asyncio.sleep(0.01)
+
+            assert [each["ticket"] for each in waiting] == ["hd.desk.3", "hd.desk.2", "hd.desk.1"]
+            assert [each["due"] for each in waiting] == [soon, later, ""]
+            assert soon in desk.said("3", public=False)[1]
+            assert "waits for somebody to approve" in desk.said("3", public=False)[1]
+            assert (await web.ask("POST", "/tickets/hd.desk.3/approve"))[0] == 200
+            await _until(lambda: len(desk.said("3", public=True)) == 1)
+            assert [len(desk.said(each, public=False)) for each in "123"] == [1, 1, 2]
+
+
+async def _until(condition: Callable[[], bool]) -> None:
+    while not condition():  # noqa: ASYNC110 - it may be true of anything
+        await asyncio.sleep(0.01)
+
+
+def _in_hours(hours: float) -> str:
+    return (datetime.datetime.now(datetime.UTC) + datetime.timedelta(hours=hours)).isoformat(timespec="seconds")
