@@ -34,8 +34,8 @@ class Freshdesk(DocumentedHelpdesk):
         return {
             "id": 7, "subject": "VPN", "status": int(self.status), "requester_id": 99, "group_id": None, "type": None,
             "responder_id": int(self.assignee) if self.assignee else None, "tags": self.tags, "source": 1,
-            "description": f"<div>{first.text}</div>", "description_text": first.text, "fr_due_by": self.changed,
-            "created_at": write_time(first.at), "updated_at": self.changed,
+            "description": f"<div>{first.text}</div>", "description_text": first.text, "updated_at": self.changed,
+            "created_at": write_time(first.at), "fr_due_by": "2099-01-01T00:00:00Z",
         }  # fmt: skip
 
     def _conversation(self, said: Said) -> dict[str, Any]:
