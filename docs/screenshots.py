@@ -62,8 +62,7 @@ async def _fill(service: TicketService) -> None:
         Ticket(text=TICKETS[0][1], id="T-vpn", workflow=HELPDESK, requester="Kim"),
     ]  # fmt: skip
     for each in orders:
-        stored = await service.submit(each)
-        await service.outcome(stored.id, SECONDS)
+        await service.outcome(await service.submit(each), SECONDS)
 
 
 async def _take(browser: Browser, at: str, picture: Picture) -> None:

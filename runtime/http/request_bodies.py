@@ -105,8 +105,17 @@ def read_query(request: web.Request, names: Sequence[str]) -> dict[str, str]:
 
 def read_filter(request: web.Request) -> RunFilter:
     """Which runs are looked for."""
-    given = read_query(request, tuple(name for name in RunFilter.__struct_fields__ if name not in {"search", "status"}))
-    failed = given.pop("failed", "false")
+    names = tuple(name for name in RunFilter.__struct_fields__ if name not in {"search", "status"})
+    return make_filter(read_query(request, names))
+
+
+def make_filter(given: Mapping[str, str]) -> RunFilter:
+    """
+    Which runs are looked for, by the fields of a `RunFilter` as a query has them.
+
+    :raises ApiError: `failed` is neither true nor false.
+    """
+    failed = given.get("failed", "false")
     if failed not in {"true", "false"}:
         raise ApiError(400, f"failed must be true or false, not {display(failed)}.")
     return msgspec.convert({**given, "failed": failed == "true"}, RunFilter)

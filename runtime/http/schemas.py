@@ -105,6 +105,8 @@ class ListedTicket(Record, frozen=True, kw_only=True):
     """A ticket by its latest run."""
 
     links: Links
+    agents: tuple[str, ...] = ()
+    """Who worked on it, in the order in which they came in; empty as long as it goes on."""
 
 
 class TicketPage(msgspec.Struct, frozen=True):

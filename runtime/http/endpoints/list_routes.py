@@ -1,5 +1,6 @@
 """The list of tickets: filtered, searched, page by page."""
 
+import contextlib
 import urllib.parse
 from collections.abc import Mapping
 from typing import get_args
@@ -8,26 +9,36 @@ import msgspec
 from aiohttp import web
 
 from actors.workflow.outcome import Status
+from actors.workflow.tables import ORCHESTRATOR
 from runtime.http import request_bodies
 from runtime.http.endpoints.desk import DESK
 from runtime.http.errors import ApiError
 from runtime.http.middleware import answer
 from runtime.http.routes import Document, as_json, route
 from runtime.http.schemas import ListedTicket, TicketPage, links
-from runtime.run_filter import RunFilter, make_wanted
+from runtime.run_filter import make_wanted
 from runtime.service import TicketService
 from runtime.storage.records import Asked, StoredRun
+from runtime.storage.run_agents import list_agents
 from runtime.user_text import display, nearest
 
 STATUSES = ("running", *get_args(Status))
 MOST_ON_A_PAGE = 200
 CURSOR_DIGITS = 18
 MOST_LOOKED_THROUGH = 10_000
-"""So many tickets are searched for a text before whoever asks is told to go on: 0.6 s, by bench.listing."""
+"""So many tickets are searched for a text or an agent before whoever asks is told to go on: 0.6 s, by bench.listing."""
+RUN_FILTERS: dict[str, Document] = {
+    name: {"schema": {"type": "boolean" if name == "failed" else "string"}, "description": said}
+    for name, said in {
+        "workflow": "Of one kind, such as legal", "intent": "What they ask for", "agent": "Who worked on them",
+        "since": "When they began: 30m, 12h, 7d ago, or 2026-01-31", "slow": "How long they took at least: 10s, 2m",
+        "failed": "Those that a limit, a failure or a person ended",
+    }.items()
+}  # fmt: skip
+"""What `GET /traces` looks for among all runs, and `GET /tickets` among the latest of each ticket."""
 FILTERS: dict[str, Document] = {
     "status": {"schema": {"type": "string", "enum": list(STATUSES)}, "description": "How their latest run stands"},
-    "workflow": {"schema": {"type": "string"}, "description": "Of one kind, such as legal"},
-    "since": {"schema": {"type": "string"}, "description": "Begun since: 30m, 12h, 7d ago, or 2026-01-31"},
+    **RUN_FILTERS,
     "q": {
         "schema": {"type": "string"},
         "description": "Stands in the question, the subject, the requester or an id, whatever its case",
@@ -63,10 +74,8 @@ async def find_page(desk: TicketService, given: Mapping[str, str]) -> TicketPage
     )
     if status and status not in STATUSES:
         raise ApiError(400, f"There is no status {display(status)}. {nearest(status, STATUSES)}")
-    asked = RunFilter(
-        search=given.get("q", ""), status=status, workflow=given.get("workflow", ""), since=given.get("since"),
-        limit=most + 1,
-    )  # fmt: skip
+    asked = request_bodies.make_filter({name: given[name] for name in RUN_FILTERS if name in given})
+    asked = msgspec.structs.replace(asked, search=given.get("q", ""), status=status, limit=most + 1)
     wanted = msgspec.structs.replace(make_wanted(asked, ""), latest=True, before=before, looks=MOST_LOOKED_THROUGH)
     found = await desk.node.journal.store.search(wanted)
     tickets = [await _describe(desk, run, question) for run, question in found.runs[:most]]
@@ -77,7 +86,14 @@ async def find_page(desk: TicketService, given: Mapping[str, str]) -> TicketPage
 
 async def _describe(desk: TicketService, stored: StoredRun, asked: Asked) -> ListedTicket:
     known = await desk.describe(stored, asked)
-    return ListedTicket(**{name: getattr(known, name) for name in known.__struct_fields__}, links=links(stored))
+    its = {name: getattr(known, name) for name in known.__struct_fields__}
+    return ListedTicket(**its, agents=_find_agents(stored), links=links(stored))
+
+
+def _find_agents(stored: StoredRun) -> tuple[str, ...]:
+    with contextlib.suppress(msgspec.MsgspecError):
+        return tuple(each for each in list_agents(stored.ending or b"") if each != ORCHESTRATOR)
+    return ()
 
 
 def _read_cursor(given: Mapping[str, str]) -> int:

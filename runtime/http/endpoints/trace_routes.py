@@ -4,6 +4,7 @@ from aiohttp import web
 
 from runtime.http import request_bodies
 from runtime.http.endpoints.desk import DESK, read_id
+from runtime.http.endpoints.list_routes import RUN_FILTERS
 from runtime.http.middleware import answer
 from runtime.http.routes import Document, as_json, route
 from runtime.http.schemas import FoundTraces
@@ -11,11 +12,9 @@ from runtime.run_filter import make_wanted
 from runtime.tracing.trace_record import TraceRecord, read_trace
 
 FILTERS: tuple[Document, ...] = tuple(
-    {"name": name, "in": "query", "schema": {"type": "boolean" if name == "failed" else "string"}, "description": said}
-    for name, said in {
-        "intent": "What they ask for", "workflow": "Of one kind, such as legal", "agent": "Who worked on them",
-        "since": "When they began: 30m, 12h, 7d ago, or 2026-01-31", "slow": "How long they took at least: 10s, 2m",
-        "failed": "Those that a limit, a failure or a person ended", "limit": "How many; 20, at most 1,000",
+    {"name": name, "in": "query", **its}
+    for name, its in {
+        **RUN_FILTERS, "limit": {"schema": {"type": "string"}, "description": "How many; 20, at most 1,000"},
     }.items()
 )  # fmt: skip
 

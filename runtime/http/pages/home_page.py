@@ -7,8 +7,9 @@ import msgspec
 from aiohttp import web
 
 from runtime import families
+from runtime.http.endpoints.agent_routes import describe_agents
 from runtime.http.endpoints.desk import DESK
-from runtime.http.endpoints.list_routes import STATUSES, find_page
+from runtime.http.endpoints.list_routes import RUN_FILTERS, STATUSES, find_page
 from runtime.http.endpoints.own_tickets import make_own_key
 from runtime.http.errors import ApiError
 from runtime.http.gate import find_person
@@ -16,9 +17,12 @@ from runtime.http.pages.page_routes import Form, accepts_page, form_action, go_t
 from runtime.service_error import ServiceError
 from runtime.tickets import HELPDESK, Ticket, validate
 
-FILTERS = ("q", "status", "workflow", "cursor")
+FILTERS = ("q", "status", *RUN_FILTERS, "cursor")
+MORE = frozenset(RUN_FILTERS) - {"workflow"}
+"""Filters that stand behind a word as long as none of them is used."""
 ON_A_PAGE = 25
 QUESTION_CHARACTERS = 120
+AGENTS_SHOWN = 6
 
 
 @page("GET", "/", access="submit", nav="tickets")
@@ -31,11 +35,14 @@ async def show_home(request: web.Request) -> web.StreamResponse:
         found = await find_page(request.app[DESK], {**given, "limit": str(ON_A_PAGE)})
     except (ApiError, ServiceError) as refused:  # a filter in the address that cannot be meant so
         failed = str(refused)
+    agents = dict.fromkeys(each.name for each in describe_agents(request.app[DESK].node))
     older = urllib.parse.urlsplit(found.next).query if found else ""
     cursor = urllib.parse.parse_qs(older).get("cursor", [""])[0]
     return render(
         request, "home.html", given=given, found=found, failed=failed, statuses=STATUSES,
         workflows=[each.name for each in families.FAMILIES], key=secrets.token_urlsafe(16),
+        intents=await request.app[DESK].node.journal.store.list_intents(), agents=agents,
+        more=not MORE.isdisjoint(given), most_agents=AGENTS_SHOWN,
         older=urllib.parse.urlencode({**given, "cursor": cursor}) if cursor else "", shown=QUESTION_CHARACTERS,
     )  # fmt: skip
 

@@ -10,6 +10,7 @@ import msgspec
 from runtime.memory.ticket_text import fold
 from runtime.storage.damage import seconds, text
 from runtime.storage.records import ACTION, Action, Asked, Listed, StoredRun, Wanted
+from runtime.storage.run_agents import list_agents
 from runtime.storage.sqlite.statements import OUTERMOST, RUN_COLUMNS, read_run, with_those_within
 from runtime.tickets import whole
 
@@ -32,7 +33,7 @@ _LATEST = f"""
 AND NOT EXISTS (SELECT 1 FROM run AS later WHERE later.ticket = run.ticket AND later.seq > run.seq
 AND {OUTERMOST.replace("(id", "(later.id")})
 """
-_FAILED = "AND run.status IN ('error', 'cancelled')"
+_FAILED = "AND run.seq IN (SELECT seq FROM run WHERE status IN ('error', 'cancelled'))"
 _OF_WORKFLOW = "AND run.workflow = ?"
 _OF_INTENT = "AND run.intent != '' AND run.intent = ?"
 _SINCE = "AND run.seq >= (SELECT coalesce(min(+seq), 9e18) FROM run WHERE started >= ?) AND run.started >= ?"
@@ -51,24 +52,16 @@ _LATEST_OF_TICKET = f"SELECT max(seq) FROM run WHERE ticket = ? AND {OUTERMOST}"
 _ACTIONS = "SELECT body FROM record WHERE kind = ? AND id > ? || '/' AND id < ? || '0' LIMIT ?"
 """By their ids, which begin with the run's and a slash: "0" follows it in every table of characters."""
 MOST_ACTIONS = 1000
-_INTENTS = "SELECT DISTINCT intent FROM run WHERE intent != '' ORDER BY intent"
+_INTENTS = """
+WITH RECURSIVE found (intent) AS (
+    SELECT min(intent) FROM run WHERE intent != ''
+    UNION ALL SELECT (SELECT min(intent) FROM run WHERE intent != '' AND intent > found.intent) FROM found
+    WHERE found.intent IS NOT NULL
+)
+SELECT intent FROM found WHERE intent IS NOT NULL
+"""
+"""From one to the next by their index: `DISTINCT` would look at each run, and a page asks for this."""
 _IDS = f"SELECT ticket, id FROM run WHERE {OUTERMOST} ORDER BY seq DESC LIMIT ?"
-
-
-class _Handoff(msgspec.Struct):
-    source: str
-    target: str
-
-
-class _Ending(msgspec.Struct):
-    """What is read of a run's end: who was asked in it, and in the runs within it."""
-
-    handoffs: list[_Handoff] = []
-    children: "list[_Ending]" = []
-
-    def asked(self, agent: str) -> bool:
-        own = any(agent in {each.source, each.target} for each in self.handoffs)
-        return own or any(each.asked(agent) for each in self.children)
 
 
 class _Case(msgspec.Struct):
@@ -135,7 +128,7 @@ def _asked_agent(db: sqlite3.Connection, run: StoredRun, agent: str) -> bool:
     """Whether an agent was asked in a run or within it; of one that goes on, whether it has answered."""
     try:
         if run.ending is not None:
-            return msgspec.msgpack.decode(run.ending, type=_Ending).asked(agent)
+            return agent in list_agents(run.ending)
     except msgspec.MsgspecError:
         pass  # its events tell more
     return db.execute(_SENDERS, {"run": run.id, "agent": agent}).fetchone() is not None

@@ -1,7 +1,9 @@
 """The pages as people have them: asked, read, answered and judged in a browser, with nothing in a reader's way."""
 
 from pathlib import Path
+from typing import Any
 
+import pytest
 from playwright.async_api import expect
 
 from runtime.families import extractive
@@ -44,6 +46,36 @@ async def test_tickets_are_listed_with_their_states_and_found_by_words(tmp_path:
         await page.get_by_label("State").select_option("error")
         await page.get_by_role("button", name="Search").click()
         await expect(page.locator(".empty")).to_have_text("No ticket is like that.")
+
+
+@pytest.mark.parametrize("context", [{}, {"java_script_enabled": False}])
+async def test_runs_are_found_by_what_they_ask_for_who_worked_on_them_and_how_long_they_took(
+    tmp_path: Path, context: dict[str, Any]
+) -> None:
+    async with interface(tmp_path) as web, browse(web, **context) as page:
+        await web.submit(id="T-vpn", wait=20)
+        await web.submit("How do I reserve the tennis court?", id="T-court", wait=20)
+        await page.goto("/")
+        await expect(page.locator("#more")).not_to_have_attribute("open", "")
+        await expect(page.locator(".tickets > li").first).to_contain_text("asks for: incident")
+        await expect(page.locator(".tickets > li").first).to_contain_text("by memory, ticketing")
+
+        await page.get_by_text("More filters").click()
+        await expect(page.locator("#intent-choices option")).to_have_attribute("value", "incident")
+        for name, given in (("Asks for", "incident"), ("Agent", "summarization"), ("Begun since", "1h")):
+            await page.get_by_label(name).fill(given)
+        await page.get_by_role("button", name="Search").click()
+        await expect(page.locator(".tickets > li")).to_have_count(2)
+        await expect(page.get_by_label("Agent")).to_have_value("summarization")
+
+        await page.get_by_label("Stopped or cancelled").check()
+        await page.get_by_role("button", name="Search").click()
+        await expect(page.locator(".empty")).to_have_text("No ticket is like that.")
+        await page.get_by_label("Took at least").fill("soon")
+        await page.get_by_role("button", name="Search").click()
+        await expect(page.get_by_role("alert")).to_contain_text("slow must be a duration such as 10s")
+        if not context:
+            assert await find_barriers(page) == []
 
 
 async def test_what_a_ticket_asks_is_answered_in_a_form_and_it_goes_on(tmp_path: Path) -> None:
