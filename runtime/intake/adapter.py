@@ -11,6 +11,7 @@ import msgspec
 from runtime.intake.adapter_file import AdapterFile, Call
 from runtime.intake.events import HelpdeskEvent, HelpdeskTicket, Message
 from runtime.intake.helpdesk_client import Answer, HelpdeskError, HelpdeskUnavailable
+from runtime.intake.helpdesk_times import BEFORE_SECONDS
 from runtime.intake.html_text import write_html
 from runtime.intake.payload_map import UnreadablePayload, read_event, read_events, read_ticket
 from runtime.intake.queries import search
@@ -20,8 +21,6 @@ from runtime.intake.templates import fill
 
 MOST_PAGES = 20
 """Of one poll; the next one goes on behind them."""
-BEFORE_SECONDS = 300.0
-"""So long before its first poll a ticket may have changed and is still seen; clocks differ."""
 GONE = frozenset({404, 410})
 """Answers that say a ticket is not there any more; one that was deleted must not hold up the others."""
 WriteKind = Literal["claim", "note", "reply", "status", "tag", "field", "assign"]
@@ -148,7 +147,10 @@ class Adapter:
         """
         at = datetime.datetime.fromtimestamp(since, datetime.UTC)
         minutes = math.ceil((time.time() - since) / 60)
-        known = {"now": f"{at:%Y-%m-%dT%H:%M:%SZ}", "now_unix": str(int(since)), "minutes_ago": str(minutes)}
+        known = {
+            "now": f"{at:%Y-%m-%dT%H:%M:%SZ}", "now_dotted": f"{at:%Y-%m-%d.%H:%M:%S}", "now_unix": str(int(since)),
+            "minutes_ago": str(minutes),
+        }  # fmt: skip
         return str(fill(self.file.poll.start, known)) if self.file.poll else ""
 
     async def wait(self, seconds: float) -> bool | None:

@@ -22,7 +22,7 @@ CONNECTION = frozenset({"token", "user", "bot", "origin", "client", "client_secr
 """What config.toml says of a connection, for any call."""
 TICKET = CONNECTION | {"ticket", "version", "subject", "requester"}
 WRITES = TICKET | {"text", "html", "key", "run", "status", "tag", "tags", "field", "value", "person", "now", "message"}
-SINCE = frozenset({"now", "now_unix", "minutes_ago"})
+SINCE = frozenset({"now", "now_dotted", "now_unix", "minutes_ago"})
 """When a first poll begins: ISO 8601, Unix seconds, and minutes before now."""
 
 
@@ -93,7 +93,7 @@ class Poll(Table, frozen=True, kw_only=True):
     call: Call
     """`{cursor}`, `{page}` and what the page before `keeps` are filled; the first cursor is `start`."""
     start: str = "0"
-    """`{now}`, `{now_unix}` and `{minutes_ago}` are filled with a time a little before the first poll."""
+    """`{now}`, `{now_dotted}`, `{now_unix}` and `{minutes_ago}`: a time a little before the first poll."""
     cursor: Query | None = None
     """Of the answer: where the next page begins, and the next poll; without it, those of the events say it."""
     events: Query

@@ -5,6 +5,9 @@ import math
 
 from runtime.times import DAY, is_day
 
+BEFORE_SECONDS = 300.0
+"""What was written so shortly before a helpdesk was connected still counts: clocks differ, and people try it then."""
+
 
 def parse_time(text: str) -> float | None:
     """Unix seconds, of ISO 8601, of seconds, or of `2026-11-21.22:31:18`; None: it is none of these."""

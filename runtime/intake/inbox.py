@@ -1,19 +1,19 @@
 """What helpdesks told and what is to be looked at because of it, durable. Each delivery counts once."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from runtime.intake.events import HelpdeskEvent
 from runtime.intake.loop_rules import History
-from runtime.intake.write_back import WRITE_BACK, WRITTEN, Decision, WriteBack, read_write_back
+from runtime.intake.write_back import PREFIX, WRITE_BACK, WRITTEN, Decision, WriteBack, read_write_back
 from runtime.intake.writes import Origin
 from runtime.storage.errors import Conflict
 from runtime.storage.port import RunStore
 from runtime.storage.records import ORIGIN, Record, RecordKey
 
-DELIVERY, BELL, CURSOR, DECISION = "delivery", "bell", "cursor", "decision"
+DELIVERY, BELL, CURSOR, DECISION, CONNECTED = "delivery", "bell", "cursor", "decision", "connected"
 PAGE = 500
 MOST_BELLS = 5_000
 """Deliveries whose tickets wait for a look; who sends more is told to come again, and the poll finds them."""
@@ -44,10 +44,17 @@ class Inbox:
         self._store = store
         self._waiting: set[str] = set()
         """The records of all bells."""
+        self._connected: dict[str, float] = {}
+        """By helpdesk: since when it is looked after, Unix seconds."""
 
-    async def load(self) -> None:
-        """Know the bells that an earlier process left."""
+    async def load(self, sources: Iterable[str], now: float) -> None:
+        """Know the bells that an earlier process left, and since when each helpdesk is looked after."""
         self._waiting |= {each.id for each in await self._all(BELL)}
+        self._connected = {each.id: float(each.body) for each in await self._all(CONNECTED)}
+        new = {each: now for each in sources if each not in self._connected}
+        if new:
+            await self._store.put(*(Record(kind=CONNECTED, id=each, body=str(now).encode()) for each in new))
+        self._connected |= new
 
     @property
     def count_waiting(self) -> int:
@@ -114,7 +121,8 @@ class Inbox:
             if each.id.startswith(f"{ticket}/")
         ]
         answered = frozenset({each.message for each in found} | {each.mail for each in found} - {""})
-        return History(tuple(each.at for each in found), answered)
+        connected = self._connected.get(ticket.removeprefix(PREFIX).partition(".")[0], 0.0)
+        return History(tuple(each.at for each in found), answered, connected)
 
     async def origin(self, ticket: str, run: str) -> Origin | None:
         """Where a run came from."""

@@ -132,7 +132,7 @@ class Intake:
     async def run(self, lock: Path) -> None:
         """Look after all helpdesks until this is cancelled; of several daemons on one folder, one does."""
         async with hold_lock(lock, within=math.inf, waits=lambda: log.info("helpdesks.elsewhere")):
-            await self.inbox.load()
+            await self.inbox.load(self.watchers, time.time())
             async with asyncio.TaskGroup() as group:
                 for name, watcher in self.watchers.items():
                     group.create_task(watcher.run(), name=f"helpdesk {name}")

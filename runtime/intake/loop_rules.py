@@ -11,13 +11,14 @@ import msgspec
 
 from runtime.intake.events import HelpdeskEvent, HelpdeskTicket
 from runtime.intake.helpdesk_settings import HelpdeskSettings
+from runtime.intake.helpdesk_times import BEFORE_SECONDS, parse_time
 
 DAY = 86_400.0
 EQUAL_TEXTS = 3
 """So often the same from the same requester is a machine."""
 Reason = Literal[
     "", "own writing", "not a message", "no customer wrote", "automatic", "closed", "assigned", "switched off", "queue",
-    "answered already", "too soon", "too many", "repeats itself",
+    "before connecting", "answered already", "too soon", "too many", "repeats itself",
 ]  # fmt: skip
 TO_PEOPLE: frozenset[Reason] = frozenset({"too many", "repeats itself"})
 """Reasons for which a person is to look at the ticket."""
@@ -30,6 +31,8 @@ class History(msgspec.Struct, frozen=True):
     """When each of our runs began, Unix seconds."""
     answered: frozenset[str] = frozenset()
     """The ids of the customer's messages that a run has been about, and of their mails."""
+    connected: float = 0.0
+    """When we began to look after the helpdesk, Unix seconds; 0: all of its tickets count."""
 
 
 class Verdict(NamedTuple):
@@ -61,6 +64,8 @@ def judge_ticket(ticket: HelpdeskTicket, history: History, settings: HelpdeskSet
         return Verdict("own writing", "L1")
     if ticket.closed:
         return Verdict("closed", "L4")
+    if (parse_time(latest.at) or history.connected) < history.connected - BEFORE_SECONDS:
+        return Verdict("before connecting", "L4")
     if ticket.assignee and ticket.assignee != settings.bot:
         return Verdict("assigned", "L4")
     if settings.off_tag in ticket.tags:

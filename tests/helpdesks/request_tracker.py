@@ -61,7 +61,7 @@ class RequestTracker:
         latest = self.call("GET", "/tickets?query=id+%3E+0&orderby=id&order=DESC&per_page=1")
         ticket = str(latest["items"][0]["id"])
         begun = int(self.call("GET", f"/ticket/{ticket}/history?per_page=1")["items"][0]["id"])
-        self.connection["adapter.poll.start"] = str(begun - 1)  # tickets of other tests are not worked on again
+        self.connection["adapter.poll.start"] = f"id > {begun - 1}"  # tickets of other tests are not worked on again
         return ticket
 
     def reply(self, ticket: str, text: str, message_id: str = "") -> None:

@@ -93,8 +93,8 @@ class FakeHelpdesk:
         self.writes: list[str] = []
         self._numbers = itertools.count(1)
 
-    def write(self, ticket: str, author: str, text: str, *, public: bool = True) -> dict[str, Any]:
-        """Somebody writes; what a delivery of it says."""
+    def write(self, ticket: str, author: str, text: str, *, public: bool = True, at: str = "") -> dict[str, Any]:
+        """Somebody writes, at a time that it may not say; what a delivery of it says."""
         known = self.tickets.get(ticket)
         kind = "replied" if known else "created"
         if known is None:
@@ -104,7 +104,7 @@ class FakeHelpdesk:
             }  # fmt: skip
             self.tickets[ticket] = known
         number = str(next(self._numbers))
-        known["messages"].append({"id": number, "author": author, "text": text, "public": public})
+        known["messages"].append({"id": number, "author": author, "text": text, "public": public, "at": at})
         known["version"] += 1
         event = {"id": number, "kind": kind if public else "other", "ticket": ticket, "actor": author, "cursor": number}
         self.events.append(event)

@@ -2,6 +2,9 @@
 
 import asyncio
 import contextlib
+import datetime
+import sqlite3
+import time
 from collections.abc import AsyncIterator, Callable
 from functools import partial
 from pathlib import Path
@@ -356,3 +359,32 @@ async def test_a_daemon_ends_whose_library_loses_a_cancel(
         async with connected(tmp_path, poll_seconds=1):
             monkeypatch.setattr(opened[-1].watchers["desk"].adapter, "poll", poll_and_lose)
             await asked.wait()
+
+
+async def test_what_was_written_before_the_helpdesk_was_connected_is_left_alone(tmp_path: Path) -> None:
+    async with connected(tmp_path) as (desk, web):
+        await desk.deliver(web.client, desk.write("7", "ann", TEXT, at="2026-01-01T12:00:00Z"))
+        while "before connecting" not in (await web.ask("GET", "/intake"))[1]["helpdesks"][0]["judged"]:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        assert (await web.ask("GET", "/tickets"))[1]["tickets"] == []
+
+        now = datetime.datetime.now(datetime.UTC).isoformat()
+        await desk.deliver(web.client, desk.write("7", "ann", "It still drops.", at=now))
+        await until(lambda: len(desk.said("7", public=False)) == 1)
+
+
+async def test_a_daemon_that_was_down_for_a_day_works_on_what_was_written_meanwhile(tmp_path: Path) -> None:
+    async with connected(tmp_path):
+        pass
+    _connect_earlier(tmp_path, 86_400)
+    async with connected(tmp_path) as (desk, web):
+        at = (datetime.datetime.now(datetime.UTC) - datetime.timedelta(hours=20)).isoformat()
+        await desk.deliver(web.client, desk.write("7", "ann", TEXT, at=at))
+        await until(lambda: len(desk.said("7", public=False)) == 1)
+
+
+def _connect_earlier(folder: Path, seconds: float) -> None:
+    store = sqlite3.connect(next(folder.rglob("terminus.db")))
+    with contextlib.closing(store), store:
+        earlier = str(time.time() - seconds).encode()
+        assert store.execute("UPDATE record SET body = ? WHERE kind = 'connected'", (earlier,)).rowcount == 1
