@@ -43,7 +43,7 @@ MESSAGE_CHARACTERS = 200
 
 async def read_ticket(request: web.Request, settings: Settings) -> Ticket:
     """The ticket in a request's body."""
-    kind = _kind(request)
+    kind = find_kind(request)
     if kind not in {JSON, FORM, *TEXTS}:
         raise ApiError(415, UNREADABLE)
     body = await read_body(request)
@@ -67,7 +67,7 @@ def _add_options(ticket: Ticket, new: NewTicket, settings: Settings) -> Ticket:
 
 async def read_feedback(request: web.Request) -> Feedback:
     """The feedback in a request's body."""
-    if _kind(request) != JSON:
+    if find_kind(request) != JSON:
         raise ApiError(415, f'Send {JSON}: {{"right": true}} or {{"right": false}}, or {{"answer": "..."}}.')
     given = _decode(await read_body(request), Feedback)
     if (given.right is None) == (not given.answer):
@@ -79,14 +79,14 @@ async def read_feedback(request: web.Request) -> Feedback:
 
 async def read_answers(request: web.Request) -> AnswersGiven:
     """The answers in a request's body."""
-    if _kind(request) != JSON:
+    if find_kind(request) != JSON:
         raise ApiError(415, f'Send {JSON}: {{"answers": {{"name": "value"}}}}, or {{"text": "..."}}.')
     return _decode(await read_body(request), AnswersGiven)
 
 
 async def read_form(request: web.Request) -> dict[str, list[str]]:
     """The fields of a form of ours, each with all that was given for it."""
-    if _kind(request) != FORM:
+    if find_kind(request) != FORM:
         raise ApiError(415, f"Send {FORM}.")
     try:
         return urllib.parse.parse_qs(
@@ -125,7 +125,7 @@ async def read_index_order(request: web.Request) -> IndexOrder:
     """Which folders a request wants to be read; without a body, all."""
     if not request.can_read_body:
         return IndexOrder()
-    if _kind(request) != JSON:
+    if find_kind(request) != JSON:
         raise ApiError(415, f'Send {JSON}: {{"folders": ["NAME"]}}, or no body.')
     return _decode(await read_body(request), IndexOrder)
 
@@ -134,8 +134,12 @@ async def read_document(request: web.Request, megabytes: float) -> bytes:
     """The bytes of a document in a request's body."""
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise ApiError(415, "Send the body without a Content-Encoding.")
-    over = f"The document is over {megabytes:g} MB. Send a smaller one, or raise [knowledge] file_megabytes."
-    return await read_body(request.clone(client_max_size=int(megabytes * 1_000_000)), over)
+    return await read_body(request.clone(client_max_size=int(megabytes * 1_000_000)), say_too_large(megabytes))
+
+
+def say_too_large(megabytes: float) -> str:
+    """That a document is larger than one may be."""
+    return f"The document is over {megabytes:g} MB. Send a smaller one, or raise [knowledge] file_megabytes."
 
 
 def read_limit(given: Mapping[str, str], usual: int, most: int) -> int:
@@ -169,7 +173,7 @@ def read_wait(request: web.Request) -> float:
     return min(seconds, WAIT_SECONDS)
 
 
-def _kind(request: web.Request) -> str:
+def find_kind(request: web.Request) -> str:
     """The media type of the body, once it is plain UTF-8."""
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise ApiError(415, "Send the body without a Content-Encoding.")

@@ -16,6 +16,7 @@ from runtime.http.middleware import answer
 from runtime.http.routes import BODY, Document, as_json, refer_to, route
 from runtime.http.schemas import JSON, DocumentPage, FoundPassages, IndexOrder, KnowledgeState, RemovedFolder
 from runtime.knowledge.index import folders
+from runtime.knowledge.index.folder_records import IndexedDocument
 from runtime.knowledge.indexing_desk import IndexingDesk, IndexingState
 from runtime.knowledge.knowledge_index import FILE
 from runtime.service import TicketService
@@ -76,12 +77,21 @@ async def describe_knowledge(request: web.Request) -> KnowledgeState:
     parameters=(_query("after", "The name after which the page begins"), LIMIT), access="operate",
 )  # fmt: skip
 async def list_documents(request: web.Request) -> web.StreamResponse:
-    node, given = request.app[DESK].node, request_bodies.read_query(request, ("after", "limit"))
+    given = request_bodies.read_query(request, ("after", "limit"))
     most = request_bodies.read_limit(given, 100, MOST_LISTED)
-    listed = folders.list_documents(given.get("after", ""), most + 1, node.folder, node.workers)
-    found = await _answer_failures(listed)
+    found = await find_documents(request, given.get("after", ""), most + 1)
     query = urllib.parse.urlencode({"after": found[most - 1].name, "limit": most}) if len(found) > most else ""
     return answer(DocumentPage(tuple(found[:most]), f"/knowledge/documents?{query}" if query else ""))
+
+
+async def find_documents(request: web.Request, after: str, most: int) -> list[IndexedDocument]:
+    """
+    So many documents of the index by their names, those after one.
+
+    :raises ApiError: the index cannot be used.
+    """
+    node = request.app[DESK].node
+    return await _answer_failures(folders.list_documents(after, most, node.folder, node.workers))
 
 
 @route(
@@ -136,12 +146,22 @@ async def start_indexing(request: web.Request, named: Sequence[str]) -> Indexing
     {200: as_json("It is out", RemovedFolder)}, refusals=(404,), parameters=(FOLDER_PARAMETER,),
 )  # fmt: skip
 async def remove_folder(request: web.Request) -> web.StreamResponse:
-    node, named = request.app[DESK].node, request.match_info["folder"]
+    named = request.match_info["folder"]
+    return answer(RemovedFolder(named, await drop_folder(request, named)))
+
+
+async def drop_folder(request: web.Request, named: str) -> int:
+    """
+    Take a folder out of the index; how many documents it held there.
+
+    :raises ApiError: the index holds none of this name, or cannot be written.
+    """
+    node = request.app[DESK].node
     work = folders.remove_folder(named, node.folder, node.workers, node.settings.knowledge)
     removed = await _answer_failures(work)
     if removed is None:
         raise ApiError(404, f"The index holds no folder {display(named)}. GET /knowledge names those of the index.")
-    return answer(RemovedFolder(named, removed))
+    return removed
 
 
 @route(
@@ -150,15 +170,25 @@ async def remove_folder(request: web.Request) -> web.StreamResponse:
     parameters=(NAME_PARAMETER,), body={"*/*": {"schema": {"type": "string", "format": "binary"}}},
 )  # fmt: skip
 async def upload(request: web.Request) -> web.StreamResponse:
-    desk, name = request.app[DESK], _read_name(request)
-    place, body = (
-        _uploads(desk),
-        await request_bodies.read_document(request, desk.node.settings.knowledge.file_megabytes),
-    )
-    refused = await _answer_failures(folders.store_upload(place, name, body, desk.node.workers))
+    desk, name = request.app[DESK], _check_name(request.match_info["name"])
+    find_uploads(desk)  # before a body is read that nobody takes
+    body = await request_bodies.read_document(request, desk.node.settings.knowledge.file_megabytes)
+    return answer(await store_document(request, name, body), 202)
+
+
+async def store_document(request: web.Request, name: str, body: bytes) -> IndexingState:
+    """
+    Keep an uploaded document, and begin to read it.
+
+    :param name: what it is to be called, as somebody sent it.
+    :raises ApiError: no document is called so, it is of no kind that is read, or it cannot be kept.
+    """
+    desk = request.app[DESK]
+    place = find_uploads(desk)
+    refused = await _answer_failures(folders.store_upload(place, _check_name(name), body, desk.node.workers))
     if refused:
         raise ApiError(415, refused)
-    return answer(request.app[INDEXING].start([place]), 202)
+    return request.app[INDEXING].start([place])
 
 
 @route(
@@ -166,12 +196,21 @@ async def upload(request: web.Request) -> web.StreamResponse:
     {204: {"description": "It is gone", "content": {}}}, refusals=(404, 409), parameters=(NAME_PARAMETER,),
 )  # fmt: skip
 async def delete_document(request: web.Request) -> web.StreamResponse:
-    desk, name = request.app[DESK], _read_name(request)
-    node, place = desk.node, _uploads(desk)
-    work = folders.remove_upload(place, name, node.folder, node.workers, node.settings.knowledge)
+    await drop_document(request, request.match_info["name"])
+    return web.Response(status=204)
+
+
+async def drop_document(request: web.Request, name: str) -> None:
+    """
+    Delete an uploaded document, and take it out of the index.
+
+    :raises ApiError: there is none, or the index cannot be written.
+    """
+    desk = request.app[DESK]
+    node, place = desk.node, find_uploads(desk)
+    work = folders.remove_upload(place, _check_name(name), node.folder, node.workers, node.settings.knowledge)
     if not await _answer_failures(work):
         raise ApiError(404, f"No document {display(name)} was uploaded. GET /knowledge/documents names all.")
-    return web.Response(status=204)
 
 
 def find_folders(named: Sequence[str], settings: KnowledgeSettings, known: Mapping[str, str]) -> list[str]:
@@ -194,16 +233,20 @@ def find_folders(named: Sequence[str], settings: KnowledgeSettings, known: Mappi
     return found
 
 
-def _read_name(request: web.Request) -> str:
-    name = request.match_info["name"]
+def _check_name(name: str) -> str:
+    """A name as it is, once an uploaded document may have it."""
     if not NAME.fullmatch(name):
         said = "letters, digits, spaces and . ( ) + - _, beginning with a letter or digit"
-        raise ApiError(404, f"There is no document of this name: names are 1 to 152 {said}.")
+        raise ApiError(404, f"No document is called {display(name)}: names are 1 to 152 {said}.")
     return name
 
 
-def _uploads(desk: TicketService) -> str:
-    """The folder of uploaded documents."""
+def find_uploads(desk: TicketService) -> str:
+    """
+    The folder of uploaded documents.
+
+    :raises ApiError: there is none.
+    """
     if not desk.node.settings.knowledge.uploads:
         raise ApiError(409, "No folder takes uploads. Set [knowledge] uploads in config.toml and start again.")
     return str(Path(desk.node.settings.knowledge.uploads).resolve())

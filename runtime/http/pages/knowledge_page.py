@@ -1,14 +1,42 @@
-"""What answers rest on: the folders of the index, and what a search of them finds."""
+"""What answers rest on: the folders of the index, what a search of them finds, and what was uploaded."""
 
+import unicodedata
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
 from aiohttp import web
 
-from runtime.http.endpoints.knowledge_routes import describe_knowledge, find_passages, start_indexing
+from runtime.http.endpoints.desk import DESK
+from runtime.http.endpoints.knowledge_routes import (
+    describe_knowledge,
+    drop_document,
+    drop_folder,
+    find_documents,
+    find_passages,
+    find_uploads,
+    start_indexing,
+    store_document,
+)
 from runtime.http.errors import ApiError
-from runtime.http.pages.page_routes import Form, form_action, go_to, page, render
-from runtime.http.schemas import FoundPassages
+from runtime.http.file_form import read_file_form
+from runtime.http.pages.page_routes import Form, form_action, go_to, page, read_field, refuse_strange_form, render
+from runtime.http.schemas import FoundPassages, KnowledgeState
+from runtime.knowledge.index.folder_records import IndexedDocument
+from runtime.knowledge.readers.reader import SUFFIXES
 
 PATH = "/ui/knowledge"
 MOST_SHOWN = 8
+DOCUMENTS_ON_A_PAGE = 50
+
+
+class Uploads(msgspec.Struct, frozen=True):
+    """What was uploaded, page by page."""
+
+    documents: tuple[IndexedDocument, ...]
+    """Each called as its file is."""
+    after: str = ""
+    """The name after which the next page begins; empty: there is none."""
 
 
 @page("GET", PATH, access="operate", nav="knowledge")
@@ -20,11 +48,75 @@ async def show_knowledge(request: web.Request) -> web.StreamResponse:
             found = await find_passages(request, question, MOST_SHOWN)
         except ApiError as refused:
             failed = str(refused)
+    return await _show(request, question=question, found=found, failed=failed)
+
+
+async def _show(
+    request: web.Request, status: int = 200, *, question: str = "", found: FoundPassages | None = None,
+    failed: str = "", refused: str = "",
+) -> web.Response:  # fmt: skip
+    """:param refused: why what was asked for on this page was not done."""
     state = await describe_knowledge(request)
-    return render(request, "knowledge.html", question=question, found=found, failed=failed, state=state)
+    knowledge = request.app[DESK].node.settings.knowledge
+    return render(
+        request, "knowledge.html", status, question=question, found=found, failed=failed, state=state, refused=refused,
+        unread=_find_unread(knowledge.folders, state), configured=bool(knowledge.folders),
+        takes_uploads=bool(knowledge.uploads), uploads=await _list_uploads(request, state),
+        megabytes=knowledge.file_megabytes, suffixes=",".join(sorted(SUFFIXES)),
+    )  # fmt: skip
+
+
+def _find_unread(configured: Sequence[str], state: KnowledgeState) -> list[str]:
+    """Folders of the settings that the index does not have."""
+    known = {each.path for each in state.folders}
+    return [each for each in configured if str(Path(each).resolve()) not in known]
+
+
+async def _list_uploads(request: web.Request, state: KnowledgeState) -> Uploads:
+    desk = request.app[DESK]
+    place = find_uploads(desk) if desk.node.settings.knowledge.uploads else ""
+    start = next((f"{each.name}/" for each in state.folders if each.path == place), "")
+    if not start:
+        return Uploads(())
+    after, most = start + request.query.get("after", ""), DOCUMENTS_ON_A_PAGE
+    listed = await find_documents(request, after, most + 1)
+    ours = [
+        msgspec.structs.replace(each, name=each.name[len(start) :]) for each in listed if each.name.startswith(start)
+    ]
+    return Uploads(tuple(ours[:most]), ours[most - 1].name if len(ours) > most else "")
 
 
 @form_action(f"{PATH}/index", access="admin")
-async def index_again(request: web.Request, _: Form) -> web.StreamResponse:
-    await start_indexing(request, ())
+async def read_folders(request: web.Request, form: Form) -> web.StreamResponse:
+    folder = read_field(form, "folder")
+    try:
+        await start_indexing(request, (folder,) if folder else ())
+    except ApiError as refused:
+        return await _show(request, refused.status, refused=str(refused))
+    return go_to(PATH)
+
+
+@form_action(f"{PATH}/remove", access="admin")
+async def remove(request: web.Request, form: Form) -> web.StreamResponse:
+    """Take a folder out of the index, or delete an uploaded document."""
+    folder = read_field(form, "folder")
+    try:
+        if folder:
+            await drop_folder(request, folder)
+        else:
+            await drop_document(request, read_field(form, "document"))
+    except ApiError as refused:
+        return await _show(request, refused.status, refused=str(refused))
+    return go_to(PATH)
+
+
+@page("POST", f"{PATH}/documents", access="admin")
+async def upload(request: web.Request) -> web.StreamResponse:
+    try:
+        sent = await read_file_form(request, request.app[DESK].node.settings.knowledge.file_megabytes)
+        refuse_strange_form(request, sent.fields)
+        name = unicodedata.normalize("NFC", sent.name)  # some systems send letters and their accents apart
+        await store_document(request, name, sent.body)
+    except ApiError as refused:
+        return await _show(request, refused.status, refused=str(refused))
     return go_to(PATH)

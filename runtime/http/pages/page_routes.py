@@ -70,15 +70,20 @@ def form_action(
     def register(handler: Callable[[web.Request, Form], Awaitable[web.StreamResponse]]) -> Handler:
         async def check(request: web.Request) -> web.StreamResponse:
             form = await read_form(request)
-            given = form.get(FORM_FIELD, [""])[0].encode("utf-8", "surrogateescape")
-            if not hmac.compare_digest(given, make_form_key(request).encode()):
-                raise ApiError(403, "The form is too old or not one of this page's. Load the page again, and send it.")
+            refuse_strange_form(request, form)
             return await handler(request, form)
 
         PAGE_ROUTES.append(Route("POST", path, check, {}, access))
         return check
 
     return register
+
+
+def refuse_strange_form(request: web.Request, form: Form) -> None:
+    """:raises ApiError: the form does not bear what ours do."""
+    given = form.get(FORM_FIELD, [""])[0].encode("utf-8", "surrogateescape")
+    if not hmac.compare_digest(given, make_form_key(request).encode()):
+        raise ApiError(403, "The form is too old or not one of this page's. Load the page again, and send it.")
 
 
 def make_form_key(request: web.Request) -> str:

@@ -2,6 +2,7 @@
 "use strict";
 
 const REFRESH_AFTER = 400; // ms: what happens together is shown together
+const POLL_EVERY = 1000; // ms, while documents are being read
 const MOST_LOSSES = 5; // then the page says that it follows no more
 const EVENTS = ["began", "handoff", "refused", "round", "status", "agent-selected", "answer-checked"];
 
@@ -22,11 +23,11 @@ function announce(text) {
 }
 
 function isBusy(element) {
-  // Whoever writes in a form, or has marked a text, keeps it.
+  // Whoever writes in a form, has marked a text, or is about to remove something, keeps it.
   const at = document.activeElement;
   const writes = element.contains(at) && at.matches("textarea, select, input:not([type=checkbox])");
   const marked = document.getSelection();
-  return writes || (marked && !marked.isCollapsed && element.contains(marked.anchorNode));
+  return writes || element.querySelector(".remove[open]") || (marked && !marked.isCollapsed && element.contains(marked.anchorNode));
 }
 
 // Puts the part of the page that is live in the place of what is shown; false while somebody is at what is shown.
@@ -142,10 +143,19 @@ function showDraft(text) {
   draft.querySelector("p").textContent = text;
 }
 
+function poll() {
+  setTimeout(async () => {
+    await refresh().catch(() => true);
+    if (document.querySelector("[data-polls]")) poll();
+  }, POLL_EVERY);
+}
+
 tellMoments(document);
 const live = document.querySelector("[data-live]");
 if (live?.dataset.ticket) {
   if ("running" in live.dataset) followTicket(live.dataset.ticket);
+} else if (live?.id === "index") {
+  if ("polls" in live.dataset) poll();
 } else if (live) {
   const later = makeLater();
   listen("/events", { began: later, ended: later }, later);
