@@ -94,7 +94,8 @@ class Page:
                 yield self._grid(table)
             case Chart() as chart:
                 title = flat(chart.title)
-                yield f"<figure>{draw(figure(chart), title)}<figcaption>{escape(title)}</figcaption></figure>"
+                drawn = f'<div class="wide" tabindex="0">{draw(figure(chart), title)}</div>'
+                yield f"<figure>{drawn}<figcaption>{escape(title)}</figcaption></figure>"
             case o.Works(listed):
                 yield f'<ol class="works">{"".join(self._work(each) for each in listed)}</ol>'
             case o.Quotes():

@@ -42,6 +42,7 @@ th{background:var(--soft)}
 .hash{font-size:.78em;color:var(--faint);background:none;padding:0}
 figure{border:1px solid var(--line);border-radius:6px;padding:.8rem 1rem}
 svg{max-width:100%;height:auto;display:block;font:12px system-ui,sans-serif}
+figure svg{min-width:26rem}
 svg text{fill:var(--ink)}
 svg .b{font-weight:600}
 .pair{border-left:3px solid var(--warn);padding-left:.9rem;margin:.9rem 0}
