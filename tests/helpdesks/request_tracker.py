@@ -45,6 +45,10 @@ class RequestTracker:
         mail["From"], mail["To"], mail["Subject"] = "ann@example.test", "support@lab.test", subject
         mail["Message-ID"] = message_id or make_msgid(domain="example.test")
         mail.set_content(text, cte="quoted-printable")
+        self.send(mail)
+
+    def send(self, mail: EmailMessage) -> None:
+        """A mail comes to the queue."""
         subprocess.run(  # noqa: S603
             ["rt-mailgate-5", "--url", self.url, "--queue", "Support", "--action", "correspond"],  # noqa: S607
             input=mail.as_bytes(), capture_output=True, timeout=HANGS_SECONDS, check=True,
@@ -58,6 +62,10 @@ class RequestTracker:
 
     def ask(self, subject: str, text: str) -> str:
         self.mail(subject, text)
+        return self.latest()
+
+    def latest(self) -> str:
+        """The ticket that was opened last; what came before it is not worked on from then on."""
         latest = self.call("GET", "/tickets?query=id+%3E+0&orderby=id&order=DESC&per_page=1")
         ticket = str(latest["items"][0]["id"])
         begun = int(self.call("GET", f"/ticket/{ticket}/history?per_page=1")["items"][0]["id"])

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
 
@@ -139,3 +140,46 @@ async def test_what_a_person_writes_takes_the_ticket(tracker: RequestTracker, tm
         await until(lambda: count(tracker, later, public=True) == 1)
 
     assert [text for text, _ in tracker.read(ticket)][1:] == ["I am on it."]
+
+
+async def test_what_is_html_only_or_attached_is_read(tracker: RequestTracker, tmp_path: Path) -> None:
+    mail = EmailMessage()
+    mail["From"], mail["To"], mail["Subject"] = "ann@example.test", "support@lab.test", "VPN"
+    mail["Message-ID"] = "<html-only@example.test>"
+    mail.set_content("<p>My <b>VPN</b> drops: Größe.</p>", subtype="html", charset="iso-8859-1")
+    mail.add_attachment("tunnel down", filename="vpn.log")
+    mail.add_attachment(b"\x89PNG" * 1000, maintype="image", subtype="png", filename="screen.png")
+    await asyncio.to_thread(tracker.send, mail)
+    ticket = await asyncio.to_thread(tracker.latest)
+    await asyncio.to_thread(tracker.reply, ticket, TEXT)
+    connect(tmp_path, tracker)
+    (connection,) = load_connections(tmp_path / "helpdesks")
+    adapter = connection.open()
+    try:
+        first, second = (await adapter.fetch(ticket)).messages
+    finally:
+        await adapter.close()
+
+    assert (first.text.strip(), first.message_id) == ("My VPN drops: Größe.", "html-only@example.test")
+    assert [(each.name, each.text.strip()) for each in first.attachments] == [
+        ("vpn.log", "tunnel down"),
+        ("screen.png", ""),
+    ]
+    assert (second.text.strip(), second.attachments) == (TEXT, ())
+
+
+async def test_of_a_long_ticket_the_latest_is_known(tracker: RequestTracker, tmp_path: Path) -> None:
+    ticket = await ask(tracker)
+    for priority in range(110):
+        await asyncio.to_thread(tracker.call, "PUT", f"/ticket/{ticket}", {"Priority": priority + 1})
+    await asyncio.to_thread(tracker.reply, ticket, "It still drops.")
+    connect(tmp_path, tracker)
+    (connection,) = load_connections(tmp_path / "helpdesks")
+    adapter = connection.open()
+    try:
+        latest = (await adapter.fetch(ticket)).latest_of_customer()
+    finally:
+        await adapter.close()
+
+    assert latest is not None
+    assert latest.text.strip() == "It still drops."
