@@ -3,6 +3,7 @@
 import functools
 import hmac
 import secrets
+import urllib.parse
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -103,7 +104,8 @@ def render(request: web.Request, template: str, status: int = 200, **values: Any
 
     text = load_template(template).render(
         t=Texts(language), language=language, languages=LANGUAGES, form_key=make_form_key(request), allows=allows,
-        address=request.path_qs, here=request.path, principal=principal, is_local=principal == LOCAL,
+        address=request.path_qs, same_page=_find_same_page(request), here=request.path,
+        principal=principal, is_local=principal == LOCAL,
         signed_in=bool(request.cookies.get(COOKIE)) and principal is not None and not principal.person,
         navigation=[each for each in NAVIGATION if allows(each.access)], **values,
     )  # fmt: skip
@@ -112,6 +114,14 @@ def render(request: web.Request, template: str, status: int = 200, **values: Any
     response.headers["Referrer-Policy"] = "same-origin"  # without a referrer, browsers hide the origin of a form, too
     remember_language(request, response)
     return response
+
+
+def _find_same_page(request: web.Request) -> str:
+    """The beginning of an address that shows this page in another language; of what a form did, the tickets' page."""
+    kept = [(name, text) for name, text in request.query.items() if name != "lang"]
+    if request.method != "GET":
+        return "/?"
+    return f"?{urllib.parse.urlencode(kept)}&" if kept else "?"
 
 
 def go_to(path: str) -> web.Response:

@@ -44,6 +44,7 @@ async def test_a_ticket_that_was_run_again_stands_once_where_its_latest_run_does
     assert page["tickets"][0]["run"] == again["run"]
     assert page["tickets"][0]["question"] == "The printer jams again."
     assert page["tickets"][0]["links"]["ticket"] == "/tickets/T-1"
+    assert page["tickets"][0]["agents"] == ["memory", "ticketing", "worker", "summarization"]
     assert (page["next"], page["stopped"]) == ("", False)
 
 
@@ -135,7 +136,7 @@ async def test_the_page_costs_what_is_on_it_not_what_there_is(tmp_path: Path) ->
 def _count_steps(db: Any) -> int:
     """How often SQLite looked up after a hundred of its instructions."""
     from runtime.storage.records import Wanted
-    from runtime.storage.sqlite.listing import list_runs
+    from runtime.storage.sqlite.listing import list_intents, list_runs
 
     seen = 0
 
@@ -145,7 +146,8 @@ def _count_steps(db: Any) -> int:
         return 0
 
     db.set_progress_handler(look, 100)
-    for wanted in (Wanted(latest=True), Wanted(latest=True, status="error"), Wanted(latest=True, workflow="legal")):
-        list_runs(db, wanted)
+    for more in ({}, {"status": "error"}, {"workflow": "legal"}, {"failed": True}, {"intent": "connection"}):
+        list_runs(db, Wanted(latest=True, **more))
+    assert list_intents(db) == ["connection", "printer"]
     db.set_progress_handler(None, 0)
     return seen

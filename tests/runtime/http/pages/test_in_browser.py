@@ -76,6 +76,8 @@ async def test_runs_are_found_by_what_they_ask_for_who_worked_on_them_and_how_lo
         await expect(page.get_by_role("alert")).to_contain_text("slow must be a duration such as 10s")
         if not context:
             assert await find_barriers(page) == []
+        await page.get_by_role("link", name="한국어").click()
+        await expect(page.get_by_label("에이전트")).to_have_value("summarization")
 
 
 async def test_what_a_ticket_asks_is_answered_in_a_form_and_it_goes_on(tmp_path: Path) -> None:
