@@ -41,6 +41,8 @@ QUERIES = {
     "failed": "/tickets?limit=50&failed=true",
     "agent that all have": "/tickets?limit=50&agent=summarizer",
     "agent that none has": "/tickets?limit=50&agent=nobody",
+    "agent that none has, slow, all": "/tickets?limit=50&agent=nobody&slow=1s",
+    "agent that none has, since": "/tickets?limit=50&agent=nobody&since=7d",
     "common intent, rarely slow": "/tickets?limit=50&intent=connection&slow=10s&since=7d",
     "common intent, failed": "/tickets?limit=50&intent=connection&failed=true",
     "the page": "/",

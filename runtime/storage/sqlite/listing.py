@@ -24,9 +24,11 @@ MOST_DECODED = 10_000
 _COLUMNS = ", ".join(f"run.{name}" for name in RUN_COLUMNS.strip().split(", "))
 _OUTERMOST = OUTERMOST.replace("(id", "(run.id")
 _ASKED = "coalesce(t.text, ''), coalesce(t.subject, ''), coalesce(t.requester, ''), t.created, coalesce(t.note, '')"
+_FITTING = f"SELECT run.seq FROM run WHERE {_OUTERMOST} AND run.seq < ? {{}} ORDER BY run.seq DESC"
+"""Asked once and read as far as needed: with a `LIMIT` for each batch, each would work the filters out again."""
 _LISTED = f"""
 SELECT {_COLUMNS}, {_ASKED} FROM run LEFT JOIN ticket AS t ON t.id = run.ticket
-WHERE {_OUTERMOST} AND run.seq < ? {{}} ORDER BY run.seq DESC LIMIT ?
+WHERE run.seq IN ({{}}) ORDER BY run.seq DESC
 """
 _OF_STATUS = "AND run.status = ?"
 _LATEST = f"""
@@ -90,13 +92,18 @@ def _read_actions(db: sqlite3.Connection, run: str) -> tuple[Action, ...]:
 
 
 def list_runs(db: sqlite3.Connection, wanted: Wanted) -> Listed:
-    needle, runs, looked = fold(wanted.search), list[tuple[StoredRun, Asked]](), 0
-    before = wanted.before or 2**63 - 1
     where, values = _make_conditions(wanted)
+    before = wanted.before or 2**63 - 1
+    with contextlib.closing(db.execute(_FITTING.format(where), (before, *values))) as fitting:
+        return _look_through(db, fitting, wanted, before)
+
+
+def _look_through(db: sqlite3.Connection, fitting: sqlite3.Cursor, wanted: Wanted, before: int) -> Listed:
+    needle, runs, looked = fold(wanted.search), list[tuple[StoredRun, Asked]](), 0
     while looked < (wanted.looks or (MOST_DECODED if wanted.agent else MOST_LOOKED_THROUGH)):
         most = BATCH if needle or wanted.agent else min(BATCH, wanted.count - len(runs))
-        rows = db.execute(_LISTED.format(where), (before, *values, most)).fetchall()
-        for row in rows:
+        numbers = [number for (number,) in fitting.fetchmany(most)]
+        for row in db.execute(_LISTED.format(",".join("?" * len(numbers))), numbers).fetchall():
             run = read_run(row[: -len(_NOBODY)])
             looked, before = looked + 1, run.seq
             found = _question_of(run, row[-len(_NOBODY) :])
@@ -104,7 +111,7 @@ def list_runs(db: sqlite3.Connection, wanted: Wanted) -> Listed:
                 runs.append((run, found))
                 if len(runs) == wanted.count:
                     return Listed(runs, stopped=False, last=before)
-        if len(rows) < most:
+        if len(numbers) < most:
             return Listed(runs, stopped=False, last=before)
     return Listed(runs, stopped=True, last=before)
 

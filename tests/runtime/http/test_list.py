@@ -7,6 +7,8 @@ import pytest
 
 from bench.listing import fill
 from runtime.http.endpoints import list_routes
+from runtime.storage.records import Wanted
+from runtime.storage.sqlite import listing
 from tests.runtime.http.kit import Held, Interface, interface
 
 
@@ -121,6 +123,12 @@ async def test_what_cannot_be_meant_gets_a_sentence(tmp_path: Path, query: str, 
     assert sentence.startswith(says)
 
 
+PAGES = (
+    Wanted(latest=True), Wanted(latest=True, status="error"), Wanted(latest=True, workflow="legal"),
+    Wanted(latest=True, failed=True), Wanted(latest=True, intent="connection"),
+)  # fmt: skip
+
+
 async def test_the_page_costs_what_is_on_it_not_what_there_is(tmp_path: Path) -> None:
     """By what the database does, which no neighbour on the machine slows down."""
     steps: dict[int, int] = {}
@@ -128,16 +136,28 @@ async def test_the_page_costs_what_is_on_it_not_what_there_is(tmp_path: Path) ->
         for count in (1_000, 4_000):
             await web.node.database.run(("DELETE FROM run", ()), ("DELETE FROM ticket", ()))
             await fill(web.node, count)
-            steps[count] = await web.node.database.read(_count_steps)
+            steps[count] = await web.node.database.read(lambda db: _count_steps(db, *PAGES))
+            assert await web.node.journal.store.list_intents() == ["connection", "printer"]
 
     assert steps[4_000] < steps[1_000] * 1.5
 
 
-def _count_steps(db: Any) -> int:
-    """How often SQLite looked up after a hundred of its instructions."""
-    from runtime.storage.records import Wanted
-    from runtime.storage.sqlite.listing import list_intents, list_runs
+async def test_filters_are_worked_out_once_however_many_tickets_are_looked_through(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: dict[int, int] = {}
+    wanted = Wanted(latest=True, agent="nobody", slow=1.0, since=1.0)
+    async with interface(tmp_path) as web:
+        await fill(web.node, 1_000)
+        for batch in (20, 1_000):
+            monkeypatch.setattr(listing, "BATCH", batch)
+            steps[batch] = await web.node.database.read(lambda db: _count_steps(db, wanted))
 
+    assert steps[20] < steps[1_000] * 1.5
+
+
+def _count_steps(db: Any, *wanted: Wanted) -> int:
+    """How often SQLite looked up after a hundred of its instructions."""
     seen = 0
 
     def look() -> int:
@@ -146,8 +166,7 @@ def _count_steps(db: Any) -> int:
         return 0
 
     db.set_progress_handler(look, 100)
-    for more in ({}, {"status": "error"}, {"workflow": "legal"}, {"failed": True}, {"intent": "connection"}):
-        list_runs(db, Wanted(latest=True, **more))
-    assert list_intents(db) == ["connection", "printer"]
+    for each in wanted:
+        listing.list_runs(db, each)
     db.set_progress_handler(None, 0)
     return seen
