@@ -20,6 +20,7 @@ import msgspec
 
 from runtime.settings import LogSettings, Settings
 from runtime.sinks import LogFile, Sink, without_waiting
+from runtime.storage.private import CHOOSE_ANOTHER
 from runtime.user_text import escape_json, redact, safe
 
 
@@ -100,8 +101,7 @@ def to_file(settings: Settings) -> Iterator[Path]:
         file = LogFile(path, int(settings.log.file_megabytes * 1_000_000))
     except OSError as error:
         raise LogError(
-            f"Nothing can be written below {settings.storage.folder} ({error.strerror}). "
-            "Set [storage] folder or TERMINUS_STORAGE_FOLDER to a folder that this user may write."
+            f"Nothing can be written below {settings.storage.folder} ({error.strerror}). {CHOOSE_ANOTHER}"
         ) from None
     try:
         with _configure(settings.log, Lines(file, secrets(settings)), terminal=False):

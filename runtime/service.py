@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
 from typing import Any, TypeVar
 
@@ -27,7 +28,7 @@ from runtime.storage.damage import REMEDY
 from runtime.storage.errors import StorageError, UnknownRun
 from runtime.storage.journal import JournalDamaged, StoredRun
 from runtime.storage.near_ids import nearest_ids
-from runtime.storage.private import DATABASE
+from runtime.storage.private import CHOOSE_ANOTHER, DATABASE
 from runtime.storage.records import Asked
 from runtime.tickets import Ticket, make_id_of_key
 from runtime.tracing.trace_id import TRACE_DIGITS, make_trace_id
@@ -62,6 +63,9 @@ async def open_service(settings: Settings, *, ready: bool = True) -> AsyncIterat
     except JournalDamaged as error:
         raise ServiceError(f"{place}: {safe(str(error))}. {REMEDY}.", "failed") from error
     except StorageError as error:
+        if not os.access(settings.storage.folder, os.W_OK):  # nor may root where the disk is read-only
+            why = f"Nothing can be written below {settings.storage.folder}, which can only be read."
+            raise ServiceError(f"{why} {CHOOSE_ANOTHER}", "failed") from error
         remedy = f"Check the disk; {command('doctor')} says more"
         raise ServiceError(f"The database {place} cannot be used: {error}. {remedy}.", "failed") from error
 

@@ -26,7 +26,7 @@ from runtime.search.source_registry import load_sources
 from runtime.settings import ModelSettings, Settings
 from runtime.storage.condition import free_megabytes
 from runtime.storage.errors import StorageError
-from runtime.storage.private import DATABASE
+from runtime.storage.private import CHOOSE_ANOTHER, DATABASE
 from runtime.storage.sqlite.integrity import REMEDY, describe_sqlite, examine, read_rows, version
 from runtime.user_text import pluralize, redact
 
@@ -96,7 +96,6 @@ def workflows(settings: Settings) -> Check:
 
 
 def storage(folder: Path) -> Check:
-    remedy = "Set [storage] folder or TERMINUS_STORAGE_FOLDER to a folder that this user may write."
     place = folder
     while not place.exists() and place != place.parent:
         place = place.parent
@@ -104,7 +103,7 @@ def storage(folder: Path) -> Check:
         with tempfile.TemporaryFile(dir=place):
             free = free_megabytes(place) or 0
     except OSError as error:
-        return Check("Storage", "problem", f"{folder.absolute()} cannot be written ({error.strerror})", remedy)
+        return Check("Storage", "problem", f"{folder.absolute()} cannot be written ({error.strerror})", CHOOSE_ANOTHER)
     made = "" if folder.exists() else ", made when it is first needed"
     found = f"{folder.absolute()}, {free:,} MB free{made}"
     if free < FREE_MEGABYTES:

@@ -15,6 +15,8 @@ from pathlib import Path
 FILE = 0o600
 FOLDER = 0o700
 DATABASE = "terminus.db"
+CHOOSE_ANOTHER = "Set [storage] folder or TERMINUS_STORAGE_FOLDER to a folder that this user may write."
+"""The remedy where this user may not write to it."""
 OWNERS = "owners"
 """Where each process has its lock."""
 OTHERS = 0o077

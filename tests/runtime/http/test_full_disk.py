@@ -1,4 +1,4 @@
-"""A data folder that is full: it says why it takes nothing, keeps what it took, and goes on once there is room."""
+"""A data folder that is full, or can only be read: it says why, keeps what it took, and goes on once there is room."""
 
 import asyncio
 import contextlib
@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
+from runtime.service import open_service
+from runtime.service_error import ServiceError
 from tests.patience import HANGS_SECONDS
-from tests.runtime.http.kit import Interface, interface, sentence, until
+from tests.runtime.http.kit import Interface, interface, sentence, settings, until
 
 MEGABYTES = 12
 TEXT = "My VPN drops every hour. " * 200
@@ -97,3 +99,23 @@ async def test_what_was_taken_outlives_a_full_disk_and_what_was_refused_was_not_
             assert known["ended"], known
             assert known["outcome"]["status"] == (end or known["status"])
         assert {each.ticket for each in await web.node.journal.latest(999)} == set(taken)
+
+
+@pytest.mark.req("SY-4")
+async def test_a_folder_that_can_only_be_read_is_said_at_the_start_and_used_once_it_can_be_written(
+    small_disk: Path,
+) -> None:
+    async with interface(small_disk) as web:
+        ended = (await web.submit(TEXT, id="T-1", wait=20))["status"]
+    remount(small_disk, "ro")
+    with pytest.raises(ServiceError, match=r"Nothing can be written below .*\[storage\] folder"):
+        async with open_service(settings(small_disk)):
+            pass
+
+    remount(small_disk, "rw")
+    async with interface(small_disk) as web:
+        assert (await web.ask("GET", "/tickets/T-1"))[1]["outcome"]["status"] == ended
+
+
+def remount(place: Path, how: str) -> None:
+    subprocess.run(["mount", "-o", f"remount,{how}", str(place)], check=True)  # noqa: S603, S607 - what is ours
