@@ -107,6 +107,7 @@ async def test_a_hostile_file_name_is_refused_in_words_and_writes_nothing(
         told, text = await send(web, name, VPN)
 
     assert (told, 'role="alert"' in text) == (status, True)
+    assert 'href="/ui/knowledge" aria-current="page"' in text
     assert 'href="/?lang=ko"' in text  # where the form was sent to, there is no page
     assert "<script>alert" not in text
     assert "\u202e" not in text
