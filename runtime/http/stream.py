@@ -23,9 +23,11 @@ from actors.workflow.progress import (
 from runtime.event_feed import FeedEvent
 from runtime.http.errors import as_api_error, make_problem
 from runtime.http.routes import Document
+from runtime.node import Node
 from runtime.run_events import Cursor, watch_all, watch_run
 from runtime.run_handle import WatcherTooSlow
 from runtime.service import TicketService
+from runtime.tracing.trace_record import read_trace
 from runtime.user_text import as_json
 
 log = structlog.get_logger()
@@ -62,7 +64,9 @@ OF_A_RUN = (
     "behind it, of another process too, or after the end of one. What has no id is told only while it happens here, "
     "and may be told again after a break: answer-text then begins anew. A comment every 5 s is a sign of life. "
     "Who reads too slowly is cut off, and loses nothing by going on. Where what is stored of the run "
-    "cannot be read, `failed` with a Problem is the last; a stream that ends without either was cut off: ask again."
+    "cannot be read, `failed` with a Problem is the last; a stream that ends without either was cut off: ask again. "
+    "With `spans=1` a `span`, as GET /tickets/{id}/trace has it, for each that is over, before the event that followed "
+    "from it; they have no id of an event, and after a break all are told again, under the same `id` of their own."
 )
 OF_ALL = (
     "Server-sent events of all tickets, whichever process works on them: `began`, `handoff` (both with `run` and "
@@ -77,9 +81,13 @@ def describe_events(description: str) -> Document:
     return {"description": description, "content": {"text/event-stream": {"schema": schema}}}
 
 
-async def stream(request: web.Request, desk: TicketService, run_id: str, after: int) -> web.StreamResponse:
+async def stream(
+    request: web.Request, desk: TicketService, run_id: str, after: int, *, spans: bool = False
+) -> web.StreamResponse:  # fmt: skip
     """Write what a run does after an event until it ends, the client goes away, or it no longer reads."""
-    return await _stream(request, desk, _tell_run(desk, run_id, after))
+    return await _stream(
+        request, desk, _tell_run(desk, run_id, after, SpanTeller(desk.node, run_id) if spans else None)
+    )
 
 
 async def stream_all(
@@ -112,7 +120,23 @@ async def _stream(
     return response
 
 
-async def _tell_run(desk: TicketService, run_id: str, after: int) -> AsyncGenerator[bytes, None]:
+class SpanTeller:
+    """Tells each span of a run once, when it is over."""
+
+    def __init__(self, node: Node, run_id: str) -> None:
+        self._node, self._run, self._told = node, run_id, set[str]()
+
+    async def tell(self) -> bytes:
+        """Those that are over by now and were not told."""
+        found = await read_trace(self._node, await self._node.journal.run(self._run))
+        fresh = [each for each in found.spans if each.status != "running" and each.id not in self._told]
+        self._told.update(each.id for each in fresh)
+        return b"".join(f"event: span\ndata: {as_json(each)}\n\n".encode() for each in fresh)
+
+
+async def _tell_run(
+    desk: TicketService, run_id: str, after: int, spans: SpanTeller | None = None
+) -> AsyncGenerator[bytes, None]:  # fmt: skip
     board = Progress()
     async with contextlib.aclosing(watch_run(desk, run_id, after)) as events:
         async for told in events:
@@ -121,6 +145,8 @@ async def _tell_run(desk: TicketService, run_id: str, after: int) -> AsyncGenera
             elif type(told.event) in NAMES:  # agents say other things besides
                 board = fold(board, told.event, 0.0)
                 name = b"" if told.number is None else _name(run_id, told.number)
+                if spans and name and told.is_new and (over := await spans.tell()):
+                    yield over
                 if told.is_new:
                     yield name + block(told.event, board.percent)
 

@@ -25,24 +25,29 @@ AFTER: Document = {
     "name": "after", "in": "query", "schema": {"type": "string"},
     "description": "The same, for who cannot send headers; where both come, the header counts.",
 }  # fmt: skip
+SPANS: Document = {
+    "name": "spans", "in": "query", "schema": {"type": "string", "enum": ["0", "1"]},
+    "description": "1: its spans, too (searches, calls of models and tools, agents), each when it is over.",
+}  # fmt: skip
 CURSOR = re.compile(rf"({ID.pattern}):([0-9]{{1,10}})")
 HEARD = {"description": "The run has ended, and its end was heard: there is nothing to come again for", "content": {}}
 
 
 @route(
     "GET", "/tickets/{id}/events", "Watch a ticket's latest run", {200: describe_events(OF_A_RUN), 204: HEARD},
-    refusals=(400, 404), parameters=(LAST_ID, AFTER), access="submit",
+    refusals=(400, 404), parameters=(LAST_ID, AFTER, SPANS), access="submit",
 )  # fmt: skip
 async def events(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]
-    cursor, stored = _read_cursor(request), await desk.ticket(read_id(request))
+    spans = _read_spans(request)
+    cursor, stored = _read_cursor(request, "spans"), await desk.ticket(read_id(request))
     if cursor is None:
-        return await stream(request, desk, stored.id, -1)
+        return await stream(request, desk, stored.id, -1, spans=spans)
     heard = await _find_heard(desk, cursor, stored)
     if not await has_heard_all(desk, heard, cursor):
-        return await stream(request, desk, heard.id, cursor.number)
+        return await stream(request, desk, heard.id, cursor.number, spans=spans)
     if heard.id != stored.id:  # the ticket went on in another run
-        return await stream(request, desk, stored.id, -1)
+        return await stream(request, desk, stored.id, -1, spans=spans)
     return web.Response(status=204)
 
 
@@ -66,9 +71,16 @@ async def all_events(request: web.Request) -> web.StreamResponse:
     return await stream_all(request, desk, place, cursor)
 
 
-def _read_cursor(request: web.Request) -> Cursor | None:
-    """What was heard last; nothing when that is not said."""
-    asked = request_bodies.read_query(request, ("after",)).get("after", "")
+def _read_spans(request: web.Request) -> bool:
+    given = request.query.get("spans", "0")
+    if given not in {"0", "1"}:
+        raise ApiError(400, f"spans is 1 or 0, not {display(given)}.")
+    return given == "1"
+
+
+def _read_cursor(request: web.Request, *others: str) -> Cursor | None:
+    """What was heard last; nothing when that is not said. `others`: what may be asked for besides."""
+    asked = request_bodies.read_query(request, ("after", *others)).get("after", "")
     given = request.headers.get("Last-Event-ID", "") or asked
     if not given:
         return None

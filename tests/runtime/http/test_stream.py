@@ -85,6 +85,36 @@ async def test_a_run_that_is_over_is_told_the_same(tmp_path: Path) -> None:
         assert later[-1][1]["marker"] == "TERMINATE_WORKFLOW"
 
 
+@pytest.mark.req("LG-26")
+async def test_spans_are_told_each_once_when_they_are_over_and_the_same_later(tmp_path: Path) -> None:
+    model = Held()
+    async with interface(tmp_path, model=model) as web:
+        receipt = await web.submit()
+        address = f"{receipt['links']['events']}?spans=1"
+        watching = asyncio.ensure_future(told(web, address))
+        await model.asked.wait()
+        await until(lambda: web.desk.streams == 1)
+        model.free.set()
+        live = await watching
+
+        later, plain = await told(web, address), await told(web, receipt["links"]["events"])
+        half = await told(web, f"{address}&after={receipt['run']}:4")
+        known = (await web.ask("GET", f"/tickets/{receipt['ticket']}/trace"))[1]["spans"]
+        refused, why = await web.refusal("GET", f"{receipt['links']['events']}?spans=yes")
+
+    ids = [each["id"] for each in known]
+    assert len(ids) > 5
+    for heard in (live, later, half):
+        found = [data["id"] for name, data in heard if name == "span"]
+        assert len(found) == len(set(found))
+        assert set(found) == set(ids)
+        assert heard[-1][0] == "ended"
+    first = next(number for number, (name, _) in enumerate(live) if name == "span")
+    assert "handoff" in {name for name, _ in live[first:]}, "while it happens"
+    assert "span" not in {name for name, _ in plain}
+    assert (refused, "1 or 0" in why) == (400, True)
+
+
 async def test_a_watcher_who_comes_in_the_very_moment_of_the_end_hears_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
