@@ -71,8 +71,9 @@ class Inbox:
         if len(self._waiting) >= MOST_BELLS:
             raise InboxFull
         told = event.id or hashlib.sha256(msgspec.msgpack.encode(event)).hexdigest()
-        delivery = Record(kind=DELIVERY, id=f"{event.source}/{told}", body=msgspec.msgpack.encode((event, now)))
-        bell = _make_bell(Bell(event.source, event.ticket, now), hashlib.sha256(told.encode()).hexdigest()[:32])
+        digest = hashlib.sha256(told.encode()).hexdigest()[:32]  # an id may be a mail's, which says whose it was
+        delivery = Record(kind=DELIVERY, id=f"{event.source}/{digest}", body=msgspec.msgpack.encode(now))
+        bell = _make_bell(Bell(event.source, event.ticket, now), digest)
         waited = bell.id in self._waiting
         self._waiting.add(bell.id)  # before it is written: it may be looked at and settled before this goes on
         try:
@@ -84,6 +85,13 @@ class Inbox:
                 return False
             raise
         return True
+
+    async def forget_deliveries(self, before: float) -> int:
+        """Deliveries that came before this moment count as new if they come again; returns how many."""
+        old = [each for each in await self._all(DELIVERY) if _read_time(each) < before]
+        for begin in range(0, len(old), PAGE):
+            await self._store.put(remove=[RecordKey(DELIVERY, each.id) for each in old[begin : begin + PAGE]])
+        return len(old)
 
     async def bells(self, source: str, now: float) -> list[Bell]:
         """Tickets of a helpdesk that are to be looked at now, those that have waited longest first."""
@@ -194,6 +202,13 @@ class Inbox:
         while page := await self._store.records(kind, after=found[-1].id if found else "", most=PAGE):
             found += page
         return found
+
+
+def _read_time(delivery: Record) -> float:
+    try:
+        return msgspec.msgpack.decode(delivery.body, type=float)
+    except msgspec.MsgspecError:  # of an earlier version
+        return 0.0
 
 
 def _make_bell(bell: Bell, name: str) -> Record:

@@ -26,13 +26,16 @@ from runtime.intake.write_back import PREFIX, Decision, WriteBack, decide
 from runtime.processes.file_lock import hold_lock
 from runtime.service import TicketService
 from runtime.service_error import ServiceError
-from runtime.storage.errors import UnknownRun
+from runtime.storage.errors import StorageError, UnknownRun
 from runtime.storage.journal import StoredRun
 from runtime.tickets import Ticket
+from runtime.times import DAY
 
 log = structlog.get_logger()
 
 LOCK = "helpdesks.lock"
+KEEP_DAYS = 90
+"""So long it is known which deliveries came; what comes again later is found answered by the ticket itself."""
 TICK_SECONDS = 1.0
 LOOK_AGAIN_SECONDS = 5.0
 """A ticket whose customer wrote while a run was on is looked at again then."""
@@ -138,6 +141,7 @@ class Intake:
                     group.create_task(watcher.run(), name=f"helpdesk {name}")
                     group.create_task(watcher.listen(), name=f"helpdesk {name} listens")
                 group.create_task(self._watch_ends(), name="helpdesk ends")
+                group.create_task(self._forget_daily(), name="helpdesk deliveries")
 
     async def _watch_ends(self) -> None:
         """Ring all the time: a run may have ended, here or in another process."""
@@ -145,6 +149,12 @@ class Intake:
             await asyncio.sleep(TICK_SECONDS)
             for watcher in self.watchers.values():
                 watcher.ring()
+
+    async def _forget_daily(self) -> None:
+        while True:
+            with contextlib.suppress(StorageError):  # tomorrow, then
+                await self.inbox.forget_deliveries(time.time() - KEEP_DAYS * DAY)
+            await asyncio.sleep(DAY)
 
     async def close(self) -> None:
         for watcher in self.watchers.values():

@@ -55,6 +55,25 @@ def _state_files(folder: Path, name: str, project_id: str) -> Iterator[Path]:
     yield from (folder / each for each in found)
 
 
+def forget_recordings(folder: Path, tickets: Iterable[str] = (), *, before: float = 0.0) -> int:
+    """
+    Remove what was recorded of the helpdesks that tickets came from, whichever of theirs it shows, and what is old.
+
+    :param before: files that were written before this moment go, whatever they are of; Unix seconds.
+    :returns: how many files.
+    """
+    from runtime.intake.recordings import FOLDER  # most installations have none of a helpdesk
+    from runtime.intake.write_back import PREFIX
+
+    sources = {each.removeprefix(PREFIX).partition(".")[0] for each in tickets if each.startswith(PREFIX)}
+    count = 0
+    for path in (folder / FOLDER).glob("*/*.json"):
+        if path.parent.name in sources or path.lstat().st_mtime < before:
+            path.unlink(missing_ok=True)
+            count += 1
+    return count
+
+
 def forget_lines(folder: Path, ids: Iterable[str]) -> int:
     """
     Blank the lines of the log files that name one of these ids, where they stand: other processes may be writing.

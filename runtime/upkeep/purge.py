@@ -1,10 +1,11 @@
 """
 Tickets that go with all that belongs to them. Blocking: for commands and worker processes.
 
-With a ticket go its runs and the runs within them, their events and effects, the ticket itself, its state file, backups
-and pages, its lines in the log, and what memory learnt from it. By age, what a person has judged stays in memory: a
-confirmed answer is what the helpdesk knows, a rejected one must not come back. A ticket that is named, or whose
-requester is, goes from memory altogether. The model of memory, which knows words of texts, is made again without it.
+With a ticket go its runs and the runs within them, their events and effects, the ticket itself, its state file,
+backups and pages, its lines in the log, what was recorded of its helpdesk, and what memory learnt from it. By age,
+what a person has judged stays in memory: a confirmed answer is what the helpdesk knows, a rejected one must not come
+back. A ticket that is named, or whose requester is, goes from memory altogether. The model of memory, which knows
+words of texts, is made again without it.
 """
 
 import time
@@ -24,7 +25,7 @@ from runtime.storage.sqlite.purging import (
     older_than,
     open_database,
 )  # fmt: skip
-from runtime.upkeep.belongings import forget_files, forget_lines, model_files
+from runtime.upkeep.belongings import forget_files, forget_lines, forget_recordings, model_files
 
 PAUSE_SHARE = 1.0
 """Between two transactions, of the time that the last one took: a daemon's own commits come in between."""
@@ -67,6 +68,7 @@ def purge(folder: Path, tickets: Iterable[str], *, judged: bool, seconds: float 
             names |= _let_go(db, folder, ticket, purged, judged=judged)
         forget_parts(db)
     purged.files += forget_files(folder, names)  # what was written in the moments after the end
+    purged.files += forget_recordings(folder, purged.tickets)
     if purged.remembered:
         for path in model_files(folder / DATABASE):
             path.unlink(missing_ok=True)
@@ -79,7 +81,9 @@ def retain(folder: str, keep_days: float, seconds: float) -> Purged:
     place = Path(folder)
     with open_database(place) as db:
         tickets = older_than(db, time.time() - keep_days * DAY)
-    return purge(place, tickets, judged=False, seconds=seconds)
+    purged = purge(place, tickets, judged=False, seconds=seconds)
+    purged.files += forget_recordings(place, before=time.time() - keep_days * DAY)
+    return purged
 
 
 def _let_go(db: Connection, folder: Path, ticket: str, purged: Purged, *, judged: bool) -> set[str]:

@@ -361,6 +361,19 @@ async def test_a_daemon_ends_whose_library_loses_a_cancel(
             await asked.wait()
 
 
+async def test_deliveries_are_known_without_names_and_forgotten_after_a_while(opened: Opened, tmp_path: Path) -> None:
+    async with connected(tmp_path, mode="off") as (desk, web):
+        written = desk.write("7", "ann@example.test", TEXT)
+        assert (await desk.deliver(web.client, written))[1]["state"] == "taken"
+        assert (await desk.deliver(web.client, written))[1]["state"] == "known"
+        (kept,) = await web.node.journal.store.records("delivery")
+        assert b"ann" not in kept.body
+        assert await opened[-1].inbox.forget_deliveries(time.time() - 60) == 0
+
+        assert await opened[-1].inbox.forget_deliveries(time.time() + 60) == 1
+        assert (await desk.deliver(web.client, written))[1]["state"] == "taken"
+
+
 async def test_what_was_written_before_the_helpdesk_was_connected_is_left_alone(tmp_path: Path) -> None:
     async with connected(tmp_path) as (desk, web):
         await desk.deliver(web.client, desk.write("7", "ann", TEXT, at="2026-01-01T12:00:00Z"))

@@ -25,7 +25,7 @@ from runtime.storage.journal import Ticket
 from runtime.storage.sqlite.compaction import compact, give_back, size
 from runtime.storage.sqlite.purging import find, of_requester, older_than, open_database
 from runtime.upkeep import purge as module
-from runtime.upkeep.belongings import forget_files, forget_lines
+from runtime.upkeep.belongings import forget_files, forget_lines, forget_recordings
 from runtime.upkeep.purge import purge, retain
 from tests.research import a_case
 from tests.runtime.cli.commands.program import QUESTION, Place, read_until, silent_server
@@ -375,6 +375,19 @@ def test_pages_go_with_the_last_research_that_refers_to_them(tmp_path: Path) -> 
     assert (originals.read(tmp_path, mine), originals.read(tmp_path, shared)) == (None, b"a page for both")
     forget_files(tmp_path, {"T-2"})
     assert originals.read(tmp_path, shared) is None
+
+
+def test_what_was_recorded_of_a_helpdesk_goes_with_any_of_its_tickets_and_with_age(tmp_path: Path) -> None:
+    names = ("mine/01-ticket.json", "mine/02-poll.json", "other/01-ticket.json", "other/02-ticket.json")
+    for name in names:
+        path = tmp_path / "helpdesk-recordings" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f'{{"text": "{WORD}"}}', encoding="utf-8")
+    os.utime(tmp_path / "helpdesk-recordings" / names[3], (0, 0))
+
+    assert forget_recordings(tmp_path, ["hd.mine.7", "T-1"]) == 2
+    assert forget_recordings(tmp_path, before=1.0) == 1
+    assert files_with(tmp_path, WORD) == ["helpdesk-recordings/other/01-ticket.json"]
 
 
 def test_lines_of_the_log_are_blanked_where_they_stand(tmp_path: Path) -> None:
