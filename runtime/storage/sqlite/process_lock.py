@@ -70,7 +70,8 @@ class ProcessLock:
     def close(self, *, leaves: bool = False) -> None:
         """:param leaves: something in its file is for others to record."""
         if not leaves:
-            self.forget(self.token)
+            with contextlib.suppress(OSError):  # a disk that has failed keeps it: the next process finds its owner dead
+                self.forget(self.token)
         os.close(self._file)
 
     def _enter(self) -> tuple[str, int]:
