@@ -189,6 +189,31 @@ async def test_a_run_of_another_process_is_told_as_it_goes(tmp_path: Path, monke
         assert names[-1] == "ended"
 
 
+@pytest.mark.req("LG-26")
+async def test_spans_of_a_run_of_another_process_are_told_as_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_feed, "LOOK_SECONDS", 0.01)
+    model = Held()
+    async with interface(tmp_path, model=model) as first, interface(tmp_path) as second:
+        receipt = await first.submit("My VPN drops, write to ann.lee@example.org or +49 170 1234567.")
+        address = f"{receipt['links']['events']}?spans=1"
+        await model.asked.wait()
+        watching = asyncio.ensure_future(told(second, address))
+        await until(lambda: second.desk.streams == 1)
+        model.free.set()
+        heard = await watching
+        known = (await first.ask("GET", f"/tickets/{receipt['ticket']}/trace"))[1]["spans"]
+
+    spans = [data for name, data in heard if name == "span"]
+    assert sorted(each["id"] for each in spans) == sorted(each["id"] for each in known)
+    assert {each["id"]: each for each in spans} == {each["id"]: each for each in known}, "as the trace has them"
+    inputs = json.dumps(spans)
+    assert "write to [e-mail] or [phone number]" in inputs
+    assert "ann.lee" not in inputs
+    assert heard[-1][0] == "ended"
+
+
 async def test_what_a_ticket_says_cannot_forge_an_event(tmp_path: Path) -> None:
     async with interface(tmp_path) as web:
         receipt = await web.submit(
