@@ -101,8 +101,8 @@ def sparse(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
         await sweep(self, most)
 
     monkeypatch.setattr(SqliteEffects, "sweep", count)
-    monkeypatch.setattr(runs, "ORPHAN_SECONDS", MINUTE)
-    monkeypatch.setattr(intake, "TICK_SECONDS", MINUTE / 2)
+    monkeypatch.setattr(runs, "ORPHAN_SECONDS", 2 * MINUTE)
+    monkeypatch.setattr(intake, "TICK_SECONDS", 2 * MINUTE)
     monkeypatch.setattr(sender, "WORD_SECONDS", 10 * MINUTE)
     for each in (HelpdeskWatcher, Sender):  # they have taken the real clock by now
         monkeypatch.setattr(intake, each.__name__, functools.partial(each, clock=lambda: time.time()))
