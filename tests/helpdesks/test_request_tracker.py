@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from runtime.intake.connections import load_connections
-from runtime.intake.helpdesk_client import TicketChanged
+from runtime.intake.helpdesk_client import HelpdeskError, TicketChanged
 from tests.helpdesks.connecting import connect, count, until
 from tests.helpdesks.request_tracker import SECRET, RequestTracker, needs_request_tracker, start_request_tracker
 from tests.patience import HANGS_SECONDS
@@ -183,3 +183,23 @@ async def test_of_a_long_ticket_the_latest_is_known(tracker: RequestTracker, tmp
 
     assert latest is not None
     assert latest.text.strip() == "It still drops."
+
+
+async def test_what_it_refuses_with_a_200_counts_as_refused(tracker: RequestTracker, tmp_path: Path) -> None:
+    ticket = await ask(tracker)
+    connect(tmp_path, tracker)
+    (connection,) = load_connections(tmp_path / "helpdesks")
+    adapter = connection.open()
+    try:
+        stands = await adapter.fetch(ticket)
+        with pytest.raises(HelpdeskError):
+            await adapter.write("status", stands, {"status": "nonsense"})
+        with pytest.raises(HelpdeskError):
+            await adapter.write("assign", stands, {"person": "nobody-of-this-name"})
+        assert (await adapter.fetch(ticket)).status == stands.status
+        await adapter.write("assign", stands, {"person": "helen"})
+        await adapter.write("status", stands, {"status": "resolved"})
+        after = await adapter.fetch(ticket)
+    finally:
+        await adapter.close()
+    assert (after.status, after.assignee) == ("resolved", "helen")
