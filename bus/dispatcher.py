@@ -1,14 +1,18 @@
 """Fair turns: what the buses of one event loop may do before the loop looks after its timers and sockets again."""
 
 import asyncio
+import contextlib
 import weakref
 from collections import deque
+from collections.abc import Iterator
 from typing import Protocol
 
 BURST = 256
 """Turns that are taken on one event loop before it may do something else."""
 SHARE = 64
 """Turns that one bus takes before another has some."""
+DEFERRED_SECONDS = 1.0
+"""How long a first turn is put off at most."""
 
 
 class Drainable(Protocol):
@@ -21,15 +25,30 @@ class Drainable(Protocol):
 class Dispatcher:
     """Gives the buses of one event loop their turns."""
 
-    __slots__ = ("_beginning", "_scheduled", "_waiting", "left")
+    __slots__ = ("_beginning", "_deferring", "_scheduled", "_timer", "_waiting", "left")
 
     def __init__(self) -> None:
         self.left = BURST
         """Turns that may still be taken at once; after that a bus queues."""
         self._waiting: deque[Drainable] = deque()
-        self._beginning: deque[Drainable] = deque()
-        """Those that have had no turn yet: one begins at a time, behind all others."""
+        self._beginning: deque[tuple[Drainable, float]] = deque()
+        """Those that have had no turn yet, and until when that may be put off: one begins at a time, behind others."""
+        self._deferring = 0
+        """How many have first turns put off."""
+        self._timer: asyncio.TimerHandle | None = None
+        """When the oldest is put off no longer."""
         self._scheduled = False
+
+    @contextlib.contextmanager
+    def defer_beginnings(self) -> Iterator[None]:
+        """While this lasts, buses have their first turns only after `DEFERRED_SECONDS`: something else is urgent."""
+        self._deferring += 1
+        try:
+            yield
+        finally:
+            self._deferring -= 1
+            if self._may_begin() and not self._scheduled:
+                self._schedule()
 
     def queue(self, bus: Drainable, *, begins: bool = False) -> None:
         """
@@ -38,9 +57,17 @@ class Dispatcher:
         :param begins: for the first time. Of a crowd that comes at once only one begins before the loop looks after its
             sockets again: what is under way ends soon, and who waits outside is heard.
         """
-        (self._beginning if begins else self._waiting).append(bus)
+        if begins:
+            self._beginning.append((bus, asyncio.get_running_loop().time() + DEFERRED_SECONDS))
+        else:
+            self._waiting.append(bus)
         if not self._scheduled:
             self._schedule()
+
+    def _may_begin(self) -> bool:
+        if not self._beginning or not self._deferring:
+            return bool(self._beginning)
+        return asyncio.get_running_loop().time() >= self._beginning[0][1]
 
     def _schedule(self) -> None:
         # The loop is not kept: it is the key under which this is kept, and would live for ever.
@@ -54,13 +81,21 @@ class Dispatcher:
         try:
             while waiting and left > 0:
                 left -= waiting.popleft().drain(min(left, SHARE))
-            if self._beginning:
-                self._beginning.popleft().drain(SHARE)
+            if self._may_begin():
+                self._beginning.popleft()[0].drain(SHARE)
         finally:
             if not waiting:
                 self.left = BURST
-            if (waiting or self._beginning) and not self._scheduled:
-                self._schedule()
+            if not self._scheduled:
+                if waiting or self._may_begin():
+                    self._schedule()
+                elif self._beginning and self._timer is None:
+                    self._timer = asyncio.get_running_loop().call_at(self._beginning[0][1], self._wake)
+
+    def _wake(self) -> None:
+        self._timer = None
+        if not self._scheduled:
+            self._schedule()
 
 
 _dispatchers: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Dispatcher] = weakref.WeakKeyDictionary()

@@ -1,14 +1,17 @@
 """Hands a ticket to a node and waits until it is durable, or says why nobody may count on it."""
 
 import asyncio
+from typing import NamedTuple
 
 import structlog
 
 from runtime.node import Busy, Node
-from runtime.run_handle import Handle
+from runtime.run_handle import Handle, RunHandle
 from runtime.service_error import ServiceError
 from runtime.storage.errors import StorageError
+from runtime.storage.records import Asked, NewRun
 from runtime.tickets import Ticket
+from runtime.tracing.trace_id import TRACE_DIGITS
 
 log = structlog.get_logger()
 
@@ -16,6 +19,14 @@ ACCEPT_SECONDS = 30.0
 """How long a client waits for the disk."""
 BUSY_SECONDS = 5.0
 """When a client may try again."""
+
+
+class Submitted(NamedTuple):
+    """The run of a ticket that is durable."""
+
+    run: NewRun
+    asked: Asked | None = None
+    """What it asks, where the ticket is new: nobody need look for that."""
 
 
 async def submit_durably(node: Node, ticket: Ticket, seen: int) -> Handle:
@@ -37,6 +48,19 @@ async def submit_durably(node: Node, ticket: Ticket, seen: int) -> Handle:
         error = failure
     log.error("ticket.not_written", error=repr(error))
     raise write_failure() from error
+
+
+def describe_new(handle: Handle, ticket: Ticket) -> Submitted | None:
+    """The run of a ticket that came without an id, so that nobody has had it before; nothing of any other."""
+    run = handle.new if isinstance(handle, RunHandle) and not ticket.id else None
+    if run is None:
+        return None
+    log_accepted(run)
+    return Submitted(run, Asked(ticket.text, ticket.subject, ticket.requester, run.started))
+
+
+def log_accepted(run: NewRun) -> None:
+    log.info("ticket.accepted", ticket=run.ticket, run=run.id, trace=run.trace[:TRACE_DIGITS])
 
 
 def write_failure() -> ServiceError:

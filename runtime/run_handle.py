@@ -12,6 +12,7 @@ from actors.workflow.broadcast import list_past
 from actors.workflow.outcome import AnswerReady, Outcome, RunEnded
 from actors.workflow.progress import AnswerText, DraftChecked, ProgressEvent
 from runtime.run import LiveRun
+from runtime.storage.records import NewRun
 
 log = structlog.get_logger()
 
@@ -63,10 +64,12 @@ class _ToldDrafts:
 class RunHandle:
     """A run of this process."""
 
-    __slots__ = ("_live", "run", "ticket")
+    __slots__ = ("_live", "new", "run", "ticket")
 
-    def __init__(self, live: LiveRun) -> None:
+    def __init__(self, live: LiveRun, new: NewRun | None = None) -> None:
+        """:param new: what was stored of it, where it has begun just now."""
         self._live = live
+        self.new = new
         self.run = live.id
         self.ticket = live.ticket
 

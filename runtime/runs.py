@@ -12,6 +12,7 @@ from actors.ports import PortFailed
 from actors.workflow.outcome import Outcome
 from actors.workflow.run_end import log_end
 from actors.workflow.tables import Case, Workflow
+from bus.dispatcher import dispatcher_of
 from runtime.actions import make_records, note
 from runtime.run import LiveRun, ResumeState
 from runtime.run_handle import FollowedRun, Handle, RunHandle
@@ -74,7 +75,7 @@ class Runs:
         self._begin = begin
         self._most = most
         self._make_case = make_case
-        self._accepting: dict[str, asyncio.Task[LiveRun | StoredRun]] = {}
+        self._accepting: dict[str, asyncio.Task[RunHandle | StoredRun]] = {}
         """By ticket: those that are being made durable."""
         self._resuming: set[str] = set()
         self.live = RunRegistry(journal, owner.token)
@@ -100,16 +101,18 @@ class Runs:
             accepting = self._accepting[name] = asyncio.create_task(self._accept(ticket, name, seen, full=full))
             accepting.add_done_callback(lambda _: self._accepting.pop(name, None))
         try:
-            # Shielded: who submits may go away, but what is durable must not be left without a run.
-            begun = await asyncio.shield(accepting)
+            # Who waits for a receipt goes before the runs of those who have theirs.
+            with dispatcher_of(asyncio.get_running_loop()).defer_beginnings():
+                # Shielded: who submits may go away, but what is durable must not be left without a run.
+                begun = await asyncio.shield(accepting)
         except Conflict:
             winner = await self._journal.latest_of(name)
             if winner is None or winner.seq <= (seen or 0):
                 raise
             return await self.attend(winner)  # another process was faster
-        return RunHandle(begun) if isinstance(begun, LiveRun) else await self.attend(begun)
+        return begun if isinstance(begun, RunHandle) else await self.attend(begun)
 
-    async def _accept(self, ticket: Ticket, name: str, seen: int | None, *, full: bool) -> LiveRun | StoredRun:
+    async def _accept(self, ticket: Ticket, name: str, seen: int | None, *, full: bool) -> RunHandle | StoredRun:
         """Begin the run of a ticket; of one that has a run which goes on, or is later than was seen, that run."""
         latest = await self._journal.latest_of(name) if ticket.id else None
         if latest is not None and (latest.ended is None or (seen is not None and latest.seq > seen)):
@@ -123,23 +126,17 @@ class Runs:
             case = self._make_case(named)
             flow = self._flows[ticket.workflow]
             try:
-                await self._journal.accept(
-                    named,
-                    run_id,
-                    flow,
-                    case,
-                    self._owner.token,
-                    seen=latest.seq if latest else 0,
-                    new=not ticket.id,
-                    besides=_make_records(named, run_id),
-                )
+                new = await self._journal.accept(
+                    named, run_id, flow, case, self._owner.token, seen=latest.seq if latest else 0,
+                    new=not ticket.id, besides=_make_records(named, run_id),
+                )  # fmt: skip
             except Conflict:
                 if ticket.id or not left:
                     raise
                 name = make_id("T")
             else:
                 break
-        return await self._work(run_id, flow, case, None, ticket.trace)
+        return RunHandle(await self._work(run_id, flow, case, None, ticket.trace), new)
 
     async def _work(self, run_id: str, flow: Workflow, case: Case, replayed: ResumeState | None, trace: str) -> LiveRun:
         """Put a run to work that is durable; what cannot be put to work ends, for somebody waits for it."""

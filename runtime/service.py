@@ -12,7 +12,14 @@ import structlog
 from actors.documents.template import Document
 from actors.reporting.report import Report
 from actors.workflow.outcome import Outcome
-from runtime.durable_submit import BUSY_SECONDS, submit_durably, write_failure
+from runtime.durable_submit import (
+    BUSY_SECONDS,
+    Submitted,
+    describe_new,
+    log_accepted,
+    submit_durably,
+    write_failure,
+)
 from runtime.event_feed import EventFeed
 from runtime.families import writes_report
 from runtime.knowledge.source_files import find_source_files
@@ -31,7 +38,7 @@ from runtime.storage.near_ids import nearest_ids
 from runtime.storage.private import CHOOSE_ANOTHER, DATABASE
 from runtime.storage.records import Asked
 from runtime.tickets import Ticket, make_id_of_key
-from runtime.tracing.trace_id import TRACE_DIGITS, make_trace_id
+from runtime.tracing.trace_id import make_trace_id
 from runtime.user_text import display, safe
 
 log = structlog.get_logger()
@@ -95,9 +102,9 @@ class TicketService:
         for each in list(self._waiting):
             each.cancel()
 
-    async def submit(self, ticket: Ticket, key: str = "", *, again: bool = False) -> str:
+    async def submit(self, ticket: Ticket, key: str = "", *, again: bool = False) -> Submitted:
         """
-        Return the id of a ticket's run once the ticket is durable; the same id or key again gives the same run.
+        Return once a ticket is durable; the same id or key again gives the same run.
 
         A key without an id becomes the ticket's id, so that what was accepted and under which key is one record.
 
@@ -111,16 +118,17 @@ class TicketService:
             latest = await self.node.journal.latest_of(ticket.id) if ticket.id else None
             over = latest is not None and latest.ended is not None
             if latest is not None and not (again and over) and self._answers(latest, ticket, by_key=by_key):
-                return (await self._attend(latest)).id
+                return Submitted(await self._attend(latest))
             self.require_ready()
             seen = latest.seq if latest else 0
             handle = await submit_durably(self.node, ticket, seen)
+            if (new := describe_new(handle, ticket)) is not None:
+                return new
             # Another may have been faster, here or in another process, with the same id and other words.
-            stored = await self.node.journal.run(handle.run) if ticket.id else None
-            if stored is None or self._answers(stored, ticket, by_key=by_key):
-                trace = stored.trace if stored else ticket.trace
-                log.info("ticket.accepted", ticket=handle.ticket, run=handle.run, trace=trace[:TRACE_DIGITS])
-                return handle.run
+            stored = await self.node.journal.run(handle.run)
+            if self._answers(stored, ticket, by_key=by_key):
+                log_accepted(stored)
+                return Submitted(stored)
         raise write_failure()
 
     def require_ready(self) -> None:

@@ -94,8 +94,8 @@ async def submit(service: TicketService, ticket: Ticket) -> Handle | DaemonRun:
     if (handle := await _ask(service, request)) is not None:
         return handle
     # What a daemon took that then went away is found under its id, and goes on.
-    run = await service.submit(named, again=bool(ticket.id))
-    return await service.handle(run)
+    submitted = await service.submit(named, again=bool(ticket.id))
+    return await service.handle(submitted.run.id)
 
 
 async def answer(

@@ -100,7 +100,7 @@ async def _serve(service: TicketService, reader: asyncio.StreamReader, writer: a
 async def _carry_out(service: TicketService, request: SubmitTicket | AnswerQuestions) -> DaemonAnswer:
     try:
         if isinstance(request, SubmitTicket):
-            return Accepted(await service.submit(_read_ticket(service, request), again=request.again))
+            return Accepted((await service.submit(_read_ticket(service, request), again=request.again)).run.id)
         answers = Answers(given=request.given, text=request.text)
         asking = await service.run(request.run)
         return Accepted((await answer_ticket(service, asking, answers, named=request.named)).id)

@@ -12,7 +12,7 @@ from runtime.families.limits import AgentRecord
 from runtime.knowledge.index.folder_records import IndexedDocument, IndexedFolder
 from runtime.knowledge.indexing_desk import IndexingState
 from runtime.run_record import Moment, Record
-from runtime.storage.journal import StoredRun
+from runtime.storage.records import NewRun
 from runtime.tickets import HELPDESK
 
 WAIT_SECONDS = 600.0
@@ -246,12 +246,10 @@ class Health(msgspec.Struct, frozen=True, omit_defaults=True):
     """Clients that listen to events."""
 
 
-def links(stored: StoredRun) -> Links:
-    at = f"/tickets/{stored.ticket}"
-    report = (
-        f"{at}/report" if families.writes_report(stored.workflow) or families.makes_document(stored.workflow) else ""
-    )
+def links(run: NewRun) -> Links:
+    at = f"/tickets/{run.ticket}"
+    report = f"{at}/report" if families.writes_report(run.workflow) or families.makes_document(run.workflow) else ""
     return Links(
-        at, f"/runs/{stored.id}", f"{at}/events", f"{at}/cancel", f"{at}/feedback", f"{at}/answers", f"{at}/trace",
+        at, f"/runs/{run.id}", f"{at}/events", f"{at}/cancel", f"{at}/feedback", f"{at}/answers", f"{at}/trace",
         report,
     )  # fmt: skip

@@ -73,10 +73,11 @@ class RunJournal:
     async def accept(
         self, ticket: Ticket, run_id: str, flow: Workflow, case: Case, owner: str, *, seen: int | None = None,
         new: bool = False, besides: Sequence[Record] = (),
-    ) -> None:  # fmt: skip
+    ) -> NewRun:  # fmt: skip
         """Return when ticket and run are durable, as `RunStore.accept`: only then may anybody be told of them."""
         run = self._new(run_id, flow, case, owner, ticket.trace)
         await self.store.accept(run, ticket, seen=seen, new=new, besides=besides)
+        return run
 
     async def accept_child(self, run_id: str, flow: Workflow, case: Case, owner: str) -> None:
         """Return when a run within a run is durable."""
@@ -86,8 +87,7 @@ class RunJournal:
         boot, uptime = since_boot()
         return NewRun(
             id=run_id, ticket=case.ticket_id, workflow=flow.name, version=self._version(flow.name),
-            initial=self._encode(case), started=time.time(), boot=boot, uptime=uptime, owner=owner,
-            trace=trace,
+            initial=self._encode(case), started=time.time(), boot=boot, uptime=uptime, owner=owner, trace=trace,
         )  # fmt: skip
 
     def record(self, entry: Entry, then: Then) -> None:

@@ -65,6 +65,39 @@ async def test_of_a_crowd_one_begins_at_a_time_behind_what_is_under_way() -> Non
     assert dispatcher.left == BURST
 
 
+async def test_first_turns_are_put_off_while_something_else_is_urgent() -> None:
+    dispatcher = Dispatcher()
+    crowd, busy = [Piled(dispatcher, 1) for _ in range(3)], Piled(dispatcher, 1)
+    with dispatcher.defer_beginnings():
+        with dispatcher.defer_beginnings():
+            for each in crowd:
+                dispatcher.queue(each, begins=True)
+            dispatcher.queue(busy)
+            await settle()
+        await settle()
+        assert not busy.letters, "what is under way goes on"
+        assert [each.letters for each in crowd] == [1, 1, 1]
+
+    await settle()
+
+    assert [each.letters for each in crowd] == [0, 0, 0]
+
+
+async def test_a_first_turn_is_not_put_off_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bus.dispatcher.DEFERRED_SECONDS", 0.05)
+    dispatcher = Dispatcher()
+    crowd = [Piled(dispatcher, 1) for _ in range(3)]
+    with dispatcher.defer_beginnings():
+        for each in crowd:
+            dispatcher.queue(each, begins=True)
+            await asyncio.sleep(0.01)
+        assert [each.letters for each in crowd] == [1, 1, 1]
+        until = asyncio.get_running_loop().time() + 10.0
+        while any(each.letters for each in crowd):
+            assert asyncio.get_running_loop().time() < until
+            await asyncio.sleep(0.001)
+
+
 async def test_what_is_told_a_bus_before_its_first_turn_is_heard_in_it() -> None:
     heard = Hears()
     others = [LocalBus({"hears": Hears}) for _ in range(10)]

@@ -12,7 +12,7 @@ from runtime.meters import meters
 from runtime.run_record import join_records, make_record
 from runtime.service import TicketService
 from runtime.storage.journal import StoredRun
-from runtime.storage.records import Asked
+from runtime.storage.records import Asked, NewRun
 from runtime.tickets import ID
 from runtime.times import iso
 
@@ -34,7 +34,7 @@ async def wait_for(desk: TicketService, run_id: str, seconds: float) -> web.Resp
     outcome = await desk.outcome(run_id, seconds) if seconds else None
     stored, asked = await desk.read_both(run_id)
     if outcome is None:
-        return _tell_receipt(stored, asked, 202)
+        return tell_receipt(stored, asked, stored.status)
     if goes_on and stored.ended is not None:
         meters.answer_seconds.add(max(0.0, time.time() - stored.ended))
     return answer(join_records(outcome, make_record(stored, asked)))
@@ -50,15 +50,15 @@ def read_id(request: web.Request) -> str:
 
 async def make_receipt(desk: TicketService, stored: StoredRun, status: int = 202) -> web.Response:
     """What whoever sent or cancelled a ticket is told of its run."""
-    return _tell_receipt(stored, await desk.read_question(stored), status)
+    return tell_receipt(stored, await desk.read_question(stored), stored.status, status)
 
 
-def _tell_receipt(stored: StoredRun, said: Asked, status: int) -> web.Response:
-    where = links(stored)
-    known = Receipt(
-        stored.ticket, stored.id, stored.status, said.question, said.subject, said.requester, iso(said.created), where
-    )
-    return answer(known, status, {"Location": where.run})
+def tell_receipt(run: NewRun, said: Asked, status: str, code: int = 202) -> web.Response:
+    """What is known of a run and of its ticket."""
+    where = links(run)
+    created = iso(said.created)
+    known = Receipt(run.ticket, run.id, status, said.question, said.subject, said.requester, created, where)
+    return answer(known, code, {"Location": where.run})
 
 
 async def describe_run(desk: TicketService, stored: StoredRun) -> RunStatus:

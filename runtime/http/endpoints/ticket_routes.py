@@ -5,7 +5,7 @@ from aiohttp import web
 
 from runtime.answers import Answers, answer_ticket
 from runtime.http import request_bodies
-from runtime.http.endpoints.desk import DESK, KEY, WAIT, describe_run, make_receipt, read_id, wait_for
+from runtime.http.endpoints.desk import DESK, KEY, WAIT, describe_run, make_receipt, read_id, tell_receipt, wait_for
 from runtime.http.endpoints.own_tickets import make_own_key, refuse_to_answer, refuse_to_replace
 from runtime.http.errors import ApiError
 from runtime.http.middleware import answer
@@ -36,8 +36,10 @@ async def submit(request: web.Request) -> web.StreamResponse:
     ticket = await request_bodies.read_ticket(request, desk.node.settings)
     await refuse_to_replace(desk, request, ticket)
     trace = parse_traceparent(request.headers.get("traceparent", ""))
-    run = await desk.submit(msgspec.structs.replace(ticket, trace=trace), make_own_key(request, key))
-    return await wait_for(desk, run, seconds)
+    taken = await desk.submit(msgspec.structs.replace(ticket, trace=trace), make_own_key(request, key))
+    if taken.asked and not seconds:
+        return tell_receipt(taken.run, taken.asked, "running")
+    return await wait_for(desk, taken.run.id, seconds)
 
 
 @route(

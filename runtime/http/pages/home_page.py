@@ -55,5 +55,5 @@ async def ask(request: web.Request, form: Form) -> web.StreamResponse:
     ticket = validate(ticket, "The ticket", desk.node.settings.run.ticket_kilobytes)
     options = families.read_options(workflow, {}, desk.node.settings, "")
     ticket = msgspec.structs.replace(ticket, options=options)
-    stored = await desk.run(await desk.submit(ticket, make_own_key(request, read_field(form, "key"))))
-    return go_to(f"/ui/tickets/{stored.ticket}")
+    submitted = await desk.submit(ticket, make_own_key(request, read_field(form, "key")))
+    return go_to(f"/ui/tickets/{submitted.run.ticket}")
