@@ -29,6 +29,7 @@ from tests.patience import HANGS_SECONDS
 from tests.runtime.http.kit import settings
 from tests.runtime.intake.fake_helpdesk import FakeHelpdesk, fake_helpdesk
 
+COMPLAINT = "请帮我起草一份起诉状,公司拖欠我的工资。"
 QUIET_SECONDS = 0.001
 """Nothing has happened for so long, and nobody works: then the next timer is due at once."""
 
@@ -149,7 +150,7 @@ async def test_a_day_leaves_nothing_behind(
 async def _ask(client: aiohttp.ClientSession, desk: FakeHelpdesk, number: int) -> None:
     """Something comes in, in one of the ways in which it does."""
     text = f"My printer {number} smokes."
-    match number % 4:
+    match number % 6:
         case 0:  # a helpdesk's customer writes, and the poll finds it
             desk.write(str(number), "ann", text, at=datetime.datetime.now(datetime.UTC).isoformat())
         case 1:
@@ -166,6 +167,16 @@ async def _ask(client: aiohttp.ClientSession, desk: FakeHelpdesk, number: int) -
                 told = await response.json()
             async with client.post(f"/tickets/{told['ticket']}/cancel") as response:
                 assert response.status in {200, 202}
+        case 4:
+            complaint = {"id": f"C-{number}", "text": COMPLAINT, "workflow": "legal"}
+            async with client.post("/tickets?wait=30", json=complaint) as response:
+                told = await response.json()
+                assert told.get("status") == "needs_input", told
+        case 5:  # ten minutes later
+            said = {"text": "My name is Ann Miller."}
+            async with client.post(f"/tickets/C-{number - 1}/answers?wait=30", json=said) as response:
+                told = await response.json()
+                assert told.get("ended"), told
 
 
 def measure() -> Usage:
