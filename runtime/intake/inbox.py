@@ -1,7 +1,7 @@
 """What helpdesks told and what is to be looked at because of it, durable. Each delivery counts once."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 
 import msgspec
 
@@ -49,11 +49,17 @@ class Inbox:
 
     async def load(self, sources: Iterable[str], now: float) -> None:
         """Know the bells that an earlier process left, and since when each helpdesk is looked after."""
-        self._waiting |= {each.id for each in await self._all(BELL)}
-        self._connected = {each.id: float(each.body) for each in await self._all(CONNECTED)}
-        new = {each: now for each in sources if each not in self._connected}
+        bells = [each.id async for page in self._pages(BELL) for each in page]
+        self._waiting |= set(bells)
+        async for page in self._pages(CONNECTED):
+            self._connected |= {each.id: float(each.body) for each in page}
+        # Those that an earlier version looked after, which kept no time, had their first look long ago.
+        earlier = {each.partition("/")[0] for each in bells}
+        async for page in self._pages(CURSOR):
+            earlier |= {each.id for each in page}
+        new = {each: 0.0 if each in earlier else now for each in sources if each not in self._connected}
         if new:
-            await self._store.put(*(Record(kind=CONNECTED, id=each, body=str(now).encode()) for each in new))
+            await self._store.put(*(Record(kind=CONNECTED, id=each, body=str(at).encode()) for each, at in new.items()))
         self._connected |= new
 
     @property
@@ -88,10 +94,13 @@ class Inbox:
 
     async def forget_deliveries(self, before: float) -> int:
         """Deliveries that came before this moment count as new if they come again; returns how many."""
-        old = [each for each in await self._all(DELIVERY) if _read_time(each) < before]
-        for begin in range(0, len(old), PAGE):
-            await self._store.put(remove=[RecordKey(DELIVERY, each.id) for each in old[begin : begin + PAGE]])
-        return len(old)
+        count = 0
+        async for page in self._pages(DELIVERY):
+            old = [RecordKey(DELIVERY, each.id) for each in page if _read_time(each) < before]
+            if old:
+                await self._store.put(remove=old)
+            count += len(old)
+        return count
 
     async def bells(self, source: str, now: float) -> list[Bell]:
         """Tickets of a helpdesk that are to be looked at now, those that have waited longest first."""
@@ -198,10 +207,13 @@ class Inbox:
         await self._store.put(Record(kind=CURSOR, id=source, body=cursor.encode(), replaces=True))
 
     async def _all(self, kind: str) -> Sequence[Record]:
-        found: list[Record] = []
-        while page := await self._store.records(kind, after=found[-1].id if found else "", most=PAGE):
-            found += page
-        return found
+        return [each async for page in self._pages(kind) for each in page]
+
+    async def _pages(self, kind: str) -> AsyncIterator[Sequence[Record]]:
+        after = ""
+        while page := await self._store.records(kind, after=after, most=PAGE):
+            after = page[-1].id
+            yield page
 
 
 def _read_time(delivery: Record) -> float:

@@ -396,8 +396,23 @@ async def test_a_daemon_that_was_down_for_a_day_works_on_what_was_written_meanwh
         await until(lambda: len(desk.said("7", public=False)) == 1)
 
 
+async def test_a_helpdesk_of_an_earlier_version_is_not_taken_for_a_new_one(tmp_path: Path) -> None:
+    async with connected(tmp_path):
+        await until(lambda: _change(tmp_path, "UPDATE record SET body = body WHERE kind = 'cursor'") == 1)
+    assert _change(tmp_path, "DELETE FROM record WHERE kind = 'connected'") == 1
+    async with connected(tmp_path) as (desk, web):
+        at = (datetime.datetime.now(datetime.UTC) - datetime.timedelta(hours=20)).isoformat()
+        await desk.deliver(web.client, desk.write("7", "ann", TEXT, at=at))
+        await until(lambda: len(desk.said("7", public=False)) == 1)
+
+
 def _connect_earlier(folder: Path, seconds: float) -> None:
+    earlier = str(time.time() - seconds).encode()
+    assert _change(folder, "UPDATE record SET body = ? WHERE kind = 'connected'", earlier) == 1
+
+
+def _change(folder: Path, statement: str, *values: bytes) -> int:
+    """How many rows a statement touches."""
     store = sqlite3.connect(next(folder.rglob("terminus.db")))
     with contextlib.closing(store), store:
-        earlier = str(time.time() - seconds).encode()
-        assert store.execute("UPDATE record SET body = ? WHERE kind = 'connected'", (earlier,)).rowcount == 1
+        return store.execute(statement, values).rowcount
