@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from typing import NamedTuple
 
 from aiohttp import BodyPartReader, web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from runtime.http.errors import ApiError
 from runtime.http.request_bodies import BODY_SECONDS, find_kind, say_too_large
@@ -40,7 +41,7 @@ async def read_file_form(request: web.Request, megabytes: float) -> FileForm:
             return await _read_parts(request, most, too_large)
     except TimeoutError:
         raise ApiError(408, f"The form did not arrive within {BODY_SECONDS:g} s. Send it again.") from None
-    except (ValueError, RuntimeError, web.RequestPayloadError, web.HTTPRequestEntityTooLarge):
+    except (ValueError, RuntimeError, HttpProcessingError, web.RequestPayloadError, web.HTTPRequestEntityTooLarge):
         raise ApiError(400, UNREADABLE) from None
 
 

@@ -150,6 +150,7 @@ class Adapter:
         known = {
             "now": f"{at:%Y-%m-%dT%H:%M:%SZ}", "now_dotted": f"{at:%Y-%m-%d.%H:%M:%S}", "now_unix": str(int(since)),
             "minutes_ago": str(minutes),
+            "day_before": f"{at - datetime.timedelta(days=1):%Y-%m-%d}",
         }  # fmt: skip
         return str(fill(self.file.poll.start, known)) if self.file.poll else ""
 

@@ -22,7 +22,7 @@ CONNECTION = frozenset({"token", "user", "bot", "origin", "client", "client_secr
 """What config.toml says of a connection, for any call."""
 TICKET = CONNECTION | {"ticket", "version", "subject", "requester"}
 WRITES = TICKET | {"text", "html", "key", "run", "status", "tag", "tags", "field", "value", "person", "now", "message"}
-SINCE = frozenset({"now", "now_dotted", "now_unix", "minutes_ago"})
+SINCE = frozenset({"day_before", "now", "now_dotted", "now_unix", "minutes_ago"})
 """When a first poll begins: ISO 8601, Unix seconds, and minutes before now."""
 
 

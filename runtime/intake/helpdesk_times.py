@@ -27,6 +27,14 @@ def read_due(text: str) -> float:
     return at + DAY if is_day(text.strip()) else at
 
 
-def is_urgent(due: str, now: float, minutes: float) -> bool:
-    """Whether so few minutes are left, or none."""
-    return read_due(due) - now <= minutes * 60
+def needs_reminder(due: str, began: float, now: float, minutes: float) -> bool:
+    """
+    Whether people should be told once more that a ticket is due.
+
+    Not in the first half of the time that they have, and not where it was due before: the suggestion says so itself.
+
+    :param began: when our run began, Unix seconds.
+    :param minutes: before it is due.
+    """
+    at = read_due(due)
+    return began < at < math.inf and at - now <= min(minutes * 60, (at - began) / 2)

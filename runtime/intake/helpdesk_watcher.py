@@ -14,6 +14,7 @@ from runtime.intake.events import HelpdeskTicket
 from runtime.intake.helpdesk_client import HelpdeskError, HelpdeskUnavailable
 from runtime.intake.helpdesk_settings import HelpdeskSettings
 from runtime.intake.helpdesk_ticket import make_id, make_ticket
+from runtime.intake.helpdesk_times import BEFORE_SECONDS
 from runtime.intake.inbox import Bell, Inbox, InboxFull
 from runtime.intake.loop_rules import TO_PEOPLE, Reason, judge_event, judge_ticket
 from runtime.intake.sender import Sender
@@ -52,6 +53,9 @@ class HelpdeskWatcher:
         self._rung = asyncio.Event()
         self._failures = 0
         self._polled = 0.0
+        self._polls = adapter.file.poll is not None
+        self._has_read = False
+        """The last look read a ticket."""
 
     def ring(self) -> None:
         """Look at once: something came in, or a run has ended."""
@@ -66,10 +70,12 @@ class HelpdeskWatcher:
                 if self._clock() - self._polled >= self.settings.poll_seconds:
                     self._polled = self._clock()
                     await self.poll()
-                    self._failures = 0  # it answers: what fails now is a ticket's
+                    if self._polls:
+                        self._failures = 0  # it answers: what fails now is a ticket's
                 wait = min(wait, await self.look())
-                self._failures = 0
-                self.health.problem = ""
+                if self._polls or self._has_read:
+                    self._failures = 0
+                    self.health.problem = ""
             except HelpdeskError as error:
                 wait = self._back_off(error)
             except Exception as error:
@@ -93,7 +99,9 @@ class HelpdeskWatcher:
         while True:
             try:
                 came = await self.adapter.wait(LISTEN_SECONDS)
-            except HelpdeskError:
+            except Exception as error:  # the poll goes on meanwhile, and tells what fails there, too
+                if not isinstance(error, HelpdeskError):
+                    log.exception("helpdesk.not_heard", helpdesk=self.adapter.name)
                 await asyncio.sleep(BACK_OFF_SECONDS)
                 continue
             if came is None:
@@ -113,7 +121,8 @@ class HelpdeskWatcher:
     async def poll(self) -> None:
         """Take in what happened since the last poll; the cursor moves when all of it is durable."""
         cursor = await self._inbox.cursor(self.adapter.name)
-        found = await self.adapter.poll(cursor)
+        connected = self._inbox.connected(self.adapter.name) or self._clock()
+        found = await self.adapter.poll(cursor or self.adapter.make_cursor(connected - BEFORE_SECONDS))
         self.health.polled_at = self._clock()
         for event in found.events:
             if judge_event(event, self.adapter.bot).reason:
@@ -134,6 +143,7 @@ class HelpdeskWatcher:
                 await self._see(bell)
 
         bells = await self._inbox.bells(self.adapter.name, self._clock())
+        self._has_read = bool(bells)
         results = await asyncio.gather(*map(see, bells), return_exceptions=True)
         failed = [(bell, each) for bell, each in zip(bells, results, strict=True) if isinstance(each, BaseException)]
         down = len(failed) == len(bells) and all(isinstance(each, HelpdeskUnavailable) for _, each in failed)

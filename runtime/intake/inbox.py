@@ -49,18 +49,22 @@ class Inbox:
 
     async def load(self, sources: Iterable[str], now: float) -> None:
         """Know the bells that an earlier process left, and since when each helpdesk is looked after."""
-        bells = [each.id async for page in self._pages(BELL) for each in page]
-        self._waiting |= set(bells)
-        async for page in self._pages(CONNECTED):
-            self._connected |= {each.id: float(each.body) for each in page}
-        # Those that an earlier version looked after, which kept no time, had their first look long ago.
-        earlier = {each.partition("/")[0] for each in bells}
-        async for page in self._pages(CURSOR):
-            earlier |= {each.id for each in page}
-        new = {each: 0.0 if each in earlier else now for each in sources if each not in self._connected}
-        if new:
+        self._waiting |= {each.id for each in await self._all(BELL)}
+        self._connected = {each.id: float(each.body) for each in await self._all(CONNECTED)}
+        new = {each: now for each in sources if each not in self._connected}
+        if new:  # those that an earlier version looked after, which kept no time, are not new
+            new |= dict.fromkeys(new.keys() & await self._find_earlier(), 0.0)
             await self._store.put(*(Record(kind=CONNECTED, id=each, body=str(at).encode()) for each, at in new.items()))
         self._connected |= new
+
+    async def _find_earlier(self) -> set[str]:
+        """Helpdesks that told something or were asked before."""
+        kinds = (CURSOR, BELL, DELIVERY)
+        return {each.id.partition("/")[0] for kind in kinds async for page in self._pages(kind) for each in page}
+
+    def connected(self, source: str) -> float:
+        """Since when a helpdesk is looked after, Unix seconds; 0: before anybody noted it."""
+        return self._connected.get(source, 0.0)
 
     @property
     def count_waiting(self) -> int:

@@ -135,13 +135,24 @@ class Intake:
     async def run(self, lock: Path) -> None:
         """Look after all helpdesks until this is cancelled; of several daemons on one folder, one does."""
         async with hold_lock(lock, within=math.inf, waits=lambda: log.info("helpdesks.elsewhere")):
-            await self.inbox.load(self.watchers, time.time())
+            await self._load()
             async with asyncio.TaskGroup() as group:
                 for name, watcher in self.watchers.items():
                     group.create_task(watcher.run(), name=f"helpdesk {name}")
                     group.create_task(watcher.listen(), name=f"helpdesk {name} listens")
                 group.create_task(self._watch_ends(), name="helpdesk ends")
                 group.create_task(self._forget_daily(), name="helpdesk deliveries")
+
+    async def _load(self) -> None:
+        """Know what an earlier process left, as soon as the storage can be read and written."""
+        while True:
+            try:
+                return await self.inbox.load(self.watchers, time.time())
+            except StorageError as error:
+                log.warning("helpdesks.not_loaded", error=str(error))
+                for watcher in self.watchers.values():
+                    watcher.health.problem = "The storage cannot be read or written."
+            await asyncio.sleep(LOOK_AGAIN_SECONDS)
 
     async def _watch_ends(self) -> None:
         """Ring all the time: a run may have ended, here or in another process."""
@@ -152,8 +163,10 @@ class Intake:
 
     async def _forget_daily(self) -> None:
         while True:
-            with contextlib.suppress(StorageError):  # tomorrow, then
+            try:
                 await self.inbox.forget_deliveries(time.time() - KEEP_DAYS * DAY)
+            except Exception as error:  # tomorrow, then
+                log.warning("helpdesks.deliveries_kept", error=repr(error))
             await asyncio.sleep(DAY)
 
     async def close(self) -> None:

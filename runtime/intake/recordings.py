@@ -45,7 +45,9 @@ class Recorder:
         content = msgspec.json.format(msgspec.json.encode(hide_secrets(value, self._secrets)), indent=2)
         if len(known) >= MOST_FILES or len(content) > FILE_BYTES:
             return None
-        path = self.folder / f"{len(known) + 1:02}-{kind}.json"
+        numbers = (each.partition("-")[0] for each in known)
+        last = max((int(each) for each in numbers if each.isdecimal()), default=0)  # older ones may be gone
+        path = self.folder / f"{last + 1:02}-{kind}.json"
         write_bytes(path, content)
         return path
 

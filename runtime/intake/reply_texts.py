@@ -9,6 +9,8 @@ from actors.workflow.outcome import Outcome
 from runtime.intake.writes import make_marker
 
 MOST_CHARACTERS = 30_000
+DUE_CHARACTERS = 40
+"""Of a time, as a helpdesk writes it."""
 
 
 def write_reply(outcome: Outcome) -> str:
@@ -24,32 +26,41 @@ def write_reply(outcome: Outcome) -> str:
     return "\n\n".join(filter(None, (text, "\n".join(places))))[:MOST_CHARACTERS]
 
 
-def write_note(outcome: Outcome, number: int, *, why: str = "", may_send: str = "", due: str = "") -> str:
+def write_note(outcome: Outcome, number: int, *, how: str = "", due: str = "") -> str:
     """
     To the people of the helpdesk: how it ended, the suggestion with the words that it rests on, and which run it was.
 
     :param number: of this writing among those of its run; with the run it is found again.
-    :param why: why the suggestion does not go to the customer, or another reason for a person to look.
-    :param may_send: how it is approved, where it can be.
+    :param how: how the suggestion is approved, where that is waited for.
     :param due: when the ticket is to be answered, as the helpdesk writes it.
     """
     language = outcome.language
-    when = say("ticket_due", language, when=due) if due else ""
-    parts = [say(f"headline_{outcome.status}", language), when, why, outcome.detail]
+    parts = [say(f"headline_{outcome.status}", language), _describe_due(due, language), outcome.detail]
     if outcome.resolution is not None:
         text = unescape_markdown(outcome.resolution.text).strip()
         parts += [text, *(_describe_place(each, text) for each in outcome.resolution.citations)]
     if outcome.status in {"error", "not_found", "cancelled"}:
         parts.append(" → ".join([each.source for each in outcome.handoffs[:1]] + [h.target for h in outcome.handoffs]))
     marker = make_marker(outcome.run, number)
-    body = "\n\n".join(each for each in (*parts, may_send) if each)
+    body = "\n\n".join(each for each in (*parts, how) if each)
     return f"{body[: MOST_CHARACTERS - len(marker)]}\n\n{marker}"
 
 
-def write_reminder(outcome: Outcome, number: int, due: str) -> str:
-    """To the people of the helpdesk: the ticket is due, and the suggestion waits for them."""
-    parts = [say("suggestion_waits", outcome.language), say("ticket_due", outcome.language, when=due)]
+def write_reminder(outcome: Outcome, number: int, due: str, how: str) -> str:
+    """To the people of the helpdesk: the ticket is due, and the suggestion waits for them; `how`: for what."""
+    language = outcome.language
+    parts = (say("suggestion_waits", language), _describe_due(due, language), how)
     return "\n\n".join((*parts, make_marker(outcome.run, number)))
+
+
+def describe_approval(outcome: Outcome, tag: str) -> str:
+    """How a suggestion is approved: on the page of its ticket, or by a tag where the helpdesk has tags."""
+    ways = [say("approve_on_page", outcome.language, ticket=outcome.ticket)]
+    return " ".join((*ways, say("approve_by_tag", outcome.language, tag=tag)) if tag else ways)
+
+
+def _describe_due(due: str, language: str) -> str:
+    return say("ticket_due", language, when=due[:DUE_CHARACTERS]) if due else ""
 
 
 def _describe_place(citation: Citation, text: str) -> str:

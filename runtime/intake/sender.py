@@ -1,7 +1,7 @@
 """Writes the ends of runs back to their helpdesk: planned, sent, confirmed by reading back, or left to a person."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 import msgspec
@@ -12,9 +12,9 @@ from runtime.intake.adapter import Adapter
 from runtime.intake.events import HelpdeskTicket
 from runtime.intake.helpdesk_client import HelpdeskError, HelpdeskUnavailable, TicketChanged
 from runtime.intake.helpdesk_settings import HelpdeskSettings
-from runtime.intake.helpdesk_times import is_urgent, read_due
+from runtime.intake.helpdesk_times import needs_reminder, read_due
 from runtime.intake.inbox import Inbox
-from runtime.intake.reply_texts import write_note, write_reminder, write_reply
+from runtime.intake.reply_texts import describe_approval, write_note, write_reminder, write_reply
 from runtime.intake.write_back import Decision, WriteBack, add_reminder, decide, settle
 from runtime.intake.writes import (
     Origin,
@@ -35,6 +35,8 @@ AGAIN_SECONDS = 30.0
 IDLE_SECONDS = 3600.0
 WORD_SECONDS = 30.0
 """How often the ticket of a suggestion that waits is looked at for a person's word."""
+MOST_WORDS = 10
+"""So many of these tickets are looked at before new ones have their turn."""
 MOST_PROBLEMS = 3
 """Then it is the helpdesk that cannot be asked, and no more tickets are tried."""
 TO_CUSTOMER = frozenset({"reply", "status"})
@@ -71,16 +73,18 @@ class Sender:
         """
         wait, now, decisions = IDLE_SECONDS, self._clock(), await self._inbox.decisions()
         found = await self._inbox.write_backs(self._adapter.name)
-        open_now = dict(sorted(found, key=lambda each: read_due(each[1].due)))
-        self._failed = {run: until for run, until in self._failed.items() if run in open_now and until > now}
+        open_now = dict(sorted(found, key=lambda each: (each[0] in self._failed, read_due(each[1].due))))
+        self._failed = {run: until for run, until in self._failed.items() if run in open_now}
         self._asked = {run: at for run, at in self._asked.items() if run in open_now}
+        words = self._choose_words(open_now, now)
         problems, done = list[HelpdeskError](), 0
         for run, write_back in open_now.items():
-            if run in self._failed or len(problems) == MOST_PROBLEMS:
+            if self._failed.get(run, 0.0) > now or len(problems) == MOST_PROBLEMS:
                 continue
             try:
-                wait = min(wait, await self._go_on(run, write_back, decisions.get(run)))
+                wait = min(wait, await self._go_on(run, write_back, decisions.get(run), looks=run in words))
                 done += 1
+                self._failed.pop(run, None)
             except HelpdeskError as error:
                 log.warning("helpdesk.write_back_failed", run=run, ticket=write_back.ticket, error=str(error))
                 problems.append(error)
@@ -89,8 +93,20 @@ class Sender:
             raise problems[0]
         return min(wait, AGAIN_SECONDS) if problems else wait
 
-    async def _go_on(self, run: str, write_back: WriteBack, decision: Decision | None) -> float:
-        """Go on with what one run writes: in how many seconds again, at most."""
+    def _choose_words(self, open_now: Mapping[str, WriteBack], now: float) -> set[str]:
+        """Runs whose tickets are looked at now for a person's word: those that were looked at longest ago."""
+        due = [
+            run for run, each in open_now.items()
+            if each.waits and now - self._asked.get(run, 0.0) >= WORD_SECONDS
+        ]  # fmt: skip
+        return set(sorted(due, key=lambda run: self._asked.get(run, 0.0))[:MOST_WORDS])
+
+    async def _go_on(self, run: str, write_back: WriteBack, decision: Decision | None, *, looks: bool) -> float:
+        """
+        Go on with what one run writes: in how many seconds again, at most.
+
+        :param looks: whether its ticket is looked at for a person's word, if it waits for one.
+        """
         origin = await self._inbox.origin(write_back.ticket, run)
         outcome = await self._runs.outcome(run)
         if origin is None or outcome is None:
@@ -101,7 +117,7 @@ class Sender:
             await self._inbox.keep(run, write_back)
         if decision is not None:
             write_back = await self._settle(run, decide(write_back, decision))
-        elif write_back.waits and self._clock() - self._asked.get(run, 0.0) >= WORD_SECONDS:
+        elif write_back.waits and looks:
             write_back = await self._ask_for_word(run, write_back, origin)
             self._asked[run] = self._clock()
         return await self._write_all(run, write_back, outcome, origin)
@@ -130,13 +146,14 @@ class Sender:
             return await self._settle(run, settle(write_back, "stale", stale))
         if self._settings.send_tag in ticket.tags:
             return await self._settle(run, settle(write_back, "planned", by=f"tag:{self._settings.send_tag}"))
-        return await self._remind(run, write_back, ticket.due)
+        return await self._remind(run, write_back, ticket.due, origin)
 
-    async def _remind(self, run: str, write_back: WriteBack, due: str) -> WriteBack:
+    async def _remind(self, run: str, write_back: WriteBack, due: str, origin: Origin) -> WriteBack:
         """Keep when the ticket is due, and tell people once when that is soon."""
         known = msgspec.structs.replace(write_back, due=due)
-        if (minutes := self._settings.remind_minutes) and is_urgent(due, self._clock(), minutes):
-            known = known if known.has_reminded or not self._adapter.can("note") else add_reminder(known)
+        may = self._settings.remind_minutes and self._adapter.can("note") and not known.has_reminded
+        if may and needs_reminder(due, origin.at, self._clock(), self._settings.remind_minutes):
+            known = add_reminder(known)
         if known != write_back:
             await self._inbox.keep(run, known)
         return known
@@ -161,14 +178,15 @@ class Sender:
             else:
                 begun = msgspec.structs.replace(write, state="sending", tries=write.tries + 1)
                 write_back = await self._keep(run, _replace(write_back, begun))
-                done = await self._write(begun, run, ticket, outcome, origin)
+                text = self._compose(begun, outcome, ticket.due, waits=write_back.waits)
+                done = await self._write(begun, run, ticket, text, origin)
             write_back = await self._keep(run, _replace(write_back, done))
             log.info("helpdesk.written", run=run, what=done.what, state=done.state, why=done.said)
         return IDLE_SECONDS
 
-    async def _write(self, write: Write, run: str, ticket: HelpdeskTicket, outcome: Outcome, origin: Origin) -> Write:
+    async def _write(self, write: Write, run: str, ticket: HelpdeskTicket, text: str, origin: Origin) -> Write:
         """One writing, and what reading back shows of it."""
-        values = self._fill(write, run, outcome, ticket.due)
+        values = self._fill(write, run, text)
         try:
             if write.what == "reply" and self._adapter.can("claim"):
                 await self._adapter.write("claim", ticket, values)
@@ -187,9 +205,18 @@ class Sender:
         said = "It was taken, but does not stand in the ticket."
         return msgspec.structs.replace(write, said=said, next_at=self._clock() + AGAIN_SECONDS)
 
-    def _fill(self, write: Write, run: str, outcome: Outcome, due: str) -> dict[str, str]:
+    def _compose(self, write: Write, outcome: Outcome, due: str, *, waits: bool) -> str:
+        """The words of one writing. `waits`: a reply waits for a person's word, and a note says how it is given."""
+        if write.what != "note":
+            return write.text
+        how = describe_approval(outcome, self._settings.send_tag if self._adapter.file.ticket.tags else "")
+        if write.reminds:
+            return write_reminder(outcome, write.number, due, how)
+        return write_note(outcome, write.number, how=how if waits else "", due=due)
+
+    def _fill(self, write: Write, run: str, text: str) -> dict[str, str]:
         return {
-            "text": _compose(write, outcome, due), "run": run, "key": f"<{run}.{write.number}@terminus>",
+            "text": text, "run": run, "key": f"<{run}.{write.number}@terminus>",
             "status": write.text, "person": write.text,
             "now": time.strftime("%Y-%m-%d.%H:%M:%S", time.gmtime(self._clock())),
         }  # fmt: skip
@@ -213,14 +240,6 @@ class Sender:
     async def _keep(self, run: str, write_back: WriteBack) -> WriteBack:
         await self._inbox.keep(run, write_back)
         return write_back
-
-
-def _compose(write: Write, outcome: Outcome, due: str) -> str:
-    if write.what != "note":
-        return write.text
-    if write.reminds:
-        return write_reminder(outcome, write.number, due)
-    return write_note(outcome, write.number, why=write.said, due=due)
 
 
 def _replace(write_back: WriteBack, write: Write) -> WriteBack:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from actors.workflow.outcome import Outcome
-from runtime.intake.writes import Write, WriteState
+from runtime.intake.writes import SENT_ON, Write, WriteState
 from runtime.storage.records import Record
 
 WRITE_BACK = "write-back"
@@ -67,10 +67,13 @@ def decide(write_back: WriteBack, decision: Decision) -> WriteBack:
 
 def settle(write_back: WriteBack, state: WriteState, said: str = "", by: str = "") -> WriteBack:
     """What waited goes on in another state."""
-    changed = tuple(
-        msgspec.structs.replace(each, state=state, said=said, by=by) if each.state == "waiting" else each
-        for each in write_back.writes
-    )
+
+    def change(each: Write) -> Write:
+        if each.reminds and each.state in SENT_ON:
+            return msgspec.structs.replace(each, state="stale", said="It waits no more.")
+        return msgspec.structs.replace(each, state=state, said=said, by=by) if each.state == "waiting" else each
+
+    changed = tuple(map(change, write_back.writes))
     return msgspec.structs.replace(write_back, writes=changed)
 
 

@@ -1,5 +1,6 @@
 """What a ticket leaves outside of the database: state files, backups, pages, lines of the log, the memory's model."""
 
+import contextlib
 import os
 import re
 import shutil
@@ -55,9 +56,9 @@ def _state_files(folder: Path, name: str, project_id: str) -> Iterator[Path]:
     yield from (folder / each for each in found)
 
 
-def forget_recordings(folder: Path, tickets: Iterable[str] = (), *, before: float = 0.0) -> int:
+def forget_recordings(folder: Path, ticket: str = "", *, before: float = 0.0) -> int:
     """
-    Remove what was recorded of the helpdesks that tickets came from, whichever of theirs it shows, and what is old.
+    Remove what was recorded of the helpdesk that a ticket came from, whichever ticket it shows, and what is old.
 
     :param before: files that were written before this moment go, whatever they are of; Unix seconds.
     :returns: how many files.
@@ -65,12 +66,13 @@ def forget_recordings(folder: Path, tickets: Iterable[str] = (), *, before: floa
     from runtime.intake.recordings import FOLDER  # most installations have none of a helpdesk
     from runtime.intake.write_back import PREFIX
 
-    sources = {each.removeprefix(PREFIX).partition(".")[0] for each in tickets if each.startswith(PREFIX)}
+    source = ticket.removeprefix(PREFIX).partition(".")[0] if ticket.startswith(PREFIX) else ""
     count = 0
     for path in (folder / FOLDER).glob("*/*.json"):
-        if path.parent.name in sources or path.lstat().st_mtime < before:
-            path.unlink(missing_ok=True)
-            count += 1
+        with contextlib.suppress(FileNotFoundError):  # somebody else removes it, too
+            if path.parent.name == source or path.lstat().st_mtime < before:
+                path.unlink()
+                count += 1
     return count
 
 

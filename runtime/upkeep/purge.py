@@ -49,12 +49,15 @@ class Purged(msgspec.Struct):
     """The time was up before all had gone."""
 
 
-def purge(folder: Path, tickets: Iterable[str], *, judged: bool, seconds: float = float("inf")) -> Purged:
+def purge(
+    folder: Path, tickets: Iterable[str], *, judged: bool, seconds: float = float("inf"), before: float = 0.0
+) -> Purged:  # fmt: skip
     """
     Let tickets go, one transaction each. Stopped at any moment, the rest goes when it is asked for again.
 
-    :param judged: also answers of theirs that a person confirmed or rejected.
+    :param judged: also answers of theirs that a person confirmed or rejected, and what was recorded of their helpdesks.
     :param seconds: after so many, the rest is left.
+    :param before: what was recorded of a helpdesk before this moment goes, too; Unix seconds.
     :raises StorageError: the database could not be written.
     :raises OSError: a file could not be removed.
     """
@@ -68,7 +71,7 @@ def purge(folder: Path, tickets: Iterable[str], *, judged: bool, seconds: float 
             names |= _let_go(db, folder, ticket, purged, judged=judged)
         forget_parts(db)
     purged.files += forget_files(folder, names)  # what was written in the moments after the end
-    purged.files += forget_recordings(folder, purged.tickets)
+    purged.files += forget_recordings(folder, before=before)
     if purged.remembered:
         for path in model_files(folder / DATABASE):
             path.unlink(missing_ok=True)
@@ -79,11 +82,10 @@ def purge(folder: Path, tickets: Iterable[str], *, judged: bool, seconds: float 
 def retain(folder: str, keep_days: float, seconds: float) -> Purged:
     """Let go of what ended longer ago than that, for so many seconds; for a worker process."""
     place = Path(folder)
+    before = time.time() - keep_days * DAY
     with open_database(place) as db:
-        tickets = older_than(db, time.time() - keep_days * DAY)
-    purged = purge(place, tickets, judged=False, seconds=seconds)
-    purged.files += forget_recordings(place, before=time.time() - keep_days * DAY)
-    return purged
+        tickets = older_than(db, before)
+    return purge(place, tickets, judged=False, seconds=seconds, before=before)
 
 
 def _let_go(db: Connection, folder: Path, ticket: str, purged: Purged, *, judged: bool) -> set[str]:
@@ -91,6 +93,8 @@ def _let_go(db: Connection, folder: Path, ticket: str, purged: Purged, *, judged
     names = names_of(db, ticket)
     if not describe(db, ticket, judged=judged).running:
         purged.files += forget_files(folder, names)  # first: a row that is left says that there is more to do
+        if judged:  # what is only old goes when it is old itself
+            purged.files += forget_recordings(folder, ticket)
         began = time.monotonic()
         if (done := delete(db, ticket, judged=judged)) is not None:
             took = time.monotonic() - began

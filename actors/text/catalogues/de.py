@@ -96,6 +96,8 @@ SENTENCES = {
     "headline_suggested": "Vorschlag: Niemand hat bestätigt, dass er hilft",
     "ticket_due": "Fällig: {when}",
     "suggestion_waits": "Die vorgeschlagene Antwort wartet noch darauf, dass jemand sie freigibt.",
+    "approve_on_page": "Freigabe auf der Seite des Tickets {ticket} in Terminus; dann geht sie an den Kunden.",
+    "approve_by_tag": "Oder hier am Ticket mit dem Tag {tag}.",
     "headline_not_found": "In den Quellen nicht gefunden",
     "headline_needs_input": "Braucht Ihre Antworten",
     "headline_error": "Beendet, bevor es fertig war",

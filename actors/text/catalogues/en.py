@@ -99,6 +99,8 @@ SENTENCES = {
     "headline_suggested": "Suggested: nobody has confirmed that it helps",
     "ticket_due": "Due: {when}",
     "suggestion_waits": "The suggested answer still waits for somebody to approve it.",
+    "approve_on_page": "Approve it on the page of ticket {ticket} in Terminus, and it goes to the customer.",
+    "approve_by_tag": "Or give the ticket here the tag {tag}.",
     "headline_not_found": "Not found in the sources",
     "headline_needs_input": "Needs your answers",
     "headline_error": "Stopped before it was finished",

@@ -92,6 +92,8 @@ SENTENCES = {
     "headline_suggested": "제안입니다: 도움이 되는지 확인한 사람이 아직 없습니다",
     "ticket_due": "기한: {when}",
     "suggestion_waits": "제안된 답변이 아직 승인을 기다리고 있습니다.",
+    "approve_on_page": "Terminus의 티켓 {ticket} 페이지에서 승인하면 고객에게 전송됩니다.",
+    "approve_by_tag": "또는 이 티켓에 {tag} 태그를 붙이세요.",
     "headline_not_found": "출처에서 찾지 못했습니다",
     "headline_needs_input": "답변이 필요합니다",
     "headline_error": "끝나기 전에 중단되었습니다",

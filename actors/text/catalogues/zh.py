@@ -91,6 +91,8 @@ SENTENCES = {
     "headline_suggested": "建议：尚无人确认它有帮助",
     "ticket_due": "期限：{when}",
     "suggestion_waits": "建议的答复仍在等待批准。",
+    "approve_on_page": "请在 Terminus 的工单 {ticket} 页面上批准，批准后发送给客户。",
+    "approve_by_tag": "也可以在此工单上添加标签 {tag}。",
     "headline_not_found": "在来源中没有找到",
     "headline_needs_input": "需要您补充信息",
     "headline_error": "未完成便已停止",

@@ -24,9 +24,10 @@ MOST_DAYS = 36_500.0
 SHOWN = 20
 """Tickets that are named one by one."""
 EPILOG = """\
-With a ticket go its runs and events, state file, backups, pages, its lines in the log and what memory learnt from it.
-With --older-than, answers that a person confirmed or rejected stay in memory. Tickets that are being worked on are
-left. Copies elsewhere (reports that were written, backups, the daemon's own log) are yours to remove.
+With a ticket go its runs and events, state file, backups, pages, its lines in the log, what memory learnt from it, and
+all that was recorded of the helpdesk that it came from. With --older-than, answers that a person confirmed or rejected
+stay in memory, and recordings go by their own age. Tickets that are being worked on are left. Copies elsewhere (reports
+that were written, backups, the daemon's own log) are yours to remove.
 
 exit status: 0 done, 1 not all of it, or not without --yes, 2 bad input, 3 there is no such ticket.
 """
@@ -95,7 +96,7 @@ def _purge(arguments: argparse.Namespace, folder: Path, age: float | None, setti
         return Exit.FAILED if running else Exit.DONE
     if not arguments.yes:
         _ask(found)
-    purged = purge(folder, going, judged=judged)
+    purged = purge(folder, going, judged=judged, before=0.0 if age is None else time.time() - age)
     purged.running += running
     space = compact(folder, folder / OWNERS)
     if purged.remembered:

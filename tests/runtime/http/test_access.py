@@ -191,7 +191,6 @@ async def test_a_token_in_an_address_is_refused_though_it_is_right(
                     assert (await web.refusal("GET", path, headers=headers))[0] == 400
     written = capfd.readouterr().err
     assert "request.refused" in written
-    assert token.rpartition("_")[2] not in written
     assert token[22:] not in written
 
 

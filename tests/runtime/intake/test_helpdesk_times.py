@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from runtime.intake import intake, sender
-from runtime.intake.helpdesk_times import is_urgent, parse_time, read_due
+from runtime.intake.helpdesk_times import needs_reminder, parse_time, read_due
 from tests.patience import HANGS_SECONDS
 from tests.runtime.http.kit import TEXT, interface
 from tests.runtime.intake.fake_helpdesk import fake_helpdesk
@@ -42,20 +42,24 @@ def test_a_day_is_due_at_its_end_and_nothing_never(due: str, seconds: float) -> 
 
 
 @pytest.mark.parametrize(
-    ("minutes_left", "urgent"), [(61, False), (60, True), (0, True), (-500, True)], ids=["later", "now", "at", "over"]
-)
-def test_a_ticket_is_urgent_from_a_while_before_on(minutes_left: int, urgent: bool) -> None:
-    assert is_urgent("2026-11-21T12:00:00Z", NOON - minutes_left * 60, 60.0) is urgent
+    ("minutes_had", "minutes_left", "reminds"),
+    [(600, 61, False), (600, 60, True), (600, 0, True), (600, -500, True), (40, 30, False), (40, 20, True),
+     (0, 0, False), (-100, -200, False)],
+    ids=["later", "now", "at", "over", "has just come", "half of its time", "was due", "was due long ago"],
+)  # fmt: skip
+def test_people_are_told_a_while_before_a_ticket_is_due(minutes_had: int, minutes_left: int, reminds: bool) -> None:
+    began, now = NOON - minutes_had * 60, NOON - minutes_left * 60
+    assert needs_reminder("2026-11-21T12:00:00Z", began, now, 60.0) is reminds
 
 
-def test_what_is_never_due_is_never_urgent() -> None:
-    assert not is_urgent("", NOON, 60.0)
+def test_nobody_is_told_of_what_is_never_due() -> None:
+    assert not needs_reminder("", NOON - 1_000, NOON, 60.0)
 
 
 async def test_what_is_due_soon_stands_first_and_is_told_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sender, "WORD_SECONDS", 0.05)
     monkeypatch.setattr(intake, "TICK_SECONDS", 0.02)
-    soon, later = (_in_hours(hours) for hours in (0.5, 48))
+    soon, later = (_in_hours(hours) for hours in (8 / 3600, 48))
     async with fake_helpdesk() as desk:
         desk.connect(tmp_path, mode="approve")
         async with interface(tmp_path) as web, asyncio.timeout(HANGS_SECONDS):

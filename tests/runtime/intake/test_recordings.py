@@ -18,6 +18,17 @@ def test_nothing_is_kept_until_somebody_wants_it_and_not_more_than_there_is_room
     assert json.loads((recorder.folder / "03-delivery.json").read_text()) == {"a": 2}
 
 
+def test_what_was_kept_is_not_overwritten_where_older_files_have_gone(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path, "desk")
+    recorder.start()
+    first, second = (recorder.keep("delivery", {"a": number}) for number in (1, 2))
+    assert first
+    first.unlink()
+
+    assert recorder.keep("delivery", {"a": 3}) not in {first, second, None}
+    assert [json.loads(each.read_text())["a"] for each in sorted(recorder.folder.iterdir())] == [2, 3]
+
+
 def test_what_is_too_large_is_not_kept(tmp_path: Path) -> None:
     recorder = Recorder(tmp_path, "desk")
     recorder.start()

@@ -385,9 +385,25 @@ def test_what_was_recorded_of_a_helpdesk_goes_with_any_of_its_tickets_and_with_a
         path.write_text(f'{{"text": "{WORD}"}}', encoding="utf-8")
     os.utime(tmp_path / "helpdesk-recordings" / names[3], (0, 0))
 
-    assert forget_recordings(tmp_path, ["hd.mine.7", "T-1"]) == 2
+    assert forget_recordings(tmp_path, "T-1") == 0
+    assert forget_recordings(tmp_path, "hd.mine.7") == 2
     assert forget_recordings(tmp_path, before=1.0) == 1
     assert files_with(tmp_path, WORD) == ["helpdesk-recordings/other/01-ticket.json"]
+
+
+async def test_recordings_go_with_a_ticket_that_somebody_purges_and_by_age_where_time_does(node: Node) -> None:
+    fresh, old = (node.folder / "helpdesk-recordings" / "mine" / f"0{n}-ticket.json" for n in (1, 2))
+    fresh.parent.mkdir(parents=True)
+    for path in (fresh, old):
+        path.write_text("{}", encoding="utf-8")
+    os.utime(old, (0, 0))
+    for name in ("hd.mine.7", "hd.mine.8"):
+        await ended(node, name, "My scanner is broken.", days_ago=40 if name.endswith("7") else 0)
+
+    assert (await asyncio.to_thread(retain, str(node.folder), 30.0, 60.0)).tickets == ["hd.mine.7"]
+    assert (fresh.exists(), old.exists()) == (True, False)
+    await asyncio.to_thread(purge, node.folder, ["hd.mine.8"], judged=True)
+    assert not fresh.exists()
 
 
 def test_lines_of_the_log_are_blanked_where_they_stand(tmp_path: Path) -> None:
