@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import math
 from collections.abc import AsyncGenerator
 
 import msgspec
@@ -34,6 +35,8 @@ log = structlog.get_logger()
 
 WRITE_SECONDS = 10.0
 """How long a client may take to read on before it is dropped."""
+SPANS_SECONDS = 1.0
+"""How often a trace is read again for whoever listens to its spans."""
 BUFFER_BYTES = 65_536
 """What may wait for a slow client beyond the system's own buffers."""
 HEARTBEAT = b": still here\n\n"
@@ -65,8 +68,8 @@ OF_A_RUN = (
     "and may be told again after a break: answer-text then begins anew. A comment every 5 s is a sign of life. "
     "Who reads too slowly is cut off, and loses nothing by going on. Where what is stored of the run "
     "cannot be read, `failed` with a Problem is the last; a stream that ends without either was cut off: ask again. "
-    "With `spans=1` a `span`, as GET /tickets/{id}/trace has it, for each that is over, before the event that followed "
-    "from it; they have no id of an event, and after a break all are told again, under the same `id` of their own."
+    "With `spans=1` a `span`, as GET /tickets/{id}/trace has it, for each that is over, some seconds later at most "
+    "and before `ended`; it has no id of an event, and after a break all are told again, under the `id` of their own."
 )
 OF_ALL = (
     "Server-sent events of all tickets, whichever process works on them: `began`, `handoff` (both with `run` and "
@@ -125,10 +128,19 @@ class SpanTeller:
 
     def __init__(self, node: Node, run_id: str) -> None:
         self._node, self._run, self._told = node, run_id, set[str]()
+        self._read = -math.inf
+        """When the trace was read last, by the loop's clock."""
+        self._over = False
+        """The run had ended by then: there is nothing new in it."""
 
-    async def tell(self) -> bytes:
-        """Those that are over by now and were not told."""
-        found = await read_trace(self._node, await self._node.journal.run(self._run))
+    async def tell(self, *, ends: bool = False) -> bytes:
+        """Those that are over by now and were not told. A trace is read once a second at most, and where a run ends."""
+        now = asyncio.get_running_loop().time()
+        if self._over or (now - self._read < SPANS_SECONDS and not ends):
+            return b""
+        self._read, stored = now, await self._node.journal.run(self._run)
+        self._over = stored.ended is not None
+        found = await read_trace(self._node, stored)
         fresh = [each for each in found.spans if each.status != "running" and each.id not in self._told]
         self._told.update(each.id for each in fresh)
         return b"".join(f"event: span\ndata: {as_json(each)}\n\n".encode() for each in fresh)
@@ -141,11 +153,11 @@ async def _tell_run(
     async with contextlib.aclosing(watch_run(desk, run_id, after)) as events:
         async for told in events:
             if told is None:
-                yield HEARTBEAT
+                yield HEARTBEAT + (await spans.tell() if spans else b"")
             elif type(told.event) in NAMES:  # agents say other things besides
                 board = fold(board, told.event, 0.0)
                 name = b"" if told.number is None else _name(run_id, told.number)
-                if spans and name and told.is_new and (over := await spans.tell()):
+                if spans and name and told.is_new and (over := await spans.tell(ends=isinstance(told.event, RunEnded))):
                     yield over
                 if told.is_new:
                     yield name + block(told.event, board.percent)

@@ -11,7 +11,6 @@ import msgspec
 from runtime.intake.adapter_file import AdapterFile, Call
 from runtime.intake.events import HelpdeskEvent, HelpdeskTicket, Message
 from runtime.intake.helpdesk_client import Answer, HelpdeskError, HelpdeskUnavailable
-from runtime.intake.helpdesk_times import BEFORE_SECONDS
 from runtime.intake.html_text import write_html
 from runtime.intake.payload_map import UnreadablePayload, read_event, read_events, read_ticket
 from runtime.intake.queries import search
@@ -108,7 +107,7 @@ class Adapter:
 
     async def poll(self, cursor: str, pages: int = MOST_PAGES) -> Polled:
         """
-        What happened since a cursor; empty: from the beginning of what the helpdesk tells.
+        What happened since a cursor, as it told the last one, or as `make_cursor` makes it.
 
         :param pages: so many at most; the next poll goes on behind them.
         :raises HelpdeskError: it could not be asked.
@@ -117,7 +116,7 @@ class Adapter:
         if poll is None:
             return Polled((), cursor)
         found: list[HelpdeskEvent] = []
-        start = at = cursor or self.make_cursor(time.time() - BEFORE_SECONDS)
+        start = at = cursor
         kept: dict[str, Any] = dict.fromkeys(poll.call.keeps, "")
         for page in range(1, pages + 1):
             try:
@@ -148,8 +147,7 @@ class Adapter:
         at = datetime.datetime.fromtimestamp(since, datetime.UTC)
         minutes = math.ceil((time.time() - since) / 60)
         known = {
-            "now": f"{at:%Y-%m-%dT%H:%M:%SZ}", "now_dotted": f"{at:%Y-%m-%d.%H:%M:%S}", "now_unix": str(int(since)),
-            "minutes_ago": str(minutes),
+            "now": f"{at:%Y-%m-%dT%H:%M:%SZ}", "now_unix": str(int(since)), "minutes_ago": str(minutes),
             "day_before": f"{at - datetime.timedelta(days=1):%Y-%m-%d}",
         }  # fmt: skip
         return str(fill(self.file.poll.start, known)) if self.file.poll else ""

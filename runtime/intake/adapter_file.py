@@ -22,8 +22,8 @@ CONNECTION = frozenset({"token", "user", "bot", "origin", "client", "client_secr
 """What config.toml says of a connection, for any call."""
 TICKET = CONNECTION | {"ticket", "version", "subject", "requester"}
 WRITES = TICKET | {"text", "html", "key", "run", "status", "tag", "tags", "field", "value", "person", "now", "message"}
-SINCE = frozenset({"day_before", "now", "now_dotted", "now_unix", "minutes_ago"})
-"""When a first poll begins: ISO 8601, Unix seconds, and minutes before now."""
+SINCE = frozenset({"day_before", "now", "now_unix", "minutes_ago"})
+"""When a first poll begins: a day, ISO 8601, Unix seconds, and minutes before now."""
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -93,7 +93,10 @@ class Poll(Table, frozen=True, kw_only=True):
     call: Call
     """`{cursor}`, `{page}` and what the page before `keeps` are filled; the first cursor is `start`."""
     start: str = "0"
-    """`{now}`, `{now_dotted}`, `{now_unix}` and `{minutes_ago}`: a time a little before the first poll."""
+    """
+    `{now}`, `{now_unix}` and `{minutes_ago}`: a time a little before the helpdesk was connected; `{day_before}`: the
+    day before, for systems that read times in a zone of their own.
+    """
     cursor: Query | None = None
     """Of the answer: where the next page begins, and the next poll; without it, those of the events say it."""
     events: Query

@@ -76,6 +76,8 @@ class HelpdeskWatcher:
                 if self._polls or self._has_read:
                     self._failures = 0
                     self.health.problem = ""
+                elif self._failures:  # nobody has asked it since
+                    wait = min(wait, self._find_pause())
             except HelpdeskError as error:
                 wait = self._back_off(error)
             except Exception as error:
@@ -116,7 +118,10 @@ class HelpdeskWatcher:
         self.health.problem = str(error)
         log.warning("helpdesk.unavailable", helpdesk=self.adapter.name, error=str(error), times=self._failures)
         asked = error.seconds if isinstance(error, HelpdeskUnavailable) else None
-        return asked or min(BACK_OFF_SECONDS * 2 ** (self._failures - 1), MOST_BACK_OFF)
+        return asked or self._find_pause()
+
+    def _find_pause(self) -> float:
+        return min(BACK_OFF_SECONDS * 2.0 ** (self._failures - 1), MOST_BACK_OFF)
 
     async def poll(self) -> None:
         """Take in what happened since the last poll; the cursor moves when all of it is durable."""

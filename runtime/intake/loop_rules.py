@@ -12,8 +12,8 @@ import msgspec
 from runtime.intake.events import HelpdeskEvent, HelpdeskTicket
 from runtime.intake.helpdesk_settings import HelpdeskSettings
 from runtime.intake.helpdesk_times import BEFORE_SECONDS, parse_time
+from runtime.times import DAY
 
-DAY = 86_400.0
 EQUAL_TEXTS = 3
 """So often the same from the same requester is a machine."""
 Reason = Literal[

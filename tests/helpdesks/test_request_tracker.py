@@ -1,6 +1,7 @@
 """What only Request Tracker has: private notes, versions, a scrip that signs, mails that come twice."""
 
 import asyncio
+import time
 from collections.abc import Iterator
 from email.message import EmailMessage
 from pathlib import Path
@@ -170,9 +171,9 @@ async def test_what_is_html_only_or_attached_is_read(tracker: RequestTracker, tm
 
 async def test_of_a_long_ticket_the_latest_is_known(tracker: RequestTracker, tmp_path: Path) -> None:
     ticket = await ask(tracker)
+    await asyncio.to_thread(tracker.reply, ticket, "It still drops.")
     for priority in range(110):
         await asyncio.to_thread(tracker.call, "PUT", f"/ticket/{ticket}", {"Priority": priority + 1})
-    await asyncio.to_thread(tracker.reply, ticket, "It still drops.")
     connect(tmp_path, tracker)
     (connection,) = load_connections(tmp_path / "helpdesks")
     adapter = connection.open()
@@ -183,6 +184,22 @@ async def test_of_a_long_ticket_the_latest_is_known(tracker: RequestTracker, tmp
 
     assert latest is not None
     assert latest.text.strip() == "It still drops."
+
+
+async def test_the_first_poll_finds_what_has_just_come_wherever_its_server_stands(
+    tracker: RequestTracker, tmp_path: Path
+) -> None:
+    ticket = await ask(tracker)
+    tracker.connection.pop("adapter.poll.start")
+    connect(tmp_path, tracker)
+    (connection,) = load_connections(tmp_path / "helpdesks")
+    adapter = connection.open()
+    try:
+        found = [await adapter.poll(adapter.make_cursor(time.time() + hours * 3600)) for hours in (-1, 14)]
+    finally:
+        await adapter.close()
+
+    assert all(ticket in {each.ticket for each in told.events} for told in found)
 
 
 async def test_what_it_refuses_with_a_200_counts_as_refused(tracker: RequestTracker, tmp_path: Path) -> None:

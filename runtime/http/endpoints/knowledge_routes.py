@@ -28,7 +28,7 @@ T = TypeVar("T")
 INDEXING = web.AppKey("indexing", IndexingDesk)
 MOST_LISTED, MOST_FOUND = 1_000, 50
 QUERY_CHARACTERS = 4_000
-NAME = re.compile(r"[^\W_](?:[\w .()+-]{0,150}[\w)])?")
+NAME = re.compile(r"[^\W_](?:[\w .()+&',–—-]{0,150}[\w)])?")
 """Of an uploaded document: it begins with a letter or a digit, and holds no slash."""
 NAME_PARAMETER: Document = {
     "name": "name", "in": "path", "required": True, "schema": {"type": "string", "minLength": 1, "maxLength": 152},
@@ -170,7 +170,7 @@ async def drop_folder(request: web.Request, named: str) -> int:
     parameters=(NAME_PARAMETER,), body={"*/*": {"schema": {"type": "string", "format": "binary"}}},
 )  # fmt: skip
 async def upload(request: web.Request) -> web.StreamResponse:
-    desk, name = request.app[DESK], _check_name(request.match_info["name"])
+    desk, name = request.app[DESK], _check_name(request.match_info["name"], 400)
     find_uploads(desk)  # before a body is read that nobody takes
     body = await request_bodies.read_document(request, desk.node.settings.knowledge.file_megabytes)
     return answer(await store_document(request, name, body), 202)
@@ -185,7 +185,7 @@ async def store_document(request: web.Request, name: str, body: bytes) -> Indexi
     """
     desk = request.app[DESK]
     place = find_uploads(desk)
-    refused = await _answer_failures(folders.store_upload(place, _check_name(name), body, desk.node.workers))
+    refused = await _answer_failures(folders.store_upload(place, _check_name(name, 400), body, desk.node.workers))
     if refused:
         raise ApiError(415, refused)
     return request.app[INDEXING].start([place])
@@ -225,19 +225,21 @@ def find_folders(named: Sequence[str], settings: KnowledgeSettings, known: Mappi
     if not named and not configured:
         raise ApiError(400, "No folder is configured. Set [knowledge] folders in config.toml and start again.")
     allowed = {str(Path(each).resolve()) for each in (*configured, *known.values())}
-    found = [str(Path(known.get(each, each)).resolve()) for each in named or configured]
-    for name, path in zip(named, found, strict=False):
+    found = []
+    for name in named or configured:
+        path = str(Path(known.get(name, name)).resolve()) if "\0" not in name else ""
         if path not in allowed:
             said = f"{display(name)} is no folder of the settings or of the index"
-            raise ApiError(400, f"{said}. GET /knowledge names those of the index.")
+            raise ApiError(400, f"{said}. Choose one of those: GET /knowledge names them.")
+        found.append(path)
     return found
 
 
-def _check_name(name: str) -> str:
+def _check_name(name: str, status: int = 404) -> str:
     """A name as it is, once an uploaded document may have it."""
     if not NAME.fullmatch(name):
-        said = "letters, digits, spaces and . ( ) + - _, beginning with a letter or digit"
-        raise ApiError(404, f"No document is called {display(name)}: names are 1 to 152 {said}.")
+        said = "at most 152 letters, digits, spaces and . , ( ) + - _ & ', beginning with a letter or digit"
+        raise ApiError(status, f"No document may be called {display(name)}. Rename the file: {said}.")
     return name
 
 

@@ -112,8 +112,10 @@ async def remove(request: web.Request, form: Form) -> web.StreamResponse:
 
 @page("POST", f"{PATH}/documents", access="admin")
 async def upload(request: web.Request) -> web.StreamResponse:
+    desk = request.app[DESK]
     try:
-        sent = await read_file_form(request, request.app[DESK].node.settings.knowledge.file_megabytes)
+        find_uploads(desk)  # before a file is read that nobody takes
+        sent = await read_file_form(request, desk.node.settings.knowledge.file_megabytes)
         refuse_strange_form(request, sent.fields)
         name = unicodedata.normalize("NFC", sent.name)  # some systems send letters and their accents apart
         await store_document(request, name, sent.body)

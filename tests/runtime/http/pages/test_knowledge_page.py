@@ -1,6 +1,7 @@
 """Documents on their page: uploaded, read and taken out by who may, also without a script; hostile names are words."""
 
 import io
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +86,9 @@ async def test_uploads_stand_page_by_page(tmp_path: Path, monkeypatch: pytest.Mo
 
 async def send(web: Interface, name: str, body: bytes, path: str = UPLOAD, **fields: str) -> tuple[int, str]:
     """The status and the page after a form with a file, as a browser sends it."""
-    form = aiohttp.FormData({FORM_FIELD: await read_key(web, PAGE), **fields}, default_to_multipart=True)
+    form = aiohttp.FormData(
+        {FORM_FIELD: await read_key(web, PAGE), **fields}, quote_fields=False, default_to_multipart=True
+    )
     form.add_field("document", io.BytesIO(body), filename=name, content_type="text/markdown")
     async with web.client.post(path, data=form, headers=HTML, allow_redirects=False) as response:
         return response.status, await response.text()
@@ -94,8 +97,9 @@ async def send(web: Interface, name: str, body: bytes, path: str = UPLOAD, **fie
 @pytest.mark.parametrize(
     ("name", "status"),
     [
-        ("../manual/printer.md", 404), ("..\\printer.md", 404), ("a/b.md", 404), (".hidden.md", 404), ("a" * 200, 404),
-        ("<script>alert(1)</script>.md", 404), ("run.exe", 415), ("vpn.md ", 404), ("a\u202emd.md", 404),
+        ("../manual/printer.md", 400), ("..\\printer.md", 400), ("a/b.md", 400), (".hidden.md", 400), ("a" * 200, 400),
+        ("<script>alert(1)</script>.md", 400), ("run.exe", 415), ("vpn.md ", 400), ("a\u202emd.md", 400),
+        ("%2e%2e%2fprinter.md", 400),
     ],
 )  # fmt: skip
 async def test_a_hostile_file_name_is_refused_in_words_and_writes_nothing(
@@ -158,6 +162,51 @@ async def test_an_upload_that_is_no_form_of_ours_does_nothing(tmp_path: Path) ->
         async with web.client.post(UPLOAD, data=form, headers=HTML) as response:
             assert response.status == 403
     assert not (tmp_path / "uploads").exists()
+
+
+@pytest.mark.parametrize("name", ["Handbuch \u2013 VPN.md", "it's a&b, too.md", "Bu\u0308ro.md", "\u624b\u518c.md"])
+async def test_usual_names_are_taken(tmp_path: Path, name: str) -> None:
+    async with interface(tmp_path) as web:
+        configure(web, tmp_path)
+        told, _ = await send(web, name, VPN)
+    assert told == 303
+    kept = unicodedata.normalize("NFC", name)
+    assert [each.name for each in (tmp_path / "uploads").iterdir()] == [kept]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"--x\r\nno colon\r\n\r\n1\r\n--x--\r\n", b"--x\r\nA: " + b"b" * 9_000 + b"\r\n\r\n1\r\n--x--\r\n",
+        b"--x\r\n" + b"A: b\r\n" * 200 + b"\r\n1\r\n--x--\r\n", b"--x\r\nA\0: b\r\n\r\n1\r\n--x--\r\n", b"", b"--y\r\n",
+        b'--x\r\nContent-Disposition: form-data; name="_charset_"\r\n\r\nq\r\n--x--\r\n',
+    ],
+    ids=["header", "long", "many", "nul", "empty", "other", "charset"],
+)  # fmt: skip
+async def test_a_malformed_form_is_refused_in_words(tmp_path: Path, body: bytes) -> None:
+    async with interface(tmp_path) as web:
+        configure(web, tmp_path)
+        headers = {**HTML, "Content-Type": "multipart/form-data; boundary=x"}
+        async with web.client.post(UPLOAD, data=body, headers=headers) as response:
+            assert (response.status, 'role="alert"' in await response.text()) == (400, True)
+
+
+async def test_what_is_no_name_of_a_folder_is_refused_in_words(tmp_path: Path) -> None:
+    async with interface(tmp_path) as web:
+        configure(web, tmp_path)
+        status, why = await web.refusal("POST", "/knowledge/index", json={"folders": ["\0"]})
+    assert status == 400
+    assert "is no folder of the settings" in why
+
+
+@pytest.mark.parametrize("path", [UPLOAD, f"{PAGE}/index", f"{PAGE}/remove"])
+async def test_who_is_no_administrator_is_refused(tmp_path: Path, path: str) -> None:
+    async with interface(tmp_path) as web:
+        configure(web, tmp_path)
+        held = {role: bearer(await book(web).create(role, role)) for role in ROLES if role != "admin"}
+        for headers in held.values():
+            async with web.client.post(path, data={"folder": "manual"}, headers=headers) as response:
+                assert response.status == 403
 
 
 async def test_forms_are_for_administrators_alone(tmp_path: Path) -> None:
