@@ -1,4 +1,4 @@
-"""How the house reads, counted: verbs for functions, one room for the name of a file, nothing that is too long."""
+"""How the house reads, counted: verbs for functions, one room for the name of a file."""
 
 import ast
 import re
@@ -9,7 +9,6 @@ from pathlib import Path
 from tests import ROOT
 from tests.test_imports import LAYERS
 
-FILE_LINES, FUNCTION_LINES = 300, 40
 PARTICIPLES = 0.03
 """The share of functions that may be named by one; a few words only look like it."""
 PARTICIPLE = re.compile(
@@ -68,10 +67,3 @@ def test_a_files_name_stands_in_one_room_unless_it_is_a_part_of_a_pattern() -> N
             rooms[file.name].append(room)
 
     assert {name: where for name, where in rooms.items() if len(where) > 1 and name not in PATTERNS} == {}
-
-
-def test_no_file_and_no_function_is_too_long_to_hold_in_the_head() -> None:
-    long_files = [str(file) for file, _ in files() if file.read_text(encoding="utf-8").count("\n") > FILE_LINES]
-    long_functions = [place for place, node in functions() if (node.end_lineno or 0) - node.lineno + 1 > FUNCTION_LINES]
-
-    assert (long_files, long_functions) == ([], [])
