@@ -6,12 +6,8 @@ THOUSANDS, DECIMAL = ".", ","
 TAG = "de"
 
 SENTENCES = {
-    "places_sure": "Die Antwort steht höchstwahrscheinlich hier:",
-    "places_perhaps": "Diese Stellen kommen der Frage am nächsten; vielleicht ist keine davon die Antwort:",
-    "places_far": "Dazu wurde nichts gefunden.",
+    "places": "Diese Stellen kommen der Frage am nächsten:",
     "places_confirmed": "Ein Mensch hat bestätigt, dass die Antwort hier steht:",
-    "on": "Zu „{asked}“:",
-    "nothing_on": "Zu „{asked}“ wurde nichts gefunden.",
     "lost": "{count} von {written} Aussagen wurden in dieser Antwort weggelassen, weil das Gelesene sie nicht belegt "
     "({reasons}).",
     "lost_one": "{count} von {written} Aussagen wurde in dieser Antwort weggelassen, weil das Gelesene sie nicht "

@@ -8,12 +8,8 @@ TAG = "en"
 
 SENTENCES = {
     # an answer's own text
-    "places_sure": "The answer most likely stands here:",
-    "places_perhaps": "These places come closest; perhaps none of them is the answer:",
-    "places_far": "Nothing was found on this.",
+    "places": "These places come closest:",
     "places_confirmed": "A person confirmed that the answer stands here:",
-    "on": "On “{asked}”:",
-    "nothing_on": "Nothing was found on “{asked}”.",
     "lost": "{count} of {written} statements were left out of this answer, because what was read does not bear them "
     "out ({reasons}).",
     "lost_one": "{count} of {written} statements was left out of this answer, because what was read does not bear it "

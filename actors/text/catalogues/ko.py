@@ -6,12 +6,8 @@ THOUSANDS, DECIMAL = ",", "."
 TAG = "ko"
 
 SENTENCES = {
-    "places_sure": "답은 다음 부분에 있을 가능성이 큽니다:",
-    "places_perhaps": "다음 내용이 질문에 가장 가깝습니다. 다만 이 가운데 답이 없을 수도 있습니다:",
-    "places_far": "이에 대해 찾은 내용이 없습니다.",
+    "places": "다음 내용이 질문에 가장 가깝습니다:",
     "places_confirmed": "담당자가 확인한 답변 위치입니다:",
-    "on": "“{asked}”에 대하여:",
-    "nothing_on": "“{asked}”에 대해 찾은 내용이 없습니다.",
     "lost": "작성된 진술 {written}개 중 {count}개는 읽은 내용으로 뒷받침되지 않아 이 답변에서 제외했습니다({reasons}).",
     "lost_one": "작성된 진술 {written}개 중 {count}개는 읽은 내용으로 뒷받침되지 않아 이 답변에서 제외했습니다"
     "({reasons}).",

@@ -6,12 +6,8 @@ THOUSANDS, DECIMAL = ",", "."
 TAG = "zh-Hans"
 
 SENTENCES = {
-    "places_sure": "答案很可能在这里：",
-    "places_perhaps": "以下内容与问题最接近，但可能都不是答案：",
-    "places_far": "没有找到相关内容。",
+    "places": "以下内容与问题最接近：",
     "places_confirmed": "有人确认答案就在这里：",
-    "on": "关于“{asked}”：",
-    "nothing_on": "没有找到关于“{asked}”的内容。",
     "lost": "原有 {written} 条说法，其中 {count} 条因所读内容无法证实而未写入本回答（{reasons}）。",
     "lost_one": "原有 {written} 条说法，其中 {count} 条因所读内容无法证实而未写入本回答（{reasons}）。",
     "lost_unquoted": "找不到所引原文",

@@ -59,7 +59,7 @@ class IndexReader:
     """Reads one version of the index at a time; what it remembers is dropped when somebody writes."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
+        self.db = self._db = db
         self.version = -1
         """Another number when somebody has written."""
         self._frequencies: dict[str, int] = {}

@@ -11,13 +11,14 @@ from actors.evidence.passages import Meaning, NamedDocument, Passage, Reason, Se
 from actors.text.catalogue import ENGLISH
 from actors.text.normalize import find_span
 from runtime.knowledge import NO_INDEX
+from runtime.knowledge.find_passages import find_passages
 from runtime.knowledge.index.index_reader import IndexReader, Stored
 from runtime.knowledge.query.abstention import abstain, confidence, find_unsaid, measure_coverage, missing_pair
 from runtime.knowledge.query.analyze import Question, understand
 from runtime.knowledge.query.multi_hop import Quoted, follow, sentences
 from runtime.knowledge.query.openings import openings
 from runtime.knowledge.query.question_vector import QuestionVector
-from runtime.knowledge.query.ranking import CANDIDATES, MANY_CANDIDATES, Page, rank
+from runtime.knowledge.query.ranking import MANY_CANDIDATES, Page, rank
 from runtime.knowledge.query.reciprocal_rank import Near, Nearness, fuse
 from runtime.knowledge.query.snippets import Snippet, snippets
 
@@ -133,23 +134,24 @@ def search(
 
     :param reads: find also how the sections begin that the question names.
     """
+    if not hops:
+        return _find_places(shelf, text, limit, documents, vector)
     question = understand(text, shelf)
-    pages = rank(shelf, question, documents, most=MANY_CANDIDATES if hops else CANDIDATES)
+    pages = rank(shelf, question, documents, most=MANY_CANDIDATES)
     why, covered, unsaid = abstain(shelf, question, pages), measure_coverage(pages), find_unsaid(shelf, question, pages)
     near = _near(shelf, vector, documents) if vector and vector.vector else Nearness()
     if near.passages:
         pages = fuse(shelf, question, pages, near)
-    if hops:
-        trail = follow(shelf, question, pages, documents)
-        pages = trail.pages
-        why = why and abstain(shelf, question, pages, trail.chain)
+    trail = follow(shelf, question, pages, documents)
+    pages = trail.pages
+    why = why and abstain(shelf, question, pages, trail.chain)
     quotable = snippets(shelf, question, pages) if pages else []
     if not why:
-        why = missing_pair(shelf, question, quotable[:QUOTED], names=hops) or (
+        why = missing_pair(shelf, question, quotable[:QUOTED], names=True) or (
             None if quotable else Reason("no_sentence")
         )
     sure = 0.0 if why else confidence(question, pages, quotable)
-    telling = sentences(shelf, question, pages)[:SENTENCES] if hops else []
+    telling = sentences(shelf, question, pages)[:SENTENCES]
     chosen = _chosen(shelf, pages, quotable, telling, limit)
     opening = openings(shelf, question, pages) if reads else []
     chosen += {each.passage.id: each.passage for each in opening if each.passage not in chosen}.values()
@@ -164,6 +166,22 @@ def search(
         round(question.total_gated, 1), reason=why, words=_measure_words(pages, chosen),
         searched=shelf.passages, unsaid=unsaid,
     )  # fmt: skip
+
+
+def _find_places(
+    shelf: IndexReader, text: str, limit: int, documents: Collection[int] | None, vector: QuestionVector | None
+) -> SearchHits:
+    """What comes closest, whether or not it answers: nobody can tell that without reading it."""
+    own = vector.vector if vector and shelf.vector_model() == vector.model else b""
+    found = find_passages(shelf.db, text, limit, documents, own)
+    return SearchHits(
+        found.passages,
+        found.reason.say(ENGLISH) if found.reason else "",
+        reason=found.reason,
+        meaning=found.meaning,
+        words_only=vector.failure if vector else "",
+        searched=shelf.passages,
+    )
 
 
 def _near(shelf: IndexReader, question: QuestionVector, documents: Collection[int] | None) -> Nearness:

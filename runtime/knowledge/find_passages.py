@@ -1,0 +1,206 @@
+"""
+The search: words find what may bear on a question, meaning puts it in order. Pure over an open index.
+
+What was measured on questions that it was not made on stands in bench/README.md (`bench.truth`); what did not help
+there, such as synonyms, rare words, column weights or parts of sentences, was left out.
+"""
+
+import re
+import sqlite3
+import zlib
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from actors.evidence.passages import Meaning, Passage, Reason
+from actors.text.tokenizer import tokens
+
+CANDIDATES = 200
+"""Passages that words find; meaning puts no other in their place."""
+WORDS, WORDS_OF_LONG, LONG = 0.2, 0.5, 600
+"""What words count beside meaning; of a question of more characters, of which the model reads the beginning only."""
+SHOWN = 1200
+"""Characters: a passage goes on down its page for so long, so that no step and no restriction is cut off."""
+QUESTION_CHARACTERS = 20_000
+"""So much of a question is looked at."""
+TERMS = 400
+"""So many of its words, each as often as it stands there."""
+FLOOR = 0.3
+"""The cosine below which nothing has to do with a question."""
+ONE = 127.0 * 127.0
+"""The dot product of two equal vectors."""
+
+_BREAK = re.compile(r"\n(?=[ \t]*\n|[ \t]{0,12}(?:[-*+•]|\d{1,3}[.)])[ \t])")
+"""Between paragraphs, and before a step or an item of a list."""
+
+
+class Ranked(NamedTuple):
+    """A passage with its place in the order."""
+
+    id: int
+    score: float
+    cosine: float | None
+    """None: unknown, for there is no vector of it, or none of the question."""
+
+
+class Found(NamedTuple):
+    """What a search found, the best first, and whether all of it could be put in order by meaning."""
+
+    passages: tuple[Passage, ...] = ()
+    reason: Reason | None = None
+    """Why there are none."""
+    meaning: Meaning | None = None
+    """How near they are; None: words decided alone."""
+    without_vectors: int = 0
+    """Candidates that were put in order by their words alone, though the question has a vector."""
+
+
+def find_passages(
+    db: sqlite3.Connection,
+    question: str,
+    limit: int,
+    documents: Collection[int] | None = None,
+    vector: bytes = b"",
+) -> Found:
+    """
+    The passages that come closest to a question.
+
+    :param documents: look only into these; None: into all.
+    :param vector: of the question, by the model that made those of the index; empty: words decide alone.
+    """
+    terms = tokens(question[:QUESTION_CHARACTERS])[:TERMS]  # as often as it says them: in a long mail that tells
+    candidates = _match(db, terms, documents)
+    if not candidates:
+        return Found(reason=Reason("nothing_near"))
+    ranked = rank(candidates, _load_vectors(db, [id_ for id_, _ in candidates], vector), vector, len(question))
+    cosines = {each.id: each.cosine for each in ranked if each.cosine is not None}
+    if cosines and max(cosines.values()) < FLOOR:
+        return Found(reason=Reason("nothing_near"))
+    chosen = _choose(db, ranked, limit)
+    passages = tuple(passage for _, passage in chosen)
+    if not cosines:
+        return Found(passages)
+    near = tuple(cosines.get(id_) for id_, _ in chosen)
+    return Found(passages, None, Meaning(max(cosines.values()), near), len(ranked) - len(cosines))
+
+
+def rank(
+    candidates: Sequence[tuple[int, float]], vectors: dict[int, bytes], vector: bytes, characters: int
+) -> list[Ranked]:
+    """
+    Put candidates in order.
+
+    :param candidates: number of each passage, and how well its words fit (BM25, larger is better).
+    :param vectors: of those passages that have one.
+    :param characters: of the question.
+    """
+    words = np.array([score for _, score in candidates], np.float64)
+    words /= max(float(words.max()), 1e-9)
+    known = np.array([id_ in vectors for id_, _ in candidates])
+    if not vector or not known.any():
+        order = np.argsort(-words, kind="stable")
+        return [Ranked(candidates[at][0], float(words[at]), None) for at in order]
+    cosines = np.zeros(len(candidates))
+    cosines[known] = _measure_cosines([vectors[id_] for id_, _ in candidates if id_ in vectors], vector)
+    # What has no vector yet is taken for as near as the middling one, and is told apart by its words.
+    cosines[~known] = float(np.median(cosines[known]))
+    share = WORDS_OF_LONG if characters > LONG else WORDS
+    scores = share * words + (1 - share) * cosines / max(float(cosines.max()), 1e-9)
+    order = np.argsort(-scores, kind="stable")
+    return [
+        Ranked(candidates[at][0], float(scores[at]), float(cosines[at]) if known[at] else None) for at in order
+    ]
+
+
+def _measure_cosines(vectors: Sequence[bytes], vector: bytes) -> NDArray[np.float64]:
+    rows = np.frombuffer(b"".join(vectors), np.int8).reshape(len(vectors), -1).astype(np.float32)
+    found: NDArray[np.float64] = (rows @ np.frombuffer(vector, np.int8).astype(np.float32)).astype(np.float64) / ONE
+    return found
+
+
+def _match(
+    db: sqlite3.Connection, terms: Sequence[str], documents: Collection[int] | None
+) -> list[tuple[int, float]]:
+    """The passages with most of these terms, by SQLite's own ranking."""
+    if not terms:
+        return []
+    within = ""
+    if documents is not None:  # the plus keeps SQLite from asking the full-text table once a passage
+        numbers = ",".join(str(int(each)) for each in sorted(documents))
+        within = f" AND +rowid IN (SELECT id FROM passages WHERE document IN ({numbers}))"
+    rows = db.execute(
+        f"""SELECT rowid, -bm25(terms, 0.0, 1.0, 1.0) FROM terms WHERE terms MATCH ?{within}
+        ORDER BY 2 DESC, rowid LIMIT ?""",
+        (" OR ".join(f'"{term}"' for term in terms), CANDIDATES),
+    )
+    return [(int(id_), float(score)) for id_, score in rows]
+
+
+def _load_vectors(db: sqlite3.Connection, ids: Sequence[int], vector: bytes) -> dict[int, bytes]:
+    if not vector:
+        return {}
+    rows = db.execute(
+        f"""SELECT p.id, v.vector FROM passages p JOIN vectors v ON v.digest = p.digest
+        WHERE p.id IN ({",".join("?" * len(ids))}) AND length(v.vector) = ?""",
+        (*ids, len(vector)),
+    )
+    return dict(rows.fetchall())
+
+
+def _choose(db: sqlite3.Connection, ranked: Sequence[Ranked], limit: int) -> list[tuple[int, Passage]]:
+    """The best passages, each going on down its page; none that stands in one above it, or says the very same."""
+    texts: dict[int, str] = {}
+    chosen: list[tuple[int, Passage]] = []
+    said: set[str] = set()
+    for each in ranked:
+        if len(chosen) == limit:
+            break
+        passage = _load(db, each, texts)
+        own = " ".join(passage.text.split())
+        stands = any(
+            passage.source == other.source and other.start <= passage.start < other.end for _, other in chosen
+        )
+        if not stands and own not in said:
+            chosen.append((each.id, passage))
+            said.add(own)
+    return chosen
+
+
+def _load(db: sqlite3.Connection, ranked: Ranked, texts: dict[int, str]) -> Passage:
+    """:param texts: of documents that were read before, by their numbers."""
+    ordinal, document, source, title, heading, anchor, start, end, text = db.execute(
+        """SELECT p.ordinal, d.id, f.name || '/' || d.path, d.title, p.heading, p.anchor, p.start, p."end", d.text
+        FROM passages p JOIN documents d ON d.id = p.document JOIN folders f ON f.id = d.folder WHERE p.id = ?""",
+        (ranked.id,),
+    ).fetchone()
+    if document not in texts:
+        texts[document] = zlib.decompress(text).decode()
+    shown = go_on(texts[document], start, end)
+    return Passage(
+        id=f"{source}#{ordinal}",
+        source=source,
+        title=title,
+        heading=heading,
+        text=texts[document][start:shown],
+        start=start,
+        end=shown,
+        anchor=anchor,
+        score=round(ranked.score, 4),
+    )
+
+
+def go_on(text: str, start: int, end: int) -> int:
+    """Where a passage of a document ends that goes on for SHOWN characters, between paragraphs or steps."""
+    last = start + SHOWN
+    if last <= end:
+        return end
+    more = text[end:last]
+    if last < len(text):
+        breaks = [each.start() for each in _BREAK.finditer(more)]
+        more = more[: breaks[-1]] if breaks else ""
+    lines = more.split("\n")
+    while lines and (not lines[-1].strip() or lines[-1].lstrip().startswith("#")):
+        lines.pop()  # a heading of what is not shown
+    return end + len("\n".join(lines))
