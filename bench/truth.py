@@ -4,7 +4,8 @@ What the search finds, on questions of people who did not know where the answer 
     python -m bench.truth --data DATA --corpora FOLDER [--sets git tau ...] [--words] [--keep FOLDER] [--json]
 
 DATA has `questions/everyday_*.dev.jsonl` and `public/*.dev.jsonl` with the documents of some; FOLDER has a folder of
-documents for each other set, by its name. A set whose documents are missing is named and left out.
+documents for each other set, by its name. A set whose documents are missing is named and left out. The sets of
+`bench/small` are our own.
 
 A question counts where one of its right pages is among the first three that are shown. `refused` is told nothing
 though its answer is there, `off topic` is what is asked of another set's documents and rightly told nothing.
@@ -15,17 +16,19 @@ import asyncio
 import contextlib
 import json
 import random
+import re
+import sqlite3
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench.everyday import Bm25
+from actors.text.stop_words import STOP
 from bench.questions import find_name, list_pages
 from runtime.embeddings.embedder import open_embedder
 from runtime.knowledge.index.indexing import index
-from runtime.knowledge.knowledge_index import KnowledgeIndex
+from runtime.knowledge.knowledge_index import FILE, KnowledgeIndex
 from runtime.processes.pool import Workers
 from runtime.settings import KnowledgeSettings, Settings
 
@@ -34,7 +37,10 @@ OFF_TOPIC = 40
 """Questions of other sets that are asked of each set's documents."""
 EVERYDAY = ("git", "python", "helpcentre", "postgres", "office")
 PUBLIC = {"tau": "tau_knowledge", "mtrag": "mtrag_un"}
-SETS = (*EVERYDAY, *PUBLIC)
+SMALL = Path(__file__).parent / "small"
+"""Folders of a few short documents with questions of our own."""
+SETS = (*EVERYDAY, "zh", "ko", *PUBLIC, *sorted(each.stem for each in SMALL.glob("*.jsonl")))
+_OTHER_SCRIPTS = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 
 
 class Asked(NamedTuple):
@@ -42,6 +48,31 @@ class Asked(NamedTuple):
 
     text: str
     pages: frozenset[str]
+
+
+class Bm25:
+    """SQLite's own ranking over the product's passages: words without stop words, or three characters at a time."""
+
+    def __init__(self, storage: str | Path) -> None:
+        database = Path(storage).absolute() / FILE
+        self._db = sqlite3.connect(":memory:")
+        self._db.execute("ATTACH ? AS own", (f"{database.as_uri()}?mode=ro",))
+        for name, tokenizer in (("words", "porter unicode61"), ("trigrams", "trigram")):
+            self._db.execute(f"CREATE VIRTUAL TABLE {name} USING fts5 (page UNINDEXED, text, tokenize = '{tokenizer}')")
+            self._db.execute(
+                f"INSERT INTO {name} SELECT f.name || '/' || d.path, p.text FROM own.passages p "
+                "JOIN own.documents d ON d.id = p.document JOIN own.folders f ON f.id = d.folder"
+            )
+
+    def find(self, text: str) -> list[str]:
+        """Sources of passages, the best first."""
+        words = [word for word in re.findall(r"\w+", text.lower()) if word not in STOP]
+        table = "words"
+        if _OTHER_SCRIPTS.search(text):
+            table, words = "trigrams", [word[i : i + 3] for word in words for i in range(len(word) - 2)]
+        match = " OR ".join(f'"{word}"' for word in dict.fromkeys(words))
+        sql = f"SELECT page FROM {table} WHERE {table} MATCH ? ORDER BY bm25({table}) LIMIT 200"
+        return [row[0] for row in self._db.execute(sql, (match,))] if match else []
 
 
 class Row(NamedTuple):
@@ -62,7 +93,9 @@ class Row(NamedTuple):
 
 def read_set(data: Path, name: str) -> list[Asked]:
     """The questions of a set."""
-    if name in PUBLIC:
+    if (SMALL / f"{name}.jsonl").exists():
+        file = SMALL / f"{name}.jsonl"
+    elif name in PUBLIC:
         file = data / "public" / f"{PUBLIC[name]}.dev.jsonl"
     else:
         file = data / "questions" / f"everyday_{name}.dev.jsonl"
@@ -88,10 +121,11 @@ def open_documents(data: Path, corpora: Path, name: str) -> Iterator[Path | None
         **{each: data / "public" / f"{file}.documents.jsonl" for each, file in PUBLIC.items()},
     }
     if name not in packed:
-        yield corpora / name if (corpora / name).is_dir() else None
+        folder = SMALL / name if (SMALL / name).is_dir() else corpora / name
+        yield folder if folder.is_dir() else None
         return
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder) / name
+    with tempfile.TemporaryDirectory() as unpacked:
+        root = Path(unpacked) / name
         for line in packed[name].read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
             file = root / row["page"]
@@ -143,9 +177,7 @@ async def measure(
     )
 
 
-def measure_all(
-    data: Path, corpora: Path, names: list[str], kept: Path | None, *, meaning: bool
-) -> Iterator[Row]:
+def measure_all(data: Path, corpora: Path, names: list[str], kept: Path | None, *, meaning: bool) -> Iterator[Row]:
     """A row a set."""
     sets = {name: read_set(data, name) for name in names}
     for name, asked in sets.items():

@@ -6,8 +6,6 @@ there, such as synonyms, rare words, column weights or parts of sentences, was l
 """
 
 import re
-import sqlite3
-import zlib
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
@@ -16,6 +14,7 @@ from numpy.typing import NDArray
 
 from actors.evidence.passages import Meaning, Passage, Reason
 from actors.text.tokenizer import tokens
+from runtime.knowledge.index.index_reader import IndexReader
 
 CANDIDATES = 200
 """Passages that words find; meaning puts no other in their place."""
@@ -58,7 +57,7 @@ class Found(NamedTuple):
 
 
 def find_passages(
-    db: sqlite3.Connection,
+    shelf: IndexReader,
     question: str,
     limit: int,
     documents: Collection[int] | None = None,
@@ -71,14 +70,19 @@ def find_passages(
     :param vector: of the question, by the model that made those of the index; empty: words decide alone.
     """
     terms = tokens(question[:QUESTION_CHARACTERS])[:TERMS]  # as often as it says them: in a long mail that tells
-    candidates = _match(db, terms, documents)
+    candidates = shelf.match(terms, CANDIDATES, documents)
     if not candidates:
         return Found(reason=Reason("nothing_near"))
-    ranked = rank(candidates, _load_vectors(db, [id_ for id_, _ in candidates], vector), vector, len(question))
+    ranked = rank(
+        candidates,
+        shelf.find_vectors([id_ for id_, _ in candidates], len(vector)) if vector else {},
+        vector,
+        len(question),
+    )
     cosines = {each.id: each.cosine for each in ranked if each.cosine is not None}
     if cosines and max(cosines.values()) < FLOOR:
         return Found(reason=Reason("nothing_near"))
-    chosen = _choose(db, ranked, limit)
+    chosen = _choose(shelf, ranked, limit)
     passages = tuple(passage for _, passage in chosen)
     if not cosines:
         return Found(passages)
@@ -109,9 +113,7 @@ def rank(
     share = WORDS_OF_LONG if characters > LONG else WORDS
     scores = share * words + (1 - share) * cosines / max(float(cosines.max()), 1e-9)
     order = np.argsort(-scores, kind="stable")
-    return [
-        Ranked(candidates[at][0], float(scores[at]), float(cosines[at]) if known[at] else None) for at in order
-    ]
+    return [Ranked(candidates[at][0], float(scores[at]), float(cosines[at]) if known[at] else None) for at in order]
 
 
 def _measure_cosines(vectors: Sequence[bytes], vector: bytes) -> NDArray[np.float64]:
@@ -120,36 +122,7 @@ def _measure_cosines(vectors: Sequence[bytes], vector: bytes) -> NDArray[np.floa
     return found
 
 
-def _match(
-    db: sqlite3.Connection, terms: Sequence[str], documents: Collection[int] | None
-) -> list[tuple[int, float]]:
-    """The passages with most of these terms, by SQLite's own ranking."""
-    if not terms:
-        return []
-    within = ""
-    if documents is not None:  # the plus keeps SQLite from asking the full-text table once a passage
-        numbers = ",".join(str(int(each)) for each in sorted(documents))
-        within = f" AND +rowid IN (SELECT id FROM passages WHERE document IN ({numbers}))"
-    rows = db.execute(
-        f"""SELECT rowid, -bm25(terms, 0.0, 1.0, 1.0) FROM terms WHERE terms MATCH ?{within}
-        ORDER BY 2 DESC, rowid LIMIT ?""",
-        (" OR ".join(f'"{term}"' for term in terms), CANDIDATES),
-    )
-    return [(int(id_), float(score)) for id_, score in rows]
-
-
-def _load_vectors(db: sqlite3.Connection, ids: Sequence[int], vector: bytes) -> dict[int, bytes]:
-    if not vector:
-        return {}
-    rows = db.execute(
-        f"""SELECT p.id, v.vector FROM passages p JOIN vectors v ON v.digest = p.digest
-        WHERE p.id IN ({",".join("?" * len(ids))}) AND length(v.vector) = ?""",
-        (*ids, len(vector)),
-    )
-    return dict(rows.fetchall())
-
-
-def _choose(db: sqlite3.Connection, ranked: Sequence[Ranked], limit: int) -> list[tuple[int, Passage]]:
+def _choose(shelf: IndexReader, ranked: Sequence[Ranked], limit: int) -> list[tuple[int, Passage]]:
     """The best passages, each going on down its page; none that stands in one above it, or says the very same."""
     texts: dict[int, str] = {}
     chosen: list[tuple[int, Passage]] = []
@@ -157,36 +130,31 @@ def _choose(db: sqlite3.Connection, ranked: Sequence[Ranked], limit: int) -> lis
     for each in ranked:
         if len(chosen) == limit:
             break
-        passage = _load(db, each, texts)
+        passage = _load(shelf, each, texts)
         own = " ".join(passage.text.split())
-        stands = any(
-            passage.source == other.source and other.start <= passage.start < other.end for _, other in chosen
-        )
+        stands = any(passage.source == other.source and other.start <= passage.start < other.end for _, other in chosen)
         if not stands and own not in said:
             chosen.append((each.id, passage))
             said.add(own)
     return chosen
 
 
-def _load(db: sqlite3.Connection, ranked: Ranked, texts: dict[int, str]) -> Passage:
+def _load(shelf: IndexReader, ranked: Ranked, texts: dict[int, str]) -> Passage:
     """:param texts: of documents that were read before, by their numbers."""
-    ordinal, document, source, title, heading, anchor, start, end, text = db.execute(
-        """SELECT p.ordinal, d.id, f.name || '/' || d.path, d.title, p.heading, p.anchor, p.start, p."end", d.text
-        FROM passages p JOIN documents d ON d.id = p.document JOIN folders f ON f.id = d.folder WHERE p.id = ?""",
-        (ranked.id,),
-    ).fetchone()
-    if document not in texts:
-        texts[document] = zlib.decompress(text).decode()
-    shown = go_on(texts[document], start, end)
+    place = shelf.find_place(ranked.id)
+    if place.document not in texts:
+        texts[place.document] = shelf.text(place.source) or ""
+    text = texts[place.document]
+    end = go_on(text, place.start, place.end)
     return Passage(
-        id=f"{source}#{ordinal}",
-        source=source,
-        title=title,
-        heading=heading,
-        text=texts[document][start:shown],
-        start=start,
-        end=shown,
-        anchor=anchor,
+        id=f"{place.source}#{place.ordinal}",
+        source=place.source,
+        title=place.title,
+        heading=place.heading,
+        text=text[place.start : end],
+        start=place.start,
+        end=end,
+        anchor=place.anchor,
         score=round(ranked.score, 4),
     )
 

@@ -173,7 +173,7 @@ def _find_places(
 ) -> SearchHits:
     """What comes closest, whether or not it answers: nobody can tell that without reading it."""
     own = vector.vector if vector and shelf.vector_model() == vector.model else b""
-    found = find_passages(shelf.db, text, limit, documents, own)
+    found = find_passages(shelf, text, limit, documents, own)
     return SearchHits(
         found.passages,
         found.reason.say(ENGLISH) if found.reason else "",
