@@ -13,7 +13,7 @@ from actors.workflow.outcome import Outcome
 from actors.workflow.run_end import log_end
 from actors.workflow.tables import Case, Workflow
 from bus.dispatcher import dispatcher_of
-from runtime.actions import make_records, note
+from runtime.actions import find_owners, make_ownership, make_records, note, who_acts
 from runtime.run import LiveRun, ResumeState
 from runtime.run_handle import FollowedRun, Handle, RunHandle
 from runtime.run_registry import RunRegistry
@@ -43,14 +43,6 @@ class Busy(PortFailed):
 def make_id(letter: str) -> str:
     """An id that nobody has: 64 bits."""
     return f"{letter}-{secrets.token_hex(8)}"
-
-
-def _make_records(ticket: Ticket, run_id: str) -> tuple[Record, ...]:
-    """What is kept in one transaction with a ticket: who sent it, and where it came from."""
-    by = make_records("answered" if ticket.answers else "submitted", run_id)
-    if not ticket.origin:
-        return tuple(by)
-    return (*by, Record(kind=ORIGIN, id=f"{ticket.id}/{run_id}", body=ticket.origin, run=run_id))
 
 
 def _add_trace(ticket: Ticket) -> Ticket:
@@ -128,7 +120,7 @@ class Runs:
             try:
                 new = await self._journal.accept(
                     named, run_id, flow, case, self._owner.token, seen=latest.seq if latest else 0,
-                    new=not ticket.id, besides=_make_records(named, run_id),
+                    new=not ticket.id, besides=await self._make_records(named, run_id, latest),
                 )  # fmt: skip
             except Conflict:
                 if ticket.id or not left:
@@ -137,6 +129,17 @@ class Runs:
             else:
                 break
         return RunHandle(await self._work(run_id, flow, case, None, ticket.trace), new)
+
+    async def _make_records(self, ticket: Ticket, run_id: str, before: StoredRun | None) -> tuple[Record, ...]:
+        """What is kept in one transaction with a ticket: who sent it, whose it is, and where it came from."""
+        by = make_records("answered" if ticket.answers else "submitted", run_id)
+        owners = {who_acts()} - {""}
+        if ticket.answers and before is not None:  # whoever answers, it stays its owner's
+            owners = (await find_owners(self._journal.store, before.id))[before.id]
+        whose = tuple(make_ownership(each, run_id) for each in sorted(owners))
+        if not ticket.origin:
+            return (*by, *whose)
+        return (*by, *whose, Record(kind=ORIGIN, id=f"{ticket.id}/{run_id}", body=ticket.origin, run=run_id))
 
     async def _work(self, run_id: str, flow: Workflow, case: Case, replayed: ResumeState | None, trace: str) -> LiveRun:
         """Put a run to work that is durable; what cannot be put to work ends, for somebody waits for it."""

@@ -234,8 +234,12 @@ class ServerSettings(Section, frozen=True):
     """Addresses or networks whose word on who asks is taken."""
     user_header: HeaderName = "X-Forwarded-User"
     groups_header: HeaderName = "X-Forwarded-Groups"
-    roles: dict[str, Literal["submit", "operate", "admin"]] = {}
+    roles: dict[str, Literal["submit", "read", "operate", "admin"]] = {}
     """By group of the proxy's users; `*`: everybody that it lets through."""
+    submit_reads: Literal["own", "all"] = "own"
+    """Which tickets the role `submit` reads; with `all` it is as good as `read`."""
+    share_days: Annotated[float, Meta(ge=0.0, le=365.0)] = 7.0
+    """How long a link opens a ticket at most, and where its maker does not say; 0: nobody makes links."""
 
 
 class LogSettings(Section, frozen=True):

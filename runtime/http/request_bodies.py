@@ -21,6 +21,7 @@ from runtime.http.schemas import (
     AnswersGiven,
     Feedback,
     IndexOrder,
+    NewShare,
     NewTicket,
 )
 from runtime.run_filter import RunFilter
@@ -82,6 +83,15 @@ async def read_answers(request: web.Request) -> AnswersGiven:
     if find_kind(request) != JSON:
         raise ApiError(415, f'Send {JSON}: {{"answers": {{"name": "value"}}}}, or {{"text": "..."}}.')
     return _decode(await read_body(request), AnswersGiven)
+
+
+async def read_share(request: web.Request) -> NewShare:
+    """How a link is to be, in a request's body; without one, as is usual."""
+    if not request.can_read_body:
+        return NewShare()
+    if find_kind(request) != JSON:
+        raise ApiError(415, f'Send {JSON}: {{"days": 3}}, or no body.')
+    return _decode(await read_body(request), NewShare)
 
 
 async def read_form(request: web.Request) -> dict[str, list[str]]:

@@ -16,6 +16,7 @@ from aiohttp import web
 
 from actors.ports import PortFailed
 from runtime.access.roles import Access
+from runtime.access.shares import ShareBook
 from runtime.access.tokens import TokenBook
 from runtime.config import is_loopback
 from runtime.daemon.listener import hear_commands
@@ -24,6 +25,7 @@ from runtime.http.acceptor import Acceptor
 from runtime.http.endpoints.desk import DESK
 from runtime.http.endpoints.intake_routes import connect_helpdesks
 from runtime.http.endpoints.knowledge_routes import open_indexing
+from runtime.http.endpoints.share_routes import SHARES
 from runtime.http.errors import PROBLEM, ApiError, make_problem
 from runtime.http.gate import GATE, Gate
 from runtime.http.middleware import add_headers, expect, explain, nowhere, refuse_strangers
@@ -200,11 +202,13 @@ async def _unless(asked: asyncio.Event, work: Coroutine[Any, Any, T]) -> T | Non
 def application(desk: TicketService) -> web.Application:
     """The interface of one node."""
     server, needs = desk.node.settings.server, dict[web.AbstractRoute, Access]()
-    gate = Gate(server, TokenBook(desk.node.journal.store))
+    store = desk.node.journal.store
+    tokens = TokenBook(store)
+    gate = Gate(server, tokens)
     app = web.Application(
         middlewares=[explain, refuse_strangers(gate, needs)], client_max_size=server.body_kilobytes * 1024
     )
-    app[DESK], app[GATE] = desk, gate
+    app[DESK], app[GATE], app[SHARES] = desk, gate, ShareBook(store, tokens)
     app.cleanup_ctx.append(open_indexing)
     app.cleanup_ctx.append(connect_helpdesks)
     app.on_response_prepare.append(add_headers)
