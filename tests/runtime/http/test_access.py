@@ -20,7 +20,7 @@ from runtime.settings import ServerSettings
 from runtime.storage.sqlite import listing
 from tests.runtime.http.kit import TEXT, TOKEN, Interface, interface
 
-ROLES: tuple[Role, ...] = ("submit", "operate", "admin")
+ROLES: tuple[Role, ...] = ("submit", "read", "operate", "admin")
 PROXY: dict[str, Any] = {"proxy": ("127.0.0.1",), "roles": {"support": "operate", "it": "admin"}}
 ANN = {"X-Forwarded-User": "ann@example.org", "X-Forwarded-Groups": "staff, support"}
 
@@ -81,9 +81,9 @@ class TestEachRoute:
 
     @pytest.mark.parametrize(
         ("path", "access"),
-        [("/tickets", "submit"), ("/tickets/{id}/cancel", "operate"), ("/tickets/{id}/feedback", "operate"),
+        [("/tickets", "submit"), ("/tickets/{id}/cancel", "operate"), ("/tickets/{id}/feedback", "submit"),
          ("/tickets/{id}/answers", "submit"), ("/tickets/{id}/trace", "submit"), ("/tickets/{id}/events", "submit"),
-         ("/tickets/{id}/report", "submit"), ("/traces", "submit"), ("/health", "open")],
+         ("/tickets/{id}/report", "submit"), ("/traces", "submit"), ("/metrics", "read"), ("/health", "open")],
     )  # fmt: skip
     def test_has_the_access_that_the_documentation_says(self, path: str, access: Access) -> None:
         assert access in {each.access for each in ROUTES if each.path == path}
