@@ -24,6 +24,9 @@ WAIT_SECONDS = 120.0
 READY_SECONDS = 60.0
 DAY = 86_400.0
 DISK_MEGABYTES = 12
+REVOKED_SECONDS = 15.0
+"""A stream ends within two heartbeats of its token."""
+MOST_STREAMS = 20
 CLOCK = """\
 import os, time
 _real = time.time
@@ -200,7 +203,40 @@ async def _other(address: str, ticket: str, run: str) -> bool:
         return bool((await answer.json())["run"] != run)
 
 
-ATTACKS: dict[str, Attack] = {"usage": usage, "disk": disk, "twins": twins, "clock": clock, "kills": kills}
+async def revoked(sizes: Sizes, folder: Path) -> Figures:
+    """The only token is revoked while streams and waits of it are open: they end, and no program gets in without."""
+    callers = Callers()
+    async with FakeOpenAI(slow((REVOKED_SECONDS, 2 * REVOKED_SECONDS))) as model, _attacked(folder, model) as one:
+        for number in range(sizes.tickets):
+            await callers.post(one.address, f"V-{number}", text(number))
+        token = {"Authorization": f"Bearer {(await one.command('tokens', 'create', 'ann', '--role', 'admin')).strip()}"}
+        await asyncio.sleep(REVOKED_SECONDS / 10)  # by then the daemon knows of it
+        timeout = aiohttp.ClientTimeout(total=WAIT_SECONDS)
+        async with aiohttp.ClientSession(one.address, headers=token, timeout=timeout) as client:
+            paths = ["/events", *(f"/tickets/V-{number}/events" for number in range(min(sizes.tickets, MOST_STREAMS)))]
+            streams = [await client.get(path) for path in paths]
+            await one.command("tokens", "revoke", "ann")
+            rest = await asyncio.gather(*(_hear_until(each, REVOKED_SECONDS) for each in streams))
+        async with aiohttp.ClientSession(one.address) as client, client.get("/tickets") as answer:
+            let_in = answer.status != 401
+        await one.command("tokens", "off", "--yes")
+        await asyncio.sleep(REVOKED_SECONDS / 10)
+        figures = await callers.compare(one.address, one.storage)
+    went_on = sum(not each.rstrip().rpartition(b"event: ")[2].startswith(b"failed") for each in rest)
+    return {**figures, "heard by nobody who may": went_on + let_in, "streams": len(paths)}
+
+
+async def _hear_until(stream: aiohttp.ClientResponse, seconds: float) -> bytes:
+    """What a stream tells until its end, or for so long; then nothing."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds), stream:
+            return await stream.read()
+    return b""
+
+
+ATTACKS: dict[str, Attack] = {
+    "usage": usage, "disk": disk, "twins": twins, "clock": clock, "kills": kills, "revoked": revoked,
+}  # fmt: skip
 
 
 async def carry_out(name: str, sizes: Sizes) -> Figures:
