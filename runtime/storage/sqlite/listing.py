@@ -38,7 +38,10 @@ AND {OUTERMOST.replace("(id", "(later.id")})
 _FAILED = "AND run.seq IN (SELECT seq FROM run WHERE status IN ('error', 'cancelled'))"
 _OF_WORKFLOW = "AND run.workflow = ?"
 _OF_SUBMITTER = f"""
-AND run.id IN (SELECT run FROM record WHERE kind = '{SUBMITTER}' AND id > ? || char(10) AND id < ? || char(11))
+AND run.seq IN (
+    SELECT mine.seq FROM record AS whose JOIN run AS mine ON mine.id = whose.run
+    WHERE whose.kind = '{SUBMITTER}' AND whose.id > ? || char(10) AND whose.id < ? || char(11)
+)
 """
 """By their ids, which begin with who it was and a line end, that stands in nobody's name."""
 _OF_INTENT = "AND run.intent != '' AND run.intent = ?"
