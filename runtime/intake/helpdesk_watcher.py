@@ -126,11 +126,14 @@ class HelpdeskWatcher:
     async def poll(self) -> None:
         """Take in what happened since the last poll; the cursor moves when all of it is durable."""
         cursor = await self._inbox.cursor(self.adapter.name)
-        connected = self._inbox.connected(self.adapter.name) or self._clock()
-        found = await self.adapter.poll(cursor or self.adapter.make_cursor(connected - BEFORE_SECONDS))
-        self.health.polled_at = self._clock()
+        connected = self._inbox.connected(self.adapter.name)
+        start = cursor
+        if not cursor.strip("0"):  # it was never asked, or could not be asked by a time until now
+            start = self.adapter.make_cursor((connected or self._clock()) - BEFORE_SECONDS)
+        found = await self.adapter.poll(start)
+        self.health.polled_at, self.health.beyond = self._clock(), found.beyond
         for event in found.events:
-            if judge_event(event, self.adapter.bot).reason:
+            if judge_event(event, self.adapter.bot, connected).reason:
                 continue
             try:
                 await self._inbox.take(event, self._clock())
@@ -142,14 +145,22 @@ class HelpdeskWatcher:
     async def look(self) -> float:
         """Look at the tickets whose bell rang, and write back what is to be: in how many seconds again, at most."""
         limit = asyncio.Semaphore(AT_ONCE)
+        rests: list[HelpdeskUnavailable] = []
 
         async def see(bell: Bell) -> None:
             async with limit:
-                await self._see(bell)
+                try:
+                    await (asyncio.sleep(0) if rests else self._see(bell))
+                except HelpdeskUnavailable as error:
+                    if not error.seconds:
+                        raise
+                    rests.append(error)
 
         bells = await self._inbox.bells(self.adapter.name, self._clock())
         self._has_read = bool(bells)
         results = await asyncio.gather(*map(see, bells), return_exceptions=True)
+        if rests:  # it asks to be left alone: what has not been looked at keeps its bell
+            raise rests[0]
         failed = [(bell, each) for bell, each in zip(bells, results, strict=True) if isinstance(each, BaseException)]
         down = len(failed) == len(bells) and all(isinstance(each, HelpdeskUnavailable) for _, each in failed)
         for bell, error in failed:
@@ -214,6 +225,8 @@ class Health:
         """Why it could not be asked; empty: it could."""
         self.delivered_at = 0.0
         self.polled_at = 0.0
+        self.beyond = False
+        """There are tickets that its last poll did not reach."""
         self.refused = 0
         """Deliveries that were not believed."""
         self.judged: dict[str, int] = {}

@@ -42,13 +42,19 @@ class Verdict(NamedTuple):
     rule: str = ""
 
 
-def judge_event(event: HelpdeskEvent, bot: str) -> Verdict:
-    """What an event alone tells, before anything is fetched."""
+def judge_event(event: HelpdeskEvent, bot: str, connected: float = 0.0) -> Verdict:
+    """
+    What an event alone tells, before anything is fetched.
+
+    :param connected: as `History.connected`.
+    """
     if bot and event.actor == bot:
         return Verdict("own writing", "L1")
     if event.kind == "other":
         return Verdict("not a message", "L2")
-    return Verdict("automatic", "L3") if event.automatic else Verdict()
+    if event.automatic:
+        return Verdict("automatic", "L3")
+    return Verdict("before connecting", "L4") if _is_before(event.at, connected) else Verdict()
 
 
 def judge_ticket(ticket: HelpdeskTicket, history: History, settings: HelpdeskSettings, now: float) -> Verdict:
@@ -64,7 +70,7 @@ def judge_ticket(ticket: HelpdeskTicket, history: History, settings: HelpdeskSet
         return Verdict("own writing", "L1")
     if ticket.closed:
         return Verdict("closed", "L4")
-    if (parse_time(latest.at) or history.connected) < history.connected - BEFORE_SECONDS:
+    if _is_before(latest.at, history.connected):
         return Verdict("before connecting", "L4")
     if ticket.assignee and ticket.assignee != settings.bot:
         return Verdict("assigned", "L4")
@@ -75,6 +81,12 @@ def judge_ticket(ticket: HelpdeskTicket, history: History, settings: HelpdeskSet
     if {latest.id, latest.message_id} & history.answered:
         return Verdict("answered already", "L5")
     return _judge_pace(ticket, history, settings, now)
+
+
+def _is_before(at: str, connected: float) -> bool:
+    """Whether something was written before we began to look after the helpdesk; in doubt it was not."""
+    written = parse_time(at)
+    return written is not None and written < connected - BEFORE_SECONDS
 
 
 def _judge_pace(ticket: HelpdeskTicket, history: History, settings: HelpdeskSettings, now: float) -> Verdict:

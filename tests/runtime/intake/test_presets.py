@@ -315,6 +315,4 @@ async def test_what_a_poll_told_before_it_was_refused_is_kept(tmp_path: Path) ->
             await adapter.close()
 
     assert ([each.ticket for each in found.events], asked[0]) == (["7"], "1000")
-    assert asked[1] == asked[2] == found.cursor, (
-        "the second page begins where the first one ended, and so does the next poll"
-    )
+    assert asked[1:] == [found.cursor], "the second page begins where the first one ended; then it is left alone"
