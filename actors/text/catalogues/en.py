@@ -47,6 +47,19 @@ SENTENCES = {
     "pages_were_read": "{count} pages were read.",
     "pages_were_read_one": "{count} page was read.",
     "no_page_could_be_read": "No page could be read.",
+    "left_too_many": "This ticket has had as many answers as one gets in a day, so it is left to people.",
+    "left_repeats_itself": (
+        "The same words came three times in this ticket. They look like a machine's, so it is left to people."
+    ),
+    "left_sender_too_often": (
+        "Who wrote this has written more in the last hour than is answered. This ticket is left to "
+        "people, and so is what else comes from there meanwhile; this note is written in one ticket a "
+        "day."
+    ),
+    "left_sender_repeats_itself": (
+        "The same words came in several tickets. They look like a machine's, so this ticket is left to "
+        "people, and so are others with these words; this note is written in one ticket a day."
+    ),
     "not_found_note": "Not found. {why}",
     "knowledge_search": "the knowledge search",
     "web_search": "the web search",
