@@ -6,7 +6,7 @@ from actors.evidence.claims import Citation
 from actors.text.catalogue import say
 from actors.text.languages import guess_language
 from actors.text.normalize import unescape_markdown
-from actors.workflow.outcome import Outcome
+from actors.workflow.outcome import Outcome, explain_incomplete, say_headline
 from runtime.intake.events import HelpdeskTicket
 from runtime.intake.loop_rules import Reason
 from runtime.intake.writes import make_marker
@@ -38,7 +38,8 @@ def write_note(outcome: Outcome, number: int, *, how: str = "", due: str = "") -
     :param due: when the ticket is to be answered, as the helpdesk writes it.
     """
     language = outcome.language
-    parts = [say(f"headline_{outcome.status}", language), _describe_due(due, language), outcome.detail]
+    parts = [say_headline(outcome, language), _describe_due(due, language), outcome.detail]
+    parts.append(explain_incomplete(outcome, language))
     if outcome.resolution is not None:
         text = unescape_markdown(outcome.resolution.text).strip()
         parts += [text, *(_describe_place(each, text) for each in outcome.resolution.citations)]

@@ -45,6 +45,17 @@ SENTENCES = {
     "pages_were_read": "Es wurden {count} Seiten gelesen.",
     "pages_were_read_one": "Es wurde {count} Seite gelesen.",
     "no_page_could_be_read": "Es konnte keine Seite gelesen werden.",
+    "headline_incomplete": "Nichts gefunden, aber die Suche war nicht vollständig",
+    "search_incomplete": "Die Suche war nicht vollständig: {why}.",
+    "nothing_found_yet": (
+        "Es wurde nichts gefunden, aber die Suche war nicht vollständig: {why}. Was gefragt ist, kann dennoch da sein."
+    ),
+    "lacks_no_meaning": "das Satzmodell hat nicht geantwortet, es wurde nur nach Wörtern gesucht",
+    "lacks_no_vectors": (
+        "einige Dokumente sind nur nach ihren Wörtern zu finden, bis `index` ihre Vektoren gemacht hat"
+    ),
+    "lacks_source_failed": "ohne Antwort blieb: {what}",
+    "lacks_cut_short": "nicht alles, was gefunden wurde, konnte rechtzeitig gelesen werden",
     "left_too_many": (
         "Dieses Ticket hat so viele Antworten bekommen, wie es an einem Tag gibt; nun sind Menschen daran."
     ),

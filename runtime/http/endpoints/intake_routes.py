@@ -61,7 +61,7 @@ class HelpdeskState(msgspec.Struct, frozen=True):
     refused: int
     """Deliveries since the start that were not believed."""
     beyond: bool
-    """There are tickets that its last poll did not reach: more than one reads, and it cannot be asked for what is new."""
+    """There are tickets that its last poll did not reach: more are open than one poll reads."""
     judged: dict[str, int]
     """Looks at tickets since the start, by why they were left alone; `taken`: they were not."""
 

@@ -5,7 +5,7 @@ import contextlib
 from aiohttp import web
 
 from actors.documents.template import Document
-from actors.workflow.outcome import Handoff
+from actors.workflow.outcome import Handoff, explain_incomplete, say_headline
 from actors.workflow.user_input import AnswerRound
 from runtime.families import makes_document, writes_report
 from runtime.http.endpoints.desk import DESK, read_id
@@ -47,6 +47,7 @@ async def show_ticket(request: web.Request) -> web.StreamResponse:
         judgement=await desk.judgement(stored) if stored.status in JUDGED else "",
         formats=[each for each in (FORMATS if report is not None else DOCUMENT_FORMATS) if not missing(each)],
         rounds=_read_answers(desk, stored), writings=await request.app[INTAKE].find_writings(stored),
+        say_headline=say_headline, explain_incomplete=explain_incomplete,
         may_answer=bool(outcome and outcome.questions) and await owns_ticket(desk, request, stored),
     )  # fmt: skip
 
