@@ -180,7 +180,7 @@ async def test_a_failure_is_given_to_whoever_takes_those(desk: DocumentedHelpdes
             said = desk.write("customer", "Out of office.")
         await deliver(web, desk, said)
         await until(lambda: desk.assignee == desk.agent)
-        assert ["repeats itself" in each for each in desk.written(public=False)] == [True]
+        assert ["The same words came three times" in each for each in desk.written(public=False)] == [True]
 
 
 async def test_a_ticket_that_was_deleted_holds_up_no_other(desk: DocumentedHelpdesk, tmp_path: Path) -> None:
