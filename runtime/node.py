@@ -20,7 +20,7 @@ from actors.workflow.tables import Case
 from runtime import families
 from runtime.agent_folder import load_roster
 from runtime.chosen_places import check_choice
-from runtime.embeddings.embedder import open_embedder
+from runtime.embeddings.embedder import open_embedder, warm
 from runtime.families.limits import configure_all
 from runtime.intake.write_back import add_write_back
 from runtime.knowledge.knowledge_index import KnowledgeIndex
@@ -119,6 +119,11 @@ class Node:
             yield node
         finally:
             await node.close()
+
+    async def warm(self) -> None:
+        """Have the sentence model loaded in all worker processes, if there is one."""
+        if self.embedder is not None:
+            await warm(self.embedder, self.workers.size)
 
     async def close(self) -> None:
         """Stop at once what still runs, without an end."""

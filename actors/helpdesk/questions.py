@@ -13,6 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from actors.evidence.passages import PartHits, Passage, SearchHits, Span
+from actors.evidence.shortfalls import merge_shortfalls
 from actors.helpdesk.question_forms import ALSO, ANNOUNCES, ASKS, FURTHER, GOES_ON, JOINED, LEANS, TALK, WISHES
 from actors.text.sentences import split_requests
 from actors.text.stop_words import EVERYDAY
@@ -165,7 +166,8 @@ def merge_hits(parts: Sequence[PartHits]) -> SearchHits:
     why = refused[0] if refused and len(refused) == len(parts) else SearchHits()
     confidence = min((each.hits.confidence for each in parts), default=0.0)
     kept = tuple(passages.values())[:PASSAGES]
-    return SearchHits(kept, why.abstain, confidence, parts=tuple(parts), reason=why.reason)
+    incomplete = merge_shortfalls(*(each.hits.incomplete for each in parts))
+    return SearchHits(kept, why.abstain, confidence, incomplete=incomplete, parts=tuple(parts), reason=why.reason)
 
 
 def _scale(passages: tuple[Passage, ...]) -> list[Passage]:

@@ -68,8 +68,8 @@ def conclude(run_id: str, flow: Workflow, run: Run, ending: RunEnd, children: tu
         resolution=case.resolution, summary=case.summary, handoffs=run.handoffs, children=children,
         marker=marker(flow.closed) if ending.by else "", loop=run.loop if why is EndReason.LOOP_DETECTED else (),
         seconds=ending.seconds, detail=case.detail or explain_end(why, case.language, flow.max_handoffs),
-        unavailable=case.unavailable, degraded=case.degraded, spent=ending.spent, refused=ending.refused,
-        language=case.language, questions=questions,
+        unavailable=case.unavailable, incomplete=case.incomplete, degraded=case.degraded,
+        spent=ending.spent, refused=ending.refused, language=case.language, questions=questions,
     )  # fmt: skip
 
 

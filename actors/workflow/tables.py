@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar, final
 import msgspec
 
 from actors.evidence.claims import Resolution
+from actors.evidence.shortfalls import Shortfall
 from actors.workflow.outcome import EndReason, Handoff
 from actors.workflow.user_input import AnswerRound, Question
 from bus import Event, Request
@@ -90,6 +91,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=Tr
     summary: str = ""
     unavailable: tuple[str, ...] = ()
     """What could not be asked, each in a few words for the user."""
+    incomplete: tuple[Shortfall, ...] = ()
+    """What the searches lacked."""
     degraded: str = ""
     """Why a lesser model answered than the configured one."""
     language: str = ""

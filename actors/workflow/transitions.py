@@ -1,8 +1,6 @@
 """The moves of a run: entering a step, giving control to an agent, asking it again, closing. Pure, as `advance.py`."""
 
 import functools
-import operator
-from collections.abc import Callable
 from typing import Any
 
 from msgspec.structs import replace
@@ -272,14 +270,12 @@ def make_request(flow: Workflow, run: Run, opened: PendingHandoff) -> Request[An
     The request takes what it needs from the case by field name, and why earlier answers to it were refused.
     """
     ask = flow.close if run.breach else flow.steps[run.state].ask
+    known = {name: getattr(run.case, name) for name in _fields_of(ask)}
     if opened.refused and REFUSED in ask.__struct_fields__:
-        return ask(*_fields_of(ask)(run.case), refused=opened.refused)
-    return ask(*_fields_of(ask)(run.case))
+        known[REFUSED] = opened.refused
+    return ask(**known)
 
 
 @functools.lru_cache(maxsize=1024)
-def _fields_of(request: type[Request[Any]]) -> Callable[[Case], tuple[Any, ...]]:
-    names = tuple(name for name in request.__struct_fields__ if name != REFUSED)
-    if len(names) > 1:
-        return operator.attrgetter(*names)
-    return lambda case: tuple([getattr(case, name) for name in names])
+def _fields_of(request: type[Request[Any]]) -> tuple[str, ...]:
+    return tuple(name for name in request.__struct_fields__ if name != REFUSED)

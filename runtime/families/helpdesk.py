@@ -66,13 +66,14 @@ def make_research(request: ResolveTicket, run_id: str, settings: Settings) -> Ca
 
 def make_answer(where: Run, outcome: Outcome) -> ResolutionObtained | NothingFound:
     """What a research means to the ticket that asked for it."""
-    said = (outcome.unavailable, outcome.degraded)
+    unavailable, degraded, incomplete = outcome.unavailable, outcome.degraded, outcome.incomplete
     if outcome.resolution is not None and outcome.status in {"resolved", "suggested"}:
-        return ResolutionObtained(outcome.resolution, *said)
+        return ResolutionObtained(outcome.resolution, unavailable, degraded, incomplete=incomplete)
     pages = where.case.pages
     language = outcome.language
     read = say_count("pages_were_read", language, len(pages)) if pages else say("no_page_could_be_read", language)
-    return NothingFound(outcome.detail or say("research_found_nothing", language, read=read), *said)
+    detail = outcome.detail or say("research_found_nothing", language, read=read)
+    return NothingFound(detail, unavailable, degraded, incomplete=incomplete)
 
 
 FAMILY: Family = Family(

@@ -146,6 +146,7 @@ async def serve(
                 gc.freeze()  # what is loaded by now stays for good: the collector need not look through it again
                 resumed = await _resume(node, stop.asked)
                 await _renew(node, stop.asked)
+                await _unless(stop.asked, node.warm())
                 if not stop.asked.is_set():
                     desk.ready = True
                     log.info("server.started", address=address(sock), resumed=resumed)

@@ -100,9 +100,23 @@ class Poll(Table, frozen=True, kw_only=True):
     cursor: Query | None = None
     """Of the answer: where the next page begins, and the next poll; without it, those of the events say it."""
     events: Query
-    """Of the answer `{status, headers, body}`: a list of `{id, kind, ticket, actor, message_id, automatic, cursor}`."""
+    """
+    Of the answer `{status, headers, body}`: a list of `{id, kind, ticket, actor, message_id, automatic, cursor, at}`.
+    `at`: when something was last written to the ticket; what is older than the connection is not fetched then.
+    """
     more: Query | None = None
     """True: there is a next page."""
+    newest_first: bool = False
+    """
+    The ticket of the latest `cursor`, which is a time then, comes first: pages behind those that tell of something
+    since the last poll are not asked for.
+    """
+    total: Query | None = None
+    """
+    Of the first page's answer, where tickets come oldest first and none can be asked for by a time: how many there are,
+    `per_page` a page. Behind the first page the last ones are read, from the end, for the newest are there.
+    """
+    per_page: Annotated[int, Meta(ge=0, le=10_000)] = 0
 
 
 class Writes(Table, frozen=True, kw_only=True):
@@ -225,8 +239,10 @@ def _check(adapter: AdapterFile) -> None:
             if query is not None:
                 compile_query(query)
     if adapter.poll is not None:
-        for query in filter(None, (adapter.poll.events, adapter.poll.more, adapter.poll.cursor)):
+        for query in filter(None, (adapter.poll.events, adapter.poll.more, adapter.poll.cursor, adapter.poll.total)):
             compile_query(query)
+        if (adapter.poll.total is None) != (adapter.poll.per_page == 0):
+            raise AdapterError("poll: total and per_page go together")
         if unknown := find_names(adapter.poll.start) - SINCE:
             raise AdapterError(f"poll.start: nothing is called {{{min(unknown)}}} there.")
         _check_calls("poll", [adapter.poll.call], CONNECTION | {"cursor", "page"} | adapter.poll.call.keeps.keys())

@@ -9,6 +9,7 @@ from runtime.intake.adapter import Adapter
 from runtime.intake.connections import Connection
 from runtime.intake.events import HelpdeskEvent, HelpdeskTicket
 from runtime.intake.helpdesk_client import HelpdeskError, HelpdeskUnavailable
+from runtime.intake.past_tickets import sort_latest
 from runtime.user_text import pluralize
 
 LOOK_BACK_SECONDS = 30 * 86_400.0
@@ -67,20 +68,27 @@ async def _check_account(adapter: Adapter, connection: Connection) -> Finding:
 async def _poll(adapter: Adapter) -> tuple[Finding, tuple[HelpdeskEvent, ...]]:
     if adapter.file.poll is None:
         return Finding("Poll", "warning", "there is no way to ask for what is new", "Have webhooks sent."), ()
+    start, newest_first = adapter.make_cursor(time.time() - LOOK_BACK_SECONDS), adapter.file.poll.newest_first
     try:
-        found = await adapter.poll(adapter.make_cursor(time.time() - LOOK_BACK_SECONDS), pages=FEW_PAGES)
+        found = await adapter.poll(start, pages=FEW_PAGES)
+        if found.beyond and not newest_first:  # as many as a daemon reads
+            found = await adapter.poll(start)
     except HelpdeskError as error:
         return _blame("Poll", error), ()
     if not found.events:
         remedy = "If there are tickets, let the account see them."
         return Finding("Poll", "warning", "answered; it tells of no ticket", remedy), ()
+    if found.beyond and not newest_first:
+        said = f"more tickets are open than the {len(found.events):,} that a poll reads"
+        remedy = "Close old tickets, or have webhooks sent: the oldest are not looked at."
+        return Finding("Poll", "warning", said, remedy), found.events
     return Finding("Poll", "ok", f"answered with {pluralize(len(found.events), 'event')}"), found.events
 
 
 async def _read_ticket(adapter: Adapter, events: tuple[HelpdeskEvent, ...]) -> Finding:
     """The latest ticket that the poll named, as it would be worked on."""
     try:
-        ticket = await adapter.fetch(events[-1].ticket)
+        ticket = await adapter.fetch(sort_latest(events)[0].ticket)
     except HelpdeskError as error:
         return _blame("Ticket", error)
     if not ticket.messages:

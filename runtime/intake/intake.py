@@ -165,6 +165,7 @@ class Intake:
         while True:
             try:
                 await self.inbox.forget_deliveries(time.time() - KEEP_DAYS * DAY)
+                await self.inbox.forget_senders(time.time() - DAY)
             except Exception as error:  # tomorrow, then
                 log.warning("helpdesks.deliveries_kept", error=repr(error))
             await asyncio.sleep(DAY)

@@ -93,7 +93,7 @@ def _make_event(source: str, found: Mapping[str, Any]) -> HelpdeskEvent:
     return HelpdeskEvent(
         source=source, id=name, ticket=ticket, kind=kind if kind in KINDS else "other",
         actor=_as_text(found.get("actor"), ID_CHARACTERS), automatic=found.get("automatic") is True,
-        message_id=_as_text(found.get("message_id"), ID_CHARACTERS),
+        message_id=_as_text(found.get("message_id"), ID_CHARACTERS), at=_as_text(found.get("at"), ID_CHARACTERS),
     )  # fmt: skip
 
 

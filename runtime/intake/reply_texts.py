@@ -4,8 +4,11 @@ import re
 
 from actors.evidence.claims import Citation
 from actors.text.catalogue import say
+from actors.text.languages import guess_language
 from actors.text.normalize import unescape_markdown
-from actors.workflow.outcome import Outcome
+from actors.workflow.outcome import Outcome, explain_incomplete, say_headline
+from runtime.intake.events import HelpdeskTicket
+from runtime.intake.loop_rules import Reason
 from runtime.intake.writes import make_marker
 
 MOST_CHARACTERS = 30_000
@@ -35,7 +38,8 @@ def write_note(outcome: Outcome, number: int, *, how: str = "", due: str = "") -
     :param due: when the ticket is to be answered, as the helpdesk writes it.
     """
     language = outcome.language
-    parts = [say(f"headline_{outcome.status}", language), _describe_due(due, language), outcome.detail]
+    parts = [say_headline(outcome, language), _describe_due(due, language), outcome.detail]
+    parts.append(explain_incomplete(outcome, language))
     if outcome.resolution is not None:
         text = unescape_markdown(outcome.resolution.text).strip()
         parts += [text, *(_describe_place(each, text) for each in outcome.resolution.citations)]
@@ -57,6 +61,12 @@ def describe_approval(outcome: Outcome, tag: str) -> str:
     """How a suggestion is approved: on the page of its ticket, or by a tag where the helpdesk has tags."""
     ways = [say("approve_on_page", outcome.language, ticket=outcome.ticket)]
     return " ".join((*ways, say("approve_by_tag", outcome.language, tag=tag)) if tag else ways)
+
+
+def explain_left(reason: Reason, ticket: HelpdeskTicket) -> str:
+    """To the people of the helpdesk: why Terminus leaves a ticket to them, in the language that it is written in."""
+    latest = ticket.latest_of_customer()
+    return say(f"left_{reason.replace(' ', '_')}", guess_language(latest.text) if latest else "")
 
 
 def _describe_due(due: str, language: str) -> str:

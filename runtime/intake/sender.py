@@ -221,13 +221,17 @@ class Sender:
             "now": time.strftime("%Y-%m-%d.%H:%M:%S", time.gmtime(self._clock())),
         }  # fmt: skip
 
-    async def hand_over(self, ticket: HelpdeskTicket, why: str) -> None:
-        """Say in a note why a ticket is left to people, once, and give it to whoever takes those."""
+    async def hand_over(self, ticket: HelpdeskTicket, why: str, said: str = "") -> None:
+        """
+        Say in a note why a ticket is left to people, once, and give it to whoever takes those.
+
+        :param said: the sentence for people, where `why` is only a reason's name.
+        """
         marker = make_marker(why.replace(" ", "-"), 0)
         if any(marker in each.text for each in ticket.messages):
             return
         if self._adapter.can("note"):
-            await self._adapter.write("note", ticket, {"text": f"{why}\n\n{marker}", "run": "", "key": marker})
+            await self._adapter.write("note", ticket, {"text": f"{said or why}\n\n{marker}", "run": "", "key": marker})
         if self._settings.fallback and self._adapter.can("assign"):
             await self._adapter.write("assign", ticket, {"person": self._settings.fallback})
 

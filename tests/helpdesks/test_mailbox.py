@@ -211,3 +211,37 @@ async def test_a_mail_that_comes_between_a_look_and_the_listening_is_told(mailbo
     assert box.wait(HOUR, gone) is False, "once"
     box.list_new("")
     assert box.wait(HOUR, gone) is False
+
+
+@pytest.mark.parametrize(("says", "answered"), [("number {n} came", 4), ("your mail came", 2)])
+async def test_an_auto_replier_that_opens_a_new_thread_each_time_is_left_to_people_after_its_budget(
+    mailbox: TestMailbox, tmp_path: Path, says: str, answered: int
+) -> None:
+    robot, written = "robot@example.test", 0
+
+    def answer() -> None:
+        """Its mails have no headers of a machine, and name none of ours."""
+        nonlocal written
+        written += 1
+        name = f"{written}@robot.test"
+        mailbox.deliver(write(f"My VPN drops. Thank you, {says.format(n=written)}.", name, robot))
+
+    async def answer_all(outbox: Outbox) -> None:
+        while True:
+            if written <= sum(to == robot for to, _ in outbox.mails):
+                await asyncio.to_thread(answer)
+            await asyncio.sleep(0.05)
+
+    async with connected(tmp_path, mailbox, mode="auto", sender_tickets_per_hour=4) as (outbox, web):
+        robots = asyncio.create_task(answer_all(outbox))
+        try:
+            await until(lambda: len(mailbox.read("Drafts")) == 1)
+            mailbox.deliver(write(name="person@example.test"))
+            await until(lambda: any(to == "ann@example.test" for to, _ in outbox.mails))
+            _, state = await web.ask("GET", "/intake")
+        finally:
+            robots.cancel()
+    assert [to for to, _ in outbox.mails].count(robot) == answered
+    assert written == answered + 1, "nothing is said to it any more, so it is silent"
+    assert len(mailbox.read("Drafts")) == 1
+    assert sum(count for why, count in state["helpdesks"][0]["judged"].items() if why.startswith("sender")) == 1

@@ -47,6 +47,28 @@ SENTENCES = {
     "pages_were_read": "{count} pages were read.",
     "pages_were_read_one": "{count} page was read.",
     "no_page_could_be_read": "No page could be read.",
+    "headline_incomplete": "Nothing found, but the search was not complete",
+    "search_incomplete": "The search was not complete: {why}.",
+    "nothing_found_yet": (
+        "Nothing was found, but the search was not complete: {why}. What is asked may be there all the same."
+    ),
+    "lacks_no_meaning": "the sentence model did not answer, so only words were looked for",
+    "lacks_no_vectors": ("some documents could be looked for by their words only until `index` has made their vectors"),
+    "lacks_source_failed": "{what} did not answer",
+    "lacks_cut_short": "not all that was found could be read in time",
+    "left_too_many": "This ticket has had as many answers as one gets in a day, so it is left to people.",
+    "left_repeats_itself": (
+        "The same words came three times in this ticket. They look like a machine's, so it is left to people."
+    ),
+    "left_sender_too_often": (
+        "Who wrote this has written more in the last hour than is answered. This ticket is left to "
+        "people, and so is what else comes from there meanwhile; this note is written in one ticket a "
+        "day."
+    ),
+    "left_sender_repeats_itself": (
+        "The same words came in several tickets. They look like a machine's, so this ticket is left to "
+        "people, and so are others with these words; this note is written in one ticket a day."
+    ),
     "not_found_note": "Not found. {why}",
     "knowledge_search": "the knowledge search",
     "web_search": "the web search",

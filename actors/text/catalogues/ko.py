@@ -43,6 +43,23 @@ SENTENCES = {
     "pages_were_read": "페이지 {count}개를 읽었습니다.",
     "pages_were_read_one": "페이지 {count}개를 읽었습니다.",
     "no_page_could_be_read": "읽을 수 있는 페이지가 없었습니다.",
+    "headline_incomplete": "찾지 못했지만 검색이 완전하지 않았습니다",
+    "search_incomplete": "검색이 완전하지 않았습니다: {why}.",
+    "nothing_found_yet": "찾지 못했지만 검색이 완전하지 않았습니다: {why}. 물으신 내용이 그래도 있을 수 있습니다.",
+    "lacks_no_meaning": "문장 모델이 응답하지 않아 낱말로만 찾았습니다",
+    "lacks_no_vectors": "`index`가 벡터를 만들 때까지 일부 문서는 낱말로만 찾을 수 있습니다",
+    "lacks_source_failed": "응답하지 않은 곳: {what}",
+    "lacks_cut_short": "찾은 것을 제때 모두 읽지 못했습니다",
+    "left_too_many": "이 티켓은 하루에 받을 수 있는 답변 수에 이르러 담당자에게 맡깁니다.",
+    "left_repeats_itself": "이 티켓에 같은 글이 세 번 왔습니다. 기계가 보낸 것으로 보여 담당자에게 맡깁니다.",
+    "left_sender_too_often": (
+        "이 발신자가 지난 한 시간 동안 답변할 수 있는 것보다 많이 보냈습니다. "
+        "이 티켓과 그동안 오는 다른 글은 담당자에게 맡깁니다. 이 메모는 하루에 한 티켓에만 적습니다."
+    ),
+    "left_sender_repeats_itself": (
+        "같은 글이 여러 티켓으로 왔습니다. 기계가 보낸 것으로 보여 이 티켓과 같은 글의 다른 티켓을 담당자에게 "
+        "맡깁니다. 이 메모는 하루에 한 티켓에만 적습니다."
+    ),
     "not_found_note": "찾지 못했습니다. {why}",
     "knowledge_search": "문서 검색",
     "web_search": "웹 검색",

@@ -42,6 +42,22 @@ SENTENCES = {
     "pages_were_read": "共阅读了 {count} 个页面。",
     "pages_were_read_one": "共阅读了 {count} 个页面。",
     "no_page_could_be_read": "没有能够读取的页面。",
+    "headline_incomplete": "未找到，但搜索不完整",
+    "search_incomplete": "搜索不完整：{why}。",
+    "nothing_found_yet": "未找到，但搜索不完整：{why}。所问的内容仍可能存在。",
+    "lacks_no_meaning": "句子模型没有响应，因此只按字词查找",
+    "lacks_no_vectors": "在 `index` 生成向量之前，部分文档只能按字词查找",
+    "lacks_source_failed": "{what}没有响应",
+    "lacks_cut_short": "未能及时读完所有找到的内容",
+    "left_too_many": "此工单当天的答复次数已达上限，因此交由人工处理。",
+    "left_repeats_itself": "同样的内容在此工单中出现了三次，看起来是机器发出的，因此交由人工处理。",
+    "left_sender_too_often": (
+        "该发件人在最近一小时内的来信超出了可答复的数量。此工单及其间的其他来信交由人工处理；此说明每天只写入一张工单。"
+    ),
+    "left_sender_repeats_itself": (
+        "同样的内容出现在多张工单中，看起来是机器发出的。"
+        "此工单及其他相同内容的工单交由人工处理；此说明每天只写入一张工单。"
+    ),
     "not_found_note": "未找到。{why}",
     "knowledge_search": "文档搜索",
     "web_search": "网页搜索",

@@ -60,6 +60,8 @@ class HelpdeskState(msgspec.Struct, frozen=True):
     polled: datetime.datetime | None
     refused: int
     """Deliveries since the start that were not believed."""
+    beyond: bool
+    """There are tickets that its last poll did not reach: more are open than one poll reads."""
     judged: dict[str, int]
     """Looks at tickets since the start, by why they were left alone; `taken`: they were not."""
 
@@ -109,6 +111,7 @@ async def describe_intake(intake: Intake) -> IntakeState:
             name=name, system=watcher.adapter.file.title, mode=watcher.settings.mode, problem=watcher.health.problem,
             delivered=_read_time(watcher.health.delivered_at),
             polled=_read_time(watcher.health.polled_at), refused=watcher.health.refused,
+            beyond=watcher.health.beyond,
             judged={reason or "taken": count for reason, count in watcher.health.judged.items()},
         )
         for name, watcher in intake.watchers.items()

@@ -5,7 +5,7 @@ import contextlib
 from aiohttp import web
 
 from actors.documents.template import Document
-from actors.workflow.outcome import Handoff
+from actors.workflow.outcome import Handoff, explain_incomplete, say_headline
 from actors.workflow.user_input import AnswerRound
 from runtime.access.shares import Share
 from runtime.families import makes_document, writes_report
@@ -67,6 +67,7 @@ async def show_run(
         may_act=not share and await may_act(request, stored), link=link,
         shares=await _list_shares(request, stored) if not share else None,
         share_days=desk.node.settings.server.share_days,
+        say_headline=say_headline, explain_incomplete=explain_incomplete,
     )  # fmt: skip
 
 

@@ -91,6 +91,7 @@ class MailClient:
         return {
             "id": stored.id, "ticket": root, "kind": "replied" if references else "created", "automatic": automatic,
             "actor": next(iter(read_addresses(stored.mail, "From")), ""), "message_id": stored.id,
+            "at": datetime.fromtimestamp(stored.at, UTC).isoformat() if stored.at else "",
         }  # fmt: skip
 
     def _list_thread(self, root: str) -> list[StoredMail]:

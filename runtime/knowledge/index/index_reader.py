@@ -208,6 +208,10 @@ class IndexReader:
         """The name of the model that made the vectors; empty: there are none."""
         return vector_store.model_name(self._db)
 
+    def lacks_vectors(self) -> bool:
+        """Whether vectors are still to be made, of however few passages."""
+        return vector_store.count_missing(self._db) > 0
+
     def vectors(self, width: int) -> tuple[list[int], list[int], bytes]:
         """Passages that have vectors of so many bytes: their numbers, their documents', and the vectors in a row."""
         ids, documents, joined = list[int](), list[int](), bytearray()

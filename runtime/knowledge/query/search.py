@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from actors.evidence.passages import Meaning, NamedDocument, Passage, Reason, SearchHits, Sentence, Span
+from actors.evidence.shortfalls import Shortfall
 from actors.text.catalogue import ENGLISH
 from actors.text.normalize import find_span
 from runtime.knowledge import NO_INDEX
@@ -158,12 +159,23 @@ def search(
     found = tuple(_passages(pages, chosen, [*quotable, *opening], telling))
     begins = tuple(sorted({numbers[each.passage.id] for each in opening}))
     weights = _weights(shelf, question) if reads else ()
-    meaning, words_only = _meaning(chosen, near.passages), vector.failure if vector else ""
+    meaning, incomplete = _meaning(chosen, near.passages), _find_shortfalls(shelf, vector, near)
     return SearchHits(
-        found, why.say(ENGLISH) if why else "", sure, tuple(spoken), begins, weights, meaning, words_only, covered,
+        found, why.say(ENGLISH) if why else "", sure, tuple(spoken), begins, weights, meaning, incomplete, covered,
         round(question.total_gated, 1), reason=why, words=_measure_words(pages, chosen),
         searched=shelf.passages, unsaid=unsaid,
     )  # fmt: skip
+
+
+def _find_shortfalls(shelf: IndexReader, question: QuestionVector | None, near: Nearness) -> tuple[Shortfall, ...]:
+    """What went by words alone; a question that no model was asked about lacks nothing."""
+    if question is None:
+        return ()
+    if not question.vector:
+        return (Shortfall("no_meaning", question.failure),)
+    if near.lacks_some or shelf.vector_model() != question.model:
+        return (Shortfall("no_vectors", "Some documents have no vectors yet: `index` makes them."),)
+    return ()
 
 
 def _near(shelf: IndexReader, question: QuestionVector, documents: Collection[int] | None) -> Nearness:

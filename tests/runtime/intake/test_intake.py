@@ -304,6 +304,40 @@ async def test_two_machines_that_answer_each_other_stop(opened: Opened, tmp_path
         assert len(desk.said("7", public=True)) == 3
 
 
+@pytest.mark.usefixtures("judged")
+async def test_two_machines_that_answer_each_other_in_new_tickets_stop(opened: Opened, tmp_path: Path) -> None:
+    async with connected(tmp_path, mode="auto", sender_tickets_per_hour=4) as (desk, web):
+        for number in range(8):
+            await desk.deliver(web.client, desk.write(str(number), "robot", f"{TEXT} Ticket {number}."))
+            await settle(web, opened)
+        await desk.deliver(web.client, desk.write("ann", "ann", TEXT))
+        await until(lambda: bool(desk.said("ann", public=True)))
+        _, state = await web.ask("GET", "/intake")
+
+        assert [bool(desk.said(str(number), public=True)) for number in range(8)] == [True] * 4 + [False] * 4
+        assert [len(desk.said(str(number), public=False)) for number in range(8)] == [0, 0, 0, 0, 1, 0, 0, 0]
+        assert "has written more in the last hour" in desk.said("4", public=False)[0]
+        assert state["helpdesks"][0]["judged"]["sender too often"] == 4
+
+
+@pytest.mark.usefixtures("judged")
+async def test_what_a_sender_wrote_is_known_after_a_restart_and_forgotten_after_a_day(
+    opened: Opened, tmp_path: Path
+) -> None:
+    async with fake_helpdesk() as desk:
+        desk.connect(tmp_path, mode="auto", poll_seconds=1, sender_tickets_per_hour=1)
+        for number in range(2):
+            async with interface(tmp_path) as web:
+                desk.write(str(number), "robot", f"{TEXT} Ticket {number}.")
+                await until(lambda: bool(desk.said(str(number), public=number == 0)))  # noqa: B023
+                await settle(web, opened)
+                assert await opened[-1].inbox.forget_senders(time.time() - 60) == 0
+                if number:
+                    assert await opened[-1].inbox.forget_senders(time.time() + 60) == 1
+
+        assert [len(desk.said(each, public=True)) for each in "01"] == [1, 0]
+
+
 class Killed(BaseException):
     """The process dies here."""
 
