@@ -14,6 +14,7 @@ from typing import NamedTuple
 import aiohttp
 
 from bench.answer import index, text
+from bench.faults import hostile
 from bench.faults.callers import Callers, together
 from bench.faults.daemon import ROOT, Daemon, daemon
 from bench.faults.model import HOSTILE, slow
@@ -43,6 +44,8 @@ class Sizes(NamedTuple):
     """Of a wave."""
     ids: int = 300
     seed: int = 1
+    backlog: int = 10_000
+    """Open tickets that a daemon starts on."""
 
 
 Attack = Callable[[Sizes, Path], Awaitable[Figures]]
@@ -201,6 +204,14 @@ async def _other(address: str, ticket: str, run: str) -> bool:
 
 
 ATTACKS: dict[str, Attack] = {"usage": usage, "disk": disk, "twins": twins, "clock": clock, "kills": kills}
+ATTACKS |= {
+    "dashes": lambda _, folder: hostile.dashes(folder),
+    "blanks": lambda _, folder: hostile.blanks(folder),
+    "leftover-tag": lambda _, folder: hostile.leftover_tag(folder),
+    "follow-up": lambda _, folder: hostile.follow_up(folder),
+    "backlog": lambda sizes, folder: hostile.backlog(folder, sizes.backlog),
+    "revoked-stream": lambda _, folder: hostile.revoked_stream(folder),
+}
 
 
 async def carry_out(name: str, sizes: Sizes) -> Figures:
