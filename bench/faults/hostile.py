@@ -34,7 +34,7 @@ PATIENCE_SECONDS = 600.0
 """For a crowd."""
 ASKERS = 10
 MOST_MEGABYTES = 1_500
-DASHES, BLANKS = 2_500, 3_900
+DASHES, BLANKS = 8_000, 3_900
 RESTART = "restart the access point"
 """What the documents say about the first question of a customer, and,"""
 BADGE = "on the back of your badge"
@@ -172,9 +172,14 @@ async def blanks(folder: Path) -> Figures:
 async def _post_blanks(one: Daemon) -> None:
     question = f"How does the VPN{' ' * BLANKS}differ from the printer?"
     body = {"id": "R-blanks", "text": question, "research": {"depth": 1, "breadth": 2, "sources": ["knowledge"]}}
-    async with aiohttp.ClientSession(one.address) as client, client.post("/tickets", json=body) as answer:
-        if answer.status != 202:
-            raise NotMeasured(f"the research was not taken: {await answer.text()}")
+    timeout = aiohttp.ClientTimeout(total=2 * SILENT_SECONDS)
+    with contextlib.suppress(TimeoutError):  # it is held already
+        async with (
+            aiohttp.ClientSession(one.address, timeout=timeout) as client,
+            client.post("/tickets", json=body) as answer,
+        ):
+            if answer.status != 202:
+                raise NotMeasured(f"the research was not taken: {await answer.text()}")
 
 
 async def _ends(one: Daemon, ticket: str) -> bool:
