@@ -366,7 +366,7 @@ async def _ask(client: aiohttp.ClientSession, number: int) -> int:
     while True:
         async with client.post("/tickets", params={"wait": str(PATIENCE_SECONDS)}, json=body) as answer:
             await answer.read()
-        if answer.status != 503 or time.monotonic() > until:
+        if answer.status not in {429, 503} or time.monotonic() > until:
             return answer.status
         await asyncio.sleep(1.0)
 

@@ -1,6 +1,7 @@
 """Carries out the calls of the adapter file `mail`: a mailbox is asked as any helpdesk is."""
 
 import asyncio
+import re
 import threading
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -28,6 +29,8 @@ from runtime.intake.mail.mail_text import read_attachments, read_mail_text
 from runtime.intake.templates import fill
 
 MOST_REFERENCES = 20
+UNSENDABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+"""What no server of mails has to take: a quote of a document may hold it."""
 
 log = structlog.get_logger()
 
@@ -185,7 +188,7 @@ class MailClient:
         mail["Auto-Submitted"] = "auto-replied" if what == "reply" else "auto-generated"
         mail["X-Auto-Response-Suppress"] = "All"
         mail[OURS] = what
-        mail.set_content(given["text"])
+        mail.set_content(UNSENDABLE.sub("", given["text"]))
         return mail
 
     def _find_recipient(self, asked: EmailMessage) -> str:

@@ -157,6 +157,21 @@ async def test_no_header_of_a_mail_puts_another_one_or_anybody_into_its_answer(w
     assert time.process_time() - began < 2.0, "it took as long as its sender wanted"
 
 
+async def test_no_words_of_an_answer_are_commands_or_break_lines() -> None:
+    text = "a\x00b\x1b\ud800c\r\n.\r\nRCPT TO:<eve@evil.test>\n.\n\u2028" + "x" * 5_000
+    async with start_outbox() as outbox:
+        adapter = open_adapter(StandIn(write(USUAL[b"subject"])), outbox)
+        ticket = await adapter.fetch("1@example.test")
+        await adapter.write("reply", ticket, {"text": text, "key": "<R-1.1@terminus>"})
+        await adapter.close()
+
+    assert [each for each in outbox.commands if each.startswith("RCPT")] == ["RCPT TO:<ann@example.test>"]
+    assert max(map(len, outbox.wire[0].split(b"\r\n"))) <= 998
+    assert b"\x00" not in outbox.wire[0]
+    words = " ".join(outbox.mails[0][1].get_content().split())
+    assert words == "abc . RCPT TO:<eve@evil.test> . " + "x" * 5_000
+
+
 @pytest.mark.parametrize("what", NOBODY)
 async def test_who_cannot_be_answered_is_a_machine_and_holds_up_nothing(what: str) -> None:
     mail, began = parse_mail(write(NOBODY[what])), time.process_time()
