@@ -14,6 +14,7 @@ from typing import NamedTuple
 import aiohttp
 
 from bench.answer import index, text
+from bench.faults import hostile
 from bench.faults.callers import Callers, together
 from bench.faults.daemon import ROOT, Daemon, daemon
 from bench.faults.model import HOSTILE, slow
@@ -46,6 +47,8 @@ class Sizes(NamedTuple):
     """Of a wave."""
     ids: int = 300
     seed: int = 1
+    backlog: int = 10_000
+    """Open tickets that a daemon starts on."""
 
 
 Attack = Callable[[Sizes, Path], Awaitable[Figures]]
@@ -236,6 +239,11 @@ async def _hear_until(stream: aiohttp.ClientResponse, seconds: float) -> bytes:
 
 ATTACKS: dict[str, Attack] = {
     "usage": usage, "disk": disk, "twins": twins, "clock": clock, "kills": kills, "revoked": revoked,
+    "dashes": lambda _, folder: hostile.dashes(folder),
+    "blanks": lambda _, folder: hostile.blanks(folder),
+    "leftover-tag": lambda _, folder: hostile.leftover_tag(folder),
+    "follow-up": lambda _, folder: hostile.follow_up(folder),
+    "backlog": lambda sizes, folder: hostile.backlog(folder, sizes.backlog),
 }  # fmt: skip
 
 

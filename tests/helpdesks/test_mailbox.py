@@ -140,6 +140,23 @@ async def test_a_stranger_who_names_a_thread_does_not_get_into_it(mailbox: TestM
     assert [("12345" in each, "what is it" in each) for each in sorted(questions)].count((True, True)) == 0
 
 
+async def test_mails_that_break_parsers_and_searches_hold_up_no_other(mailbox: TestMailbox, tmp_path: Path) -> None:
+    hostile = (
+        b"From: <", b"Message-ID: <", b"From: " + b"," * 20_000, b"Message-ID: <\xc3\xa9@x>",
+        b"References: <\x01\xff@x>",
+        b'References: <a"\\@x> <' + b"a" * 180 + b"@x>", b"Content-Type: text/plain; " + b'a="b";' * 3_000,
+        b"From: =?utf-8?Q?Eve=0D=0ABcc:_eve@evil.test?= <eve@evil.test>",
+    )  # fmt: skip
+    for number, header in enumerate(hostile):
+        own = header if header.startswith(b"From") else b"From: eve@evil.test\r\n" + header
+        mailbox.deliver(own + b"\r\nSubject: %d\r\n\r\nMy VPN drops.\r\n" % number)
+    mailbox.deliver(write())
+    async with connected(tmp_path, mailbox, mode="auto") as (outbox, web):
+        await until(lambda: "ann@example.test" in {to for to, _ in outbox.mails})
+        assert (await web.ask("GET", "/intake"))[1]["helpdesks"][0]["problem"] == ""
+    assert {to for to, _ in outbox.mails} <= {"ann@example.test", "eve@evil.test"}
+
+
 async def test_what_is_html_only_or_attached_is_read(mailbox: TestMailbox, tmp_path: Path) -> None:
     mail = write()
     mail.clear_content()

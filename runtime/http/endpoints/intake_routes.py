@@ -93,7 +93,7 @@ class IntakeState(msgspec.Struct, frozen=True):
 )  # fmt: skip
 async def take_delivery(request: web.Request) -> web.StreamResponse:
     body = await request_bodies.read_body(request)
-    state = await request.app[INTAKE].take(request.match_info["source"], dict(request.headers), body)
+    state = await request.app[INTAKE].take(request.match_info["source"], request_bodies.join_headers(request), body)
     if refused := REFUSED.get(state):
         raise ApiError(*refused, retry_seconds=RETRY_SECONDS if refused[0] == 503 else 0.0)
     return answer(Delivery(state), 202 if state == "taken" else 200)

@@ -1,7 +1,7 @@
 """Carries out the calls of the adapter file `mail`: a mailbox is asked as any helpdesk is."""
 
 import asyncio
-import email.policy
+import re
 import threading
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -10,21 +10,29 @@ from email.utils import format_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
+import structlog
+
 from runtime.intake.adapter_file import Call
 from runtime.intake.helpdesk_client import SECONDS, Answer, HelpdeskError, HelpdeskUnavailable
 from runtime.intake.mail.imap_folders import LOOPBACK, Mailbox, StoredMail
 from runtime.intake.mail.mail_headers import (
     OURS,
+    SENT_POLICY,
     is_automatic,
     make_message_id,
     read_addresses,
     read_id,
     read_references,
+    read_subject,
 )
 from runtime.intake.mail.mail_text import read_attachments, read_mail_text
 from runtime.intake.templates import fill
 
 MOST_REFERENCES = 20
+UNSENDABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+"""What no server of mails has to take: a quote of a document may hold it."""
+
+log = structlog.get_logger()
 
 
 class MailClient:
@@ -80,7 +88,15 @@ class MailClient:
 
     def _list_new(self, cursor: str) -> dict[str, Any]:
         stored, behind = self._mailbox.list_new(cursor)
-        return {"mails": [{**self._describe_new(each), "cursor": behind} for each in stored]}
+        mails = []
+        for each in stored:
+            try:
+                mails.append({**self._describe_new(each), "cursor": behind})
+            except HelpdeskError:
+                raise
+            except Exception:  # one that nobody can read is to hold up no other
+                log.exception("mail.unreadable", folder=each.folder, id=each.id)
+        return {"mails": mails}
 
     def _describe_new(self, stored: StoredMail) -> dict[str, Any]:
         automatic = is_automatic(stored.mail)
@@ -122,7 +138,7 @@ class MailClient:
             raise gone
         asked = [each for each in thread if self._role(each) == "customer"] or thread
         return {
-            "subject": " ".join(str(asked[0].mail.get("Subject", "")).split()), "folder": self._mailbox.folder,
+            "subject": read_subject(asked[0].mail), "folder": self._mailbox.folder,
             "requester": read_addresses(asked[0].mail, "From")[0], "version": thread[-1].id,
             "tags": [flag for each in thread for flag in each.flags if not flag.startswith("\\")],
             "messages": [self._describe(each) for each in thread],
@@ -159,8 +175,8 @@ class MailClient:
         await asyncio.to_thread(self._mailbox.append, self._mailbox.sent, mail)
 
     def _compose(self, what: str, answered: StoredMail, given: Mapping[str, str]) -> EmailMessage:
-        mail, asked = EmailMessage(policy=email.policy.SMTP), answered.mail
-        subject = " ".join(str(asked.get("Subject", "")).split())
+        mail, asked = EmailMessage(policy=SENT_POLICY), answered.mail
+        subject = read_subject(asked)
         mail["From"], mail["Date"] = self._address, format_datetime(datetime.now(UTC))
         to = self._team if what == "note" else self._find_recipient(asked)
         if to:
@@ -173,7 +189,7 @@ class MailClient:
         mail["Auto-Submitted"] = "auto-replied" if what == "reply" else "auto-generated"
         mail["X-Auto-Response-Suppress"] = "All"
         mail[OURS] = what
-        mail.set_content(given["text"])
+        mail.set_content(UNSENDABLE.sub("", given["text"]))
         return mail
 
     def _find_recipient(self, asked: EmailMessage) -> str:
@@ -197,7 +213,9 @@ class MailClient:
                 start_tls=None if secure or host in LOOPBACK else True, username=user or None,
                 password=password or None,
             )  # fmt: skip
-        except (aiosmtplib.SMTPRecipientsRefused, aiosmtplib.SMTPResponseException) as error:
+        except (
+            aiosmtplib.SMTPRecipientsRefused, aiosmtplib.SMTPResponseException, aiosmtplib.SMTPNotSupported,
+        ) as error:  # fmt: skip
             code = getattr(error, "code", 550)
             if 400 <= code < 500:
                 raise HelpdeskUnavailable(f"{host} takes no mail now ({code}).") from error

@@ -12,6 +12,8 @@ MOST_ATTACHMENTS = 20
 ATTACHED_BYTES = 200_000
 ATTACHED_CHARACTERS = 10_000
 """Of one attachment that is text."""
+NO_CHARSETS = frozenset({"idna", "punycode", "undefined", "unicode_escape", "raw_unicode_escape"})
+"""Codecs of Python that no mail is written in; some need an hour for one."""
 TEXTS = frozenset({"text/plain", "text/csv", "text/x-log", "application/json", "application/xml", "text/xml"})
 QUOTE = re.compile(r"\n(?:(?!>)[^\n]{1,300}(?:\n(?=<)|(?<=<)\n))?(?!>)[^\n]{0,300}:[ \t]*\n+(?=>)")
 """`On Monday Ann <a@b.c> wrote:`, in any language, maybe broken at the address, with quoted lines below."""
@@ -65,9 +67,10 @@ def _decode(part: MIMEPart, *, html: bool = False) -> str:
     if not isinstance(raw, bytes):
         return ""
     raw = raw[:ATTACHED_BYTES] if part.is_attachment() else raw
+    charset = part.get_content_charset("") or "utf-8"
     try:
-        return raw.decode(part.get_content_charset("") or "utf-8")
-    except (LookupError, UnicodeDecodeError):
+        return raw.decode("utf-8" if charset.replace("-", "_") in NO_CHARSETS else charset)
+    except (LookupError, ValueError):
         try:
             return decode(raw, html=html)
         except Unreadable:

@@ -8,7 +8,7 @@ import itertools
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import aiohttp
 from aiohttp import web
@@ -73,6 +73,9 @@ method = "PATCH"
 path = "/tickets/{ticket}"
 json = { assignee = "{person}" }
 """
+
+
+D = TypeVar("D", bound="FakeHelpdesk")
 
 
 class FakeHelpdesk:
@@ -172,9 +175,15 @@ class FakeHelpdesk:
 @contextlib.asynccontextmanager
 async def fake_helpdesk() -> AsyncIterator[FakeHelpdesk]:
     """One that listens."""
+    async with listen(FakeHelpdesk("")) as desk:
+        yield desk
+
+
+@contextlib.asynccontextmanager
+async def listen(desk: D) -> AsyncIterator[D]:
+    """Let it be asked."""
     app = web.Application()
     runner = web.AppRunner(app, shutdown_timeout=HANGS_SECONDS)
-    desk = FakeHelpdesk("")
     for method, path in (
         ("GET", "/events"), ("GET", "/tickets/{ticket}"), ("POST", "/tickets/{ticket}/messages"),
         ("PATCH", "/tickets/{ticket}"),
