@@ -43,11 +43,12 @@ class WorkMark:
             finally:
                 os.close(file)
         self._bytes = memoryview(self._map) if self._map is not None else memoryview(bytearray(MARK_BYTES))
-        self._now = self._bytes[_NOW:_ALONE]
+        self.now = self._bytes[_NOW:_ALONE]
+        """The run that is worked on; its first byte is 0 where none is."""
 
     def turns_of(self, run: str) -> "RunTurns":
         """What the bus of a run tells its turns to, and those of the runs within it."""
-        return RunTurns(self._now, _encode_name(run))
+        return RunTurns(self, _encode_name(run))
 
     def set_alone(self, run: str) -> None:
         """
@@ -59,21 +60,31 @@ class WorkMark:
         if self._map is not None:
             self._map.flush()
 
+    def close(self) -> None:
+        """Let go of the file. What still has a turn then is noted nowhere."""
+        mapped, views, self._map = self._map, (self.now, self._bytes), None
+        self._bytes = memoryview(bytearray(MARK_BYTES))
+        self.now = self._bytes[_NOW:_ALONE]
+        for view in views:
+            view.release()
+        if mapped is not None:
+            mapped.close()
+
 
 class RunTurns:
     """`bus.turns.Turns` of one run."""
 
-    __slots__ = ("_name", "_now")
+    __slots__ = ("_mark", "_name")
 
-    def __init__(self, now: memoryview, name: bytes) -> None:
-        self._now = now
+    def __init__(self, mark: WorkMark, name: bytes) -> None:
+        self._mark = mark
         self._name = name
 
     def begin(self) -> None:
-        self._now[:] = self._name
+        self._mark.now[:] = self._name
 
     def end(self) -> None:
-        self._now[0] = 0
+        self._mark.now[0] = 0
 
 
 def read_mark(file: int) -> str:

@@ -85,6 +85,7 @@ class ProcessLock:
         if not leaves:
             with contextlib.suppress(OSError):  # a disk that has failed keeps it: the next process finds its owner dead
                 self.forget(self.token)
+        self.mark.close()
         os.close(self._file)
 
     def _enter(self) -> tuple[str, int]:

@@ -63,6 +63,19 @@ def test_after_the_machine_died_only_who_was_tried_alone_is_known(path: Path, mo
     assert marked(path) == ""
 
 
+def test_what_is_closed_holds_no_file_and_still_takes_turns(path: Path) -> None:
+    mark = WorkMark(path)
+    turns = mark.turns_of("R-1")
+    mark.close()
+
+    turns.begin()
+    turns.end()
+    mark.set_alone("R-1")
+
+    assert marked(path) == ""
+    assert str(path) not in Path("/proc/self/maps").read_text(encoding="ascii")
+
+
 def test_without_room_on_the_disk_nobody_is_known_and_work_goes_on(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> int:
         raise OSError(28, "No space left on device")
