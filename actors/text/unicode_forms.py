@@ -6,7 +6,7 @@ from typing import Literal
 
 PIECE = 256
 """So many characters in a row without any of ASCII are normalised at once: no script has words as long."""
-_LONG = re.compile(rf"[^\x00-\x7f]{{{PIECE + 1}}}")
+_RUNS = re.compile(r"[^\x00-\x7f]+")
 _PIECES = re.compile(rf"[\x00-\x7f]?[^\x00-\x7f]{{1,{PIECE}}}")
 """With the letter that marks at their beginning belong to."""
 
@@ -15,6 +15,6 @@ def normalize_form(form: Literal["NFC", "NFKC"], text: str) -> str:
     """As `unicodedata.normalize`, but for runs that nobody writes: those are normalised piece by piece."""
     if text.isascii():
         return text
-    if _LONG.search(text) is None:
+    if max(map(len, _RUNS.findall(text))) <= PIECE:
         return unicodedata.normalize(form, text)
     return _PIECES.sub(lambda found: unicodedata.normalize(form, found[0]), text)
