@@ -33,10 +33,10 @@ from tests.fake_openai import FakeOpenAI
 MOST_MS = 20.0
 SAMPLE_SECONDS = 0.002
 WAIT_SECONDS = 120.0
-WORDS = (
+SAID = (
     "The printer on the third floor reports a paper jam whenever somebody prints more than two pages and the green "
     "button does nothing although the toner was changed last week so what should I open and who can look at it please"
-).split()
+)
 
 
 class Step(NamedTuple):
@@ -71,7 +71,7 @@ class Steps:
             steps._end((time.thread_time() - began) * 1e3)
 
         sampling = threading.Thread(target=self._sample, daemon=True)
-        asyncio.Handle._run = timed  # type: ignore[method-assign]
+        asyncio.Handle._run = timed  # type: ignore[method-assign,assignment]
         sampling.start()
         try:
             yield
@@ -104,10 +104,10 @@ class Steps:
 
 def prose(size: int, *, seed: int = 1) -> str:
     """Sentences and paragraphs of about so many characters."""
-    dice, parts, length = random.Random(seed), list[str](), 0
+    dice, parts, length, words = random.Random(seed), list[str](), 0, SAID.split()
     while length < size:
-        words = [dice.choice(WORDS).lower() for _ in range(dice.randint(6, 20))]
-        sentence = " ".join(words).capitalize() + dice.choice(". . . ? ! .\n\n".split(" "))
+        chosen = [dice.choice(words).lower() for _ in range(dice.randint(6, 20))]
+        sentence = " ".join(chosen).capitalize() + dice.choice([".", ".", ".", "?", "!", ".\n\n"])
         parts.append(sentence)
         length += len(sentence) + 1
     return " ".join(parts)[:size]
@@ -122,7 +122,9 @@ def dense(size: int) -> str:
 
 def listed(size: int) -> str:
     """A log: short lines without sentences."""
-    return _cut((f"{n:05} kernel: usb 1-{n % 9}: device not accepting address {n}, error -71\n" for n in range(size)), size)
+    return _cut(
+        (f"{n:05} kernel: usb 1-{n % 9}: device not accepting address {n}, error -71\n" for n in range(size)), size
+    )
 
 
 def _cut(parts: Iterator[str], size: int) -> str:
@@ -190,7 +192,9 @@ CASES: dict[str, Ask] = {
     "report as pdf": research_report("pdf"),
     "report as html": research_report("html"),
     "upload 1 MB of text": upload("long.md", prose(1_000_000)),
-    "upload 1 MB of HTML": upload("long.html", f"<html><body><p>{prose(1_000_000).replace('. ', '.</p><p>')}</p></body></html>"),
+    "upload 1 MB of HTML": upload(
+        "long.html", f"<html><body><p>{prose(1_000_000).replace('. ', '.</p><p>')}</p></body></html>"
+    ),
 }
 
 
@@ -207,7 +211,8 @@ async def measure(only: list[str]) -> Figures:
                 await _elsewhere(client_address, ask)
                 longest = steps.longest
                 figures[f"{name}, {'model' if model else 'rules'}"] = {
-                    "ms": longest.milliseconds, "seconds": round(time.perf_counter() - began, 2), "where": longest.where,
+                    "ms": longest.milliseconds, "where": longest.where,
+                    "seconds": round(time.perf_counter() - began, 2),
                 }  # fmt: skip
     return figures
 

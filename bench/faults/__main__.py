@@ -1,7 +1,7 @@
 """
 Breaks what can break and counts: does every accepted ticket end once, and as its caller heard?
 
-    python -m bench.faults [--only usage,disk,twins,clock,kills] [--kills 25] [--ids 300] [--json]
+    python -m bench.faults [--only usage,disk,twins,clock,kills,poison,frozen] [--kills 25] [--ids 300] [--json]
 
 Each attack runs real daemons in a folder of its own, with a model server on loopback. `disk` mounts a small file system
 and so needs root.
@@ -16,7 +16,10 @@ from bench.faults.attacks import ATTACKS, Sizes, carry_out
 from bench.measure import Figures, arguments, report, table
 
 COLUMNS = ("accepted", "ended", "heard", "heard otherwise", "extra runs", "unreadable", "unheard")
-FAULTS = ("heard otherwise", "extra runs", "unreadable", "an older run shown as the latest")
+FAULTS = (
+    "heard otherwise", "extra runs", "unreadable", "an older run shown as the latest", "innocent tickets closed",
+    "poison left open", "probes without an answer", "stalls that nobody counted",
+)  # fmt: skip
 
 
 async def measure(names: list[str], sizes: Sizes) -> Figures:
