@@ -56,6 +56,7 @@ class LoopWatch:
         self._beaten = time.monotonic()
         self._cpu = time.thread_time()
         self._seen: Standstill | None = None
+        beat()  # from here on it is expected to go on
         self._timer = self._loop.call_later(BEAT_SECONDS, self._beat)
         self._thread = threading.Thread(target=self._look, name="loop watch", daemon=True)
         self._thread.start()

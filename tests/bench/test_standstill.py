@@ -1,4 +1,4 @@
-"""Large tickets do not hold the event loop: the program that measures it runs, and finds nothing far above its bound."""
+"""Large tickets do not hold the event loop: what measures it runs, and finds nothing far above its bound."""
 
 from bench import standstill
 from bench.standstill import MOST_MS, dense, listed, prose
