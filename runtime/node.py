@@ -186,7 +186,7 @@ class Node:
         case, family = self.journal.case(stored), families.find(ticket.workflow)
         return stored.workflow == ticket.workflow and family.order_of(case) == family.order_of(self.make_case(ticket))
 
-    async def resume(self) -> list[RunHandle]:
+    async def resume(self) -> list[Handle]:
         """Go on with every run whose process is gone."""
         return await self.runs.resume()
 

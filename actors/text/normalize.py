@@ -4,6 +4,8 @@ import functools
 import re
 import unicodedata
 
+from actors.text.unicode_forms import normalize_form
+
 _INVISIBLE = frozenset("\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200c\u200d\u200e\u200f\u2060\ufeff")
 _SIGNS = str.maketrans(
     dict.fromkeys("‘’‚‛`´′＇", "'") | dict.fromkeys("“”„‟«»″＂", '"') | dict.fromkeys("‐‑‒–—―−﹣－", "-")
@@ -33,7 +35,7 @@ _QUOTED = re.compile(r"^\s*>\s?")
 
 def casefold(text: str) -> str:
     """Compatibility forms, case and invisible characters folded, in composed characters: for finding words."""
-    return "".join(c for c in unicodedata.normalize("NFKC", text) if c not in _INVISIBLE).casefold()
+    return "".join(c for c in normalize_form("NFKC", text) if c not in _INVISIBLE).casefold()
 
 
 def remove_controls(text: str) -> str:

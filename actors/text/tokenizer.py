@@ -8,6 +8,7 @@ import unicodedata
 import Stemmer
 
 from actors.text.stop_words import STOP
+from actors.text.unicode_forms import normalize_form
 
 CJK = "\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7a3"
 """Scripts whose words are not parted by spaces, or carry particles (Korean): indexed as pairs of characters."""
@@ -35,13 +36,13 @@ def stem(word: str) -> str:
 
 def runs(text: str) -> list[str]:
     """The words and unbroken CJK runs of a text, as written (widths folded)."""
-    return _RUN.findall(_join_compounds(unicodedata.normalize("NFKC", text)))
+    return _RUN.findall(_join_compounds(normalize_form("NFKC", text)))
 
 
 def tokens(text: str) -> list[str]:
     """The index terms of a text, in order."""
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)
+        text = normalize_form("NFKC", text)
     return list(itertools.chain.from_iterable(map(_terms, _RUN.findall(_join_compounds(text.lower())))))
 
 

@@ -1,7 +1,7 @@
 """
 Breaks what can break and counts: does every accepted ticket end once, and as its caller heard?
 
-    python -m bench.faults [--only usage,disk,twins,clock,kills,revoked] [--kills 25] [--ids 300] [--json]
+    python -m bench.faults [--only usage,disk,poison,...] [--kills 25] [--ids 300] [--json]
 
 Each attack runs real daemons in a folder of its own, with a model server on loopback. `disk` mounts a small file system
 and so needs root. Those that count no tickets say what broke, if anything: `dashes`, a mail that is slow to read (it
@@ -18,7 +18,10 @@ from bench.faults.attacks import ATTACKS, Sizes, carry_out
 from bench.measure import Figures, arguments, report, table
 
 COLUMNS = ("accepted", "ended", "heard", "heard otherwise", "extra runs", "unreadable", "unheard")
-FAULTS = ("heard otherwise", "extra runs", "unreadable", "an older run shown as the latest", "heard by nobody who may")
+FAULTS = (
+    "heard otherwise", "extra runs", "unreadable", "an older run shown as the latest", "innocent tickets closed",
+    "heard by nobody who may", "poison left open", "probes without an answer", "stalls that nobody counted",
+)  # fmt: skip
 
 
 async def measure(names: list[str], sizes: Sizes) -> Figures:
