@@ -14,7 +14,13 @@ from runtime.intake.helpdesk_client import HelpdeskError, HelpdeskUnavailable, T
 from runtime.intake.helpdesk_settings import HelpdeskSettings
 from runtime.intake.helpdesk_times import needs_reminder, read_due
 from runtime.intake.inbox import Inbox
-from runtime.intake.reply_texts import describe_approval, write_note, write_reminder, write_reply
+from runtime.intake.reply_texts import (
+    describe_approval,
+    escape_references,
+    write_note,
+    write_reminder,
+    write_reply,
+)
 from runtime.intake.write_back import Decision, WriteBack, add_reminder, decide, settle
 from runtime.intake.writes import (
     Origin,
@@ -22,6 +28,7 @@ from runtime.intake.writes import (
     Write,
     choose_mode,
     find_stale,
+    has_marker,
     is_written,
     make_marker,
     plan,
@@ -223,11 +230,13 @@ class Sender:
 
     async def hand_over(self, ticket: HelpdeskTicket, why: str) -> None:
         """Say in a note why a ticket is left to people, once, and give it to whoever takes those."""
-        marker = make_marker(why.replace(" ", "-"), 0)
-        if any(marker in each.text for each in ticket.messages):
+        known = why.replace(" ", "-")
+        if any(has_marker(each.text, known, 0) for each in ticket.messages):
             return
         if self._adapter.can("note"):
-            await self._adapter.write("note", ticket, {"text": f"{why}\n\n{marker}", "run": "", "key": marker})
+            marker = make_marker(known, 0)
+            text = f"{escape_references(why)}\n\n{marker}"
+            await self._adapter.write("note", ticket, {"text": text, "run": "", "key": marker})
         if self._settings.fallback and self._adapter.can("assign"):
             await self._adapter.write("assign", ticket, {"person": self._settings.fallback})
 

@@ -57,8 +57,13 @@ class Write(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def make_marker(run: str, number: int) -> str:
-    """What a note is found again by."""
-    return f"[terminus {run}#{number}]"
+    """What a note is found again by; nothing in it is a reference to another ticket anywhere."""
+    return f"[terminus {run}.{number}]"
+
+
+def has_marker(text: str, run: str, number: int) -> bool:
+    """Whether a text is the note of this number, also as earlier versions marked it."""
+    return make_marker(run, number) in text or f"[terminus {run}#{number}]" in text
 
 
 def choose_mode(settings: HelpdeskSettings, origin: Origin) -> Mode:
@@ -119,7 +124,7 @@ def is_written(write: Write, run: str, ticket: HelpdeskTicket, origin: Origin) -
     ours = [each for each in ticket.messages if each.role == "bot"]
     match write.what:
         case "note":
-            return any(make_marker(run, write.number) in each.text for each in ours)
+            return any(has_marker(each.text, run, write.number) for each in ours)
         case "reply":
             latest = next((n for n, each in enumerate(ticket.messages) if each.id == origin.message), -1)
             after = ticket.messages[latest + 1 :]
