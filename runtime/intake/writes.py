@@ -17,7 +17,7 @@ SENT_ON: frozenset[WriteState] = frozenset({"planned", "sending"})
 """What is still to be done."""
 
 
-What = Literal["note", "reply", "status", "assign"]
+What = Literal["note", "reply", "status", "assign", "untag"]
 
 
 class Origin(msgspec.Struct, frozen=True):
@@ -44,14 +44,18 @@ class Write(msgspec.Struct, frozen=True, kw_only=True):
     """Among those of its run, from 1."""
     what: What
     text: str = ""
-    """Of a status or a person: their name."""
+    """Of an answer: its words; of a status, a person or a tag: their name."""
     state: WriteState = "planned"
     tries: int = 0
     next_at: float = 0.0
     said: str = ""
     """Why it is as it is, in a sentence."""
     by: str = ""
-    """Who approved it."""
+    """Who approved it; empty: nobody had to, or the helpdesk does not tell who set the tag."""
+    tag: str = ""
+    """By which it was approved; empty: by another way, or not."""
+    edited: bool = False
+    """Who approved it wrote its words."""
     reminds: bool = False
     """It is a note that only says that the ticket is due."""
 
@@ -76,8 +80,14 @@ def choose_mode(settings: HelpdeskSettings, origin: Origin) -> Mode:
 
 
 def may_send(outcome: Outcome) -> bool:
-    """Whether an answer is good enough for a customer without a person: a model judged that it resolves the ticket."""
-    return outcome.status == "resolved" and outcome.spent.calls > 0 and not outcome.degraded
+    """
+    Whether an answer is good enough for a customer without a person.
+
+    A model judged that it resolves the ticket, now or when memory took it in, or a person approved it for an earlier
+    ticket with this question.
+    """
+    is_judged = outcome.vouched or outcome.spent.calls > 0
+    return outcome.status == "resolved" and is_judged and not outcome.degraded
 
 
 def plan(outcome: Outcome, mode: Mode, settings: HelpdeskSettings, solved: str) -> Iterator[tuple[What, WriteState]]:
@@ -133,3 +143,5 @@ def is_written(write: Write, run: str, ticket: HelpdeskTicket, origin: Origin) -
             return ticket.status == write.text
         case "assign":
             return ticket.assignee == write.text
+        case "untag":
+            return write.text not in ticket.tags

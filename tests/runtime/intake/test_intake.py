@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import datetime
+import html
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable
@@ -60,10 +61,12 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Opened:
 
 
 @contextlib.asynccontextmanager
-async def connected(folder: Path, *, model: Any = None, **more: Any) -> AsyncIterator[tuple[FakeHelpdesk, Interface]]:
+async def connected(
+    folder: Path, *, model: Any = None, memory: bool = False, **more: Any
+) -> AsyncIterator[tuple[FakeHelpdesk, Interface]]:
     async with fake_helpdesk() as desk:
         desk.connect(folder, **more)
-        async with interface(folder, model=model) as web, asyncio.timeout(HANGS_SECONDS):
+        async with interface(folder, model=model, memory=memory) as web, asyncio.timeout(HANGS_SECONDS):
             while (await web.ask("GET", "/intake"))[1]["helpdesks"][0]["polled"] is None:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
             yield desk, web
@@ -88,6 +91,21 @@ async def settle(web: Interface, opened: Opened) -> None:
             if not (state["waiting"] or runs or left):
                 return
             await asyncio.sleep(0.01)
+
+
+async def read_page(web: Interface, path: str) -> str:
+    async with web.client.get(path, headers={"Accept": "text/html"}) as got:
+        return html.unescape(await got.text())
+
+
+def find_form_key(page: str) -> str:
+    return page.partition('name="form_key" value="')[2].partition('"')[0]
+
+
+async def until_looked(desk: FakeHelpdesk, ticket: str) -> None:
+    """The ticket was read, and what followed from that is done: it was read once more."""
+    before = desk.reads[ticket]
+    await until(lambda: desk.reads[ticket] >= before + 2)
 
 
 async def test_a_ticket_gets_a_private_note_with_the_suggestion_and_where_it_stands(
@@ -245,6 +263,144 @@ async def test_a_word_that_is_given_while_the_note_is_being_written_is_not_lost(
         await until(lambda: bool(desk.said("7", public=True)))
         await settle(web, opened)
         assert len(desk.said("7", public=True)) == 1
+
+
+async def test_a_tag_approves_one_suggestion_and_is_taken_off(opened: Opened, tmp_path: Path) -> None:
+    async with connected(tmp_path, mode="approve", memory=True) as (desk, web):
+        await desk.deliver(web.client, desk.write("7", "ann", TEXT))
+        await until(lambda: bool(desk.said("7", public=False)))
+        await settle(web, opened)
+        desk.tag("7", "ai-send", "helen")
+        await until(lambda: desk.tickets["7"]["tags"] == [])
+        assert len(desk.said("7", public=True)) == 1
+        page = await read_page(web, "/ui/tickets/hd.desk.7")
+        assert "approved by the tag ai-send, set by helen" in page
+        _, report = await web.ask("GET", "/reports/helpdesks")
+        assert (report["approved"], report["answered"]) == (1, 0)
+
+
+@pytest.mark.parametrize("can_untag", [True, False])
+async def test_a_tag_that_was_there_before_approves_nothing(opened: Opened, tmp_path: Path, can_untag: bool) -> None:
+    more: dict[str, Any] = {} if can_untag else {"adapter.write.untag": []}
+    async with connected(tmp_path, mode="approve", memory=True, **more) as (desk, web):
+        await desk.deliver(web.client, desk.write("7", "ann", TEXT))
+        desk.tickets["7"]["tags"] = ["ai-send"]
+        await until(lambda: bool(desk.said("7", public=False)))
+        await until_looked(desk, "7")
+        await settle(web, opened)
+        assert desk.said("7", public=True) == []
+        assert desk.tickets["7"]["tags"] == ([] if can_untag else ["ai-send"])
+
+        desk.tickets["7"]["tags"] = []
+        await until_looked(desk, "7")
+        desk.tickets["7"]["tags"] = ["ai-send"]
+        await until(lambda: bool(desk.said("7", public=True)))
+        page = await read_page(web, "/ui/tickets/hd.desk.7")
+        assert "the helpdesk does not tell who set it" in page
+
+
+async def test_a_leftover_tag_is_known_as_one_by_the_next_process(opened: Opened, tmp_path: Path) -> None:
+    async with fake_helpdesk() as desk:
+        desk.connect(tmp_path, mode="approve", **{"adapter.write.untag": []})
+        async with interface(tmp_path) as web:
+            event = desk.write("7", "ann", TEXT)
+            desk.tickets["7"]["tags"] = ["ai-send"]
+            await desk.deliver(web.client, event)
+            await until(lambda: bool(desk.said("7", public=False)))
+            await settle(web, opened)
+        async with interface(tmp_path) as web:
+            await until_looked(desk, "7")
+            await settle(web, opened)
+            assert desk.said("7", public=True) == []
+
+
+OTHER_WORDS = "Ask for the new cable. #12 has it."
+
+
+@pytest.mark.parametrize("way", ["interface", "page"])
+async def test_who_approves_may_write_other_words_and_they_are_remembered(
+    opened: Opened, tmp_path: Path, way: str
+) -> None:
+    async with connected(tmp_path, mode="approve", memory=True) as (desk, web):
+        await desk.deliver(web.client, desk.write("7", "ann", TEXT))
+        await until(lambda: bool(desk.said("7", public=False)))
+        await settle(web, opened)
+        page = await read_page(web, "/ui/tickets/hd.desk.7")
+        if way == "page":
+            form = {"text": f" {OTHER_WORDS}\r\n", "form_key": find_form_key(page)}
+            async with web.client.post("/ui/tickets/hd.desk.7/approve", data=form) as got:
+                assert got.status == 200
+        else:
+            long = {"text": "x" * 30_001}
+            assert (await web.ask("POST", "/tickets/hd.desk.7/approve", json=long))[0] == 400
+            assert (await web.ask("POST", "/tickets/hd.desk.7/approve", json={"words": "x"}))[0] == 400
+            told = {"text": f"{OTHER_WORDS}\x1b\x00"}
+            assert (await web.ask("POST", "/tickets/hd.desk.7/approve", json=told))[0] == 200
+        await until(lambda: bool(desk.said("7", public=True)))
+        await settle(web, opened)
+        assert desk.said("7", public=True) == [OTHER_WORDS]
+        page = await read_page(web, "/ui/tickets/hd.desk.7")
+        assert "sent instead of the suggestion" in page
+        assert OTHER_WORDS in page
+        recalled = await web.node.memory.recall(f"{TEXT[:20]}\n\n{TEXT}", within=5)
+        assert recalled.resolution is not None
+        assert (recalled.verdict, recalled.resolution.text, recalled.vouched) == ("hit", OTHER_WORDS, True)
+
+
+async def test_words_that_were_not_changed_are_the_suggestion(opened: Opened, tmp_path: Path) -> None:
+    async with connected(tmp_path, mode="approve", memory=True) as (desk, web):
+        await desk.deliver(web.client, desk.write("7", "ann", TEXT))
+        await until(lambda: bool(desk.said("7", public=False)))
+        await settle(web, opened)
+        page = await read_page(web, "/ui/tickets/hd.desk.7")
+        suggested = html.unescape(page.partition("<textarea")[2].partition(">\n")[2].partition("</textarea>")[0])
+        form = {"text": suggested.replace("\n", "\r\n"), "form_key": find_form_key(page)}
+        async with web.client.post("/ui/tickets/hd.desk.7/approve", data=form) as got:
+            assert got.status == 200
+        await until(lambda: bool(desk.said("7", public=True)))
+        await settle(web, opened)
+        assert desk.said("7", public=True) == [suggested]
+        assert "sent instead" not in await read_page(web, "/ui/tickets/hd.desk.7")
+
+
+async def test_the_second_customer_with_a_question_is_answered_by_what_a_model_judged(
+    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with connected(tmp_path, mode="auto", memory=True) as (desk, web):
+        with monkeypatch.context() as patch:
+            patch.setattr(kit.OneModel, "for_run", lambda self, *_, **__: (self._model, lambda: Spent(calls=3)))
+            patch.setattr(web.node.memory, "_has_model", True)
+            await desk.deliver(web.client, desk.write("7", "ann", TEXT))
+            await until(lambda: bool(desk.said("7", public=True)))
+            await settle(web, opened)
+        await desk.deliver(web.client, desk.write("8", "bob", TEXT))
+        await until(lambda: bool(desk.said("8", public=True)))
+        await settle(web, opened)
+
+        assert desk.said("8", public=True) == desk.said("7", public=True)
+        assert desk.said("8", public=False) == []
+
+
+@pytest.mark.parametrize("approves", [True, False])
+async def test_the_second_customer_is_answered_by_what_a_person_approved_and_by_nothing_less(
+    opened: Opened, tmp_path: Path, approves: bool
+) -> None:
+    modes = {"mode": "auto", "review": ["First"]}
+    async with connected(tmp_path, memory=True, **modes) as (desk, web):
+        first = desk.write("7", "ann", TEXT)
+        desk.tickets["7"]["queue"] = "First"
+        await desk.deliver(web.client, first)
+        await until(lambda: bool(desk.said("7", public=False)))
+        await settle(web, opened)
+        if approves:
+            assert (await web.ask("POST", "/tickets/hd.desk.7/approve"))[0] == 200
+            await until(lambda: bool(desk.said("7", public=True)))
+            await settle(web, opened)
+        await desk.deliver(web.client, desk.write("8", "bob", TEXT))
+        await until(lambda: bool(desk.said("8", public=approves)))
+        await settle(web, opened)
+
+        assert len(desk.said("8", public=True)) == approves
 
 
 @pytest.mark.parametrize("status", [422, 500])
