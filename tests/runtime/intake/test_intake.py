@@ -7,7 +7,6 @@ import html
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from runtime.http.endpoints import intake_routes
 from runtime.intake import adapter, helpdesk_watcher, inbox, intake, sender
 from runtime.intake.events import HelpdeskEvent
 from runtime.service import TicketService
+from tests.fakes import ANSWER, ON_A_MAC, Thinks
 from tests.patience import HANGS_SECONDS
 from tests.runtime.http import kit
 from tests.runtime.http.kit import Held, Interface, interface
@@ -451,13 +451,62 @@ async def test_a_bell_that_rings_while_its_ticket_is_looked_at_is_heard(tmp_path
 async def test_two_machines_that_answer_each_other_stop(opened: Opened, tmp_path: Path) -> None:
     async with connected(tmp_path, mode="auto", fallback="helen") as (desk, web):
         await desk.deliver(web.client, desk.write("7", "robot", TEXT))
-        for turn in range(3):
-            await until(partial(lambda most: len(desk.said("7", public=True)) > most, turn))
-            await desk.deliver(web.client, desk.write("7", "robot", f"{TEXT} Ticket {turn}."))
-        await until(lambda: desk.tickets["7"]["assignee"] == "helen")
+        await until(lambda: len(desk.said("7", public=True)) == 1)
+        await desk.deliver(web.client, desk.write("7", "robot", f"{TEXT} Ticket 1."))
+        await until(lambda: desk.tickets["7"]["assignee"] == "helen")  # the documents say nothing more
+        await desk.deliver(web.client, desk.write("7", "robot", f"{TEXT} Ticket 2."))
         await settle(web, opened)
 
-        assert len(desk.said("7", public=True)) == 3
+        assert len(desk.said("7", public=True)) == 1
+
+
+@pytest.mark.usefixtures("judged")
+async def test_a_follow_up_is_the_question_and_what_was_said_before_its_context(opened: Opened, tmp_path: Path) -> None:
+    model = Thinks()
+    async with connected(tmp_path, mode="auto", model=model, memory=True) as (desk, web):
+        await desk.deliver(web.client, desk.write("7", "ann", TEXT))
+        await until(lambda: len(desk.said("7", public=True)) == 1)
+        await settle(web, opened)
+        desk.write("7", "helen", "psst: she is a VIP", public=False)
+        model.tasks.clear()
+        await desk.deliver(web.client, desk.write("7", "ann", "And on a Mac?"))
+        await until(lambda: len(desk.said("7", public=True)) == 2)
+        await settle(web, opened)
+
+        first, second = desk.said("7", public=True)
+        assert ANSWER in first
+        assert ON_A_MAC in second
+        assert ANSWER not in second
+        _, told = await web.ask("GET", "/tickets/hd.desk.7")
+        assert told["question"] == "And on a Mac?"
+        for task in model.tasks:
+            assert task.material.ticket == "And on a Mac?"
+            said = [(each.role, each.text) for each in task.material.said_before]
+            assert said == [("customer", f"{TEXT[:20]}\n\n{TEXT}"), ("terminus", first)]
+        again = await web.node.memory.recall("And on a Mac?", within=5)
+        known = await web.node.memory.recall(f"{TEXT[:20]}\n\n{TEXT}", within=5)
+        assert (again.verdict, known.ticket_id) == ("miss", "hd.desk.7")
+        _, receipt = await web.ask("POST", "/tickets/hd.desk.7/feedback", json={"right": False})
+        assert receipt["answers"] == 0, "that of the first question is not judged by it"
+
+
+async def test_a_first_question_that_looks_like_an_old_one_is_answered_by_memory_and_a_follow_up_is_not(
+    opened: Opened, tmp_path: Path
+) -> None:
+    async with connected(tmp_path, memory=True) as (desk, web):
+        await desk.deliver(web.client, desk.write("7", "ann", TEXT))
+        await until(lambda: len(desk.said("7", public=False)) == 1)
+        await settle(web, opened)
+        await web.node.teach("hd.desk.7", "Call the VPN desk.")
+        await desk.deliver(web.client, desk.write("8", "bob", TEXT))
+        await until(lambda: len(desk.said("8", public=False)) == 1)
+        assert "Call the VPN desk." in desk.said("8", public=False)[0]
+        await desk.deliver(web.client, desk.write("8", "bob", f"{TEXT[:20]}\n\n{TEXT}"))
+        await until(lambda: len(desk.said("8", public=False)) == 2)
+        await settle(web, opened)
+
+        assert "Call the VPN desk." not in desk.said("8", public=False)[1]
+        assert (await web.ask("POST", "/tickets/hd.desk.8/feedback", json={"answer": "So."}))[0] == 400
 
 
 class Killed(BaseException):
