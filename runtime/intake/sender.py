@@ -27,6 +27,7 @@ from runtime.intake.writes import (
     What,
     Write,
     choose_mode,
+    find_first_answer,
     find_stale,
     has_marker,
     is_written,
@@ -277,7 +278,7 @@ class Sender:
 
     async def learn(self, name: str, ticket: HelpdeskTicket) -> None:
         """A person's answer that closed a ticket of ours is remembered as theirs."""
-        said = next((each for each in reversed(ticket.messages) if each.role == "agent" and each.public), None)
+        said = find_first_answer(ticket)
         if ticket.closed and said is not None and said.text.strip():
             await self._runs.teach(name, said.text.strip(), said.author, f"helpdesk:{said.author}")
 

@@ -6,7 +6,7 @@ from typing import Literal
 import msgspec
 
 from actors.workflow.outcome import Outcome
-from runtime.intake.events import HelpdeskTicket
+from runtime.intake.events import HelpdeskTicket, Message
 from runtime.intake.helpdesk_settings import HelpdeskSettings, Mode
 
 WriteState = Literal["planned", "sending", "confirmed", "waiting", "stale", "failed", "left"]
@@ -112,6 +112,13 @@ def plan(outcome: Outcome, mode: Mode, settings: HelpdeskSettings, solved: str) 
         yield "reply", "waiting"
     if solved:
         yield "status", "waiting" if mode != "auto" else "planned"
+
+
+def find_first_answer(ticket: HelpdeskTicket) -> Message | None:
+    """The last that a person said to the customer, unless that may be an answer to a follow-up."""
+    said = next((n for n, each in reversed([*enumerate(ticket.messages)]) if each.role == "agent" and each.public), -1)
+    asked = [each for each in ticket.messages[: max(said, 0)] if each.role == "customer"]
+    return ticket.messages[said] if len(asked) == 1 else None
 
 
 def find_stale(ticket: HelpdeskTicket, origin: Origin, settings: HelpdeskSettings) -> str:
