@@ -10,6 +10,7 @@ from actors.extractive.closeness import judge_closeness
 from actors.extractive.place_excerpts import take_excerpt
 from actors.helpdesk import triage
 from actors.helpdesk.output_schemas import Analysis, AnalysisRequest, Summary, SummaryRequest
+from actors.helpdesk.questions import add_context
 from actors.ports import Completion, ModelRequest
 from actors.text.languages import guess_language
 from actors.text.sentences import split_sentences
@@ -45,7 +46,7 @@ def analyze(task: ModelRequest) -> Completion:
         Analysis(
             intent=triage.intent(question, asked.intents),
             urgency=triage.urgency(question),
-            question=question,
+            question=add_context(question, asked.said_before),
             language=guess_language(question),
         )
     )

@@ -15,10 +15,12 @@ import msgspec
 from actors.evidence.passages import PartHits, Passage, SearchHits, Span
 from actors.evidence.shortfalls import merge_shortfalls
 from actors.helpdesk.question_forms import ALSO, ANNOUNCES, ASKS, FURTHER, GOES_ON, JOINED, LEANS, TALK, WISHES
+from actors.helpdesk.triage import question as find_question
 from actors.text.sentences import split_requests
 from actors.text.stop_words import EVERYDAY
 from actors.text.tokenizer import is_cjk, spellings
 from actors.text.truncate import shorten
+from actors.workflow.earlier_messages import EarlierMessage
 
 CHARACTERS = 20_000
 """So much of a ticket is looked at."""
@@ -64,6 +66,21 @@ def take_apart(text: str) -> tuple[Part, ...]:
     if len(groups) > PARTS:
         groups = [*groups[: PARTS - 1], list(itertools.chain(*groups[PARTS - 1 :]))]
     return tuple(Part(_find_headline(group), "\n".join(group)) for group in groups)
+
+
+def add_context(question: str, said_before: Sequence[EarlierMessage]) -> str:
+    """
+    A follow-up as it is looked for: below the subject of the first question where it does not say enough by itself.
+
+    That subject is its first line: the ticket's own, where it has one. Nothing else is taken from before, or the first
+    answer would be found again.
+    """
+    stands_alone = _weigh(_own_words(question)) >= OWN_WORDS and not LEANS.search(question)
+    if stands_alone or not said_before:
+        return question
+    first = next((each for each in said_before if each.role == "customer"), said_before[0])
+    subject = find_question(first.text).partition("\n")[0]
+    return f"{shorten(subject, HEADLINE_CHARACTERS)}\n\n{question}"
 
 
 def _turns(sentence: str, groups: list[list[str]], *, listed: bool) -> bool:

@@ -92,6 +92,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=Tr
     context: str = ""
     """What the last agent that passed its task on wants the next one to know."""
     resolution: Resolution | None = None
+    vouched: bool = False
+    """The resolution is a remembered one that a person called right, or that a model judged when it was given."""
     summary: str = ""
     unavailable: tuple[str, ...] = ()
     """What could not be asked, each in a few words for the user."""

@@ -19,6 +19,7 @@ from runtime.http.schemas import (
     TEXTS,
     WAIT_SECONDS,
     AnswersGiven,
+    ApprovedText,
     Feedback,
     IndexOrder,
     NewShare,
@@ -76,6 +77,15 @@ async def read_feedback(request: web.Request) -> Feedback:
     if given.places and not given.right:
         raise ApiError(400, 'Give "places" only with "right": true.')
     return msgspec.structs.replace(given, person=find_person(request) or given.person)
+
+
+async def read_approval(request: web.Request) -> str:
+    """What the customer is told instead of what was suggested; empty: that, as without a body."""
+    if not request.can_read_body:
+        return ""
+    if find_kind(request) != JSON:
+        raise ApiError(415, f'Send {JSON}: {{"text": "..."}}, or no body.')
+    return _decode(await read_body(request), ApprovedText).text
 
 
 async def read_answers(request: web.Request) -> AnswersGiven:

@@ -268,7 +268,8 @@ class TicketMemory:
         grade = resolution.grade if stale or unconfirmed else "resolved"
         return Recall(
             verdict, msgspec.structs.replace(resolution, grade=grade), ticket_id, explain_origin(answer, stale),
-            stale=stale, answered=tell_day(answer), told=tell_origin(answer, language, stale),
+            stale=stale, vouched=not unconfirmed or answer.served.origin == "model",
+            answered=tell_day(answer), told=tell_origin(answer, language, stale),
         )  # fmt: skip
 
 

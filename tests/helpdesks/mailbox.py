@@ -82,6 +82,12 @@ class TestMailbox:
             raw = [cast("tuple[bytes, bytes]", box.fetch(number, "(BODY.PEEK[])")[1][0])[1] for number in numbers]
         return [email.message_from_bytes(each, policy=email.policy.default) for each in raw]
 
+    def flags(self, keyword: str) -> int:
+        """How many mails have been marked so."""
+        with self._open() as box:
+            box.select("INBOX", readonly=True)
+            return len(box.search(None, "KEYWORD", keyword)[1][0].split())
+
     def tag(self, keyword: str) -> None:
         """A person marks all mails."""
         with self._open() as box:
@@ -114,10 +120,15 @@ class Outbox:
         self.wire: list[bytes] = []
         """The same mails as they came."""
         self.commands: list[str] = []
+        """What it was asked to do."""
         self.refuses = 0
         """So many mails are answered with 451."""
         self.breaks = 0
         """So many mails are taken, and the line breaks before that is said."""
+
+    def has_more(self, mails: int) -> bool:
+        """Whether it has taken more than so many."""
+        return len(self.mails) > mails
 
     async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         to = ""

@@ -28,6 +28,7 @@ SENTENCES = {
     "lost_otherwise": "die Quelle sagt etwas anderes",
     "lost_miscited": "es führt an, was nicht in den Gesetzen steht",
     "lost_too_many": "es waren zu viele",
+    "told_before": "Was die Dokumente dazu sagen, steht schon im Ticket.",
     "rejected_before": "Gefunden wurde nur, was schon einmal als falsch bezeichnet wurde.",
     "nothing_answers": "Nichts von dem, was gelesen wurde, beantwortet dieses Ticket.",
     "nothing_near": "Die Dokumente enthalten dazu nichts.",

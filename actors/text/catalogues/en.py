@@ -31,6 +31,7 @@ SENTENCES = {
     "lost_miscited": "it cites what is not in the statutes",
     "lost_too_many": "one too many",
     # why there is no answer
+    "told_before": "What the documents say on this was said in the ticket before.",
     "rejected_before": "What was found is what somebody called wrong before.",
     "nothing_answers": "Nothing that was read answers this ticket.",
     "nothing_near": "The documents hold nothing on this.",

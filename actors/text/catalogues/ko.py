@@ -27,6 +27,7 @@ SENTENCES = {
     "lost_otherwise": "출처의 내용과 다름",
     "lost_miscited": "법령에 없는 조문을 인용함",
     "lost_too_many": "허용 개수를 넘음",
+    "told_before": "문서에서 이에 대해 말하는 내용은 이 티켓에서 이미 답변되었습니다.",
     "rejected_before": "찾은 내용은 이전에 잘못되었다고 지적된 것뿐입니다.",
     "nothing_answers": "읽은 내용 중에 이 문의에 대한 답이 없습니다.",
     "nothing_near": "문서에 이에 대한 내용이 없습니다.",

@@ -26,6 +26,7 @@ SENTENCES = {
     "lost_otherwise": "来源的说法不同",
     "lost_miscited": "引用了法律库中没有的条文",
     "lost_too_many": "超出数量上限",
+    "told_before": "文档中与此相关的内容已在此工单中答复过。",
     "rejected_before": "找到的内容此前已被人指出是错误的。",
     "nothing_answers": "所读内容都无法解答这个工单。",
     "nothing_near": "文档中没有相关内容。",

@@ -164,6 +164,15 @@ class Mailbox:
             flags = "\\Draft" if folder == self.drafts else "\\Seen"
             box.append(mail.as_bytes(policy=email.policy.SMTP), folder, dt=datetime.now(UTC), flag_set=[flags])
 
+    def untag(self, thread: Iterable[StoredMail], keyword: str) -> None:
+        """Take a keyword off the mails of a thread."""
+        with self.open() as box:
+            for each in thread:
+                if keyword in each.flags:
+                    box.folder.set(each.folder)
+                    uids = box.uids(make_criteria([("Message-ID", each.id)]))
+                    box.flag(uids or each.id.rpartition(".")[2], [keyword], False)
+
     def wait(self, seconds: float, closed: threading.Event) -> bool | None:
         """Wait until something comes, or until nobody waits any more: whether it did; None: the server cannot tell."""
         with self.open() as box:

@@ -1,13 +1,14 @@
 """Carries out the calls of the adapter file `mail`: a mailbox is asked as any helpdesk is."""
 
 import asyncio
+import contextlib
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from datetime import UTC, datetime
 from email.message import EmailMessage
 from email.utils import format_datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import structlog
@@ -27,6 +28,9 @@ from runtime.intake.mail.mail_headers import (
 )
 from runtime.intake.mail.mail_text import read_attachments, read_mail_text
 from runtime.intake.templates import fill
+
+if TYPE_CHECKING:
+    import aiosmtplib
 
 MOST_REFERENCES = 20
 UNSENDABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
@@ -82,6 +86,11 @@ class MailClient:
                 return await asyncio.to_thread(self._list_new, given["cursor"])
             case "/thread":
                 return await asyncio.to_thread(self._read_thread, given["ticket"])
+            case "/probe":
+                return await self._probe()
+            case "/untag":
+                stored = await asyncio.to_thread(self._list_thread, given["ticket"])
+                return await asyncio.to_thread(self._mailbox.untag, stored, given["tag"])
             case "/reply" | "/note":
                 return await self._write(path[1:], given)
         raise HelpdeskError(f"A mailbox has no {path}.")
@@ -203,22 +212,49 @@ class MailClient:
         :raises HelpdeskError: it is refused.
         :raises HelpdeskUnavailable: the server cannot be reached, or wants to be asked again later.
         """
+        async with self._connect() as server:
+            await server.send_message(mail, sender=self._address)
+
+    async def _probe(self) -> None:
+        """
+        Log in to the server that sends mails, as for a mail, and begin none.
+
+        :raises HelpdeskError: it does not take the login.
+        :raises HelpdeskUnavailable: it cannot be reached, or wants to be asked again later.
+        """
+        async with self._connect() as server:
+            await server.noop()
+            await server.rset()
+
+    @contextlib.asynccontextmanager
+    async def _connect(self) -> AsyncIterator["aiosmtplib.SMTP"]:
+        """
+        Be logged in to the server that sends mails.
+
+        :raises HelpdeskError: what is done there is refused.
+        :raises HelpdeskUnavailable: it cannot be reached, or wants to be asked again later.
+        """
         import aiosmtplib
 
         host, secure = self._smtp.hostname or "", self._smtp.scheme == "smtps"
         user, password = ("", "") if host in LOOPBACK else (self._values["user"], self._values["token"])
+        server = aiosmtplib.SMTP(
+            hostname=host, port=self._smtp.port, timeout=SECONDS, use_tls=secure,
+            start_tls=None if secure or host in LOOPBACK else True, username=user or None, password=password or None,
+        )  # fmt: skip
         try:
-            await aiosmtplib.send(
-                mail, sender=self._address, hostname=host, port=self._smtp.port, timeout=SECONDS, use_tls=secure,
-                start_tls=None if secure or host in LOOPBACK else True, username=user or None,
-                password=password or None,
-            )  # fmt: skip
+            async with server:
+                yield server
+        except aiosmtplib.SMTPAuthenticationError as error:
+            refused = HelpdeskError(f"{host} does not take the user or the password ({error.code}).")
+            refused.status = 401
+            raise refused from error
         except (
             aiosmtplib.SMTPRecipientsRefused, aiosmtplib.SMTPResponseException, aiosmtplib.SMTPNotSupported,
         ) as error:  # fmt: skip
             code = getattr(error, "code", 550)
             if 400 <= code < 500:
                 raise HelpdeskUnavailable(f"{host} takes no mail now ({code}).") from error
-            raise HelpdeskError(f"{host} refused the mail ({code}).") from error
+            raise HelpdeskError(f"{host} refused it ({code}).") from error
         except (aiosmtplib.SMTPException, OSError) as error:
             raise HelpdeskUnavailable(f"{host} does not take mails: {type(error).__name__}.") from error
