@@ -90,6 +90,9 @@ SENTENCES = {
     "stale_no_model": "No model made it, and one is configured now.",
     "stale_unchecked": "Its quotes could not be looked up in the documents: {why}.",
     "stale_gone": "“{quote}” does not stand in {source} any more.",
+    "stale_changed": "What {source} says there has changed since.",
+    "stale_newer": "{source} says something on this that was not there then.",
+    "stale_unfound": "A search for that ticket does not lead to {source} first.",
     # why a run ended
     "end_loop_detected": "The agents passed the task on in a circle.",
     "end_max_handoffs_exceeded": "Control passed from agent to agent {most} times without an end.",

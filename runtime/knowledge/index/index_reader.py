@@ -268,6 +268,15 @@ class IndexReader:
         row = rows.fetchone()
         return zlib.decompress(row[0]).decode() if row else None
 
+    def sections(self, source: str) -> list[tuple[str, int, int]]:
+        """Heading, start and end of all passages of a document, in their order."""
+        rows = self._db.execute(
+            """SELECT p.heading, p.start, p."end" FROM passages p JOIN documents d ON d.id = p.document
+            JOIN folders f ON f.id = d.folder WHERE f.name || '/' || d.path = ? ORDER BY p.ordinal""",
+            (source,),
+        )
+        return [(heading, start, end) for heading, start, end in rows]
+
     def file(self, source: str) -> str:
         """Where a document lies on this machine; empty if it is gone from the index."""
         rows = self._db.execute(

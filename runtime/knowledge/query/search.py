@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,9 @@ from runtime.knowledge.query.ranking import CANDIDATES, MANY_CANDIDATES, Page, r
 from runtime.knowledge.query.reciprocal_rank import Near, Nearness, fuse
 from runtime.knowledge.query.snippets import Snippet, snippets
 
+BELOW = " > "
+"""Between the headings that lead to a passage."""
+DIGEST_BYTES = 12
 QUOTES_OF_A_PASSAGE = 3
 QUOTED = 4
 """So many quotes are likely to be shown."""
@@ -101,9 +105,11 @@ def _count_named(source: str, text: str) -> int:
     return next((len(parts) - place for place, stands in enumerate(found) if stands), 0)
 
 
-def find_missing(database: str, quotes: list[tuple[str, str]]) -> list[int]:
+def digest_sections(database: str, quotes: list[tuple[str, str]]) -> list[str]:
     """
-    The numbers, from 0, of those quotes that their document does not say any more, or that have no document any more.
+    For each quote a digest of the section that it stands in now; empty where its document does not say it any more.
+
+    Another heading, a word more or less or another beginning of the document is another digest; white space is not.
 
     :param quotes: each a document's source and words of it; where in the document they stand does not matter.
     :raises LookupError: there is no index.
@@ -113,10 +119,33 @@ def find_missing(database: str, quotes: list[tuple[str, str]]) -> list[int]:
         raise LookupError(NO_INDEX)
     try:
         shelf.begin()
-        texts = {source: shelf.text(source) or "" for source in dict.fromkeys(source for source, _ in quotes)}
+        sources = dict.fromkeys(source for source, _ in quotes)
+        read = {source: (shelf.text(source) or "", shelf.sections(source)) for source in sources}
     finally:
         shelf.end()
-    return [number for number, (source, quote) in enumerate(quotes) if find_span(quote, texts[source]) is None]
+    return [_digest_section(quote, *read[source]) for source, quote in quotes]
+
+
+def _digest_section(quote: str, text: str, pieces: list[tuple[str, int, int]]) -> str:
+    """
+    :param pieces: heading, start and end of the passages of a document, in their order.
+    """
+    place = find_span(quote, text)
+    if place is None:
+        return ""
+    at = next((n for n, (_, _, end) in enumerate(pieces) if place[0] < end), None)
+    heading, start, end = pieces[at] if at is not None else ("", 0, len(text))
+    below = f"{heading}{BELOW}" if BELOW in heading else None  # below a title stands the whole document
+    for step in (1, -1):
+        n = (at or 0) + step
+        while at is not None and 0 <= n < len(pieces):
+            if pieces[n][0] != heading and not (below and pieces[n][0].startswith(below)):
+                break
+            start, end = min(start, pieces[n][1]), max(end, pieces[n][2])
+            n += step
+    opening = next((begin for title, begin, _ in pieces if BELOW in title), 0)
+    said = "\0".join(" ".join(each.split()) for each in (heading, text[:opening], text[start:end]))
+    return blake2b(said.encode("utf-8", "replace"), digest_size=DIGEST_BYTES).hexdigest()
 
 
 def locate(database: str, source: str) -> str:
