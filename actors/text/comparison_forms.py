@@ -1,6 +1,8 @@
 """The forms in which people ask for a comparison: what is compared, and on what. English, Chinese, Korean."""
 
 import re
+
+from actors.text.word_patterns import compile_words
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -23,7 +25,7 @@ _SAID = rf"(?:[^?？。;；\n.]|\.(?=\w)){{3,{REST}}}"
 _LINKED = r"(?:with|to|from|against|versus|vs\.?)"
 _END = r"\s*(?:[?？;:。]|\.(?!\w)|\bfor\b|\bwhen\b|$)"
 _ENGLISH = tuple(
-    re.compile(pattern, _FLAGS)
+    compile_words(pattern, _FLAGS)
     for pattern in (
         # an order, not a question on how something is compared: "How do I compare two dates?"
         (
@@ -44,25 +46,25 @@ _ENGLISH = tuple(
         rf"\bwhich\s+(?:one\s+)?of\s+(?P<any>{_SAID}?)\s+(?:is|has|are|should|costs?|offers?|performs?|works?)\b",
         (
             rf"(?:^|^.{{1,{REST}}}?\b(?:is|are|of|on|about)\s+)"
-            rf"(?P<said>(?:(?!\b(?:is|are|of|on|about)\s)[^?？。;；\n:])+?\s(?:vs\.?|versus)\s{_SAID})"
+            rf"(?P<said>(?:(?!\b(?:is|are|of|on|about)\s)[^?？。;；\n:]){{1,{REST}}}?\s(?:vs\.?|versus)\s{_SAID})"
         ),
     )
 )
-_ON = re.compile(
+_ON = compile_words(
     r"[,:(\s–—-]+(?:in\s+terms\s+of|with\s+(?:regard|respect)s?\s+to|when\s+it\s+comes\s+to|regarding|concerning|"
     r"according\s+to|based\s+on|focus(?:ing|ed)?\s+on|consider(?:ing)?|covering|looking\s+at)\s+(?:their\s+|the\s+)?",
     _FLAGS,
 )
-_MAYBE_ON = re.compile(r"\s+(?:on|by|in|for|across)\s+(?:their\s+|the\s+)?|\s*[:：]\s*", _FLAGS)
-_PURPOSE = re.compile(r"\s+(?:for|in|across)\b", re.IGNORECASE)
+_MAYBE_ON = compile_words(r"\s+(?:on|by|in|for|across)\s+(?:their\s+|the\s+)?|\s*[:：]\s*", _FLAGS)
+_PURPOSE = compile_words(r"\s+(?:for|in|across)\b", re.IGNORECASE)
 """A single thing behind these is what the sides are for, or where: nothing to compare them on."""
 _SEVERAL = re.compile(r",|\band\b|&")
-_OF = re.compile(
+_OF = compile_words(
     r"^(?:the\s+)?(?P<on>[a-z][a-z\s,/-]{2,100}?)\s+(?:of|between|across|among)\s+(?P<said>.+)$", re.DOTALL
 )
 """`compare the price and speed of A and B`; a name before it is a thing, not what things are compared on."""
-_ENDS_ON = re.compile(r"\s*(?:,?\s*please|,?\s*thanks?(?:\s+you)?|\))?\s*[.!]?\s*$", re.IGNORECASE)
-_AFTERWARDS = re.compile(
+_ENDS_ON = compile_words(r"\s*(?:,?\s*please|,?\s*thanks?(?:\s+you)?|\))?\s*[.!]?\s*$", re.IGNORECASE)
+_AFTERWARDS = compile_words(
     r"^(?:(?:the\s+)?(?:criteria|dimensions|aspects|points)(?:\s+are)?\s*:?|consider|focus\s+on|look\s+at|cover|"
     r"标准|维度|方面|기준|항목)\s*[:：은는]?\s+(?P<on>.{3,200}?)[.。]?$",
     _FLAGS,
@@ -72,7 +74,7 @@ _ZH = r"[^，。？?；;\n]"
 _ZH_COMPARE = "(?:比较(?![好大小多少常新贵]|容易|适合|合适|重要|简单|便宜|喜欢)|对比)(?:一下|下)?"
 _ZH_ON = r"(?P<on>[^。？?；;\n的]{1,40}?)(?:等?(?:这?[几两二三四]个)?(?:方面|角度|维度)|上|[，,])"
 _CHINESE = tuple(
-    re.compile(pattern)
+    compile_words(pattern)
     for pattern in (
         rf"(?:^|[，。：:]|请|帮我|帮忙|想要?|需要)(?:从|在|按照?){_ZH_ON}来?{_ZH_COMPARE}\s*(?P<said>{_ZH}{{2,60}})",
         (
@@ -98,7 +100,7 @@ _ZH_ENDS = re.compile(
 _KO = r"[^.?!。\n]"
 _KO_ON = r"\s*(?:측면|관점|면|기준|항목|점)(?:에서|으로|에)?\s*"
 _KOREAN = tuple(
-    re.compile(pattern)
+    compile_words(pattern)
     for pattern in (
         rf"(?P<said>{_KO}{{2,80}}?)(?:을|를)\s+(?P<on>{_KO}{{1,40}}?){_KO_ON}(?:서로\s*)?비교",
         rf"(?P<on>{_KO}{{1,40}}?){_KO_ON}(?P<said>{_KO}{{2,80}}?)(?:을|를)?\s*(?:서로\s*)?비교",
@@ -107,7 +109,7 @@ _KOREAN = tuple(
         rf"(?P<said>{_KO}{{2,80}}?)\s*중(?:에서?)?\s*(?:어느|어떤|무엇|뭐)",
     )
 )
-_KO_NOT = re.compile(r"비교\s*(?:하는|할)\s*(?:방법|법|함수|연산자|명령)|비교하려면|어떻게\s*비교|비교\s*연산자")
+_KO_NOT = compile_words(r"비교\s*(?:하는|할)\s*(?:방법|법|함수|연산자|명령)|비교하려면|어떻게\s*비교|비교\s*연산자")
 _COMPARES = re.compile("比较|对比|区别|差异|差别|不同|优缺点|哪|谁|비교|차이|다른|장단점|중")
 _HANGUL, _HAN = re.compile("[가-힣]"), re.compile("[\u4e00-\u9fff]")
 
