@@ -69,7 +69,7 @@ _ORDERS = re.compile(r"compare|contrast|比较|对比", re.IGNORECASE)
 _LETTER = re.compile(r"\s[A-HJ-Z](?![\w'’])")
 """A name of one letter, which is no term."""
 _TOGETHER = compile_words(
-    r"\s*(?:[.:;]|[-–—])?\s*\b(?:focus(?:ing)?\s+on|cover(?:ing|s)?|includ(?:ing|e|es)|in\s+terms\s+of|with\s+regard\s+to|"
+    r"\s*(?:[.:;–—-]\s*)?\b(?:focus(?:ing)?\s+on|cover(?:ing|s)?|includ(?:ing|e|es)|in\s+terms\s+of|with\s+regard\s+to|"
     r"with\s+respect\s+to|especially|in\s+particular)\s*:?\s+(?P<aspects>[^?]{3,200}?)[.?]?$",
     re.IGNORECASE,
 )

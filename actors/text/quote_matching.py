@@ -2,21 +2,21 @@
 
 import functools
 import html
-import re
 
 from actors.text.normalize import find_span, normalize
 from actors.text.sentences import split_sentences
+from actors.text.word_patterns import compile_words
 
 STRETCH = 1500
 """The most characters from the first fragment of a quote to its last."""
 FRAGMENT = 8
 """A shorter fragment beside an ellipsis proves nothing."""
 
-_ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:\.{3}|…)\s*\]|\(\s*(?:\.{3}|…)\s*\)|\.{3,}|…)\s*")
-_MARKS = re.compile(
-    r"(?m)^\s*(?:>\s?)+|^\s*(?:[-*+•]|\d{1,2}[.)])\s+|^\s*#{1,6}\s|\\(?=[^\w\s])|[*`\"]|(?<!\w)_+|_+(?!\w)"
+_ELLIPSIS = compile_words(r"\s*(?:\[\s*(?:\.{3}|…)\s*\]|\(\s*(?:\.{3}|…)\s*\)|\.{3,}|…)\s*")
+_MARKS = compile_words(
+    r"(?m)^\s*(?:>\s?)+|^\s*(?:[-*+•]|\d{1,2}[.)])\s+|^\s*#{1,6}\s|\\(?=[^\w\s])|[*`\"]|(?<!\w)_++|(?<!_)_++(?!\w)"
 )
-_CITED = re.compile(r"^\s*\[\d{1,3}\]:?\s*|\s*\[\d{1,3}\]\s*$")
+_CITED = compile_words(r"^\s*\[\d{1,3}\]:?\s*|\s*\[\d{1,3}\]\s*$")
 _WRAPPING = "\"'“”„«»「」『』‘’ \t\n"
 _ADDED = ".,;:!?。，；：！？"
 

@@ -17,6 +17,8 @@ NOTICED = 0.002
 """Seconds: below, at the last of the steps, no text is worth a measurement."""
 ENOUGH = 0.3
 """Seconds: a measurement that took longer is not repeated, and no larger one is made."""
+LOOKED_AT = 3.0
+"""Seconds: no more texts are looked at when those of a pattern took so long."""
 SLOWEST = 3
 """So many texts of those that were looked at are measured."""
 FAST = 1.5
@@ -54,13 +56,14 @@ def find_worst(call: Callable[[Any], object], makes: Mapping[str, Callable[[int]
 
     :param makes: by how it is told, what makes a text of so many characters.
     """
-    slow = list[tuple[float, str]]()
+    slow, spent = list[tuple[float, str]](), 0.0
     for told, make in makes.items():
         taken = _look(call, make)
         if taken > NOTICED:
             slow.append((taken, told))
-        if taken > ENOUGH:
-            break  # nothing will be worse by a kind
+        spent += taken
+        if taken > ENOUGH or spent > LOOKED_AT:
+            break  # what has been seen is bad enough
     slow.sort(reverse=True)
     worst = QUICK
     for _, told in slow[:SLOWEST]:
@@ -151,5 +154,5 @@ def _serve(pipe: Connection) -> None:
             return
         try:
             pipe.send((None, function(*arguments)))
-        except Exception as error:  # noqa: BLE001 - it is raised where it was asked for
+        except Exception as error:
             pipe.send((error, None))

@@ -84,7 +84,9 @@ def find_patterns() -> list[Pattern]:
     if unseen:
         raise Unseen(", ".join(sorted(unseen)))
     return [
-        Pattern(f"{site.file}:{site.line}", text, flags, how if how and how <= AT_ONE_PLACE else frozenset({"finditer"}))
+        Pattern(
+            f"{site.file}:{site.line}", text, flags, how if how and how <= AT_ONE_PLACE else frozenset({"finditer"})
+        )
         for (site, text, flags), how in sorted(found.items(), key=lambda item: (item[0][0], str(item[0][1])))
     ]
 

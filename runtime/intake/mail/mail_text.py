@@ -52,7 +52,7 @@ def strip_quotes(text: str) -> str:
 
 
 def find_behind(lines: Sequence[str]) -> int:
-    """At which line a signature begins, or a whole mail that is quoted below a line or below its headers; else the end."""
+    """The line at which a signature begins, or a mail that is quoted below a line or its headers; else the end."""
     pairs = enumerate(itertools.pairwise(lines))
     return next((at for at, (line, after) in pairs if _begins_behind(lines, at, line, after)), len(lines))
 
