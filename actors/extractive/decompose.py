@@ -70,7 +70,7 @@ _LETTER = re.compile(r"\s[A-HJ-Z](?![\w'’])")
 """A name of one letter, which is no term."""
 _TOGETHER = compile_words(
     r"\s*(?:[.:;–—-]\s*)?\b(?:focus(?:ing)?\s+on|cover(?:ing|s)?|includ(?:ing|e|es)|in\s+terms\s+of|with\s+regard\s+to|"
-    r"with\s+respect\s+to|especially|in\s+particular)\s*:?\s+(?P<aspects>[^?]{3,200}?)[.?]?$",
+    r"with\s+respect\s+to|especially|in\s+particular)(?:\s*:)?\s++(?P<aspects>[^?]{3,200}?)[.?]?$",
     re.IGNORECASE,
 )
 _LISTED = compile_words(r"\s*,\s*(?:and\s+|or\s+)?|\s+and\s+|[、，；;]\s*")

@@ -130,9 +130,9 @@ def urgency(text: str) -> Urgency:
 def _without_signature(lines: list[str]) -> list[str]:
     """Cut from a closing line on, if no more than a few short lines follow it and something stands before it."""
     filled = [i for i, line in enumerate(lines) if line.strip()]
-    for i in filled[1:]:
+    for i in filled[1:][-SIGNATURE_LINES - 1 :]:
         rest = [line for line in lines[i + 1 :] if line.strip()]
-        if _CLOSING.match(lines[i]) and len(rest) <= SIGNATURE_LINES and all(len(line) < 80 for line in rest):
+        if _CLOSING.match(lines[i]) and all(len(line) < 80 for line in rest):
             return lines[:i]
     return lines
 

@@ -44,6 +44,8 @@ def remove_controls(text: str) -> str:
     return _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n").expandtabs(4))
 
 
+MOST_TRIED = 300
+"""Places at which a quote's letters stand, if they are only a part of a ligature there."""
 MOST_LETTERS = 6
 """Of one character; U+FDFA would be 18."""
 
@@ -91,7 +93,9 @@ def find_span(quote: str, text: str) -> tuple[int, int] | None:
     wanted = normalize(quote)[0]
     have, places = normalize(text)
     at = have.find(wanted) if wanted else -1
-    while at >= 0:
+    for _ in range(MOST_TRIED):
+        if at < 0:
+            break
         end = at + len(wanted)
         whole = (at == 0 or places[at - 1] != places[at]) and (end == len(places) or places[end] != places[end - 1])
         if whole:  # half of a syllable or ligature is no match

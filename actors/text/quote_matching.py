@@ -12,6 +12,9 @@ STRETCH = 1500
 FRAGMENT = 8
 """A shorter fragment beside an ellipsis proves nothing."""
 
+MOST_TRIED = 300
+"""Places at which the letters of a quote stand, if they are no whole words there."""
+
 _ELLIPSIS = compile_words(r"\s*(?:\[\s*(?:\.{3}|…)\s*\]|\(\s*(?:\.{3}|…)\s*\)|\.{3,}|…)\s*")
 _MARKS = compile_words(
     r"(?m)^\s*(?:>\s?)+|^\s*(?:[-*+•]|\d{1,2}[.)])\s+|^\s*#{1,6}\s|\\(?=[^\w\s])|[*`\"]|(?<!\w)_++|(?<!_)_++(?!\w)"
@@ -65,7 +68,9 @@ def _find_bare(quote: str, text: str, since: int = 0) -> tuple[int, int] | None:
     wanted = _bare(quote)[0].strip()
     have, places = _bare(text)
     at = have.find(wanted) if wanted else -1
-    while at >= 0:
+    for _ in range(MOST_TRIED):
+        if at < 0:
+            break
         start, end = places[at], places[at + len(wanted) - 1] + 1
         if start >= since and _is_whole(start, end, text):
             return start, end

@@ -11,9 +11,9 @@ SIZES = (2_000, 4_000, 8_000, 16_000)
 """Characters at which the growth is taken."""
 LARGER = (8_000, 16_000, 32_000, 64_000)
 """Where what looked too fast is measured again: there a square shows, and chance does not."""
-STEPS = (60, 250, 1_000, 4_000)
+STEPS = (60, 250, 2_000)
 """Characters at which a text is looked at first, so that what never ends is noticed early."""
-NOTICED = 0.002
+NOTICED = 0.001
 """Seconds: below, at the last of the steps, no text is worth a measurement."""
 ENOUGH = 0.3
 """Seconds: a measurement that took longer is not repeated, and no larger one is made."""
@@ -23,6 +23,8 @@ SLOWEST = 3
 """So many texts of those that were looked at are measured."""
 FAST = 1.5
 """Above this exponent a growth is no longer taken for a linear one: n log n has 1.1, a square 2."""
+MOST = 500.0
+"""Milliseconds of CPU that 16,000 characters may take a pattern: they grow with their text, but by too much."""
 WEIGHTY = 100.0
 """Milliseconds."""
 SECONDS = 20.0
@@ -40,6 +42,16 @@ class Growth(NamedTuple):
     """That size; 0: no text took long enough to be measured."""
     text: str
     """How it is made."""
+
+    @property
+    def per_size(self) -> float:
+        """Milliseconds of 16,000 characters."""
+        return self.milliseconds * SIZES[-1] / self.characters if self.characters else self.milliseconds
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether a pattern like this may not see a text from outside."""
+        return self.is_fast or self.per_size > MOST
 
     @property
     def is_fast(self) -> bool:
@@ -86,9 +98,10 @@ def measure(call: Callable[[Any], object], make: Callable[[int], Any], told: str
         if times[-1][1] > ENOUGH:
             break
     (large, most), (small, least) = times[-1], times[max(0, len(times) - 3)]
-    if large == small:
+    if len(sizes) > 1 and large == small:
         return Growth(math.inf, most * 1000, large, told)
-    return Growth(math.log(most / max(least, 1e-6)) / math.log(large / small), most * 1000, large, told)
+    exponent = math.log(max(most, 1e-6) / max(least, 1e-6)) / math.log(large / small) if large > small else 0.0
+    return Growth(exponent, most * 1000, large, told)
 
 
 def _look(call: Callable[[Any], object], make: Callable[[int], Any]) -> float:
@@ -96,7 +109,7 @@ def _look(call: Callable[[Any], object], make: Callable[[int], Any]) -> float:
     taken = 0.0
     for size in STEPS:
         taken = _time(call, make(size))
-        if taken > ENOUGH / 4:
+        if taken > ENOUGH / 60:
             break
     return taken
 

@@ -29,6 +29,8 @@ OF_PERSONS = frozenset({"actors/text/safe_patterns.py"})
 """Patterns that a person wrote come here; what is let in is tried with patterns of its own."""
 WRAPPER = "actors/text/word_patterns.py"
 """Compiles for others: a pattern's place is where it is called."""
+FINDITER = frozenset({"finditer"})
+"""It holds what search, sub, split and findall do."""
 USES: dict[str, Callable[[re.Pattern[Any]], Callable[[Any], object]]] = {
     "match": lambda pattern: pattern.match,
     "fullmatch": lambda pattern: pattern.fullmatch,
@@ -84,9 +86,7 @@ def find_patterns() -> list[Pattern]:
     if unseen:
         raise Unseen(", ".join(sorted(unseen)))
     return [
-        Pattern(
-            f"{site.file}:{site.line}", text, flags, how if how and how <= AT_ONE_PLACE else frozenset({"finditer"})
-        )
+        Pattern(f"{site.file}:{site.line}", text, flags, how if how and how <= AT_ONE_PLACE else FINDITER)
         for (site, text, flags), how in sorted(found.items(), key=lambda item: (item[0][0], str(item[0][1])))
     ]
 
@@ -196,7 +196,7 @@ def _evaluate(node: ast.expr, module: ModuleType) -> Any:
         return None  # a parameter: it is not known where it comes from
     try:
         return eval(compile(ast.Expression(node), "pattern", "eval"), {}, _Names(vars(module)))  # noqa: S307 - our own source
-    except Exception:  # noqa: BLE001 - whatever it lacks, a run has to show it
+    except Exception:
         return None
 
 
@@ -222,7 +222,7 @@ def _find_uses(modules: list[ModuleType]) -> dict[Site, frozenset[str]]:
                 methods = frozenset(used[_key(module, node.targets[0].id)])
                 for call in ast.walk(node.value):
                     if isinstance(call, ast.Call) and call is node.value:
-                        found[Site(file, call.lineno)] = methods or frozenset({"finditer"})
+                        found[Site(file, call.lineno)] = methods or FINDITER
     return found
 
 

@@ -18,7 +18,7 @@ REPEATED = 8
 """A piece that may stand more often than this is repeated by the hostile text."""
 SAMPLES = 4
 """So many different texts of a piece are tried."""
-MOST_RECIPES = 400
+MOST_RECIPES = 200
 REPEATS = frozenset({"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"})
 
 
