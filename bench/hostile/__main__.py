@@ -1,8 +1,8 @@
 """
 Texts that are made to hold the process: each regular expression is tried with its own, then each whole function.
 
-Prints how many patterns were tried, the worst growth (1: twice the text takes twice the time; 2: a square) and the worst
-milliseconds of CPU; then the same of each door. What does not end is killed.
+Prints how many patterns were tried, the worst growth (1: twice the text takes twice the time; 2: a square) and the
+worst milliseconds of CPU; then the same of each door. What does not end is killed.
 """
 
 import argparse
@@ -66,17 +66,10 @@ def _try_doors(process: Killable) -> int:
         worst = max(found, key=lambda each: each.milliseconds)
         fastest = max((each for each in found if each.milliseconds > 50), key=lambda each: each.exponent, default=worst)
         bad += worst.milliseconds > door.most
-        rows.append(
-            (
-                door.name,
-                f"{worst.milliseconds:.0f}",
-                str(worst.characters),
-                worst.text,
-                f"{fastest.exponent:.2f}",
-                fastest.text,
-            )
-        )
-        print(*rows[-1], sep=" | ", flush=True)
+        grows = f"{fastest.exponent:.2f}"
+        rows.append((door.name, f"{worst.milliseconds:.0f}", str(worst.characters), worst.text, grows, fastest.text))
+        process.close()
+    print(table(("door", "ms", "characters", "worst text", "growth", "of text"), rows))
     return bad
 
 

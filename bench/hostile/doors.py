@@ -180,20 +180,16 @@ def _find_fields(text: str) -> object:
 def _write_body(text: str) -> object:
     from actors.documents.template_body import InvalidBody, check_body, write_body
 
-    try:
+    with contextlib.suppress(InvalidBody):
         check_body(text, ("name",))
-    except InvalidBody:
-        pass
     return write_body("{{ name }}", {"name": text})
 
 
 def _query_payload(text: str) -> object:
     from runtime.intake.queries import AdapterError, explain
 
-    try:
+    with contextlib.suppress(AdapterError):
         explain(text, {"a": text})
-    except AdapterError:
-        pass
     return explain("join_on(a, b, 'id', 'id') || cut(plain(c), `100`)", {"a": [], "b": [], "c": text})
 
 

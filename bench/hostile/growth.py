@@ -2,11 +2,16 @@
 
 import math
 import multiprocessing
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any, NamedTuple
 
+ROOT = Path(__file__).resolve().parent.parent.parent
+SERVE = "import sys; from bench.hostile.growth import serve; serve(int(sys.argv[1]))"
 SIZES = (2_000, 4_000, 8_000, 16_000)
 """Characters at which the growth is taken."""
 LARGER = (8_000, 16_000, 32_000, 64_000)
@@ -128,16 +133,15 @@ class Killable:
     """Calls functions in a process of its own, which is started when it is needed and ended when one does not end."""
 
     def __init__(self) -> None:
-        self._process: Any = None
+        self._process: subprocess.Popen[bytes] | None = None
         self._pipe: Connection | None = None
 
     def call(self, function: Callable[..., Any], *arguments: Any, seconds: float = SECONDS) -> Any:
         """:raises DidNotEnd: there was no answer in time."""
         if self._pipe is None:
-            context = multiprocessing.get_context("spawn")
-            self._pipe, theirs = context.Pipe()
-            self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
-            self._process.start()
+            self._pipe, theirs = multiprocessing.Pipe()
+            words = [sys.executable, "-c", SERVE, str(theirs.fileno())]
+            self._process = subprocess.Popen(words, pass_fds=[theirs.fileno()], cwd=ROOT)
             theirs.close()
         self._pipe.send((function, arguments))
         try:
@@ -152,14 +156,16 @@ class Killable:
         raise DidNotEnd
 
     def close(self) -> None:
-        if self._pipe is not None:
+        if self._pipe is not None and self._process is not None:
             self._process.kill()
-            self._process.join()
+            self._process.wait()
             self._pipe.close()
             self._pipe = None
 
 
-def _serve(pipe: Connection) -> None:
+def serve(descriptor: int) -> None:
+    """Answers calls until the other side is gone."""
+    pipe = Connection(descriptor)
     while True:
         try:
             function, arguments = pipe.recv()

@@ -1,8 +1,8 @@
 """
 Every regular expression of the product: compiled at import, inside of functions, given to `re`, or standing in data.
 
-`re` is watched while all modules are imported and all that reads patterns from data is called. What is compiled only when
-a function runs is taken from the syntax tree. A place that gives no pattern to either is an error, not a gap.
+`re` is watched while all modules are imported and all that reads patterns from data is called. What is compiled only
+when a function runs is taken from the syntax tree. A place that gives no pattern to either is an error, not a gap.
 """
 
 import ast
@@ -126,7 +126,7 @@ def _import_all() -> list[ModuleType]:
 
 
 def _read_data() -> None:
-    """Reads what holds patterns and ships as data: countries, intents, domains, contracts, criteria, parties, agents."""
+    """Reads what holds patterns and ships as data: countries, intents, domains, contracts, parties, agents."""
     from actors.documents.find_fields import find_fields
     from actors.evidence.claims import Resolution
     from actors.evidence.earlier_answers import retell
@@ -184,7 +184,7 @@ class _Names(dict[str, Any]):
         return _Word("word")
 
 
-class _Word(str):
+class _Word(str):  # noqa: SLOT000 - a handful, for a moment
     """Stands for a value from outside in a pattern: its attributes are words, too."""
 
     def __getattr__(self, name: str) -> "_Word":

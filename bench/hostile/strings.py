@@ -178,9 +178,7 @@ def _sample(items: Any, letters: list[str]) -> list[str]:
                 case "ASSERT" if its[0] < 0:
                     own = _sample(its[1], letters)
         own = list(dict.fromkeys(own))
-        if name in ("NOT_LITERAL", "ANY", "IN") and len(items) == 1:
-            own = own[: 3 * SAMPLES]  # what is repeated by itself: each kind of character that it takes
-        else:
-            own = own[:SAMPLES]
+        alone = name in ("NOT_LITERAL", "ANY", "IN") and len(items) == 1
+        own = own[: 3 * SAMPLES if alone else SAMPLES]  # alone and repeated: each kind of character that it takes
         texts = [text + each for each in own for text in texts][: 3 * SAMPLES]
     return texts
