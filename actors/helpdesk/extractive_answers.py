@@ -15,6 +15,7 @@ from actors.ports import Completion, ModelRequest
 from actors.text.languages import guess_language
 from actors.text.sentences import split_sentences
 from actors.text.truncate import shorten
+from actors.text.word_patterns import compile_words
 
 WELL_ABOVE_NOISE = 0.85
 """
@@ -33,7 +34,7 @@ THIN_CHARACTERS, THIN_LOSS = 160, 0.1
 """A passage of fewer characters says hardly more than its heading: one that is a little farther is better."""
 SUMMARY_CHARACTERS = 200
 
-_CITED = re.compile(r"\s*\[\d+\]")
+_CITED = compile_words(r"\s*\[\d+\]")
 _PLACE = re.compile(r"^\[\d+\] (.+)$", re.MULTILINE)
 _MARK = re.compile(r"^[ \t]*(?:\d{1,2}[.)]|[-*•])[ \t]+", re.MULTILINE)
 

@@ -2,16 +2,18 @@
 
 import re
 
+from actors.text.word_patterns import compile_words
+
 
 def _any_of(*forms: str) -> re.Pattern[str]:
     """One pattern of several; each is a pattern of its own."""
-    return re.compile("|".join(f"(?:{form})" for form in forms), re.IGNORECASE)
+    return compile_words("|".join(f"(?:{form})" for form in forms), re.IGNORECASE)
 
 
 _MATTER = r"(?:question|thing|point|problem|request|issue)\b"
 
 FURTHER = _any_of(
-    r"(?:(?:and|then|oh|my|the|a),?\s+)*(?:"
+    r"(?:(?:and|then|oh|my|the|a),?\s+){0,3}(?:"
     r"(?:first|second|third)(?:ly)?(?:\s+of\s+all)?\s*[,:]|"
     rf"(?:first|second|third|other|next|last|another|(?:just )?one more|one other|one last) {_MATTER}|"
     r"while (?:i|we)(?:'m|’m| am|'re|’re| are) (?:at it|here|on it)\b|by the way\b|btw\b|"
@@ -25,7 +27,7 @@ FURTHER = _any_of(
 )
 """How a sentence begins that turns to a further matter."""
 
-ALSO = _any_of(r"(?:[\w'’]+\s+){0,3}also\b", r"auch\b")
+ALSO = _any_of(r"(?<![\w'’])(?:[\w'’]{1,40}\s+){0,3}also\b", r"auch\b")
 """The same, where the sentence asks for something: else it only goes on with the story."""
 
 WISHES = _any_of(
