@@ -8,6 +8,7 @@ import msgspec
 from actors.evidence.claims import Resolution
 from actors.evidence.court_cases import CourtCase, FoundCases
 from actors.evidence.passages import NamedDocument, Passage, SearchHits
+from actors.evidence.shortfalls import Shortfall
 from actors.evidence.sources import FailedSource, Page, SearchResult
 from actors.evidence.trace_steps import TraceStep
 from actors.statutes.articles import FoundArticles
@@ -75,6 +76,8 @@ class Completion(msgspec.Struct, frozen=True, gc=False):
     """Which budget was used up before the configured model could answer; empty when none was."""
     skipped: tuple[str, ...] = ()
     """Tools that failed and were done without: keys of the catalogue, or words; `catalogue.say_name` tells both."""
+    incomplete: tuple[Shortfall, ...] = ()
+    """What the searches of tools did not look at."""
     document: msgspec.Struct | None = None
     """What a tool made for the person; the room that makes documents knows its type."""
 
@@ -137,6 +140,8 @@ class Recall(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """Why a suggestion is not to be repeated as it is, in one sentence: what it quotes is gone, say."""
     answered: str = ""
     """The day on which the earlier ticket was answered, as YYYY-MM-DD; empty: nobody knows."""
+    vouched: bool = False
+    """A person called the answer right, or a model judged it when it was given."""
     told: str = ""
     """`why`, for who wrote the ticket and in the ticket's language."""
 

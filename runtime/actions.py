@@ -12,7 +12,7 @@ import structlog
 
 from runtime.storage.errors import StorageError
 from runtime.storage.port import RunStore
-from runtime.storage.records import ACTION, Action, Record
+from runtime.storage.records import ACTION, SUBMITTER, Action, Record
 from runtime.times import iso
 
 log = structlog.get_logger()
@@ -56,6 +56,19 @@ def make_records(what: str, run: str) -> tuple[Record, ...]:
     action = Action(what, by, iso(time.time()))
     name = f"{run}/{what}/{by}"
     return (Record(kind=ACTION, id=name, run=run, body=msgspec.msgpack.encode(action), replaces=True),)
+
+
+def make_ownership(by: str, run: str) -> Record:
+    """The record that says that a run is this principal's."""
+    return Record(kind=SUBMITTER, id=f"{by}\n{run}", run=run, body=b"")
+
+
+async def find_owners(store: RunStore, *runs: str) -> dict[str, set[str]]:
+    """Whose runs these are; of one within a run its own id has to be left off."""
+    owners: dict[str, set[str]] = {run: set() for run in runs}
+    for each in await store.records_of(runs, SUBMITTER):
+        owners[each.run].add(each.id.removesuffix(f"\n{each.run}"))
+    return owners
 
 
 async def note(store: RunStore, what: str, run: str) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import NamedTuple, TypeVar
 
 from actors.workflow.outcome import RunEnded
@@ -13,6 +13,8 @@ from runtime.service import TicketService
 from runtime.storage.journal import StoredRun
 
 T = TypeVar("T")
+Sees = Callable[[set[str]], Awaitable[set[str]]]
+"""Which of these runs a listener may know of."""
 
 
 class Cursor(NamedTuple):
@@ -66,15 +68,22 @@ async def watch_run(
 
 
 async def watch_all(
-    desk: TicketService, place: int, cursor: Cursor | None = None
+    desk: TicketService, place: int, cursor: Cursor | None = None, sees: Sees | None = None
 ) -> AsyncGenerator[list[FeedEvent] | None, None]:
-    """What the journal has of all runs after a place, but what a listener has heard; None when nothing happens."""
+    """
+    What the journal has of all runs after a place, but what a listener has heard; None when nothing happens.
+
+    :param sees: which of them the listener may know of; nothing: all. A page of others alone is empty.
+    """
     async with contextlib.aclosing(_with_heartbeat(desk, desk.feed.pages(place))) as pages:
         async for page in pages:
+            if page is not None and sees is not None:
+                seen = await sees({each.run for each in page})
+                page = [each for each in page if each.run in seen]
             if page is None or cursor is None:
                 yield page
-            elif fresh := [each for each in page if each.run != cursor.run or each.number > cursor.number]:
-                yield fresh
+            else:
+                yield [each for each in page if each.run != cursor.run or each.number > cursor.number]
 
 
 async def _with_heartbeat(desk: TicketService, events: AsyncGenerator[T, None]) -> AsyncGenerator[T | None, None]:

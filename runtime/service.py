@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -12,6 +12,7 @@ import structlog
 from actors.documents.template import Document
 from actors.reporting.report import Report
 from actors.workflow.outcome import Outcome
+from actors.workflow.progress import HEARTBEAT_SECONDS
 from runtime.durable_submit import (
     BUSY_SECONDS,
     Submitted,
@@ -44,6 +45,8 @@ from runtime.user_text import display, safe
 log = structlog.get_logger()
 
 T = TypeVar("T")
+Check = Callable[[StoredRun], Awaitable[None]]
+LookAgain = Callable[[], Awaitable[None]]
 
 TRIES = 3
 """How often a ticket is begun that others begin at the same time with other words."""
@@ -102,13 +105,16 @@ class TicketService:
         for each in list(self._waiting):
             each.cancel()
 
-    async def submit(self, ticket: Ticket, key: str = "", *, again: bool = False) -> Submitted:
+    async def submit(
+        self, ticket: Ticket, key: str = "", *, again: bool = False, check: Check | None = None
+    ) -> Submitted:
         """
         Return once a ticket is durable; the same id or key again gives the same run.
 
         A key without an id becomes the ticket's id, so that what was accepted and under which key is one record.
 
         :param again: begin another run of a ticket whose run has ended.
+        :param check: raises where whoever submits may not meet the run that has this id.
         """
         by_key = bool(key) and not ticket.id
         ticket = msgspec.structs.replace(
@@ -116,6 +122,8 @@ class TicketService:
         )
         for _ in range(TRIES):
             latest = await self.node.journal.latest_of(ticket.id) if ticket.id else None
+            if latest is not None and check is not None:
+                await check(latest)
             over = latest is not None and latest.ended is not None
             if latest is not None and not (again and over) and self._answers(latest, ticket, by_key=by_key):
                 return Submitted(await self._attend(latest))
@@ -126,6 +134,8 @@ class TicketService:
                 return new
             # Another may have been faster, here or in another process, with the same id and other words.
             stored = await self.node.journal.run(handle.run)
+            if check is not None:
+                await check(stored)
             if self._answers(stored, ticket, by_key=by_key):
                 log_accepted(stored)
                 return Submitted(stored)
@@ -188,6 +198,8 @@ class TicketService:
     async def judgement(self, stored: StoredRun) -> str:
         """What a person said of the answer of a run: as `TicketMemory.judgement` names it; or nothing."""
         with contextlib.suppress(JournalDamaged):  # nobody can tell whose answer it was
+            if not await self.node.is_remembered(stored):
+                return ""
             ticket, case = await self.node.find_answered(stored)
             return await self.node.memory.judgement(ticket, case.resolution.text if case.resolution else "")
         return ""
@@ -244,11 +256,19 @@ class TicketService:
             await self.node.runs.attend(stored)
         return stored
 
-    async def outcome(self, run_id: str, seconds: float) -> Outcome | None:
-        """How a run ended; nothing when it has not within some seconds, or this process ends before."""
+    async def outcome(self, run_id: str, seconds: float, look_again: LookAgain | None = None) -> Outcome | None:
+        """
+        How a run ended; nothing when it has not within some seconds, or this process ends before.
+
+        :param look_again: asked at each heartbeat meanwhile; it raises where nobody may wait any longer.
+        """
         waiting = self.wait_for((await self.handle(run_id)).outcome())
+        until = asyncio.get_running_loop().time() + seconds
         try:
-            await asyncio.wait([waiting], timeout=seconds)
+            while not waiting.done() and (left := until - asyncio.get_running_loop().time()) > 0:
+                await asyncio.wait([waiting], timeout=min(left, HEARTBEAT_SECONDS))
+                if look_again is not None and not waiting.done():
+                    await look_again()
             return None if not waiting.done() or waiting.cancelled() else waiting.result()
         finally:
             waiting.cancel()

@@ -221,6 +221,8 @@ class ServerSettings(Section, frozen=True):
     max_connections: Annotated[int, Meta(ge=1, le=1_000_000)] = 16_384
     max_streams: Annotated[int, Meta(ge=0, le=1_000_000)] = 1_000
     stop_seconds: Annotated[float, Meta(ge=0.0, le=600.0)] = 5.0
+    stall_seconds: Annotated[float, Meta(ge=1.0, le=3600.0)] = 60.0
+    """A process whose event loop stands still for longer is not alive for whoever asks."""
     free_megabytes: Annotated[int, Meta(ge=0, le=1_000_000)] = 50
     """With less on the disk it says that it is not ready."""
     requests_per_minute: Annotated[int, Meta(ge=0, le=1_000_000)] = 6_000
@@ -234,8 +236,12 @@ class ServerSettings(Section, frozen=True):
     """Addresses or networks whose word on who asks is taken."""
     user_header: HeaderName = "X-Forwarded-User"
     groups_header: HeaderName = "X-Forwarded-Groups"
-    roles: dict[str, Literal["submit", "operate", "admin"]] = {}
+    roles: dict[str, Literal["submit", "read", "operate", "admin"]] = {}
     """By group of the proxy's users; `*`: everybody that it lets through."""
+    submit_reads: Literal["own", "all"] = "own"
+    """Which tickets the role `submit` reads; with `all` it is as good as `read`."""
+    share_days: Annotated[float, Meta(ge=0.0, le=365.0)] = 7.0
+    """How long a link opens a ticket at most, and where its maker does not say; 0: nobody makes links."""
 
 
 class LogSettings(Section, frozen=True):

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from actors.evidence.shortfalls import Shortfall
 from actors.text.catalogue import ENGLISH, say
 
 TICKET_SOURCE = "contract"
@@ -112,8 +113,8 @@ class SearchHits(msgspec.Struct, frozen=True, gc=False):
     """The words of the question with what each tells: the rarer in the documents, the more. Empty: all alike."""
     meaning: Meaning | None = None
     """None: unknown, for the search went by words alone."""
-    words_only: str = ""
-    """Why it did, in a sentence, where meaning was to be looked at, too."""
+    incomplete: tuple[Shortfall, ...] = ()
+    """What it did not look at, though it was to."""
     covered: float = 0.0
     """0 to 1: how much of the question, by the weight of its words, one of the best passages says."""
     weight: float = 0.0
@@ -131,6 +132,11 @@ class SearchHits(msgspec.Struct, frozen=True, gc=False):
     def refuse(cls, reason: Reason) -> "SearchHits":
         """Nothing was found, for this reason."""
         return cls(abstain=reason.say(ENGLISH), reason=reason)
+
+    @property
+    def words_only(self) -> str:
+        """Why it went by words alone, where meaning was to be looked at, too, in an English sentence; else empty."""
+        return next((each.detail for each in self.incomplete if each.code in {"no_meaning", "no_vectors"}), "")
 
     def explain(self, language: str) -> str:
         """Why these passages are no answer, in a sentence for the user."""

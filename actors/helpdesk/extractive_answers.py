@@ -10,12 +10,13 @@ from actors.ports import Completion, ModelRequest
 from actors.text.languages import guess_language
 from actors.text.sentences import split_sentences
 from actors.text.truncate import shorten
+from actors.text.word_patterns import compile_words
 
 PLACES = 3
 """So many are shown of what was found."""
 SUMMARY_CHARACTERS = 200
 
-_CITED = re.compile(r"\s*\[\d+\]")
+_CITED = compile_words(r"\s*\[\d+\]")
 _PLACE = re.compile(r"^\[\d+\] (.+)$", re.MULTILINE)
 _MARK = re.compile(r"^[ \t]*(?:\d{1,2}[.)]|[-*•])[ \t]+", re.MULTILINE)
 
@@ -28,7 +29,7 @@ def analyze(task: ModelRequest) -> Completion:
         Analysis(
             intent=triage.intent(question, asked.intents),
             urgency=triage.urgency(question),
-            question=question,
+            question=triage.add_context(question, asked.said_before),
             language=guess_language(question),
         )
     )

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import msgspec
 
 from actors.evidence.passages import SearchHits
+from actors.evidence.shortfalls import Shortfall, merge_shortfalls
 from actors.ports import PortFailed
 from actors.text.catalogue import say_name
 
@@ -59,7 +60,11 @@ async def gather(sources: Sequence[LegalSource], query: LegalQuery, seconds: Cal
             unavailable.append(say_name(source.called, query.language))
     passages = {each.id: each for hits in found for each in hits.passages}
     best = max(found, key=lambda each: each.confidence, default=SearchHits())
-    merged = msgspec.structs.replace(best, passages=tuple(passages.values()), words=(), meaning=None)
+    failed = (Shortfall("source_failed", each) for each in unavailable)
+    incomplete = merge_shortfalls(*(each.incomplete for each in found), failed)
+    merged = msgspec.structs.replace(
+        best, passages=tuple(passages.values()), words=(), meaning=None, incomplete=incomplete
+    )
     told = (each.abstain for each in found if each.abstain and (each is main or each.passages or not passages))
     why = next(told, "")
     return Gathered(merged, tuple(unavailable), why)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from actors.evidence.claims import Citation, Resolution
 from actors.evidence.passages import Passage
+from actors.evidence.shortfalls import explain_shortfalls, merge_shortfalls
 from actors.evidence.support import compare
 from actors.evidence.wording import terms
 from actors.legal.messages import MergeOpinions, OpinionGiven
@@ -56,11 +57,16 @@ def merge(opinions: Opinions, language: str, degraded: str = "") -> OpinionGiven
     answered = [opinion.resolution for _, opinion in given if opinion.resolution is not None]
     whole = len(answered) == len(opinions) and all(each.grade == "resolved" for each in answered)
     resolution = Resolution(settle_code("\n\n".join(parts)), tuple(citations), "resolved" if whole else "suggested")
+    incomplete = merge_shortfalls(*(opinion.incomplete for _, opinion in given))
+    nothing = say("legal_nothing", language)
+    if incomplete:
+        nothing = explain_shortfalls("nothing_found_yet", incomplete, language)
     unavailable = dict.fromkeys([*silent, *(each for _, opinion in given for each in opinion.unavailable)])
     return OpinionGiven(
         resolution=resolution if answered else None, advice=True, unavailable=tuple(unavailable),
         degraded=next((opinion.degraded for _, opinion in given if opinion.degraded), degraded),
-        detail="" if answered else say("legal_nothing", language),
+        incomplete=incomplete,
+        detail="" if answered else nothing,
     )  # fmt: skip
 
 

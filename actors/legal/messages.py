@@ -2,6 +2,7 @@
 
 from actors.documents.template import Document
 from actors.evidence.claims import Resolution
+from actors.evidence.shortfalls import Searched
 from actors.legal.classification import Classification
 from actors.workflow.outcome import TERMINATE, Status
 from actors.workflow.tables import Handover, MemberResult
@@ -28,7 +29,7 @@ class SeveralFieldsFound(Event, frozen=True):
     degraded: str
 
 
-class OpinionGiven(Event, frozen=True):
+class OpinionGiven(Event, Searched, frozen=True):
     """What one specialist makes of the question."""
 
     resolution: Resolution | None

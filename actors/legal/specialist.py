@@ -11,6 +11,7 @@ from actors.drafting.checking import CheckedDraft, DraftChecker, say_lost
 from actors.drafting.watched_draft import WatchedDraft
 from actors.evidence.claims import CLAIMS, Claim, Resolution
 from actors.evidence.passages import SearchHits
+from actors.evidence.shortfalls import explain_shortfalls, merge_shortfalls
 from actors.evidence.trace_steps import AnswerStep
 from actors.legal.answer_form import AnswerForm, Choices
 from actors.legal.case_table import explain_missing
@@ -88,6 +89,15 @@ class Specialist(Actor[AnswerQuestion]):
         known = asked.classification
         if self._its.chats and known is not None and known.intent == "general_chat":
             return await self._chat(asked, ctx)
+        answer = await self._look_up(asked, ctx)
+        if not (isinstance(answer, OpinionGiven) and answer.resolution is None and answer.incomplete):
+            return answer
+        log.info("search.repeated", agent=ctx.address, lacked=[each.code for each in answer.incomplete])
+        return await self._look_up(asked, ctx)
+
+    async def _look_up(self, asked: AnswerQuestion, ctx: Context) -> Answer:
+        """What its sources say."""
+        known = asked.classification
         query = LegalQuery(asked.text, asked.language, self._fields_of(known))
         if self._its.sources:
             ctx.publish(StatusChanged("searching", ctx.address))
@@ -135,11 +145,16 @@ class Specialist(Actor[AnswerQuestion]):
         if resolution is None and found.unavailable and not found.hits.passages:
             raise PortFailed(say("legal_unread", asked.language, what=", ".join(found.unavailable)))
         document = filled.document if isinstance(filled.document, Document) else None
+        incomplete = merge_shortfalls(found.hits.incomplete, filled.incomplete)
+        nothing = found.why or say("legal_nothing", asked.language)
+        if incomplete:
+            key = "search_incomplete" if found.why else "nothing_found_yet"
+            nothing = " ".join((found.why, explain_shortfalls(key, incomplete, asked.language))).strip()
         return OpinionGiven(
             resolution=self._add_notes(resolution, asked, found.why), advice=True,
             unavailable=tuple(dict.fromkeys((*found.unavailable, *skipped))),
             degraded=filled.degraded or asked.degraded, statements=statements, document=document,
-            detail="" if resolution else found.why or say("legal_nothing", asked.language),
+            detail="" if resolution else nothing, incomplete=incomplete,
         )  # fmt: skip
 
     def _fields_of(self, known: Classification | None) -> Mapping[str, float]:

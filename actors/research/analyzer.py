@@ -7,6 +7,7 @@ import msgspec
 import structlog
 
 from actors.evidence.passages import SearchHits
+from actors.evidence.shortfalls import Shortfall, merge_shortfalls
 from actors.evidence.trace_steps import AnswerStep, CheckedClaim, clip
 from actors.extractive.decompose import in_task, subject
 from actors.ports import BudgetSpent, Completion, Model, ModelRequest, PortFailed, Reading, Trace, Untraced
@@ -45,8 +46,8 @@ class Analyzer(Actor[AnalyzeSources]):
     async def receive(self, message: AnalyzeSources, ctx: Context) -> AnalysisCompleted | DirectionsFound:
         plan = message.plan
         assert plan is not None  # noqa: S101 - the table makes a plan first
-        found, extra = await self._read(message, plan, ctx)
-        argued = argue(message, plan, found, await self._answers(message, plan, found, ctx))
+        found, extra, argued = await self._argue(message, plan, ctx)
+        incomplete = merge_shortfalls(message.incomplete, *(each.incomplete for each in found))
         for question, claims in argued.checked:
             self._note(ctx, question, claims)
         deeper = goes_on(message, argued) and not ctx.stopping
@@ -55,7 +56,21 @@ class Analyzer(Actor[AnalyzeSources]):
             analysis, argued = await self._survey(message, argued, analysis, (*found, *extra), ctx)
         passages = tuple(p for findings in (*found, *extra) for p in findings.passages)
         end = DirectionsFound if deeper else AnalysisCompleted
-        return report_round(message, argued, analysis, passages, end)
+        return report_round(message, argued, analysis, passages, end, incomplete)
+
+    async def _argue(
+        self, message: AnalyzeSources, plan: Plan, ctx: Context
+    ) -> tuple[tuple[SearchHits, ...], tuple[SearchHits, ...], RoundFindings]:
+        """What was found, and what it says; where that is nothing, a search that lacked something is made once more."""
+        found, extra = await self._read(message, plan, ctx)
+        argued = argue(message, plan, found, await self._answers(message, plan, found, ctx))
+        if argued.statements or ctx.stopping or not any(each.incomplete for each in found):
+            return found, extra, argued
+        log.info("search.repeated", agent=ctx.address)
+        again, extra = await self._read(message, plan, ctx)
+        if [each.passages for each in again] != [each.passages for each in found]:
+            argued = argue(message, plan, again, await self._answers(message, plan, again, ctx))
+        return again, extra, argued
 
     def _note(self, ctx: Context, asked: str, claims: Sequence[CheckedClaim]) -> None:
         if claims:
@@ -74,7 +89,8 @@ class Analyzer(Actor[AnalyzeSources]):
                 within = ctx.remaining_seconds() * READING_SHARE
                 held.append(await self._reading.passages(asked, message.pages, within=within))
             except PortFailed as error:
-                held.append(tuple(SearchHits(abstain=str(error)) for _ in asked))
+                lacks = (Shortfall("cut_short", str(error)),)
+                held.append(tuple(SearchHits(abstain=str(error), incomplete=lacks) for _ in asked))
 
         await run_until_stop(look(), ctx, within=ctx.remaining_seconds())
         found = held[0] if held else tuple(SearchHits.refuse(STOPPED) for _ in asked)

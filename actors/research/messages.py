@@ -1,9 +1,8 @@
 """What the research agents are asked (imperative) and report (past tense)."""
 
-import msgspec
-
 from actors.evidence.claims import Resolution
 from actors.evidence.passages import Passage
+from actors.evidence.shortfalls import Searched
 from actors.evidence.sources import FailedSource, Page, SearchResult, Statement
 from actors.reporting.report import Report
 from actors.research.models import Analysis, Plan, ResearchOptions, Section
@@ -18,7 +17,7 @@ class PlanMade(Event, frozen=True):
     partial: str | None = None
 
 
-class SearchCompleted(Event, frozen=True):
+class SearchCompleted(Event, Searched, frozen=True):
     results: tuple[SearchResult, ...]
     missed: tuple[FailedSource, ...]
     unavailable: tuple[str, ...]
@@ -41,7 +40,7 @@ class ExtractionFellShort(ExtractionCompleted, frozen=True):
     """Too few pages could be read: others should be searched for."""
 
 
-class Analyzed(Event, frozen=True):
+class Analyzed(Event, Searched, frozen=True):
     """What both ends of an analysis say."""
 
     sections: tuple[Section, ...]
@@ -62,7 +61,7 @@ class DirectionsFound(Analyzed, frozen=True):
     """What stays open is explored by another round."""
 
 
-class ResearchState(msgspec.Struct, frozen=True, gc=False):
+class ResearchState(Searched, frozen=True, gc=False):
     """All that is known by now: what a deeper round begins with and hands back, and what a report is made of."""
 
     results: tuple[SearchResult, ...]
@@ -95,8 +94,8 @@ class ResearchClosed(Event, frozen=True, tag=TERMINATE):
     partial: str | None = None
 
 
-class RoundRequest(msgspec.Struct, frozen=True, gc=False):
-    """What every stage of a round is told."""
+class RoundRequest(Searched, frozen=True, gc=False):
+    """What every stage of a round is told; `incomplete`: what the searches before it lacked."""
 
     text: str
     brief: ResearchOptions

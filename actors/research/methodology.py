@@ -2,6 +2,7 @@
 
 import re
 
+from actors.evidence.shortfalls import explain_shortfalls
 from actors.reporting.citations import CitationIndex
 from actors.research.messages import CloseResearch
 from actors.text.catalogue import say, say_count
@@ -55,11 +56,13 @@ def notes(case: CloseResearch, register: CitationIndex) -> tuple[str, ...]:
     told = {each.place for each in case.missed}
     made = say("reworded" if register.has_paraphrase else "word_for_word", language)
     out = register.left_out
+    lacks = [each for each in case.incomplete if each.code != "source_failed"]
     lines = [
         say("work_done", language, rounds=rounds, most=most, pages=pages, missed=missed),
         made if register.citations else "",
         say_count("left_out", language, out) if out else "",
         _sentence(say("lesser_model", language, why=case.degraded)) if case.degraded else "",
+        explain_shortfalls("search_incomplete", lacks, language) if lacks else "",
         *(_sentence(say("unavailable", language, what=each)) for each in case.unavailable if each not in told),
     ]  # fmt: skip
     return tuple(dict.fromkeys(filter(None, lines)))

@@ -9,6 +9,7 @@ import structlog
 
 from actors.evidence.dedup import hash_of
 from actors.evidence.result_scoring import reading_order, score_results
+from actors.evidence.shortfalls import Shortfall, merge_shortfalls
 from actors.evidence.sources import FailedSource, SearchResult
 from actors.evidence.summarize import KEY_POINTS, SUMMARY_CHARACTERS
 from actors.ports import PortFailed, Search
@@ -63,10 +64,16 @@ class Searcher(Actor[RunSearches]):
         silent = {each.place: None for each in heard if isinstance(each, FailedSource) and each.place in plan.sources}
         missed = (*message.missed, *failures)
         said = (found, missed, tuple(dict.fromkeys((*message.unavailable, *silent))))
+        failed = [Shortfall("source_failed", each) for each in silent]
+        asked = plan.sources if message.shortfall else ()  # again: what answers now is not lacking any more
+        before = (each for each in message.incomplete if each.code != "source_failed" or each.detail not in asked)
+        incomplete = merge_shortfalls(before, failed)
         tried = {page.key for page in message.pages} | {key_of(each.place) for each in missed}
         fresh = [each for each in found if key_of(each.url) not in tried]
         shortfall = "" if ctx.stopping else failed_check(fresh, plan, len(silent))
-        return SearchFellShort(*said, shortfall) if shortfall else SearchCompleted(*said)
+        if shortfall:
+            return SearchFellShort(*said, shortfall, incomplete=incomplete)
+        return SearchCompleted(*said, incomplete=incomplete)
 
     async def _run(self, tasks: Sequence[SearchTask], message: RunSearches, ctx: Context) -> None:
         """Carry out all tasks, several at once; those that the time is too short for have failed."""

@@ -9,6 +9,7 @@ import structlog
 from actors.evidence.grounding import Shown, presumes
 from actors.evidence.heading_types import leaf
 from actors.evidence.passages import Passage, Reason, SearchHits
+from actors.evidence.shortfalls import Shortfall
 from actors.evidence.sources import Statement
 from actors.evidence.trace_steps import CheckedClaim
 from actors.ports import BudgetSpent, Completion, ModelFailed, PortFailed
@@ -189,6 +190,7 @@ def report_round(
     analysis: Analysis,
     found: Sequence[Passage],
     end: type[AnalysisCompleted | DirectionsFound],
+    incomplete: tuple[Shortfall, ...] = (),
 ) -> AnalysisCompleted | DirectionsFound:
     """The event: all that is known by now, with the passages that it rests on."""
     every: tuple[Section, ...] = (*message.sections, *argued.sections)
@@ -202,6 +204,7 @@ def report_round(
         is_complete=argued.answered,
         partial=message.partial or argued.partial,
         degraded=message.degraded or argued.degraded,
+        incomplete=incomplete,
     )
 
 

@@ -6,6 +6,7 @@ from typing import Literal
 import msgspec
 
 from actors.evidence.claims import Resolution
+from actors.evidence.shortfalls import Shortfall, explain_shortfalls, name_shortfalls
 from actors.text.catalogue import say
 from actors.workflow.user_input import MOST_ROUNDS, Question
 from bus import Event
@@ -102,6 +103,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     state: str
     """The last state before the end: how far it came."""
     resolution: Resolution | None = None
+    vouched: bool = False
+    """The resolution is a remembered one that a person called right, or that a model judged when it was given."""
     summary: str = ""
     handoffs: tuple[Handoff, ...] = ()
     children: tuple[Child, ...] = ()
@@ -114,6 +117,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     detail: str = ""
     """One sentence for the user when it did not end as planned."""
     unavailable: tuple[str, ...] = ()
+    incomplete: tuple[Shortfall, ...] = ()
+    """What the searches behind it lacked: "not found" is no fact then."""
     degraded: str = ""
     spent: Spent = Spent()
     refused: int = 0
@@ -122,6 +127,20 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """ISO 639-1 code of what the ticket is written in; what is said around the answer is said in it. Empty: unknown."""
     questions: tuple[Question, ...] = ()
     """What the person behind the ticket is asked: of `needs_input`, and of a run that had asked too often."""
+
+
+def say_headline(outcome: Outcome, language: str) -> str:
+    """How it ended, in a line."""
+    is_open = outcome.status == "not_found" and outcome.incomplete
+    return say("headline_incomplete" if is_open else f"headline_{outcome.status}", language)
+
+
+def explain_incomplete(outcome: Outcome, language: str) -> str:
+    """What the searches behind it lacked, in a sentence; empty: nothing that is not said of its end already."""
+    if name_shortfalls(outcome.incomplete, language) in outcome.detail:
+        return ""
+    lacks = [each for each in outcome.incomplete if each.detail not in outcome.unavailable]
+    return explain_shortfalls("search_incomplete", lacks, language) if lacks else ""
 
 
 class RunBegan(Event, frozen=True):

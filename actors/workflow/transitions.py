@@ -1,8 +1,6 @@
 """The moves of a run: entering a step, giving control to an agent, asking it again, closing. Pure, as `advance.py`."""
 
 import functools
-import operator
-from collections.abc import Callable
 from typing import Any
 
 from msgspec.structs import replace
@@ -218,7 +216,7 @@ def keep_on(flow: Workflow, run: Run, opened: PendingHandoff) -> Transition:
 def _fan_out(flow: Workflow, run: Run, state: str, step: FanOut, elapsed: float) -> Transition:
     """Ask all members of the team that the case picks."""
     picked = getattr(run.case, step.pick) if step.pick else ()
-    seats = _count_seats(flow, run, step)
+    seats = count_seats(flow, len(run.handoffs), step)
     asked = [role for role in dict.fromkeys(picked or step.team) if role in step.team][:seats]
     team = tuple(role for role in step.team if role in asked)
     strangers = [str(name) for name in picked if name not in step.team]
@@ -240,11 +238,11 @@ def _fan_out(flow: Workflow, run: Run, state: str, step: FanOut, elapsed: float)
     return replace(run, state=state, handoffs=handoffs, open=tuple(opened)), HandOff(numbers, warnings)
 
 
-def _count_seats(flow: Workflow, run: Run, step: FanOut) -> int:
+def count_seats(flow: Workflow, handoffs: int, step: FanOut) -> int:
     """How many are asked at most: where a table says how many may be, no more than can answer within the cap."""
     if not step.at_most:
         return step.seats
-    return max(1, min(step.seats, (flow.max_handoffs - len(run.handoffs) - TO_CLOSE) // 2))
+    return max(1, min(step.seats, (flow.max_handoffs - handoffs - TO_CLOSE) // 2))
 
 
 def settle(
@@ -272,14 +270,12 @@ def make_request(flow: Workflow, run: Run, opened: PendingHandoff) -> Request[An
     The request takes what it needs from the case by field name, and why earlier answers to it were refused.
     """
     ask = flow.close if run.breach else flow.steps[run.state].ask
+    known = {name: getattr(run.case, name) for name in _fields_of(ask)}
     if opened.refused and REFUSED in ask.__struct_fields__:
-        return ask(*_fields_of(ask)(run.case), refused=opened.refused)
-    return ask(*_fields_of(ask)(run.case))
+        known[REFUSED] = opened.refused
+    return ask(**known)
 
 
 @functools.lru_cache(maxsize=1024)
-def _fields_of(request: type[Request[Any]]) -> Callable[[Case], tuple[Any, ...]]:
-    names = tuple(name for name in request.__struct_fields__ if name != REFUSED)
-    if len(names) > 1:
-        return operator.attrgetter(*names)
-    return lambda case: tuple([getattr(case, name) for name in names])
+def _fields_of(request: type[Request[Any]]) -> tuple[str, ...]:
+    return tuple(name for name in request.__struct_fields__ if name != REFUSED)

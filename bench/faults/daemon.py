@@ -54,6 +54,28 @@ class Daemon:
         assert self._process is not None
         return self._process.pid
 
+    async def command(self, *words: str) -> str:
+        """What a command beside it prints."""
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "runtime", *words, cwd=self.folder, env=self._environ,
+            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+        )  # fmt: skip
+        told, said = await asyncio.wait_for(process.communicate(), START_SECONDS)
+        if process.returncode:
+            raise NotMeasured(f"{' '.join(words)} failed: {said.decode().strip()}")
+        return told.decode()
+
+    async def dies(self, within: float) -> bool:
+        """Whether it ends by itself within some seconds."""
+        process = self._process
+        if process is None:
+            return False
+        try:
+            await asyncio.wait_for(process.wait(), within)
+        except TimeoutError:
+            return False
+        return True
+
     async def kill(self) -> None:
         """As a power cut ends it."""
         await self._end(signal.SIGKILL)

@@ -2,11 +2,14 @@
 
 from typing import Literal, NamedTuple
 
-Role = Literal["submit", "operate", "admin"]
-"""`submit`: ask and read. `operate`: decide about others' tickets. `admin`: change what all answers rest on."""
-Access = Literal["open", "submit", "operate", "admin"]
+Role = Literal["submit", "read", "operate", "admin"]
+"""
+`submit`: ask, and read and judge one's own tickets. `read`: read everybody's. `operate`: decide about others' tickets.
+`admin`: change what all answers rest on.
+"""
+Access = Literal["open", "submit", "read", "operate", "admin"]
 """What a route needs: a role, or nothing."""
-LADDER: tuple[Access, ...] = ("open", "submit", "operate", "admin")
+LADDER: tuple[Access, ...] = ("open", "submit", "read", "operate", "admin")
 
 
 class Principal(NamedTuple):

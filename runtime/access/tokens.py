@@ -27,6 +27,8 @@ from runtime.user_text import display
 log = structlog.get_logger()
 
 KIND = "token"
+WANTED = Record(kind="access", id="tokens", body=b"", replaces=True)
+"""Kept with the first token, and after the last: who asks has to say who they are until tokens are turned off."""
 SHAPE = re.compile(r"terminus_([0-9a-f]{12})_[A-Za-z0-9_-]{43}")
 """Its id, by which it is found, and its secret."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
@@ -55,9 +57,11 @@ class _Known(NamedTuple):
 
     at: float
     records: int
-    """How many, those that cannot be read as well: they mean that people must say who they are."""
+    """How many, those that cannot be read as well."""
     tokens: dict[str, Token]
     """By their ids."""
+    wanted: bool
+    """There is a token, or there was one and nobody has turned tokens off since."""
 
 
 class TokenBook:
@@ -86,7 +90,7 @@ class TokenBook:
         expires = None if seconds is None else now + seconds
         token = Token(name=name, role=role, id=key, digest=_digest(text), created=now, expires=expires)
         try:
-            await self._store.put(Record(kind=KIND, id=name, body=msgspec.msgpack.encode(token)))
+            await self._store.put(WANTED, Record(kind=KIND, id=name, body=msgspec.msgpack.encode(token)))
         except Conflict:
             remedy = f"{command(f'tokens revoke {name}')} takes that one away"
             raise ServiceError(f"A token has the name {name} already; {remedy}.", "conflict") from None
@@ -94,26 +98,46 @@ class TokenBook:
         log.info("token.created", name=name, role=role, id=key)
         return text
 
-    async def revoke(self, name: str) -> None:
+    async def revoke(self, name: str) -> int:
         """
-        Take a token away, also one whose record cannot be read.
+        Take a token away, also one whose record cannot be read. Whoever asks has to send one after the last, too.
 
+        :returns: how many are left.
         :raises ServiceError: there is none of this name.
         """
-        if name not in {each.id for each in await self._records()}:
+        names = {each.id for each in await self._records()}
+        if name not in names:
             shown = command("tokens list")
             raise ServiceError(f"There is no token {display(name)}; {shown} shows those that there are.", "not_found")
-        await self._store.put(remove=(RecordKey(KIND, name),))
+        await self._store.put(WANTED, remove=(RecordKey(KIND, name),))
         self._known = None
         log.info("token.revoked", name=name)
+        return len(names) - 1
+
+    async def turn_off(self) -> list[str]:
+        """
+        Want no token any more, and take all away that there are.
+
+        :returns: their names.
+        """
+        names = sorted(each.id for each in await self._records())
+        gone = (RecordKey(WANTED.kind, WANTED.id), *(RecordKey(KIND, name) for name in names))
+        await self._store.put(remove=gone)
+        self._known = None
+        log.warning("token.turned_off", revoked=names)
+        return names
 
     async def read_all(self) -> list[Token]:
         """All that can be read, by their names, those that have expired as well."""
         return sorted((await self._read(anew=True)).tokens.values(), key=lambda each: each.name)
 
     async def exist(self) -> bool:
-        """Whether there is any: then everybody has to say who they are. One that has expired or is damaged counts."""
+        """Whether there is any. One that has expired or is damaged counts."""
         return (await self._read()).records > 0
+
+    async def are_wanted(self) -> bool:
+        """Whether everybody has to say who they are: from the first token on, until tokens are turned off."""
+        return (await self._read()).wanted
 
     async def find(self, text: str) -> Token | None:
         """The token of this text, which may have expired; in a time that tells nothing of others."""
@@ -121,6 +145,10 @@ class TokenBook:
         found = (await self._read()).tokens.get(shaped[1]) if shaped else None
         same = hmac.compare_digest(_digest(text), found.digest if found else NOBODY)
         return found if same else None
+
+    async def find_name(self, name: str) -> Token | None:
+        """The token of this name, which may have expired."""
+        return next((each for each in (await self._read()).tokens.values() if each.name == name), None)
 
     async def find_id(self, key: str) -> Token | None:
         """The token of this id, which may have expired."""
@@ -134,7 +162,8 @@ class TokenBook:
                 at = time.monotonic()
                 records = await self._records()
                 tokens = {token.id: token for each in records if (token := _decode(each))}
-                known = self._known = _Known(at, len(records), tokens)
+                wanted = bool(records) or bool(await self._store.records(WANTED.kind, most=1))
+                known = self._known = _Known(at, len(records), tokens, wanted)
             return known
 
     def _find_fresh(self) -> _Known | None:

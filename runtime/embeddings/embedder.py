@@ -1,7 +1,10 @@
 """What makes vectors of texts, and which provider does it here."""
 
+import time
 from collections.abc import Sequence
 from typing import Literal, Protocol
+
+import structlog
 
 from actors.ports import PortFailed
 from actors.text.languages import guess_language
@@ -10,6 +13,10 @@ from runtime.processes.pool import Workers
 from runtime.program import command
 from runtime.settings import EmbeddingsSettings, Settings
 
+log = structlog.get_logger(__name__)
+
+WARM_SECONDS = 30.0
+"""What a model may take to load before tickets are taken without it."""
 Provider = Literal["builtin", "server", "fastembed", "none"]
 Kind = Literal["query", "passage"]
 """A question, or a text that may answer one: some models are told which."""
@@ -69,6 +76,23 @@ def choose_provider(settings: EmbeddingsSettings) -> Provider:
     if settings.provider == "auto" or settings.provider == "builtin":
         return "builtin" if find_model_file(settings).is_file() else "none"
     return settings.provider
+
+
+async def warm(embedder: Embedder, processes: int) -> None:
+    """
+    Have a model loaded wherever it works, so that no search waits for that; one that cannot be is told of by searches.
+
+    :param processes: so many batches are asked for at once, one of each.
+    """
+    from runtime.embeddings.worker_embedder import BATCH
+
+    began = time.monotonic()
+    try:
+        await embedder.embed(["Hello."] * (BATCH * processes), kind="query", within=WARM_SECONDS)
+    except EmbeddingFailed as error:
+        log.warning("embeddings.not_warm", error=str(error))
+    else:
+        log.info("embeddings.warm", seconds=round(time.monotonic() - began, 3))
 
 
 def open_embedder(settings: Settings, workers: Workers) -> Embedder | None:

@@ -80,6 +80,8 @@ class ApiError(Exception):
 
 def as_api_error(error: Exception) -> ApiError:
     """What whoever asked hears of an error. Of one that nobody expects the log has the rest."""
+    if isinstance(error, ApiError):
+        return error
     if isinstance(error, ServiceError):
         return ApiError(STATUSES[error.kind], str(error), retry_seconds=error.retry_seconds)
     if isinstance(error, JournalDamaged):

@@ -83,6 +83,23 @@ class Gate:
             )  # fmt: skip
         return principal
 
+    async def look_again(self, request: web.Request) -> None:
+        """
+        See whether who was admitted still would be, for what goes on for long: a stream, or a wait.
+
+        :raises ApiError: their token was revoked or has expired, they have signed out, or have another role now.
+        """
+        before = find_principal(request)
+        if before is None:
+            return
+        now = await self._identify(request, again=True)
+        if now.by != before.by or not may(now.role, before.role):
+            raise _ask_for_token(f"{display(before.by)} may no longer do what this was begun with; ask again")
+
+    def is_taken_at_its_word(self, request: web.Request) -> bool:
+        """Whether a proxy said who asks: nobody can look at that again, but by having them come again."""
+        return self._user(request) is not None
+
     def _check_form(self, request: web.Request) -> None:
         """Refuse what can be read in two ways, and tokens where logs and histories keep them."""
         for name in self._single:
@@ -96,11 +113,17 @@ class Gate:
                 "`Authorization: Bearer ...`, and revoke the one that was sent.",
             )  # fmt: skip
 
-    async def _identify(self, request: web.Request) -> Principal:
+    async def _identify(self, request: web.Request, *, again: bool = False) -> Principal:
+        principal = await self._find_principal(request, again=again)
+        if principal.role == "submit" and self._server.submit_reads == "all":
+            return principal._replace(role="read")
+        return principal
+
+    async def _find_principal(self, request: web.Request, *, again: bool) -> Principal:
         if (user := self._user(request)) is not None:
             return self._find_person(request, user)
         if "Authorization" in request.headers:
-            return await self._find_bearer(request, request.headers["Authorization"])
+            return await self._find_bearer(request, request.headers["Authorization"], again=again)
         if (signed_in := await self._find_session(request)) is not None:
             return signed_in
         if await self._needs_none(request):
@@ -154,17 +177,19 @@ class Gate:
             raise ApiError(403, f"{display(user)} is in none of the groups that [server] roles names.")
         return Principal(f"user:{user}", role, user)
 
-    async def _find_bearer(self, request: web.Request, authorization: str) -> Principal:
+    async def _find_bearer(self, request: web.Request, authorization: str, *, again: bool = False) -> Principal:
         """
         Who has the token that was sent.
 
         From an address of many wrong ones, the token of the configuration, which a person may have thought up, is not
         heard for a while; one that was made here cannot be guessed, so nobody can keep its owner out.
+
+        :param again: it was heard before, so that it is no guess.
         """
         scheme, _, text = authorization.partition(" ")
         text = text.strip()
         site = _find_site(request.remote)
-        blocked = self._failures.wait(site)
+        blocked = 0.0 if again else self._failures.wait(site)
         ours = bool(self._server.token) and not blocked
         same = hmac.compare_digest(_digest(text), _digest(self._server.token))
         found = await self._tokens.find(text)
@@ -174,17 +199,19 @@ class Gate:
             if not has_expired(found):
                 return describe(found)
             raise _ask_for_token(f"This token, {found.name}, has expired")
+        if again:
+            raise _ask_for_token("This token was revoked")
         self._failures.take(site)
         if blocked:
             raise ApiError(429, "Too many wrong tokens came from this address; wait a little.", retry_seconds=blocked)
         raise _ask_for_token("This is no token of this server; send one as `Authorization: Bearer ...`")
 
     async def _needs_none(self, request: web.Request) -> bool:
-        """Whether this machine's own programs are heard as they are: only while nobody has set up any access."""
+        """Whether this machine's own programs are heard as they are: where nobody has set up any access."""
         server = self._server
         if server.token or self._proxies or not _is_loopback(server.host) or not _is_loopback(request.remote or ""):
             return False
-        return not await self._tokens.exist()
+        return not await self._tokens.are_wanted()
 
     def _is_proxy(self, remote: str | None) -> bool:
         address = _parse_address(remote)
@@ -259,6 +286,12 @@ def find_person(request: web.Request) -> str:
     """The person who asks, where that is known."""
     principal = find_principal(request)
     return principal.person if principal else ""
+
+
+def may_do(request: web.Request, access: Access) -> bool:
+    """Whether who asks has a role that is enough."""
+    principal = find_principal(request)
+    return principal is not None and may(principal.role, access)
 
 
 def find_principal(request: web.Request) -> Principal | None:

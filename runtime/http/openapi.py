@@ -25,8 +25,8 @@ OF_EVENTS = (
 
 
 BEARER = (
-    "`terminus tokens create NAME --role submit|operate|admin` makes one; each operation names the role that it needs, "
-    "and each role may do what the one before it may. Needed as soon as there is a token or a proxy."
+    "`terminus tokens create NAME --role submit|read|operate|admin` makes one; each operation names the role that it "
+    "needs, and each role may do what the one before it may. Needed as soon as there is a token or a proxy."
 )
 HEADER = ServerSettings().user_header
 PROXY = "Set by a proxy that [server] proxy names, as [server] user_header; refused from any other address."

@@ -52,6 +52,13 @@ class Feedback(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Who gives the answer; where a proxy tells who asks, that person."""
 
 
+class ApprovedText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """With which words a suggestion is approved."""
+
+    text: str = ""
+    """What the customer is told instead, as plain text; empty: what was suggested."""
+
+
 class AnswersGiven(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a person answers to the questions of a ticket."""
 
@@ -61,6 +68,37 @@ class AnswersGiven(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What is known, in free words: beside the answers, or instead of them."""
     run: str = ""
     """Whose questions they are; empty: those of the latest run."""
+
+
+class NewShare(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A link that is to be made."""
+
+    days: float | None = None
+    """How long it opens the ticket; null: as long as `[server] share_days` lets it."""
+
+
+class ListedShare(msgspec.Struct, frozen=True):
+    """A link that opens a ticket."""
+
+    id: str
+    ticket: str
+    by: str
+    """Who made it."""
+    created: Moment
+    expires: Moment
+
+
+class MadeShare(ListedShare, frozen=True):
+    """A link that was just made."""
+
+    link: str
+    """Its address, whose last part is told this once."""
+
+
+class ShareList(msgspec.Struct, frozen=True):
+    """The links to a ticket."""
+
+    shares: tuple[ListedShare, ...]
 
 
 class Links(msgspec.Struct, frozen=True):

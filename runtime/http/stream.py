@@ -11,6 +11,7 @@ from aiohttp import web
 
 from actors.workflow.outcome import AnswerReady, AnswerRefused, HandoffMade, RunBegan, RunEnded
 from actors.workflow.progress import (
+    HEARTBEAT_SECONDS,
     AgentSelected,
     AnswerText,
     DraftChecked,
@@ -22,10 +23,11 @@ from actors.workflow.progress import (
     fold,
 )
 from runtime.event_feed import FeedEvent
-from runtime.http.errors import as_api_error, make_problem
+from runtime.http.errors import ApiError, as_api_error, make_problem
+from runtime.http.gate import GATE
 from runtime.http.routes import Document
 from runtime.node import Node
-from runtime.run_events import Cursor, watch_all, watch_run
+from runtime.run_events import Cursor, Sees, watch_all, watch_run
 from runtime.run_handle import WatcherTooSlow
 from runtime.service import TicketService
 from runtime.tracing.trace_record import read_trace
@@ -37,6 +39,8 @@ WRITE_SECONDS = 10.0
 """How long a client may take to read on before it is dropped."""
 SPANS_SECONDS = 1.0
 """How often a trace is read again for whoever listens to its spans."""
+PROXY_SECONDS = 300.0
+"""How long a stream lasts of whom a proxy named: their program comes again, and the proxy lets them in or not."""
 BUFFER_BYTES = 65_536
 """What may wait for a slow client beyond the system's own buffers."""
 HEARTBEAT = b": still here\n\n"
@@ -67,14 +71,16 @@ OF_A_RUN = (
     "behind it, of another process too, or after the end of one. What has no id is told only while it happens here, "
     "and may be told again after a break: answer-text then begins anew. A comment every 5 s is a sign of life. "
     "Who reads too slowly is cut off, and loses nothing by going on. Where what is stored of the run "
-    "cannot be read, `failed` with a Problem is the last; a stream that ends without either was cut off: ask again. "
+    "cannot be read, or who listens may no more (their token was revoked or has expired, they have signed out, or have "
+    "a lesser role), `failed` with a Problem is the last; a stream that ends without either was cut off: ask again. "
     "With `spans=1` a `span`, as GET /tickets/{id}/trace has it, for each that is over, some seconds later at most "
     "and before `ended`; it has no id of an event, and after a break all are told again, under the `id` of their own."
 )
 OF_ALL = (
     "Server-sent events of all tickets, whichever process works on them: `began`, `handoff` (both with `run` and "
     "`ticket`) and `ended` with the Outcome, in the order in which they became durable, from now on "
-    "or behind Last-Event-ID. It does not end; comments and slow readers are as with a ticket."
+    "or behind Last-Event-ID; the role `submit` hears of its own alone. It does not end before who listens may no "
+    "more: then `failed` with a Problem is the last. Comments and slow readers are as with a ticket."
 )
 
 
@@ -94,10 +100,14 @@ async def stream(
 
 
 async def stream_all(
-    request: web.Request, desk: TicketService, place: int, cursor: Cursor | None
+    request: web.Request, desk: TicketService, place: int, cursor: Cursor | None, sees: Sees | None
 ) -> web.StreamResponse:  # fmt: skip
-    """Write what the journal has of all runs after a place until the client goes away, or no longer reads."""
-    return await _stream(request, desk, _tell_all(desk, place, cursor))
+    """
+    Write what the journal has of all runs after a place until the client goes away, or no longer reads.
+
+    :param sees: which runs the client may know of; nothing: all.
+    """
+    return await _stream(request, desk, _tell_all(desk, place, cursor, sees))
 
 
 async def _stream(
@@ -109,18 +119,43 @@ async def _stream(
         if request.transport is not None and isinstance(request.transport, asyncio.WriteTransport):
             request.transport.set_write_buffer_limits(BUFFER_BYTES)
         try:
-            async with contextlib.aclosing(blocks):
-                async for each in blocks:
+            async with contextlib.aclosing(blocks), contextlib.aclosing(_keep_admitted(request, blocks)) as kept:
+                async for each in kept:
                     if not await _write(request, response, each):
                         log.info("stream.dropped", path=request.path)
                         break
         except WatcherTooSlow:
             log.info("stream.dropped", path=request.path)
             await _write(request, response, TOO_SLOW)
+        except ApiError as refused:
+            log.info("stream.refused", path=request.path, reason=str(refused))
+            await _write(request, response, describe_failure(refused))
         except Exception as error:  # no other answer can be given any more, so the last event says it
             log.exception("stream.crashed", path=request.path)
             await _write(request, response, describe_failure(error))
     return response
+
+
+async def _keep_admitted(request: web.Request, blocks: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+    """
+    The blocks, as long as who listens still may; where nothing is told of what happens, the sign of life.
+
+    Nothing is sent that comes more than a heartbeat after the last look. Whom a proxy named has to come again after
+    a while, for nobody else can say that they still may.
+
+    :raises ApiError: they may no more.
+    """
+    gate, now = request.app[GATE], asyncio.get_running_loop().time
+    began = looked = wrote = now()
+    async for each in blocks:
+        if now() - looked >= HEARTBEAT_SECONDS:
+            if gate.is_taken_at_its_word(request) and now() - began >= PROXY_SECONDS:
+                return
+            await gate.look_again(request)
+            looked = now()
+        if each or now() - wrote >= HEARTBEAT_SECONDS:
+            wrote = now()
+            yield each or HEARTBEAT
 
 
 class SpanTeller:
@@ -163,8 +198,10 @@ async def _tell_run(
                     yield name + block(told.event, board.percent)
 
 
-async def _tell_all(desk: TicketService, place: int, cursor: Cursor | None) -> AsyncGenerator[bytes, None]:
-    async with contextlib.aclosing(watch_all(desk, place, cursor)) as pages:
+async def _tell_all(
+    desk: TicketService, place: int, cursor: Cursor | None, sees: Sees | None
+) -> AsyncGenerator[bytes, None]:
+    async with contextlib.aclosing(watch_all(desk, place, cursor, sees)) as pages:
         async for page in pages:
             yield HEARTBEAT if page is None else b"".join(map(_encode, page))
 

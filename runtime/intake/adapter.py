@@ -3,26 +3,29 @@
 import datetime
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
 import msgspec
 
-from runtime.intake.adapter_file import AdapterFile, Call
+from runtime.intake.adapter_file import AdapterFile, Call, Poll
 from runtime.intake.events import HelpdeskEvent, HelpdeskTicket, Message
 from runtime.intake.helpdesk_client import Answer, HelpdeskError, HelpdeskUnavailable
+from runtime.intake.helpdesk_times import parse_time
 from runtime.intake.html_text import write_html
-from runtime.intake.payload_map import UnreadablePayload, read_event, read_events, read_ticket
+from runtime.intake.payload_map import UnreadablePayload, read_event, read_events, read_tagger, read_ticket
 from runtime.intake.queries import search
 from runtime.intake.recordings import Recorder
 from runtime.intake.signature import Refusal, answer_challenge, verify
 from runtime.intake.templates import fill
 
 MOST_PAGES = 20
-"""Of one poll; the next one goes on behind them."""
+"""Of one poll; the next one goes on behind them, where the helpdesk can be asked so."""
+OVERLAP_SECONDS = 60.0
+"""What was told shortly before the last poll is asked for again: clocks differ, and each event counts once."""
 GONE = frozenset({404, 410})
 """Answers that say a ticket is not there any more; one that was deleted must not hold up the others."""
-WriteKind = Literal["claim", "note", "reply", "status", "tag", "field", "assign"]
+WriteKind = Literal["claim", "note", "reply", "status", "tag", "untag", "field", "assign"]
 
 
 class Polled(NamedTuple):
@@ -30,6 +33,8 @@ class Polled(NamedTuple):
 
     events: tuple[HelpdeskEvent, ...]
     cursor: str
+    beyond: bool = False
+    """There are tickets that neither this poll nor the next one reaches: the bound on pages lies before them."""
 
 
 class Client(Protocol):
@@ -115,28 +120,34 @@ class Adapter:
         poll = self.file.poll
         if poll is None:
             return Polled((), cursor)
-        found: list[HelpdeskEvent] = []
-        start = at = cursor
+        found: list[tuple[HelpdeskEvent, str]] = []
+        start, page, last, more, is_cut = cursor, 1, 0, True, False
+        since = _find_since(poll, cursor)
         kept: dict[str, Any] = dict.fromkeys(poll.call.keeps, "")
-        for page in range(1, pages + 1):
+        for asked in range(1, pages + 1):
             try:
                 answers = await self._client.run({"poll": poll.call}, {**kept, "cursor": start, "page": page})
             except HelpdeskUnavailable:
-                if page == 1:
+                if asked == 1:
                     raise
+                is_cut = True
                 break  # what the pages before it told is not to be asked for again
             answer = answers["poll"]
             if events := read_events(self.file, self.name, answer):
                 self._record("poll", {"poll": answer})
-            for event, behind in events:
-                found.append(event)
-                at = behind or at
+            new = [each for each in events if (parse_time(each[1]) or math.inf) >= since]
+            found += new
             if (said := search(poll.cursor, answer)) is not None:
-                start = at = str(said)
-            if search(poll.more, answer) is not True:
+                start = str(said)
+            last = _count_pages(poll, answer) if asked == 1 else last
+            page = page + 1 if not last else last if asked == 1 else page - 1
+            more = page > 1 if last else search(poll.more, answer) is True and len(new) == len(events)
+            if not more:
                 break
             kept = {name: search(query, answer) for name, query in poll.call.keeps.items()}
-        return Polled(tuple(found), at)
+        behind = _find_end(poll, [at for _, at in found if at], start)
+        stays = more and (poll.newest_first or behind == cursor)
+        return Polled(tuple(event for event, _ in found), cursor if stays else behind, stays and not is_cut)
 
     def make_cursor(self, since: float) -> str:
         """
@@ -151,6 +162,17 @@ class Adapter:
             "day_before": f"{at - datetime.timedelta(days=1):%Y-%m-%d}",
         }  # fmt: skip
         return str(fill(self.file.poll.start, known)) if self.file.poll else ""
+
+    async def probe(self) -> bool:
+        """
+        Ask whether what we write would be taken, and write nothing; false: there is no way to ask.
+
+        :raises HelpdeskError: it would not.
+        """
+        if self.file.probe is None:
+            return False
+        await self._client.run({"probe": self.file.probe}, {})
+        return True
 
     async def wait(self, seconds: float) -> bool | None:
         """
@@ -175,6 +197,17 @@ class Adapter:
         self._record("ticket", {"ticket": ticket, "fetch": answers})
         return _assign_roles(read_ticket(self.file, ticket, answers), self.bot)
 
+    async def find_tagger(self, ticket: HelpdeskTicket, tag: str) -> str:
+        """Who gave a ticket a tag, as the helpdesk names people; empty: it does not tell."""
+        tagged = self.file.tagged
+        if tagged is None:
+            return ""
+        try:
+            answers = await self._client.run({"tagged": tagged.call}, {"ticket": ticket.id})
+        except HelpdeskError:  # it lets us read tickets, and not who did what: that holds up no answer
+            return ""
+        return read_tagger(tagged.changes, answers["tagged"], tag)
+
     def can(self, what: WriteKind) -> bool:
         """Whether the helpdesk takes writing of a kind."""
         return bool(self._calls(what))
@@ -196,6 +229,24 @@ class Adapter:
     def _calls(self, what: WriteKind) -> tuple[Call, ...]:
         calls: tuple[Call, ...] = getattr(self.file.write, what)
         return calls
+
+
+def _find_since(poll: Poll, cursor: str) -> float:
+    """Unix seconds, before which nothing of a poll that begins with the newest is new."""
+    return (parse_time(cursor) or 0.0) - OVERLAP_SECONDS if poll.newest_first else -math.inf
+
+
+def _count_pages(poll: Poll, answer: Answer) -> int:
+    """How many pages there are, where they are read from the end; else 0."""
+    total = search(poll.total, answer)
+    return math.ceil(total / poll.per_page) if isinstance(total, int) and poll.per_page else 0
+
+
+def _find_end(poll: Poll, cursors: Sequence[str], start: str) -> str:
+    """Where the next poll begins: at the latest time, or behind the last event."""
+    if poll.cursor is not None or not cursors:
+        return start
+    return max(cursors, key=lambda each: parse_time(each) or 0.0) if poll.newest_first else cursors[-1]
 
 
 def _assign_roles(ticket: HelpdeskTicket, bot: str) -> HelpdeskTicket:

@@ -9,6 +9,7 @@ from runtime.intake.adapter import Adapter
 from runtime.intake.connections import Connection
 from runtime.intake.events import HelpdeskEvent, HelpdeskTicket
 from runtime.intake.helpdesk_client import HelpdeskError, HelpdeskUnavailable
+from runtime.intake.past_tickets import sort_latest
 from runtime.user_text import pluralize
 
 LOOK_BACK_SECONDS = 30 * 86_400.0
@@ -19,6 +20,10 @@ REMEDIES = {
     403: "Let the account read tickets, and use the interface for programs.",
     404: "Look at `url`: what stands before the paths of the interface belongs to it.",
 }
+REMEDIES_OF_SENDING = {401: "The server that sends wants another user or password than the mailbox: `user`, `token`."}
+CANNOT_SEND = (
+    "Look at `smtp`: smtps:// where TLS comes first (465), smtp:// where it is begun behind the greeting (587)."
+)
 
 
 class Finding(NamedTuple):
@@ -42,9 +47,20 @@ async def check_connection(connection: Connection, storage: str = "") -> list[Fi
         if findings[0].state != "problem":
             polled, events = await _poll(adapter)
             findings += [polled, *([await _read_ticket(adapter, events)] if events else [])]
+        findings += await _probe(adapter)
     finally:
         await adapter.close()
     return [*findings, _list_writings(adapter), _describe_deliveries(adapter)]
+
+
+async def _probe(adapter: Adapter) -> list[Finding]:
+    """Whether what is written would be taken, where there is a way to ask."""
+    try:
+        return (
+            [Finding("Sending", "ok", "the server takes the login; no mail was sent")] if await adapter.probe() else []
+        )
+    except HelpdeskError as error:
+        return [Finding("Sending", "problem", str(error), REMEDIES_OF_SENDING.get(error.status, CANNOT_SEND))]
 
 
 async def _check_account(adapter: Adapter, connection: Connection) -> Finding:
@@ -67,20 +83,27 @@ async def _check_account(adapter: Adapter, connection: Connection) -> Finding:
 async def _poll(adapter: Adapter) -> tuple[Finding, tuple[HelpdeskEvent, ...]]:
     if adapter.file.poll is None:
         return Finding("Poll", "warning", "there is no way to ask for what is new", "Have webhooks sent."), ()
+    start, newest_first = adapter.make_cursor(time.time() - LOOK_BACK_SECONDS), adapter.file.poll.newest_first
     try:
-        found = await adapter.poll(adapter.make_cursor(time.time() - LOOK_BACK_SECONDS), pages=FEW_PAGES)
+        found = await adapter.poll(start, pages=FEW_PAGES)
+        if found.beyond and not newest_first:  # as many as a daemon reads
+            found = await adapter.poll(start)
     except HelpdeskError as error:
         return _blame("Poll", error), ()
     if not found.events:
         remedy = "If there are tickets, let the account see them."
         return Finding("Poll", "warning", "answered; it tells of no ticket", remedy), ()
+    if found.beyond and not newest_first:
+        said = f"more tickets are open than the {len(found.events):,} that a poll reads"
+        remedy = "Close old tickets, or have webhooks sent: the oldest are not looked at."
+        return Finding("Poll", "warning", said, remedy), found.events
     return Finding("Poll", "ok", f"answered with {pluralize(len(found.events), 'event')}"), found.events
 
 
 async def _read_ticket(adapter: Adapter, events: tuple[HelpdeskEvent, ...]) -> Finding:
     """The latest ticket that the poll named, as it would be worked on."""
     try:
-        ticket = await adapter.fetch(events[-1].ticket)
+        ticket = await adapter.fetch(sort_latest(events)[0].ticket)
     except HelpdeskError as error:
         return _blame("Ticket", error)
     if not ticket.messages:

@@ -25,6 +25,8 @@ class HelpdeskEvent(msgspec.Struct, frozen=True, kw_only=True):
     """Of the mail that it came by."""
     automatic: bool = False
     """A machine wrote it, as its headers say."""
+    at: str = ""
+    """When something was last written to the ticket, as the helpdesk writes it; empty: not told."""
 
 
 class Attachment(msgspec.Struct, frozen=True, kw_only=True):

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 SECONDS = 30.0
 """One request; helpdesks take seconds for some."""
 CONNECT_SECONDS = 5.0
+REST_SECONDS = 30.0
+"""After "too many requests" that does not say for how long."""
+MOST_REST_SECONDS = 3_600.0
+"""After any: who asks for more is asked again by then."""
 ANSWER_BYTES = 8_000_000
 SAID_CHARACTERS = 300
 TOKEN_SHARE = 0.8
@@ -62,6 +66,8 @@ class HelpdeskClient:
         self._adapter, self._url, self._values = adapter, url.rstrip("/"), dict(values)
         self._session: aiohttp.ClientSession | None = None
         self._token, self._token_until = "", 0.0
+        self._rests_until = 0.0
+        """By the monotonic clock: it asked to be left alone until then."""
 
     async def close(self) -> None:
         if self._session is not None:
@@ -91,6 +97,9 @@ class HelpdeskClient:
         import aiohttp
         from yarl import URL
 
+        if (left := self._rests_until - time.monotonic()) > 0:
+            said = f"{self._url} asked to be left alone for {left:.0f} s more."
+            raise HelpdeskUnavailable(said, left, reached=False)
         if self._session is None:
             self._session = aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar())
         filled = {key: fill(value, values) for key, value in call.query.items()}
@@ -150,7 +159,8 @@ class HelpdeskClient:
         if status in call.conflicts:
             raise TicketChanged(f"{where}: the ticket has changed ({status}).")
         if status == 429 or status >= 500:
-            wait = retry_after(answer["headers"], time.time())
+            wait = _read_rest(answer) if status in {429, 503} else None
+            self._rests_until = time.monotonic() + (wait or 0.0)
             raise HelpdeskUnavailable(f"{where} was answered with {status}: {said}", wait, reached=status != 429)
         if status not in call.accepts:
             refused = HelpdeskError(f"{where} was refused with {status}: {said}")
@@ -159,6 +169,14 @@ class HelpdeskClient:
         if call.succeeds is not None and search(call.succeeds, answer) is not True:
             raise HelpdeskError(f"{where} was answered with {status}, but was not done: {said}")
         return answer
+
+
+def _read_rest(answer: Answer) -> float | None:
+    """How long it asks to be left alone; None: it does not."""
+    wait = retry_after(answer["headers"], time.time())
+    if wait is None:
+        return REST_SECONDS if answer["status"] == 429 else None
+    return min(wait, MOST_REST_SECONDS)
 
 
 async def _read(response: "aiohttp.ClientResponse") -> Answer:

@@ -55,5 +55,9 @@ class HelpdeskSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     runs_per_day: Annotated[int, Meta(ge=1, le=100)] = 3
     """Of one ticket."""
     spacing_seconds: Annotated[float, Meta(ge=0.0, le=86_400.0)] = 60.0
+    sender_mails_per_hour: Annotated[int, Meta(ge=0, le=1_000)] = 20
+    """So many messages of one customer are worked on within an hour, in all tickets together; 0: any number."""
+    sender_tickets_per_hour: Annotated[int, Meta(ge=0, le=1_000)] = 10
+    """In so many tickets of one customer; 0: any number."""
     adapter: dict[str, Any] = {}
     """Over the adapter file, table by table."""

@@ -6,6 +6,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Literal
 
+import msgspec
 import structlog
 
 from runtime.actions import acting_as
@@ -15,11 +16,23 @@ from runtime.intake.helpdesk_client import HelpdeskError, HelpdeskUnavailable
 from runtime.intake.helpdesk_settings import HelpdeskSettings
 from runtime.intake.helpdesk_ticket import make_id, make_ticket
 from runtime.intake.helpdesk_times import BEFORE_SECONDS
-from runtime.intake.inbox import Bell, Inbox, InboxFull
-from runtime.intake.loop_rules import TO_PEOPLE, Reason, judge_event, judge_ticket
+from runtime.intake.inbox import Bell, Inbox, InboxFull, SenderHistory
+from runtime.intake.loop_rules import (
+    OF_SENDER,
+    TO_PEOPLE,
+    History,
+    Reason,
+    Verdict,
+    find_sender,
+    judge_event,
+    judge_ticket,
+    make_heard,
+)
+from runtime.intake.reply_texts import explain_left
 from runtime.intake.sender import Sender
 from runtime.service_error import ServiceError
 from runtime.tickets import Ticket
+from runtime.times import DAY
 
 log = structlog.get_logger()
 
@@ -51,6 +64,7 @@ class HelpdeskWatcher:
         self.adapter, self.settings, self.health = adapter, settings, Health()
         self._inbox, self._sender, self._submit, self._clock = inbox, sender, submit, clock
         self._rung = asyncio.Event()
+        self._judging, self._telling = asyncio.Lock(), asyncio.Lock()
         self._failures = 0
         self._polled = 0.0
         self._polls = adapter.file.poll is not None
@@ -126,11 +140,14 @@ class HelpdeskWatcher:
     async def poll(self) -> None:
         """Take in what happened since the last poll; the cursor moves when all of it is durable."""
         cursor = await self._inbox.cursor(self.adapter.name)
-        connected = self._inbox.connected(self.adapter.name) or self._clock()
-        found = await self.adapter.poll(cursor or self.adapter.make_cursor(connected - BEFORE_SECONDS))
-        self.health.polled_at = self._clock()
+        connected = self._inbox.connected(self.adapter.name)
+        start = cursor
+        if not cursor.strip("0"):  # it was never asked, or could not be asked by a time until now
+            start = self.adapter.make_cursor((connected or self._clock()) - BEFORE_SECONDS)
+        found = await self.adapter.poll(start)
+        self.health.polled_at, self.health.beyond = self._clock(), found.beyond
         for event in found.events:
-            if judge_event(event, self.adapter.bot).reason:
+            if judge_event(event, self.adapter.bot, connected).reason:
                 continue
             try:
                 await self._inbox.take(event, self._clock())
@@ -142,14 +159,22 @@ class HelpdeskWatcher:
     async def look(self) -> float:
         """Look at the tickets whose bell rang, and write back what is to be: in how many seconds again, at most."""
         limit = asyncio.Semaphore(AT_ONCE)
+        rests: list[HelpdeskUnavailable] = []
 
         async def see(bell: Bell) -> None:
             async with limit:
-                await self._see(bell)
+                try:
+                    await (asyncio.sleep(0) if rests else self._see(bell))
+                except HelpdeskUnavailable as error:
+                    if not error.seconds:
+                        raise
+                    rests.append(error)
 
         bells = await self._inbox.bells(self.adapter.name, self._clock())
         self._has_read = bool(bells)
         results = await asyncio.gather(*map(see, bells), return_exceptions=True)
+        if rests:  # it asks to be left alone: what has not been looked at keeps its bell
+            raise rests[0]
         failed = [(bell, each) for bell, each in zip(bells, results, strict=True) if isinstance(each, BaseException)]
         down = len(failed) == len(bells) and all(isinstance(each, HelpdeskUnavailable) for _, each in failed)
         for bell, error in failed:
@@ -175,8 +200,7 @@ class HelpdeskWatcher:
         """Look at one ticket; its bell is settled when what follows from it is durable."""
         ticket = await self.adapter.fetch(bell.ticket)
         name = make_id(self.adapter.name, bell.ticket)
-        history = await self._inbox.history(name)
-        verdict = judge_ticket(ticket, history, self.settings, self._clock())
+        history, verdict = await self._judge(name, ticket)
         log.info("helpdesk.judged", helpdesk=self.adapter.name, ticket=bell.ticket, why=verdict.reason or "taken")
         self.health.count(verdict.reason)
         if verdict.reason == "too soon":
@@ -186,10 +210,41 @@ class HelpdeskWatcher:
             if not await self._take(bell, ticket):
                 return
         elif verdict.reason in TO_PEOPLE:
-            await self._sender.hand_over(ticket, verdict.reason)
+            await self._leave(ticket, verdict.reason)
         elif history.runs:
             await self._sender.learn(name, ticket)
         await self._inbox.settle(bell)
+
+    async def _judge(self, name: str, ticket: HelpdeskTicket) -> tuple[History, Verdict]:
+        """
+        What is to become of a ticket, and what we did about it so far.
+
+        A message that is taken counts against its sender's budget from here on, before the next one is judged.
+        """
+        source, who, now = self.adapter.name, find_sender(ticket), self._clock()
+        async with self._judging:
+            known = await self._inbox.sender(source, who) if who else SenderHistory()
+            history = msgspec.structs.replace(await self._inbox.history(name), heard=known.heard)
+            verdict = judge_ticket(ticket, history, self.settings, now)
+            if who and not verdict.reason and self.settings.mode != "off":
+                await self._inbox.hear(source, who, known, make_heard(ticket, now))
+        return history, verdict
+
+    async def _leave(self, ticket: HelpdeskTicket, reason: Reason) -> None:
+        """Leave a ticket to people, who are told in it; of one sender's many tickets, in one a day."""
+        if self.settings.mode in {"off", "dry_run"}:
+            return
+        said = explain_left(reason, ticket)
+        if reason not in OF_SENDER:
+            await self._sender.hand_over(ticket, reason, said)
+            return
+        source, who = self.adapter.name, find_sender(ticket)
+        async with self._telling:
+            known = await self._inbox.sender(source, who)
+            if self._clock() - known.told >= DAY:
+                await self._sender.hand_over(ticket, reason, said)
+                async with self._judging:
+                    await self._inbox.tell(source, who, await self._inbox.sender(source, who), self._clock())
 
     async def _take(self, bell: Bell, ticket: HelpdeskTicket) -> bool:
         """Begin a run; false: it is to be tried again, and the bell says when."""
@@ -214,6 +269,8 @@ class Health:
         """Why it could not be asked; empty: it could."""
         self.delivered_at = 0.0
         self.polled_at = 0.0
+        self.beyond = False
+        """There are tickets that its last poll did not reach."""
         self.refused = 0
         """Deliveries that were not believed."""
         self.judged: dict[str, int] = {}

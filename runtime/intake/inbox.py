@@ -6,14 +6,18 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 import msgspec
 
 from runtime.intake.events import HelpdeskEvent
-from runtime.intake.loop_rules import History
+from runtime.intake.loop_rules import Heard, History
 from runtime.intake.write_back import PREFIX, WRITE_BACK, WRITTEN, Decision, WriteBack, read_write_back
 from runtime.intake.writes import Origin
 from runtime.storage.errors import Conflict
 from runtime.storage.port import RunStore
 from runtime.storage.records import ORIGIN, Record, RecordKey
+from runtime.times import DAY
 
 DELIVERY, BELL, CURSOR, DECISION, CONNECTED = "delivery", "bell", "cursor", "decision", "connected"
+SENDER = "sender"
+MOST_HEARD = 1_000
+"""Messages that are known of one sender."""
 PAGE = 500
 MOST_BELLS = 5_000
 """Deliveries whose tickets wait for a look; who sends more is told to come again, and the poll finds them."""
@@ -35,6 +39,14 @@ class Bell(msgspec.Struct, frozen=True):
     not_before: float = 0.0
     records: tuple[str, ...] = ()
     """What was stored of it when it was read, one for each delivery; later ones outlive its settling."""
+
+
+class SenderHistory(msgspec.Struct, frozen=True):
+    """What is known of who writes to a helpdesk, for a day."""
+
+    heard: tuple[Heard, ...] = ()
+    told: float = 0.0
+    """When people were told that this one writes too much, Unix seconds; 0: they were not."""
 
 
 class Inbox:
@@ -145,6 +157,48 @@ class Inbox:
         connected = self._connected.get(ticket.removeprefix(PREFIX).partition(".")[0], 0.0)
         return History(tuple(each.at for each in found), answered, connected)
 
+    async def sender(self, source: str, who: str) -> SenderHistory:
+        """
+        What somebody wrote to a helpdesk of late.
+
+        :param who: as the helpdesk names them; kept as a digest.
+        """
+        name = _name_sender(source, who)
+        found = await self._store.records(SENDER, after=name[:-1], most=2)
+        return next(
+            (msgspec.msgpack.decode(each.body, type=SenderHistory) for each in found if each.id == name),
+            SenderHistory(),
+        )
+
+    async def hear(self, source: str, who: str, known: SenderHistory, new: Heard) -> None:
+        """A run is about to be made of a message; the same one again changes nothing."""
+        if all(each.message != new.message for each in known.heard):
+            heard = [each for each in known.heard if new.at - each.at < DAY][-MOST_HEARD:]
+            await self._keep_sender(source, who, msgspec.structs.replace(known, heard=(*heard, new)))
+
+    async def tell(self, source: str, who: str, known: SenderHistory, now: float) -> None:
+        """People were told of a sender."""
+        await self._keep_sender(source, who, msgspec.structs.replace(known, told=now))
+
+    async def _keep_sender(self, source: str, who: str, sender: SenderHistory) -> None:
+        body = msgspec.msgpack.encode(sender)
+        await self._store.put(Record(kind=SENDER, id=_name_sender(source, who), body=body, replaces=True))
+
+    async def forget_senders(self, before: float) -> int:
+        """Senders that nobody heard of since then, Unix seconds, are not known any more; returns how many."""
+        count = 0
+        async for page in self._pages(SENDER):
+            known = [(each.id, msgspec.msgpack.decode(each.body, type=SenderHistory)) for each in page]
+            old = [
+                RecordKey(SENDER, name)
+                for name, each in known
+                if max((*(heard.at for heard in each.heard), each.told)) < before
+            ]
+            if old:
+                await self._store.put(remove=old)
+            count += len(old)
+        return count
+
     async def origin(self, ticket: str, run: str) -> Origin | None:
         """Where a run came from."""
         name = f"{ticket}/{run}"
@@ -218,6 +272,10 @@ class Inbox:
         while page := await self._store.records(kind, after=after, most=PAGE):
             after = page[-1].id
             yield page
+
+
+def _name_sender(source: str, who: str) -> str:
+    return f"{source}/{hashlib.sha256(who.casefold().encode(errors='replace')).hexdigest()[:32]}"
 
 
 def _read_time(delivery: Record) -> float:

@@ -44,7 +44,9 @@ class IntakeReport(msgspec.Struct, frozen=True, kw_only=True):
     not_sent: int = 0
     """A person refused the suggestion, or the ticket had moved on."""
     not_found: int = 0
-    """The sources do not say it."""
+    """The sources do not say it, as far as they were searched."""
+    incomplete: int = 0
+    """Of these: the search was not complete, so nobody knows whether they do."""
     others: int = 0
     """Still under way, failed, cancelled, or not written because the mode says so."""
     corrected: int = 0
@@ -73,7 +75,9 @@ async def report_since(store: RunStore, inbox: Inbox, since: float) -> IntakeRep
             if not stored.ticket.startswith(PREFIX):
                 continue
             counts[classify(stored, written.get(stored.id))] += 1
-            if stored.status == UNKNOWN:
+            if stored.status == UNKNOWN and _was_incomplete(stored):
+                counts["incomplete"] += 1
+            elif stored.status == UNKNOWN:
                 unanswered.append(stored.ticket)
                 said = _read_words(asked)
                 terms.update(said.keys())
@@ -89,13 +93,27 @@ async def report_since(store: RunStore, inbox: Inbox, since: float) -> IntakeRep
     )  # fmt: skip
 
 
+class _Ending(msgspec.Struct):
+    """Of an outcome only what is needed here."""
+
+    incomplete: list[object] = []
+
+
+def _was_incomplete(stored: StoredRun) -> bool:
+    """Whether the search lacked something."""
+    try:
+        return bool(msgspec.msgpack.decode(stored.ending or b"", type=_Ending).incomplete)
+    except msgspec.MsgspecError:  # of an earlier version
+        return False
+
+
 def classify(stored: StoredRun, written: WriteBack | None) -> str:
     """Which number of the report a run counts in."""
     if stored.status == UNKNOWN:
         return "not_found"
     for each in written.writes if written else ():
         if each.what == "reply" and each.state == "confirmed":
-            return "approved" if each.by else "answered"
+            return "approved" if each.by or each.tag else "answered"
         if each.what == "reply" and each.state in {"waiting", "planned", "sending"}:
             return "waiting"
         if each.what == "reply":

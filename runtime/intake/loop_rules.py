@@ -1,10 +1,11 @@
 """
 Whether a ticket of a helpdesk is worked on: nothing of our own, of machines, of people who have taken over. Pure.
 
-The names L1 to L6 are those of docs/helpdesks.md. A machine that answers a machine is stopped by the first rule that
-sees it, and by the budget of L5 in any case.
+The names L1 to L8 are those of docs/helpdesks.md. A machine that answers a machine is stopped by the first rule that
+sees it, and by the budgets of L5 and L7 in any case.
 """
 
+import hashlib
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -14,14 +15,28 @@ from runtime.intake.helpdesk_settings import HelpdeskSettings
 from runtime.intake.helpdesk_times import BEFORE_SECONDS, parse_time
 from runtime.times import DAY
 
+HOUR = 3_600.0
 EQUAL_TEXTS = 3
 """So often the same from the same requester is a machine."""
 Reason = Literal[
     "", "own writing", "not a message", "no customer wrote", "automatic", "closed", "assigned", "switched off", "queue",
-    "before connecting", "answered already", "too soon", "too many", "repeats itself",
+    "before connecting", "answered already", "too soon", "too many", "repeats itself", "sender too often",
+    "sender repeats itself",
 ]  # fmt: skip
-TO_PEOPLE: frozenset[Reason] = frozenset({"too many", "repeats itself"})
+OF_SENDER: frozenset[Reason] = frozenset({"sender too often", "sender repeats itself"})
+"""Reasons that hold for whatever its sender writes now: people are told once, not in each ticket."""
+TO_PEOPLE: frozenset[Reason] = OF_SENDER.union({"too many", "repeats itself"})
 """Reasons for which a person is to look at the ticket."""
+
+
+class Heard(msgspec.Struct, frozen=True, array_like=True):
+    """A message of a sender that a run was about, by digests: what it said is nobody's business here."""
+
+    at: float
+    """Unix seconds."""
+    ticket: str
+    message: str
+    words: str
 
 
 class History(msgspec.Struct, frozen=True):
@@ -33,6 +48,8 @@ class History(msgspec.Struct, frozen=True):
     """The ids of the customer's messages that a run has been about, and of their mails."""
     connected: float = 0.0
     """When we began to look after the helpdesk, Unix seconds; 0: all of its tickets count."""
+    heard: tuple[Heard, ...] = ()
+    """What the ticket's sender wrote of late, in whatever ticket."""
 
 
 class Verdict(NamedTuple):
@@ -42,13 +59,19 @@ class Verdict(NamedTuple):
     rule: str = ""
 
 
-def judge_event(event: HelpdeskEvent, bot: str) -> Verdict:
-    """What an event alone tells, before anything is fetched."""
+def judge_event(event: HelpdeskEvent, bot: str, connected: float = 0.0) -> Verdict:
+    """
+    What an event alone tells, before anything is fetched.
+
+    :param connected: as `History.connected`.
+    """
     if bot and event.actor == bot:
         return Verdict("own writing", "L1")
     if event.kind == "other":
         return Verdict("not a message", "L2")
-    return Verdict("automatic", "L3") if event.automatic else Verdict()
+    if event.automatic:
+        return Verdict("automatic", "L3")
+    return Verdict("before connecting", "L4") if _is_before(event.at, connected) else Verdict()
 
 
 def judge_ticket(ticket: HelpdeskTicket, history: History, settings: HelpdeskSettings, now: float) -> Verdict:
@@ -64,7 +87,7 @@ def judge_ticket(ticket: HelpdeskTicket, history: History, settings: HelpdeskSet
         return Verdict("own writing", "L1")
     if ticket.closed:
         return Verdict("closed", "L4")
-    if (parse_time(latest.at) or history.connected) < history.connected - BEFORE_SECONDS:
+    if _is_before(latest.at, history.connected):
         return Verdict("before connecting", "L4")
     if ticket.assignee and ticket.assignee != settings.bot:
         return Verdict("assigned", "L4")
@@ -77,9 +100,17 @@ def judge_ticket(ticket: HelpdeskTicket, history: History, settings: HelpdeskSet
     return _judge_pace(ticket, history, settings, now)
 
 
+def _is_before(at: str, connected: float) -> bool:
+    """Whether something was written before we began to look after the helpdesk; in doubt it was not."""
+    written = parse_time(at)
+    return written is not None and written < connected - BEFORE_SECONDS
+
+
 def _judge_pace(ticket: HelpdeskTicket, history: History, settings: HelpdeskSettings, now: float) -> Verdict:
     if _count_equal(ticket) >= EQUAL_TEXTS:
         return Verdict("repeats itself", "L6")
+    if reason := _judge_sender(ticket, history, settings, now):
+        return Verdict(reason, "L8" if reason == "sender repeats itself" else "L7")
     recent = [at for at in history.runs if now - at < DAY]
     if len(recent) >= settings.runs_per_day:
         return Verdict("too many", "L5")
@@ -90,5 +121,41 @@ def _judge_pace(ticket: HelpdeskTicket, history: History, settings: HelpdeskSett
 
 def _count_equal(ticket: HelpdeskTicket) -> int:
     """How often the customer wrote what they wrote last."""
-    texts = [" ".join(each.text.casefold().split()) for each in ticket.messages if each.role == "customer"]
+    texts = [_fold(each.text) for each in ticket.messages if each.role == "customer"]
     return texts.count(texts[-1]) if texts else 0
+
+
+def _judge_sender(ticket: HelpdeskTicket, history: History, settings: HelpdeskSettings, now: float) -> Reason:
+    """Whether a sender goes round in circles from ticket to ticket: two machines may each open a new one."""
+    new = make_heard(ticket, now)
+    others = [each for each in history.heard if each.message != new.message]
+    same = {each.ticket for each in others if each.words == new.words and now - each.at < DAY} | {new.ticket}
+    if len(same) >= EQUAL_TEXTS:
+        return "sender repeats itself"
+    recent = [each for each in others if now - each.at < HOUR]
+    tickets = {each.ticket for each in recent} | {new.ticket}
+    most_mails, most_tickets = settings.sender_mails_per_hour, settings.sender_tickets_per_hour
+    is_much = 0 < most_mails <= len(recent) or 0 < most_tickets < len(tickets)
+    return "sender too often" if is_much else ""
+
+
+def find_sender(ticket: HelpdeskTicket) -> str:
+    """Whose budget a ticket is of; empty: the helpdesk does not say who wrote."""
+    latest = ticket.latest_of_customer()
+    return ticket.requester or (latest.author if latest else "")
+
+
+def make_heard(ticket: HelpdeskTicket, now: float) -> Heard:
+    """What is kept of a ticket's latest words; `now`: Unix seconds."""
+    latest = ticket.latest_of_customer()
+    text, message = (latest.text, latest.id) if latest else ("", "")
+    return Heard(now, _digest(ticket.id), _digest(f"{ticket.id}/{message}"), _digest(_fold(text)))
+
+
+def _fold(text: str) -> str:
+    """Words without what they quote: the same however they are wrapped."""
+    return " ".join(" ".join(line for line in text.splitlines() if not line.startswith(">")).casefold().split())
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:16]

@@ -1,13 +1,13 @@
 """What would have been said about past tickets: their questions are asked again, and nothing is written to them."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Literal
 
 import msgspec
 
 from actors.workflow.outcome import Outcome
 from runtime.intake.adapter import Adapter
-from runtime.intake.events import HelpdeskTicket, Message
+from runtime.intake.events import HelpdeskEvent, HelpdeskTicket, Message
 from runtime.intake.helpdesk_settings import HelpdeskSettings
 from runtime.intake.helpdesk_ticket import make_id, make_ticket
 from runtime.intake.helpdesk_times import parse_time
@@ -65,15 +65,21 @@ async def replay_past(
 
 async def _list_tickets(adapter: Adapter, since: float) -> list[str]:
     """Of which something happened since, the latest first."""
-    found: list[str] = []
+    found: list[HelpdeskEvent] = []
     cursor = adapter.make_cursor(since)
     for _ in range(MOST_POLLS):
         polled = await adapter.poll(cursor)
-        found += [event.ticket for event in polled.events]
+        found += [each for each in polled.events if (parse_time(each.at) or since) >= since]
         if not polled.events or polled.cursor == cursor:
             break
         cursor = polled.cursor
-    return list(dict.fromkeys(reversed(found)))
+    return list(dict.fromkeys(each.ticket for each in sort_latest(found)))
+
+
+def sort_latest(events: Sequence[HelpdeskEvent]) -> list[HelpdeskEvent]:
+    """Events as a poll tells them, the latest first: by their times, else the last one first."""
+    behind_first = events[::-1]
+    return sorted(behind_first, key=lambda each: -(parse_time(each.at) or 0.0))
 
 
 async def _answer(

@@ -6,6 +6,7 @@ import msgspec
 import structlog
 
 from actors.evidence.passages import SearchHits, Sentence
+from actors.evidence.shortfalls import Shortfall, merge_shortfalls
 from runtime.embeddings.embedder import Embedder, EmbeddingFailed, understands
 from runtime.knowledge.query.question_vector import QuestionVector
 
@@ -40,14 +41,15 @@ async def weigh_sentences(embedder: Embedder, question: QuestionVector, found: S
         vectors = await embedder.embed(texts, kind="passage", within=within * SHARE)
     except EmbeddingFailed as error:
         log.warning("knowledge.sentences_not_weighed", error=str(error))
-        weighed, why = list[Sentence](), str(error)
+        weighed = list[Sentence]()
+        incomplete = merge_shortfalls(found.incomplete, (Shortfall("no_meaning", str(error)),))
     else:
         cosines = [round(cosine(question.vector, vector), 4) for vector in vectors]
         weighed = [_weigh(each, score) for each, score in zip(places, cosines, strict=True)]
         weighed.sort(key=lambda each: (-each.place.score, each.passage, each.place.start))
-        why = found.words_only
+        incomplete = found.incomplete
     return msgspec.structs.replace(
-        found, meaning=msgspec.structs.replace(found.meaning, sentences=tuple(weighed)), words_only=why
+        found, meaning=msgspec.structs.replace(found.meaning, sentences=tuple(weighed)), incomplete=incomplete
     )
 
 

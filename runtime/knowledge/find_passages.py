@@ -84,10 +84,9 @@ def find_passages(
         return Found(reason=Reason("nothing_near"))
     chosen = _choose(shelf, ranked, limit)
     passages = tuple(passage for _, passage in chosen)
-    if not cosines:
-        return Found(passages)
+    missing = len(ranked) - len(cosines) if vector else 0
     near = tuple(cosines.get(id_) for id_, _ in chosen)
-    return Found(passages, None, Meaning(max(cosines.values()), near), len(ranked) - len(cosines))
+    return Found(passages, None, Meaning(max(cosines.values()), near) if cosines else None, missing)
 
 
 def rank(

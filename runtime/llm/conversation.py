@@ -105,7 +105,12 @@ class Conversation:
                 value = self._remove_own_addresses(value, run_id)
                 tools = self._tools
                 return Completion(
-                    value, tuple(self._passages), judged=True, skipped=tools.skipped, document=tools.document
+                    value,
+                    tuple(self._passages),
+                    judged=True,
+                    skipped=tools.skipped,
+                    document=tools.document,
+                    incomplete=tools.incomplete,
                 )
         raise ModelFailed(f"{self._shared.settings.name} came to no answer: try another [model] name.")
 

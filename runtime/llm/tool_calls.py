@@ -8,6 +8,7 @@ import msgspec
 
 from actors.documents.template import Document
 from actors.evidence.passages import Passage
+from actors.evidence.shortfalls import Shortfall, merge_shortfalls
 from bus import Clock
 from runtime.llm import prompt
 from runtime.llm.output_schema import outline_of, strict_schema
@@ -26,8 +27,8 @@ class ToolCalls:
     """The tools of one answer in the making, and what came of them."""
 
     __slots__ = (
-        "_clock", "_fence", "_limit", "_on_call", "_own", "_passages", "_skipped", "_tools", "document", "left",
-        "texts",
+        "_clock", "_fence", "_limit", "_on_call", "_own", "_passages", "_skipped", "_tools", "document",
+        "incomplete", "left", "texts",
     )  # fmt: skip
 
     def __init__(
@@ -50,6 +51,8 @@ class ToolCalls:
         """What tools said besides passages."""
         self.document: Document | None = None
         """What a tool made for the person, the last of them."""
+        self.incomplete: tuple[Shortfall, ...] = ()
+        """What searches of tools did not look at."""
 
     @property
     def skipped(self) -> tuple[str, ...]:
@@ -92,6 +95,7 @@ class ToolCalls:
             self._skipped[tool.name] = tool.title or tool.name
             return LEFT_OUT.format(name=tool.name)
         self.document = result.document or self.document
+        self.incomplete = merge_shortfalls(self.incomplete, result.incomplete)
         return self._render(tool.name, result)
 
     def _render(self, name: str, result: ToolResult) -> str:

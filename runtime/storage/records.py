@@ -7,6 +7,8 @@ import msgspec
 
 ACTION = "action"
 """The kind of the records that hold an `Action`."""
+SUBMITTER = "submitter"
+"""The kind of the records that say whose a run is; their id is `BY`, a line end, and the run."""
 FEED_END = -1
 """Stands for the end of a run in the feed."""
 RUN_PREFIX = "run:"
@@ -164,6 +166,8 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """This agent was asked."""
     latest: bool = False
     """It is the latest run of its ticket."""
+    by: str = ""
+    """It is this principal's."""
     before: int = 0
     """Its `seq` is below this; 0: whatever it is."""
     looks: int = 0
@@ -205,6 +209,8 @@ class Served(NamedTuple):
     """As of `Remembered`."""
     person: str = ""
     created: float = 0.0
+    text: str = ""
+    """Of the ticket that it answered."""
 
 
 class Remembered(NamedTuple):

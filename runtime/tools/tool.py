@@ -8,6 +8,7 @@ import msgspec
 
 from actors.documents.template import Document
 from actors.evidence.passages import Passage
+from actors.evidence.shortfalls import Shortfall
 from actors.ports import Knowledge, Trace
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ class ToolResult(msgspec.Struct, frozen=True, gc=False):
     """Of a search how sure it is of what it found, 0 to 1; 1: that was named, and looked up."""
     document: Document | None = None
     """What was made for the person: the answer carries it."""
+    incomplete: tuple[Shortfall, ...] = ()
+    """What a search did not look at, though it was to."""
 
 
 class ToolPorts(Protocol):

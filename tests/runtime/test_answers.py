@@ -291,14 +291,15 @@ async def test_http_shows_the_questions_and_takes_the_answers(tmp_path: Path) ->
 async def test_who_submitted_a_ticket_answers_what_it_asks_and_others_only_operate(tmp_path: Path) -> None:
     async with interface(tmp_path) as web:
         owner, other = await make_token(web, "owner"), await make_token(web, "other")
-        desk = await make_token(web, "desk", "operate")
+        desk, reader = await make_token(web, "desk", "operate"), await make_token(web, "reader", "read")
         for ticket in ("B-1", "B-2"):
             body = {"text": ASKED, "id": ticket, "workflow": "rental"}
             _, asked = await web.ask("POST", "/tickets?wait=20", json=body, headers=owner)
             assert asked["status"] == "needs_input"
 
         answers = {"answers": {"boat": "canoe", "hours": 3}}
-        status, sentence = await web.refusal("POST", "/tickets/B-1/answers", json=answers, headers=other)
+        assert (await web.refusal("POST", "/tickets/B-1/answers", json=answers, headers=other))[0] == 404
+        status, sentence = await web.refusal("POST", "/tickets/B-1/answers", json=answers, headers=reader)
         assert (status, "B-1 was submitted by somebody else" in sentence) == (403, True)
         for ticket, who in (("B-1", owner), ("B-2", desk)):
             status, ended = await web.ask("POST", f"/tickets/{ticket}/answers?wait=20", json=answers, headers=who)

@@ -298,7 +298,7 @@ def test_roles_of_a_proxys_groups_come_from_file_and_environment(tmp_path: Path)
         ('proxy = ["gateway"]\nroles = { "*" = "submit" }', "'gateway' is none"),
         ('proxy = ["0.0.0.0/0"]\nroles = { "*" = "submit" }', "'0.0.0.0/0' is none"),
         ('proxy = ["::/0"]\nroles = { "*" = "submit" }', "'::/0' is none"),
-        ('roles = { "it" = "root" }', 'each one of "admin", "operate", "submit"'),
+        ('roles = { "it" = "root" }', 'each one of "admin", "operate", "read", "submit"'),
         ('user_header = "X_Forwarded_User"', "[server] user_header must be a text"),
         ('user_header = "X-User\\r\\nX"', "[server] user_header must be a text"),
     ],

@@ -24,6 +24,7 @@ SENTENCES = {
     "lost_otherwise": "die Quelle sagt etwas anderes",
     "lost_miscited": "es führt an, was nicht in den Gesetzen steht",
     "lost_too_many": "es waren zu viele",
+    "told_before": "Was die Dokumente dazu sagen, steht schon im Ticket.",
     "rejected_before": "Gefunden wurde nur, was schon einmal als falsch bezeichnet wurde.",
     "nothing_answers": "Nichts von dem, was gelesen wurde, beantwortet dieses Ticket.",
     "nothing_near": "Die Dokumente enthalten dazu nichts.",
@@ -41,6 +42,33 @@ SENTENCES = {
     "pages_were_read": "Es wurden {count} Seiten gelesen.",
     "pages_were_read_one": "Es wurde {count} Seite gelesen.",
     "no_page_could_be_read": "Es konnte keine Seite gelesen werden.",
+    "headline_incomplete": "Nichts gefunden, aber die Suche war nicht vollständig",
+    "search_incomplete": "Die Suche war nicht vollständig: {why}.",
+    "nothing_found_yet": (
+        "Es wurde nichts gefunden, aber die Suche war nicht vollständig: {why}. Was gefragt ist, kann dennoch da sein."
+    ),
+    "lacks_no_meaning": "das Satzmodell hat nicht geantwortet, es wurde nur nach Wörtern gesucht",
+    "lacks_no_vectors": (
+        "einige Dokumente sind nur nach ihren Wörtern zu finden, bis `index` ihre Vektoren gemacht hat"
+    ),
+    "lacks_source_failed": "ohne Antwort blieb: {what}",
+    "lacks_cut_short": "nicht alles, was gefunden wurde, konnte rechtzeitig gelesen werden",
+    "left_too_many": (
+        "Dieses Ticket hat so viele Antworten bekommen, wie es an einem Tag gibt; nun sind Menschen daran."
+    ),
+    "left_repeats_itself": (
+        "In diesem Ticket kam dreimal derselbe Text. Er sieht nach einer Maschine aus; deshalb sind nun Menschen daran."
+    ),
+    "left_sender_too_often": (
+        "Wer dies geschrieben hat, hat in der letzten Stunde mehr geschrieben, als beantwortet wird. "
+        "Dieses Ticket, und was von dort inzwischen noch kommt, bleibt Menschen überlassen; dieser "
+        "Hinweis steht nur in einem Ticket am Tag."
+    ),
+    "left_sender_repeats_itself": (
+        "Derselbe Text kam in mehreren Tickets. Er sieht nach einer Maschine aus; dieses Ticket, und "
+        "andere mit diesem Text, bleiben Menschen überlassen; dieser Hinweis steht nur in einem Ticket "
+        "am Tag."
+    ),
     "not_found_note": "Nicht gefunden. {why}",
     "knowledge_search": "die Suche in den Dokumenten",
     "web_search": "die Suche im Web",
@@ -60,6 +88,9 @@ SENTENCES = {
     "stale_no_model": "Sie stammt nicht von einem Modell, und inzwischen ist eines eingerichtet.",
     "stale_unchecked": "Ihre Zitate konnten nicht in den Dokumenten nachgeschlagen werden: {why}.",
     "stale_gone": "„{quote}“ steht nicht mehr in {source}.",
+    "stale_changed": "Was {source} dort sagt, hat sich seither geändert.",
+    "stale_newer": "{source} sagt etwas dazu, das damals noch nicht dort stand.",
+    "stale_unfound": "Eine Suche nach jenem Ticket führt nicht zuerst zu {source}.",
     "end_loop_detected": "Die Agenten haben die Aufgabe im Kreis weitergegeben.",
     "end_max_handoffs_exceeded": "Die Aufgabe wurde {most}-mal von Agent zu Agent übergeben, ohne dass ein Ende kam.",
     "end_timed_out": "Die Zeit für diesen Lauf war abgelaufen.",

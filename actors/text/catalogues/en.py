@@ -27,6 +27,7 @@ SENTENCES = {
     "lost_miscited": "it cites what is not in the statutes",
     "lost_too_many": "one too many",
     # why there is no answer
+    "told_before": "What the documents say on this was said in the ticket before.",
     "rejected_before": "What was found is what somebody called wrong before.",
     "nothing_answers": "Nothing that was read answers this ticket.",
     "nothing_near": "The documents hold nothing on this.",
@@ -43,6 +44,28 @@ SENTENCES = {
     "pages_were_read": "{count} pages were read.",
     "pages_were_read_one": "{count} page was read.",
     "no_page_could_be_read": "No page could be read.",
+    "headline_incomplete": "Nothing found, but the search was not complete",
+    "search_incomplete": "The search was not complete: {why}.",
+    "nothing_found_yet": (
+        "Nothing was found, but the search was not complete: {why}. What is asked may be there all the same."
+    ),
+    "lacks_no_meaning": "the sentence model did not answer, so only words were looked for",
+    "lacks_no_vectors": ("some documents could be looked for by their words only until `index` has made their vectors"),
+    "lacks_source_failed": "{what} did not answer",
+    "lacks_cut_short": "not all that was found could be read in time",
+    "left_too_many": "This ticket has had as many answers as one gets in a day, so it is left to people.",
+    "left_repeats_itself": (
+        "The same words came three times in this ticket. They look like a machine's, so it is left to people."
+    ),
+    "left_sender_too_often": (
+        "Who wrote this has written more in the last hour than is answered. This ticket is left to "
+        "people, and so is what else comes from there meanwhile; this note is written in one ticket a "
+        "day."
+    ),
+    "left_sender_repeats_itself": (
+        "The same words came in several tickets. They look like a machine's, so this ticket is left to "
+        "people, and so are others with these words; this note is written in one ticket a day."
+    ),
     "not_found_note": "Not found. {why}",
     "knowledge_search": "the knowledge search",
     "web_search": "the web search",
@@ -63,6 +86,9 @@ SENTENCES = {
     "stale_no_model": "No model made it, and one is configured now.",
     "stale_unchecked": "Its quotes could not be looked up in the documents: {why}.",
     "stale_gone": "“{quote}” does not stand in {source} any more.",
+    "stale_changed": "What {source} says there has changed since.",
+    "stale_newer": "{source} says something on this that was not there then.",
+    "stale_unfound": "A search for that ticket does not lead to {source} first.",
     # why a run ended
     "end_loop_detected": "The agents passed the task on in a circle.",
     "end_max_handoffs_exceeded": "Control passed from agent to agent {most} times without an end.",

@@ -23,6 +23,7 @@ SENTENCES = {
     "lost_otherwise": "출처의 내용과 다름",
     "lost_miscited": "법령에 없는 조문을 인용함",
     "lost_too_many": "허용 개수를 넘음",
+    "told_before": "문서에서 이에 대해 말하는 내용은 이 티켓에서 이미 답변되었습니다.",
     "rejected_before": "찾은 내용은 이전에 잘못되었다고 지적된 것뿐입니다.",
     "nothing_answers": "읽은 내용 중에 이 문의에 대한 답이 없습니다.",
     "nothing_near": "문서에 이에 대한 내용이 없습니다.",
@@ -39,6 +40,23 @@ SENTENCES = {
     "pages_were_read": "페이지 {count}개를 읽었습니다.",
     "pages_were_read_one": "페이지 {count}개를 읽었습니다.",
     "no_page_could_be_read": "읽을 수 있는 페이지가 없었습니다.",
+    "headline_incomplete": "찾지 못했지만 검색이 완전하지 않았습니다",
+    "search_incomplete": "검색이 완전하지 않았습니다: {why}.",
+    "nothing_found_yet": "찾지 못했지만 검색이 완전하지 않았습니다: {why}. 물으신 내용이 그래도 있을 수 있습니다.",
+    "lacks_no_meaning": "문장 모델이 응답하지 않아 낱말로만 찾았습니다",
+    "lacks_no_vectors": "`index`가 벡터를 만들 때까지 일부 문서는 낱말로만 찾을 수 있습니다",
+    "lacks_source_failed": "응답하지 않은 곳: {what}",
+    "lacks_cut_short": "찾은 것을 제때 모두 읽지 못했습니다",
+    "left_too_many": "이 티켓은 하루에 받을 수 있는 답변 수에 이르러 담당자에게 맡깁니다.",
+    "left_repeats_itself": "이 티켓에 같은 글이 세 번 왔습니다. 기계가 보낸 것으로 보여 담당자에게 맡깁니다.",
+    "left_sender_too_often": (
+        "이 발신자가 지난 한 시간 동안 답변할 수 있는 것보다 많이 보냈습니다. "
+        "이 티켓과 그동안 오는 다른 글은 담당자에게 맡깁니다. 이 메모는 하루에 한 티켓에만 적습니다."
+    ),
+    "left_sender_repeats_itself": (
+        "같은 글이 여러 티켓으로 왔습니다. 기계가 보낸 것으로 보여 이 티켓과 같은 글의 다른 티켓을 담당자에게 "
+        "맡깁니다. 이 메모는 하루에 한 티켓에만 적습니다."
+    ),
     "not_found_note": "찾지 못했습니다. {why}",
     "knowledge_search": "문서 검색",
     "web_search": "웹 검색",
@@ -58,6 +76,9 @@ SENTENCES = {
     "stale_no_model": "모델이 작성한 답변이 아니며, 지금은 모델이 설정되어 있습니다.",
     "stale_unchecked": "인용문을 문서에서 확인할 수 없었습니다: {why}.",
     "stale_gone": "“{quote}” 문장이 {source} 문서에 더 이상 없습니다.",
+    "stale_changed": "그 뒤로 {source} 문서의 해당 부분이 바뀌었습니다.",
+    "stale_newer": "당시에 없던 관련 내용이 {source} 문서에 있습니다.",
+    "stale_unfound": "그 티켓으로 검색하면 {source} 문서가 맨 먼저 나오지 않습니다.",
     "end_loop_detected": "에이전트들이 작업을 서로 돌려가며 넘겼습니다.",
     "end_max_handoffs_exceeded": "에이전트 사이에서 작업이 {most}번 넘어갔지만 끝나지 않았습니다.",
     "end_timed_out": "이 실행에 주어진 시간이 다 되었습니다.",

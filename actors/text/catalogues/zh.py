@@ -22,6 +22,7 @@ SENTENCES = {
     "lost_otherwise": "来源的说法不同",
     "lost_miscited": "引用了法律库中没有的条文",
     "lost_too_many": "超出数量上限",
+    "told_before": "文档中与此相关的内容已在此工单中答复过。",
     "rejected_before": "找到的内容此前已被人指出是错误的。",
     "nothing_answers": "所读内容都无法解答这个工单。",
     "nothing_near": "文档中没有相关内容。",
@@ -38,6 +39,22 @@ SENTENCES = {
     "pages_were_read": "共阅读了 {count} 个页面。",
     "pages_were_read_one": "共阅读了 {count} 个页面。",
     "no_page_could_be_read": "没有能够读取的页面。",
+    "headline_incomplete": "未找到，但搜索不完整",
+    "search_incomplete": "搜索不完整：{why}。",
+    "nothing_found_yet": "未找到，但搜索不完整：{why}。所问的内容仍可能存在。",
+    "lacks_no_meaning": "句子模型没有响应，因此只按字词查找",
+    "lacks_no_vectors": "在 `index` 生成向量之前，部分文档只能按字词查找",
+    "lacks_source_failed": "{what}没有响应",
+    "lacks_cut_short": "未能及时读完所有找到的内容",
+    "left_too_many": "此工单当天的答复次数已达上限，因此交由人工处理。",
+    "left_repeats_itself": "同样的内容在此工单中出现了三次，看起来是机器发出的，因此交由人工处理。",
+    "left_sender_too_often": (
+        "该发件人在最近一小时内的来信超出了可答复的数量。此工单及其间的其他来信交由人工处理；此说明每天只写入一张工单。"
+    ),
+    "left_sender_repeats_itself": (
+        "同样的内容出现在多张工单中，看起来是机器发出的。"
+        "此工单及其他相同内容的工单交由人工处理；此说明每天只写入一张工单。"
+    ),
     "not_found_note": "未找到。{why}",
     "knowledge_search": "文档搜索",
     "web_search": "网页搜索",
@@ -57,6 +74,9 @@ SENTENCES = {
     "stale_no_model": "该答案不是由模型生成的，而现在已配置了模型。",
     "stale_unchecked": "无法在文档中核对其引文：{why}。",
     "stale_gone": "{source} 中已经没有“{quote}”这句话。",
+    "stale_changed": "{source} 中的相应内容此后已有改动。",
+    "stale_newer": "{source} 中有当时还没有的相关内容。",
+    "stale_unfound": "用那张工单检索，最先找到的不是 {source}。",
     "end_loop_detected": "各代理之间循环转交任务。",
     "end_max_handoffs_exceeded": "任务在代理之间转交了 {most} 次仍未结束。",
     "end_timed_out": "本次运行的时间已用完。",

@@ -11,7 +11,7 @@ from actors.reporting.report import Report
 from actors.text.catalogue import every_form, say, say_count, say_step
 from actors.text.normalize import sanitize_markdown, unescape_markdown
 from actors.text.truncate import shorten
-from actors.workflow.outcome import EndReason, Handoff, Outcome
+from actors.workflow.outcome import EndReason, Handoff, Outcome, explain_incomplete, say_headline
 from runtime.cli import Exit
 from runtime.cli.view.printing import Line, Link
 from runtime.cli.view.question_lines import describe_questions
@@ -80,7 +80,7 @@ def lines(
         yield Line(say("summary", language), "strong")
         yield Line(unescape_markdown(outcome.summary), indent=2)
         yield Line("")
-    headline, style = say(f"headline_{outcome.status}", language), HEADLINES[outcome.status]
+    headline, style = say_headline(outcome, language), HEADLINES[outcome.status]
     if judgement and outcome.status in {"resolved", "suggested"}.union({"not_found"} if judgement == "taught" else ()):
         status, said = say(f"status_{outcome.status}", language), say(f"judged_{judgement}", language)
         headline, style = say("judged", language, status=status, said=said), JUDGEMENTS[judgement]
@@ -106,7 +106,7 @@ def _describe_report(outcome: Outcome, report: Report | None, *, named: bool) ->
     if outcome.resolution is not None and outcome.status in REPORT_HEADLINES:
         yield Line(say(f"report_{outcome.status}", language), REPORT_HEADLINES[outcome.status])
     else:
-        yield Line(say(f"headline_{outcome.status}", language), HEADLINES[outcome.status])
+        yield Line(say_headline(outcome, language), HEADLINES[outcome.status])
     failed = {each.place: each.detail for each in report.missed if each.reason == "source_failed"} if report else {}
     yield from _besides(outcome, failed)
     yield from describe_questions(outcome)
@@ -129,6 +129,8 @@ def _besides(outcome: Outcome, failed: Mapping[str, str] = MappingProxyType({}))
         yield Line(unescape_markdown(outcome.detail))
     if outcome.degraded:
         yield Line(outcome.degraded, "poor")
+    if lacks := explain_incomplete(outcome, outcome.language):
+        yield Line(lacks, "poor")
     for missing in outcome.unavailable:
         yield Line(failed.get(missing) or say("unavailable", outcome.language, what=missing), "poor")
 

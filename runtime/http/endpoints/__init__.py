@@ -8,11 +8,12 @@ from runtime.http.endpoints import (
     knowledge_routes,
     list_routes,
     result_routes,
+    share_routes,
     ticket_routes,
     trace_routes,
 )
 
 __all__ = [
     "agent_routes", "event_routes", "health_routes", "intake_routes", "knowledge_routes", "list_routes",
-    "result_routes", "ticket_routes", "trace_routes",
+    "result_routes", "share_routes", "ticket_routes", "trace_routes",
 ]  # fmt: skip

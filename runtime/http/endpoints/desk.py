@@ -1,10 +1,12 @@
 """What the routes share: the service that they ask, the id in a path, how a run is told."""
 
+import functools
 import time
 
 from aiohttp import web
 
 from runtime.http.errors import ApiError
+from runtime.http.gate import GATE
 from runtime.http.middleware import answer
 from runtime.http.routes import Document
 from runtime.http.schemas import KEY_CHARACTERS, WAIT_SECONDS, Receipt, RunStatus, links
@@ -28,10 +30,16 @@ KEY: Document = {
 }  # fmt: skip
 
 
-async def wait_for(desk: TicketService, run_id: str, seconds: float) -> web.Response:
-    """How a run ended within some seconds, or that it goes on."""
+async def wait_for(request: web.Request, run_id: str, seconds: float) -> web.Response:
+    """
+    How a run ended within some seconds, or that it goes on.
+
+    :raises ApiError: who waits may not any more.
+    """
+    desk, gate = request.app[DESK], request.app[GATE]
     goes_on = bool(seconds) and (desk.node.runs.here(run_id) is not None or (await desk.run(run_id)).ended is None)
-    outcome = await desk.outcome(run_id, seconds) if seconds else None
+    look_again = functools.partial(gate.look_again, request)
+    outcome = await desk.outcome(run_id, seconds, look_again) if seconds else None
     stored, asked = await desk.read_both(run_id)
     if outcome is None:
         return tell_receipt(stored, asked, stored.status)

@@ -5,12 +5,12 @@ import re
 from aiohttp import web
 
 from runtime.http import request_bodies
-from runtime.http.endpoints.desk import DESK, read_id
+from runtime.http.endpoints.desk import DESK
+from runtime.http.endpoints.own_tickets import find_run, find_sees, find_ticket
 from runtime.http.errors import ApiError
 from runtime.http.routes import Document, route
 from runtime.http.stream import OF_A_RUN, OF_ALL, describe_events, stream, stream_all
 from runtime.run_events import Cursor, has_heard_all
-from runtime.service import TicketService
 from runtime.storage.damage import JournalDamaged
 from runtime.storage.errors import UnknownRun
 from runtime.storage.journal import StoredRun
@@ -30,6 +30,10 @@ SPANS: Document = {
     "description": "1: its spans, too (searches, calls of models and tools, agents), each when it is over.",
 }  # fmt: skip
 CURSOR = re.compile(rf"({ID.pattern}):([0-9]{{1,10}})")
+UNKNOWN_PLACE = (
+    "What came after this event is not known in its order any more. Listen without Last-Event-ID, and GET /tickets "
+    "tells what there is."
+)
 HEARD = {"description": "The run has ended, and its end was heard: there is nothing to come again for", "content": {}}
 
 
@@ -40,10 +44,10 @@ HEARD = {"description": "The run has ended, and its end was heard: there is noth
 async def events(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]
     spans = _read_spans(request)
-    cursor, stored = _read_cursor(request, "spans"), await desk.ticket(read_id(request))
+    cursor, stored = _read_cursor(request, "spans"), await find_ticket(request)
     if cursor is None:
         return await stream(request, desk, stored.id, -1, spans=spans)
-    heard = await _find_heard(desk, cursor, stored)
+    heard = await _find_heard(request, cursor, stored)
     if not await has_heard_all(desk, heard, cursor):
         return await stream(request, desk, heard.id, cursor.number, spans=spans)
     if heard.id != stored.id:  # the ticket went on in another run
@@ -57,18 +61,18 @@ async def events(request: web.Request) -> web.StreamResponse:
 )  # fmt: skip
 async def all_events(request: web.Request) -> web.StreamResponse:
     desk, cursor, place = request.app[DESK], _read_cursor(request), None
+    sees = find_sees(request)
     if cursor is None:
-        return await stream_all(request, desk, await desk.feed.end(), None)
+        return await stream_all(request, desk, await desk.feed.end(), None, sees)
+    if sees is not None and not await sees({cursor.run}):
+        raise ApiError(410, UNKNOWN_PLACE)
     try:
         place = await desk.feed.find_place(*cursor)
     except (UnknownRun, JournalDamaged):
         """Nobody knows any more what came after it."""
     if place is None:
-        raise ApiError(
-            410, "What came after this event is not known in its order any more. Listen without Last-Event-ID, and "
-            "GET /tickets tells what there is.",
-        )  # fmt: skip
-    return await stream_all(request, desk, place, cursor)
+        raise ApiError(410, UNKNOWN_PLACE)
+    return await stream_all(request, desk, place, cursor, sees)
 
 
 def _read_spans(request: web.Request) -> bool:
@@ -90,9 +94,9 @@ def _read_cursor(request: web.Request, *others: str) -> Cursor | None:
     return Cursor(found[1], int(found[2]))
 
 
-async def _find_heard(desk: TicketService, cursor: Cursor, latest: StoredRun) -> StoredRun:
+async def _find_heard(request: web.Request, cursor: Cursor, latest: StoredRun) -> StoredRun:
     """The run whose event was heard last: this one, or an earlier one of its ticket."""
-    heard = latest if cursor.run == latest.id else await desk.run(cursor.run)
+    heard = latest if cursor.run == latest.id else await find_run(request, cursor.run)
     if heard.ticket == latest.ticket:
         return heard
     raise ApiError(400, f"{cursor.run} is no run of {latest.ticket}. Send the id of an event of this ticket, or none.")

@@ -5,7 +5,7 @@ from aiohttp import web
 from bus.supervision import counters
 from runtime.http import exposition
 from runtime.http.endpoints.desk import DESK
-from runtime.http.gate import find_principal
+from runtime.http.gate import may_do
 from runtime.http.middleware import answer
 from runtime.http.routes import as_json, route
 from runtime.http.schemas import Health
@@ -14,12 +14,12 @@ from runtime.storage.condition import Condition
 
 
 @route(
-    "GET", "/health", "Whether the server lives and takes tickets; counts only for who may use the rest",
+    "GET", "/health", "Whether the server lives and takes tickets; counts only for who may read all",
     {200: as_json("It takes tickets", Health), 503: as_json("It does not take tickets now", Health)}, access="open",
 )  # fmt: skip
 async def health(request: web.Request) -> web.StreamResponse:
     counts = await look_at(request.app[DESK])
-    if find_principal(request) is None:
+    if not may_do(request, "read"):
         counts = Health(live=True, ready=counts.ready)
     return answer(counts, 200 if counts.ready else 503)
 
@@ -43,14 +43,14 @@ async def live(request: web.Request) -> web.StreamResponse:
 
 
 @route(
-    "GET", "/health/ready", "Whether it takes tickets; why not is said only to who may use the rest",
+    "GET", "/health/ready", "Whether it takes tickets; why not is said only to who may read all",
     {200: as_json("It does", Health), 503: as_json("It does not take tickets now", Health)}, access="open",
 )  # fmt: skip
 async def ready(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]
     seen = await desk.looks.now()
     is_ready, why = desk.ready and not seen.why, _explain(desk, seen)
-    if find_principal(request) is None:
+    if not may_do(request, "read"):
         why = ""
     return answer(Health(live=True, ready=is_ready, why=why), 200 if is_ready else 503)
 
@@ -58,7 +58,7 @@ async def ready(request: web.Request) -> web.StreamResponse:
 @route(
     "GET", "/metrics", "Figures for Prometheus",
     {200: {"description": "In its text format", "content": {"text/plain": {"schema": {"type": "string"}}}}},
-    access="submit",
+    access="read",
 )  # fmt: skip
 async def metrics(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]

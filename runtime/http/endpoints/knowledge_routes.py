@@ -98,7 +98,7 @@ async def find_documents(request: web.Request, after: str, most: int) -> list[In
     "GET", "/knowledge/search", "Search the documents as an agent would",
     {200: as_json("What bears on the question, the best first", FoundPassages)}, refusals=(400,),
     parameters=({**_query("q", "The question", minLength=1, maxLength=QUERY_CHARACTERS), "required": True}, LIMIT),
-    access="submit",
+    access="read",
 )  # fmt: skip
 async def search(request: web.Request) -> web.StreamResponse:
     given = request_bodies.read_query(request, ("q", "limit"))

@@ -12,6 +12,7 @@ from actors.workflow.outcome import Status
 from actors.workflow.tables import ORCHESTRATOR
 from runtime.http import request_bodies
 from runtime.http.endpoints.desk import DESK
+from runtime.http.endpoints.own_tickets import find_reader
 from runtime.http.errors import ApiError
 from runtime.http.middleware import answer
 from runtime.http.routes import Document, as_json, route
@@ -57,16 +58,17 @@ FILTERS: dict[str, Document] = {
     parameters=tuple({"name": name, "in": "query", **its} for name, its in FILTERS.items()), access="submit",
 )  # fmt: skip
 async def list_tickets(request: web.Request) -> web.StreamResponse:
-    return answer(await find_page(request.app[DESK], request_bodies.read_query(request, tuple(FILTERS))))
+    return answer(await find_page(request, request_bodies.read_query(request, tuple(FILTERS))))
 
 
-async def find_page(desk: TicketService, given: Mapping[str, str]) -> TicketPage:
+async def find_page(request: web.Request, given: Mapping[str, str]) -> TicketPage:
     """
-    One page of tickets.
+    One page of the tickets that who asks may read.
 
     :param given: the filters, by their names, as a query has them.
     :raises ApiError: one of them cannot be meant so.
     """
+    desk = request.app[DESK]
     before, status, most = (
         _read_cursor(given),
         given.get("status", ""),
@@ -76,7 +78,9 @@ async def find_page(desk: TicketService, given: Mapping[str, str]) -> TicketPage
         raise ApiError(400, f"There is no status {display(status)}. {nearest(status, STATUSES)}")
     asked = request_bodies.make_filter({name: given[name] for name in RUN_FILTERS if name in given})
     asked = msgspec.structs.replace(asked, search=given.get("q", ""), status=status, limit=most + 1)
-    wanted = msgspec.structs.replace(make_wanted(asked, ""), latest=True, before=before, looks=MOST_LOOKED_THROUGH)
+    wanted = msgspec.structs.replace(
+        make_wanted(asked, ""), latest=True, before=before, looks=MOST_LOOKED_THROUGH, by=find_reader(request)
+    )
     found = await desk.node.journal.store.search(wanted)
     tickets = [await _describe(desk, run, question) for run, question in found.runs[:most]]
     last = found.runs[most - 1][0].seq if len(found.runs) > most else found.last if found.stopped else 0

@@ -1,15 +1,27 @@
-"""Whose a ticket is: who may only submit changes none but their own."""
+"""Whose a ticket is: to who may only submit there are none but their own, and nobody but its owner acts for it."""
 
-import contextlib
+import re
+from collections.abc import Awaitable, Callable
 
 from aiohttp import web
 
-from runtime.access.roles import LOCAL, may
+from runtime.access.roles import LOCAL
+from runtime.actions import find_owners
+from runtime.http.endpoints.desk import DESK, read_id
 from runtime.http.errors import ApiError
-from runtime.http.gate import find_principal
+from runtime.http.gate import find_principal, may_do
+from runtime.run_events import Sees
 from runtime.service import TicketService
-from runtime.storage.journal import JournalDamaged, StoredRun
+from runtime.service_error import ServiceError
+from runtime.storage.journal import StoredRun
+from runtime.storage.records import NewRun
 from runtime.tickets import Ticket
+from runtime.tracing.run_trace import find_outermost
+
+ID_OF_KEY = re.compile(r"K-[0-9a-f]{24}")
+"""As `make_id_of_key` makes one."""
+MOST_KNOWN = 1_000
+"""Runs of which one listener remembers whose they are."""
 
 
 def make_own_key(request: web.Request, key: str) -> str:
@@ -18,50 +30,93 @@ def make_own_key(request: web.Request, key: str) -> str:
     return f"{principal.by}\n{key}" if key and principal and principal.by != LOCAL.by else key
 
 
-async def refuse_to_replace(desk: TicketService, request: web.Request, ticket: Ticket) -> None:
-    """:raises ApiError: another's ticket has this id and says something else, and who asks may only submit."""
-    latest = await desk.node.journal.latest_of(ticket.id) if ticket.id else None
-    if latest is None or _is_same(desk, latest, ticket):
-        return
-    await refuse_others(
-        desk, request, latest, f"Ticket {ticket.id} was submitted by somebody else, with another text or order. "
-        "Use another id; only the role operate or admin may put another ticket in its place.",
-    )  # fmt: skip
-
-
-async def refuse_others(desk: TicketService, request: web.Request, latest: StoredRun, sentence: str) -> None:
-    """:raises ApiError: who asks may only submit, and did not submit the ticket of this run; it says this sentence."""
-    if not await owns_ticket(desk, request, latest):
-        raise ApiError(403, sentence)
-
-
-async def refuse_to_answer(desk: TicketService, request: web.Request, latest: StoredRun) -> None:
-    """:raises ApiError: who asks may not answer what the ticket of this run asks."""
-    await refuse_others(
-        desk, request, latest, f"Ticket {latest.ticket} was submitted by somebody else. "
-        "Only who submitted it, and the role operate or admin, may answer what it asks.",
-    )  # fmt: skip
-
-
-async def owns_ticket(desk: TicketService, request: web.Request, latest: StoredRun) -> bool:
-    """Whether the ticket of this run is who asks's own, or they have a role to which all are."""
+def find_reader(request: web.Request) -> str:
+    """Whose tickets alone who asks may read; empty: everybody's."""
     principal = find_principal(request)
-    if principal is None or may(principal.role, "operate"):
-        return True
-    return principal.by in await _find_submitters(desk, latest)
+    return "" if principal is None or may_do(request, "read") else principal.by
 
 
-async def _find_submitters(desk: TicketService, latest: StoredRun) -> set[str]:
-    """Who submitted the ticket whose latest run this is: its first run has them, where answers led to more."""
-    first = latest
-    with contextlib.suppress(JournalDamaged):  # what cannot be read is nobody's but who began this run
-        if rounds := desk.node.journal.case(latest).answers:
-            first = await desk.node.journal.run(rounds[0].run)
-    return {each.by for each in (await desk.read_question(first)).actions if each.what == "submitted"}
+async def find_ticket(request: web.Request, act: str = "") -> StoredRun:
+    """
+    The latest run of the ticket that a request names.
+
+    :param act: what its owner and the role `operate` alone may do with it, for a sentence; empty: it is only read.
+    :raises ServiceError: there is none that who asks may read.
+    :raises ApiError: they may read it, and not do this.
+    """
+    desk, name = request.app[DESK], read_id(request)
+    return await _check(request, await desk.ticket(name), f"There is no ticket {name}.", act)
 
 
-def _is_same(desk: TicketService, stored: StoredRun, ticket: Ticket) -> bool:
-    try:
-        return desk.node.is_same(stored, ticket)
-    except JournalDamaged:
+async def find_run(request: web.Request, name: str) -> StoredRun:
+    """
+    A run, by its own id.
+
+    :raises ServiceError: there is none that who asks may read.
+    """
+    return await _check(request, await request.app[DESK].run(name), f"There is no run {name}.")
+
+
+async def _check(request: web.Request, stored: StoredRun, unknown: str, act: str = "") -> StoredRun:
+    if may_do(request, "operate") or await is_owner(request, stored):
+        return stored
+    if not may_do(request, "read"):
+        raise ServiceError(unknown, "not_found")
+    if act:
+        raise ApiError(
+            403, f"Ticket {stored.ticket} was submitted by somebody else. Only who submitted it, and the role operate "
+            f"or admin, may {act}.",
+        )  # fmt: skip
+    return stored
+
+
+async def is_owner(request: web.Request, stored: NewRun) -> bool:
+    """Whether who asks submitted what this run is about."""
+    principal, run = find_principal(request), find_outermost(stored.id)
+    if principal is None:
         return False
+    owners = await find_owners(request.app[DESK].node.journal.store, run)
+    return principal.by in owners[run]
+
+
+async def may_act(request: web.Request, stored: NewRun) -> bool:
+    """Whether who asks may do with this run what its owner may."""
+    return may_do(request, "operate") or await is_owner(request, stored)
+
+
+def find_taken(request: web.Request) -> Callable[[StoredRun], Awaitable[None]]:
+    """What refuses an id that another's ticket has, and tells nothing of that, to who may not replace it."""
+
+    async def refuse(latest: StoredRun) -> None:
+        if not await may_act(request, latest):
+            raise ApiError(
+                409, f"The id {latest.ticket} is taken. Use another; only the role operate or admin may put another "
+                "ticket in the place of somebody else's.",
+            )  # fmt: skip
+
+    return refuse
+
+
+async def refuse_made_id(desk: TicketService, request: web.Request, ticket: Ticket) -> None:
+    """:raises ApiError: who may only submit wants an id that somebody's `Idempotency-Key` may become."""
+    if may_do(request, "operate") or not ID_OF_KEY.fullmatch(ticket.id):
+        return
+    if await desk.node.journal.latest_of(ticket.id) is None:
+        raise ApiError(409, f"The id {ticket.id} is one of an Idempotency-Key. Use another.")
+
+
+def find_sees(request: web.Request) -> Sees | None:
+    """What tells which of many runs who asks may read; nothing: all."""
+    reader, store = find_reader(request), request.app[DESK].node.journal.store
+    if not reader:
+        return None
+    known: dict[str, bool] = {}
+
+    async def sees(runs: set[str]) -> set[str]:
+        if len(known) > MOST_KNOWN:
+            known.clear()
+        if asked := runs - known.keys():
+            known.update({run: reader in owners for run, owners in (await find_owners(store, *asked)).items()})
+        return {run for run in runs if known[run]}
+
+    return sees

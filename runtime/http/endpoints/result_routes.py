@@ -5,19 +5,22 @@ from aiohttp import web
 
 from runtime.families import find, writes_report
 from runtime.http import request_bodies
-from runtime.http.endpoints.desk import DESK, read_id
+from runtime.http.endpoints.desk import DESK
+from runtime.http.endpoints.own_tickets import find_ticket
 from runtime.http.errors import ApiError
 from runtime.http.files import FORMATS, as_file, document_format, requested_format
 from runtime.http.middleware import answer
 from runtime.http.routes import BODY, Document, as_json, refer_to, route
 from runtime.http.schemas import JSON, Feedback, FeedbackReceipt, links
 from runtime.node import NoReport
+from runtime.storage.journal import StoredRun
 
 FORMAT: Document = {
     "name": "format", "in": "query", "schema": {"type": "string", "enum": list(FORMATS)},
     "description": "Default: HTML if the Accept header asks for it, else Markdown.",
 }  # fmt: skip
 STRING: Document = {"schema": {"type": "string"}}
+JUDGE = "say whether its answer was right"
 
 
 @route(
@@ -26,7 +29,16 @@ STRING: Document = {"schema": {"type": "string"}}
     refusals=(400, 404, 409), parameters=(FORMAT,), access="submit",
 )  # fmt: skip
 async def report(request: web.Request) -> web.StreamResponse:
-    node, stored = request.app[DESK].node, await request.app[DESK].ticket(read_id(request))
+    return await send_report(request, await find_ticket(request))
+
+
+async def send_report(request: web.Request, stored: StoredRun) -> web.StreamResponse:
+    """
+    The report or the document of a run, as the file that a request asks for.
+
+    :raises ApiError: it has none, or none yet.
+    """
+    node = request.app[DESK].node
     if (document := await node.document(stored)) is not None:
         return await as_file(document, document_format(request), stored.ticket, node.workers)
     suffix = requested_format(request)
@@ -45,11 +57,11 @@ async def report(request: web.Request) -> web.StreamResponse:
     "POST", "/tickets/{id}/feedback",
     "Say whether a ticket's resolution was right, or what is; memory never repeats one that was wrong",
     {200: as_json("It is noted", FeedbackReceipt)}, refusals=(404, 409, *BODY),
-    body={JSON: {"schema": refer_to(Feedback)}}, access="operate",
+    body={JSON: {"schema": refer_to(Feedback)}}, access="submit",
 )  # fmt: skip
 async def feedback(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]
-    stored, given = await desk.ticket(read_id(request)), await request_bodies.read_feedback(request)
+    stored, given = await find_ticket(request, JUDGE), await request_bodies.read_feedback(request)
     said = await desk.read_question(stored)
     if given.right is None:
         right, count, about = True, 1, await desk.node.teach(stored.ref, given.answer, given.person)

@@ -6,7 +6,7 @@ from aiohttp import web
 from runtime.answers import Answers, answer_ticket
 from runtime.http import request_bodies
 from runtime.http.endpoints.desk import DESK, KEY, WAIT, describe_run, make_receipt, read_id, tell_receipt, wait_for
-from runtime.http.endpoints.own_tickets import make_own_key, refuse_to_answer, refuse_to_replace
+from runtime.http.endpoints.own_tickets import find_run, find_taken, find_ticket, make_own_key, refuse_made_id
 from runtime.http.errors import ApiError
 from runtime.http.middleware import answer
 from runtime.http.routes import BODY, Document, as_json, refer_to, route
@@ -34,12 +34,13 @@ async def submit(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]
     seconds, key = request_bodies.read_wait(request), request_bodies.read_key(request)
     ticket = await request_bodies.read_ticket(request, desk.node.settings)
-    await refuse_to_replace(desk, request, ticket)
+    await refuse_made_id(desk, request, ticket)
     trace = parse_traceparent(request.headers.get("traceparent", ""))
-    taken = await desk.submit(msgspec.structs.replace(ticket, trace=trace), make_own_key(request, key))
+    ticket = msgspec.structs.replace(ticket, trace=trace)
+    taken = await desk.submit(ticket, make_own_key(request, key), check=find_taken(request))
     if taken.asked and not seconds:
         return tell_receipt(taken.run, taken.asked, "running")
-    return await wait_for(desk, taken.run.id, seconds)
+    return await wait_for(request, taken.run.id, seconds)
 
 
 @route(
@@ -54,15 +55,14 @@ async def submit(request: web.Request) -> web.StreamResponse:
 async def answers(request: web.Request) -> web.StreamResponse:
     desk, ticket = request.app[DESK], read_id(request)
     seconds, key = request_bodies.read_wait(request), make_own_key(request, request_bodies.read_key(request))
-    stored = await desk.ticket(ticket)
-    await refuse_to_answer(desk, request, stored)
+    stored = await find_ticket(request, "answer what it asks")
     said = await request_bodies.read_answers(request)
-    asking = await desk.run(said.run) if said.run else stored
+    asking = await find_run(request, said.run) if said.run else stored
     if asking.ticket != ticket:
         raise ApiError(404, f"Run {asking.id} is not one of {ticket}.")
     given = Answers(given={name: str(value) for name, value in said.answers.items()}, text=said.text, key=key)
     follows = await answer_ticket(desk, asking, given, named=bool(said.run))
-    return await wait_for(desk, follows.id, seconds)
+    return await wait_for(request, follows.id, seconds)
 
 
 @route(
@@ -71,7 +71,7 @@ async def answers(request: web.Request) -> web.StreamResponse:
 )  # fmt: skip
 async def read_ticket(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]
-    return answer(await describe_run(desk, await desk.ticket(read_id(request))))
+    return answer(await describe_run(desk, await find_ticket(request)))
 
 
 @route(
@@ -80,7 +80,7 @@ async def read_ticket(request: web.Request) -> web.StreamResponse:
 )  # fmt: skip
 async def read_run(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]
-    return answer(await describe_run(desk, await desk.run(read_id(request))))
+    return answer(await describe_run(desk, await find_run(request, read_id(request))))
 
 
 @route(

@@ -1,10 +1,12 @@
 """Traces: why an answer is as it is, and the runs that were so."""
 
+import msgspec
 from aiohttp import web
 
 from runtime.http import request_bodies
-from runtime.http.endpoints.desk import DESK, read_id
+from runtime.http.endpoints.desk import DESK
 from runtime.http.endpoints.list_routes import RUN_FILTERS
+from runtime.http.endpoints.own_tickets import find_reader, find_ticket
 from runtime.http.middleware import answer
 from runtime.http.routes import Document, as_json, route
 from runtime.http.schemas import FoundTraces
@@ -25,7 +27,7 @@ FILTERS: tuple[Document, ...] = tuple(
 )  # fmt: skip
 async def read_why(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]
-    return answer(await read_trace(desk.node, await desk.ticket(read_id(request))))
+    return answer(await read_trace(desk.node, await find_ticket(request)))
 
 
 @route(
@@ -34,6 +36,7 @@ async def read_why(request: web.Request) -> web.StreamResponse:
 )  # fmt: skip
 async def find_traces(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]
-    found = await desk.node.journal.store.search(make_wanted(request_bodies.read_filter(request), ""))
+    wanted = make_wanted(request_bodies.read_filter(request), "")
+    found = await desk.node.journal.store.search(msgspec.structs.replace(wanted, by=find_reader(request)))
     records = [await desk.describe(run, asked) for run, asked in found.runs]
     return answer(FoundTraces(tuple(records), found.stopped))

@@ -5,6 +5,7 @@ from runtime.http.pages import (
     knowledge_page,
     memory_page,
     operation_page,
+    shared_page,
     sign_in_page,
     static_files,
     ticket_actions,
@@ -12,6 +13,6 @@ from runtime.http.pages import (
 )
 
 __all__ = [
-    "home_page", "knowledge_page", "memory_page", "operation_page", "sign_in_page", "static_files", "ticket_actions",
-    "ticket_page",
+    "home_page", "knowledge_page", "memory_page", "operation_page", "shared_page", "sign_in_page", "static_files",
+    "ticket_actions", "ticket_page",
 ]  # fmt: skip

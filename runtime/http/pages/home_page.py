@@ -10,7 +10,7 @@ from runtime import families
 from runtime.http.endpoints.agent_routes import describe_agents
 from runtime.http.endpoints.desk import DESK
 from runtime.http.endpoints.list_routes import RUN_FILTERS, STATUSES, find_page
-from runtime.http.endpoints.own_tickets import make_own_key
+from runtime.http.endpoints.own_tickets import find_reader, find_taken, make_own_key
 from runtime.http.errors import ApiError
 from runtime.http.gate import find_person
 from runtime.http.pages.page_routes import Form, accepts_page, form_action, go_to, page, read_field, render
@@ -32,7 +32,7 @@ async def show_home(request: web.Request) -> web.StreamResponse:
     given = {name: text for name in FILTERS if (text := request.query.get(name, "").strip())}
     found, failed = None, ""
     try:
-        found = await find_page(request.app[DESK], {**given, "limit": str(ON_A_PAGE)})
+        found = await find_page(request, {**given, "limit": str(ON_A_PAGE)})
     except (ApiError, ServiceError) as refused:  # a filter in the address that cannot be meant so
         failed = str(refused)
     agents = dict.fromkeys(each.name for each in describe_agents(request.app[DESK].node))
@@ -41,10 +41,15 @@ async def show_home(request: web.Request) -> web.StreamResponse:
     return render(
         request, "home.html", given=given, found=found, failed=failed, statuses=STATUSES,
         workflows=[each.name for each in families.FAMILIES], key=secrets.token_urlsafe(16),
-        intents=await request.app[DESK].node.journal.store.list_intents(), agents=agents,
+        intents=await _list_intents(request), agents=agents,
         more=not MORE.isdisjoint(given), most_agents=AGENTS_SHOWN,
         older=urllib.parse.urlencode({**given, "cursor": cursor}) if cursor else "", shown=QUESTION_CHARACTERS,
     )  # fmt: skip
+
+
+async def _list_intents(request: web.Request) -> list[str]:
+    """What tickets ask for; to who reads their own alone it is not told of others'."""
+    return [] if find_reader(request) else await request.app[DESK].node.journal.store.list_intents()
 
 
 @form_action("/ui/tickets", access="submit")
@@ -55,5 +60,6 @@ async def ask(request: web.Request, form: Form) -> web.StreamResponse:
     ticket = validate(ticket, "The ticket", desk.node.settings.run.ticket_kilobytes)
     options = families.read_options(workflow, {}, desk.node.settings, "")
     ticket = msgspec.structs.replace(ticket, options=options)
-    submitted = await desk.submit(ticket, make_own_key(request, read_field(form, "key")))
+    key = make_own_key(request, read_field(form, "key"))
+    submitted = await desk.submit(ticket, key, check=find_taken(request))
     return go_to(f"/ui/tickets/{submitted.run.ticket}")

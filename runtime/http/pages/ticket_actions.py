@@ -5,10 +5,13 @@ from aiohttp import web
 from runtime.answers import Answers, answer_ticket
 from runtime.http.endpoints.desk import DESK, read_id
 from runtime.http.endpoints.intake_routes import decide
-from runtime.http.endpoints.own_tickets import refuse_to_answer
+from runtime.http.endpoints.own_tickets import find_run, find_ticket
+from runtime.http.endpoints.result_routes import JUDGE
+from runtime.http.endpoints.share_routes import create_share, drop_share, find_shared
 from runtime.http.errors import ApiError
 from runtime.http.gate import find_person
 from runtime.http.pages.page_routes import Form, form_action, go_to, read_field
+from runtime.http.pages.ticket_page import show_run
 
 ANSWER = "answer-"
 """Before the name of a question, in the name of its field."""
@@ -25,20 +28,23 @@ async def cancel(request: web.Request, _: Form) -> web.StreamResponse:
     return _show(request)
 
 
-@form_action("/ui/tickets/{id}/feedback", access="operate")
+@form_action("/ui/tickets/{id}/feedback", access="submit")
 async def judge(request: web.Request, form: Form) -> web.StreamResponse:
     desk, said = request.app[DESK], read_field(form, "right")
     if said not in {"yes", "no"}:
         raise ApiError(400, "Say whether the answer was right. Go back to the ticket and choose.")
     places = tuple(int(each) for each in form.get("place", ()) if each.isascii() and each.isdigit() and len(each) < 4)
-    stored = await desk.ticket(read_id(request))
+    stored = await find_ticket(request, JUDGE)
     await desk.feedback(stored, right=said == "yes", places=places if said == "yes" else ())
     return _show(request)
 
 
 @form_action("/ui/tickets/{id}/approve", access="operate")
-async def approve(request: web.Request, _: Form) -> web.StreamResponse:
-    await decide(request, approved=True)
+async def approve(request: web.Request, form: Form) -> web.StreamResponse:
+    text = read_field(form, "text")
+    if "text" in form and not text:
+        raise ApiError(400, "There is no answer in the form. Go back to the ticket and write it, or refuse.")
+    await decide(request, approved=True, text=text)
     return _show(request)
 
 
@@ -48,20 +54,33 @@ async def refuse(request: web.Request, _: Form) -> web.StreamResponse:
     return _show(request)
 
 
-@form_action("/ui/tickets/{id}/teach", access="operate")
+@form_action("/ui/tickets/{id}/teach", access="submit")
 async def teach(request: web.Request, form: Form) -> web.StreamResponse:
-    desk, answer = request.app[DESK], read_field(form, "answer")
+    desk, answer, stored = request.app[DESK], read_field(form, "answer"), await find_ticket(request, JUDGE)
     if not answer:
         raise ApiError(400, "There is no answer in the form. Go back to the ticket and write it.")
-    await desk.node.teach((await desk.ticket(read_id(request))).ref, answer, find_person(request))
+    await desk.node.teach(stored.ref, answer, find_person(request))
+    return _show(request)
+
+
+@form_action("/ui/tickets/{id}/share", access="submit")
+async def share(request: web.Request, _: Form) -> web.StreamResponse:
+    """The page again, with the link: it is told this once, so there is nowhere to go on to."""
+    stored = await find_shared(request)
+    return await show_run(request, stored, link=(await create_share(request, stored)).link)
+
+
+@form_action("/ui/tickets/{id}/unshare", access="submit")
+async def unshare(request: web.Request, form: Form) -> web.StreamResponse:
+    await drop_share(request, await find_shared(request), read_field(form, "share"))
     return _show(request)
 
 
 @form_action("/ui/tickets/{id}/answers", access="submit")
 async def answer_questions(request: web.Request, form: Form) -> web.StreamResponse:
     desk = request.app[DESK]
-    await refuse_to_answer(desk, request, await desk.ticket(read_id(request)))
-    asking = await desk.run(read_field(form, "run"))
+    await find_ticket(request, "answer what it asks")
+    asking = await find_run(request, read_field(form, "run"))
     if asking.ticket != read_id(request):
         raise ApiError(404, "These are questions of another ticket. Go back to the ticket, and answer what it asks.")
     names = [name.removeprefix(ANSWER) for name in form if name.startswith(ANSWER)]

@@ -260,6 +260,10 @@ class IndexReader:
         """The name of the model that made the vectors; empty: there are none."""
         return vector_store.model_name(self._db)
 
+    def lacks_vectors(self) -> bool:
+        """Whether vectors are still to be made, of however few passages."""
+        return vector_store.count_missing(self._db) > 0
+
     def vectors(self, width: int) -> tuple[list[int], list[int], bytes]:
         """Passages that have vectors of so many bytes: their numbers, their documents', and the vectors in a row."""
         ids, documents, joined = list[int](), list[int](), bytearray()
@@ -315,6 +319,15 @@ class IndexReader:
         )
         row = rows.fetchone()
         return zlib.decompress(row[0]).decode() if row else None
+
+    def sections(self, source: str) -> list[tuple[str, int, int]]:
+        """Heading, start and end of all passages of a document, in their order."""
+        rows = self._db.execute(
+            """SELECT p.heading, p.start, p."end" FROM passages p JOIN documents d ON d.id = p.document
+            JOIN folders f ON f.id = d.folder WHERE f.name || '/' || d.path = ? ORDER BY p.ordinal""",
+            (source,),
+        )
+        return [(heading, start, end) for heading, start, end in rows]
 
     def file(self, source: str) -> str:
         """Where a document lies on this machine; empty if it is gone from the index."""

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from actors.evidence.passages import Passage, Reason, SearchHits
+from actors.evidence.shortfalls import Shortfall
 from runtime.knowledge.index import index_writer
 from runtime.knowledge.index.index_reader import IndexReader
 from runtime.knowledge.query.search import search
@@ -42,9 +43,10 @@ _kept: OrderedDict[str, _Index] = OrderedDict()
 def find(pages: list[Text], questions: list[str], limit: int) -> list[SearchHits]:
     """For each question what the pages say on it. Blocking; the order of the pages does not matter."""
     index = _index(sorted(pages, key=lambda page: (page.key, page.text))[:PAGES])
+    cut = () if len(pages) <= PAGES else (Shortfall("cut_short", f"Of {len(pages)} pages {PAGES} were looked at."),)
     index.shelf.begin()
     try:
-        return [_find(index, question, limit) for question in questions]
+        return [msgspec.structs.replace(_find(index, each, limit), incomplete=cut) for each in questions]
     finally:
         index.shelf.end()
 

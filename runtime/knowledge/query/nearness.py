@@ -22,6 +22,7 @@ class _Matrix(NamedTuple):
     rows: NDArray[np.int8]
     unknown: frozenset[int]
     """The documents that have none."""
+    lacks_some: bool
 
 
 _matrices: WeakKeyDictionary[IndexReader, tuple[int, _Matrix]] = WeakKeyDictionary()
@@ -36,7 +37,7 @@ def find_near(shelf: IndexReader, vector: bytes, limit: int, documents: Collecti
         among = among[np.isin(matrix.documents, np.fromiter(documents, np.int64))]
     best = among[np.argsort(-cosines[among], kind="stable")[:limit]]
     near = (Near(int(matrix.ids[i]), int(matrix.documents[i]), float(cosines[i])) for i in best)
-    return Nearness(tuple(near), matrix.unknown)
+    return Nearness(tuple(near), matrix.unknown, matrix.lacks_some)
 
 
 def _cosines(rows: NDArray[np.int8], vector: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -54,6 +55,10 @@ def _matrix(shelf: IndexReader, width: int) -> _Matrix:
         ids, documents, joined = shelf.vectors(width)
         rows = np.frombuffer(joined, np.int8).reshape(-1, width)
         unknown = frozenset(shelf.documents_without_vectors())
-        known = shelf.version, _Matrix(np.array(ids, np.int64), np.array(documents, np.int64), rows, unknown)
+        lacks_some = shelf.lacks_vectors()
+        known = (
+            shelf.version,
+            _Matrix(np.array(ids, np.int64), np.array(documents, np.int64), rows, unknown, lacks_some),
+        )
         _matrices[shelf] = known
     return known[1]

@@ -3,6 +3,7 @@
 import msgspec
 
 from actors.evidence.passages import Meaning, SearchHits, Sentence
+from actors.evidence.shortfalls import merge_shortfalls
 
 SENTENCES = 8
 
@@ -14,10 +15,12 @@ def merge(own: SearchHits, web: SearchHits, *, limit: int) -> SearchHits:
     Scores of passages depend on the size of their index; scores of quotes are shares of the question and do not. So
     a side's passages are scaled to its best quote. A side that abstains adds nothing to one that does not.
     """
+    incomplete = merge_shortfalls(own.incomplete, web.incomplete)
     sides = [each for each in (own, web) if each.passages or each.abstain]
     sides = [each for each in sides if not each.abstain] or sides
     if len(sides) < 2 or any(each.abstain for each in sides):
-        return max(sides, key=_strength, default=SearchHits(abstain="Nothing was read."))
+        best = max(sides, key=_strength, default=SearchHits(abstain="Nothing was read."))
+        return msgspec.structs.replace(best, incomplete=incomplete)
     rows = [
         (-_scale(side) * passage.score, n, number, passage)
         for n, side in enumerate(sides)
@@ -40,10 +43,9 @@ def merge(own: SearchHits, web: SearchHits, *, limit: int) -> SearchHits:
     weights = tuple({word: weight for side in sides for word, weight in side.weights}.items())
     nearest = max((side.meaning.best for side in sides if side.meaning), default=None)
     meaning = None if nearest is None else Meaning(nearest)
-    words_only = next((side.words_only for side in sides if side.words_only), "")
     sure = max(each.confidence for each in sides)
     words = tuple(sides[n].words[number - 1] for _, n, number, _ in rows) if all(each.words for each in sides) else ()
-    return SearchHits(passages, "", sure, sentences, begins, weights, meaning, words_only, words=words)
+    return SearchHits(passages, "", sure, sentences, begins, weights, meaning, incomplete, words=words)
 
 
 def _strength(side: SearchHits) -> float:

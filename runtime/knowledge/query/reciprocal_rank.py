@@ -41,6 +41,8 @@ class Nearness(NamedTuple):
     """The nearest ones, the nearest first."""
     unknown: frozenset[int] = frozenset()
     """The documents of which it cannot tell anything."""
+    lacks_some: bool = False
+    """Vectors of some passages are still to be made."""
 
 
 def fuse(shelf: IndexReader, question: Question, pages: Sequence[Page], near: Nearness) -> list[Page]:

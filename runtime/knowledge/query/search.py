@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from actors.evidence.passages import Meaning, NamedDocument, Passage, Reason, SearchHits, Sentence, Span
+from actors.evidence.shortfalls import Shortfall
 from actors.text.catalogue import ENGLISH
 from actors.text.normalize import find_span
 from runtime.knowledge import NO_INDEX
@@ -22,6 +24,9 @@ from runtime.knowledge.query.ranking import MANY_CANDIDATES, Page, rank
 from runtime.knowledge.query.reciprocal_rank import Near, Nearness, fuse
 from runtime.knowledge.query.snippets import Snippet, snippets
 
+BELOW = " > "
+"""Between the headings that lead to a passage."""
+DIGEST_BYTES = 12
 QUOTES_OF_A_PASSAGE = 3
 QUOTED = 4
 """So many quotes are likely to be shown."""
@@ -101,9 +106,11 @@ def _count_named(source: str, text: str) -> int:
     return next((len(parts) - place for place, stands in enumerate(found) if stands), 0)
 
 
-def find_missing(database: str, quotes: list[tuple[str, str]]) -> list[int]:
+def digest_sections(database: str, quotes: list[tuple[str, str]]) -> list[str]:
     """
-    The numbers, from 0, of those quotes that their document does not say any more, or that have no document any more.
+    For each quote a digest of the section that it stands in now; empty where its document does not say it any more.
+
+    Another heading, a word more or less or another beginning of the document is another digest; white space is not.
 
     :param quotes: each a document's source and words of it; where in the document they stand does not matter.
     :raises LookupError: there is no index.
@@ -113,10 +120,33 @@ def find_missing(database: str, quotes: list[tuple[str, str]]) -> list[int]:
         raise LookupError(NO_INDEX)
     try:
         shelf.begin()
-        texts = {source: shelf.text(source) or "" for source in dict.fromkeys(source for source, _ in quotes)}
+        sources = dict.fromkeys(source for source, _ in quotes)
+        read = {source: (shelf.text(source) or "", shelf.sections(source)) for source in sources}
     finally:
         shelf.end()
-    return [number for number, (source, quote) in enumerate(quotes) if find_span(quote, texts[source]) is None]
+    return [_digest_section(quote, *read[source]) for source, quote in quotes]
+
+
+def _digest_section(quote: str, text: str, pieces: list[tuple[str, int, int]]) -> str:
+    """
+    :param pieces: heading, start and end of the passages of a document, in their order.
+    """
+    place = find_span(quote, text)
+    if place is None:
+        return ""
+    at = next((n for n, (_, _, end) in enumerate(pieces) if place[0] < end), None)
+    heading, start, end = pieces[at] if at is not None else ("", 0, len(text))
+    below = f"{heading}{BELOW}" if BELOW in heading else None  # below a title stands the whole document
+    for step in (1, -1):
+        n = (at or 0) + step
+        while at is not None and 0 <= n < len(pieces):
+            if pieces[n][0] != heading and not (below and pieces[n][0].startswith(below)):
+                break
+            start, end = min(start, pieces[n][1]), max(end, pieces[n][2])
+            n += step
+    opening = next((begin for title, begin, _ in pieces if BELOW in title), 0)
+    said = "\0".join(" ".join(each.split()) for each in (heading, text[:opening], text[start:end]))
+    return blake2b(said.encode("utf-8", "replace"), digest_size=DIGEST_BYTES).hexdigest()
 
 
 def locate(database: str, source: str) -> str:
@@ -160,9 +190,9 @@ def search(
     found = tuple(_passages(pages, chosen, [*quotable, *opening], telling))
     begins = tuple(sorted({numbers[each.passage.id] for each in opening}))
     weights = _weights(shelf, question) if reads else ()
-    meaning, words_only = _meaning(chosen, near.passages), vector.failure if vector else ""
+    meaning, incomplete = _meaning(chosen, near.passages), _find_shortfalls(shelf, vector, lacks_some=near.lacks_some)
     return SearchHits(
-        found, why.say(ENGLISH) if why else "", sure, tuple(spoken), begins, weights, meaning, words_only, covered,
+        found, why.say(ENGLISH) if why else "", sure, tuple(spoken), begins, weights, meaning, incomplete, covered,
         round(question.total_gated, 1), reason=why, words=_measure_words(pages, chosen),
         searched=shelf.passages, unsaid=unsaid,
     )  # fmt: skip
@@ -179,9 +209,20 @@ def _find_places(
         found.reason.say(ENGLISH) if found.reason else "",
         reason=found.reason,
         meaning=found.meaning,
-        words_only=vector.failure if vector else "",
+        incomplete=_find_shortfalls(shelf, vector, lacks_some=found.without_vectors > 0),
         searched=shelf.passages,
     )
+
+
+def _find_shortfalls(shelf: IndexReader, question: QuestionVector | None, *, lacks_some: bool) -> tuple[Shortfall, ...]:
+    """What went by words alone; a question that no model was asked about lacks nothing."""
+    if question is None:
+        return ()
+    if not question.vector:
+        return (Shortfall("no_meaning", question.failure),)
+    if lacks_some or shelf.vector_model() != question.model:
+        return (Shortfall("no_vectors", "Some documents have no vectors yet: `index` makes them."),)
+    return ()
 
 
 def _near(shelf: IndexReader, question: QuestionVector, documents: Collection[int] | None) -> Nearness:

@@ -37,6 +37,8 @@ class OwnDocuments:
         findings = await self._knowledge.search(query, within=within, limit=3 * limit, hops=True)
         if not findings.passages and findings.abstain == no_index_message():
             raise PortFailed(findings.abstain)
+        if findings.abstain and findings.incomplete:
+            raise PortFailed("Nothing was found in the documents, but not all that is known of them was looked at.")
         if findings.abstain:
             return ()
         best = max((each.score for each in findings.passages), default=1.0) or 1.0

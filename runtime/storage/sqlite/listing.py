@@ -9,7 +9,7 @@ import msgspec
 
 from runtime.memory.ticket_text import fold
 from runtime.storage.damage import seconds, text
-from runtime.storage.records import ACTION, Action, Asked, Listed, StoredRun, Wanted
+from runtime.storage.records import ACTION, SUBMITTER, Action, Asked, Listed, StoredRun, Wanted
 from runtime.storage.run_agents import list_agents
 from runtime.storage.sqlite.statements import OUTERMOST, RUN_COLUMNS, read_run, with_those_within
 from runtime.tickets import whole
@@ -37,6 +37,13 @@ AND {OUTERMOST.replace("(id", "(later.id")})
 """
 _FAILED = "AND run.seq IN (SELECT seq FROM run WHERE status IN ('error', 'cancelled'))"
 _OF_WORKFLOW = "AND run.workflow = ?"
+_OF_SUBMITTER = f"""
+AND run.seq IN (
+    SELECT mine.seq FROM record AS whose JOIN run AS mine ON mine.id = whose.run
+    WHERE whose.kind = '{SUBMITTER}' AND whose.id > ? || char(10) AND whose.id < ? || char(11)
+)
+"""
+"""By their ids, which begin with who it was and a line end, that stands in nobody's name."""
 _OF_INTENT = "AND run.intent != '' AND run.intent = ?"
 _SINCE = "AND run.seq >= (SELECT coalesce(min(+seq), 9e18) FROM run WHERE started >= ?) AND run.started >= ?"
 _SLOW = """
@@ -122,6 +129,7 @@ def _make_conditions(wanted: Wanted) -> tuple[str, list[object]]:
         (wanted.status, _OF_STATUS, (wanted.status,)),
         (wanted.failed, _FAILED, ()),
         (wanted.latest, _LATEST, ()),
+        (wanted.by, _OF_SUBMITTER, (wanted.by, wanted.by)),
         (wanted.workflow, _OF_WORKFLOW, (wanted.workflow,)),
         (wanted.intent, _OF_INTENT, (wanted.intent,)),
         (wanted.since, _SINCE, (wanted.since, wanted.since)),
@@ -156,7 +164,7 @@ def _question_of(run: StoredRun, row: tuple[Any, ...]) -> Asked:
         was = msgspec.msgpack.decode(run.initial, type=_Case).text
     except msgspec.MsgspecError:
         was = ""
-    if was and was != whole(subject, question):
+    if was and was not in {question, whole(subject, question)}:
         question, subject = was, ""
     created = run.started if came is None else seconds(came)
     return Asked(question, subject, text(requester), created, text(note))

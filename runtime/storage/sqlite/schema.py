@@ -1,5 +1,6 @@
 """The tables of terminus.db by version: a database is brought to the newest one when it is opened."""
 
+import contextlib
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -7,6 +8,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from actors.ports import PortFailed
+from runtime.storage.records import ACTION, SUBMITTER, Action
 from runtime.storage.sqlite.effect_store import SCHEMA as EFFECTS
 from runtime.storage.sqlite.memory_store import SCHEMA as MEMORY
 from runtime.storage.sqlite.recording_store import SCHEMA as RECORDINGS
@@ -153,8 +155,27 @@ def add_feed(_: sqlite3.Connection) -> None:
     """To version 8: the order of events of all runs has a table of its own. It begins empty: nobody listened so far."""
 
 
+def add_submitters(db: sqlite3.Connection) -> None:
+    """To version 9: each run says whose it is; one that goes on with answers is whose the run before it was."""
+    if not db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'record'").fetchone():
+        return
+    did: dict[str, dict[str, str]] = {"submitted": {}, "answered": {}}
+    for run, body in db.execute("SELECT run, body FROM record WHERE kind = ?", (ACTION,)):
+        with contextlib.suppress(msgspec.MsgspecError, TypeError):
+            action = msgspec.msgpack.decode(body, type=Action)
+            did.get(action.what, {})[run] = action.by
+    owners: dict[str, str] = {}
+    found = []
+    for run, ticket in db.execute("SELECT id, ticket FROM run WHERE instr(id, '.') = 0 ORDER BY seq"):
+        if run not in did["answered"]:
+            owners[ticket] = did["submitted"].get(run, "")
+        if owners.get(ticket):
+            found.append((SUBMITTER, f"{owners[ticket]}\n{run}", run))
+    db.executemany("INSERT OR REPLACE INTO record (kind, id, run, body) VALUES (?, ?, ?, x'')", found)
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
-    order_runs, add_version, add_origin, add_trace, add_recordings, index_statuses, add_feed,
+    order_runs, add_version, add_origin, add_trace, add_recordings, index_statuses, add_feed, add_submitters,
 )  # fmt: skip
 """In order: the first leads from version 1, which had no number, to version 2."""
 NEWEST = 1 + len(MIGRATIONS)

@@ -1,6 +1,6 @@
 """What a worker says when it has no answer: why, and where a person may look; never that it read what it did not."""
 
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 import pytest
@@ -8,9 +8,11 @@ import pytest
 from actors.drafting.drafts import Draft, HandoverRequest
 from actors.evidence.claims import Claim
 from actors.evidence.passages import SearchHits
+from actors.evidence.shortfalls import Code, Shortfall, explain_shortfalls, name_shortfalls
 from actors.helpdesk.worker import CONTEXT_CHARACTERS
 from actors.ports import Completion, ModelRequest, PortFailed
-from actors.workflow.outcome import EndReason, Outcome
+from actors.text.catalogue import CATALOGUES
+from actors.workflow.outcome import EndReason, Outcome, explain_incomplete, say_headline
 from tests.fakes import PASSAGE, Knows, Stage, Thinks
 
 FAILED = "The documents could not be searched: the disk is gone."
@@ -88,6 +90,58 @@ async def test_a_search_that_always_fails_is_no_not_found() -> None:
 
     assert (outcome.status, outcome.why) == ("error", EndReason.STEP_FAILED)
     assert FAILED.removesuffix(".") in outcome.detail
+
+
+SLOW = Shortfall("no_meaning", "The sentence model took too long.")
+WORDS_ONLY = SearchHits((PASSAGE,), "The documents do not speak of 'Jens'.", covered=0.1, incomplete=(SLOW,))
+
+
+async def test_nothing_found_by_a_search_that_was_not_complete_is_no_fact() -> None:
+    knowledge = Finds(WORDS_ONLY)
+
+    outcome = await ended(knowledge, Draft())
+
+    assert (outcome.status, outcome.incomplete) == ("not_found", (SLOW,))
+    assert outcome.detail == (
+        "Nothing was found, but the search was not complete: the sentence model did not answer, so only words were "
+        "looked for. What is asked may be there all the same. What comes closest: VPN > Drops (kb/vpn.md)."
+    )
+    assert say_headline(outcome, "en") == "Nothing found, but the search was not complete"
+    assert explain_incomplete(outcome, "en") == "", "the reason has said it"
+    assert knowledge.asked == 2, "once more"
+
+
+@pytest.mark.parametrize("language", CATALOGUES)
+def test_what_a_search_lacked_is_said_in_each_language(language: str) -> None:
+    lacks = [Shortfall(code, "the web") for code in get_args(Code)]
+
+    said = explain_shortfalls("search_incomplete", lacks, language)
+
+    assert said.count("the web") == 1, "a source by its name; what else happened is for who operates"
+    assert "no_meaning" not in name_shortfalls(lacks, language)
+
+
+async def test_what_the_second_search_finds_is_answered_and_nothing_is_lacking_then() -> None:
+    class Quotes(Drafts):
+        async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Completion:
+            found = task.findings is not None and not task.findings.incomplete
+            self._draft = Draft((Claim(PASSAGE.text, 1, PASSAGE.text),)) if found else Draft()
+            return await super().fill(shape, task, within=within)
+
+    knowledge = Finds(WORDS_ONLY, SearchHits((PASSAGE,)))
+
+    outcome = await Stage(knowledge=knowledge, model=Quotes(Draft())).end()
+
+    assert (outcome.status, outcome.incomplete, knowledge.asked) == ("resolved", (), 2)
+
+
+async def test_an_answer_out_of_a_search_that_was_not_complete_says_so_and_is_not_looked_for_again() -> None:
+    knowledge = Finds(SearchHits((PASSAGE,), incomplete=(SLOW,)))
+
+    outcome = await ended(knowledge, Draft((Claim(PASSAGE.text, 1, PASSAGE.text),)))
+
+    assert (outcome.status, knowledge.asked) == ("resolved", 1)
+    assert explain_incomplete(outcome, "en").startswith("The search was not complete: the sentence model")
 
 
 class DoesWithout(Thinks):

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from actors.evidence.claims import Claim, Resolution
+from actors.evidence.shortfalls import Shortfall, explain_shortfalls
 from actors.legal.classification import classify
 from actors.legal.messages import OpinionGiven
 from actors.legal.output_schemas import IntentDraft, LegalDraft, Reply
@@ -15,6 +16,8 @@ from actors.text.catalogue import say
 from actors.workflow.outcome import EndReason, Outcome
 from actors.workflow.tables import FanOut
 from actors.workflow.verify import verify
+from runtime.tools.shipped.regulation_search import Articles
+from runtime.tools.tool import ToolContext, ToolResult
 from tests.actors.legal.answering import DISMISSED, FLOW, NOTICE, TWO_FIELDS, Model, Source, legal_stage
 from tests.fakes import Hangs, Says, targets
 
@@ -258,3 +261,19 @@ async def test_a_specialist_offers_its_tools_and_names_those_that_were_done_with
 
     assert [task.tools for name, task in model.asked if name == "LegalDraft"] == [("regulation_search", "web_search")]
     assert (outcome.status, outcome.unavailable) == ("resolved", ("网页搜索",))
+
+
+async def test_nothing_found_by_a_search_that_was_not_complete_is_looked_for_once_more_and_is_no_fact() -> None:
+    lacks = (Shortfall("no_vectors", "Some documents have no vectors yet."),)
+
+    class Slow(Source):
+        async def search(self, asked: Articles, own: ToolContext, within: float) -> ToolResult:
+            self.asked.append(asked.query)
+            return ToolResult(incomplete=lacks)
+
+    source = Slow()
+    outcome = await end(DISMISSED, model=Model(IntentDraft=IntentDraft("legal_consultation", (), 0.9)), source=source)
+
+    assert (outcome.status, outcome.incomplete, len(source.asked)) == ("not_found", lacks, 2)
+    assert outcome.detail == explain_shortfalls("nothing_found_yet", lacks, "zh")
+    assert say("legal_nothing", "zh") not in outcome.detail

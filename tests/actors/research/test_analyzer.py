@@ -8,6 +8,7 @@ import pytest
 
 from actors.evidence.claims import Claim, verify
 from actors.evidence.passages import Passage, SearchHits, Span
+from actors.evidence.shortfalls import Shortfall
 from actors.evidence.sources import Page, Statement
 from actors.ports import BudgetSpent, ModelFailed, ModelRequest, PortFailed
 from actors.research.analyzer import Analyzer
@@ -260,3 +261,39 @@ async def test_two_sources_that_disagree_are_both_shown() -> None:
     (pair,) = event.analysis.contradictions
     assert {pair.one.text, pair.other.text} == {OPENS, other_text}
     assert {pair.one.passage, pair.other.passage} <= {each.id for each in event.passages}
+
+
+SLOW = Shortfall("no_meaning", "The sentence model took too long.")
+
+
+class FindsAtLast(Finds):
+    """Goes by words alone at first, and finds nothing then."""
+
+    def __init__(self, *then: Passage, slow: int) -> None:
+        super().__init__(*then)
+        self.slow, self.looks = slow, 0
+
+    async def passages(
+        self, questions: Sequence[str], pages: Sequence[Page], *, within: float
+    ) -> tuple[SearchHits, ...]:
+        self.looks += 1
+        if self.looks <= self.slow:
+            return tuple(SearchHits(abstain="Nothing.", incomplete=(SLOW,)) for _ in questions)
+        return await super().passages(questions, pages, within=within)
+
+
+async def test_what_a_complete_search_finds_counts_and_another_one_says_what_it_lacked() -> None:
+    once, twice = FindsAtLast(PASSAGE, slow=1), FindsAtLast(PASSAGE, slow=9)
+
+    found = await analyze(extractive(), reading=once)
+    nothing = await analyze(extractive(), reading=twice)
+
+    assert (once.looks, twice.looks) == (2, 2)
+    assert said(found)
+    assert (found.incomplete, nothing.incomplete, said(nothing)) == ((), (SLOW,), [])
+
+
+async def test_a_search_of_what_was_read_that_fails_is_what_it_lacked() -> None:
+    nothing = await analyze(extractive(), reading=Finds(error=PortFailed("It took longer than 3 s.")))
+
+    assert nothing.incomplete == (Shortfall("cut_short", "It took longer than 3 s."),)

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
+from actors.evidence.shortfalls import Shortfall
 from actors.evidence.sources import FailedSource, SearchResult
 from actors.ports import PortFailed
 from actors.research import searcher
@@ -80,6 +81,21 @@ def order(*queries: str, sources: tuple[str, ...] = ("knowledge", "web"), **more
 
 async def search(port: Any, message: RunSearches, turn: Turn | None = None) -> SearchCompleted | SearchFellShort:
     return await Searcher(port).receive(message, turn or Turn())  # type: ignore[arg-type]
+
+
+async def test_a_source_that_did_not_answer_is_what_the_search_lacked_until_it_answers_when_asked_again() -> None:
+    def say(source: str, query: str) -> Answer:
+        if source == "web":
+            raise PortFailed("It is down.")
+        return each_its_own(source, query)
+
+    failed = await search(Answers(say), order())
+    again = await search(Answers(each_its_own), order(incomplete=failed.incomplete, shortfall="Too little."))
+    deeper = await search(Answers(each_its_own), order(incomplete=failed.incomplete))
+
+    assert failed.incomplete == (Shortfall("source_failed", "web"),)
+    assert again.incomplete == ()
+    assert deeper.incomplete == failed.incomplete, "what was asked there before was never answered"
 
 
 class Together(Answers):

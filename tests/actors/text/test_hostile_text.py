@@ -144,4 +144,3 @@ def test_no_text_is_slow(rule: str, shape: str) -> None:
     RULES[rule](SHAPES[shape])
 
     assert time.process_time() - began < CPU_SECONDS
-

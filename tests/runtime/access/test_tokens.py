@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from runtime.access import tokens
-from runtime.access.tokens import KIND, SHAPE, TokenBook, has_expired
+from runtime.access.tokens import KIND, SHAPE, WANTED, TokenBook, has_expired
 from runtime.service_error import ServiceError
-from runtime.storage.records import Record
+from runtime.storage.records import Record, RecordKey
 from runtime.storage.sqlite.database import Database
 from runtime.storage.sqlite.run_store import SqliteRuns
 from runtime.storage.sqlite.schema import migrate
@@ -111,6 +111,25 @@ async def test_another_process_hears_of_it_soon(store: SqliteRuns, monkeypatch: 
     now[0] += tokens.FRESH_SECONDS + 0.01
     assert await there.find(text) is None
     assert not await there.exist()
+    assert await there.are_wanted()
+    assert await here.turn_off() == []
+    now[0] += tokens.FRESH_SECONDS + 0.01
+    assert not await there.are_wanted()
+
+
+async def test_a_token_goes_on_being_wanted_after_the_last_also_where_an_earlier_version_made_it(
+    store: SqliteRuns,
+) -> None:
+    assert not await TokenBook(store).are_wanted()
+    await TokenBook(store).create("ann", "submit")
+    await store.put(remove=(RecordKey(WANTED.kind, WANTED.id),))  # as an earlier version left it
+    assert await TokenBook(store).are_wanted()
+    assert await TokenBook(store).revoke("ann") == 0
+    assert await TokenBook(store).are_wanted()
+    await TokenBook(store).create("bob", "submit")
+    assert await TokenBook(store).turn_off() == ["bob"]
+    assert not await TokenBook(store).are_wanted()
+    assert await store.records(KIND) == []
 
 
 async def test_a_damaged_record_hides_no_other_opens_nothing_and_can_be_revoked(store: SqliteRuns) -> None:

@@ -20,7 +20,7 @@ from runtime.settings import ServerSettings
 from runtime.storage.sqlite import listing
 from tests.runtime.http.kit import TEXT, TOKEN, Interface, interface
 
-ROLES: tuple[Role, ...] = ("submit", "operate", "admin")
+ROLES: tuple[Role, ...] = ("submit", "read", "operate", "admin")
 PROXY: dict[str, Any] = {"proxy": ("127.0.0.1",), "roles": {"support": "operate", "it": "admin"}}
 ANN = {"X-Forwarded-User": "ann@example.org", "X-Forwarded-Groups": "staff, support"}
 
@@ -81,9 +81,9 @@ class TestEachRoute:
 
     @pytest.mark.parametrize(
         ("path", "access"),
-        [("/tickets", "submit"), ("/tickets/{id}/cancel", "operate"), ("/tickets/{id}/feedback", "operate"),
+        [("/tickets", "submit"), ("/tickets/{id}/cancel", "operate"), ("/tickets/{id}/feedback", "submit"),
          ("/tickets/{id}/answers", "submit"), ("/tickets/{id}/trace", "submit"), ("/tickets/{id}/events", "submit"),
-         ("/tickets/{id}/report", "submit"), ("/traces", "submit"), ("/health", "open")],
+         ("/tickets/{id}/report", "submit"), ("/traces", "submit"), ("/metrics", "read"), ("/health", "open")],
     )  # fmt: skip
     def test_has_the_access_that_the_documentation_says(self, path: str, access: Access) -> None:
         assert access in {each.access for each in ROUTES if each.path == path}
@@ -118,6 +118,17 @@ class TestATokenThatWasMade:
             await book(web).create("any", "submit", 0.0)
             assert (await web.refusal("GET", "/openapi.json"))[0] == 401
             assert (await web.ask("GET", "/health"))[1] == {"live": True, "ready": True}
+
+    async def test_leaves_the_door_closed_when_the_last_goes_until_tokens_are_turned_off(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(tokens, "FRESH_SECONDS", 0.0)
+        async with interface(tmp_path) as web:
+            await book(web).create("any", "submit")
+            await book(web).revoke("any")
+            assert (await web.refusal("GET", "/tickets"))[0] == 401
+            await book(web).turn_off()
+            assert (await web.ask("GET", "/tickets"))[0] == 200
 
     async def test_stands_beside_that_of_the_configuration(self, tmp_path: Path) -> None:
         async with interface(tmp_path, token=TOKEN) as web:
@@ -339,7 +350,8 @@ async def test_a_server_that_anybody_could_use_does_not_listen_where_others_reac
 def test_a_role_may_what_the_one_before_it_may() -> None:
     assert ("open", *ROLES) == LADDER
     assert [[may(role, access) for access in LADDER] for role in ROLES] == [
-        [True, True, False, False], [True, True, True, False], [True, True, True, True],
+        [True, True, False, False, False], [True, True, True, False, False], [True, True, True, True, False],
+        [True, True, True, True, True],
     ]  # fmt: skip
 
 

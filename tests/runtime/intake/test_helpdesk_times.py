@@ -64,7 +64,7 @@ async def test_what_is_due_soon_stands_first_and_is_told_once(monkeypatch: pytes
         desk.connect(tmp_path, mode="approve")
         async with interface(tmp_path) as web, asyncio.timeout(HANGS_SECONDS):
             for ticket, due in (("1", ""), ("2", later), ("3", soon)):
-                event = desk.write(ticket, "ann", TEXT)
+                event = desk.write(ticket, f"ann{ticket}", TEXT)
                 desk.tickets[ticket]["due"] = due
                 await desk.deliver(web.client, event)
             await _until(lambda: len(desk.said("3", public=False)) == 2)

@@ -87,7 +87,7 @@ async def test_tickets_that_cannot_be_written_to_hold_up_no_other(
     async with connected(tmp_path, model=model) as (desk, web):
         lost, others = ([f"{name}{n}" for n in range(12)] for name in ("lost", "other"))
         for name in (*lost, *others):
-            await desk.deliver(web.client, desk.write(name, "ann", f"{TEXT} {name}"))
+            await desk.deliver(web.client, desk.write(name, f"ann {name}", f"{TEXT} {name}"))
         await until(lambda: web.node.live == len(lost) + len(others))
         desk.broken = dict.fromkeys(lost, 403)  # the account has lost their queue
         model.free.set()

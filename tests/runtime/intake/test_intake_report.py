@@ -8,12 +8,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from runtime.intake.intake_report import classify
+from actors.evidence.shortfalls import Shortfall
+from runtime.intake.intake_report import _was_incomplete, classify
 from runtime.intake.write_back import WriteBack
 from runtime.intake.writes import Write
 from runtime.storage.records import StoredRun
 from tests.runtime.http.kit import TEXT, interface, until
 from tests.runtime.intake.fake_helpdesk import fake_helpdesk
+from tests.runtime.intake.test_writes import outcome
 
 pytestmark = pytest.mark.req("SY-6")
 RUN = StoredRun(
@@ -41,6 +43,15 @@ def test_a_run_counts_by_what_came_of_it(status: str, writes: list[Write], count
     stored = msgspec.structs.replace(RUN, status=status)
 
     assert classify(stored, WriteBack(source="desk", ticket="hd.desk.7", planned=True, writes=tuple(writes))) == counts
+
+
+def test_nothing_found_by_a_search_that_was_not_complete_tells_nothing_of_the_documents() -> None:
+    lacks = (Shortfall("no_meaning", "It took too long."),)
+    ending = msgspec.msgpack.encode(msgspec.structs.replace(outcome(), status="not_found", incomplete=lacks))
+
+    assert _was_incomplete(msgspec.structs.replace(RUN, ending=ending))
+    assert not _was_incomplete(msgspec.structs.replace(RUN, ending=msgspec.msgpack.encode(outcome())))
+    assert not _was_incomplete(RUN)
 
 
 async def test_a_week_is_told_with_what_no_document_tells(tmp_path: Path) -> None:

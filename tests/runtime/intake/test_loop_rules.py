@@ -2,10 +2,11 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from runtime.intake.events import HelpdeskEvent, HelpdeskTicket
-from runtime.intake.loop_rules import History, judge_event, judge_ticket
+from runtime.intake.loop_rules import Heard, History, judge_event, judge_ticket, make_heard
 from tests.runtime.intake.helpdesks import said, settings, ticket
 
 NOW = 1_000_000.0
@@ -21,10 +22,11 @@ def event(**more: Any) -> HelpdeskEvent:
     [
         (event(), ""), (event(kind="replied"), ""), (event(actor=""), ""),
         (event(actor="bot"), "L1"), (event(kind="other"), "L2"), (event(automatic=True), "L3"),
+        (event(at="2020-01-01T00:00:00Z"), ""), (event(at="1970-01-02T00:00:00Z"), "L4"), (event(at="?"), ""),
     ],
 )  # fmt: skip
 def test_what_an_event_tells_by_itself(told: HelpdeskEvent, rule: str) -> None:
-    assert judge_event(told, "bot").rule == rule
+    assert judge_event(told, "bot", NOW).rule == rule
 
 
 @pytest.mark.req("SY-6")
@@ -78,3 +80,43 @@ def test_who_writes_the_same_three_times_is_a_machine() -> None:
 
     assert judge_ticket(ticket(*same), History(), settings(), NOW).reason == "repeats itself"
     assert judge_ticket(ticket(*same[:2]), History(), settings(), NOW).reason == ""
+
+
+def hear(number: int, text: str = "", ago: float = 60.0) -> Heard:
+    """A message of the same sender, in a ticket of its own."""
+    seen = ticket(said(number, text=text or f"Words {number}"))
+    return make_heard(msgspec.structs.replace(seen, id=f"other-{number}"), NOW - ago)
+
+
+def judge(*heard: Heard, text: str = "New words", **more: Any) -> str:
+    return judge_ticket(ticket(said(1, text=text)), History(heard=heard), settings(**more), NOW).reason
+
+
+@pytest.mark.req("SY-6")
+def test_one_sender_gets_so_many_runs_an_hour_whatever_tickets_they_are_in() -> None:
+    ten = [hear(n) for n in range(10)]
+
+    assert judge(*ten[:9]) == ""
+    assert judge(*ten) == "sender too often", "ten tickets are the most"
+    assert judge(*ten, sender_tickets_per_hour=11) == ""
+    assert judge(*ten, sender_tickets_per_hour=0) == ""
+    assert judge(*ten, sender_tickets_per_hour=0, sender_mails_per_hour=10) == "sender too often"
+    assert judge(*(hear(n, ago=3_601) for n in range(10))) == ""
+
+
+@pytest.mark.req("SY-6")
+def test_the_same_words_in_new_tickets_are_a_machines() -> None:
+    same = [hear(n, "I am  AWAY\n> you wrote") for n in range(2)]
+
+    assert judge(*same, text="I am away") == "sender repeats itself"
+    assert judge(*same, text="I am back") == ""
+    assert judge(same[0], text="I am away") == ""
+    assert judge(*(hear(n, "I am away", ago=90_000) for n in range(2)), text="I am away") == ""
+
+
+@pytest.mark.req("SY-6")
+def test_a_message_does_not_count_against_itself() -> None:
+    mine = make_heard(ticket(said(1, text="New words")), NOW)
+
+    assert judge(mine, sender_mails_per_hour=1) == ""
+    assert judge(mine, hear(2), sender_mails_per_hour=1) == "sender too often"

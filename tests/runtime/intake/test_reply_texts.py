@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from actors.evidence.claims import Citation, Resolution
+from actors.evidence.shortfalls import Shortfall
 from runtime.intake.reply_texts import write_note, write_reply
 from tests.runtime.intake.test_writes import outcome
 
@@ -21,6 +22,19 @@ def test_a_place_that_the_answer_names_itself_is_not_named_again(text: str, repl
     told = msgspec.structs.replace(outcome(), resolution=Resolution(text, (PLACE,)))
 
     assert write_reply(told) == reply
+
+
+def test_a_note_says_that_a_search_was_not_complete_rather_than_that_nothing_is_there() -> None:
+    lacks = (Shortfall("no_vectors", "Some documents have no vectors yet."),)
+    nothing = msgspec.structs.replace(outcome(), status="not_found", incomplete=lacks, language="en", detail="")
+    answered = msgspec.structs.replace(outcome(), status="suggested", incomplete=lacks, language="en")
+
+    assert write_note(nothing, 1).startswith("Nothing found, but the search was not complete\n")
+    assert "Not found" not in write_note(nothing, 1)
+    for each in (nothing, answered):
+        assert "The search was not complete: some documents could be looked for by their words only" in (
+            write_note(each, 1)
+        )
 
 
 def test_a_note_says_when_the_ticket_is_due_where_the_helpdesk_does() -> None:

@@ -150,7 +150,17 @@ function poll() {
   }, POLL_EVERY);
 }
 
+// The code of a shared link stands behind the #, which no server is sent: it goes by the form, and leaves the address.
+function openShared(field) {
+  if (location.hash.length < 2) return;
+  field.value = location.hash.slice(1);
+  history.replaceState(null, "", location.pathname + location.search);
+  field.form.requestSubmit();
+}
+
 tellMoments(document);
+const code = document.querySelector("[data-code]");
+if (code) openShared(code);
 const live = document.querySelector("[data-live]");
 if (live?.dataset.ticket) {
   if ("running" in live.dataset) followTicket(live.dataset.ticket);
@@ -158,5 +168,5 @@ if (live?.dataset.ticket) {
   if ("polls" in live.dataset) poll();
 } else if (live) {
   const later = makeLater();
-  listen("/events", { began: later, ended: later }, later);
+  listen("/events", { began: later, ended: later, failed: (_, stop) => stop() }, later);
 }

@@ -8,6 +8,7 @@ import pytest
 
 from actors.evidence.claims import Citation, Resolution
 from actors.evidence.places import name_place
+from actors.evidence.shortfalls import Shortfall
 from actors.evidence.sources import FailedSource
 from actors.reporting.report import Report
 from actors.text.catalogue import say
@@ -92,6 +93,16 @@ def test_what_was_not_as_planned_is_said() -> None:
     assert "\nthe model server is down\n" in shown
     assert "Unavailable: network: no answer in 30 s" in shown
     assert "Look again." in shown
+
+
+def test_nothing_found_by_a_search_that_was_not_complete_is_not_called_not_found() -> None:
+    lacks = (Shortfall("no_meaning"), Shortfall("source_failed", "network"))
+    shown = text(status="not_found", incomplete=lacks, unavailable=("network",), detail="", resolution=None)
+
+    assert "Nothing found, but the search was not complete\n" in shown
+    assert "Not found in the sources" not in shown
+    assert "The search was not complete: the sentence model did not answer" in shown
+    assert shown.count("network") == 1, "what did not answer is named once"
 
 
 def test_a_written_answer_shows_the_words_it_rests_on() -> None:

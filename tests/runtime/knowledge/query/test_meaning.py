@@ -48,7 +48,7 @@ async def test_what_words_find_is_put_in_order_by_meaning(store: Path, workers: 
     assert pages(await search(store, workers, question, None))[0] != "car"
     found = await search(store, workers, "The desk, a week, ahead: my vehicle, the car", WordEmbedder())
     assert pages(found)[0] == "car"
-    assert found.words_only == ""
+    assert found.incomplete == ()
 
 
 async def test_the_nearest_passage_is_said_with_its_cosine(store: Path, workers: Workers) -> None:
@@ -84,12 +84,13 @@ async def test_without_the_embedder_the_search_goes_on_by_words_and_says_so(
     assert found.words_only == (
         "The sentence model took too long." if how == "hangs" else "The server of vectors is down."
     )
+    assert [each.code for each in found.incomplete] == ["no_meaning"]
 
 
 async def test_vectors_of_another_model_are_not_compared(store: Path, workers: Workers) -> None:
     found = await search(store, workers, "My notebook is kaputt", WordEmbedder("words/2"))
     assert found.meaning is None
-    assert found.words_only == ""
+    assert [each.code for each in found.incomplete] == ["no_vectors"]
 
 
 async def test_a_page_without_vectors_is_found_by_its_words_among_those_that_have_some(
@@ -99,6 +100,7 @@ async def test_a_page_without_vectors_is_found_by_its_words_among_those_that_hav
     await index([tmp_path / "desk"], store, workers, KnowledgeSettings())
     found = await search(store, workers, "When is the staircase cleaned?", WordEmbedder())
     assert pages(found)[0] == "late"
+    assert [each.code for each in found.incomplete] == ["no_vectors"], "of one page they are still to be made"
 
 
 async def test_a_question_in_a_language_that_the_model_does_not_know_goes_by_words(

@@ -2,9 +2,11 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from actors.evidence.passages import Passage, SearchHits, Span
+from actors.evidence.shortfalls import Shortfall
 from actors.ports import PortFailed
 from runtime.knowledge import no_index_message
 from runtime.search.source import SourcePorts
@@ -22,6 +24,9 @@ class Shelf:
     def __init__(self, *passages: Passage, abstain: str = "") -> None:
         self._findings = SearchHits(passages, abstain, 0.5)
         self.asked: list[dict[str, Any]] = []
+
+    def lacks(self, shortfall: Shortfall) -> None:
+        self._findings = msgspec.structs.replace(self._findings, incomplete=(shortfall,))
 
     async def search(self, question: str, *, within: float, limit: int | None = None, **more: Any) -> SearchHits:
         self.asked.append({"limit": limit, **more})
@@ -64,3 +69,12 @@ async def test_no_more_documents_than_wanted_and_none_from_a_search_that_abstain
     assert len(await ask(Shelf(*many), limit=3)) == 3
     assert await ask(Shelf(*many, abstain="The documents do not speak of tea.")) == ()
     assert await ask(Shelf()) == ()
+
+
+async def test_nothing_found_by_a_search_that_was_not_complete_is_a_source_that_did_not_answer() -> None:
+    shelf = Shelf(abstain="Nothing of it.")
+    shelf.lacks(Shortfall("no_meaning", "The sentence model took too long."))
+
+    with pytest.raises(PortFailed, match="not all that is known of them was looked at"):
+        await ask(shelf)
+    assert await ask(Shelf(abstain="Nothing of it.")) == ()

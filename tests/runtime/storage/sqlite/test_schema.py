@@ -12,12 +12,16 @@ import pytest
 from actors.helpdesk.workflow import HELPDESK, TicketCase
 from actors.workflow.outcome import EndReason
 from actors.workflow.tables import TimeUp
+from runtime.actions import find_owners
 from runtime.processes.pool import ROOT
 from runtime.storage.errors import Conflict, StorageError
 from runtime.storage.journal import RunJournal
+from runtime.storage.records import Action, Wanted
 from runtime.storage.sqlite.database import Database
 from runtime.storage.sqlite.memory_store import SqliteMemory
+from runtime.storage.sqlite.run_store import SqliteRuns
 from runtime.storage.sqlite.schema import MIGRATIONS, NEWEST, DatabaseTooNew, migrate
+from runtime.times import iso
 from tests.runtime.storage.kit import database_of, open_journal
 
 VERSION_1 = """
@@ -181,6 +185,38 @@ async def test_a_migration_that_fails_leaves_everything_as_it_was(path: Path, mo
     migrate(db)
     assert db.execute("SELECT count(*) FROM run WHERE ended IS NULL").fetchone() == (3,)
     db.close()
+
+
+async def test_whose_a_run_is_is_known_of_what_version_8_wrote(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    db = sqlite3.connect(path)
+    migrate(db)
+    db.execute("DELETE FROM record")
+    runs = {
+        "R-1": ("T-1", "submitted", "token:ann"), "R-2": ("T-2", "submitted", "user:a/submitted/b"),
+        "R-3": ("T-1", "answered", "token:desk"), "R-4": ("T-1", "submitted", "token:bob"),
+        "R-5": ("T-3", "answered", "token:desk"), "R-6": ("T-2", "resumed", "token:desk"),
+    }  # fmt: skip
+    for run, (ticket, what, by) in runs.items():
+        columns = "id, ticket, workflow, initial, started, owner, ended"
+        db.execute(f"INSERT INTO run ({columns}) VALUES (?, ?, 'helpdesk', x'', 1, '', 2)", (run, ticket))
+        body = msgspec.msgpack.encode(Action(what, by, iso(1.0)))
+        db.execute("INSERT INTO record VALUES ('action', ?, ?, ?)", (f"{run}/{what}/{by}", run, body))
+    db.execute("INSERT INTO record VALUES ('action', 'R-1/x', 'R-1', x'c1')")
+    db.execute("PRAGMA user_version = 8")
+    db.commit()
+    db.close()
+
+    database = Database(path, migrate=migrate)
+    owners = await find_owners(SqliteRuns(database), *runs)
+    listed = await SqliteRuns(database).search(Wanted(by="token:ann"))
+    database.close()
+
+    assert owners == {
+        "R-1": {"token:ann"}, "R-2": {"user:a/submitted/b"}, "R-3": {"token:ann"}, "R-4": {"token:bob"}, "R-5": set(),
+        "R-6": set(),
+    }  # fmt: skip
+    assert [run.id for run, _ in listed.runs] == ["R-3", "R-1"]
 
 
 OPENS = """
