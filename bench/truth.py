@@ -39,7 +39,7 @@ EVERYDAY = ("git", "python", "helpcentre", "postgres", "office")
 PUBLIC = {"tau": "tau_knowledge", "mtrag": "mtrag_un"}
 SMALL = Path(__file__).parent / "small"
 """Folders of a few short documents with questions of our own."""
-SETS = (*EVERYDAY, "zh", "ko", *PUBLIC, *sorted(each.stem for each in SMALL.glob("*.jsonl")))
+SETS = (*EVERYDAY, "zh", "ko", *PUBLIC, *sorted(f"small-{each.stem}" for each in SMALL.glob("*.jsonl")))
 _OTHER_SCRIPTS = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 
 
@@ -93,8 +93,8 @@ class Row(NamedTuple):
 
 def read_set(data: Path, name: str) -> list[Asked]:
     """The questions of a set."""
-    if (SMALL / f"{name}.jsonl").exists():
-        file = SMALL / f"{name}.jsonl"
+    if name.startswith("small-"):
+        file = SMALL / f"{name.removeprefix('small-')}.jsonl"
     elif name in PUBLIC:
         file = data / "public" / f"{PUBLIC[name]}.dev.jsonl"
     else:
@@ -121,7 +121,7 @@ def open_documents(data: Path, corpora: Path, name: str) -> Iterator[Path | None
         **{each: data / "public" / f"{file}.documents.jsonl" for each, file in PUBLIC.items()},
     }
     if name not in packed:
-        folder = SMALL / name if (SMALL / name).is_dir() else corpora / name
+        folder = SMALL / name.removeprefix("small-") if name.startswith("small-") else corpora / name
         yield folder if folder.is_dir() else None
         return
     with tempfile.TemporaryDirectory() as unpacked:
