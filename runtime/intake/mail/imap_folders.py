@@ -35,6 +35,8 @@ ROUNDS = 3
 AT_ONCE = 20
 """Ids that one search asks for."""
 
+_UID, _SIZE = re.compile(rb"\bUID (\d{1,10})"), re.compile(rb"\bRFC822\.SIZE (\d{1,10})")
+
 
 class StoredMail(NamedTuple):
     """A mail as it lies in a folder."""
@@ -210,7 +212,7 @@ class Mailbox:
         validity = box.folder.status(folder, ("UIDVALIDITY",))["UIDVALIDITY"]
         for begin in range(0, len(uids), AT_ONCE):
             for about, head in _ask(box, uids[begin : begin + AT_ONCE], "BODY.PEEK[HEADER]"):
-                uid, size, raw = _read_number(b"UID", about), _read_number(b"RFC822.SIZE", about), head
+                uid, size, raw = _read_number(_UID, about), _read_number(_SIZE, about), head
                 if not headers and size <= MAIL_BYTES:
                     raw = next((whole for _, whole in _ask(box, [uid], "BODY.PEEK[]")), head)
                 mail, moment = parse_mail(raw), imaplib.Internaldate2tuple(about)
@@ -232,8 +234,8 @@ def _ask(box: "BaseMailBox", uids: list[int], part: str) -> list[tuple[bytes, by
     return found
 
 
-def _read_number(name: bytes, about: bytes) -> int:
-    found = re.search(rb"\b" + name + rb" (\d{1,10})", about)
+def _read_number(number: re.Pattern[bytes], about: bytes) -> int:
+    found = number.search(about)
     return int(found[1]) if found else 0
 
 
