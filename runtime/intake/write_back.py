@@ -72,11 +72,19 @@ class Decision(msgspec.Struct, frozen=True):
     """The tag that the word was given by."""
 
 
+REFUSED = "Refused by "
+
+
 def decide(write_back: WriteBack, decision: Decision) -> WriteBack:
     """What waited for a person's word has it."""
     if not decision.approved:
-        return settle(write_back, "failed", f"Refused by {decision.by}.", decision)
+        return settle(write_back, "failed", f"{REFUSED}{decision.by}.", decision)
     return settle(write_back, "planned", "", decision)
+
+
+def is_refused(write_back: WriteBack) -> bool:
+    """Whether a person has refused what waited."""
+    return any(each.state == "failed" and each.said.startswith(REFUSED) for each in write_back.writes)
 
 
 def settle(write_back: WriteBack, state: WriteState, said: str, word: Decision | None = None) -> WriteBack:

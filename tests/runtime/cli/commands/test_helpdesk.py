@@ -103,7 +103,7 @@ def test_a_payload_is_shown_with_the_expression_of_each_value(place: Place) -> N
     assert (bare.status, bare.json["problem"]) == (0, "")
     assert bare.json["made"] | {"source": ""} == {
         "source": "", "id": "txn-1", "ticket": "7", "kind": "created", "actor": "ann", "message_id": "",
-        "automatic": False,
+        "automatic": False, "at": "",
     }  # fmt: skip
     assert {"name": "ticket", "expression": "body.ticket.id", "value": 7, "problem": ""} in bare.json["values"]
     assert "body.transaction.creator" in lines.out
