@@ -11,6 +11,8 @@ from actors.text.catalogue import say
 from actors.text.normalize import sanitize_markdown, sanitize_phrase, settle_code
 
 _PLACE = re.compile(r"\[\d+\] \S")
+_HEADING = re.compile(r"(?m)^#{1,6}[ \t]{1,4}")
+"""The mark of a heading, over which what is shown of a place may go on."""
 
 
 def render_places(
@@ -54,4 +56,5 @@ def name_place(citation: Citation) -> str:
 
 def quote_place(citation: Citation) -> str:
     """The line that names a place, and below it its words."""
-    return settle_code(f"{name_place(citation)}\n{sanitize_markdown(citation.quote)}")
+    words = _HEADING.sub("", citation.quote)
+    return settle_code(f"{name_place(citation)}\n{sanitize_markdown(words)}")
