@@ -79,13 +79,13 @@ async def read_feedback(request: web.Request) -> Feedback:
     return msgspec.structs.replace(given, person=find_person(request) or given.person)
 
 
-async def read_approval(request: web.Request) -> str:
-    """What the customer is told instead of what was suggested; empty: that, as without a body."""
+async def read_approval(request: web.Request) -> ApprovedText:
+    """With which words which suggestion is approved."""
     if not request.can_read_body:
-        return ""
+        return ApprovedText()
     if find_kind(request) != JSON:
         raise ApiError(415, f'Send {JSON}: {{"text": "..."}}, or no body.')
-    return _decode(await read_body(request), ApprovedText).text
+    return _decode(await read_body(request), ApprovedText)
 
 
 async def read_answers(request: web.Request) -> AnswersGiven:

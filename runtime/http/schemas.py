@@ -55,8 +55,10 @@ class Feedback(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class ApprovedText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """With which words a suggestion is approved."""
 
-    text: str = ""
-    """What the customer is told instead, as plain text; empty: what was suggested."""
+    text: str | None = None
+    """What the customer is told instead, as plain text; null: what was suggested."""
+    run: str = ""
+    """The run whose suggestion was read; empty: the ticket's latest."""
 
 
 class AnswersGiven(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -44,7 +44,7 @@ class WriteBack(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_told(self) -> bool:
         """Whether people can see the suggestion: its note stands in the ticket, or there is none to write."""
-        return not any(each.what == "note" and not each.reminds and each.state in SENT_ON for each in self.writes)
+        return all(each.state == "confirmed" for each in self.writes if each.what == "note" and not each.reminds)
 
     @property
     def has_reminded(self) -> bool:

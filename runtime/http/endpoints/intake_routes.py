@@ -150,7 +150,10 @@ async def find_report(intake: Intake, since: str) -> IntakeReport:
     body={JSON: {"schema": refer_to(ApprovedText)}}, access="operate",
 )  # fmt: skip
 async def approve(request: web.Request) -> web.StreamResponse:
-    await decide(request, approved=True, text=await request_bodies.read_approval(request))
+    given = await request_bodies.read_approval(request)
+    if given.text is not None and not remove_controls(given.text).strip():
+        raise ApiError(400, "`text` is empty. Leave it out to send what was suggested, or refuse.")
+    await decide(request, approved=True, text=given.text or "", run=given.run)
     return answer(Delivery("taken"))
 
 
@@ -163,16 +166,19 @@ async def refuse(request: web.Request) -> web.StreamResponse:
     return answer(Delivery("taken"))
 
 
-async def decide(request: web.Request, *, approved: bool, text: str = "") -> None:
+async def decide(request: web.Request, *, approved: bool, text: str = "", run: str = "") -> None:
     """
     Keep a person's word on the suggestion of the ticket that a request names.
 
     :param text: what the customer is told instead of what was suggested; empty: that.
-    :raises ApiError: nothing of it waits for one, or the text is too long.
+    :param run: whose suggestion the person has read; empty: the latest.
+    :raises ApiError: nothing of it waits for one, it was another that was read, or the text is too long.
     """
     if len(text) > MOST_CHARACTERS:
         raise ApiError(400, f"The answer is over {MOST_CHARACTERS:,} characters. Shorten it.")
     stored = await request.app[DESK].find(read_id(request))
+    if run and run != stored.id:
+        raise ApiError(409, f"{stored.ticket} has gone on since. Read what is suggested now, then decide.")
     if not await request.app[INTAKE].decide(stored, approved=approved, text=remove_controls(text).strip()):
         raise ApiError(409, f"Nothing of {stored.ticket} waits for approval.")
 

@@ -9,6 +9,7 @@ from runtime.http.endpoints.desk import DESK
 from runtime.http.endpoints.own_tickets import find_ticket
 from runtime.http.errors import ApiError
 from runtime.http.files import FORMATS, as_file, document_format, requested_format
+from runtime.http.gate import may_do
 from runtime.http.middleware import answer
 from runtime.http.routes import BODY, Document, as_json, refer_to, route
 from runtime.http.schemas import JSON, Feedback, FeedbackReceipt, links
@@ -64,6 +65,8 @@ async def feedback(request: web.Request) -> web.StreamResponse:
     stored, given = await find_ticket(request, JUDGE), await request_bodies.read_feedback(request)
     said = await desk.read_question(stored)
     if given.right is None:
+        if not may_do(request, "operate"):  # it is given word for word from then on, to customers, too
+            raise ApiError(403, "Only the roles operate and admin give memory an answer. Say `right`: true or false.")
         right, count, about = True, 1, await desk.node.teach(stored.ref, given.answer, given.person)
     else:
         right, (_, _, count) = given.right, await desk.feedback(stored, right=given.right, places=given.places)

@@ -44,17 +44,17 @@ async def approve(request: web.Request, form: Form) -> web.StreamResponse:
     text = read_field(form, "text")
     if "text" in form and not text:
         raise ApiError(400, "There is no answer in the form. Go back to the ticket and write it, or refuse.")
-    await decide(request, approved=True, text=text)
+    await decide(request, approved=True, text=text, run=read_field(form, "run"))
     return _show(request)
 
 
 @form_action("/ui/tickets/{id}/refuse", access="operate")
-async def refuse(request: web.Request, _: Form) -> web.StreamResponse:
-    await decide(request, approved=False)
+async def refuse(request: web.Request, form: Form) -> web.StreamResponse:
+    await decide(request, approved=False, run=read_field(form, "run"))
     return _show(request)
 
 
-@form_action("/ui/tickets/{id}/teach", access="submit")
+@form_action("/ui/tickets/{id}/teach", access="operate")
 async def teach(request: web.Request, form: Form) -> web.StreamResponse:
     desk, answer, stored = request.app[DESK], read_field(form, "answer"), await find_ticket(request, JUDGE)
     if not answer:

@@ -121,17 +121,19 @@ class TestTheRoleSubmit:
                 _, page = await web.ask("GET", "/tickets", headers={"X-Forwarded-User": name})
                 assert [each["requester"] for each in page["tickets"]] == [name]
 
-    async def test_judges_its_own_and_gives_the_right_answer(self, tmp_path: Path) -> None:
+    async def test_judges_its_own_and_gives_memory_no_answer(self, tmp_path: Path) -> None:
         async with interface(tmp_path, memory=True) as web:
             owner = await make_token(web, "owner")
             _, told = await web.ask("POST", "/tickets?wait=20", json={"text": TEXT, "id": "T-1"}, headers=owner)
             assert told["status"] == "resolved"
-            for body in ({"right": True}, {"right": False}, {"answer": "Ask Ann."}):
+            status, said = await web.ask("POST", "/tickets/T-1/feedback", json={"answer": "Ask Ann."}, headers=owner)
+            assert status == 403, said
+            for body in ({"right": True}, {"right": False}):
                 status, said = await web.ask("POST", "/tickets/T-1/feedback", json=body, headers=owner)
                 assert status == 200, said
             _, now = await web.ask("GET", "/tickets/T-1", headers=owner)
             done = {each["what"]: each["by"] for each in now["actions"]}
-            assert done == dict.fromkeys(("submitted", "called right", "called wrong", "taught"), "token:owner")
+            assert done == dict.fromkeys(("submitted", "called right", "called wrong"), "token:owner")
 
     async def test_has_a_ticket_still_that_somebody_else_answered_for_it(self, tmp_path: Path) -> None:
         async with interface(tmp_path, model=extractive()) as web:

@@ -333,6 +333,8 @@ async def test_who_approves_may_write_other_words_and_they_are_remembered(
         else:
             long = {"text": "x" * 30_001}
             assert (await web.ask("POST", "/tickets/hd.desk.7/approve", json=long))[0] == 400
+            assert (await web.ask("POST", "/tickets/hd.desk.7/approve", json={"text": " \x07\n"}))[0] == 400
+            assert (await web.ask("POST", "/tickets/hd.desk.7/approve", json={"run": "R-1234"}))[0] == 409
             assert (await web.ask("POST", "/tickets/hd.desk.7/approve", json={"words": "x"}))[0] == 400
             told = {"text": f"{OTHER_WORDS}\x1b\x00"}
             assert (await web.ask("POST", "/tickets/hd.desk.7/approve", json=told))[0] == 200
