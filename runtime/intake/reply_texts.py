@@ -14,7 +14,7 @@ from runtime.intake.writes import make_marker
 MOST_CHARACTERS = 30_000
 DUE_CHARACTERS = 40
 """Of a time, as a helpdesk writes it."""
-REFERENCE = re.compile(r"[#!](?=\d)|(?<=\w)#(?=[ \t]{1,2}\d)|(?<![\w/])@(?=\w)")
+REFERENCE = re.compile(r"#(?=\d)|(?<!\w)!(?=\d)|(?<=\w)#(?=[ \t]{1,2}\d)|(?<![\w/])@(?=\w)")
 """What trackers act on in a text: `#12` notes it in ticket 12, `@name` tells somebody, `!12` is GitLab's."""
 WIDE = {"#": "＃", "!": "！", "@": "＠"}
 
