@@ -31,6 +31,7 @@ from runtime.node import Busy, Node, RunHandle
 from runtime.settings import RunSettings, ServerSettings, Settings, StorageSettings
 from runtime.storage.errors import StorageError
 from runtime.storage.journal import Ticket
+from runtime.storage.work_mark import RunTurns
 from tests.clock import settle
 from tests.fakes import PLAIN, Knows, Thinks, targets
 from tests.patience import HANGS_SECONDS
@@ -71,9 +72,10 @@ class Gate(Model):
 
     def __init__(self) -> None:
         super().__init__()
-        self.go = asyncio.Event()
+        self.go, self.asked = asyncio.Event(), asyncio.Event()
 
     async def fill(self, shape: type[Any], task: ModelRequest, *, within: float) -> Completion:
+        self.asked.set()
         await self.go.wait()
         return await super().fill(shape, task, within=within)
 
@@ -471,16 +473,20 @@ async def test_only_deaths_at_its_work_count_however_often_its_process_ends(
 ) -> None:
     monkeypatch.setattr("runtime.suspects.OTHERS_SECONDS", 0.0)
     for n in range(MAX_RESUMES + 2):
-        async with opened(tmp_path, Gate()) as node:
-            (handle,) = await node.resume() if n else [await node.submit(VPN)]
-            while node.runs.here(handle.run) is None:  # noqa: ASYNC110 - one that is tried alone comes a little later
-                await asyncio.sleep(0.001)
-            await settle()
-            if how != "stopped in order":
-                _die(node)
-            await settle()
-            if how == "killed at its work":
-                node.owner.mark.turns_of(handle.run).begin()
+        with monkeypatch.context() as dead:
+            gate = Gate()
+            async with opened(tmp_path, gate) as node:
+                (handle,) = await node.resume() if n else [await node.submit(VPN)]
+                if n <= MAX_RESUMES or how != "killed at its work":
+                    # One that is tried alone comes a little later; what was answered before counts no death.
+                    await asyncio.wait_for(gate.asked.wait(), HANGS_SECONDS)
+                await settle()
+                if how != "stopped in order":
+                    _die(node)
+                await settle()
+                if how == "killed at its work":
+                    dead.setattr(RunTurns, "end", lambda _: None)  # whoever is dead ends no turn
+                    node.owner.mark.turns_of(handle.run).begin()
     async with opened(tmp_path) as node:
         for handle in await node.resume():
             await handle.outcome()
