@@ -134,7 +134,7 @@ async def test_a_model_that_was_learnt_from_what_was_purged_meanwhile_is_not_kep
 
     monkeypatch.setattr(array_file, "write", later)
     monkeypatch.setattr(os, "setpriority", lambda *_: None)
-    arguments = (str(node.folder / "terminus.db"), str(node.memory.model), False, 0.016)
+    arguments = (str(node.folder / "terminus.db"), str(node.memory.model), False, 0.016, "")
     await asyncio.to_thread(training.learn, *arguments)
 
     assert kept == [True, False]
