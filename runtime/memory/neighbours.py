@@ -119,6 +119,17 @@ class Neighbours:
         best = int(ticket.words.argmax())
         return best, float(ticket.words[best])
 
+    def compare_two(self, one: Sequence[str], other: Sequence[str]) -> float:
+        """How much of their words two texts have in common that may both be unknown: a cosine."""
+        words, others = ({term for term in said if not _is_two(term)} for said in (one, other))
+        whole = math.sqrt(self._add_up(words) * self._add_up(others))
+        return self._add_up(words & others) / whole if whole else 0.0
+
+    def _add_up(self, words: set[str]) -> float:
+        known = self._telling[[self._columns[word] for word in words if word in self._columns]]
+        rest = (len(words) - len(known)) * math.log1p(len(self.answer)) ** 2
+        return float((known**2).sum()) + rest
+
     def weigh(self, ticket: Ticket, out: Ints | None = None) -> Evidence:
         """
         What speaks for the answer of most neighbours.

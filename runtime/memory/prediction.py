@@ -1,5 +1,7 @@
 """Looking up a ticket, in a worker process that keeps the index loaded and follows its file when it changes."""
 
+import functools
+import sqlite3
 from pathlib import Path
 
 import msgspec
@@ -11,9 +13,12 @@ from runtime.memory.neighbours import Neighbours, Ticket
 from runtime.memory.ticket_text import Digest, script, terms
 from runtime.memory.training import MARK, Header
 from runtime.processes import array_file
+from runtime.storage.sqlite.memory_texts import read_confirmed_after
 
 ALIKE = 0.6
 """Cosine of the words from which a single earlier ticket is suggested, whoever said what of its answer."""
+MOST_NEW = 200
+"""So many of the tickets that were confirmed since the last learning are looked at."""
 SURE_OF_NOTHING = Thresholds(np.inf, np.inf)
 
 
@@ -30,7 +35,7 @@ class Index:
         except (msgspec.MsgspecError, KeyError, ValueError, IndexError) as error:
             raise array_file.Damaged(str(error)) from error
 
-    def look_up(self, text: str, vector: bytes) -> Looked:
+    def look_up(self, text: str, vector: bytes, database: str) -> Looked:
         """What earlier tickets say of one; `vector` may be empty."""
         said = terms(text)
         if not said or not len(self._ids):
@@ -39,6 +44,7 @@ class Index:
         candidates, first = list[Candidate](), None
         if self.header.sure:
             first, candidates = self._judge(text, ticket)
+        candidates += self._suggest_new(said, database)
         candidates += self._suggest_alike(ticket)
         why = "" if candidates else "no earlier ticket has enough in common with this one"
         return Looked(tuple(candidates), first, why=why)
@@ -62,6 +68,19 @@ class Index:
         why = f"the score is {score:.1f}, a hit needs {limits.hit:.1f}{few}"
         return first, [Candidate(*first, "suggestion", why)]
 
+    def _suggest_new(self, said: list[str], database: str) -> list[Candidate]:
+        """The most alike of the tickets that people confirmed since this was learnt."""
+        try:
+            new = read_confirmed_after(database, int(self._ids.max()), MOST_NEW)
+        except sqlite3.Error:  # they count when they were learnt
+            return []
+        compared = ((self._neighbours.compare_two(said, _read_terms(each.text)), each) for each in new)
+        alike, best = max(compared, key=lambda pair: pair[0], default=(0.0, None))
+        if best is None or alike < ALIKE:
+            return []
+        why = f"{alike:.0%} of the words agree"
+        return [Candidate(best.id, Digest(best.answer), "suggestion", why)]
+
     def _suggest_alike(self, ticket: Ticket) -> list[Candidate]:
         text, alike = self._neighbours.most_alike(ticket)
         return [Candidate(*self._name(text), "suggestion", f"{alike:.0%} of the words agree")] if alike >= ALIKE else []
@@ -71,12 +90,19 @@ class Index:
         return int(self._ids[text]), Digest(self.header.answers[self._neighbours.answer[text]])
 
 
+@functools.lru_cache(maxsize=MOST_NEW)
+def _read_terms(text: str) -> list[str]:
+    return terms(text)
+
+
 _loaded: dict[str, tuple[tuple[int, int, int], Index]] = {}
 
 
-def look_up(path: str, text: str, vector: bytes, embedder: str) -> Looked:
+def look_up(path: str, database: str, text: str, vector: bytes, embedder: str) -> Looked:
     """
     What the file at `path` says of a ticket. It is loaded again when another has taken its place.
+
+    :param database: with what was confirmed since the file was made.
 
     :param vector: of the ticket, made by the sentence model `embedder`; both empty: by words.
     """
@@ -92,6 +118,6 @@ def look_up(path: str, text: str, vector: bytes, embedder: str) -> Looked:
         return Looked(problem=f"what was learnt cannot be read: {error}")
     index = _loaded[path][1]
     if index.header.embedder == embedder:
-        return index.look_up(text, vector)
-    looked = index.look_up(text, b"")
+        return index.look_up(text, vector, database)
+    looked = index.look_up(text, b"", database)
     return msgspec.structs.replace(looked, problem="it was learnt with another sentence model, or with none")

@@ -15,6 +15,12 @@ AND (:embedder = '' OR embedder = :embedder)
 ORDER BY id DESC LIMIT :most
 """
 
+_CONFIRMED_AFTER = """
+SELECT id, text, answer, 1, x'' FROM remembered WHERE id > ? AND state = 'confirmed'
+AND answer NOT IN (SELECT answer FROM remembered WHERE state = 'rejected')
+ORDER BY id DESC LIMIT ?
+"""
+
 
 class RememberedText(NamedTuple):
     """A text with its answer."""
@@ -50,6 +56,12 @@ def read_texts(database: str, most: int, *, similar: bool, embedder: str = "") -
             if text.sure and not known.sure:
                 found[same, text.answer] = text
         return list(found.values())
+
+
+def read_confirmed_after(database: str, number: int, most: int) -> list[RememberedText]:
+    """The newest texts above a number whose answers people confirmed."""
+    with _open(database) as db:
+        return [RememberedText(*row) for row in db.execute(_CONFIRMED_AFTER, (number, most))]
 
 
 def _open(database: str) -> "contextlib.closing[sqlite3.Connection]":

@@ -52,7 +52,7 @@ class TopicEmbedder:
         self._topic = {word: number for number, topic in enumerate(known) for word in topic}
         self._width = len(known) + 1
 
-    async def embed(self, texts: Sequence[str], *, kind: Kind, within: float) -> list[bytes]:  # noqa: ARG002
+    async def embed(self, texts: Sequence[str], *, kind: Kind, within: float) -> list[bytes]:
         if self.fails:
             raise EmbeddingFailed("The server of vectors is down.")
         self.texts += texts

@@ -43,7 +43,7 @@ def test_a_rehearsal_ends_when_its_time_is_up(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(decision, "_BLOCK", 50)
     times = iter([0.0, 0.0, 0.5, 1.5])
     monkeypatch.setattr(decision, "REHEARSAL_SECONDS", 1.0)
-    monkeypatch.setattr(decision.time, "process_time", lambda: next(times))
+    monkeypatch.setattr("time.process_time", lambda: next(times))
     asked = rehearse(index, said, 600).text
     # two blocks, each text known and new, from all over the store
     assert len(asked) == 200
