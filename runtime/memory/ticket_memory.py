@@ -267,10 +267,8 @@ class TicketMemory:
             name = self._embedder.name
             with contextlib.suppress(EmbeddingFailed):  # what is alike by its words is still suggested
                 (vector,) = await self._embedder.embed([shown], kind="passage", within=within)
-        function, arguments = (
-            "runtime.memory.prediction:look_up",
-            (str(self.model), str(self._store.path), shown, vector, name),
-        )
+        function = "runtime.memory.prediction:look_up"
+        arguments = (str(self.model), str(self._store.path), shown, vector, name)
         left = max(0.0, until - asyncio.get_running_loop().time())
         return await self._workers.call(function, *arguments, within=left, returns=Looked)
 
