@@ -30,7 +30,7 @@ SURE = 0.0
 """Log-odds that a hit needs at least, however easily a store's tickets are told apart."""
 REHEARSAL_SECONDS = 40.0
 """Of the processor's time: all texts of 15,000, some 6,000 of 100,000."""
-_BLOCK = 256
+_BLOCK = 64
 _FOLDS = 5
 _RIDGE = 10.0
 _BAND = 200
@@ -73,14 +73,15 @@ class Rehearsed(NamedTuple):
 
 
 def rehearse(neighbours: Neighbours, texts: Sequence[Sequence[str]], sure: int) -> Rehearsed:
-    """Ask about the first `sure` texts, given as their words, in no order, for a bounded time."""
+    """Ask about the first `sure` texts, given as their terms, in no order, for a bounded time."""
     until = time.process_time() + REHEARSAL_SECONDS
     answer, width = neighbours.answer, neighbours.vectors.shape[1]
     vectors = neighbours.vectors.astype(np.float32) / np.float32(127)
     first, last = (np.searchsorted(answer[:sure], answer[:sure], side) for side in ("left", "right"))
-    order = np.random.default_rng(1).permutation(sure)
+    enough = len(np.unique(answer[:sure])) >= LEAST_ANSWERS
+    order = np.random.default_rng(1).permutation(sure if enough else 0)
     evidence, facts = list[Floats](), list[tuple[bool, bool, bool, int]]()
-    for start in range(0, sure, _BLOCK):
+    for start in range(0, len(order), _BLOCK):
         if time.process_time() > until:
             break
         block = order[start : start + _BLOCK]
