@@ -1,7 +1,6 @@
 """Looking up a ticket, in a worker process that keeps the index loaded and follows its file when it changes."""
 
 import functools
-import sqlite3
 from pathlib import Path
 
 import msgspec
@@ -70,10 +69,7 @@ class Index:
 
     def _suggest_new(self, said: list[str], database: str) -> list[Candidate]:
         """The most alike of the tickets that people confirmed since this was learnt."""
-        try:
-            new = read_confirmed_after(database, int(self._ids.max()), MOST_NEW)
-        except sqlite3.Error:  # they count when they were learnt
-            return []
+        new = read_confirmed_after(database, int(self._ids.max()), MOST_NEW)
         compared = ((self._neighbours.compare_two(said, _read_terms(each.text)), each) for each in new)
         alike, best = max(compared, key=lambda pair: pair[0], default=(0.0, None))
         if best is None or alike < ALIKE:

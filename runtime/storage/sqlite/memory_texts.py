@@ -59,9 +59,12 @@ def read_texts(database: str, most: int, *, similar: bool, embedder: str = "") -
 
 
 def read_confirmed_after(database: str, number: int, most: int) -> list[RememberedText]:
-    """The newest texts above a number whose answers people confirmed."""
-    with _open(database) as db:
-        return [RememberedText(*row) for row in db.execute(_CONFIRMED_AFTER, (number, most))]
+    """The newest texts above a number whose answers people confirmed; none while nobody can read them."""
+    try:
+        with _open(database) as db:
+            return [RememberedText(*row) for row in db.execute(_CONFIRMED_AFTER, (number, most))]
+    except sqlite3.Error:  # they count when they were learnt
+        return []
 
 
 def _open(database: str) -> "contextlib.closing[sqlite3.Connection]":
