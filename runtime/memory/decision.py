@@ -1,8 +1,8 @@
 """
 When the answer of a ticket's neighbours is a hit: learnt from tickets whose right answer is known.
 
-Each text that is remembered is asked about again, once without itself, so that its answer should be found, and once
-without all texts of its answer, so that nothing should.
+Each text that is remembered is asked about again, once without itself, so that its answer should be
+found, and once without all texts of its answer, so that nothing should.
 """
 
 import math
@@ -21,7 +21,7 @@ LEAST_ROWS = 200
 LEAST_ANSWERS = 8
 """Answers that they must be spread over."""
 LEAST_TICKETS = 4
-"""Tickets that an answer needs to be a hit: with one to three, some 2 % of hits were wrong in rehearsal."""
+"""Tickets that an answer needs to be a hit: of those with one to three some 2 % were wrong."""
 NEW_SHARE = 0.4
 """Share of tickets that nothing stored answers, as it is assumed: cautious for a helpdesk."""
 PRECISION = 0.95
@@ -77,7 +77,8 @@ def rehearse(neighbours: Neighbours, texts: Sequence[Sequence[str]], sure: int) 
     until = time.process_time() + REHEARSAL_SECONDS
     answer, width = neighbours.answer, neighbours.vectors.shape[1]
     vectors = neighbours.vectors.astype(np.float32) / np.float32(127)
-    first, last = (np.searchsorted(answer[:sure], answer[:sure], side) for side in ("left", "right"))
+    first = np.searchsorted(answer[:sure], answer[:sure])
+    last = np.searchsorted(answer[:sure], answer[:sure], "right")
     enough = len(np.unique(answer[:sure])) >= LEAST_ANSWERS
     order = np.random.default_rng(1).permutation(sure if enough else 0)
     evidence, facts = list[Floats](), list[tuple[bool, bool, bool, int]]()
@@ -105,7 +106,8 @@ def decide(
     """
     Learn to decide; None where too little was rehearsed.
 
-    :param answers: the right answer of each line, stored or left out; `scripts`: its text's writing.
+    :param answers: the right answer of each line, stored or left out.
+    :param scripts: the writing of each line's text.
     :param false_hits: share of tickets whose answer is not stored that may be answered.
     """
     known = rehearsed.known
@@ -116,10 +118,8 @@ def decide(
     lines = np.column_stack([lines, np.ones(len(lines))]).astype(np.float64)
     share = _shares(known)
     # Lines are scored by weights learnt without their answers, so that the thresholds are honest.
-    fold, scores = (
-        np.random.default_rng(3).permutation(answers.max() + 1)[answers] % _FOLDS,
-        np.zeros(len(lines)),
-    )
+    fold = np.random.default_rng(3).permutation(answers.max() + 1)[answers] % _FOLDS
+    scores = np.zeros(len(lines))
     for i in range(_FOLDS):
         rest = fold != i
         scores[~rest] = lines[~rest] @ _weigh(lines[rest], rehearsed.right[rest], share[rest])
@@ -128,7 +128,8 @@ def decide(
         part = np.array([each == script for each in scripts])
         if _enough(rehearsed, answers, part):
             found[script] = _find_thresholds(scores, rehearsed, part, false_hits)
-    return Decision(mean.tolist(), scale.tolist(), _weigh(lines, rehearsed.right, share).tolist(), found)
+    weights = _weigh(lines, rehearsed.right, share)
+    return Decision(mean.tolist(), scale.tolist(), weights.tolist(), found)
 
 
 def _enough(rehearsed: Rehearsed, answers: NDArray[np.int32], part: Flags) -> bool:
@@ -163,7 +164,7 @@ def _weigh(lines: Doubles, right: Flags, share: Doubles) -> Doubles:
 
 
 def _find_thresholds(scores: Doubles, rehearsed: Rehearsed, part: Flags, false_hits: float) -> Thresholds:
-    """A hit keeps both promises, of precision and of false hits; suggestions are right one time in two."""
+    """A hit keeps both promises, of precision and of false hits; one suggestion in two is right."""
     scores, known, able = scores[part], rehearsed.known[part], rehearsed.able[part]
     order = np.argsort(-scores, kind="stable")
     share, right = _shares(known)[order], rehearsed.right[part][order]
@@ -171,15 +172,18 @@ def _find_thresholds(scores: Doubles, rehearsed: Rehearsed, part: Flags, false_h
     precise = np.cumsum(hits * right) >= PRECISION * np.cumsum(hits)
     reached = np.flatnonzero(precise & (np.arange(len(order)) >= LEAST_ROWS // 10))
     new = np.where(able, scores, -np.inf)[~known]
-    hit = max(float(scores[order[reached[-1]]]), _cut(new, false_hits), SURE) if len(reached) else np.inf
+    hit = np.inf
+    if len(reached):
+        hit = max(float(scores[order[reached[-1]]]), _cut(new, false_hits), SURE)
     window = np.ones(min(_BAND, len(order)))
-    useful = np.flatnonzero(np.convolve(share * right, window, "same") >= 0.5 * np.convolve(share, window, "same"))
+    found, right_ones = (np.convolve(each, window, "same") for each in (share, share * right))
+    useful = np.flatnonzero(right_ones >= 0.5 * found)
     suggestion = float(scores[order[useful[-1]]]) if len(useful) else np.inf
     return Thresholds(hit, min(suggestion, hit))
 
 
 def _cut(scores: Doubles, share: float) -> float:
-    """The score that at most this share of tickets reach, with what chance adds counted against us."""
+    """The score that at most this share of tickets reach, what chance adds counted against us."""
     # so many and their standard deviation are the share: of few tickets fewer may reach it
     allowed = int(((math.sqrt(1 + 4 * share * (len(scores) + 1)) - 1) / 2) ** 2)
     return float(np.sort(scores)[::-1][allowed]) if 0 < allowed < len(scores) else np.inf

@@ -1,5 +1,5 @@
 """
-Earlier tickets that are nearest to a ticket, by meaning and by words, and what speaks for the answer of most of them.
+Earlier tickets that are nearest to a ticket by meaning and words, and what speaks for their answer.
 
 The arrays of an index are mapped from a file by worker processes, so nothing here changes them.
 """
@@ -24,7 +24,7 @@ The kinds of evidence, see `Neighbours.weigh`.
 Of thirteen that were tried (bench/README.md) the others helped no more than chance does.
 """
 WORDS = 0.3
-"""Weight of common words beside meaning in what is nearest. Without vectors they are all there is."""
+"""Weight of common words beside meaning in what is nearest; without vectors they are all."""
 LOOKED_AT = 64
 """Nearest texts among which those of one answer are looked for."""
 VOTERS = 24
@@ -98,7 +98,7 @@ class Neighbours:
         self._sizes = np.bincount(self.answer[:sure], minlength=int(self.answer.max(initial=0)) + 1)
 
     def see(self, said: Sequence[str], vector: bytes) -> Ticket:
-        """A ticket of these terms, with its vector; an empty one, or one of another width, is none."""
+        """A ticket of these terms, with its vector; one of another width is none."""
         width = self.vectors.shape[1]
         wide = np.frombuffer(vector, np.int8).astype(np.float32)
         return self.compare(said, self._find_cosines(wide) if 0 < len(vector) == width else None)

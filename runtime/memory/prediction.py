@@ -1,4 +1,4 @@
-"""Looking up a ticket, in a worker process that keeps the index loaded and follows its file when it changes."""
+"""Looking up a ticket, in a worker process that keeps the index loaded and follows its file."""
 
 import functools
 from pathlib import Path
@@ -15,7 +15,7 @@ from runtime.processes import array_file
 from runtime.storage.sqlite.memory_texts import read_confirmed_after
 
 ALIKE = 0.6
-"""Cosine of the words from which a single earlier ticket is suggested, whoever said what of its answer."""
+"""Cosine of the words from which a single earlier ticket is suggested, whoever confirmed it."""
 MOST_NEW = 200
 """So many of the tickets that were confirmed since the last learning are looked at."""
 SURE_OF_NOTHING = Thresholds(np.inf, np.inf)
@@ -53,37 +53,40 @@ class Index:
         found, decision = self._neighbours.weigh(ticket), self.header.decision
         first = self._name(found.text)
         lacks_meaning = self._neighbours.vectors.shape[1] > 0 and ticket.meaning is None
-        if decision is None or lacks_meaning:  # nothing was rehearsed, or only with what is not there now
+        if decision is None or lacks_meaning:  # nothing was rehearsed, or with more than there is
             return first, []
-        score, limits = (
-            decision.score(found.numbers),
-            decision.scripts.get(script(text), SURE_OF_NOTHING),
-        )
+        score = decision.score(found.numbers)
+        limits = decision.scripts.get(script(text), SURE_OF_NOTHING)
         if score >= limits.hit and found.tickets >= LEAST_TICKETS:
-            return first, [Candidate(*first, "hit", f"the score {score:.1f} reaches {limits.hit:.1f}")]
+            why = f"the score {score:.1f} reaches {limits.hit:.1f}"
+            return first, [Candidate(*first, "hit", why)]
         if score < limits.suggestion:
             return first, []
-        few = f" and {LEAST_TICKETS} tickets, there are {found.tickets}" if found.tickets < LEAST_TICKETS else ""
-        why = f"the score is {score:.1f}, a hit needs {limits.hit:.1f}{few}"
+        why = f"the score is {score:.1f}, a hit needs {limits.hit:.1f}"
+        if found.tickets < LEAST_TICKETS:
+            why += f" and {LEAST_TICKETS} tickets, there are {found.tickets}"
         return first, [Candidate(*first, "suggestion", why)]
 
     def _suggest_new(self, said: list[str], database: str) -> list[Candidate]:
         """The most alike of the tickets that people confirmed since this was learnt."""
         new = read_confirmed_after(database, int(self._ids.max()), MOST_NEW)
-        compared = ((self._neighbours.compare_two(said, _read_terms(each.text)), each) for each in new)
-        alike, best = max(compared, key=lambda pair: pair[0], default=(0.0, None))
-        if best is None or alike < ALIKE:
+        likeness = [self._neighbours.compare_two(said, _read_terms(each.text)) for each in new]
+        if (alike := max(likeness, default=0.0)) < ALIKE:
             return []
-        why = f"{alike:.0%} of the words agree"
-        return [Candidate(best.id, Digest(best.answer), "suggestion", why)]
+        best = new[likeness.index(alike)]
+        return [_suggest(best.id, Digest(best.answer), alike)]
 
     def _suggest_alike(self, ticket: Ticket) -> list[Candidate]:
         text, alike = self._neighbours.most_alike(ticket)
-        return [Candidate(*self._name(text), "suggestion", f"{alike:.0%} of the words agree")] if alike >= ALIKE else []
+        return [_suggest(*self._name(text), alike)] if alike >= ALIKE else []
 
     def _name(self, text: int) -> tuple[int, Digest]:
         """Row and answer of a text."""
         return int(self._ids[text]), Digest(self.header.answers[self._neighbours.answer[text]])
+
+
+def _suggest(row: int, answer: Digest, alike: float) -> Candidate:
+    return Candidate(row, answer, "suggestion", f"{alike:.0%} of the words agree")
 
 
 @functools.lru_cache(maxsize=MOST_NEW)
@@ -116,4 +119,5 @@ def look_up(path: str, database: str, text: str, vector: bytes, embedder: str) -
     if index.header.embedder == embedder:
         return index.look_up(text, vector, database)
     looked = index.look_up(text, b"", database)
-    return msgspec.structs.replace(looked, problem="it was learnt with another sentence model, or with none")
+    problem = "it was learnt with another sentence model, or with none"
+    return msgspec.structs.replace(looked, problem=problem)

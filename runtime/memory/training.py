@@ -1,4 +1,4 @@
-"""Learning, in a worker process: reads the database, arranges its texts as neighbours, rehearses, writes the file."""
+"""Learning, in a worker process: texts become neighbours, are rehearsed, and stand in a file."""
 
 import contextlib
 import os
@@ -59,7 +59,8 @@ def learn(database: str, path: str, similar: bool, false_hits: float, embedder: 
     Learn from all remembered tickets and put the file in place of the older one.
 
     :param similar: unconfirmed answers may be hits for similar texts.
-    :param embedder: whose vectors are used; texts that have none wait for the next time. Empty: words only.
+    :param embedder: whose vectors are used; texts that have none wait for the next time.
+        Empty: words only.
     :raises Purged: time and again tickets vanished meanwhile.
     """
     os.setpriority(os.PRIO_PROCESS, 0, _NICE)  # look-ups and the loop come first
@@ -83,7 +84,8 @@ def _learn(database: str, path: str, similar: bool, false_hits: float, embedder:
     scripts = [script(read.texts[text]) for text in rehearsed.text]
     decision = decide(rehearsed, read.answer[rehearsed.text], scripts, false_hits)
     header = Header(names, read.names, read.sure, embedder, decision)
-    array_file.write(Path(path), MARK, msgspec.msgpack.encode(header), {"ids": read.ids, **neighbours.arrays})
+    arrays = {"ids": read.ids, **neighbours.arrays}
+    array_file.write(Path(path), MARK, msgspec.msgpack.encode(header), arrays)
     sure = tuple(sorted(decision.scripts)) if decision is not None else ()
     answers = len(np.unique(read.answer[: read.sure]))
     return Learnt(len(read.ids), answers, sure, time.monotonic() - began)
@@ -93,7 +95,8 @@ def _read(database: str, similar: bool, embedder: str) -> _Texts:
     """Texts that differ, each answer once: a form that came a hundred times is one ticket."""
     rows = read_texts(database, MAX_TEXTS, similar=similar, embedder=embedder)
     width = len(rows[0].vector) if rows else 0
-    rows = [row for row in rows if len(row.vector) == width]  # a server that was given another model keeps its name
+    # A server that was given another model keeps its name.
+    rows = [row for row in rows if len(row.vector) == width]
     rows.sort(key=lambda row: (not row.sure, row.answer))
     names = sorted({row.answer for row in rows})
     place = {name: number for number, name in enumerate(names)}
