@@ -138,7 +138,7 @@ class EmbeddingsSettings(Section, frozen=True):
 class MemorySettings(Section, frozen=True):
     unconfirmed: Literal["same_text", "similar", "never"] = "same_text"
     lookup_seconds: Annotated[float, Meta(ge=0.01, le=60.0)] = 2.0
-    false_hits: Annotated[float, Meta(ge=0.0, le=0.5)] = 0.011
+    false_hits: Annotated[float, Meta(ge=0.0, le=0.5)] = 0.01
     """
     Share of tickets whose answer was never stored which may be answered from memory, as rehearsed.
 
