@@ -88,7 +88,7 @@ class Node:
         self.knowledge: Knowledge = self.documents
         self.memory = TicketMemory(
             SqliteMemory(self.database), self.workers, settings.memory, self.documents,
-            has_model=chosen(settings.model) != "extractive",
+            has_model=chosen(settings.model) != "extractive", embedder=self.embedder,
         )  # fmt: skip
         self.tools = Toolbox(self, load_tools(settings))
         named = {name: spec.model for name, spec in self.roster.specs.items() if spec.model}

@@ -12,6 +12,7 @@ import structlog
 from actors.evidence.claims import Resolution
 from actors.ports import PortFailed, Recall
 from actors.text.languages import guess_language
+from runtime.embeddings.embedder import Embedder, EmbeddingFailed
 from runtime.memory.job_results import NOTHING_LEARNT, Learnt, Looked
 from runtime.memory.provenance import explain_origin, tell_day, tell_origin
 from runtime.memory.staleness import Basis, Documents, EarlierAnswer, KeptAnswer, choose_basis, find_basis, find_reasons
@@ -26,6 +27,8 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 MOST_REJECTED = 20
 """So many wrong answers to one text are kept in mind."""
+TEXTS_AT_ONCE = 256
+"""So many texts are on their way to the sentence model at once while memory learns."""
 MOST_SAME = 5
 """So many answers to the very same text are looked at for one that may be repeated."""
 
@@ -48,18 +51,22 @@ class TicketMemory:
 
     def __init__(
         self, store: MemoryStore, workers: Workers, settings: MemorySettings, documents: Documents | None = None,
-        *, has_model: bool = False,
+        *, has_model: bool = False, embedder: Embedder | None = None,
     ) -> None:  # fmt: skip
         """
         :param documents: where what an answer cites is looked up before it is used again; None: nowhere.
         :param has_model: whether a model answers tickets now.
+        :param embedder: tells what texts mean; None: they are compared by their words.
         """
         self.documents = documents
         self._has_model = has_model
+        self._embedder = embedder
         self._store = store
         self._workers = workers
         self._settings = settings
         self.model = store.path.with_name(f"{store.path.name}.memory")
+        self._problem = ""
+        """With what was learnt: it is learnt again once for each."""
         self._learning: asyncio.Task[None] | None = None
         self._closed = False
         self._counts = store.counts_at_start
@@ -161,21 +168,36 @@ class TicketMemory:
 
         :raises LearningFailed: the older model stays.
         """
-        counts = self._counts
+        counts, clock = self._counts, asyncio.get_running_loop().time
         workers = Workers(size=1)  # of its own: look-ups never wait for it, and its memory goes with it
-        similar, seconds = self._settings.unconfirmed == "similar", self._settings.learn_seconds
-        arguments = (str(self._store.path), str(self.model), similar, self._settings.false_hits)
+        similar, until = self._settings.unconfirmed == "similar", clock() + self._settings.learn_seconds
+        embedder = self._embedder.name if self._embedder is not None else ""
+        arguments = (str(self._store.path), str(self.model), similar, self._settings.false_hits, embedder)
         try:
-            learnt = await workers.call("runtime.memory.training:learn", *arguments, within=seconds, returns=Learnt)
-        except WorkError as error:
+            await self._embed_texts(until)
+            left = max(0.0, until - clock())
+            learnt = await workers.call("runtime.memory.training:learn", *arguments, within=left, returns=Learnt)
+        except (WorkError, EmbeddingFailed) as error:
             raise LearningFailed(
-                f"Memory could not learn: {error}. Earlier answers to similar tickets stay."
+                f"Memory could not learn: {str(error).rstrip('.')}. Earlier answers to similar tickets stay."
             ) from error
         finally:
             workers.close()
         await self._store.note_learnt(counts)
-        self._learnt = counts
+        self._learnt, self._problem = counts, ""
         return learnt
+
+    async def _embed_texts(self, until: float) -> None:
+        """Have vectors made of all texts that have none of this sentence model yet, and keep them."""
+        if self._embedder is None:
+            return
+        name, last = self._embedder.name, b""
+        while lacking := await self._store.lacking_vectors(name, last, TEXTS_AT_ONCE):
+            within = max(0.0, until - asyncio.get_running_loop().time())
+            vectors = await self._embedder.embed([text for _, text in lacking], kind="passage", within=within)
+            digests = [each for each, _ in lacking]
+            await self._store.keep_vectors(name, list(zip(digests, vectors, strict=True)))
+            last = digests[-1]
 
     def due(self) -> bool:
         """Enough is new that learning again is worth its while."""
@@ -233,9 +255,9 @@ class TicketMemory:
             looked = await self._look_up(text, max(0.0, until - asyncio.get_running_loop().time()))
         except WorkError as error:
             return Recall(verdict="miss", why=f"Similar tickets could not be looked up: {error}.")
-        if looked.problem and self._learnt != (0, 0):
+        if looked.problem not in {"", NOTHING_LEARNT, self._problem}:
             log.warning("memory.model_unusable", error=looked.problem)
-            self._learnt = (0, 0)
+            self._problem, self._learnt = looked.problem, (0, 0)
             self.learn_if_due()
         answers = [  # what was learnt is older than the truth: only what still stands is said
             _unpack(served, candidate.verdict, f"is alike ({candidate.why})", is_same=False)
@@ -250,8 +272,16 @@ class TicketMemory:
     async def _look_up(self, text: str, within: float) -> Looked:
         if not self._has_learnt():  # a worker would say the same, and under load nobody has time for that
             return Looked(problem=NOTHING_LEARNT)
-        function, arguments = "runtime.memory.prediction:look_up", (str(self.model), whole(text[:READ_CHARACTERS]))
-        return await self._workers.call(function, *arguments, within=within, returns=Looked)
+        until, shown = asyncio.get_running_loop().time() + within, whole(text[:READ_CHARACTERS])
+        name, vector = "", b""
+        if self._embedder is not None:
+            name = self._embedder.name
+            with contextlib.suppress(EmbeddingFailed):  # what is alike by its words is still suggested
+                (vector,) = await self._embedder.embed([shown], kind="passage", within=within)
+        function = "runtime.memory.prediction:look_up"
+        arguments = (str(self.model), str(self._store.path), shown, vector, name)
+        left = max(0.0, until - asyncio.get_running_loop().time())
+        return await self._workers.call(function, *arguments, within=left, returns=Looked)
 
     def _has_learnt(self) -> bool:
         """Whether there is a model of earlier tickets, whichever process made it."""

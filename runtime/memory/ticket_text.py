@@ -1,8 +1,7 @@
-"""How memory reads a ticket: when two texts are the same, which writing they are in, which terms they have. Pure."""
+"""How memory reads a ticket: when two texts are the same, their writing, what they are compared by. Pure."""
 
 import hashlib
 import re
-from collections.abc import Iterator
 from typing import NewType
 
 from actors.text.unicode_forms import fold_forms
@@ -13,8 +12,6 @@ Digest = NewType("Digest", bytes)
 READ_CHARACTERS = 4_000
 """The similarity of longer tickets is judged by their beginning."""
 READ_WORDS = 400
-KINDS = ("w", "p", "3", "5")
-"""Of terms, see `terms`."""
 
 _RUN = re.compile(
     r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+|[^\W_\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+"
@@ -80,16 +77,11 @@ def words(text: str) -> list[str]:
     return found[:READ_WORDS]
 
 
-def terms(spoken: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """Kinds of terms of a text, given its words: words, neighbours, runs of three and of five characters."""
-    if not spoken:
-        return
-    yield KINDS[0], spoken
-    yield KINDS[1], [f"{a} {b}" for a, b in zip(["^", *spoken], [*spoken, "$"], strict=True)]
-    line = f" {' '.join(spoken)} "
-    for kind in KINDS[2:]:
-        size = int(kind)
-        yield kind, [line[i : i + size] for i in range(len(line) - size + 1)]
+def terms(text: str) -> list[str]:
+    """What texts are compared by, each once: their words, and their words in twos with a mark for start and end."""
+    spoken = words(text)
+    twos = (f"{a} {b}" for a, b in zip(["^", *spoken], [*spoken, "$"], strict=True)) if spoken else ()
+    return list(dict.fromkeys([*spoken, *twos]))
 
 
 def _script(point: int) -> str:

@@ -236,4 +236,10 @@ class MemoryStore(Protocol):
         With it the digest of that answer if a person gave it, or chose its places; else nothing. And its origin.
         """
 
+    async def lacking_vectors(self, embedder: str, after: bytes, most: int) -> list[tuple[bytes, str]]:
+        """Digests of texts above this one that have no vector made by an embedder, in order, each with the text."""
+
+    async def keep_vectors(self, embedder: str, vectors: Sequence[tuple[bytes, bytes]]) -> None:
+        """Keep vectors by the digests of their texts, as long as these are remembered; others of theirs go."""
+
     async def note_learnt(self, counts: tuple[int, int]) -> None: ...

@@ -24,6 +24,15 @@ CREATE TABLE IF NOT EXISTS remembered (
 CREATE INDEX IF NOT EXISTS remembered_same ON remembered (same);
 CREATE INDEX IF NOT EXISTS remembered_ticket ON remembered (ticket_id);
 CREATE INDEX IF NOT EXISTS remembered_state ON remembered (state, answer);
+CREATE TABLE IF NOT EXISTS remembered_vector (  -- what a text means, by its digest
+    same BLOB PRIMARY KEY,
+    embedder TEXT NOT NULL,    -- what made it
+    vector BLOB NOT NULL       -- as runtime.embeddings.embedder.Embedder makes them
+) WITHOUT ROWID;
+CREATE TRIGGER IF NOT EXISTS remembered_forgotten AFTER DELETE ON remembered BEGIN
+    DELETE FROM remembered_vector
+    WHERE same = old.same AND NOT EXISTS (SELECT 1 FROM remembered WHERE same = old.same);
+END;
 CREATE TABLE IF NOT EXISTS memory_learnt (  -- what the model file knows: one row
     only INTEGER PRIMARY KEY CHECK (only = 1),
     tickets INTEGER NOT NULL,
@@ -53,6 +62,13 @@ _JUDGE = f"UPDATE remembered SET state = ? WHERE {_FROM_PERSON_ON}"
 _REJECTED = "SELECT resolution FROM remembered WHERE same = ? AND state = 'rejected' ORDER BY id DESC LIMIT ?"
 _COUNTS = "SELECT (SELECT count(*) FROM remembered), (SELECT count(*) FROM remembered WHERE state != 'unconfirmed')"
 _LEARNT = "SELECT tickets, judged FROM memory_learnt"
+_LACKING = (
+    "SELECT same, max(text) FROM remembered WHERE same > ? AND NOT EXISTS (SELECT 1 FROM remembered_vector AS known "
+    "WHERE known.same = remembered.same AND known.embedder = ?) GROUP BY same ORDER BY same LIMIT ?"
+)
+_KEEP = (  # of a text that was purged meanwhile nothing is kept
+    "INSERT OR REPLACE INTO remembered_vector SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM remembered WHERE same = ?1)"
+)
 _OF_TICKET = f"SELECT count(*) FROM remembered WHERE {_FROM_PERSON_ON}"
 _JUDGED = (
     "SELECT state, iif(origin IN ('person', 'places'), answer, x''), origin FROM remembered "
@@ -107,6 +123,12 @@ class SqliteMemory:
     async def judgement(self, ticket: str) -> tuple[str, bytes, str] | None:
         row = await self._database.read(lambda db: db.execute(_JUDGED, (ticket,)).fetchone())
         return (row[0], row[1], row[2]) if row else None
+
+    async def lacking_vectors(self, embedder: str, after: bytes, most: int) -> list[tuple[bytes, str]]:
+        return await self._database.read(lambda db: db.execute(_LACKING, (after, embedder, most)).fetchall())
+
+    async def keep_vectors(self, embedder: str, vectors: Sequence[tuple[bytes, bytes]]) -> None:
+        await self._database.run(*((_KEEP, (same, embedder, vector)) for same, vector in vectors))
 
     async def note_learnt(self, counts: Counts) -> None:
         await self._database.run(("INSERT OR REPLACE INTO memory_learnt VALUES (1, ?, ?)", counts))

@@ -174,8 +174,13 @@ def add_submitters(db: sqlite3.Connection) -> None:
     db.executemany("INSERT OR REPLACE INTO record (kind, id, run, body) VALUES (?, ?, ?, x'')", found)
 
 
+def add_vectors(_: sqlite3.Connection) -> None:
+    """To version 10: what remembered texts mean has a table of its own. It begins empty: learning fills it."""
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     order_runs, add_version, add_origin, add_trace, add_recordings, index_statuses, add_feed, add_submitters,
+    add_vectors,
 )  # fmt: skip
 """In order: the first leads from version 1, which had no number, to version 2."""
 NEWEST = 1 + len(MIGRATIONS)

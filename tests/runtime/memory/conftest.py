@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bench.solved_tickets import remember_all
+from runtime.embeddings.embedder import Embedder
 from runtime.memory.ticket_memory import TicketMemory
 from runtime.processes.pool import Workers
 from runtime.settings import MemorySettings
@@ -26,9 +27,15 @@ async def opened(tmp_path: Path) -> AsyncIterator[Open]:
     """Open the memory of the test's folder, as often as wanted."""
     async with contextlib.AsyncExitStack() as stack:
 
-        def start(settings: MemorySettings = QUIET, *, has_model: bool = False) -> TicketMemory:
+        def start(
+            settings: MemorySettings = QUIET,
+            *,
+            has_model: bool = False,
+            embedder: Embedder | None = None,
+        ) -> TicketMemory:
             database, workers = Database(tmp_path / "terminus.db", SCHEMA), Workers(size=1)
-            memory = TicketMemory(SqliteMemory(database), workers, settings, has_model=has_model)
+            store = SqliteMemory(database)
+            memory = TicketMemory(store, workers, settings, has_model=has_model, embedder=embedder)
             stack.callback(database.close)
             stack.callback(workers.close)
             stack.push_async_callback(memory.close)

@@ -1,9 +1,11 @@
 """A made-up helpdesk: answers with words of their own, texts that mix them with words that everybody uses."""
 
 import random
+from collections.abc import Sequence
 
 from actors.evidence.claims import Resolution
 from bench.solved_tickets import SolvedTicket
+from runtime.embeddings.embedder import EmbeddingFailed, Kind
 
 COMMON = ["please", "help", "me", "with", "the", "my", "since", "today", "cannot", "get", "it", "again", "when", "try"]
 ANSWERS = 20
@@ -35,3 +37,33 @@ def solved(count: int = ANSWERS, texts: int = TEXTS, *, confirmed: bool = True, 
         for a, topic in enumerate(topics(count, seed))
         for i in range(texts)
     ]
+
+
+class TopicEmbedder:
+    """Knows which words belong to one topic, and counts what it is asked."""
+
+    languages = frozenset[str]()
+
+    def __init__(self, known: Sequence[list[str]], name: str = "topics/1") -> None:
+        self.name = name
+        self.texts: list[str] = []
+        """Every text that it was asked for."""
+        self.fails = False
+        self._topic = {word: number for number, topic in enumerate(known) for word in topic}
+        self._width = len(known) + 1
+
+    async def embed(self, texts: Sequence[str], *, kind: Kind, within: float) -> list[bytes]:
+        if self.fails:
+            raise EmbeddingFailed("The server of vectors is down.")
+        self.texts += texts
+        return [self._embed(text) for text in texts]
+
+    def _embed(self, text: str) -> bytes:
+        counts = [0] * self._width
+        for word in text.split():
+            counts[self._topic.get(word, -1)] += 1
+        length = sum(each * each for each in counts) ** 0.5 or 1.0
+        return bytes(round(127 * each / length) for each in counts)
+
+    async def close(self) -> None:
+        """It holds nothing."""

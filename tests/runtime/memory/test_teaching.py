@@ -69,6 +69,18 @@ async def test_an_answer_that_memory_did_not_keep_is_kept_with_what_is_said_of_i
     assert (await memory.recall(TEXT, within=WITHIN)).rejected == (FOUND.text,)
 
 
+async def test_it_is_suggested_for_almost_the_same_text_at_once(learnt: Open) -> None:
+    memory, near = learnt(), f"{TEXT} since this morning"
+    assert (await memory.recall(near, within=WITHIN)).verdict == "miss"
+    await memory.teach("T1", f"{TEXT} again", TAUGHT)
+    await memory.store("run:2", "T2", near.upper(), FOUND)
+    recall = await memory.recall(f"{TEXT} today again", within=WITHIN)
+    assert (recall.verdict, recall.ticket_id) == ("suggestion", "T1")
+    assert "of the words agree" in recall.why
+    await memory.feedback("T1", right=False)
+    assert (await memory.recall(f"{TEXT} today again", within=WITHIN)).verdict == "miss"
+
+
 async def test_similar_tickets_get_a_persons_answer_once_it_was_learnt(learnt: Open) -> None:
     memory, dice, (*_, topic) = learnt(), random.Random(9), topics(ANSWERS + 1, seed=7)
     for number in range(30):

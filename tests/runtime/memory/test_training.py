@@ -60,6 +60,33 @@ async def test_a_small_store_suggests_but_never_hits(opened: Open) -> None:
     assert (recall.verdict, recall.ticket_id) == ("suggestion", ticket.ticket_id)
 
 
+async def test_an_answer_of_three_tickets_is_suggested_and_of_more_a_hit(learnt: Open) -> None:
+    memory, dice, (*_, topic) = learnt(), random.Random(9), topics(ANSWERS + 1, seed=7)
+    verdicts = []
+    for tickets in (3, 27):
+        new = (SolvedTicket(f"N{tickets}-{i}", text(topic, dice), Resolution("New.")) for i in range(tickets))
+        await remember_all(memory, new)
+        await memory.learn()
+        recalls = [await memory.recall(text(topic, dice), within=WITHIN) for _ in range(8)]
+        assert {each.resolution.text for each in recalls if each.resolution} == {"New."}
+        verdicts.append({each.verdict for each in recalls})
+    assert "hit" not in verdicts[0]
+    assert "suggestion" in verdicts[0]
+    assert "hit" in verdicts[1]
+
+
+async def test_a_text_that_came_often_is_one_ticket_and_what_was_confirmed_of_it_counts(opened: Open) -> None:
+    memory = opened()
+    words = "please reset the password of my account"
+    for number, confirmed in enumerate((False, True, False)):
+        ticket = SolvedTicket(f"T{number}", f"{words}{' ' * number}", Resolution("It is reset."), confirmed)
+        await remember_all(memory, [ticket])
+    report = await memory.learn()
+    assert (report.texts, report.answers) == (1, 1)
+    recall = await memory.recall(f"{words} today", within=WITHIN)
+    assert (recall.verdict, recall.ticket_id) == ("suggestion", "T1")
+
+
 async def test_answers_that_nobody_confirmed_are_only_suggested_for_similar_texts(opened: Open) -> None:
     memory = opened()
     await remember_all(memory, solved(confirmed=False))

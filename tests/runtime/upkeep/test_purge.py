@@ -16,21 +16,27 @@ from bench.solved_tickets import SolvedTicket, remember_all
 from runtime.crawl import originals
 from runtime.families.research_state.writer import save
 from runtime.memory import training
+from runtime.memory.ticket_memory import TicketMemory
+from runtime.memory.ticket_text import digest
 from runtime.node import Node
 from runtime.processes import array_file
+from runtime.processes.pool import Workers
 from runtime.settings import DAY, MemorySettings, Settings, StorageSettings
 from runtime.state_files.file_names import name_in
 from runtime.storage.effects import Effects
 from runtime.storage.journal import Ticket
 from runtime.storage.sqlite.compaction import compact, give_back, size
+from runtime.storage.sqlite.database import Database
+from runtime.storage.sqlite.memory_store import SqliteMemory
 from runtime.storage.sqlite.purging import find, of_requester, older_than, open_database
+from runtime.storage.sqlite.schema import migrate
 from runtime.upkeep import purge as module
 from runtime.upkeep.belongings import forget_files, forget_lines, forget_recordings
 from runtime.upkeep.purge import purge, retain
 from tests.research import a_case
 from tests.runtime.cli.commands.program import QUESTION, Place, read_until, silent_server
 from tests.runtime.families.research_state.kit import a_project
-from tests.runtime.memory.kit import solved
+from tests.runtime.memory.kit import TopicEmbedder, solved
 from tests.runtime.upkeep.kit import files_with
 
 WORD, OTHER = "Quallenwurzel", "Zimtgeflecht"
@@ -118,6 +124,32 @@ async def test_the_model_of_memory_goes_with_the_words_that_it_knew(node: Node) 
     assert files_with(node.folder, WORD) == []
 
 
+async def test_a_text_s_vector_goes_with_the_last_ticket_that_has_the_text(tmp_path: Path) -> None:
+    database, workers = Database(tmp_path / "terminus.db", migrate=migrate), Workers(size=1)
+    memory = TicketMemory(
+        SqliteMemory(database), workers, MemorySettings(learn_after=1_000_000), embedder=TopicEmbedder([[WORD]])
+    )
+    try:
+        for ticket in ("HD-1", "HD-2"):
+            await memory.store(ticket, ticket, f"my {WORD} is broken", Resolution("A."))
+        await memory.store("HD-3", "HD-3", "my scanner is broken", Resolution("B."))
+        await memory.learn()
+        kept = "SELECT count(*) FROM remembered_vector"
+        left = [database.rows(kept)[0][0]]
+        for ticket in ("HD-1", "HD-2"):
+            await asyncio.to_thread(purge, tmp_path, [ticket], judged=True)
+            left.append(database.rows(kept)[0][0])
+        # a vector that was on its way meanwhile comes too late
+        await SqliteMemory(database).keep_vectors("topics/1", [(digest(f"my {WORD} is broken"), b"1")])
+        left.append(database.rows(kept)[0][0])
+        assert left == [2, 2, 1, 1]
+        assert not memory.model.exists()
+    finally:
+        await memory.close()
+        workers.close()
+        database.close()
+
+
 async def test_a_model_that_was_learnt_from_what_was_purged_meanwhile_is_not_kept(
     node: Node, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,7 +166,7 @@ async def test_a_model_that_was_learnt_from_what_was_purged_meanwhile_is_not_kep
 
     monkeypatch.setattr(array_file, "write", later)
     monkeypatch.setattr(os, "setpriority", lambda *_: None)
-    arguments = (str(node.folder / "terminus.db"), str(node.memory.model), False, 0.016)
+    arguments = (str(node.folder / "terminus.db"), str(node.memory.model), False, 0.016, "")
     await asyncio.to_thread(training.learn, *arguments)
 
     assert kept == [True, False]
