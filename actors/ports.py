@@ -140,6 +140,8 @@ class Recall(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """Why a suggestion is not to be repeated as it is, in one sentence: what it quotes is gone, say."""
     answered: str = ""
     """The day on which the earlier ticket was answered, as YYYY-MM-DD; empty: nobody knows."""
+    vouched: bool = False
+    """A person called the answer right, or a model judged it when it was given."""
     told: str = ""
     """`why`, for who wrote the ticket and in the ticket's language."""
 

@@ -3,8 +3,8 @@ A research without a model over a folder of documents: how soon the first round 
 
     python -m bench.research --manual FOLDER [--questions FILE...] [--json]
 
-The folder is indexed once. A FILE holds questions, one a line; those here fit PostgreSQL's manual. In a FILE.jsonl, as
-`bench.manual` takes it, each has the names of its right pages: then it is counted which of them are cited. The first
+The folder is indexed once. A FILE holds questions, one a line; those here fit PostgreSQL's manual. In a FILE.jsonl each
+has the names of its right pages, as for `bench.truth`: then it is counted which of them are cited. The first
 research of a process, which starts its workers, is told apart (`cold`). Citations say that it was no empty report.
 """
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-_SERVICE = r"TERMINUS_(?:[A-Z0-9_]+_)?"
+_SERVICE = r"TERMINUS_(?:[A-Z0-9_]{1,200}_)?"
 _LINK = re.compile(r"(?:tcp|udp|sctp)://[0-9A-Fa-f.:\[\]]+")
 SERVICE_LINKS = (
     (re.compile(f"{_SERVICE}SERVICE_HOST"), re.compile(r"[0-9A-Fa-f.:]+")),

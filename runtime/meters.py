@@ -54,12 +54,24 @@ class Meters:
         """By model, `in` or `out`."""
         self.searches: dict[tuple[str, str], int] = defaultdict(int)
         """By where it was searched, and `found`, `nothing` or `failed`."""
+        self.stalls = 0
+        """How often the event loop stood still."""
+        self.stall_seconds = 0.0
+        """For how long altogether."""
+        self.longest_stall = 0.0
+        """Seconds."""
 
     def count_end(self, outcome: Outcome) -> None:
         """A run has ended."""
         self.ends[outcome.workflow, outcome.status, outcome.why] += 1
         self.run_seconds[outcome.workflow].add(outcome.seconds)
         self.handoffs[outcome.workflow] += len(outcome.handoffs)
+
+    def count_stall(self, seconds: float) -> None:
+        """The event loop stood still for so long."""
+        self.stalls += 1
+        self.stall_seconds += seconds
+        self.longest_stall = max(self.longest_stall, seconds)
 
     def count_step(self, step: TraceStep) -> None:
         """An agent searched, or asked a model."""

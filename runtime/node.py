@@ -186,7 +186,7 @@ class Node:
         case, family = self.journal.case(stored), families.find(ticket.workflow)
         return stored.workflow == ticket.workflow and family.order_of(case) == family.order_of(self.make_case(ticket))
 
-    async def resume(self) -> list[RunHandle]:
+    async def resume(self) -> list[Handle]:
         """Go on with every run whose process is gone."""
         return await self.runs.resume()
 
@@ -240,6 +240,8 @@ class Node:
         stored = await self.journal.find(some_id)
         text_of = self._find_remembered_text(stored)
         ticket, case = await self.find_answered(stored)
+        if not text_of(case):  # memory holds the answer to another question of this ticket
+            return ticket, 0
         shown = await self.find_places(stored) if right else ()
         check_choice(ticket, shown, places, right=right)
         if len(shown) > 1:
@@ -262,9 +264,14 @@ class Node:
             raise ServiceError(f"{stored.ticket} is a {family.label}: only answers to helpdesk tickets are remembered.")
         return family.remembered_text
 
+    async def is_remembered(self, stored: StoredRun) -> bool:
+        """Whether memory keeps the answer of a run: its family has one, and its question is no follow-up."""
+        text_of = self.families[stored.workflow].remembered_text
+        return text_of is not None and bool(text_of(self.journal.case(stored)))
+
     async def find_places(self, stored: StoredRun) -> tuple[Citation, ...]:
         """The places that a run's answer shows; where these are several, who calls it right has to name one."""
-        if self.families[stored.workflow].remembered_text is None or await self.memory.is_taught(stored.ticket):
+        if not await self.is_remembered(stored) or await self.memory.is_taught(stored.ticket):
             return ()
         return shown_places(await self._read_answer(stored))
 
@@ -292,6 +299,11 @@ class Node:
         given = validate(Ticket(text=answer, requester=person), "The answer", self.settings.run.ticket_kilobytes)
         stored = await self.journal.find(some_id)
         text = self._find_remembered_text(stored)((await self.journal.fold(stored)).case)
+        if not text:
+            raise ServiceError(
+                f"The question of {stored.ticket} is a follow-up: memory keeps answers to first questions only. "
+                "Answer it in the helpdesk."
+            )
         await self.memory.teach(stored.ticket, text, given.text, " ".join(person.split()))
         await self.runs.note("taught", stored.id)
         return given.text

@@ -1,6 +1,7 @@
 """Which process runs what: runs are begun once, gone on with by whoever asks for them, and let go of in order."""
 
 import asyncio
+import contextlib
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
@@ -21,6 +22,7 @@ from runtime.storage.errors import Conflict, StorageError
 from runtime.storage.journal import JournalDamaged, RunJournal, StoredRun
 from runtime.storage.records import ORIGIN, Record
 from runtime.storage.sqlite.process_lock import ProcessLock
+from runtime.suspects import Suspect, Suspects
 from runtime.tickets import Ticket
 from runtime.tracing.trace_id import make_trace_id
 
@@ -71,6 +73,7 @@ class Runs:
         """By ticket: those that are being made durable."""
         self._resuming: set[str] = set()
         self.live = RunRegistry(journal, owner.token)
+        self._suspects = Suspects(owner.mark, self._try_alone, lambda: bool(self._resuming))
 
     @property
     def count_accepting(self) -> int:
@@ -175,8 +178,8 @@ class Runs:
             except (StorageError, OSError) as error:  # the next look may find it well again
                 log.warning("orphans.not_resumed", error=repr(error))
 
-    async def resume(self) -> list[RunHandle]:
-        """Go on with every run whose process is gone."""
+    async def resume(self) -> list[Handle]:
+        """Go on with every run whose process is gone; with those at whose work one died when the others have."""
         await self.settle_dead()
         orphans = [stored for stored in await self._journal.list_open() if self._is_orphan(stored)]
         # All at once, so that one commit takes over many.
@@ -185,7 +188,7 @@ class Runs:
 
     async def attend(self, stored: StoredRun) -> Handle:
         """A run, wherever it goes on. One that nobody runs goes on here, so that nobody waits for it in vain."""
-        handle = self.here(stored.id)
+        handle: Handle | None = self.here(stored.id)
         if handle is None and self._is_orphan(stored):
             handle = await self._go_on(stored)
         return handle or self.follow(stored)
@@ -204,13 +207,17 @@ class Runs:
 
     def _is_orphan(self, stored: StoredRun) -> bool:
         """It has not ended, and nobody runs it."""
-        if stored.ended is not None or stored.id in self.live or stored.id in self._resuming:
+        if stored.ended is not None or self._has(stored.id):
             return False
         return stored.owner == self._owner.token or not self._owner.is_alive(stored.owner)
 
-    async def _go_on(self, stored: StoredRun) -> RunHandle | None:
+    def _has(self, run_id: str) -> bool:
+        """Whether this process works on a run, or is about to."""
+        return run_id in self.live or run_id in self._resuming or run_id in self._suspects
+
+    async def _go_on(self, stored: StoredRun) -> Handle | None:
         """Take over a run that nobody runs; nothing when somebody does, or when it cannot be read any more."""
-        if stored.id in self.live or stored.ticket in self._accepting or stored.id in self._resuming:
+        if stored.ticket in self._accepting or self._has(stored.id):
             return None
         self._resuming.add(stored.id)
         try:
@@ -218,7 +225,7 @@ class Runs:
         finally:
             self._resuming.discard(stored.id)
 
-    async def _take_over(self, stored: StoredRun) -> RunHandle | None:
+    async def _take_over(self, stored: StoredRun) -> Handle | None:
         if stored.owner != self._owner.token and not await self._settle_one(stored.owner):
             return None
         if not await self._journal.store.claim(stored, self._owner.token):
@@ -229,15 +236,27 @@ class Runs:
             log.error("run.lost", run=stored.id, error=str(error))  # noqa: TRY400 - a sentence says it all
             self._give_up(stored)
             return None
+        if replayed.run.resumed:
+            self._suspects.add(Suspect(stored, replayed))
+            return self.follow(stored)
+        live = await self._resume_run(stored, replayed)
+        self._suspects.wait_for(live)
+        return RunHandle(live)
+
+    async def _try_alone(self, suspect: Suspect) -> LiveRun:
+        """Go on with a run that was kept waiting, which counts as its time."""
+        return await self._resume_run(suspect.stored, await self._journal.resume_state(suspect.stored))
+
+    async def _resume_run(self, stored: StoredRun, replayed: ResumeState) -> LiveRun:
         log.info("run.resumed", run=stored.id, ticket=stored.ticket, seconds=round(replayed.elapsed, 1))
-        return RunHandle(await self._work(stored.id, replayed.flow, replayed.run.case, replayed, stored.trace))
+        return await self._work(stored.id, replayed.flow, replayed.run.case, replayed, stored.trace)
 
     def _give_up(self, stored: StoredRun) -> None:
         outcome = self._journal.give_up(stored)
         log_end(log.bind(workflow=stored.workflow, run=stored.id, ticket=stored.ticket), outcome)
 
     async def settle_dead(self) -> None:
-        """Record the ends that dead processes announced but could not record; what fails is tried again later."""
+        """Record what dead processes left that they could not record; what fails is tried again later."""
         for token in self._owner.others():
             try:
                 await self._settle_one(token)
@@ -245,17 +264,24 @@ class Runs:
                 log.warning("end.not_recorded", owner=token, error=repr(error))
 
     async def _settle_one(self, token: str) -> bool:
-        """Record the ends that a process announced before it died; false while it lives, or another one does so."""
+        """Record what a process left when it died: ends that it told, what it worked on. False while it lives."""
         if not token:
             return True
-        with self._owner.legacy(token) as told:
-            if told is None:
+        with self._owner.legacy(token) as left:
+            if left is None:
                 return False
-            for each in told:
+            for each in left.told:
                 log.info("end.recorded_late", run=each.run, owner=token)
                 await self._journal.record_pending(each)
+            if left.worked_on:
+                await self._record_death(left.worked_on, token)
             self._owner.forget(token)
         return True
+
+    async def _record_death(self, run_id: str, token: str) -> None:
+        log.warning("process.died", at_work_on=run_id, owner=token)
+        with contextlib.suppress(JournalDamaged):  # whoever takes it over gives it up
+            await self._journal.record_death(run_id)
 
     async def note(self, what: str, run: str) -> None:
         """Keep that whoever acts did this to a run."""
@@ -276,6 +302,7 @@ class Runs:
 
     async def close(self) -> None:
         """Stop at once what still runs, without an end, and let go of it."""
+        await self._suspects.close()
         self.live.abandon()
         accepting = list(self._accepting.values())
         for task in accepting:

@@ -198,6 +198,8 @@ class TicketService:
     async def judgement(self, stored: StoredRun) -> str:
         """What a person said of the answer of a run: as `TicketMemory.judgement` names it; or nothing."""
         with contextlib.suppress(JournalDamaged):  # nobody can tell whose answer it was
+            if not await self.node.is_remembered(stored):
+                return ""
             ticket, case = await self.node.find_answered(stored)
             return await self.node.memory.judgement(ticket, case.resolution.text if case.resolution else "")
         return ""

@@ -220,6 +220,8 @@ class ServerSettings(Section, frozen=True):
     max_connections: Annotated[int, Meta(ge=1, le=1_000_000)] = 16_384
     max_streams: Annotated[int, Meta(ge=0, le=1_000_000)] = 1_000
     stop_seconds: Annotated[float, Meta(ge=0.0, le=600.0)] = 5.0
+    stall_seconds: Annotated[float, Meta(ge=1.0, le=3600.0)] = 60.0
+    """A process whose event loop stands still for longer is not alive for whoever asks."""
     free_megabytes: Annotated[int, Meta(ge=0, le=1_000_000)] = 50
     """With less on the disk it says that it is not ready."""
     requests_per_minute: Annotated[int, Meta(ge=0, le=1_000_000)] = 6_000

@@ -5,6 +5,7 @@ import re
 
 import msgspec
 
+from actors.workflow.earlier_messages import EarlierMessage
 from actors.workflow.user_input import AnswerRound
 from runtime.service_error import ServiceError
 from runtime.user_text import display
@@ -32,6 +33,8 @@ class Ticket(msgspec.Struct, frozen=True, kw_only=True):
     """How it is to be done, as the type that its family declares; None: as configured."""
     answers: tuple[AnswerRound, ...] = ()
     """What the person behind it answered to the questions of its earlier runs."""
+    said_before: tuple[EarlierMessage, ...] = ()
+    """Of a follow-up: what was said in the ticket before it, the oldest first; the text is the follow-up alone."""
     origin: bytes = b""
     """What the intake that it came by keeps with its run, as that wrote it."""
     trace: str = ""
@@ -41,6 +44,11 @@ class Ticket(msgspec.Struct, frozen=True, kw_only=True):
     def whole(self) -> str:
         """What its run is asked."""
         return whole(self.subject, self.text)
+
+    @property
+    def story(self) -> str:
+        """The same, and below it what was said before, for families that are asked one text."""
+        return "\n\n".join((self.whole, *(f"({each.role}) {each.text}" for each in self.said_before)))
 
 
 def make_id_of_key(key: str) -> str:

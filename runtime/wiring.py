@@ -10,6 +10,7 @@ import structlog
 from actors.workflow.outcome import Outcome
 from actors.workflow.tables import Case, Run, Workflow
 from bus import ActorFactories, Cast, Request
+from bus.turns import TURNS
 from runtime.child_workflow import Children, ChildRun
 from runtime.families.family import ChildRole, FamilyRuns, RunDependencies, SharedPorts
 from runtime.replay.recorded_port import RecordedActors, RecordedSharedPorts, record_ports
@@ -68,6 +69,7 @@ class Wiring:
             run_id, flow, case, await self._seat(runs, own), journal=self._node.journal, spent=spent,
             replayed=replayed, children=children, log=self._log.bind(trace=trace_id[:TRACE_DIGITS]),
             clock=interceptor.make_clock(run_id) if interceptor else None,
+            turns=self._node.owner.mark.turns_of(run_id) if self._follows else None,
         )  # fmt: skip
         if self._follows:
             runs.follow(live)
@@ -140,6 +142,7 @@ class Wiring:
             run_id, flow, case, await self._seat(runs, own), journal=journal, replayed=replayed,
             children=own.children, within=own.ticket,
             clock=own.interceptor.make_clock(run_id) if own.interceptor else None,
+            turns=TURNS.get(),  # of the run that this one is within, whose agent opens it
         )  # fmt: skip
         if self._follows:
             runs.follow(live)

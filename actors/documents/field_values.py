@@ -9,26 +9,29 @@ from actors.text.normalize import casefold, remove_controls
 from actors.text.quote_matching import find_quote
 
 MOST_CHARACTERS = 4_000
+_GAP = r"\s{0,3}"
+"""White space within a day or an amount: bounded, so that no pattern looks at more than a few dozen letters."""
 _DATES = (
-    re.compile(r"(?P<y>\d{4})\s*[年년]\s*(?P<m>\d{1,2})\s*[月월]\s*(?P<d>\d{1,2})\s*[日号일]"),
+    re.compile(rf"(?P<y>\d{{4}}){_GAP}[年년]{_GAP}(?P<m>\d{{1,2}}){_GAP}[月월]{_GAP}(?P<d>\d{{1,2}}){_GAP}[日号號일]"),
     re.compile(r"(?P<y>\d{4})(?P<sep>[-/.])(?P<m>\d{1,2})(?P=sep)(?P<d>\d{1,2})"),
-    re.compile(r"(?P<d>\d{1,2})(?:st|nd|rd|th)?\s+(?P<name>[A-Za-z]{3,9})\.?,?\s+(?P<y>\d{4})"),
-    re.compile(r"(?P<name>[A-Za-z]{3,9})\.?\s+(?P<d>\d{1,2})(?:st|nd|rd|th)?,?\s+(?P<y>\d{4})"),
+    re.compile(rf"(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\s{_GAP}(?P<name>[A-Za-z]{{3,9}})\.?,?\s{_GAP}(?P<y>\d{{4}})"),
+    re.compile(rf"(?P<name>[A-Za-z]{{3,9}})\.?\s{_GAP}(?P<d>\d{{1,2}})(?:st|nd|rd|th)?,?\s{_GAP}(?P<y>\d{{4}})"),
 )
 MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
 )  # fmt: skip
-_BEFORE = r"(?:(?:人民币|人民幣|RMB|CNY|USD|EUR|GBP|KRW|US\$|[¥￥$€£₩])\s*)?"
+_BEFORE = rf"(?:(?:人民币|人民幣|RMB|CNY|USD|EUR|GBP|KRW|US\$|[¥￥$€£₩]){_GAP})?"
 _BEHIND = (
-    r"(?:\s*[万萬千亿億만천억]{0,2}\s*"
+    rf"(?:{_GAP}[万萬千亿億만천억]{{0,2}}{_GAP}"
     r"(?:元|圆|美元|欧元|원|yuan|dollars?|euros?|pounds?|won|RMB|CNY|USD|EUR|GBP|KRW)整?)?"
 )
-MONEY = re.compile(rf"{_BEFORE}(?:\d{{1,3}}(?:[,，]\d{{3}}){{1,6}}|\d{{1,15}})(?:\.\d{{1,4}})?{_BEHIND}", re.IGNORECASE)
+_DIGITS = r"(?:\d{1,3}(?:[,，]\d{3}){1,6}|\d{1,15})(?:\.\d{1,4})?"
+_MONEY = re.compile(rf"{_BEFORE}{_DIGITS}{_BEHIND}", re.IGNORECASE)
 """An amount in digits, with its currency where one is said."""
 _CURRENCY = re.compile(r"[^\d\s.,，]")
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~#{}!])")
-_START = re.compile(r"^(\s*)([-+=:]|\d{1,9}[.)])", re.MULTILINE)
+_START = re.compile(r"^([-+=:]|\d{1,9}[.)])", re.MULTILINE)
 
 
 def check_value(field: Field, value: str, language: str) -> str:
@@ -52,20 +55,37 @@ def stands_in(value: str, quote: str, text: str) -> bool:
     place, value = find_quote(quote, text), casefold(value.strip())
     if place is None or not value:
         return False
-    said = casefold(text[place[0] : place[1]])
-    before = r"(?<![a-z\d])" if value[0].isascii() and value[0].isalnum() else ""
-    behind = r"(?![a-z\d])" if value[-1].isascii() and value[-1].isalnum() else ""
-    return re.search(f"{before}{re.escape(value)}{behind}", said) is not None
+    said, at = casefold(text[place[0] : place[1]]), 0
+    if len(value) > MOST_CHARACTERS:
+        return False
+    while (at := said.find(value, at)) >= 0:
+        if not _splits_word(said, at) and not _splits_word(said, at + len(value)):
+            return True
+        at += 1
+        while at < len(said) and _splits_word(said, at):
+            at += 1
+    return False
+
+
+def _splits_word(text: str, at: int) -> bool:
+    """Whether a word or number of Latin letters goes on over this place."""
+    return 0 < at < len(text) and _is_latin(text[at - 1]) and _is_latin(text[at])
+
+
+def _is_latin(character: str) -> bool:
+    return character.isascii() and character.isalnum()
 
 
 def is_date(value: str) -> bool:
     """Whether it is one day of the calendar, however it is written."""
-    return any((found := each.fullmatch(value.strip())) is not None and _is_day(found) for each in _DATES)
+    value = value.strip()
+    return any((found := each.fullmatch(value)) is not None and _is_day(found) for each in _DATES)
 
 
-def find_dates(text: str) -> list[re.Match[str]]:
-    """The days that are named in a text."""
-    return [found for each in _DATES for found in each.finditer(text) if _is_day(found)]
+def read_date(text: str) -> str:
+    """The day with which a text begins; empty where it begins with none."""
+    found = [each.match(text) for each in _DATES]
+    return max((each[0] for each in found if each is not None and _is_day(each)), key=len, default="")
 
 
 def _is_day(found: "re.Match[str]") -> bool:
@@ -80,7 +100,13 @@ def _is_day(found: "re.Match[str]") -> bool:
 
 
 def is_amount(value: str) -> bool:
-    return MONEY.fullmatch(value.strip()) is not None
+    return _MONEY.fullmatch(value.strip()) is not None
+
+
+def read_amount(text: str) -> str:
+    """The amount with which a text begins; empty where it begins with none."""
+    found = _MONEY.match(text)
+    return found[0] if found is not None else ""
 
 
 def names_currency(value: str) -> bool:
@@ -103,5 +129,5 @@ def escape_value(value: str) -> str:
 
 
 def _escape_start(found: "re.Match[str]") -> str:
-    mark = found[2]
-    return f"{found[1]}{mark[:-1]}\\{mark[-1]}"
+    mark = found[1]
+    return f"{mark[:-1]}\\{mark[-1]}"

@@ -6,7 +6,6 @@ import msgspec
 from msgspec import Meta
 
 from actors.evidence.claims import Claim
-from actors.evidence.places import PartPlaces
 
 
 class HandoverRequest(msgspec.Struct, frozen=True, gc=False):
@@ -24,8 +23,6 @@ class Draft(msgspec.Struct, frozen=True, gc=False):
 
 class Excerpts(Draft, frozen=True, gc=False):
     """A draft without a model: no statements, but the places where somebody may look. Its claims are their quotes."""
-
-    parts: tuple[PartPlaces, ...] = ()
 
 
 class RefusedClaim(msgspec.Struct, frozen=True, gc=False):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from actors.evidence.sources import Entities
 from actors.text.markdown_blocks import Segment, prose, segments
 from actors.text.stop_words import CONNECTING, word_set
+from actors.text.word_patterns import compile_words
 
 MOST = 20
 """Names of one kind."""
@@ -26,7 +27,7 @@ _NO_FEATURES = re.compile(r"\b(?:missing|removed|deprecated|without|not supporte
 
 _ITEM = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+(?P<text>\S.*)$", re.MULTILINE)
 _BOLD = re.compile(r"(?:\*\*|__)(?P<name>[^*_\n]{2,80})(?:\*\*|__)")
-_BREAK = re.compile(r"\s+[-–—:|]\s+|:\s+|\s+\(|(?<=[a-z]{3})[.;]\s|\s*[–—]\s*")
+_BREAK = compile_words(r"\s+[-–—:|]\s+|:\s+|\s+\(|(?<=[a-z]{3})[.;]\s|\s*[–—]\s*")
 
 _PART = r"[\w+#&-]{0,79}(?![\w+#&-])"
 """The rest of a word. Longer ones are no names, and a search that begins at each letter of one would never end."""

@@ -8,17 +8,19 @@ from actors.evidence.claims import Claim
 from actors.evidence.passages import Passage
 from actors.text.normalize import normalize
 from actors.text.quote_matching import find_quote
+from actors.text.word_patterns import compile_words
 
 _QUOTED = re.compile(
-    r"\"([^\"\n]{3,400})\"|“([^”\n]{3,400})”|„([^“”\n]{3,400})[“”]|«([^»\n]{3,400})»|「([^」\n]{2,400})」|『([^』\n]{2,400})』"
+    r"\"([^\"\n]{3,400})\"|“([^“”\n]{3,400})”|„([^„“”\n]{3,400})[“”]|«([^«»\n]{3,400})»|「([^「」\n]{2,400})」|『([^『』\n]{2,400})』"
 )
-_HOST = re.compile(r"\b(?:[a-z][a-z0-9-]*\.)+[a-z]{2,}\b", re.IGNORECASE)
+_HOST = re.compile(r"\b(?:[a-z][a-z0-9-]{0,62}\.){1,8}[a-z]{2,24}\b", re.IGNORECASE)
 _NAME = re.compile(r"(?<![\w'’.-])[A-Z][A-Za-z]{2,}")
 _ATTRIBUTED = re.compile(
     r"\b([A-Z][A-Za-z]+) (?:says?|said|reports?|reported|writes?|wrote|claims?|claimed|states?|stated|found|advises?|"
     r"recommends?)\b"
 )
-_BEGINS = re.compile(r"(?:^|[.!?:;。]\s*|\n\s*|[\"“„«(\[]\s*)$")
+_BEFORE = frozenset('.!?:;。"“„«([')
+"""A sentence, a list or a quote begins behind these."""
 _ENGLISH = re.compile(r"\b(?:the|of|and|is|are|with|that|by|for|to)\b", re.IGNORECASE)
 _BRACKETED = re.compile(r"\[(?!\s*\d)[^\[\]\n]{1,80}\]")
 """What an author puts in, and what stands where an unknown address was taken out."""
@@ -27,7 +29,7 @@ _FIGURE = re.compile(r"(?<![\w/-])\d[\d.,:]*\d(?![\w-])")
 """Of several digits: "one of 2" is a way to ask, and "SHA-256" is a name."""
 _TAG = re.compile(r"</?[a-z!][^<>\n]{0,200}>", re.IGNORECASE)
 _MARKUP = re.compile(r"!\[|\|\s*:?-{3,}|```|~~~|^\s{0,3}(?:#{1,6}|[-*+>])\s", re.MULTILINE)
-_MARK = re.compile(r"\s*\[\d{1,3}(?:\s*[,;–-]\s*\d{1,3}){0,20}\]")
+_MARK = compile_words(r"\s*\[\d{1,3}(?:\s*[,;–-]\s*\d{1,3}){0,20}\]")
 LOOKED_AT = 1000
 ACRONYM = 6
 """Capital letters of one at most."""
@@ -54,6 +56,12 @@ class Shown:
 
     def has(self, words: str) -> bool:
         return normalize(words)[0] in self.text
+
+
+def _begins(before: str) -> bool:
+    """Whether what follows begins a sentence, a line or a quote: its capital letter says nothing."""
+    bare = before.rstrip()
+    return not bare or bare[-1] in _BEFORE or "\n" in before[len(bare) :]
 
 
 def adds(claim: Claim, passages: Sequence[Passage], shown: Shown) -> bool:
@@ -97,5 +105,5 @@ def _names(claim: Claim) -> Iterator[str]:
     for found in _NAME.finditer(claim.text):
         name = found[0]
         short = name.isupper() and len(name) <= ACRONYM and set(name.casefold()) <= initials
-        if not short and not _BEGINS.search(claim.text[: found.start()]):
+        if not short and not _begins(claim.text[: found.start()]):
             yield name.removesuffix("s")

@@ -38,7 +38,7 @@ _VERSUS = re.compile(
 _GLOSSARY = re.compile(r"\bglossary\b|术语|용어", re.IGNORECASE)
 _ENTRY = re.compile(r"[\[\]{}<>|=;()]|^--?\w|\w_\w|->|^[a-z][\w-]*$|^[A-Z][A-Z/]+(?: [A-Z/]{2,})*$")
 _GENERIC = re.compile(
-    r"^(?:[\d.]+\s*)?(?:"
+    r"^(?:[\d.]++\s*+)?+(?:"
     r"(?:[\w-]+ )?examples?(?: [\w-]+)?|notes?|descriptions?|parameters?|arguments?|options?|introduction|"
     r"overview|summary|conclusions?|see also|compatibility|authors?|outputs?|inputs?|synopsis|references?|contents?|"
     r"table of contents|getting started|next steps?|what's next|prerequisites?|requirements?|installation|faq|"

@@ -22,7 +22,7 @@ _NOBODY_BUT = re.compile(
 )
 """These allow, as "only" does."""
 _CONDITION = re.compile(
-    r"\b(?:if|when|unless|wenn|falls|si|cuando)\b[^,;.]*[,;]|(?:如果|若)[^，,]*[，,]|\S*\s?(?:않으|못하|없으)면",
+    r"\b(?:if|when|unless|wenn|falls|si|cuando)\b[^,;.]{0,400}[,;]|(?:如果|若)[^，,]{0,100}[，,]|\S{0,40}\s?(?:않으|못하|없으)면",
     re.IGNORECASE,
 )
 _REASON = re.compile(

@@ -10,6 +10,7 @@ from actors.evidence.opposite_words import ACT_WORDS, OPPOSITE_WORDS
 from actors.evidence.wording import clauses, common_terms, nearest
 from actors.text.normalize import casefold
 from actors.text.tokenizer import spellings
+from actors.text.word_patterns import compile_words
 
 
 class Opposites(NamedTuple):
@@ -20,14 +21,14 @@ class Opposites(NamedTuple):
 def _pattern(words: str) -> re.Pattern[str]:
     """Words and beginnings (`fast*`), parted by semicolons; of Chinese, Japanese and Korean wherever they stand."""
     parts, parted = list[str](), list[str]()
-    for word in filter(None, (each.strip() for each in words.split(";"))):
+    for word in filter(None, (" ".join(each.split()) for each in words.split(";"))):
         form = (
             re.escape(word).replace(r"\*", r"\w*").replace(r"\ \.\.\.\ ", r"\s(?:\S+\s){0,4}?").replace(r"\ ", r"\s+")
         )
         (parts if ord(word[0]) >= 0x3000 else parted).append(form)
     if parted:  # once around all: at each character of a text it is looked for once, and not for each word
         parts.append(rf"(?<![\w-])(?:{'|'.join(parted)})(?![\w-])")
-    return re.compile("|".join(parts), re.IGNORECASE)
+    return compile_words("|".join(parts), re.IGNORECASE)
 
 
 def _pairs(table: str) -> tuple[Opposites, ...]:
@@ -70,7 +71,7 @@ def find_opposite(text: str, quote: str) -> str:
     return ""
 
 
-_AND = re.compile(r"\s(?:and|und|et|y)\s(?!.*\b(?:it|them|then|es|sie)\b)|和|而")
+_AND = re.compile(r"\s(?:and|und|et|y)\s(?!.{0,300}\b(?:it|them|then|es|sie)\b)|和|而")
 """Where what follows does not lean on what stands before it."""
 _RELATION = re.compile(r"\b(?:than|before|after|als|bevor|nachdem|que|avant|après|antes|después)\b|比|보다|之前|之后")
 

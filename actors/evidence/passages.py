@@ -121,8 +121,6 @@ class SearchHits(msgspec.Struct, frozen=True, gc=False):
     """How much there is to say: the rarity of all words of the question, added up in nats."""
     words: tuple[float, ...] = ()
     """Of each passage found: 0 to 1, how much of the question it says, by the weight of its words. Empty: unknown."""
-    parts: "tuple[PartHits, ...]" = ()
-    """Of a ticket that asks several things: what was found for each by itself. None: it asks one."""
     reason: Reason | None = None
     """`abstain`, for a person of any language; None: `abstain` is all that is known."""
     searched: int = 0
@@ -143,11 +141,3 @@ class SearchHits(msgspec.Struct, frozen=True, gc=False):
     def explain(self, language: str) -> str:
         """Why these passages are no answer, in a sentence for the user."""
         return self.reason.say(language) if self.reason else self.abstain
-
-
-class PartHits(msgspec.Struct, frozen=True, gc=False):
-    """What was found for one of several things that a ticket asks."""
-
-    asked: str
-    """The sentence that asks it."""
-    hits: SearchHits

@@ -7,7 +7,6 @@ import msgspec
 
 from actors.evidence.claims import Claim
 from actors.evidence.passages import Passage, SearchHits
-from actors.evidence.places import Closeness
 from actors.text.truncate import shorten
 
 QUERY_CHARACTERS, TEXT_CHARACTERS, NAME_CHARACTERS = 200, 240, 100
@@ -51,10 +50,6 @@ class SearchStep(msgspec.Struct, frozen=True, gc=False, tag="search"):
     """How many it found beyond those."""
     abstain: str = ""
     """Why what was found should not be taken for an answer."""
-    closeness: Closeness | None = None
-    """Whether it answers the question: `sure`, `perhaps` or `far`. Null where that was not judged."""
-    covered: float = 0.0
-    """0 to 1: how much of the question one of the best passages says, by the weight of its words."""
     nearest: float | None = None
     """The cosine of the nearest passage of all that were searched."""
     words_only: str = ""
@@ -164,9 +159,7 @@ class OmittedSteps(msgspec.Struct, frozen=True, gc=False, tag="omitted"):
 TraceStep = SearchStep | AnswerStep | CallStep | ToolStep
 
 
-def make_search_step(
-    by: str, query: str, where: str, hits: SearchHits, closeness: Closeness | None, seconds: float = 0.0
-) -> SearchStep:
+def make_search_step(by: str, query: str, where: str, hits: SearchHits, seconds: float = 0.0) -> SearchStep:
     """A search of documents or pages, with what it found."""
     meaning = hits.meaning
     cosines = meaning.passages if meaning else ()
@@ -177,7 +170,7 @@ def make_search_step(
     )  # fmt: skip
     return SearchStep(
         by, clip(query, QUERY_CHARACTERS), where, found, max(0, len(hits.passages) - FOUND), clip(hits.abstain),
-        closeness, round(hits.covered, 2), round(meaning.best, 2) if meaning else None, clip(hits.words_only),
+        round(meaning.best, 2) if meaning else None, clip(hits.words_only),
         seconds=round(seconds, 3),
     )  # fmt: skip
 

@@ -7,6 +7,7 @@ from actors.text.comparison_forms import criteria_after
 from actors.text.comparison_targets import LEADING, Compared, compared_in, question_on
 from actors.text.keywords import in_order, terms
 from actors.text.sentences import split_requests
+from actors.text.word_patterns import compile_words
 
 QUESTIONS = 8
 """A task has at most so many."""
@@ -18,15 +19,15 @@ REPEATS = 0.8
 """A question that shares more of its terms with an earlier one only repeats it."""
 
 _FLAGS = re.IGNORECASE | re.VERBOSE
-_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)]|\#{1,6})\s+")
-_ASKS = re.compile(r"[?？]\s*$")
-_COURTESY = re.compile(
+_MARK = compile_words(r"^\s*(?:[-*•]|\d{1,2}[.)]|\#{1,6})\s+")
+_ASKS = compile_words(r"[?？]\s*$")
+_COURTESY = compile_words(
     r"^(?:please|pls|kindly|hi|hello|hey)\b[,!]?\s*|^(?:can|could|would)\ you\s+(?:please\s+)?(?=[a-z])|"
     r"^(?:i|we)(?:'d|\ would)?\s+(?:want|need|like)\s+(?:you\s+)?to\s+(?:know|understand|learn)?\s*|"
     r"^(?:请问|请帮我|请|帮我|麻烦)\s*",
     _FLAGS,
 )
-_BRIEF = re.compile(
+_BRIEF = compile_words(
     r"^(?:(?:write|prepare|create|produce|make|give\s+(?:me|us)|draft|do|conduct)\s+(?:me\s+|us\s+)?"
     r"(?:an?\s+|some\s+|the\s+)?(?:[a-z-]+\s+){0,3}?"
     r"(?:report|overview|summary|analysis|research|study|review|survey|paper|briefing|introduction|comparison)"
@@ -37,12 +38,12 @@ _BRIEF = re.compile(
     r"(?:研究一下|研究|调研一下|调研|调查|分析一下|分析|介绍一下|介绍|总结|写一[份篇](?:关于|有关)?)\s*)",
     _FLAGS,
 )
-_BRIEF_END = re.compile(
+_BRIEF_END = compile_words(
     r"的(?:研究)?报告[。.]?$|"
     r"에\s*(?:대해서?|관해서?|대한)\s*(?:자세히\s*)?(?:조사|분석|설명|연구|정리|알려|보고서|리포트)[^.?!]{0,20}[.!]?$|"
     r"(?:을|를)\s*(?:조사|분석|설명|연구|정리)(?:해|하)[^.?!]{0,12}[.!]?$"
 )
-_AND = re.compile(
+_AND = compile_words(
     r"(?:,\s*|\s+)(?:and|or|but)\s+(?:also\s+)?(?=(?:how|what|why|when|which|where|who|whether)\b)|"
     r",\s+(?=(?:how|what|why|when|which|where|who)\s+(?:is|are|do|does|did|can|could|should|to|will|would)\b)|"
     r"[,，]\s*(?:以及|并且|而且)?(?=(?:如何|怎么|怎样|为什么|什么时候|哪些))",
@@ -57,7 +58,7 @@ _STATES = re.compile(
     re.IGNORECASE,
 )
 """What only a sentence has. "It" after one is no name of the whole sentence."""
-_SUBJECT = re.compile(
+_SUBJECT = compile_words(
     r"^(?:what|who)\s+(?:is|are|was|were)\s+(?P<is>[^?,]{2,80}?)\s*\??$|"
     r"^how\s+(?:do|does|did|is|are|can|should)\s+(?P<how>[^?,]{2,60}?)\s+"
     r"(?:work|works|behave|function|operate|differ|decide|handle|happen|perform|store|stored|used|implemented|made)\b|"
@@ -67,15 +68,15 @@ _SUBJECT = re.compile(
 _ORDERS = re.compile(r"compare|contrast|比较|对比", re.IGNORECASE)
 _LETTER = re.compile(r"\s[A-HJ-Z](?![\w'’])")
 """A name of one letter, which is no term."""
-_TOGETHER = re.compile(
-    r"\s*(?:[.:;]|[-–—])?\s*\b(?:focus(?:ing)?\s+on|cover(?:ing|s)?|includ(?:ing|e|es)|in\s+terms\s+of|with\s+regard\s+to|"
-    r"with\s+respect\s+to|especially|in\s+particular)\s*:?\s+(?P<aspects>[^?]{3,200}?)[.?]?$",
+_TOGETHER = compile_words(
+    r"\s*(?:[.:;–—-]\s*)?\b(?:focus(?:ing)?\s+on|cover(?:ing|s)?|includ(?:ing|e|es)|in\s+terms\s+of|with\s+regard\s+to|"
+    r"with\s+respect\s+to|especially|in\s+particular)(?:\s*:)?\s++(?P<aspects>[^?]{3,200}?)[.?]?$",
     re.IGNORECASE,
 )
-_LISTED = re.compile(r"\s*,\s*(?:and\s+|or\s+)?|\s+and\s+|[、，；;]\s*")
+_LISTED = compile_words(r"\s*,\s*(?:and\s+|or\s+)?|\s+and\s+|[、，；;]\s*")
 
-_NAME = r"\b[A-Za-z]\w*_\w+\b"
-_SEVERAL = re.compile(rf"{_NAME}(?:(?:,\s*(?:and\s+|or\s+)?|\s+and\s+|\s+or\s+){_NAME})+")
+_NAME = r"\b[A-Za-z][^\W_]*+_\w++"
+_SEVERAL = compile_words(rf"{_NAME}(?:(?:,\s*(?:and\s+|or\s+)?|\s+and\s+|\s+or\s+){_NAME})+")
 VAGUE = 2
 """With so few words a question does not say what it is about."""
 TASK_WORDS = 8

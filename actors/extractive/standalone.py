@@ -59,7 +59,7 @@ _POINTER = re.compile(
     r"\b(?:shown|listed|described|discussed|given|mentioned) (?:below|above|here)\b|"
     r"\b(?:below|above)\b(?! (?:\d|zero\b|(?:this|that|the|a) ))|\bthe (?:above|below)\b|"
     r"\b(?:preceding|previous|next|following) (?:examples?|sections?|tables?|chapters?|figures?|listings?)\b|"
-    r"\bas illustrated\b|\bthe following\b[^:]*\.$|\bas indicated\b|"
+    r"\bas illustrated\b|\bthe following\b[^:]{0,300}\.$|\bas indicated\b|"
     r"\bTable \d|\bFigure \d|\bas follows\.$|"
     r"\b(?:suppose|imagine|assume we|let's say|let us|consider (?:the|a|an) (?:following|case|example|situation))\b|"
     r"(?:见|参见|参阅|如下|上述|下[表图文]|아래|위의|참조)"

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from actors.roster import Intent
+from actors.workflow.earlier_messages import EarlierMessage
 
 Urgency = Literal["low", "normal", "high", "critical"]
 
@@ -14,6 +15,8 @@ class AnalysisRequest(msgspec.Struct, frozen=True, gc=False):
     ticket: str
     intents: tuple[Intent, ...] = ()
     """What a ticket may be about, besides something else."""
+    said_before: tuple[EarlierMessage, ...] = ()
+    """Of a follow-up: the conversation before it; so in each request that has it."""
 
 
 class Analysis(msgspec.Struct, frozen=True, gc=False):
@@ -37,11 +40,13 @@ class DraftRequest(msgspec.Struct, frozen=True, gc=False):
     """What answered a ticket like this one."""
     others: tuple[str, ...] = ()
     """To whom it may be passed on, each with what they handle."""
+    said_before: tuple[EarlierMessage, ...] = ()
 
 
 class SummaryRequest(msgspec.Struct, frozen=True, gc=False):
     ticket: str
     resolution: str = ""
+    said_before: tuple[EarlierMessage, ...] = ()
 
 
 class Summary(msgspec.Struct, frozen=True, gc=False):

@@ -5,31 +5,39 @@ from collections.abc import Sequence
 
 from actors.helpdesk.output_schemas import Urgency
 from actors.roster import OTHER, Intent
+from actors.text.stop_words import EVERYDAY
+from actors.text.tokenizer import spellings
+from actors.text.truncate import shorten
+from actors.text.word_patterns import compile_words
+from actors.workflow.earlier_messages import EarlierMessage
 
 CHARACTERS = 20_000
 """So much of a ticket is looked at."""
 QUESTION_CHARACTERS = 2000
 SIGNATURE_LINES = 8
 PLEASANTRIES = 3
+OWN_WORDS = 2
+"""With so many words that are not of everyday talk a follow-up can be looked for by itself, unless it points back."""
+SUBJECT_CHARACTERS = 120
 
-_REPLY = re.compile(
+_REPLY = compile_words(
     r"^\s*(?:-{2,}\s*(?:original message|forwarded message|原始邮件|转发的邮件|원본 메일|original nachricht).*|"
     r"on .{4,120} wrote:|am .{4,120} schrieb .{1,80}:|.{4,80}写道[:：]|.{4,80}님이 (?:작성|쓴 글).*|_{20,})\s*$",
     re.IGNORECASE,
 )
-_HEADER = re.compile(
+_HEADER = compile_words(
     r"^\s*(?:from|sent|to|cc|date|von|gesendet|an|datum|发件人|发送时间|收件人|보낸 ?사람|받는 ?사람|날짜)\s*[:：]",
     re.IGNORECASE,
 )
-_SUBJECT = re.compile(r"^\s*(?:#+\s*)?(?:subject|title|betreff|主题|제목)\s*[:：]\s*", re.IGNORECASE)
-_REPLY_MARKS = re.compile(r"^(?:(?:re|fwd?|aw|wg|回复|转发)\s*[:：]\s*)+", re.IGNORECASE)
-_GREETING = re.compile(
+_SUBJECT = compile_words(r"^\s*(?:#+\s*)?(?:subject|title|betreff|主题|제목)\s*[:：]\s*", re.IGNORECASE)
+_REPLY_MARKS = compile_words(r"^(?:(?:re|fwd?|aw|wg|回复|转发)\s*[:：]\s*)+", re.IGNORECASE)
+_GREETING = compile_words(
     r"^\s*(?:(?:hi|hello|hey|dear|greetings|good (?:morning|afternoon|evening|day)|hallo|moin|servus|"
     r"guten (?:tag|morgen|abend)|liebe[rs]?|sehr geehrte[rs]?)\b[^,.!?\n]{0,40}(?:[,.!:]+|$)|"
     r"(?:你好|您好|大家好|各位好|尊敬的[^，,。\n]{0,20})[，,。！!：:\s]*|안녕하세요[^.,!?\n]{0,20}?[.,!~\s]+)\s*",
     re.IGNORECASE,
 )
-_PLEASANTRY = re.compile(
+_PLEASANTRY = compile_words(
     r"^\s*(?:(?:i |we )?(?:hope|trust) (?:that )?(?:(?:(?:this|my) )?(?:e-?mail |mail |message |note )?finds you|"
     r"you(?:'re| are| had| have had)|your|all is|everything is|everyone is)\b[^.!?\n]{0,60}"
     r"\b(?:well|fine|good|great|nice|ok|okay|weekend|week|day|time)\b[^.!?,\n]{0,20}(?:[.!,]+|$)|"
@@ -39,7 +47,7 @@ _PLEASANTRY = re.compile(
     r"(?:希望|祝)(?:您|你|大家)[^。！\n]{0,20}[。！]|잘 지내(?:시|셨)[^.!?\n]{0,15}[.!?])\s*",
     re.IGNORECASE | re.MULTILINE,
 )
-_CLOSING = re.compile(
+_CLOSING = compile_words(
     r"^\s*(?:--\s*|(?:best|kind|warm)?\s*regards\b.*|cheers\b.*|sincerely\b.*|yours\b.*|(?:many )?thanks\b.{0,40}|"
     r"thank you\b.{0,60}|thx\b.{0,20}|sent from my .*|"
     r"(?:mit )?(?:freundliche[nm]?|viele[nr]?|beste[nr]?|liebe[nr]?|schöne[nr]?) gr(?:uß|üßen?|uss|üssen?)\b.{0,40}|"
@@ -48,13 +56,13 @@ _CLOSING = re.compile(
     r"감사합니다[.!]?.{0,10}|수고하세요.{0,10}|.{1,20} 드림)\s*$",
     re.IGNORECASE,
 )
-_POLITE_END = re.compile(
+_POLITE_END = compile_words(
     r"\s*(?:(?:many )?thanks(?: in advance| a lot)?|thank you(?: very much| in advance)?|"
     r"(?:vielen |besten |herzlichen )dank(?: im voraus)?|danke(?: schön| sehr| im voraus)?|谢谢(?:大家|您)?|多谢|"
     r"감사합니다|고맙습니다)[.!。！~]*\s*$",
     re.IGNORECASE,
 )
-_SIGNED_END = re.compile(
+_SIGNED_END = compile_words(
     r"(?<=[.!?,;\n])\s*(?i:(?:many )?thanks(?: in advance| a lot)?|thank you(?: very much| in advance)?|cheers|"
     r"(?:(?:best|kind|warm) )?regards)(?:[,.!\s]+[A-Z][\w.'-]{0,20}){1,3}\s*$"
 )
@@ -93,6 +101,27 @@ _URGENT: tuple[tuple[Urgency, re.Pattern[str]], ...] = (
         "紧急 尽快 马上 立刻 立即 急[！!，,。] 很急 긴급 급합니다 빨리 즉시 당장 시급")),
 )  # fmt: skip
 
+_POINTS_BACK = re.compile(
+    r"\b(?:it|its|this|that|these|those|they|them|their|there|same|again|afterwards|instead|es|das|diese[rsnm]?|dort|"
+    r"davon|damit|danach)\b|[它这那此]|그것|이것|그거|이거|거기",
+    re.IGNORECASE,
+)
+"""What stands for something that was said before."""
+
+
+def add_context(text: str, said_before: Sequence[EarlierMessage]) -> str:
+    """
+    A follow-up as it is looked for: below the subject of the first question where it does not say enough by itself.
+
+    That subject is its first line: the ticket's own, where it has one. Nothing else is taken from before, or the first
+    answer would be found again.
+    """
+    own = {term for word, term in spellings(text) if word not in EVERYDAY}
+    if not said_before or (len(own) >= OWN_WORDS and not _POINTS_BACK.search(text)):
+        return text
+    first = next((each for each in said_before if each.role == "customer"), said_before[0])
+    return f"{shorten(question(first.text).partition(chr(10))[0], SUBJECT_CHARACTERS)}\n\n{text}"
+
 
 def question(ticket: str) -> str:
     """The ticket without headers, quoted replies, greeting, signature and thanks, in the person's own words."""
@@ -129,9 +158,9 @@ def urgency(text: str) -> Urgency:
 def _without_signature(lines: list[str]) -> list[str]:
     """Cut from a closing line on, if no more than a few short lines follow it and something stands before it."""
     filled = [i for i, line in enumerate(lines) if line.strip()]
-    for i in filled[1:]:
+    for i in filled[1:][-SIGNATURE_LINES - 1 :]:
         rest = [line for line in lines[i + 1 :] if line.strip()]
-        if _CLOSING.match(lines[i]) and len(rest) <= SIGNATURE_LINES and all(len(line) < 80 for line in rest):
+        if _CLOSING.match(lines[i]) and all(len(line) < 80 for line in rest):
             return lines[:i]
     return lines
 

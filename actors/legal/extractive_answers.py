@@ -37,7 +37,7 @@ def draft(task: ModelRequest) -> Completion:
     else:
         chosen = choose_nearest(task.material.question, passages)[:SOURCES]
     claims = tuple(Claim(passages[n].text, n + 1, passages[n].text) for n in chosen)
-    return Completion(QuotedSources(claims, closeness="sure" if looked_up else "perhaps"), passages, judged=looked_up)
+    return Completion(QuotedSources(claims, looked_up=looked_up), passages, judged=looked_up)
 
 
 def choose_nearest(question: str, passages: Sequence[Passage]) -> list[int]:

@@ -6,7 +6,7 @@ import msgspec
 
 from actors.evidence.claims import Citation, Claim, Resolution, render_claims
 from actors.evidence.passages import Passage
-from actors.evidence.places import Closeness, name_place
+from actors.evidence.places import name_place
 from actors.text.catalogue import say
 from actors.text.normalize import sanitize_line
 from actors.text.truncate import shorten
@@ -28,13 +28,13 @@ def render_statements(
 
 
 def render_quotes(
-    claims: Sequence[Claim], passages: Sequence[Passage], closeness: Closeness, language: str
+    claims: Sequence[Claim], passages: Sequence[Passage], language: str, *, looked_up: bool
 ) -> tuple[str, tuple[Citation, ...]]:
     """The sources alone, below a sentence that says how near they are."""
     _, citations = render_claims(claims, passages)
     if not citations:
         return "", ()
-    lead = say("legal_sure" if closeness == "sure" else "legal_perhaps", language)
+    lead = say("legal_sure" if looked_up else "legal_perhaps", language)
     return "\n\n".join([lead, *map(render_source, citations)]), citations
 
 

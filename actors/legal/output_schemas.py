@@ -7,7 +7,6 @@ from msgspec import Meta
 
 from actors.drafting.drafts import Draft
 from actors.evidence.claims import Claim
-from actors.evidence.places import Closeness
 
 IntentName = Literal[
     "legal_consultation", "case_search", "regulation_query", "document_draft", "contract_review", "general_chat"
@@ -50,7 +49,7 @@ class LegalDraft(Draft, frozen=True, gc=False):
 class QuotedSources(LegalDraft, frozen=True, gc=False):
     """A draft without a model: what the sources say, quoted, and how near it is to the question."""
 
-    closeness: Closeness = "perhaps"
+    looked_up: bool = False
 
 
 class FieldsRequest(msgspec.Struct, frozen=True, gc=False):

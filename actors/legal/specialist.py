@@ -204,7 +204,7 @@ class Specialist(Actor[AnswerQuestion]):
         draft: LegalDraft = filled.value
         claims: Sequence[Claim] = checked.claims
         if isinstance(draft, QuotedSources):
-            text, citations = render_quotes(claims, filled.passages, draft.closeness, language)
+            text, citations = render_quotes(claims, filled.passages, language, looked_up=draft.looked_up)
         else:
             text, citations = render_statements(claims, filled.passages, language)
         if not citations:

@@ -31,7 +31,7 @@ _ODD = re.compile(r"[:/-]?\d|[:/]|-\w|[.,]\d|\s?(?:am|pm|a\.m|p\.m|o'clock|st|nd
 _ATTACHED = re.compile(r"(?:[kKMGT]i?B|ms|s|min|h|km|m|cm|mm|kg|g|mg|W|kW|MW|GW|kWh|MWh|V|Hz|[kMG]Hz|px|fps|hp|mph)$")
 _NO_UNIT = CONNECTING - {"s", "t"}
 _BESIDE_YEAR = re.compile(r"\s*(?:\w+\s+){0,3}?(?:in|by|during|for)\s+(?:early\s+|late\s+|the\s+)?$", re.IGNORECASE)
-_NAME = r"[A-Z][\w+.#&'’-]*(?: (?:[A-Z0-9][\w+.#&'’-]*|of|and|the)){0,3}"
+_NAME = r"[A-Z][\w+.#&'’-]{0,40}(?: (?:[A-Z0-9][\w+.#&'’-]{0,40}|of|and|the)){0,3}"
 _LABELLED = re.compile(
     rf"(?P<label>{_NAME})(?:\s?[:–—-]|\s?\(|,? (?:with|at|has|had|holds?|held|costs?|is|was|took|gets?|got|scored))? ?$"
 )

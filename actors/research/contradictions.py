@@ -22,7 +22,7 @@ ALIKE = 0.75
 SUBJECT_TERMS = 3
 """With fewer words in common they may speak of anything."""
 
-_FIGURE = re.compile(r"[\d.,:%$€£¥+-]*\d[\d.,:%]*\w*")
+_FIGURE = re.compile(r"[\d.,:%$€£¥+-]{0,30}\d[\d.,:%]{0,30}\w{0,30}")
 _HEDGED = re.compile(
     r"\b(?:for example|e\.g\.|such as|up to|at least|at most|more than|less than|about|around|between)\b", re.IGNORECASE
 )
@@ -90,5 +90,5 @@ def _differ(one: Said, other: Said) -> bool:
 def _subject(one: Said, other: Said) -> str:
     """What both speak of: the words of the first that the second has, too, as they are written."""
     common = one.words & other.words
-    words = [word for word in re.findall(r"[\w.'-]*\w", one.statement.text) if terms(word) & common]
+    words = [word for word in re.findall(r"[\w.'-]{0,60}\w", one.statement.text) if terms(word) & common]
     return " ".join(dict.fromkeys(words))

@@ -12,6 +12,7 @@ from actors.extractive.quote_candidates import Quote, candidates
 from actors.extractive.standalone import Part, fit, parts, refers, standalone_parts
 from actors.text.keywords import alike, terms
 from actors.text.sentences import split_sentences
+from actors.text.word_patterns import compile_words
 
 EXCERPTS, EXCERPTS_OF_SEVERAL, OF_A_SECTION = 3, 1, 2
 """So many of a question, of each of several questions, and of one section."""
@@ -28,12 +29,12 @@ What counts that a section begins there whose heading says half of the question:
 entry of a reference loses, unless the question names it: it speaks of itself alone. The last is for a sentence that
 says what the thing is, where that is asked. Beside cosines all are less.
 """
-_DEFINES = re.compile(
+_DEFINES = compile_words(
     r"(?:an?\s|the\s)?\s*(?P<name>[\w' -]{2,60}?)\s+(?:(?:is|are)\s+(?:an?|the|one|used)|refers?\s+to|means?|"
     r"consists?\s+of|provides?|allows?|lets?|represents?)\b",
     re.IGNORECASE,
 )
-_CALLED = re.compile(r"\b(?:called|known\s+as)\s+(?:an?\s|the\s)?[“\"]?(?P<name>[\w -]{2,60})", re.IGNORECASE)
+_CALLED = compile_words(r"\b(?:called|known\s+as)\s+(?:an?\s|the\s)?[“\"]?(?P<name>[\w -]{2,60})", re.IGNORECASE)
 TOPIC_WORDS = 4
 """A topic of so few words, such as a side of a comparison, asks what that is."""
 OF_PASSAGE, OF_WORDS = 0.5, 0.3

@@ -13,7 +13,7 @@ QUERIES = 2
 SEVERAL = 2
 """A direction of one term is said by any sentence on the subject, which does not make it known."""
 
-_NAME = re.compile(r"\w*[A-Z]\w*|\w+_\w+|\w*\d\w*[A-Za-z]\w*")
+_NAME = re.compile(r"[^\WA-Z]*+[A-Z]\w*+|\w[^\W_]*+_\w++|[^\W\d]*+\d[^\WA-Za-z]*+[A-Za-z]\w*+")
 _ASKS = ("?", "？")
 
 

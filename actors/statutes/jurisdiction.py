@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from actors.statutes.numerals import Numerals
+from actors.text.word_patterns import compile_words
 
 _MARKS = re.compile(r"[\s()（）《》〈〉“”\"]")
 FILES = Path(__file__).parent / "jurisdictions"
@@ -100,7 +101,7 @@ class Jurisdiction(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         each = f"(?:{self.numerals.pattern})"
         joined = rf"\s*(?:{self.citations.joins}|{self.citations.spans})\s*"
         pattern = pattern.replace("{numbers}", "{n}(?:{joined}{n})*").replace("{joined}", joined)
-        return re.compile(pattern.replace("{n}", each), flags)
+        return compile_words(pattern.replace("{n}", each), flags)
 
     def strip_prefix(self, law: str) -> str:
         """The name of a law without what stands before every name, and in full where it is a short one."""

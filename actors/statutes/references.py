@@ -2,13 +2,13 @@
 
 import itertools
 import re
-import unicodedata
 from collections.abc import Callable, Iterator
 
 import msgspec
 
 from actors.statutes.jurisdiction import Jurisdiction
 from actors.statutes.numerals import read_number, write_number
+from actors.text.unicode_forms import fold_forms
 
 NAME_CHARACTERS = 60
 CHARACTERS = 20_000
@@ -39,7 +39,7 @@ def find_references(text: str, jurisdiction: Jurisdiction, find_law: FindLaw = l
 
     :param find_law: the name of the law that is called so, however it is written; empty: there is none.
     """
-    text = unicodedata.normalize("NFKC", text[:CHARACTERS])
+    text = fold_forms(text[:CHARACTERS])
     goes_on = jurisdiction.compile(jurisdiction.citations.goes_on)
     spans = jurisdiction.compile(rf"^\s*(?:{jurisdiction.citations.spans})\s*$")
     found: dict[Reference, None] = {}

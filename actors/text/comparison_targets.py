@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from actors.text.comparison_forms import criteria_after, forms_in
 from actors.text.keywords import terms
+from actors.text.word_patterns import compile_words
 
 SIDES = 6
 CRITERIA = 6
@@ -20,15 +21,15 @@ _FLAGS = re.IGNORECASE | re.VERBOSE
 LEADING = re.compile(r"^(?:the|an?|using|use|main|key|between|both|either|their|its)\s+", re.IGNORECASE)
 """What stands before a thing and is not its name."""
 _PLURAL_HEAD = re.compile(r"^[a-z][a-z-]+$")
-_LINK = re.compile(r"\s+(?:(?:compared\s+)?(?:with|to)|from|against|versus|vs\.?)\s+|\s*(?:还是|对比|vs)\s*", _FLAGS)
-_COMMA = re.compile(r"\s*[,，、]\s*")
-_AND = re.compile(
+_LINK = compile_words(r"\s+(?:(?:compared\s+)?(?:with|to)|from|against|versus|vs\.?)\s+|\s*(?:还是|对比|vs)\s*", _FLAGS)
+_COMMA = compile_words(r"\s*[,，、]\s*")
+_AND = compile_words(
     r"\s+(?:and|or|&|및|그리고)\s+|(?<=\S)(?:와|과|하고|랑|이랑)\s+|\s*(?:以及|和|与|跟|及|或)\s*", _FLAGS
 )
-_OPENS = re.compile(r"^(?:(?:and|or|&|그리고|및)\s+|(?:以及|和|与|及)\s*)", _FLAGS)
+_OPENS = compile_words(r"^(?:(?:and|or|&|그리고|및)\s+|(?:以及|和|与|及)\s*)", _FLAGS)
 _PARTICLE = re.compile(r"(?<=[^\s])(?:을|를|은|는|의)$")
 _ASKS = re.compile(r"^(?:what|how|when|where|which|who|whether|if|why|two|these|those|this|that|them|it)\b", _FLAGS)
-_ARTICLE = re.compile(r"\s*(?:the|an?)\s", re.IGNORECASE)
+_ARTICLE = compile_words(r"\s*(?:the|an?)\s", re.IGNORECASE)
 _LOW = re.compile(r"^[a-z\u0080-\uffff]|^[A-Z]{2,}\b")
 
 

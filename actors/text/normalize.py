@@ -4,6 +4,9 @@ import functools
 import re
 import unicodedata
 
+from actors.text.unicode_forms import fold_forms
+from actors.text.word_patterns import compile_words
+
 _INVISIBLE = frozenset("\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200c\u200d\u200e\u200f\u2060\ufeff")
 _SIGNS = str.maketrans(
     dict.fromkeys("‘’‚‛`´′＇", "'") | dict.fromkeys("“”„‟«»″＂", '"') | dict.fromkeys("‐‑‒–—―−﹣－", "-")
@@ -19,7 +22,7 @@ _NUMBER_IN_BRACKETS = re.compile(r"\[(\s*\d[\d\s,;–-]*)\]")
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _ESCAPED_TAG = re.compile(r"&lt;(?=[A-Za-z/!?])")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
-_BLOCK_START = re.compile(r"(?=[#>|=]|```|~~~|[-+*_]{3,}|[-+*]$|:::)")
+_BLOCK_START = re.compile(r"(?=[#>|=]|```|~~~|[-+*_]{3}|[-+*]$|:::)")
 _OPEN = r"(?:\](?=[(\[])|\[(?=\^|[^\[\]\n]{1,300}\]:)|\{(?=[^}\n]{0,200}=)|(?:(?<=!)|(?<=!\\))\[)"
 _LIVE = re.compile(rf"(?<!\\)(?:\\\\)*{_OPEN}")
 """What is left of links, notes, and attributes that some viewers take from braces, where nothing escapes it yet."""
@@ -27,13 +30,13 @@ _ESCAPED = re.compile(rf"\\(?={_OPEN})")
 _ESCAPED_START = re.compile(rf"\\{_BLOCK_START.pattern}")
 _ITEM = re.compile(r"\s*(?:[-*+:]|!!!|\?\?\?\+?|\d{1,9}[.)])\s+\S")
 """Of a list, a definition or a box: what is indented below it belongs to it."""
-_TABLE_RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-+:?\s*)+\|?\s*$")
+_TABLE_RULE = compile_words(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-+:?\s*)+\|?\s*$")
 _QUOTED = re.compile(r"^\s*>\s?")
 
 
 def casefold(text: str) -> str:
     """Compatibility forms, case and invisible characters folded, in composed characters: for finding words."""
-    return "".join(c for c in unicodedata.normalize("NFKC", text) if c not in _INVISIBLE).casefold()
+    return "".join(c for c in fold_forms(text) if c not in _INVISIBLE).casefold()
 
 
 def remove_controls(text: str) -> str:
@@ -41,9 +44,16 @@ def remove_controls(text: str) -> str:
     return _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n").expandtabs(4))
 
 
+MOST_TRIED = 300
+"""Places at which a quote's letters stand, if they are only a part of a ligature there."""
+MOST_LETTERS = 6
+"""Of one character; U+FDFA would be 18."""
+
+
 @functools.lru_cache(4096)
 def _fold(character: str) -> str:
-    return unicodedata.normalize("NFKD", character.translate(_SIGNS)).casefold()
+    folded = unicodedata.normalize("NFKD", character.translate(_SIGNS)).casefold()
+    return folded if len(folded) <= MOST_LETTERS else character
 
 
 @functools.lru_cache(64)
@@ -83,7 +93,9 @@ def find_span(quote: str, text: str) -> tuple[int, int] | None:
     wanted = normalize(quote)[0]
     have, places = normalize(text)
     at = have.find(wanted) if wanted else -1
-    while at >= 0:
+    for _ in range(MOST_TRIED):
+        if at < 0:
+            break
         end = at + len(wanted)
         whole = (at == 0 or places[at - 1] != places[at]) and (end == len(places) or places[end] != places[end - 1])
         if whole:  # half of a syllable or ligature is no match

@@ -2,21 +2,24 @@
 
 import functools
 import html
-import re
 
 from actors.text.normalize import find_span, normalize
 from actors.text.sentences import split_sentences
+from actors.text.word_patterns import compile_words
 
 STRETCH = 1500
 """The most characters from the first fragment of a quote to its last."""
 FRAGMENT = 8
 """A shorter fragment beside an ellipsis proves nothing."""
 
-_ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:\.{3}|…)\s*\]|\(\s*(?:\.{3}|…)\s*\)|\.{3,}|…)\s*")
-_MARKS = re.compile(
-    r"(?m)^\s*(?:>\s?)+|^\s*(?:[-*+•]|\d{1,2}[.)])\s+|^\s*#{1,6}\s|\\(?=[^\w\s])|[*`\"]|(?<!\w)_+|_+(?!\w)"
+MOST_TRIED = 300
+"""Places at which the letters of a quote stand, if they are no whole words there."""
+
+_ELLIPSIS = compile_words(r"\s*(?:\[\s*(?:\.{3}|…)\s*\]|\(\s*(?:\.{3}|…)\s*\)|\.{3,}|…)\s*")
+_MARKS = compile_words(
+    r"(?m)^\s*(?:>\s?)+|^\s*(?:[-*+•]|\d{1,2}[.)])\s+|^\s*#{1,6}\s|\\(?=[^\w\s])|[*`\"]|(?<!\w)_++|(?<!_)_++(?!\w)"
 )
-_CITED = re.compile(r"^\s*\[\d{1,3}\]:?\s*|\s*\[\d{1,3}\]\s*$")
+_CITED = compile_words(r"^\s*\[\d{1,3}\]:?\s*|\s*\[\d{1,3}\]\s*$")
 _WRAPPING = "\"'“”„«»「」『』‘’ \t\n"
 _ADDED = ".,;:!?。，；：！？"
 
@@ -65,7 +68,9 @@ def _find_bare(quote: str, text: str, since: int = 0) -> tuple[int, int] | None:
     wanted = _bare(quote)[0].strip()
     have, places = _bare(text)
     at = have.find(wanted) if wanted else -1
-    while at >= 0:
+    for _ in range(MOST_TRIED):
+        if at < 0:
+            break
         start, end = places[at], places[at + len(wanted) - 1] + 1
         if start >= since and _is_whole(start, end, text):
             return start, end

@@ -8,6 +8,7 @@ import unicodedata
 import Stemmer
 
 from actors.text.stop_words import STOP
+from actors.text.unicode_forms import fold_forms
 
 CJK = "\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7a3"
 """Scripts whose words are not parted by spaces, or carry particles (Korean): indexed as pairs of characters."""
@@ -18,6 +19,10 @@ _IS_CJK = re.compile(rf"[{CJK}]")
 
 
 _STEMMER = Stemmer.Stemmer("porter", 0)
+
+
+LONGEST_FOLDED = 1000
+"""A run of more letters is no word, whose accents might be written in several ways."""
 
 
 def is_cjk(word: str) -> bool:
@@ -35,13 +40,13 @@ def stem(word: str) -> str:
 
 def runs(text: str) -> list[str]:
     """The words and unbroken CJK runs of a text, as written (widths folded)."""
-    return _RUN.findall(_join_compounds(unicodedata.normalize("NFKC", text)))
+    return _RUN.findall(_join_compounds(fold_forms(text)))
 
 
 def tokens(text: str) -> list[str]:
     """The index terms of a text, in order."""
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)
+        text = fold_forms(text)
     return list(itertools.chain.from_iterable(map(_terms, _RUN.findall(_join_compounds(text.lower())))))
 
 
@@ -69,5 +74,7 @@ def _terms(run: str) -> tuple[str, ...]:
         return (stem(word),)
     if is_cjk(run):
         return tuple(run[i : i + 2] for i in range(max(1, len(run) - 1)))
+    if len(word) > LONGEST_FOLDED:
+        return (word,)
     folded = "".join(c for c in unicodedata.normalize("NFKD", word) if not unicodedata.combining(c))
     return () if folded in STOP else (stem(folded.replace("’", "'")),)

@@ -67,6 +67,8 @@ def advance(flow: Workflow, run: Run, event: Event, *, sender: str, number: int,
         return _hear_system(flow, run, event, elapsed) if by_itself else (run, Refuse("not its to say"))
     for opened in run.open:
         if opened.number == number and opened.role == sender:
+            if run.resumed:  # the process has lived through a turn of it
+                run = replace(run, resumed=0)
             return _hear(flow, run, opened, event, elapsed)
     return run, Refuse(f"handoff {number} to {sender} is not in force")
 
@@ -271,9 +273,9 @@ def _fail_delivery(flow: Workflow, run: Run, number: int, error: str, elapsed: f
 
 
 def _resume(flow: Workflow, run: Run, elapsed: float, *, crashed: bool) -> Transition:
-    """Ask again what was open when the process died; it costs no try of the agent, but a resume of the run."""
+    """Ask again what was open when the process ended; it costs no try of the agent, a crash but a resume of the run."""
     run = replace(run, resumed=run.resumed + crashed)
-    if run.resumed > MAX_RESUMES:
+    if crashed and run.resumed > MAX_RESUMES:
         return close(flow, run, EndReason.CRASHED_REPEATEDLY, elapsed)
     if elapsed >= flow.max_seconds and not run.breach and flow.steps[run.state].ask is flow.close:
         run = replace(run, breach=EndReason.TIMED_OUT)  # it was closing already, so it has the grace of `_time_up`

@@ -103,6 +103,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     state: str
     """The last state before the end: how far it came."""
     resolution: Resolution | None = None
+    vouched: bool = False
+    """The resolution is a remembered one that a person called right, or that a model judged when it was given."""
     summary: str = ""
     handoffs: tuple[Handoff, ...] = ()
     children: tuple[Child, ...] = ()

@@ -65,7 +65,8 @@ def conclude(run_id: str, flow: Workflow, run: Run, ending: RunEnd, children: tu
     return Outcome(
         run=run_id, ticket=case.ticket_id, workflow=flow.name, why=why, by=ending.by, status=status,
         state=state_after(run.handoffs, len(run.handoffs), flow.first),
-        resolution=case.resolution, summary=case.summary, handoffs=run.handoffs, children=children,
+        resolution=case.resolution, vouched=case.vouched, summary=case.summary,
+        handoffs=run.handoffs, children=children,
         marker=marker(flow.closed) if ending.by else "", loop=run.loop if why is EndReason.LOOP_DETECTED else (),
         seconds=ending.seconds, detail=case.detail or explain_end(why, case.language, flow.max_handoffs),
         unavailable=case.unavailable, incomplete=case.incomplete, degraded=case.degraded,

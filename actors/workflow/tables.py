@@ -23,7 +23,7 @@ CLOSING_SECONDS = 1.5
 FAN_OUT_SECONDS = 30.0
 """What a member of a fan-out has, unless its table says otherwise; the configuration may give it less."""
 MAX_RESUMES = 5
-"""How often a run is picked up again after the process died with it."""
+"""How often in a row a run is picked up again after the process died at its work, with no answer in between."""
 
 
 class Handover(Event, frozen=True):
@@ -50,10 +50,14 @@ class RunStarted(SystemEvent, frozen=True):
 
 
 class RunResumed(SystemEvent, frozen=True):
-    """The process died with this run and another one picked it up."""
+    """Another process picked this run up, or knows at least that the one before died at its work."""
 
     orderly: bool = False
-    """That process was stopped in order and let go of the run, so this is no crash."""
+    """
+    It was not this run's work at which that process died: it was stopped, or killed while it did something else.
+
+    Earlier versions of this program did not know that, and said `False` of each run that a dead process had open.
+    """
 
 
 class RunStopped(SystemEvent, frozen=True):
@@ -88,6 +92,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=Tr
     context: str = ""
     """What the last agent that passed its task on wants the next one to know."""
     resolution: Resolution | None = None
+    vouched: bool = False
+    """The resolution is a remembered one that a person called right, or that a model judged when it was given."""
     summary: str = ""
     unavailable: tuple[str, ...] = ()
     """What could not be asked, each in a few words for the user."""
@@ -277,3 +283,4 @@ class Run(msgspec.Struct, frozen=True, gc=False):
     cancelling: bool = False
     """Agents were asked to hand in what they have."""
     resumed: int = 0
+    """How often the process died at its work since it last had an answer: above 0, it may be what killed it."""

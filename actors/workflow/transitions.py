@@ -216,7 +216,7 @@ def keep_on(flow: Workflow, run: Run, opened: PendingHandoff) -> Transition:
 def _fan_out(flow: Workflow, run: Run, state: str, step: FanOut, elapsed: float) -> Transition:
     """Ask all members of the team that the case picks."""
     picked = getattr(run.case, step.pick) if step.pick else ()
-    seats = _count_seats(flow, run, step)
+    seats = count_seats(flow, len(run.handoffs), step)
     asked = [role for role in dict.fromkeys(picked or step.team) if role in step.team][:seats]
     team = tuple(role for role in step.team if role in asked)
     strangers = [str(name) for name in picked if name not in step.team]
@@ -238,11 +238,11 @@ def _fan_out(flow: Workflow, run: Run, state: str, step: FanOut, elapsed: float)
     return replace(run, state=state, handoffs=handoffs, open=tuple(opened)), HandOff(numbers, warnings)
 
 
-def _count_seats(flow: Workflow, run: Run, step: FanOut) -> int:
+def count_seats(flow: Workflow, handoffs: int, step: FanOut) -> int:
     """How many are asked at most: where a table says how many may be, no more than can answer within the cap."""
     if not step.at_most:
         return step.seats
-    return max(1, min(step.seats, (flow.max_handoffs - len(run.handoffs) - TO_CLOSE) // 2))
+    return max(1, min(step.seats, (flow.max_handoffs - handoffs - TO_CLOSE) // 2))
 
 
 def settle(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from actors.workflow.codec import decoder
+from actors.workflow.handoff_bounds import count_most, find_dead_states, find_unreached
 from actors.workflow.run_end import ENDS
 from actors.workflow.tables import (
     ORCHESTRATOR,
@@ -41,10 +42,12 @@ class TooFewHandoffs(InvalidWorkflow):
         """What the cap must be at least."""
 
 
-def verify(flow: Workflow) -> int:
+def verify(flow: Workflow, *, every_way: bool = True) -> int:
     """
-    Raise unless every run of this workflow must end.
+    Raise unless every run of this workflow must end, and all that its table declares can come to pass.
 
+    :param every_way: False: an operator gives a run less than the table was written for, so that its cap may cut off
+        repetitions, and what is done for those that fail.
     :returns: the most handoffs that any run of it can take, the one that closes the case after a breach included.
     :raises InvalidWorkflow: naming the state and what is wrong with it.
     """
@@ -54,12 +57,18 @@ def verify(flow: Workflow) -> int:
         for complaint in (*_targets(flow, step), *_roles(flow, step), *_answers(flow, step), *_facts(flow, step)):
             raise InvalidWorkflow(f"{flow.name}.{state}: {complaint}")
     _must_end(flow)
-    least = _longest(flow, retries=False)
+    _must_be_used(flow)
+    least = _least(flow)
     if least > flow.max_handoffs:
         raise TooFewHandoffs(flow, least)
-    if any(isinstance(step, Step) and step.peers for step in flow.steps.values()):
-        return flow.max_handoffs + 1
-    return min(_longest(flow, retries=True), flow.max_handoffs) + 1
+    if every_way and (found := find_unreached(flow)) is not None:
+        (state, by, to), needed = found
+        more = f": that takes {needed}" if needed else ""
+        raise InvalidWorkflow(
+            f"{flow.name}.{state}: {by} leads to {to}, and no run comes to its end from there within "
+            f"{flow.max_handoffs} handoffs{more}"
+        )
+    return count_most(flow)
 
 
 def _whole(flow: Workflow) -> Iterator[str]:
@@ -194,33 +203,48 @@ def _must_end(flow: Workflow) -> None:
         raise InvalidWorkflow(f"{flow.name} goes in a circle over {sorted(circle)} without a declared repetition")
 
 
+def _must_be_used(flow: Workflow) -> None:
+    """Each state is led to, and each answer that a request declares is taken by a step that asks it."""
+    if dead := find_dead_states(flow):
+        raise InvalidWorkflow(f"{flow.name}: nothing leads to {dead}")
+    taken = dict[type[Request[Any]], set[type]]()
+    for step in flow.steps.values():
+        answers: set[type] = {step.answer} if isinstance(step, FanOut) else {*step.then}
+        answers |= {Handover} if isinstance(step, Step) and step.peers else set()
+        taken.setdefault(step.ask, set()).update(answers)
+    for state, step in flow.steps.items():
+        if unused := _declared(step.ask) - taken[step.ask]:
+            names = sorted(each.__name__ for each in unused)
+            raise InvalidWorkflow(
+                f"{flow.name}.{state}: {step.ask.__name__} may be answered by {names}, which no step takes"
+            )
+
+
+def _declared(request: type[Request[Any]]) -> set[type]:
+    """The answers that a request declares, as in `Request[Judged | Unsure]`."""
+    for base in (each for kind in request.__mro__ for each in getattr(kind, "__orig_bases__", ())):
+        if typing.get_origin(base) is Request:
+            (hint,) = typing.get_args(base)
+            return {each for each in _arms(hint) if isinstance(each, type)} - {Event}
+    return set()
+
+
 def _plain(step: Step | FanOut) -> set[str]:
     """Where a step may lead when no repetition is left."""
     return {to.otherwise if isinstance(to, RetryStage) else to for to in _next(step)}
 
 
-def _longest(flow: Workflow, *, retries: bool) -> int:
-    """The most handoffs on any way through the table, exactly: every repetition taken as often as it may be."""
+def _least(flow: Workflow) -> int:
+    """The most handoffs that a run takes in which all goes well: nothing is repeated, and nobody is asked again."""
 
     @functools.cache
-    def most(state: str, used: frozenset[tuple[str, str, int]]) -> int:
+    def most(state: str) -> int:
         if state == flow.final:
             return -1  # the terminator's last answer hands control to nobody
         step = flow.steps[state]
-        again = [flow.limits_of(step, role).retries if retries else 0 for role in _agents(step)]
-        if isinstance(step, FanOut) and step.at_most:  # all goes well with one: how many there are is chosen
-            again = sorted(again, reverse=True)[: step.seats if retries else 1]
-        cost = 2 * (len(again) + sum(again) if isinstance(step, FanOut) else 1 + max(again))
-        ways = _next(step) if retries or isinstance(step, FanOut) else step.then.values()
-        return cost + max(follow(state, to, used) for to in ways)
+        if isinstance(step, FanOut):  # all goes well with one, where it is chosen how many there are
+            return 2 * (1 if step.at_most else step.seats) + max(map(most, step.exits))
+        ways = (to.otherwise if isinstance(to, RetryStage) else to for to in step.then.values())
+        return 2 + max(map(most, ways))
 
-    def follow(state: str, to: str | RetryStage, used: frozenset[tuple[str, str, int]]) -> int:
-        if isinstance(to, str):
-            return most(to, used)
-        count = next((n for source, target, n in used if (source, target) == (state, to.to)), 0)
-        if not retries or count >= to.at_most:
-            return most(to.otherwise, used)
-        more = used - {(state, to.to, count)} | {(state, to.to, count + 1)}
-        return max(most(to.otherwise, used), most(to.to, more))
-
-    return most(flow.first, frozenset())
+    return most(flow.first)

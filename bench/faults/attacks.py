@@ -14,8 +14,10 @@ from typing import NamedTuple
 import aiohttp
 
 from bench.answer import index, text
+from bench.faults import hostile
 from bench.faults.callers import Callers, together
 from bench.faults.daemon import ROOT, Daemon, daemon
+from bench.faults.hazards import FREEZE, POISON, Probes, count_stalls, equip, presses
 from bench.faults.model import HOSTILE, slow
 from bench.measure import Figures, NotMeasured
 from tests.fake_openai import FakeOpenAI
@@ -27,6 +29,8 @@ DISK_MEGABYTES = 12
 REVOKED_SECONDS = 15.0
 """A stream ends within two heartbeats of its token."""
 MOST_STREAMS = 20
+QUIET_SECONDS = 20.0
+"""A daemon that lives for so long has nothing left that kills it."""
 CLOCK = """\
 import os, time
 _real = time.time
@@ -46,6 +50,8 @@ class Sizes(NamedTuple):
     """Of a wave."""
     ids: int = 300
     seed: int = 1
+    backlog: int = 10_000
+    """Open tickets that a daemon starts on."""
 
 
 Attack = Callable[[Sizes, Path], Awaitable[Figures]]
@@ -234,8 +240,53 @@ async def _hear_until(stream: aiohttp.ClientResponse, seconds: float) -> bytes:
     return b""
 
 
+async def poison(sizes: Sizes, folder: Path) -> Figures:
+    """A ticket whose tool ends the daemon, among others that do no harm, and kills from outside besides."""
+    callers, dice = Callers(), random.Random(sizes.seed)
+    async with FakeOpenAI(presses((0.1, 0.8))) as model, _attacked(folder, model, **equip(folder)) as one:
+        await asyncio.gather(*(callers.post(one.address, f"P-{n}", text(n)) for n in range(sizes.tickets)))
+        await callers.post(one.address, "P-poison", f"Please look: {POISON}.")
+        deaths = 0
+        for _ in range(sizes.kills):
+            deaths += await one.dies(within=dice.uniform(0.1, 1.5))
+            await one.kill()
+            await one.start()
+        while await one.dies(within=QUIET_SECONDS):
+            deaths += 1
+            await one.start()
+        figures = await callers.compare(one.address, one.storage)
+    crashed = figures["statuses"].get("error (crashed_repeatedly)", 0)
+    return {**figures, "deaths by the poison": deaths, "innocent tickets closed": max(0, crashed - 1),
+            "poison left open": int(not crashed)}  # fmt: skip
+
+
+async def frozen(sizes: Sizes, folder: Path) -> Figures:
+    """A tool that holds the event loop of the daemon for seconds, while somebody asks whether it lives."""
+    callers, probes = Callers(), Probes()
+    async with FakeOpenAI(presses((0.0, 0.1))) as model, _attacked(folder, model, **equip(folder)) as one:
+        probing = asyncio.create_task(probes.make(one.address))
+        posts = [callers.post(one.address, "F-frozen", f"Please look: {FREEZE}.", wait=WAIT_SECONDS)]
+        posts += [callers.post(one.address, f"F-{n}", text(n), wait=WAIT_SECONDS) for n in range(sizes.tickets)]
+        await asyncio.gather(*posts)
+        probes.stop = True
+        await probing
+        stalls, longest = await count_stalls(one.address)
+        figures = await callers.compare(one.address, one.storage)
+    # A connection that was taken in right before the loop stood still is answered by nobody meanwhile.
+    return {
+        **figures, "probes": probes.made, "longest stall, seconds": longest,
+        "probes without an answer": max(0, probes.silent - stalls), "stalls that nobody counted": int(not stalls),
+    }  # fmt: skip
+
+
 ATTACKS: dict[str, Attack] = {
     "usage": usage, "disk": disk, "twins": twins, "clock": clock, "kills": kills, "revoked": revoked,
+    "poison": poison, "frozen": frozen,
+    "dashes": lambda _, folder: hostile.dashes(folder),
+    "blanks": lambda _, folder: hostile.blanks(folder),
+    "leftover-tag": lambda _, folder: hostile.leftover_tag(folder),
+    "follow-up": lambda _, folder: hostile.follow_up(folder),
+    "backlog": lambda sizes, folder: hostile.backlog(folder, sizes.backlog),
 }  # fmt: skip
 
 

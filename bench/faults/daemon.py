@@ -65,6 +65,17 @@ class Daemon:
             raise NotMeasured(f"{' '.join(words)} failed: {said.decode().strip()}")
         return told.decode()
 
+    async def dies(self, within: float) -> bool:
+        """Whether it ends by itself within some seconds."""
+        process = self._process
+        if process is None:
+            return False
+        try:
+            await asyncio.wait_for(process.wait(), within)
+        except TimeoutError:
+            return False
+        return True
+
     async def kill(self) -> None:
         """As a power cut ends it."""
         await self._end(signal.SIGKILL)

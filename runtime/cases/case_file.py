@@ -2,11 +2,11 @@
 
 import contextlib
 import sqlite3
-import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
 from actors.ports import PortFailed
+from actors.text.unicode_forms import fold_forms
 from runtime.program import command
 from runtime.storage.private import make_database, make_storage
 
@@ -37,7 +37,7 @@ def make_key(number: str) -> str:
 
 def make_key_words(text: str) -> list[str]:
     """The same of any text, parted where there are spaces."""
-    return unicodedata.normalize("NFKC", text).casefold().split()
+    return fold_forms(text).casefold().split()
 
 
 @contextlib.contextmanager

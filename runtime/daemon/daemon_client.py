@@ -21,6 +21,8 @@ from runtime.daemon.requests import (
     Refused,
     SubmitTicket,
     WatchRun,
+    find_peer,
+    is_trusted,
     receive,
     send,
     shorten,
@@ -152,7 +154,9 @@ async def _connect(service: TicketService) -> _Line:
                 with shorten(path) as short:
                     line = _Line(*await asyncio.open_unix_connection(short))
                 try:
-                    if (await receive(line.reader, GREETINGS)).version == program.version():
+                    if not is_trusted(user := find_peer(line.writer)):
+                        log.warning("daemon.not_trusted", socket=str(path), user=user)
+                    elif (await receive(line.reader, GREETINGS)).version == program.version():
                         return line
                 except BaseException:
                     line.writer.close()

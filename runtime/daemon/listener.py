@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import socket
-import struct
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -22,6 +21,8 @@ from runtime.daemon.requests import (
     Refused,
     SubmitTicket,
     WatchRun,
+    find_peer,
+    is_trusted,
     receive,
     send,
     shorten,
@@ -35,8 +36,6 @@ from runtime.tickets import Ticket, validate
 
 log = structlog.get_logger()
 
-PEER = struct.Struct("3i")
-"""Process, user and group, as Linux tells them of the other side."""
 READ_SECONDS = 10.0
 """How long a command may leave unread what it is told; then it is one that was stopped."""
 
@@ -57,7 +56,10 @@ async def hear_commands(service: TicketService) -> AsyncIterator[None]:
             commands.add(task)
             task.add_done_callback(commands.discard)
         with contextlib.closing(writer):
-            await _serve(service, reader, writer)
+            if is_trusted(user := find_peer(writer)):
+                await _serve(service, reader, writer, name_user(user))
+            else:
+                log.warning("command.refused", user=name_user(user))
 
     server = await asyncio.start_unix_server(hear, sock=sock)
     try:
@@ -81,12 +83,14 @@ def _bind(path: Path) -> socket.socket:
         return sock
 
 
-async def _serve(service: TicketService, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _serve(
+    service: TicketService, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, user: str
+) -> None:  # fmt: skip
     """Greet, hear one request, answer it. One that fails is one that was not answered: the command does it itself."""
     try:
         await send(writer, Greeting(program.version()))
         request = await receive(reader, REQUESTS)
-        with acting_as(f"shell:{_name_peer(writer)}"):
+        with acting_as(f"shell:{user}"):
             if isinstance(request, WatchRun):
                 await _tell(service, request, writer)
             else:
@@ -125,11 +129,3 @@ async def _tell(service: TicketService, request: WatchRun, writer: asyncio.Strea
                 if told is not None:
                     async with asyncio.timeout(READ_SECONDS):
                         await send(writer, told.event)
-
-
-def _name_peer(writer: asyncio.StreamWriter) -> str:
-    """Who is at the other end; where the system does not say, it is whoever may open the socket: this user."""
-    if not hasattr(socket, "SO_PEERCRED"):
-        return name_user()
-    sock = writer.get_extra_info("socket")
-    return name_user(PEER.unpack(sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, PEER.size))[1])

@@ -3,6 +3,8 @@
 import asyncio
 import contextlib
 import os
+import socket
+import struct
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TypeVar
@@ -13,6 +15,8 @@ from actors.workflow.progress import ProgressEvent
 from runtime.service_error import Kind
 
 LENGTH_BYTES = 4
+PEER = struct.Struct("3i")
+"""Process, user and group, as Linux tells them of the other side."""
 MOST_BYTES = 64 * 1024 * 1024
 """Of one message; a ticket's text and a run's outcome have limits of their own far below."""
 
@@ -102,6 +106,19 @@ async def receive(reader: asyncio.StreamReader, decoder: "msgspec.msgpack.Decode
         return decoder.decode(await reader.readexactly(length))
     except asyncio.IncompleteReadError as error:
         raise ConnectionError("it went away") from error
+
+
+def find_peer(writer: asyncio.StreamWriter) -> int:
+    """The user at the other end; where the system does not say, it is whoever may open the socket: this one."""
+    if not hasattr(socket, "SO_PEERCRED"):
+        return os.geteuid()
+    sock = writer.get_extra_info("socket")
+    return int(PEER.unpack(sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, PEER.size))[1])
+
+
+def is_trusted(user: int) -> bool:
+    """Whether a user may be at the other end: this one, or root; rights that somebody has widened change nothing."""
+    return user in {os.geteuid(), 0}
 
 
 @contextlib.contextmanager

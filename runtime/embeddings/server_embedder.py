@@ -35,7 +35,7 @@ DIMENSIONS = 16_384
 LEAST_CHARACTERS = 200
 """Texts are not cut below this for a server that minds their length."""
 _TOO_LONG = re.compile(
-    r"too (long|large|many tokens)|context[ _-]?(length|size|window)|max\w*[ _-](tokens|length)", re.IGNORECASE
+    r"too (long|large|many tokens)|context[ _-]?(length|size|window)|max\w{0,20}[ _-](tokens|length)", re.IGNORECASE
 )
 
 

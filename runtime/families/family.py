@@ -160,7 +160,10 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
     restore: Callable[[SharedPorts], Awaitable[tuple[list[RunHandle], list[str]]]] | None = None
     """Go on with runs that the database does not know, from what the family keeps besides; a sentence on each."""
     remembered_text: Callable[[Any], str] | None = None
-    """The text of a case under which memory keeps its answer; None: memory keeps no answers of this family."""
+    """
+    The text of a case under which memory keeps its answer; None: memory keeps no answers of this family, empty: none of
+    this case.
+    """
     list_searches: Callable[[Any], Sequence[SearchStep]] = lambda _: ()
     """The searches that a case tells of: its trace need not keep them a second time."""
     intents: Mapping[type[Event], Callable[[Any], FoundIntent]] = {}

@@ -22,7 +22,7 @@ from bus import Actor
 from runtime.families import research
 from runtime.families.family import ChildRole, Family, FamilyRuns, RunDependencies, SharedPorts
 from runtime.settings import Settings
-from runtime.tickets import Ticket
+from runtime.tickets import Ticket, whole
 from runtime.tracing.span import FoundIntent
 from runtime.tracing.traced_search import TracedKnowledge
 
@@ -49,7 +49,13 @@ class HelpdeskRuns(FamilyRuns):
 
 
 def make_case(ticket: Ticket, _: Settings) -> TicketCase:
-    return TicketCase(ticket_id=ticket.id, text=ticket.whole, language=guess_language(find_question(ticket.whole)))
+    if not ticket.said_before:
+        language = guess_language(find_question(ticket.whole))
+        return TicketCase(ticket_id=ticket.id, text=ticket.whole, language=language)
+    first, *others = ticket.said_before  # the subject is what the first question was about
+    said = (msgspec.structs.replace(first, text=whole(ticket.subject, first.text)), *others)
+    language = guess_language(find_question(ticket.text)) or guess_language(find_question(said[0].text))
+    return TicketCase(ticket_id=ticket.id, text=ticket.text or ticket.subject, said_before=said, language=language)
 
 
 def answered_by(case: TicketCase) -> str:
@@ -84,7 +90,8 @@ FAMILY: Family = Family(
     answers=dict.fromkeys((Analysis, Draft, Summary), "actors.helpdesk.extractive_answers"),
     children={RESEARCHER: ChildRole("research", make_research, make_answer, lambda s: s.research.report_seconds)},
     staff=lambda flow, roster: add_specialists(flow, roster.of(flow.name).workers),
-    remembered_text=lambda case: case.text,
+    order_of=lambda case: (case.text, case.said_before),
+    remembered_text=lambda case: "" if case.said_before else case.text,
     answered_by=answered_by,
     intents={TicketAnalyzed: lambda event: FoundIntent(event.analysis.intent, f"{event.analysis.urgency} urgency")},
 )

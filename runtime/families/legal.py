@@ -16,7 +16,7 @@ FIELDS = tuple(sorted({file.stem for file in DOMAIN_FILES.glob("*.toml")} - {NO_
 
 
 def make_case(ticket: Ticket, _: Settings) -> LegalCase:
-    return LegalCase(ticket_id=ticket.id, text=ticket.whole, language=guess_language(ticket.whole))
+    return LegalCase(ticket_id=ticket.id, text=ticket.story, language=guess_language(ticket.whole))
 
 
 def read_intent(event: QuestionClassified | SeveralFieldsFound) -> FoundIntent:

@@ -36,6 +36,10 @@ def configure(family: Family, settings: Settings, roster: Roster | None = None) 
     """
     run, roster = settings.run, roster or load_roster(settings)
     flow = family.staff(family.flow, roster)
+    try:
+        verify(msgspec.structs.replace(flow, max_handoffs=min(flow.max_handoffs, MAX_HANDOFFS)))
+    except InvalidWorkflow as error:
+        raise ConfigError(f"The table of {flow.name} cannot be used: {error}. Mend it where it is written.") from None
     limits = {role: limit(role, settings, roster) for role in roles_of(flow)}
     limits |= dict.fromkeys(family.children, Limits(run.max_seconds, 0))  # a whole run, with limits of its own
     flow = msgspec.structs.replace(
@@ -43,7 +47,7 @@ def configure(family: Family, settings: Settings, roster: Roster | None = None) 
         default_limits=Limits(run.agent_seconds, run.retries), limits=limits,
     )  # fmt: skip
     try:
-        verify(flow)
+        verify(flow, every_way=False)
     except TooFewHandoffs as error:
         raise ConfigError(
             f"[run] max_handoffs is {run.max_handoffs}, but a run of {flow.name} in which all goes well takes "

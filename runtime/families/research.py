@@ -25,7 +25,7 @@ def make_case(ticket: Ticket, settings: Settings) -> ResearchCase:
     if not isinstance(options, ResearchOptions):
         options = ResearchOptions(limits.breadth, limits.depth, sources=limits.sources)
     language = guess_language(ticket.whole)
-    return ResearchCase(ticket_id=ticket.id, text=ticket.whole, brief=options, language=language)
+    return ResearchCase(ticket_id=ticket.id, text=ticket.story, brief=options, language=language)
 
 
 def make_round(request: m.ExploreDirections, run_id: str, _: Settings) -> ResearchCase:

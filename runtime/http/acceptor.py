@@ -55,9 +55,13 @@ class Acceptor:
                     continue
                 self._rest(error)
                 return
-            task = self._loop.create_task(self._open(connection))
-            self._opening.add(task)
-            task.add_done_callback(self._opening.discard)
+            self.take(connection)
+
+    def take(self, connection: socket.socket) -> None:
+        """Take in a connection that was accepted already."""
+        task = self._loop.create_task(self._open(connection))
+        self._opening.add(task)
+        task.add_done_callback(self._opening.discard)
 
     async def _open(self, connection: socket.socket) -> None:
         try:

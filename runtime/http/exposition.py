@@ -64,11 +64,14 @@ def _measure_process(desk: TicketService, seen: Condition) -> "Iterator[Metric]"
         ("abandoned_turns", "Turns of actors that did not end when they had to", counters.abandoned),
         ("workers_killed", "Worker processes that were killed", node.workers.killed),
         ("commits", "Commits of the database", node.database.commits),
+        ("loop_stalls", "How often the event loop stood still for a quarter of a second or more", meters.stalls),
+        ("loop_stall_seconds", "For how long it did altogether", meters.stall_seconds),
     ):
         yield _counter(name, said, (), {(): value})
     for name, said, gauged in (
         ("ready", "Whether it takes tickets: 1 or 0", float(desk.ready and not seen.why)),
         ("streams", "Clients that listen to events", desk.streams),
+        ("loop_longest_stall_seconds", "The longest time for which the event loop stood still", meters.longest_stall),
         ("unattended_runs", "Runs without an end that nobody works on", seen.unattended),
         ("disk_free_megabytes", "Of the disk that the database is on", seen.free_megabytes),
     ):

@@ -19,6 +19,7 @@ from runtime.http.schemas import (
     TEXTS,
     WAIT_SECONDS,
     AnswersGiven,
+    ApprovedText,
     Feedback,
     IndexOrder,
     NewShare,
@@ -76,6 +77,15 @@ async def read_feedback(request: web.Request) -> Feedback:
     if given.places and not given.right:
         raise ApiError(400, 'Give "places" only with "right": true.')
     return msgspec.structs.replace(given, person=find_person(request) or given.person)
+
+
+async def read_approval(request: web.Request) -> str:
+    """What the customer is told instead of what was suggested; empty: that, as without a body."""
+    if not request.can_read_body:
+        return ""
+    if find_kind(request) != JSON:
+        raise ApiError(415, f'Send {JSON}: {{"text": "..."}}, or no body.')
+    return _decode(await read_body(request), ApprovedText).text
 
 
 async def read_answers(request: web.Request) -> AnswersGiven:
@@ -142,14 +152,17 @@ async def read_index_order(request: web.Request) -> IndexOrder:
 
 async def read_document(request: web.Request, megabytes: float) -> bytes:
     """The bytes of a document in a request's body."""
-    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
-        raise ApiError(415, "Send the body without a Content-Encoding.")
     return await read_body(request.clone(client_max_size=int(megabytes * 1_000_000)), say_too_large(megabytes))
 
 
 def say_too_large(megabytes: float) -> str:
     """That a document is larger than one may be."""
     return f"The document is over {megabytes:g} MB. Send a smaller one, or raise [knowledge] file_megabytes."
+
+
+def join_headers(request: web.Request) -> dict[str, str]:
+    """Each header once; what came under one name several times stands in it with commas between, as HTTP has it."""
+    return {name: ",".join(request.headers.getall(name)) for name in request.headers}
 
 
 def read_limit(given: Mapping[str, str], usual: int, most: int) -> int:
@@ -184,16 +197,16 @@ def read_wait(request: web.Request) -> float:
 
 
 def find_kind(request: web.Request) -> str:
-    """The media type of the body, once it is plain UTF-8."""
-    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
-        raise ApiError(415, "Send the body without a Content-Encoding.")
+    """The media type of the body, which has to be UTF-8."""
     if (request.charset or "utf-8").lower().replace("_", "-") not in {"utf-8", "utf8", "us-ascii"}:
         raise ApiError(415, "Send the body as UTF-8.")
     return request.content_type.lower() if "Content-Type" in request.headers else ""
 
 
 async def read_body(request: web.Request, over: str = "") -> bytes:
-    """The body as it is, bounded in size and time."""
+    """The body as it is, bounded in size and time; one that is packed is not opened."""
+    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
+        raise ApiError(415, "Send the body without a Content-Encoding.")
     most = request.client_max_size
     usual = f"The request is over {most // 1024} KB. Shorten it, or raise [server] body_kilobytes."
     too_large = ApiError(413, over or usual)

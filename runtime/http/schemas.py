@@ -52,6 +52,13 @@ class Feedback(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Who gives the answer; where a proxy tells who asks, that person."""
 
 
+class ApprovedText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """With which words a suggestion is approved."""
+
+    text: str = ""
+    """What the customer is told instead, as plain text; empty: what was suggested."""
+
+
 class AnswersGiven(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a person answers to the questions of a ticket."""
 

@@ -15,6 +15,7 @@ import structlog
 from aiohttp import web
 
 from actors.ports import PortFailed
+from bus.turns import mark_tasks
 from runtime.access.roles import Access
 from runtime.access.shares import ShareBook
 from runtime.access.tokens import TokenBook
@@ -28,6 +29,7 @@ from runtime.http.endpoints.knowledge_routes import open_indexing
 from runtime.http.endpoints.share_routes import SHARES
 from runtime.http.errors import PROBLEM, ApiError, make_problem
 from runtime.http.gate import GATE, Gate
+from runtime.http.liveness import Liveness, Systemd
 from runtime.http.middleware import add_headers, expect, explain, nowhere, refuse_strangers
 from runtime.http.pages import every_page  # noqa: F401 - routes of its own
 from runtime.http.pages.page_routes import PAGE_ROUTES
@@ -36,6 +38,7 @@ from runtime.http.reload import reload
 from runtime.http.routes import ROUTES
 from runtime.knowledge.index.index_version import find_lapsed
 from runtime.knowledge.knowledge_index import FILE as KNOWLEDGE
+from runtime.loop_watch import watch_loop
 from runtime.node import Node
 from runtime.processes.terminal import Terminal
 from runtime.program import command
@@ -137,11 +140,18 @@ async def serve(
 
     It listens before it has resumed what was running, which takes seconds when that is thousands: who asks is told.
     """
-    with _stopping() as stop:
+    systemd = Systemd()
+    mark_tasks(asyncio.get_running_loop())
+    with _stopping() as stop, contextlib.closing(Liveness(sock, settings.server.stall_seconds)) as liveness:
+
+        def beat() -> None:
+            liveness.beat()
+            systemd.beat()
+
         async with open_service(settings, ready=False) as desk:
             node = desk.node
             await require_access(settings.server, TokenBook(node.journal.store))
-            async with listening(desk, sock), hear_commands(desk):
+            async with watch_loop(beat), listening(desk, sock, liveness), hear_commands(desk):
                 gc.collect()
                 gc.freeze()  # what is loaded by now stays for good: the collector need not look through it again
                 resumed = await _resume(node, stop.asked)
@@ -149,6 +159,7 @@ async def serve(
                 await _unless(stop.asked, node.warm())
                 if not stop.asked.is_set():
                     desk.ready = True
+                    systemd.ready()
                     log.info("server.started", address=address(sock), resumed=resumed)
                     announce(f"Terminus listens on {address(sock)}" + (f"; {_tickets(resumed)} on" if resumed else ""))
                 loading = asyncio.create_task(node.wiring.load_families(), name="families")
@@ -233,8 +244,12 @@ async def require_access(server: ServerSettings, tokens: TokenBook) -> None:
 
 
 @contextlib.asynccontextmanager
-async def listening(desk: TicketService, sock: socket.socket) -> AsyncIterator[None]:
-    """Answer on a socket; nobody new is heard once this is left, and nobody is left waiting."""
+async def listening(desk: TicketService, sock: socket.socket, liveness: Liveness | None = None) -> AsyncIterator[None]:
+    """
+    Answer on a socket; nobody new is heard once this is left, and nobody is left waiting.
+
+    :param liveness: takes connections in while the loop stands still, which are handed over when it goes on.
+    """
     runner = web.AppRunner(application(desk), handler_cancellation=True, shutdown_timeout=ANSWER_SECONDS)
     await runner.setup()
     loop = asyncio.get_running_loop()
@@ -250,9 +265,13 @@ async def listening(desk: TicketService, sock: socket.socket) -> AsyncIterator[N
         )  # fmt: skip
 
     listener = Acceptor(sock, protocol)
+    if liveness is not None:
+        liveness.attach(listener.take)
     try:
         yield
     finally:
+        if liveness is not None:
+            liveness.detach()
         listener.close()
         desk.close()
         await runner.cleanup()

@@ -13,7 +13,7 @@ from runtime.intake.events import HelpdeskEvent, HelpdeskTicket, Message
 from runtime.intake.helpdesk_client import Answer, HelpdeskError, HelpdeskUnavailable
 from runtime.intake.helpdesk_times import parse_time
 from runtime.intake.html_text import write_html
-from runtime.intake.payload_map import UnreadablePayload, read_event, read_events, read_ticket
+from runtime.intake.payload_map import UnreadablePayload, read_event, read_events, read_tagger, read_ticket
 from runtime.intake.queries import search
 from runtime.intake.recordings import Recorder
 from runtime.intake.signature import Refusal, answer_challenge, verify
@@ -25,7 +25,7 @@ OVERLAP_SECONDS = 60.0
 """What was told shortly before the last poll is asked for again: clocks differ, and each event counts once."""
 GONE = frozenset({404, 410})
 """Answers that say a ticket is not there any more; one that was deleted must not hold up the others."""
-WriteKind = Literal["claim", "note", "reply", "status", "tag", "field", "assign"]
+WriteKind = Literal["claim", "note", "reply", "status", "tag", "untag", "field", "assign"]
 
 
 class Polled(NamedTuple):
@@ -163,6 +163,17 @@ class Adapter:
         }  # fmt: skip
         return str(fill(self.file.poll.start, known)) if self.file.poll else ""
 
+    async def probe(self) -> bool:
+        """
+        Ask whether what we write would be taken, and write nothing; false: there is no way to ask.
+
+        :raises HelpdeskError: it would not.
+        """
+        if self.file.probe is None:
+            return False
+        await self._client.run({"probe": self.file.probe}, {})
+        return True
+
     async def wait(self, seconds: float) -> bool | None:
         """
         Wait until something is new: whether it is; None: this helpdesk cannot be waited for.
@@ -185,6 +196,17 @@ class Adapter:
             return HelpdeskTicket(id=ticket, closed=True)
         self._record("ticket", {"ticket": ticket, "fetch": answers})
         return _assign_roles(read_ticket(self.file, ticket, answers), self.bot)
+
+    async def find_tagger(self, ticket: HelpdeskTicket, tag: str) -> str:
+        """Who gave a ticket a tag, as the helpdesk names people; empty: it does not tell."""
+        tagged = self.file.tagged
+        if tagged is None:
+            return ""
+        try:
+            answers = await self._client.run({"tagged": tagged.call}, {"ticket": ticket.id})
+        except HelpdeskError:  # it lets us read tickets, and not who did what: that holds up no answer
+            return ""
+        return read_tagger(tagged.changes, answers["tagged"], tag)
 
     def can(self, what: WriteKind) -> bool:
         """Whether the helpdesk takes writing of a kind."""

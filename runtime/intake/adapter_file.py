@@ -21,7 +21,21 @@ Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 CONNECTION = frozenset({"token", "user", "bot", "origin", "client", "client_secret"})
 """What config.toml says of a connection, for any call."""
 TICKET = CONNECTION | {"ticket", "version", "subject", "requester"}
-WRITES = TICKET | {"text", "html", "key", "run", "status", "tag", "tags", "field", "value", "person", "now", "message"}
+WRITES = TICKET | {
+    "text",
+    "html",
+    "key",
+    "run",
+    "status",
+    "tag",
+    "tags",
+    "tag_list",
+    "field",
+    "value",
+    "person",
+    "now",
+    "message",
+}
 SINCE = frozenset({"day_before", "now", "now_unix", "minutes_ago"})
 """When a first poll begins: a day, ISO 8601, Unix seconds, and minutes before now."""
 
@@ -130,6 +144,8 @@ class Writes(Table, frozen=True, kw_only=True):
     """`{text}`, to the customer."""
     status: tuple[Call, ...] = ()
     tag: tuple[Call, ...] = ()
+    untag: tuple[Call, ...] = ()
+    """`{tag}` is taken off; `{tags}` are those that stay, a list, and `{tag_list}` the same with commas between."""
     field: tuple[Call, ...] = ()
     assign: tuple[Call, ...] = ()
     """To `{person}`."""
@@ -141,6 +157,17 @@ class Account(Table, frozen=True, kw_only=True):
     call: Call
     bot: Query
     """Of the answer `{status, headers, body}`: the account, as `bot` in a connection has to name it."""
+
+
+class Tagged(Table, frozen=True, kw_only=True):
+    """How to ask who gave a ticket its tags."""
+
+    call: Call
+    changes: Query
+    """
+    Of the answer `{status, headers, body}`: a list of `{tags, before, by}`, the oldest first: which tags a ticket had
+    after a change and before it, as a list or a text with blanks between them, and whose change it was.
+    """
 
 
 class TokenCall(Table, frozen=True, kw_only=True):
@@ -184,6 +211,9 @@ class AdapterFile(Table, frozen=True, kw_only=True):
     """Calls by names, in their order; what one `keeps` is a place of those behind it."""
     ticket: TicketMap
     poll: Poll | None = None
+    tagged: Tagged | None = None
+    probe: Call | None = None
+    """It fails where what is written would not be taken, and writes nothing."""
     write: Writes = Writes()
     open_status: str = ""
     solved_status: str = ""
@@ -239,23 +269,32 @@ def _check(adapter: AdapterFile) -> None:
             if query is not None:
                 compile_query(query)
     if adapter.poll is not None:
-        for query in filter(None, (adapter.poll.events, adapter.poll.more, adapter.poll.cursor, adapter.poll.total)):
-            compile_query(query)
-        if (adapter.poll.total is None) != (adapter.poll.per_page == 0):
-            raise AdapterError("poll: total and per_page go together")
-        if unknown := find_names(adapter.poll.start) - SINCE:
-            raise AdapterError(f"poll.start: nothing is called {{{min(unknown)}}} there.")
-        _check_calls("poll", [adapter.poll.call], CONNECTION | {"cursor", "page"} | adapter.poll.call.keeps.keys())
+        _check_poll(adapter.poll)
     if adapter.oauth is not None and (unknown := find_names(adapter.oauth.form) - CONNECTION):
         raise AdapterError(f"oauth: nothing is called {{{min(unknown)}}} there.")
     if adapter.account is not None:
         compile_query(adapter.account.bot)
         _check_calls("account", [adapter.account.call], CONNECTION)
+    if adapter.probe is not None:
+        _check_calls("probe", [adapter.probe], CONNECTION)
+    if adapter.tagged is not None:
+        compile_query(adapter.tagged.changes)
+        _check_calls("tagged", [adapter.tagged.call], CONNECTION | {"ticket"})
     _check_calls("fetch", list(adapter.fetch.values()), CONNECTION | {"ticket"})
     for name, calls in msgspec.structs.asdict(adapter.write).items():
         _check_calls(f"write.{name}", calls, WRITES)
     if unknown := find_names(adapter.headers) - CONNECTION:
         raise AdapterError(f"headers: nothing is called {{{min(unknown)}}}.")
+
+
+def _check_poll(poll: Poll) -> None:
+    for query in filter(None, (poll.events, poll.more, poll.cursor, poll.total)):
+        compile_query(query)
+    if (poll.total is None) != (poll.per_page == 0):
+        raise AdapterError("poll: total and per_page go together")
+    if unknown := find_names(poll.start) - SINCE:
+        raise AdapterError(f"poll.start: nothing is called {{{min(unknown)}}} there.")
+    _check_calls("poll", [poll.call], CONNECTION | {"cursor", "page"} | poll.call.keeps.keys())
 
 
 def _check_calls(place: str, calls: list[Call] | tuple[Call, ...], known: frozenset[str]) -> None:

@@ -20,6 +20,10 @@ REMEDIES = {
     403: "Let the account read tickets, and use the interface for programs.",
     404: "Look at `url`: what stands before the paths of the interface belongs to it.",
 }
+REMEDIES_OF_SENDING = {401: "The server that sends wants another user or password than the mailbox: `user`, `token`."}
+CANNOT_SEND = (
+    "Look at `smtp`: smtps:// where TLS comes first (465), smtp:// where it is begun behind the greeting (587)."
+)
 
 
 class Finding(NamedTuple):
@@ -43,9 +47,20 @@ async def check_connection(connection: Connection, storage: str = "") -> list[Fi
         if findings[0].state != "problem":
             polled, events = await _poll(adapter)
             findings += [polled, *([await _read_ticket(adapter, events)] if events else [])]
+        findings += await _probe(adapter)
     finally:
         await adapter.close()
     return [*findings, _list_writings(adapter), _describe_deliveries(adapter)]
+
+
+async def _probe(adapter: Adapter) -> list[Finding]:
+    """Whether what is written would be taken, where there is a way to ask."""
+    try:
+        return (
+            [Finding("Sending", "ok", "the server takes the login; no mail was sent")] if await adapter.probe() else []
+        )
+    except HelpdeskError as error:
+        return [Finding("Sending", "problem", str(error), REMEDIES_OF_SENDING.get(error.status, CANNOT_SEND))]
 
 
 async def _check_account(adapter: Adapter, connection: Connection) -> Finding:

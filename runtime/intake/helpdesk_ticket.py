@@ -2,10 +2,12 @@
 
 import hashlib
 import re
+from typing import Literal
 
 import msgspec
 
-from runtime.intake.events import HelpdeskTicket, Message
+from actors.workflow.earlier_messages import EarlierMessage
+from runtime.intake.events import HelpdeskTicket, Message, Role
 from runtime.intake.helpdesk_settings import HelpdeskSettings
 from runtime.intake.write_back import PREFIX
 from runtime.intake.writes import Origin
@@ -14,6 +16,11 @@ from runtime.tickets import SHORT_CHARACTERS, Ticket
 PLAIN = re.compile(r"[A-Za-z0-9_-]{1,60}")
 QUOTED = re.compile(r"(?m)^>.*\n?")
 MOST_CHARACTERS = 60_000
+MOST_SAID, SAID_CHARACTERS, TIME_CHARACTERS = 12, 2_000, 40
+"""Of a conversation: so many messages, so much of each, so much of when it was."""
+ROLES: dict[Role, Literal["customer", "person", "terminus"]] = {
+    "customer": "customer", "agent": "person", "bot": "terminus",
+}  # fmt: skip
 
 
 def make_id(source: str, ticket: str) -> str:
@@ -23,9 +30,7 @@ def make_id(source: str, ticket: str) -> str:
 
 
 def make_ticket(source: str, ticket: HelpdeskTicket, settings: HelpdeskSettings, now: float) -> Ticket:
-    """What is submitted: the customer's words, the oldest first, without what they quote of others."""
-    said = [each for each in ticket.messages if each.role == "customer"]
-    texts = [_render(each) for each in said]
+    """What is submitted: the customer's latest message, and as its context what was said before it."""
     latest = ticket.latest_of_customer()
     message, mail = (latest.id, latest.message_id) if latest else ("", "")
     origin = Origin(
@@ -33,11 +38,26 @@ def make_ticket(source: str, ticket: HelpdeskTicket, settings: HelpdeskSettings,
         category=ticket.category, tags=ticket.tags, at=now,
     )  # fmt: skip
     return Ticket(
-        id=make_id(source, ticket.id), subject=ticket.subject[:SHORT_CHARACTERS].replace("\0", ""),
-        text="\n\n".join(filter(None, texts))[-MOST_CHARACTERS:].replace("\0", ""),
-        requester=ticket.requester[:SHORT_CHARACTERS].replace("\0", ""), workflow=settings.workflow,
+        id=make_id(source, ticket.id), subject=_clean(ticket.subject[:SHORT_CHARACTERS]),
+        text=_clean(_render(latest)[-MOST_CHARACTERS:]) if latest else "", said_before=_list_before(ticket, latest),
+        requester=_clean(ticket.requester[:SHORT_CHARACTERS]), workflow=settings.workflow,
         origin=msgspec.msgpack.encode(origin),
     )  # fmt: skip
+
+
+def _list_before(ticket: HelpdeskTicket, latest: Message | None) -> tuple[EarlierMessage, ...]:
+    """What the customer wrote or has seen before a message: the first of it, and the latest."""
+    before = ticket.messages[: ticket.messages.index(latest)] if latest else ()
+    said = [
+        EarlierMessage(ROLES[each.role], _clean(each.at[:TIME_CHARACTERS]), _clean(text[:SAID_CHARACTERS]))
+        for each in before
+        if each.public and each.role in ROLES and (text := _render(each))
+    ]
+    return (*said[:1], *said[1:][1 - MOST_SAID :])
+
+
+def _clean(text: str) -> str:
+    return text.replace("\0", "")
 
 
 def _render(message: Message) -> str:

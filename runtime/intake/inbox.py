@@ -7,7 +7,7 @@ import msgspec
 
 from runtime.intake.events import HelpdeskEvent
 from runtime.intake.loop_rules import Heard, History
-from runtime.intake.write_back import PREFIX, WRITE_BACK, WRITTEN, Decision, WriteBack, read_write_back
+from runtime.intake.write_back import PREFIX, WRITE_BACK, WRITTEN, Decision, WriteBack, is_refused, read_write_back
 from runtime.intake.writes import Origin
 from runtime.storage.errors import Conflict
 from runtime.storage.port import RunStore
@@ -244,6 +244,10 @@ class Inbox:
             if waits:
                 await self._store.put(Record(kind=DECISION, id=run, run=run, body=msgspec.msgpack.encode(decision)))
         except Conflict:
+            return False
+        # Another word may have been carried out between the look and the keeping: then that one counts.
+        after = await self.find_write_back(run) if waits else None
+        if after is not None and not after.waits and is_refused(after) is decision.approved:
             return False
         return waits
 

@@ -10,6 +10,7 @@ from typing import Literal
 
 import structlog
 
+from actors.ports import PortFailed
 from actors.workflow.outcome import Outcome
 from runtime.actions import acting_as, who_acts
 from runtime.intake.adapter import Adapter
@@ -27,7 +28,7 @@ from runtime.processes.file_lock import hold_lock
 from runtime.service import TicketService
 from runtime.service_error import ServiceError
 from runtime.storage.errors import StorageError, UnknownRun
-from runtime.storage.journal import StoredRun
+from runtime.storage.journal import JournalDamaged, StoredRun
 from runtime.tickets import Ticket
 from runtime.times import DAY
 
@@ -39,6 +40,8 @@ KEEP_DAYS = 90
 TICK_SECONDS = 1.0
 LOOK_AGAIN_SECONDS = 5.0
 """A ticket whose customer wrote while a run was on is looked at again then."""
+NOT_REMEMBERED = (ServiceError, PortFailed, UnknownRun, JournalDamaged)
+"""A person's answer that memory does not take holds up no writing."""
 Taken = Literal["taken", "known", "ignored", "forged", "unreadable", "full", "unknown"]
 
 
@@ -99,17 +102,29 @@ class Intake:
         except UnknownRun:
             return None
 
-    async def teach(self, ticket: str, answer: str, person: str) -> None:
-        """A person's answer in a helpdesk is remembered as theirs; of a family that remembers none, nothing is."""
-        with acting_as(f"helpdesk:{person}"), contextlib.suppress(ServiceError):
-            await self._node.teach(ticket, answer, person)
+    async def teach(self, some_id: str, answer: str, person: str, by: str) -> None:
+        """A person's answer is remembered as theirs; where memory keeps no such answers, nothing is."""
+        with acting_as(by), contextlib.suppress(*NOT_REMEMBERED):
+            await self._node.teach(some_id, answer, person)
 
-    async def decide(self, stored: StoredRun, *, approved: bool) -> bool:
-        """A person's word on the suggestion of a run; false: nothing of it waits for one."""
+    async def confirm(self, run: str, by: str) -> None:
+        """The whole answer of a run is remembered as right; where memory keeps no such answers, nothing is."""
+        with acting_as(by), contextlib.suppress(*NOT_REMEMBERED):
+            stored = await self._node.journal.run(run)
+            shown = await self._node.find_places(stored)
+            places = [each.number for each in shown] if len(shown) > 1 else []
+            await self._service.feedback(stored, right=True, places=places)
+
+    async def decide(self, stored: StoredRun, *, approved: bool, text: str = "") -> bool:
+        """
+        A person's word on the suggestion of a run; false: nothing of it waits for one.
+
+        :param text: what the customer is told instead of what was suggested; empty: that.
+        """
         source = stored.ticket.removeprefix(PREFIX).partition(".")[0] if stored.ticket.startswith(PREFIX) else ""
         if (watcher := self.watchers.get(source)) is None:
             return False
-        decided = await self.inbox.decide(stored.id, Decision(approved=approved, by=who_acts()))
+        decided = await self.inbox.decide(stored.id, Decision(approved, who_acts(), text))
         watcher.ring()
         return decided
 

@@ -113,7 +113,7 @@ def classify(stored: StoredRun, written: WriteBack | None) -> str:
         return "not_found"
     for each in written.writes if written else ():
         if each.what == "reply" and each.state == "confirmed":
-            return "approved" if each.by else "answered"
+            return "approved" if each.by or each.tag else "answered"
         if each.what == "reply" and each.state in {"waiting", "planned", "sending"}:
             return "waiting"
         if each.what == "reply":

@@ -15,6 +15,8 @@ ID_CHARACTERS = 200
 TEXT_CHARACTERS = 100_000
 MOST_MESSAGES = 500
 MOST_TAGS = 100
+MOST_CHANGES = 1_000
+"""Of a ticket's tags."""
 MOST_ATTACHMENTS = 20
 ATTACHMENT_CHARACTERS = 10_000
 """Of each that is text."""
@@ -82,6 +84,23 @@ def read_ticket(adapter: AdapterFile, ticket: str, answers: Mapping[str, Any]) -
         version=find(queries.version), messages=tuple(messages[-MOST_MESSAGES:]),
         tags=tuple(_as_text(each, ID_CHARACTERS) for each in tags[:MOST_TAGS]) if isinstance(tags, list) else (),
     )  # fmt: skip
+
+
+def read_tagger(query: str, answer: Mapping[str, Any], tag: str) -> str:
+    """Who was the last to give a ticket a tag, by an expression as `Tagged.changes` is; empty: nobody is named."""
+    found = search(query, answer)
+    changes = [each for each in found[-MOST_CHANGES:] if isinstance(each, Mapping)] if isinstance(found, list) else []
+    for each in reversed(changes):
+        if tag in _list_tags(each.get("tags")) and tag not in _list_tags(each.get("before")):
+            return _as_text(each.get("by"), ID_CHARACTERS)
+    return ""
+
+
+def _list_tags(value: Any) -> list[str]:
+    """Tags as a helpdesk tells them: a list, or one text with blanks between them."""
+    if isinstance(value, list):
+        return [_as_text(each, ID_CHARACTERS) for each in value[:MOST_TAGS]]
+    return _as_text(value, TEXT_CHARACTERS).split()
 
 
 def _make_event(source: str, found: Mapping[str, Any]) -> HelpdeskEvent:

@@ -38,6 +38,8 @@ def explain(query: str, value: Any) -> tuple[Any, str]:
         return _compile(query)(value), ""
     except jmespath.exceptions.JMESPathError as error:
         return None, str(error).strip().split("\n")[0]
+    except RecursionError:
+        return None, "the value is nested too deeply"
 
 
 @functools.lru_cache(maxsize=512)
@@ -50,6 +52,8 @@ def _compile(query: str) -> Query:
     except jmespath.exceptions.JMESPathError as error:
         said = str(error).strip().split("\n")[0].rstrip(".")
         raise AdapterError(f"{query!r} is no JMESPath expression: {said}.") from None
+    except (RecursionError, ValueError):  # a number of thousands of digits, too
+        raise AdapterError(f"{query[:80]!r} is nested too deeply, or too long: write a shorter expression.") from None
     options = _make_options()
 
     def find(value: Any) -> Any:

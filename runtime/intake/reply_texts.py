@@ -14,6 +14,19 @@ from runtime.intake.writes import make_marker
 MOST_CHARACTERS = 30_000
 DUE_CHARACTERS = 40
 """Of a time, as a helpdesk writes it."""
+REFERENCE = re.compile(r"[#!](?=\d)|(?<=\w)#(?=[ \t]{1,2}\d)|(?<![\w/])@(?=\w)")
+"""What trackers act on in a text: `#12` notes it in ticket 12, `@name` tells somebody, `!12` is GitLab's."""
+WIDE = {"#": "＃", "!": "！", "@": "＠"}
+
+
+def escape_references(text: str) -> str:
+    """
+    A text of which no tracker makes a reference to another ticket, or a person's name: with the wide form of the sign.
+
+    It is another character that people read as the same; an invisible one beside the sign would be copied unseen. Names
+    such as `UTF-8` or `file1`, which some trackers link and none acts on, stay as they are.
+    """
+    return REFERENCE.sub(lambda sign: WIDE[sign[0]], text)
 
 
 def write_reply(outcome: Outcome) -> str:
@@ -26,7 +39,7 @@ def write_reply(outcome: Outcome) -> str:
         for each in outcome.resolution.citations
         if not re.search(rf"^\[{each.number}\] ", text, re.MULTILINE)  # it stands there, above its words
     ]
-    return "\n\n".join(filter(None, (text, "\n".join(places))))[:MOST_CHARACTERS]
+    return escape_references("\n\n".join(filter(None, (text, "\n".join(places))))[:MOST_CHARACTERS])
 
 
 def write_note(outcome: Outcome, number: int, *, how: str = "", due: str = "") -> str:
@@ -46,7 +59,7 @@ def write_note(outcome: Outcome, number: int, *, how: str = "", due: str = "") -
     if outcome.status in {"error", "not_found", "cancelled"}:
         parts.append(" → ".join([each.source for each in outcome.handoffs[:1]] + [h.target for h in outcome.handoffs]))
     marker = make_marker(outcome.run, number)
-    body = "\n\n".join(each for each in (*parts, how) if each)
+    body = escape_references("\n\n".join(each for each in (*parts, how) if each))
     return f"{body[: MOST_CHARACTERS - len(marker)]}\n\n{marker}"
 
 
@@ -54,7 +67,7 @@ def write_reminder(outcome: Outcome, number: int, due: str, how: str) -> str:
     """To the people of the helpdesk: the ticket is due, and the suggestion waits for them; `how`: for what."""
     language = outcome.language
     parts = (say("suggestion_waits", language), _describe_due(due, language), how)
-    return "\n\n".join((*parts, make_marker(outcome.run, number)))
+    return "\n\n".join((*map(escape_references, parts), make_marker(outcome.run, number)))
 
 
 def describe_approval(outcome: Outcome, tag: str) -> str:
@@ -76,5 +89,8 @@ def _describe_due(due: str, language: str) -> str:
 def _describe_place(citation: Citation, text: str) -> str:
     """Where a statement stands, and the words there unless they were just read."""
     words = " ".join(citation.quote.split())
-    place = f"[{citation.number}] {citation.heading or citation.title}\n    {citation.source}"
+    page = citation.source
+    if "://" in page:
+        page = page.partition("#")[0]  # the place on a page may look like a ticket's number: `faq#12`
+    place = f"[{citation.number}] {citation.heading or citation.title}\n    {page}"
     return place if words in " ".join(text.split()) else f"{place}\n    “{words}”"

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 import structlog
@@ -14,18 +14,27 @@ from runtime.intake.helpdesk_client import HelpdeskError, HelpdeskUnavailable, T
 from runtime.intake.helpdesk_settings import HelpdeskSettings
 from runtime.intake.helpdesk_times import needs_reminder, read_due
 from runtime.intake.inbox import Inbox
-from runtime.intake.reply_texts import describe_approval, write_note, write_reminder, write_reply
-from runtime.intake.write_back import Decision, WriteBack, add_reminder, decide, settle
+from runtime.intake.reply_texts import (
+    describe_approval,
+    escape_references,
+    write_note,
+    write_reminder,
+    write_reply,
+)
+from runtime.intake.write_back import Decision, WriteBack, add_write, decide, look_at_tags, settle
 from runtime.intake.writes import (
     Origin,
     What,
     Write,
     choose_mode,
+    find_first_answer,
     find_stale,
+    has_marker,
     is_written,
     make_marker,
     plan,
 )
+from runtime.storage.records import RUN_PREFIX
 
 log = structlog.get_logger()
 
@@ -48,8 +57,11 @@ class Runs(Protocol):
     async def outcome(self, run: str) -> Outcome | None:
         """How a run ended; None: it is gone."""
 
-    async def teach(self, ticket: str, answer: str, person: str) -> None:
-        """A person's answer is remembered."""
+    async def teach(self, some_id: str, answer: str, person: str, by: str) -> None:
+        """A person's answer is remembered; `by`: the principal who gave it."""
+
+    async def confirm(self, run: str, by: str) -> None:
+        """The answer of a run is remembered as right."""
 
 
 class Sender:
@@ -117,7 +129,7 @@ class Sender:
             await self._inbox.keep(run, write_back)
         if decision is not None:
             write_back = await self._settle(run, decide(write_back, decision))
-        elif write_back.waits and looks:
+        elif write_back.waits and looks and write_back.is_told:
             write_back = await self._ask_for_word(run, write_back, origin)
             self._asked[run] = self._clock()
         return await self._write_all(run, write_back, outcome, origin)
@@ -144,19 +156,31 @@ class Sender:
         ticket = await self._adapter.fetch(origin.ticket)
         if stale := find_stale(ticket, origin, self._settings):
             return await self._settle(run, settle(write_back, "stale", stale))
-        if self._settings.send_tag in ticket.tags:
-            return await self._settle(run, settle(write_back, "planned", by=f"tag:{self._settings.send_tag}"))
-        return await self._remind(run, write_back, ticket.due, origin)
-
-    async def _remind(self, run: str, write_back: WriteBack, due: str, origin: Origin) -> WriteBack:
-        """Keep when the ticket is due, and tell people once when that is soon."""
-        known = msgspec.structs.replace(write_back, due=due)
-        may = self._settings.remind_minutes and self._adapter.can("note") and not known.has_reminded
-        if may and needs_reminder(due, origin.at, self._clock(), self._settings.remind_minutes):
-            known = add_reminder(known)
+        tag = self._settings.send_tag
+        if tag in ticket.tags and write_back.saw_no_tag:
+            who = await self._adapter.find_tagger(ticket, tag)
+            word = Decision(approved=True, by=who, tag=tag)
+            return await self._settle(run, self._take_off(decide(write_back, word)))
+        known = look_at_tags(write_back, ticket.tags, tag)
+        if tag in ticket.tags and not any(each.what == "untag" for each in known.writes):
+            known = self._take_off(known)
+        known = self._remind(msgspec.structs.replace(known, due=ticket.due), origin)
         if known != write_back:
             await self._inbox.keep(run, known)
         return known
+
+    def _take_off(self, write_back: WriteBack) -> WriteBack:
+        """The tag that approves is taken off the ticket where the helpdesk lets us: it has been counted, or is old."""
+        can = self._adapter.can("untag")
+        return add_write(write_back, "untag", self._settings.send_tag) if can else write_back
+
+    def _remind(self, write_back: WriteBack, origin: Origin) -> WriteBack:
+        """What tells people, once, that the ticket is soon due."""
+        minutes = self._settings.remind_minutes
+        may = minutes and self._adapter.can("note") and not write_back.has_reminded
+        if may and needs_reminder(write_back.due, origin.at, self._clock(), minutes):
+            return add_write(write_back, "note", reminds=True)
+        return write_back
 
     async def _settle(self, run: str, settled: WriteBack) -> WriteBack:
         """What waited for a word has it, and the word is not needed any more."""
@@ -169,7 +193,8 @@ class Sender:
             if write.next_at > self._clock():
                 return write.next_at - self._clock()
             ticket = await self._adapter.fetch(origin.ticket)
-            if write.state == "sending" and is_written(write, run, ticket, origin):
+            may_be = write.state == "sending" or write.what == "untag"  # somebody else may have taken it off
+            if may_be and is_written(write, run, ticket, origin):
                 done = msgspec.structs.replace(write, state="confirmed")
             elif write.what in TO_CUSTOMER and (stale := find_stale(ticket, origin, self._settings)):
                 done = msgspec.structs.replace(write, state="stale", said=stale)
@@ -179,14 +204,29 @@ class Sender:
                 begun = msgspec.structs.replace(write, state="sending", tries=write.tries + 1)
                 write_back = await self._keep(run, _replace(write_back, begun))
                 text = self._compose(begun, outcome, ticket.due, waits=write_back.waits)
-                done = await self._write(begun, run, ticket, text, origin)
-            write_back = await self._keep(run, _replace(write_back, done))
+                done, ticket = await self._write(begun, run, ticket, text, origin)
+            write_back = _replace(write_back, done)
+            if done.state == "confirmed":
+                await self._teach(run, done)
+                write_back = look_at_tags(write_back, ticket.tags, self._settings.send_tag)
+            await self._inbox.keep(run, write_back)
             log.info("helpdesk.written", run=run, what=done.what, state=done.state, why=done.said)
         return IDLE_SECONDS
 
-    async def _write(self, write: Write, run: str, ticket: HelpdeskTicket, text: str, origin: Origin) -> Write:
-        """One writing, and what reading back shows of it."""
-        values = self._fill(write, run, text)
+    async def _teach(self, run: str, write: Write) -> None:
+        """What a person let through is a right answer; in their own words, where they changed it."""
+        if write.what == "reply" and write.edited:
+            person = write.by.partition(":")[2]
+            await self._runs.teach(f"{RUN_PREFIX}{run}", write.text, person, write.by)
+        elif write.what == "reply" and (write.by or write.tag):
+            who = write.by or f"tag {write.tag}"
+            await self._runs.confirm(run, f"helpdesk:{who}" if write.tag else who)
+
+    async def _write(
+        self, write: Write, run: str, ticket: HelpdeskTicket, text: str, origin: Origin
+    ) -> tuple[Write, HelpdeskTicket]:
+        """One writing, and what reading back shows of it; and the ticket as it was read last."""
+        values = self._fill(write, run, text, ticket)
         try:
             if write.what == "reply" and self._adapter.can("claim"):
                 await self._adapter.write("claim", ticket, values)
@@ -194,16 +234,18 @@ class Sender:
             await self._adapter.write(write.what, ticket, values)
             ticket = await self._adapter.fetch(origin.ticket)
         except TicketChanged:
-            return msgspec.structs.replace(write, state="planned")  # it is read again, and judged as it is then
+            # it is read again, and judged as it is then
+            return msgspec.structs.replace(write, state="planned"), ticket
         except HelpdeskUnavailable as error:
-            wait = error.seconds or AGAIN_SECONDS
-            return msgspec.structs.replace(write, said=str(error), next_at=self._clock() + wait)
+            next_at = self._clock() + (error.seconds or AGAIN_SECONDS)
+            return msgspec.structs.replace(write, said=str(error), next_at=next_at), ticket
         except HelpdeskError as error:
-            return msgspec.structs.replace(write, state="failed", said=str(error))
+            return msgspec.structs.replace(write, state="failed", said=str(error)), ticket
         if is_written(write, run, ticket, origin):
-            return msgspec.structs.replace(write, state="confirmed")
+            return msgspec.structs.replace(write, state="confirmed"), ticket
         said = "It was taken, but does not stand in the ticket."
-        return msgspec.structs.replace(write, said=said, next_at=self._clock() + AGAIN_SECONDS)
+        next_at = self._clock() + AGAIN_SECONDS
+        return msgspec.structs.replace(write, said=said, next_at=next_at), ticket
 
     def _compose(self, write: Write, outcome: Outcome, due: str, *, waits: bool) -> str:
         """The words of one writing. `waits`: a reply waits for a person's word, and a note says how it is given."""
@@ -214,10 +256,11 @@ class Sender:
             return write_reminder(outcome, write.number, due, how)
         return write_note(outcome, write.number, how=how if waits else "", due=due)
 
-    def _fill(self, write: Write, run: str, text: str) -> dict[str, str]:
+    def _fill(self, write: Write, run: str, text: str, ticket: HelpdeskTicket) -> dict[str, Any]:
+        left = [each for each in ticket.tags if each != write.text]
         return {
             "text": text, "run": run, "key": f"<{run}.{write.number}@terminus>",
-            "status": write.text, "person": write.text,
+            "status": write.text, "person": write.text, "tag": write.text, "tags": left, "tag_list": ",".join(left),
             "now": time.strftime("%Y-%m-%d.%H:%M:%S", time.gmtime(self._clock())),
         }  # fmt: skip
 
@@ -227,19 +270,21 @@ class Sender:
 
         :param said: the sentence for people, where `why` is only a reason's name.
         """
-        marker = make_marker(why.replace(" ", "-"), 0)
-        if any(marker in each.text for each in ticket.messages):
+        known = why.replace(" ", "-")
+        if any(has_marker(each.text, known, 0) for each in ticket.messages):
             return
         if self._adapter.can("note"):
-            await self._adapter.write("note", ticket, {"text": f"{said or why}\n\n{marker}", "run": "", "key": marker})
+            marker = make_marker(known, 0)
+            text = f"{escape_references(said or why)}\n\n{marker}"
+            await self._adapter.write("note", ticket, {"text": text, "run": "", "key": marker})
         if self._settings.fallback and self._adapter.can("assign"):
             await self._adapter.write("assign", ticket, {"person": self._settings.fallback})
 
     async def learn(self, name: str, ticket: HelpdeskTicket) -> None:
         """A person's answer that closed a ticket of ours is remembered as theirs."""
-        said = next((each for each in reversed(ticket.messages) if each.role == "agent" and each.public), None)
+        said = find_first_answer(ticket)
         if ticket.closed and said is not None and said.text.strip():
-            await self._runs.teach(name, said.text.strip(), said.author)
+            await self._runs.teach(name, said.text.strip(), said.author, f"helpdesk:{said.author}")
 
     async def _keep(self, run: str, write_back: WriteBack) -> WriteBack:
         await self._inbox.keep(run, write_back)

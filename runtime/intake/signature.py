@@ -87,7 +87,7 @@ def _sign(rule: SignatureRule, secret: str, message: bytes) -> str:
 
 def _compose(signed: str, body: bytes, time: str, delivery: str) -> bytes:
     """The signed bytes; what is put in is never looked through for places of its own."""
-    values = {"{body}": body, "{time}": time.encode(), "{id}": delivery.encode()}
+    values = {"{body}": body, "{time}": time.encode(), "{id}": _encode(delivery)}
     return b"".join(values.get(part, part.encode()) for part in re.split(r"(\{[a-z]+\})", signed))
 
 
@@ -106,4 +106,9 @@ def _find(headers: Mapping[str, str], name: str) -> str:
 
 
 def _is_same(given: str, expected: str) -> bool:
-    return hmac.compare_digest(given.encode(), expected.encode())
+    return hmac.compare_digest(_encode(given), _encode(expected))
+
+
+def _encode(header: str) -> bytes:
+    """The bytes that came: a header may hold some that are no text."""
+    return header.encode("utf-8", "surrogateescape")

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from actors.workflow.outcome import Outcome
-from runtime.intake.writes import SENT_ON, Write, WriteState
+from runtime.intake.writes import SENT_ON, What, Write, WriteState
 from runtime.storage.records import Record
 
 WRITE_BACK = "write-back"
@@ -30,11 +30,21 @@ class WriteBack(msgspec.Struct, frozen=True, kw_only=True):
     """How the run ended."""
     due: str = ""
     """When the ticket is to be answered, as the helpdesk writes it; empty: it did not say, or nobody has looked."""
+    saw_no_tag: bool = False
+    """
+    The ticket was seen without the tag that approves, as the suggestion stood in it or later: only then is the tag a
+    word on this suggestion, and no leftover of an earlier one.
+    """
 
     @property
     def waits(self) -> bool:
         """Whether a person's word is waited for."""
         return any(each.state == "waiting" for each in self.writes)
+
+    @property
+    def is_told(self) -> bool:
+        """Whether people can see the suggestion: its note stands in the ticket, or there is none to write."""
+        return not any(each.what == "note" and not each.reminds and each.state in SENT_ON for each in self.writes)
 
     @property
     def has_reminded(self) -> bool:
@@ -56,31 +66,64 @@ class Decision(msgspec.Struct, frozen=True):
 
     approved: bool
     by: str
+    text: str = ""
+    """What the customer is told instead of what was suggested; empty: that."""
+    tag: str = ""
+    """The tag that the word was given by."""
+
+
+REFUSED = "Refused by "
 
 
 def decide(write_back: WriteBack, decision: Decision) -> WriteBack:
     """What waited for a person's word has it."""
-    state: WriteState = "planned" if decision.approved else "failed"
-    said = "" if decision.approved else f"Refused by {decision.by}."
-    return settle(write_back, state, said, decision.by)
+    if not decision.approved:
+        return settle(write_back, "failed", f"{REFUSED}{decision.by}.", decision)
+    return settle(write_back, "planned", "", decision)
 
 
-def settle(write_back: WriteBack, state: WriteState, said: str = "", by: str = "") -> WriteBack:
-    """What waited goes on in another state."""
+def is_refused(write_back: WriteBack) -> bool:
+    """Whether a person has refused what waited."""
+    return any(each.state == "failed" and each.said.startswith(REFUSED) for each in write_back.writes)
+
+
+def settle(write_back: WriteBack, state: WriteState, said: str, word: Decision | None = None) -> WriteBack:
+    """
+    What waited goes on in another state.
+
+    :param word: that of the person who said so.
+    """
 
     def change(each: Write) -> Write:
         if each.reminds and each.state in SENT_ON:
             return msgspec.structs.replace(each, state="stale", said="It waits no more.")
-        return msgspec.structs.replace(each, state=state, said=said, by=by) if each.state == "waiting" else each
+        if each.state != "waiting":
+            return each
+        changed = msgspec.structs.replace(each, state=state, said=said)
+        return changed if word is None else _give_word(changed, word)
 
     changed = tuple(map(change, write_back.writes))
     return msgspec.structs.replace(write_back, writes=changed)
 
 
-def add_reminder(write_back: WriteBack) -> WriteBack:
-    """What is written in any case, and a note that the ticket is due."""
-    reminder = Write(number=max(each.number for each in write_back.writes) + 1, what="note", reminds=True)
-    return msgspec.structs.replace(write_back, writes=(*write_back.writes, reminder))
+def _give_word(write: Write, word: Decision) -> Write:
+    edited = write.what == "reply" and word.text.split() not in ([], write.text.split())
+    text = word.text if edited else write.text
+    return msgspec.structs.replace(write, by=word.by, tag=word.tag, text=text, edited=edited)
+
+
+def look_at_tags(write_back: WriteBack, tags: Sequence[str], send_tag: str) -> WriteBack:
+    """What is known of the tag that approves, once a ticket was read."""
+    if write_back.is_told and send_tag not in tags:
+        return msgspec.structs.replace(write_back, saw_no_tag=True)
+    return write_back
+
+
+def add_write(write_back: WriteBack, what: What, text: str = "", *, reminds: bool = False) -> WriteBack:
+    """What is written in any case, and one thing more."""
+    number = max(each.number for each in write_back.writes) + 1
+    more = Write(number=number, what=what, text=text, reminds=reminds)
+    return msgspec.structs.replace(write_back, writes=(*write_back.writes, more))
 
 
 def make_write_back(outcome: Outcome) -> tuple[Record, ...]:

@@ -6,7 +6,7 @@ from typing import Literal
 import msgspec
 
 from actors.workflow.outcome import Outcome
-from runtime.intake.events import HelpdeskTicket
+from runtime.intake.events import HelpdeskTicket, Message
 from runtime.intake.helpdesk_settings import HelpdeskSettings, Mode
 
 WriteState = Literal["planned", "sending", "confirmed", "waiting", "stale", "failed", "left"]
@@ -17,7 +17,7 @@ SENT_ON: frozenset[WriteState] = frozenset({"planned", "sending"})
 """What is still to be done."""
 
 
-What = Literal["note", "reply", "status", "assign"]
+What = Literal["note", "reply", "status", "assign", "untag"]
 
 
 class Origin(msgspec.Struct, frozen=True):
@@ -44,21 +44,30 @@ class Write(msgspec.Struct, frozen=True, kw_only=True):
     """Among those of its run, from 1."""
     what: What
     text: str = ""
-    """Of a status or a person: their name."""
+    """Of an answer: its words; of a status, a person or a tag: their name."""
     state: WriteState = "planned"
     tries: int = 0
     next_at: float = 0.0
     said: str = ""
     """Why it is as it is, in a sentence."""
     by: str = ""
-    """Who approved it."""
+    """Who approved it; empty: nobody had to, or the helpdesk does not tell who set the tag."""
+    tag: str = ""
+    """By which it was approved; empty: by another way, or not."""
+    edited: bool = False
+    """Who approved it wrote its words."""
     reminds: bool = False
     """It is a note that only says that the ticket is due."""
 
 
 def make_marker(run: str, number: int) -> str:
-    """What a note is found again by."""
-    return f"[terminus {run}#{number}]"
+    """What a note is found again by; nothing in it is a reference to another ticket anywhere."""
+    return f"[terminus {run}.{number}]"
+
+
+def has_marker(text: str, run: str, number: int) -> bool:
+    """Whether a text is the note of this number, also as earlier versions marked it."""
+    return make_marker(run, number) in text or f"[terminus {run}#{number}]" in text
 
 
 def choose_mode(settings: HelpdeskSettings, origin: Origin) -> Mode:
@@ -71,8 +80,14 @@ def choose_mode(settings: HelpdeskSettings, origin: Origin) -> Mode:
 
 
 def may_send(outcome: Outcome) -> bool:
-    """Whether an answer is good enough for a customer without a person: a model judged that it resolves the ticket."""
-    return outcome.status == "resolved" and outcome.spent.calls > 0 and not outcome.degraded
+    """
+    Whether an answer is good enough for a customer without a person.
+
+    A model judged that it resolves the ticket, now or when memory took it in, or a person approved it for an earlier
+    ticket with this question.
+    """
+    is_judged = outcome.vouched or outcome.spent.calls > 0
+    return outcome.status == "resolved" and is_judged and not outcome.degraded
 
 
 def plan(outcome: Outcome, mode: Mode, settings: HelpdeskSettings, solved: str) -> Iterator[tuple[What, WriteState]]:
@@ -99,6 +114,13 @@ def plan(outcome: Outcome, mode: Mode, settings: HelpdeskSettings, solved: str) 
         yield "status", "waiting" if mode != "auto" else "planned"
 
 
+def find_first_answer(ticket: HelpdeskTicket) -> Message | None:
+    """The last that a person said to the customer, unless that may be an answer to a follow-up."""
+    said = next((n for n, each in reversed([*enumerate(ticket.messages)]) if each.role == "agent" and each.public), -1)
+    asked = [each for each in ticket.messages[: max(said, 0)] if each.role == "customer"]
+    return ticket.messages[said] if len(asked) == 1 else None
+
+
 def find_stale(ticket: HelpdeskTicket, origin: Origin, settings: HelpdeskSettings) -> str:
     """Why the answer of a run is not said to the customer any more; empty: it still fits."""
     latest = ticket.latest_of_customer()
@@ -119,7 +141,7 @@ def is_written(write: Write, run: str, ticket: HelpdeskTicket, origin: Origin) -
     ours = [each for each in ticket.messages if each.role == "bot"]
     match write.what:
         case "note":
-            return any(make_marker(run, write.number) in each.text for each in ours)
+            return any(has_marker(each.text, run, write.number) for each in ours)
         case "reply":
             latest = next((n for n, each in enumerate(ticket.messages) if each.id == origin.message), -1)
             after = ticket.messages[latest + 1 :]
@@ -128,3 +150,5 @@ def is_written(write: Write, run: str, ticket: HelpdeskTicket, origin: Origin) -
             return ticket.status == write.text
         case "assign":
             return ticket.assignee == write.text
+        case "untag":
+            return write.text not in ticket.tags

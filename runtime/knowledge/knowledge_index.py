@@ -27,7 +27,7 @@ DAMAGED = ("not a database", "malformed")
 """How SQLite and the index itself say that a file cannot be used."""
 FIND = "runtime.knowledge.query.search:find"
 FIND_NAMED = "runtime.knowledge.query.search:find_named"
-FIND_MISSING = "runtime.knowledge.query.search:find_missing"
+DIGEST_SECTIONS = "runtime.knowledge.query.search:digest_sections"
 
 
 class KnowledgeFailed(PortFailed):
@@ -86,9 +86,9 @@ class KnowledgeIndex:
         except WorkError as error:
             raise KnowledgeFailed(f"The documents could not be read: {explain(error, self._database)}") from error
 
-    async def find_missing(self, quotes: Sequence[tuple[str, str]], *, within: float) -> list[int]:
+    async def digest_sections(self, quotes: Sequence[tuple[str, str]], *, within: float) -> list[str]:
         """
-        Which of some quotes, by number from 0, the documents do not say any more.
+        For each quote a digest of the section that it stands in now; empty where the documents do not say it any more.
 
         :param quotes: each a document's source and words of it.
         :raises KnowledgeFailed: the time was up, or there is no index that can be read.
@@ -96,7 +96,7 @@ class KnowledgeIndex:
         until = asyncio.get_running_loop().time() + within
         arguments = (self._database, quotes)
         try:
-            return (await self._ask(FIND_MISSING, *arguments, until=until, most=within, returns=list[int]))[0]
+            return (await self._ask(DIGEST_SECTIONS, *arguments, until=until, most=within, returns=list[str]))[0]
         except WorkTimedOut as error:
             raise KnowledgeFailed(f"That took longer than {_brief(within)} s") from error
         except WorkError as error:

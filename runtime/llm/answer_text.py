@@ -13,7 +13,9 @@ Plain = Any  # whatever JSON can be
 
 PLACES = 50
 """Braces at which an object is looked for: each takes time."""
-_THOUGHTS = re.compile(r"</(?:think|thinking|thought|reasoning|analysis)>\s*|<\|channel\|>\s*final\b.*?<\|message\|>")
+_THOUGHTS = re.compile(
+    r"</(?:think|thinking|thought|reasoning|analysis)>\s*|<\|channel\|>\s*final\b.{0,200}?<\|message\|>"
+)
 """What stands before the answer ends with one of these."""
 _END = re.compile(r"<\|(?:end|return|im_end|eot_id|end_of_text)\|>")
 _COMMA = re.compile(r'("(?:[^"\\]|\\.)*+")|,(?=\s*[}\]])')

@@ -6,11 +6,11 @@ from typing import Any
 
 REMOVED = "[address removed]"
 _ADDRESS = re.compile(
-    r"""(?:[a-z][a-z0-9+.-]*:)?//[^\s<>"')\]}]+"""  # with a scheme, or relative to one
+    r"""(?:[a-z][a-z0-9+.-]{0,30}:)?//[^\s<>"')\]}]+"""  # with a scheme, or relative to one
     r"""|\b(?:mailto|tel|javascript|data):[^\s<>"')\]}]+"""
-    r"""|[^\s<>"'()\[\]{},;:@]+@[^\s<>"'()\[\]{},;:@]+\.[a-z]{2,}"""
+    r"""|[^\s<>"'()\[\]{},;:@]{1,100}@[^\s<>"'()\[\]{},;:@]{1,255}\.[a-z]{2,}"""
     r"""|www\.[^\s<>"')\]}]+"""
-    r"""|\b(?:[a-z0-9-]+\.)+[a-z]{2,}/[^\s<>"')\]}]*""",
+    r"""|\b(?:[a-z0-9-]{1,63}\.){1,20}[a-z]{2,63}/[^\s<>"')\]}]*""",
     re.IGNORECASE,
 )
 _TAIL = ".,;:!?"

@@ -1,10 +1,19 @@
-"""Whether an earlier answer may be repeated: by the documents as they are now, and by who could answer now."""
+"""
+Whether an earlier answer may be repeated: by the documents as they are now, and by who could answer now.
 
+With an answer is kept what it rests on: digests of the sections that it cites, and of those that a search for its
+ticket found. A section that has changed, or one that was not known then and is found as early, makes it stale.
+"""
+
+import asyncio
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, Protocol
 
+import msgspec
+
 from actors.evidence.claims import Citation, Resolution
 from actors.evidence.earlier_answers import names_ticket
+from actors.evidence.passages import SearchHits
 from actors.ports import PortFailed
 from actors.text.catalogue import say
 from actors.text.truncate import shorten
@@ -13,17 +22,48 @@ from runtime.storage.records import Served
 OWN_DOCUMENTS = "knowledge:"
 """What a research puts before the source of a document of one's own."""
 QUOTE_CHARACTERS = 80
+FOUND = 10
+"""So many passages that a search finds are known with an answer."""
+SHOWN = 3
+"""Of so many that it finds now, none may be of a section that was not known then."""
 
 
 class Documents(Protocol):
     """The knowledge as it is now."""
 
-    async def find_missing(self, quotes: Sequence[tuple[str, str]], *, within: float) -> list[int]:
+    async def digest_sections(self, quotes: Sequence[tuple[str, str]], *, within: float) -> list[str]:
         """
-        Which of some quotes, by number from 0, the documents do not say any more.
+        For each quote of a document a digest of the section that it stands in; empty where it stands nowhere any more.
 
         :raises PortFailed: they cannot be read now.
         """
+
+    async def search(self, question: str, *, within: float, limit: int | None = None) -> SearchHits:
+        """
+        What a search finds now, best first.
+
+        :raises PortFailed: they cannot be searched now.
+        """
+
+
+class Basis(msgspec.Struct, frozen=True, gc=False):
+    """What an answer rested on when it was given, as digests of sections."""
+
+    sections: tuple[str, ...]
+    """Of each citation of a document, in their order."""
+    found: tuple[str, ...]
+    """Of what a search for its ticket found."""
+
+
+class KeptAnswer(Resolution, frozen=True, gc=False):
+    """An answer as it is stored."""
+
+    basis: Basis | None = None
+    """None: nobody knows, for it was stored by an earlier version, or the documents could not be read."""
+
+    @property
+    def resolution(self) -> Resolution:
+        return Resolution(self.text, self.citations, self.grade)
 
 
 class EarlierAnswer(NamedTuple):
@@ -31,6 +71,7 @@ class EarlierAnswer(NamedTuple):
 
     served: Served
     resolution: Resolution
+    basis: Basis | None
     verdict: Literal["hit", "suggestion"]
     """If nothing speaks against it."""
     how: str
@@ -44,6 +85,39 @@ def is_web_page(citation: Citation) -> bool:
     return "://" in citation.source
 
 
+def list_cited(answer: Resolution) -> list[Citation]:
+    """The citations of documents: of these it can be told whether they still say so."""
+    return [each for each in answer.citations if not is_web_page(each) and not names_ticket(each)]
+
+
+async def find_basis(answer: Resolution, text: str, documents: Documents | None, within: float) -> Basis | None:
+    """
+    What an answer rests on now; None where that cannot be told.
+
+    :param text: of the ticket that it answers.
+    """
+    cited = list_cited(answer)
+    if documents is None or not cited:
+        return None
+    try:
+        now = await _look(cited, text, documents, within)
+    except PortFailed:
+        return None
+    return Basis(now.sections, now.found)
+
+
+def choose_basis(answer: EarlierAnswer, chosen: Resolution) -> Basis | None:
+    """What some of an answer's places rested on when it was given; None where that is not known of each."""
+    if answer.basis is None:
+        return None
+    known = {
+        (each.source, each.quote): section
+        for each, section in zip(list_cited(answer.resolution), answer.basis.sections, strict=False)
+    }
+    sections = tuple(known.get((each.source, each.quote), "") for each in list_cited(chosen))
+    return Basis(sections, answer.basis.found) if all(sections) else None
+
+
 async def find_reasons(
     answers: Sequence[EarlierAnswer], documents: Documents | None, *, has_model: bool, language: str, within: float
 ) -> list[str]:
@@ -51,25 +125,64 @@ async def find_reasons(
     Why each of some answers is not to be repeated, in one sentence; nothing for those that may be.
 
     :param has_model: answers are made by a model now; one that was made without is no reason not to ask it.
-    :param within: seconds for looking all quotes up.
+    :param within: seconds for looking all up.
     """
-    places = [(number, each) for number, answer in enumerate(answers) for each in answer.resolution.citations]
-    places = [(number, each) for number, each in places if not is_web_page(each) and not names_ticket(each)]
-    no_model = say("stale_no_model", language)
-    reasons = [no_model if has_model and not _is_kept_from_model(each.served) else "" for each in answers]
-    if not places or documents is None:
-        return reasons
-    quotes = [(each.source.removeprefix(OWN_DOCUMENTS), each.quote) for _, each in places]
-    try:
-        missing = [places[i] for i in await documents.find_missing(quotes, within=within)]
-    except PortFailed as error:
-        said = say("stale_unchecked", language, why=str(error).rstrip("."))
-        missing, checked = [], {number for number, _ in places}
-        return [reason or (said if number in checked else "") for number, reason in enumerate(reasons)]
-    for number, citation in reversed(missing):
-        quote, source = shorten(" ".join(citation.quote.split()), QUOTE_CHARACTERS), citation.source
-        reasons[number] = say("stale_gone", language, quote=quote, source=source.removeprefix(OWN_DOCUMENTS))
+    until, reasons = asyncio.get_running_loop().time() + within, list[str]()
+    for answer in answers:
+        reason = say("stale_no_model", language) if has_model and not _is_kept_from_model(answer.served) else ""
+        cited = list_cited(answer.resolution)
+        if not reason and cited and documents is not None:
+            left = max(0.0, until - asyncio.get_running_loop().time())
+            reason = await _find_reason(answer, cited, documents, language, left)
+        reasons.append(reason)
+        if not reason:  # nobody asks for more than the first that may be repeated
+            return [*reasons, *[""] * (len(answers) - len(reasons))]
     return reasons
+
+
+async def _find_reason(
+    answer: EarlierAnswer, cited: Sequence[Citation], documents: Documents, language: str, within: float
+) -> str:
+    try:
+        now = await _look(cited, answer.served.text, documents, within)
+    except PortFailed as error:
+        return say("stale_unchecked", language, why=str(error).rstrip("."))
+    for each, section in zip(cited, now.sections, strict=True):
+        if not section:
+            quote = shorten(" ".join(each.quote.split()), QUOTE_CHARACTERS)
+            return say("stale_gone", language, quote=quote, source=_name(each))
+    then = answer.basis
+    if then is None:  # all that can be told is whether a search leads there first
+        leads = now.found[:1] and now.found[0] in now.sections
+        return "" if leads else say("stale_unfound", language, source=_name(cited[0]))
+    for each, before, section in zip(cited, then.sections, now.sections, strict=False):
+        if before != section:
+            return say("stale_changed", language, source=_name(each))
+    known = {*then.sections, *then.found}
+    newer = next((n for n, section in enumerate(now.found[:SHOWN]) if section not in known), None)
+    return say("stale_newer", language, source=now.sources[newer]) if newer is not None else ""
+
+
+class _Now(NamedTuple):
+    """As a basis, of the documents as they are."""
+
+    sections: tuple[str, ...]
+    found: tuple[str, ...]
+    sources: tuple[str, ...]
+    """Of what was found."""
+
+
+async def _look(cited: Sequence[Citation], text: str, documents: Documents, within: float) -> _Now:
+    loop = asyncio.get_running_loop()
+    until = loop.time() + within
+    hits = (await documents.search(text, within=within, limit=FOUND)).passages[:FOUND]
+    places = [(_name(each), each.quote) for each in cited] + [(each.source, each.text) for each in hits]
+    digests = await documents.digest_sections(places, within=max(0.0, until - loop.time()))
+    return _Now(tuple(digests[: len(cited)]), tuple(digests[len(cited) :]), tuple(each.source for each in hits))
+
+
+def _name(citation: Citation) -> str:
+    return citation.source.removeprefix(OWN_DOCUMENTS)
 
 
 def _is_kept_from_model(served: Served) -> bool:

@@ -15,7 +15,7 @@ from actors.text.languages import guess_language
 from runtime.embeddings.embedder import Embedder, EmbeddingFailed
 from runtime.memory.job_results import NOTHING_LEARNT, Learnt, Looked
 from runtime.memory.provenance import explain_origin, tell_day, tell_origin
-from runtime.memory.staleness import Documents, EarlierAnswer, find_reasons
+from runtime.memory.staleness import Basis, Documents, EarlierAnswer, KeptAnswer, choose_basis, find_basis, find_reasons
 from runtime.memory.ticket_text import READ_CHARACTERS, digest, fold, whole
 from runtime.processes.pool import WorkError, Workers
 from runtime.settings import MemorySettings
@@ -54,7 +54,7 @@ class TicketMemory:
         *, has_model: bool = False, embedder: Embedder | None = None,
     ) -> None:  # fmt: skip
         """
-        :param documents: where the quotes of an answer are looked up before it is used again; None: nowhere.
+        :param documents: where what an answer cites is looked up before it is used again; None: nowhere.
         :param has_model: whether a model answers tickets now.
         :param embedder: tells what texts mean; None: they are compared by their words.
         """
@@ -92,7 +92,8 @@ class TicketMemory:
     async def store(self, key: str, ticket_id: str, text: str, resolution: Resolution, degraded: str = "") -> None:
         """Remember what solved a ticket, unconfirmed, durably; `degraded`: why no model did, though there is one."""
         origin = "model" if self._has_model and not degraded else "rules"
-        row = to_row(key, ticket_id, text, resolution)._replace(origin=origin, created=time.time())
+        basis = await find_basis(resolution, text, self.documents, self._settings.lookup_seconds)
+        row = to_row(key, ticket_id, text, resolution, basis)._replace(origin=origin, created=time.time())
         await self._store.remember(row)
         self._add_counts(1, 0)
 
@@ -109,7 +110,8 @@ class TicketMemory:
 
     async def confirm(self, ticket_id: str, text: str, resolution: Resolution) -> None:
         """Remember only so much of the answer to a ticket, confirmed, durably."""
-        row = to_row(f"{uuid.uuid4()}:confirmed", ticket_id, text, resolution)
+        basis = await self._take_over_basis(ticket_id, text, resolution)
+        row = to_row(f"{uuid.uuid4()}:confirmed", ticket_id, text, resolution, basis)
         await self._store.teach(row._replace(state="confirmed", origin="places", created=time.time()))
         self._add_counts(1, 1)
 
@@ -124,7 +126,8 @@ class TicketMemory:
         ticket_id, state = whole(ticket_id), "confirmed" if right else "rejected"
         count = await self._store.judge(ticket_id, state)
         if not count and said is not None:
-            row = to_row(f"{uuid.uuid4()}:judged", ticket_id, *said)
+            basis = await find_basis(said[1], said[0], self.documents, self._settings.lookup_seconds)
+            row = to_row(f"{uuid.uuid4()}:judged", ticket_id, *said, basis)
             await self._store.remember(row._replace(state=state, created=time.time()))
             count = 1
         if not count:
@@ -134,6 +137,14 @@ class TicketMemory:
             )
         self._add_counts(0, 1)
         return count
+
+    async def _take_over_basis(self, ticket_id: str, text: str, resolution: Resolution) -> Basis | None:
+        """What chosen places of an answer rested on when it was given: that is what a person has read."""
+        for served in await self._store.same(digest(text), MOST_SAME):
+            answer = _unpack(served, "hit", "", is_same=True)
+            if served.ticket == whole(ticket_id) and (basis := choose_basis(answer, resolution)):
+                return basis
+        return await find_basis(resolution, text, self.documents, self._settings.lookup_seconds)
 
     async def judgement(self, ticket_id: str, answer: str) -> str:
         """
@@ -291,34 +302,38 @@ class TicketMemory:
         return self._answer(answers[0], language, reasons[0])
 
     def _answer(self, answer: EarlierAnswer, language: str, stale: str = "") -> Recall:
-        (ticket_id, _, state, *_), resolution, verdict, _, _, never = answer
+        ticket_id, state, resolution, verdict = (
+            answer.served.ticket, answer.served.state, answer.resolution, answer.verdict
+        )  # fmt: skip
         unconfirmed = state != "confirmed"
-        if stale or (unconfirmed and self._settings.unconfirmed in {never, "never"}):
+        if stale or (unconfirmed and self._settings.unconfirmed in {answer.never, "never"}):
             verdict = "suggestion"
         grade = resolution.grade if stale or unconfirmed else "resolved"
         return Recall(
             verdict, msgspec.structs.replace(resolution, grade=grade), ticket_id, explain_origin(answer, stale),
-            stale=stale, answered=tell_day(answer), told=tell_origin(answer, language, stale),
+            stale=stale, vouched=not unconfirmed or answer.served.origin == "model",
+            answered=tell_day(answer), told=tell_origin(answer, language, stale),
         )  # fmt: skip
 
 
-def to_row(key: str, ticket_id: str, text: str, resolution: Resolution) -> Remembered:
+def to_row(key: str, ticket_id: str, text: str, resolution: Resolution, basis: Basis | None = None) -> Remembered:
     """A solved ticket as it is stored, unconfirmed; the same key again changes nothing."""
     same, answer = digest(text), digest(resolution.text)
-    return Remembered(whole(ticket_id), whole(text), same, _pack(resolution), answer, "unconfirmed", whole(key))
+    kept = KeptAnswer(resolution.text, resolution.citations, resolution.grade, basis)
+    return Remembered(whole(ticket_id), whole(text), same, _pack(kept), answer, "unconfirmed", whole(key))
 
 
 def _unpack(served: Served, verdict: Literal["hit", "suggestion"], how: str, *, is_same: bool) -> EarlierAnswer:
-    resolution, never = msgspec.msgpack.decode(served.resolution, type=Resolution), "never" if is_same else "same_text"
-    return EarlierAnswer(served, resolution, verdict, how, is_same, never)
+    kept, never = msgspec.msgpack.decode(served.resolution, type=KeptAnswer), "never" if is_same else "same_text"
+    return EarlierAnswer(served, kept.resolution, kept.basis, verdict, how, is_same, never)
 
 
-def _pack(resolution: Resolution) -> bytes:
+def _pack(kept: KeptAnswer) -> bytes:
     try:
-        return msgspec.msgpack.encode(resolution)
+        return msgspec.msgpack.encode(kept)
     except UnicodeEncodeError:
-        citations = tuple(_mend(citation) for citation in resolution.citations)
-        return msgspec.msgpack.encode(msgspec.structs.replace(_mend(resolution), citations=citations))
+        citations = tuple(_mend(citation) for citation in kept.citations)
+        return msgspec.msgpack.encode(msgspec.structs.replace(_mend(kept), citations=citations))
 
 
 def _mend(struct: S) -> S:

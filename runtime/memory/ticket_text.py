@@ -2,8 +2,9 @@
 
 import hashlib
 import re
-import unicodedata
 from typing import NewType
+
+from actors.text.unicode_forms import fold_forms
 
 Digest = NewType("Digest", bytes)
 """Of a folded text: the same for texts that differ only in Unicode form, case and white space."""
@@ -37,7 +38,7 @@ _BLOCKS = (
 
 def fold(text: str) -> str:
     """The text without differences of Unicode form (NFKC), case and white space."""
-    return " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).split())
+    return " ".join(fold_forms(fold_forms(text).casefold()).split())
 
 
 def whole(text: str) -> str:

@@ -168,7 +168,7 @@ def find_method(protocol: Any, name: str) -> PortMethod:
     }
     return PortMethod(
         f"{protocol.__name__}.{name}", inspect.iscoroutinefunction(function), not isinstance(found, property),
-        hints.get("return"), listeners,
+        hints.get("return", Any), listeners,
     )  # fmt: skip
 
 

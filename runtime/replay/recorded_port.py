@@ -1,10 +1,16 @@
 """A port through which whoever records hears what goes to the world and comes from it; one wrapper for all ports."""
 
-from collections.abc import Callable, Iterator, Mapping
+import dataclasses
+import inspect
+import typing
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
+from types import FunctionType
 from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
-from actors.ports import Cases, Documents, Fetch, Knowledge, Memory, Reading, Search, Statutes, Tickets
+import msgspec
+
+from actors.ports import Cases, Documents, Knowledge, Memory, Statutes, Tickets
 from bus import Actor, Cast, Clock, Context
 from runtime.replay.port_call import PortMethod, find_method
 
@@ -45,7 +51,7 @@ CALLER: ContextVar[Caller | None] = ContextVar("caller", default=None)
 
 
 class RecordedPort:
-    """Any protocol of `actors.ports`, over the real thing."""
+    """Any protocol of `actors.ports`, or of a family's own, over the real thing."""
 
     __slots__ = ("_protocol", "_real")
 
@@ -57,6 +63,8 @@ class RecordedPort:
         caller = CALLER.get()
         if caller is None:
             return getattr(self._real, name)
+        if not _is_protocol(self._protocol) and not _is_method(self._protocol, name):
+            return getattr(self._real, name)  # what a class of the family's own keeps for itself
         method = find_method(self._protocol, name)
         if not method.called:
             return caller.interceptor.look(caller, method, lambda: getattr(self._real, name), ())
@@ -71,18 +79,48 @@ def record_port(real: T, protocol: object) -> T:
     return real if isinstance(real, RecordedPort) else cast("T", RecordedPort(real, protocol))
 
 
-FAMILY_PORTS: dict[str, object] = {"search": Search, "fetch": Fetch, "reading": Reading}
-"""Those that a family makes for each run, by the names of their fields."""
-
-
 def record_ports(ports: T) -> T:
-    """The ports of a family for one run, each of which is recorded."""
-    if not isinstance(ports, tuple) or not hasattr(ports, "_replace"):
-        return ports
-    known = {
-        name: record_port(getattr(ports, name), FAMILY_PORTS[name]) for name in FAMILY_PORTS if hasattr(ports, name)
-    }
-    return cast("T", ports._replace(**known))
+    """
+    The ports of a family for one run, each of which is recorded: whatever of them has a method that is awaited.
+
+    :param ports: a port, or several in a named tuple, a struct, a dataclass or a mapping. What a field is declared as
+        is the protocol of its port; of one that is declared as nothing, its class.
+    """
+    kept: Any = ports
+    if isinstance(ports, Mapping):
+        kept = {name: _record_declared(each, None) for name, each in ports.items()}
+    elif isinstance(ports, tuple) and hasattr(ports, "_replace"):
+        kept = kept._replace(**_record_fields(ports, kept._fields))
+    elif isinstance(ports, msgspec.Struct):
+        kept = msgspec.structs.replace(ports, **_record_fields(ports, ports.__struct_fields__))
+    elif dataclasses.is_dataclass(ports) and not isinstance(ports, type):
+        made = [each.name for each in dataclasses.fields(ports) if each.init]
+        kept = dataclasses.replace(ports, **_record_fields(ports, made))
+    elif ports is not None:
+        kept = _record_declared(ports, None)
+    return cast("T", kept)
+
+
+def _record_fields(ports: Any, names: Iterable[str]) -> dict[str, Any]:
+    try:
+        declared = typing.get_type_hints(type(ports))
+    except Exception:  # a name that only a type checker knows: each port is then recorded by its own class
+        declared = {}
+    return {name: _record_declared(getattr(ports, name), declared.get(name)) for name in names}
+
+
+def _record_declared(port: Any, declared: Any) -> Any:
+    protocol: Any = next(filter(_is_protocol, (declared, *typing.get_args(declared))), type(port))
+    public = (inspect.getattr_static(protocol, name) for name in dir(protocol) if not name.startswith("_"))
+    return record_port(port, protocol) if any(map(inspect.iscoroutinefunction, public)) else port
+
+
+def _is_protocol(declared: Any) -> bool:
+    return bool(getattr(declared, "_is_protocol", False))
+
+
+def _is_method(kind: Any, name: str) -> bool:
+    return isinstance(inspect.getattr_static(kind, name, None), property | FunctionType)
 
 
 SHARED_PORTS: dict[str, object] = {

@@ -51,7 +51,7 @@ async def load_recording(journal: RunJournal, store: RecordingStore, stored: Sto
     if outermost.ended is None:
         raise ServiceError(f"{stored.ticket} has not ended yet: only what is over can be replayed.", "conflict")
     calls = read_calls(await store.load(outermost.id))
-    if not calls:
+    if calls is None:
         raise ServiceError(
             f"Nothing is recorded of what {stored.ticket} got from outside: an earlier version of this program ran it, "
             "a second process went on with it after a crash, [trace] replay was off, or it ended more than [trace] "
@@ -66,12 +66,12 @@ async def load_recording(journal: RunJournal, store: RecordingStore, stored: Sto
     )
 
 
-def read_calls(body: bytes) -> Sequence[PortCall]:
-    """The calls of a recording; none where it is damaged, or of a version that wrote others."""
+def read_calls(body: bytes) -> Sequence[PortCall] | None:
+    """The calls of a recording; None where there is none, it is damaged, or of a version that wrote others."""
     try:
         return msgspec.msgpack.decode(body, type=list[PortCall])
     except msgspec.MsgspecError:
-        return []
+        return None
 
 
 async def _load_run(journal: RunJournal, run: StoredRun) -> RecordedRun:

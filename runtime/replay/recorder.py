@@ -165,7 +165,7 @@ class Recorder:
         """All that was recorded, when the run has ended: what is not answered by now never will be."""
         calls = [*self._done, *self._open.values()]
         self._done, self._open = [], {}
-        return encode(calls) if calls else b""
+        return encode(calls)
 
 
 class Recorders:
@@ -192,7 +192,7 @@ class Recorders:
     def finish(self, outcome: Outcome) -> tuple[()]:
         """A run is about to end: what was recorded goes with the same commit, and nothing else does."""
         recorder = self._open.get(outcome.run)
-        if recorder is not None and self._store is not None and (body := recorder.take()):
-            self._store.keep(outcome.run, body, recorder.parts)
+        if recorder is not None and self._store is not None:
+            self._store.keep(outcome.run, recorder.take(), recorder.parts)
         self.end(outcome.run)
         return ()

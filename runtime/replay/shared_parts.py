@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from actors.evidence.passages import TICKET_SOURCE, PartHits, Passage, SearchHits
+from actors.evidence.passages import TICKET_SOURCE, Passage, SearchHits
 from actors.ports import Completion
 from runtime.tools.tool import ToolResult
 
@@ -15,7 +15,7 @@ DIGEST_BYTES = 12
 STANDS_FOR = "\0part"
 """The source of a passage that only stands for another one, which has its id for a digest."""
 HOLDERS: Mapping[type, tuple[str, ...]] = {
-    SearchHits: ("passages", "parts"), PartHits: ("hits",), Completion: ("passages",), ToolResult: ("passages",),
+    SearchHits: ("passages",), Completion: ("passages",), ToolResult: ("passages",),
 }  # fmt: skip
 """In which fields of an answer passages stand."""
 

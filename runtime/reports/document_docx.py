@@ -6,7 +6,7 @@ import re
 from actors.documents.template import Document
 from runtime.reports.docx import open_document, save
 
-_HEADING = re.compile(r"(#{1,6})\s+(.+)")
+_HEADING = re.compile(r"(#{1,6})\s+(\S.*)")
 _MARK = re.compile(r"\\([!-/:-@\[-`{-~])|(\*\*)")
 
 

@@ -23,7 +23,7 @@ _ENTITY = re.compile("|".join(_ENTITIES.values()))
 _MEANT = {entity: character for character, entity in _ENTITIES.items()}
 _LINK = re.compile(r"https?://[!-;=?-Z^_a-{}~]+")
 """Characters of which none ends `<...>` or a cell of a table, or makes a link within it."""
-_CELL = re.compile(r"((?:\\.|[^|\\])*)\|")
+_CELL = re.compile(r"((?:\\.|[^|\\])*+)(\||\\?\Z)", re.DOTALL)
 _TICKS = re.compile(r"`+")
 
 
@@ -82,4 +82,4 @@ def row(cells: list[str]) -> str:
 
 def cells(line: str) -> list[str]:
     """The cells of a row, still Markdown; each ends with a bar that is not escaped."""
-    return [cell.strip(" ") for cell in _CELL.findall(line.strip().removeprefix("|"))]
+    return [cell.strip(" ") for cell, bar in _CELL.findall(line.strip().removeprefix("|")) if bar == "|"]

@@ -59,7 +59,7 @@ class Slots:
         :raises OSError: the disk is full.
         """
         while self.count < count:
-            size, start = CHUNK_SLOTS * SLOT_BYTES, self.count * SLOT_BYTES
+            size, start = CHUNK_SLOTS * SLOT_BYTES, _place(self.count)
             done = 0
             while done < size:
                 done += os.pwrite(self._file, bytes(size - done), start + done)
@@ -68,15 +68,20 @@ class Slots:
     def put(self, slot: int, payload: bytes) -> None:
         if _HEAD.size + len(payload) > SLOT_BYTES:
             raise ValueError(f"{len(payload)} bytes are too many for a slot")
-        os.pwrite(self._file, _HEAD.pack(len(payload), zlib.crc32(payload)) + payload, slot * SLOT_BYTES)
+        os.pwrite(self._file, _HEAD.pack(len(payload), zlib.crc32(payload)) + payload, _place(slot))
 
     def clear(self, slot: int) -> None:
-        os.pwrite(self._file, bytes(_HEAD.size), slot * SLOT_BYTES)
+        os.pwrite(self._file, bytes(_HEAD.size), _place(slot))
+
+
+def _place(slot: int) -> int:
+    """Where a slot begins: behind the `WorkMark`, which earlier versions of this program did not write."""
+    return (1 + slot) * SLOT_BYTES
 
 
 def read_pending(file: int) -> Iterator[PendingEnd]:
     """What stands in the slots of an open file; one that is damaged is passed over."""
-    at = 0
+    at = 0  # where an earlier version had its first slot
     while slot := os.pread(file, SLOT_BYTES, at):
         at += SLOT_BYTES
         if len(slot) <= _HEAD.size:

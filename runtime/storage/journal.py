@@ -7,12 +7,13 @@ from typing import NamedTuple
 import msgspec
 
 from actors.ports import Entry
-from actors.workflow.advance import replay_each
+from actors.workflow.advance import advance, replay_each
 from actors.workflow.codec import decoder
 from actors.workflow.fingerprint import fingerprint
 from actors.workflow.outcome import Child, EndReason, Handoff, Outcome
 from actors.workflow.run_end import RunEnd, conclude
-from actors.workflow.tables import Case, Run, Workflow
+from actors.workflow.tables import Case, Run, RunResumed, Workflow
+from actors.workflow.verdicts import Terminate
 from bus import Event
 from runtime.processes.boot_clock import since_boot
 from runtime.run import ResumeState
@@ -231,7 +232,29 @@ class RunJournal:
         if where.state == flow.final:  # nothing would move it any more: it would be open for ever
             raise JournalDamaged(f"the journal of {run.id} holds an end that the run does not have")
         children = await self.children(run.id)
-        return ResumeState(flow, where, max(gone, last), len(entries), orderly=not run.owner, children=children)
+        return ResumeState(flow, where, max(gone, last), len(entries), children=children)
+
+    async def record_death(self, run_id: str) -> None:
+        """
+        Return when it is durable that a process died at the work of this run; of one that has ended it is no matter.
+
+        :raises JournalDamaged: the run cannot be read any more.
+        """
+        try:
+            run = await self.run(run_id)
+        except UnknownRun:
+            return
+        if run.ended is not None:
+            return
+        found, event = await self.resume_state(run), RunResumed()
+        elapsed = round(found.elapsed, 6)
+        entry = Entry(run.id, found.inputs + 1, elapsed, "", 0, event)
+        after, verdict = advance(found.flow, found.run, event, sender="", number=0, elapsed=elapsed)
+        if isinstance(verdict, Terminate):  # it had been closing for that, and died again
+            outcome = conclude(run.id, found.flow, after, RunEnd(verdict.why, verdict.by, elapsed), found.children)
+            await wait_until(lambda then: self.finish(entry, outcome, then))
+        else:
+            await wait_until(lambda then: self.record(entry, then))
 
     async def outcome(self, run: StoredRun) -> Outcome | None:
         """How a run ended, or nothing when it has not."""

@@ -209,6 +209,8 @@ class Served(NamedTuple):
     """As of `Remembered`."""
     person: str = ""
     created: float = 0.0
+    text: str = ""
+    """Of the ticket that it answered."""
 
 
 class Remembered(NamedTuple):

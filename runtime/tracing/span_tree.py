@@ -241,7 +241,7 @@ def _find_end(span: TraceSpan) -> float:
 
 def _count_hits(step: SearchStep) -> str:
     found = len(step.found) + step.more
-    return f"{found} found" + (f", {step.closeness}" if step.closeness else "")
+    return f"{found} found"
 
 
 def _count_fates(step: AnswerStep) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from actors.evidence.passages import SearchHits
 from actors.evidence.sources import Page
 from actors.evidence.trace_steps import QUERY_CHARACTERS, SearchStep, clip, make_search_step
-from actors.extractive.closeness import judge_closeness
 from actors.ports import Knowledge, PortFailed, Reading, Trace
 
 DOCUMENTS, PAGES = "documents", "pages"
@@ -38,7 +37,7 @@ class TracedKnowledge:
             self._trace.note(failed)
             raise
         seconds = get_running_loop().time() - begun
-        self._trace.note(make_search_step(self._by, question, DOCUMENTS, hits, judge_closeness(hits), seconds))
+        self._trace.note(make_search_step(self._by, question, DOCUMENTS, hits, seconds))
         return hits
 
 
@@ -60,5 +59,5 @@ class TracedReading:
         found = await self._reading.passages(questions, pages, within=within)
         seconds = get_running_loop().time() - begun
         for question, hits in zip(questions, found, strict=True):
-            self._trace.note(make_search_step(self._by, question, PAGES, hits, None, seconds))
+            self._trace.note(make_search_step(self._by, question, PAGES, hits, seconds))
         return found

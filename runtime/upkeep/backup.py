@@ -20,9 +20,10 @@ import msgspec
 
 from actors.ports import PortFailed
 from runtime.processes.atomic_files import replace_whole, sync, write_bytes
+from runtime.program import command
 from runtime.state_files import backups
 from runtime.storage.private import DATABASE, make_folder, open_new
-from runtime.storage.sqlite.integrity import snapshot
+from runtime.storage.sqlite.integrity import REMEDY, examine, snapshot
 from runtime.upkeep.belongings import PAGES
 
 MANIFEST = "MANIFEST.json"
@@ -32,6 +33,7 @@ DATABASES = (DATABASE, KNOWLEDGE)
 FOLDERS = (backups.FOLDER, PAGES)
 ARCHIVES = (".tar", ".tar.gz", ".tgz")
 CHUNK = 1 << 20
+EXAMINE_SECONDS = 600.0
 
 
 class BackupFailed(PortFailed):
@@ -108,6 +110,7 @@ def _copy(folder: Path, draft: Path) -> Manifest:
     schema, files = 0, dict[str, Kept]()
     for name in DATABASES:  # first: what the files say later is no riddle to an older database
         if (folder / name).exists():
+            _check_sound(folder / name)
             version = snapshot(folder / name, draft / name)
             schema = version if name == DATABASE else schema
             files[name] = verify(draft / name)
@@ -122,6 +125,19 @@ def _copy(folder: Path, draft: Path) -> Manifest:
     for place in {draft, *((draft / name).parent for name in files)}:
         sync(place)
     return manifest
+
+
+def _check_sound(file: Path) -> None:
+    """:raises BackupFailed: it is damaged: a copy would hold the damage, and pass for whole."""
+    try:
+        damage = examine(file, "quick_check", EXAMINE_SECONDS, read_only=True)
+    except TimeoutError:  # a large one, or somebody writes: it is kept as it is
+        return
+    if damage:
+        remedy = f"Move it away and index again with {command('index')}." if file.name == KNOWLEDGE else REMEDY
+        raise BackupFailed(
+            f"No backup was made: {file} is damaged ({damage}). Copy the folder as it is first. {remedy}"
+        )
 
 
 def _files(folder: Path) -> Iterator[Path]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,14 @@ async def until(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(HANGS_SECONDS):
         while not await asyncio.to_thread(condition):  # noqa: ASYNC110 - another process decides it
             await asyncio.sleep(0.2)
+
+
+async def looked_again(reads: Counter[str], ticket: str) -> None:
+    """A ticket that waits for a person's word was looked at for it, and what followed is done."""
+    before = reads[ticket]
+    async with asyncio.timeout(HANGS_SECONDS):
+        while reads[ticket] < before + 3:  # noqa: ASYNC110 - whoever looks tells nobody
+            await asyncio.sleep(0.05)
 
 
 def count(helpdesk: RealHelpdesk, ticket: str, *, public: bool) -> int:

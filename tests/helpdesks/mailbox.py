@@ -65,11 +65,12 @@ class TestMailbox:
             box.login(self.user, PASSWORD)
             yield box
 
-    def deliver(self, mail: EmailMessage, folder: str = "INBOX") -> None:
+    def deliver(self, mail: EmailMessage | bytes, folder: str = "INBOX") -> None:
         """A mail comes."""
+        raw = mail if isinstance(mail, bytes) else mail.as_bytes()
         with self._open() as box:
             box.create(folder)
-            told, said = box.append(folder, "", imaplib.Time2Internaldate(time.time()), mail.as_bytes())
+            told, said = box.append(folder, "", imaplib.Time2Internaldate(time.time()), raw)
             assert told == "OK", said
 
     def read(self, folder: str) -> list[EmailMessage]:
@@ -80,6 +81,12 @@ class TestMailbox:
             numbers = box.search(None, "ALL")[1][0].split()
             raw = [cast("tuple[bytes, bytes]", box.fetch(number, "(BODY.PEEK[])")[1][0])[1] for number in numbers]
         return [email.message_from_bytes(each, policy=email.policy.default) for each in raw]
+
+    def flags(self, keyword: str) -> int:
+        """How many mails have been marked so."""
+        with self._open() as box:
+            box.select("INBOX", readonly=True)
+            return len(box.search(None, "KEYWORD", keyword)[1][0].split())
 
     def tag(self, keyword: str) -> None:
         """A person marks all mails."""
@@ -110,16 +117,25 @@ class Outbox:
         self.port = 0
         self.mails: list[tuple[str, EmailMessage]] = []
         """To whom, and what."""
+        self.wire: list[bytes] = []
+        """The same mails as they came."""
+        self.commands: list[str] = []
+        """What it was asked to do."""
         self.refuses = 0
         """So many mails are answered with 451."""
         self.breaks = 0
         """So many mails are taken, and the line breaks before that is said."""
+
+    def has_more(self, mails: int) -> bool:
+        """Whether it has taken more than so many."""
+        return len(self.mails) > mails
 
     async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         to = ""
         writer.write(b"220 lab ready\r\n")
         while line := (await reader.readline()).decode().strip():
             verb = line[:4].upper()
+            self.commands.append(line)
             if verb == "RCPT":
                 to = line.partition("<")[2].partition(">")[0]
             if verb != "DATA":
@@ -133,6 +149,7 @@ class Outbox:
                 continue
             mail = email.message_from_bytes(raw[:-5].replace(b"\r\n..", b"\r\n."), policy=email.policy.default)
             self.mails.append((to, mail))
+            self.wire.append(raw)
             if self.breaks:
                 self.breaks -= 1
                 break

@@ -14,6 +14,8 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator
+from email.message import EmailMessage
+from email.utils import make_msgid
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -48,17 +50,20 @@ class RealHelpdesk(Protocol):
 
     def status(self, ticket: str) -> str: ...
 
+    def tag(self, ticket: str, tag: str) -> None:
+        """Helen, of the helpdesk, gives a ticket a tag."""
+
+    def tags(self, ticket: str) -> list[str]: ...
+
     solved: str
     """The status of a solved ticket."""
     has_notes: bool
-    can_reply: bool
-    """Whether a customer can write again here."""
 
 
 class Roundup:
     """A classic tracker."""
 
-    solved, has_notes, can_reply = "resolved", False, True
+    solved, has_notes = "resolved", False
 
     def __init__(self, url: str) -> None:
         self.url, self.token = url, "bot"
@@ -93,14 +98,23 @@ class Roundup:
     def status(self, ticket: str) -> str:
         return str(self.call("GET", f"/issue/{ticket}?@verbose=2")["attributes"]["status"]["name"])
 
+    def tag(self, ticket: str, tag: str) -> None:
+        version = self.call("GET", f"/issue/{ticket}")["@etag"]
+        changes = {"keyword": [tag], "@op": "add"}
+        self.call("PATCH", f"/issue/{ticket}", changes, "helen:h1", **{"If-Match": version})
+
+    def tags(self, ticket: str) -> list[str]:
+        known = self.call("GET", f"/issue/{ticket}?@verbose=2")["attributes"]["keyword"]
+        return [each["name"] for each in known]
+
 
 class DjangoHelpdesk:
     """A django-helpdesk with one queue."""
 
-    solved, has_notes, can_reply = "3", True, False  # its customers reply by mail only
+    solved, has_notes = "3", True
 
-    def __init__(self, url: str, bot: str, token: str) -> None:
-        self.url, self.token = url, token
+    def __init__(self, url: str, bot: str, token: str, helen: str, environ: dict[str, str]) -> None:
+        self.url, self.token, self._helen, self._environ = url, token, helen, environ
         self.connection = {"system": "django_helpdesk", "url": url, "bot": bot}
 
     def _get(self, ticket: str) -> Any:
@@ -121,7 +135,19 @@ class DjangoHelpdesk:
         return _find(r"ticket=support-(\d+)", answer.geturl())
 
     def reply(self, ticket: str, text: str) -> None:
-        raise NotImplementedError
+        """Its customers reply by mail only."""
+        mail = EmailMessage()
+        mail["From"], mail["To"], mail["Subject"] = "ann@example.test", "s@lab.test", f"Re: [support-{ticket}] VPN"
+        mail["Message-ID"] = make_msgid(domain="example.test")
+        mail.set_content(text)
+        run_program([str(PYTHON), str(LAB / "django_mail.py")], self._environ, mail.as_string())
+
+    def tag(self, ticket: str, tag: str) -> None:
+        address, tags = f"{self.url}/api/tickets/{ticket}/", {"custom_tags": ",".join((*self.tags(ticket), tag))}
+        ask_json("PATCH", address, tags, Authorization=f"Token {self._helen}")
+
+    def tags(self, ticket: str) -> list[str]:
+        return [each for each in (self._get(ticket)["custom_tags"] or "").split(",") if each]
 
     def read(self, ticket: str) -> list[tuple[str, bool]]:
         return [(each["comment"], each["public"]) for each in self._get(ticket)["followup_set"]]
@@ -143,7 +169,9 @@ def start_roundup(folder: Path) -> Iterator[Roundup]:
     text = re.sub(r"(?m)^#? ?(password_pbkdf2_default_rounds) = \d+$", r"\1 = 1000", text)  # else most of a test's time
     config.write_text(text, encoding="utf-8")
     run_program([*admin, "initialise", "secret"])
-    for name, password, roles in (("customer1", "c1", "User"), ("agentbot", "bot", "User,Admin")):
+    run_program([*admin, "create", "keyword", "name=ai-send"])
+    people = (("customer1", "c1", "User"), ("helen", "h1", "User"), ("agentbot", "bot", "User,Admin"))
+    for name, password, roles in people:
         user = f"username={name}", f"address={name}@example.test", f"password={password}", f"roles={roles}"
         run_program([*admin, "create", "user", *user])
     with serve([str(PYTHON), str(LAB / "serve_roundup.py"), str(folder), str(port)], url, {}):
@@ -154,18 +182,18 @@ def start_roundup(folder: Path) -> Iterator[Roundup]:
 def start_django_helpdesk(folder: Path) -> Iterator[DjangoHelpdesk]:
     """A helpdesk of its own in a folder."""
     environ = {"DH_FOLDER": str(folder), "DJANGO_SETTINGS_MODULE": "django_settings", "PYTHONPATH": str(LAB)}
-    bot, token = run_program([str(PYTHON), str(LAB / "django_seed.py")], environ).split()[-2:]
+    helen, bot, token = run_program([str(PYTHON), str(LAB / "django_seed.py")], environ).split()[-3:]
     port = find_free_port()
     command = [str(PYTHON), "-m", "django", "runserver", "--noreload", "--insecure", f"127.0.0.1:{port}"]
     with serve(command, f"http://127.0.0.1:{port}", environ):
-        yield DjangoHelpdesk(f"http://127.0.0.1:{port}", bot, token)
+        yield DjangoHelpdesk(f"http://127.0.0.1:{port}", bot, token, helen, environ)
 
 
-def run_program(command: list[str], environ: dict[str, str] | None = None) -> str:
+def run_program(command: list[str], environ: dict[str, str] | None = None, given: str = "") -> str:
     """What a program says that ends well."""
     whole = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", **(environ or {})}
     done = subprocess.run(  # noqa: S603 - what the lock file pins
-        command, env=whole, capture_output=True, text=True, timeout=START_SECONDS, check=False
+        command, env=whole, input=given, capture_output=True, text=True, timeout=START_SECONDS, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

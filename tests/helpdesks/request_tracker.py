@@ -28,7 +28,7 @@ class RequestTracker:
     """A tracker with one queue."""
 
     solved = "resolved"
-    has_notes = can_reply = True
+    has_notes = True
 
     def __init__(self, url: str, hook: int, tokens: dict[str, str]) -> None:
         """
@@ -84,6 +84,14 @@ class RequestTracker:
             for each in sorted(parts["items"], key=lambda each: int(each["TransactionId"]))
             if each["ContentType"] == "text/plain" and each["TransactionId"] in kinds
         ]
+
+    def tag(self, ticket: str, tag: str) -> None:
+        tags = [*self.tags(ticket), tag]
+        self.call("PUT", f"/ticket/{ticket}", {"CustomFields": {"Tag": tags}}, "helen")
+
+    def tags(self, ticket: str) -> list[str]:
+        fields = self.call("GET", f"/ticket/{ticket}")["CustomFields"]
+        return [str(tag) for each in fields if each["name"] == "Tag" for tag in each["values"]]
 
     def status(self, ticket: str) -> str:
         return str(self.call("GET", f"/ticket/{ticket}")["Status"])

@@ -4,17 +4,22 @@ import asyncio
 import contextlib
 import itertools
 import threading
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from email.message import EmailMessage
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from runtime.intake.connection_check import check_connection
 from runtime.intake.connections import load_connections
 from runtime.intake.mail.imap_folders import Mailbox
-from tests.helpdesks.connecting import until
+from tests.fakes import ANSWER, ON_A_MAC
+from tests.helpdesks.connecting import looked_again, until
 from tests.helpdesks.mailbox import ADDRESS, PASSWORD, Outbox, TestMailbox, needs_dovecot, start_dovecot, start_outbox
+from tests.helpdesks.real_helpdesks import find_free_port
 from tests.runtime.http.kit import Interface, interface
 
 pytestmark = [pytest.mark.req("SY-6"), needs_dovecot]
@@ -48,12 +53,14 @@ def write(
 def connect(folder: Path, mailbox: TestMailbox, outbox: Outbox, **more: Any) -> None:
     (folder / "helpdesks").mkdir(exist_ok=True)
     (folder / "token").write_text(PASSWORD, encoding="utf-8")
-    known = {
+    known: dict[str, Any] = {
         "system": "mail", "url": f"imap://127.0.0.1:{mailbox.port}/INBOX", "smtp": f"smtp://127.0.0.1:{outbox.port}",
         "user": mailbox.user, "bot": ADDRESS,
         "token": f"file:{folder / 'token'}", "poll_seconds": 1, "spacing_seconds": 0,
     } | more  # fmt: skip
-    lines = (f"{name} = {str(value) if isinstance(value, int) else repr(value)}" for name, value in known.items())
+    adapter: dict[str, Any] = known.pop("adapter", {})
+    lines = [f"{name} = {str(value) if isinstance(value, int) else repr(value)}" for name, value in known.items()]
+    lines += [f"adapter.{room}.{name} = {value}" for room, its in adapter.items() for name, value in its.items()]
     (folder / "helpdesks" / "desk.toml").write_text("\n".join(lines), encoding="utf-8")
 
 
@@ -75,7 +82,7 @@ async def test_a_mail_is_answered_once_in_its_thread_and_so_is_the_next(mailbox:
         assert answer["Auto-Submitted"] == "auto-replied"
         assert answer["Subject"] == "Re: VPN"
 
-        quoted = f"It still drops.\n\nOn Monday, Support wrote:\n> {answer.get_content()}"
+        quoted = f"And on a Mac?\n\nOn Monday, Support wrote:\n> {answer.get_content()}"
         mailbox.deliver(write(quoted, "2@example.test", In_Reply_To=str(answer["Message-ID"])))
         await until(lambda: len(mailbox.read("Sent")) == 2)
 
@@ -83,6 +90,8 @@ async def test_a_mail_is_answered_once_in_its_thread_and_so_is_the_next(mailbox:
         _, listed = await web.ask("GET", "/tickets")
     (ticket,) = listed["tickets"]
     assert len(outbox.mails) == 2
+    assert ON_A_MAC in outbox.mails[1][1].get_content()
+    assert ANSWER not in outbox.mails[1][1].get_content()
     assert outbox.mails[1][1]["References"].split()[0] == "<1@example.test>"
     assert ticket
 
@@ -97,14 +106,56 @@ async def test_drafts_hold_the_suggestion_and_the_customer_hears_nothing(mailbox
     assert draft["In-Reply-To"] == "<1@example.test>"
 
 
-async def test_the_team_gets_the_suggestion_and_approves_it_by_a_tag(mailbox: TestMailbox, tmp_path: Path) -> None:
+async def test_the_team_gets_the_suggestion_and_approves_it_by_a_tag(
+    mailbox: TestMailbox, tmp_path: Path, reads: Counter[str]
+) -> None:
     mailbox.deliver(write())
     async with connected(tmp_path, mailbox, mode="approve", team="team@lab.test") as (outbox, _):
         await until(lambda: len(mailbox.read("Sent")) == 1)
         assert [to for to, _ in outbox.mails] == ["team@lab.test"]
+        await looked_again(reads, "1@example.test")  # else the tag might be older than the note
         mailbox.tag("ai-send")
         await until(lambda: len(mailbox.read("Sent")) == 2)
+        await until(lambda: mailbox.flags("ai-send") == 0)
     assert [to for to, _ in outbox.mails] == ["team@lab.test", "ann@example.test"]
+
+
+async def test_one_approval_sends_one_answer_whatever_follows_and_no_tag_is_left_to_do_more(
+    mailbox: TestMailbox, tmp_path: Path, reads: Counter[str]
+) -> None:
+    mailbox.deliver(write())
+    cannot_untag: dict[str, Any] = {"adapter": {"write": {"untag": []}}}
+    async with connected(tmp_path, mailbox, mode="approve", team="team@lab.test", **cannot_untag) as (outbox, _):
+        await until(lambda: len(outbox.mails) == 1)
+        await looked_again(reads, "1@example.test")
+        await asyncio.to_thread(mailbox.tag, "ai-send")
+        await until(lambda: len(outbox.mails) == 2)
+        known = f"<1@example.test> {outbox.mails[1][1]['Message-ID']}"
+        for words in ("And on a Mac?", "And on a Mac in the office?"):
+            sent = len(outbox.mails)
+            follow_up = write(words, f"{sent}.follows@example.test", References=known)
+            known += f" {follow_up['Message-ID']}"
+            await asyncio.to_thread(mailbox.deliver, follow_up)
+            await until(partial(outbox.has_more, sent))
+            await looked_again(reads, "1@example.test")
+        assert mailbox.flags("ai-send") == 1, "it is a leftover"
+    assert [to for to, _ in outbox.mails] == ["team@lab.test", "ann@example.test", "team@lab.test", "team@lab.test"]
+
+
+async def test_the_check_tries_the_server_that_sends_and_sends_nothing(mailbox: TestMailbox, tmp_path: Path) -> None:
+    async with start_outbox() as outbox:
+        connect(tmp_path, mailbox, outbox)
+        (connection,) = load_connections(tmp_path / "helpdesks")
+        found = {each.name: each for each in await check_connection(connection)}
+        assert found["Sending"].state == "ok"
+        assert [each[:4].upper() for each in outbox.commands] == ["EHLO", "NOOP", "RSET", "QUIT"]
+        outbox.port = find_free_port()
+        connect(tmp_path, mailbox, outbox)
+        (connection,) = load_connections(tmp_path / "helpdesks")
+        found = {each.name: each for each in await check_connection(connection)}
+    assert found["Sending"].state == "problem"
+    assert "smtp" in found["Sending"].remedy
+    assert outbox.mails == []
 
 
 @pytest.mark.parametrize(
@@ -138,6 +189,23 @@ async def test_a_stranger_who_names_a_thread_does_not_get_into_it(mailbox: TestM
         "ann@example.test": "<1@example.test>", "eve@evil.test": "<2@evil.test>",
     }  # fmt: skip
     assert [("12345" in each, "what is it" in each) for each in sorted(questions)].count((True, True)) == 0
+
+
+async def test_mails_that_break_parsers_and_searches_hold_up_no_other(mailbox: TestMailbox, tmp_path: Path) -> None:
+    hostile = (
+        b"From: <", b"Message-ID: <", b"From: " + b"," * 20_000, b"Message-ID: <\xc3\xa9@x>",
+        b"References: <\x01\xff@x>",
+        b'References: <a"\\@x> <' + b"a" * 180 + b"@x>", b"Content-Type: text/plain; " + b'a="b";' * 3_000,
+        b"From: =?utf-8?Q?Eve=0D=0ABcc:_eve@evil.test?= <eve@evil.test>",
+    )  # fmt: skip
+    for number, header in enumerate(hostile):
+        own = header if header.startswith(b"From") else b"From: eve@evil.test\r\n" + header
+        mailbox.deliver(own + b"\r\nSubject: %d\r\n\r\nMy VPN drops.\r\n" % number)
+    mailbox.deliver(write())
+    async with connected(tmp_path, mailbox, mode="auto") as (outbox, web):
+        await until(lambda: "ann@example.test" in {to for to, _ in outbox.mails})
+        assert (await web.ask("GET", "/intake"))[1]["helpdesks"][0]["problem"] == ""
+    assert {to for to, _ in outbox.mails} <= {"ann@example.test", "eve@evil.test"}
 
 
 async def test_what_is_html_only_or_attached_is_read(mailbox: TestMailbox, tmp_path: Path) -> None:

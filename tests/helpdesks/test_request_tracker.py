@@ -101,7 +101,7 @@ async def test_its_scrip_tells_of_new_words_and_only_with_the_secret(tracker: Re
         await wait_for_poll(web)
         ticket = await ask(tracker)
         await until(lambda: count(tracker, ticket, public=True) == 1)
-        await asyncio.to_thread(tracker.reply, ticket, "It still drops.")
+        await asyncio.to_thread(tracker.reply, ticket, "And on a Mac?")
         await until(lambda: count(tracker, ticket, public=True) == 3)
         assert (await web.ask("POST", "/intake/desk", json={"event_id": "txn-1", "ticket": {"id": 1}}))[0] == 401
         helpdesk = await wait_for_poll(web)
@@ -117,7 +117,7 @@ async def test_a_mail_that_is_delivered_twice_is_answered_once(tracker: RequestT
     async with interface(tmp_path):
         await until(lambda: count(tracker, ticket, public=True) == 1)
         for _ in range(2):
-            await asyncio.to_thread(tracker.reply, ticket, "It still drops.", message_id="<twice@example.test>")
+            await asyncio.to_thread(tracker.reply, ticket, "And on a Mac?", message_id="<twice@example.test>")
             await until(lambda: count(tracker, ticket, public=True) >= 3)
         later = await ask(tracker)  # behind both of them
         await until(lambda: count(tracker, later, public=True) == 1)

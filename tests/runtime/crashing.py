@@ -1,8 +1,9 @@
 """
 A process that plays a node and dies by SIGKILL where it is told to: `python -m tests.runtime.crashing`.
 
-Reads one JSON object a line, {"folder", "what": "submit" or "resume", "scenario", "kill": n, "after": bool}, forks a
-child for it, and writes how that ended: 0, or -9. Forking spares the start of an interpreter for each position.
+Reads one JSON object a line, {"folder", "what": "submit", "crowd" or "resume", "scenario", "kill": n, "after": bool,
+"seconds"}, forks a child for it, and writes how that ended: 0, or -9. Forking spares the start of an interpreter for
+each position.
 """
 
 import asyncio
@@ -25,6 +26,11 @@ from tests.fakes import Knows, Thinks
 from tests.runtime.forking import see_through, serve
 
 TICKET = Ticket(id="T-1", text="My VPN drops every hour.")
+POISON = "Nobody lives to read this."
+CROWD = 50
+"""Innocent tickets beside one whose text is `POISON`."""
+THINKING_SECONDS = 0.4
+"""What a model takes for an answer in a crowd."""
 
 
 class Notes:
@@ -57,6 +63,11 @@ class Noting(Thinks):
             os.kill(os.getpid(), signal.SIGKILL)
         if shape is Draft and self._scenario == "exiting":
             sys.exit(3)
+        if self._scenario == "crowd":
+            if shape is Analysis and POISON in task.material.ticket:
+                self._notes.note("poison")
+                os.kill(os.getpid(), signal.SIGKILL)
+            await asyncio.sleep(THINKING_SECONDS)
         if shape is Analysis and self._scenario == "silent":
             await asyncio.Event().wait()
         return await super().fill(shape, task, within=within)
@@ -118,6 +129,11 @@ async def play(order: dict[str, Any]) -> None:
     node = node_on(Path(order["folder"]), order["scenario"])
     try:
         die_at(node, order["kill"], after=order["after"])
+        if order["what"] == "crowd":
+            texts = [POISON, *(f"My VPN drops, says person {n}." for n in range(CROWD))]
+            for n, text in enumerate(texts):
+                await node.submit(Ticket(id=f"T-{n}", text=text))
+            await asyncio.Event().wait()
         await see_through(node, order["what"], TICKET)
     finally:
         await node.close()

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import itertools
 import json
+import random
 import subprocess
 import sys
 from collections import Counter
@@ -22,10 +23,11 @@ from runtime.node import Node
 from runtime.processes.pool import ROOT
 from runtime.storage.journal import UnknownRun
 from tests.fakes import PLAIN, targets
-from tests.runtime.crashing import TICKET, Notes, node_on
+from tests.runtime.crashing import CROWD, TICKET, Notes, node_on
 
 Kills = Callable[..., int]
 MOST_WRITES = 40
+OUTSIDE_KILLS = 20
 
 
 @pytest.fixture(scope="module")
@@ -40,10 +42,12 @@ def kills() -> Iterator[Kills]:
         assert deaths is not None
 
         def play(
-            folder: Path, *, what: str = "submit", scenario: str = "plain", kill: int = 0, after: bool = False
-        ) -> int:
+            folder: Path, *, what: str = "submit", scenario: str = "plain", kill: int = 0, after: bool = False,
+            seconds: float = 0.0,
+        ) -> int:  # fmt: skip
             folder.mkdir(exist_ok=True)
-            order = {"folder": str(folder), "what": what, "scenario": scenario, "kill": kill, "after": after}
+            order = {"folder": str(folder), "what": what, "scenario": scenario, "kill": kill, "after": after,
+                     "seconds": seconds}  # fmt: skip
             orders.write(json.dumps(order) + "\n")
             orders.flush()
             return int(deaths.readline())
@@ -180,6 +184,27 @@ async def test_a_run_that_ends_its_process_does_so_a_few_times_only(
     else:  # there was time to note the failure
         assert outcome.why is EndReason.STEP_FAILED
     assert Counter(Notes(tmp_path).lines())["ticketing:Analysis"] == 1
+
+
+@pytest.mark.req("HD-2.5", "SY-4")
+async def test_one_poison_ticket_and_many_kills_from_outside_end_no_innocent_one(tmp_path: Path, kills: Kills) -> None:
+    dice = random.Random(5)
+    assert kills(tmp_path, what="crowd", scenario="crowd") == -9, "the poison kills the process that reads it"
+    for _ in range(OUTSIDE_KILLS):
+        kills(tmp_path, what="resume", scenario="crowd", seconds=dice.uniform(0.1, 0.5))
+    deaths = 0
+    while kills(tmp_path, what="resume", scenario="crowd") != 0:
+        deaths += 1
+        assert deaths <= MAX_RESUMES + 1
+
+    async with opened(tmp_path) as node:
+        ends = dict(rows(node, "SELECT ticket, status FROM run"))
+        _, poison = await node.status("T-0")
+        outcomes = [(await node.status(ticket))[1] for ticket in ends if ticket != "T-0"]
+    assert poison is not None
+    assert poison.why is EndReason.CRASHED_REPEATEDLY
+    assert Counter(Notes(tmp_path).lines())["poison"] == MAX_RESUMES + 1
+    assert Counter(each.why for each in outcomes if each) == {EndReason.COMPLETED: CROWD}
 
 
 @pytest.mark.req("HD-2.5", "HD-7.3")

@@ -143,7 +143,7 @@ class Rolls(Actor[Any]):
 @given(workflows(), cases(), scripts)
 async def test_every_live_run_of_every_table_ends_once_in_time(flow: Workflow, case: TableCase, script: Script) -> None:
     try:
-        verify(flow)
+        verify(flow, every_way=False)
     except InvalidWorkflow:
         assume(False)
     live: list[LiveRun] = []

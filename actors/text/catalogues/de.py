@@ -6,12 +6,8 @@ THOUSANDS, DECIMAL = ".", ","
 TAG = "de"
 
 SENTENCES = {
-    "places_sure": "Die Antwort steht höchstwahrscheinlich hier:",
-    "places_perhaps": "Diese Stellen kommen der Frage am nächsten; vielleicht ist keine davon die Antwort:",
-    "places_far": "Dazu wurde nichts gefunden.",
+    "places": "Diese Stellen kommen der Frage am nächsten:",
     "places_confirmed": "Ein Mensch hat bestätigt, dass die Antwort hier steht:",
-    "on": "Zu „{asked}“:",
-    "nothing_on": "Zu „{asked}“ wurde nichts gefunden.",
     "lost": "{count} von {written} Aussagen wurden in dieser Antwort weggelassen, weil das Gelesene sie nicht belegt "
     "({reasons}).",
     "lost_one": "{count} von {written} Aussagen wurde in dieser Antwort weggelassen, weil das Gelesene sie nicht "
@@ -28,6 +24,7 @@ SENTENCES = {
     "lost_otherwise": "die Quelle sagt etwas anderes",
     "lost_miscited": "es führt an, was nicht in den Gesetzen steht",
     "lost_too_many": "es waren zu viele",
+    "told_before": "Was die Dokumente dazu sagen, steht schon im Ticket.",
     "rejected_before": "Gefunden wurde nur, was schon einmal als falsch bezeichnet wurde.",
     "nothing_answers": "Nichts von dem, was gelesen wurde, beantwortet dieses Ticket.",
     "nothing_near": "Die Dokumente enthalten dazu nichts.",
@@ -91,6 +88,9 @@ SENTENCES = {
     "stale_no_model": "Sie stammt nicht von einem Modell, und inzwischen ist eines eingerichtet.",
     "stale_unchecked": "Ihre Zitate konnten nicht in den Dokumenten nachgeschlagen werden: {why}.",
     "stale_gone": "„{quote}“ steht nicht mehr in {source}.",
+    "stale_changed": "Was {source} dort sagt, hat sich seither geändert.",
+    "stale_newer": "{source} sagt etwas dazu, das damals noch nicht dort stand.",
+    "stale_unfound": "Eine Suche nach jenem Ticket führt nicht zuerst zu {source}.",
     "end_loop_detected": "Die Agenten haben die Aufgabe im Kreis weitergegeben.",
     "end_max_handoffs_exceeded": "Die Aufgabe wurde {most}-mal von Agent zu Agent übergeben, ohne dass ein Ende kam.",
     "end_timed_out": "Die Zeit für diesen Lauf war abgelaufen.",

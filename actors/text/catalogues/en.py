@@ -8,12 +8,8 @@ TAG = "en"
 
 SENTENCES = {
     # an answer's own text
-    "places_sure": "The answer most likely stands here:",
-    "places_perhaps": "These places come closest; perhaps none of them is the answer:",
-    "places_far": "Nothing was found on this.",
+    "places": "These places come closest:",
     "places_confirmed": "A person confirmed that the answer stands here:",
-    "on": "On “{asked}”:",
-    "nothing_on": "Nothing was found on “{asked}”.",
     "lost": "{count} of {written} statements were left out of this answer, because what was read does not bear them "
     "out ({reasons}).",
     "lost_one": "{count} of {written} statements was left out of this answer, because what was read does not bear it "
@@ -31,6 +27,7 @@ SENTENCES = {
     "lost_miscited": "it cites what is not in the statutes",
     "lost_too_many": "one too many",
     # why there is no answer
+    "told_before": "What the documents say on this was said in the ticket before.",
     "rejected_before": "What was found is what somebody called wrong before.",
     "nothing_answers": "Nothing that was read answers this ticket.",
     "nothing_near": "The documents hold nothing on this.",
@@ -89,6 +86,9 @@ SENTENCES = {
     "stale_no_model": "No model made it, and one is configured now.",
     "stale_unchecked": "Its quotes could not be looked up in the documents: {why}.",
     "stale_gone": "“{quote}” does not stand in {source} any more.",
+    "stale_changed": "What {source} says there has changed since.",
+    "stale_newer": "{source} says something on this that was not there then.",
+    "stale_unfound": "A search for that ticket does not lead to {source} first.",
     # why a run ended
     "end_loop_detected": "The agents passed the task on in a circle.",
     "end_max_handoffs_exceeded": "Control passed from agent to agent {most} times without an end.",

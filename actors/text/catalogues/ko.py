@@ -6,12 +6,8 @@ THOUSANDS, DECIMAL = ",", "."
 TAG = "ko"
 
 SENTENCES = {
-    "places_sure": "답은 다음 부분에 있을 가능성이 큽니다:",
-    "places_perhaps": "다음 내용이 질문에 가장 가깝습니다. 다만 이 가운데 답이 없을 수도 있습니다:",
-    "places_far": "이에 대해 찾은 내용이 없습니다.",
+    "places": "다음 내용이 질문에 가장 가깝습니다:",
     "places_confirmed": "담당자가 확인한 답변 위치입니다:",
-    "on": "“{asked}”에 대하여:",
-    "nothing_on": "“{asked}”에 대해 찾은 내용이 없습니다.",
     "lost": "작성된 진술 {written}개 중 {count}개는 읽은 내용으로 뒷받침되지 않아 이 답변에서 제외했습니다({reasons}).",
     "lost_one": "작성된 진술 {written}개 중 {count}개는 읽은 내용으로 뒷받침되지 않아 이 답변에서 제외했습니다"
     "({reasons}).",
@@ -27,6 +23,7 @@ SENTENCES = {
     "lost_otherwise": "출처의 내용과 다름",
     "lost_miscited": "법령에 없는 조문을 인용함",
     "lost_too_many": "허용 개수를 넘음",
+    "told_before": "문서에서 이에 대해 말하는 내용은 이 티켓에서 이미 답변되었습니다.",
     "rejected_before": "찾은 내용은 이전에 잘못되었다고 지적된 것뿐입니다.",
     "nothing_answers": "읽은 내용 중에 이 문의에 대한 답이 없습니다.",
     "nothing_near": "문서에 이에 대한 내용이 없습니다.",
@@ -79,6 +76,9 @@ SENTENCES = {
     "stale_no_model": "모델이 작성한 답변이 아니며, 지금은 모델이 설정되어 있습니다.",
     "stale_unchecked": "인용문을 문서에서 확인할 수 없었습니다: {why}.",
     "stale_gone": "“{quote}” 문장이 {source} 문서에 더 이상 없습니다.",
+    "stale_changed": "그 뒤로 {source} 문서의 해당 부분이 바뀌었습니다.",
+    "stale_newer": "당시에 없던 관련 내용이 {source} 문서에 있습니다.",
+    "stale_unfound": "그 티켓으로 검색하면 {source} 문서가 맨 먼저 나오지 않습니다.",
     "end_loop_detected": "에이전트들이 작업을 서로 돌려가며 넘겼습니다.",
     "end_max_handoffs_exceeded": "에이전트 사이에서 작업이 {most}번 넘어갔지만 끝나지 않았습니다.",
     "end_timed_out": "이 실행에 주어진 시간이 다 되었습니다.",

@@ -6,12 +6,8 @@ THOUSANDS, DECIMAL = ",", "."
 TAG = "zh-Hans"
 
 SENTENCES = {
-    "places_sure": "答案很可能在这里：",
-    "places_perhaps": "以下内容与问题最接近，但可能都不是答案：",
-    "places_far": "没有找到相关内容。",
+    "places": "以下内容与问题最接近：",
     "places_confirmed": "有人确认答案就在这里：",
-    "on": "关于“{asked}”：",
-    "nothing_on": "没有找到关于“{asked}”的内容。",
     "lost": "原有 {written} 条说法，其中 {count} 条因所读内容无法证实而未写入本回答（{reasons}）。",
     "lost_one": "原有 {written} 条说法，其中 {count} 条因所读内容无法证实而未写入本回答（{reasons}）。",
     "lost_unquoted": "找不到所引原文",
@@ -26,6 +22,7 @@ SENTENCES = {
     "lost_otherwise": "来源的说法不同",
     "lost_miscited": "引用了法律库中没有的条文",
     "lost_too_many": "超出数量上限",
+    "told_before": "文档中与此相关的内容已在此工单中答复过。",
     "rejected_before": "找到的内容此前已被人指出是错误的。",
     "nothing_answers": "所读内容都无法解答这个工单。",
     "nothing_near": "文档中没有相关内容。",
@@ -77,6 +74,9 @@ SENTENCES = {
     "stale_no_model": "该答案不是由模型生成的，而现在已配置了模型。",
     "stale_unchecked": "无法在文档中核对其引文：{why}。",
     "stale_gone": "{source} 中已经没有“{quote}”这句话。",
+    "stale_changed": "{source} 中的相应内容此后已有改动。",
+    "stale_newer": "{source} 中有当时还没有的相关内容。",
+    "stale_unfound": "用那张工单检索，最先找到的不是 {source}。",
     "end_loop_detected": "各代理之间循环转交任务。",
     "end_max_handoffs_exceeded": "任务在代理之间转交了 {most} 次仍未结束。",
     "end_timed_out": "本次运行的时间已用完。",

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 SUMMARY = "connect a helpdesk, and look at what it says"
 LOG = "errors"
+MOST_SAID = 600
+"""Characters of an answer that `replay` shows."""
 STYLES: "dict[Verdict, str]" = {"answered": "good", "not found": "unsure", "failed": "bad", "left alone": "faint"}
 EPILOG = """\
 Nothing of this writes to a helpdesk. What a connection is: docs/helpdesks.md.
@@ -158,8 +160,8 @@ async def _replay(arguments: argparse.Namespace, folder: Path, settings: "Settin
         for each in found:
             yield Line(f"{each.ticket}  {each.subject}", "strong")
             yield Line(each.verdict + (f": {each.why}" if each.why else ""), STYLES[each.verdict], 2)
-            yield from (Line(f"{who}: {_shorten(said)}", "", 2) for who, said in
-                        (("Terminus", each.answer), ("then", each.people)) if said)  # fmt: skip
+            for who, said in (("Terminus", each.answer), ("then", each.people)):
+                yield from _quote(who, said)
         tally = ", ".join(f"{counts[verdict]} {verdict}" for verdict in STYLES)
         yield Line(f"{len(found)} tickets: {tally}. Nothing was written to {connection.name}.", "strong")
         yield from (Line(f"{count} left alone: {why}", "faint", 2) for why, count in reasons.most_common())
@@ -213,6 +215,13 @@ def _show_mapping(mapping: "Mapping") -> Iterator[Line]:
         yield Line(mapping.problem, "bad")
     else:
         yield Line(f"It becomes: {_shorten(mapping.made, 1_000)}", "good")
+
+
+def _quote(who: str, said: str) -> Iterator[Line]:
+    """What somebody said, as it stands: a line each, the first behind who it was."""
+    lines = [line for line in _shorten(said, MOST_SAID).splitlines() if line.strip()]
+    for number, line in enumerate(lines):
+        yield Line(f"{who}: {line}" if not number else line, "", 4 if number else 2)
 
 
 def _shorten(value: Any, most: int = 200) -> str:

@@ -10,7 +10,7 @@ from runtime.user_text import as_json, safe, spell_out
 if TYPE_CHECKING:
     from actors.workflow.outcome import Outcome
     from runtime.cli.view.plain_lines import View
-    from runtime.node import RunHandle
+    from runtime.node import Handle
     from runtime.run_record import Ended
     from runtime.settings import Settings
 
@@ -64,7 +64,7 @@ async def _resume(settings: "Settings") -> "list[Ended]":
             return [await service.conclude(each) for each in outcomes]
 
 
-async def _watch(handle: "RunHandle", view: "View") -> "Outcome":
+async def _watch(handle: "Handle", view: "View") -> "Outcome":
     """Wait for a run, saying so. A terminal that went away must not harm it."""
     import contextlib
 
@@ -78,7 +78,7 @@ async def _watch(handle: "RunHandle", view: "View") -> "Outcome":
     return outcome
 
 
-def _cancel(handles: "list[RunHandle]") -> None:
+def _cancel(handles: "list[Handle]") -> None:
     for handle in handles:
         handle.cancel()
 

@@ -11,11 +11,6 @@ from runtime.user_text import pluralize, safe, spell_out
 STEPS, FOUND, CLAIMS = 6, 3, 3
 """So many of each are shown where not all is wanted."""
 COLUMNS, COLUMNS_OF_ALL = 90, 400
-CLOSENESS = {
-    "sure": ("Sure: what stands there answers the question.", "good"),
-    "perhaps": ("Perhaps: somebody has to look whether it answers the question.", "unsure"),
-    "far": ("Far: it is about something else.", "poor"),
-}
 FATES = {
     "kept": ("Kept", "good"), "rewritten": ("Written anew", "unsure"), "dropped": ("Dropped", "poor"),
 }  # fmt: skip
@@ -59,10 +54,8 @@ def _describe_search(search: SearchStep, *, full: bool) -> Iterator[Line]:
     yield Line(f"{_when(search.at)}{safe(search.by)} searched {safe(where)}: {_quote(search.query, columns)}", indent=2)
     if search.failed:
         yield Line(f"It failed: {search.failed}", "bad", 6)
-    if search.closeness is not None and search.found:
-        text, style = CLOSENESS[search.closeness]
-        nearest = "" if search.nearest is None else f", meaning {search.nearest:z.2f}"
-        yield Line(f"{text} At best: words {search.covered:.2f}{nearest}.", style, 6)
+    if search.nearest is not None:
+        yield Line(f"The nearest in meaning: {search.nearest:z.2f}.", "faint", 6)
     if search.abstain:
         yield Line(f"Not taken for an answer: {search.abstain}", "poor", 6)
     if search.words_only:

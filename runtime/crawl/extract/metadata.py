@@ -10,12 +10,14 @@ from lxml import html as parser
 from lxml.etree import LxmlError, iterwalk
 from lxml.html import HtmlElement
 
+from actors.text.word_patterns import compile_words
+
 TITLE_CHARACTERS = 300
 URL_CHARACTERS = 2_000
 
-_SUFFIX = re.compile(r"\s+[—–|·»:-]{1,2}\s+[^—–|·»]{1,60}$")
+_SUFFIX = compile_words(r"\s+[—–|·»:-]{1,2}\s+[^—–|·»]{1,60}$")
 _DATE = re.compile(r"\s*((?:19|20)\d\d)-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?!\d)")
-_LANGUAGE = re.compile(r"\s*([A-Za-z]{2,3})(?:[-_][\w-]{1,20})?\s*$")
+_LANGUAGE = compile_words(r"\s*([A-Za-z]{2,3})(?:[-_][\w-]{1,20})?\s*$")
 _UNSEEN = ("script", "style", "noscript", "template", "svg", "iframe", "select", "head")
 _DATES = (
     "article:published_time", "datepublished", "og:article:published_time", "date", "dc.date", "dc.date.issued",

@@ -6,14 +6,16 @@ from collections.abc import AsyncIterator
 import msgspec
 from aiohttp import web
 
+from actors.text.normalize import remove_controls
 from runtime.http import request_bodies
 from runtime.http.endpoints.desk import DESK, read_id
 from runtime.http.errors import ApiError
 from runtime.http.middleware import answer
-from runtime.http.routes import BODY, Document, as_json, route
-from runtime.http.schemas import JSON
+from runtime.http.routes import BODY, Document, as_json, refer_to, route
+from runtime.http.schemas import JSON, ApprovedText
 from runtime.intake.intake import Intake, Taken, open_intake
 from runtime.intake.intake_report import IntakeReport
+from runtime.intake.reply_texts import MOST_CHARACTERS
 from runtime.run_filter import RunFilter, make_wanted
 
 INTAKE = web.AppKey("intake", Intake)
@@ -93,7 +95,7 @@ class IntakeState(msgspec.Struct, frozen=True):
 )  # fmt: skip
 async def take_delivery(request: web.Request) -> web.StreamResponse:
     body = await request_bodies.read_body(request)
-    state = await request.app[INTAKE].take(request.match_info["source"], dict(request.headers), body)
+    state = await request.app[INTAKE].take(request.match_info["source"], request_bodies.join_headers(request), body)
     if refused := REFUSED.get(state):
         raise ApiError(*refused, retry_seconds=RETRY_SECONDS if refused[0] == 503 else 0.0)
     return answer(Delivery(state), 202 if state == "taken" else 200)
@@ -143,11 +145,13 @@ async def find_report(intake: Intake, since: str) -> IntakeReport:
 
 
 @route(
-    "POST", "/tickets/{id}/approve", "Send the suggestion of a ticket's run to its customer",
-    {200: as_json("It is being sent", Delivery)}, refusals=(404, 409), access="operate",
+    "POST", "/tickets/{id}/approve", "Send the suggestion of a ticket's run to its customer, or other words instead",
+    {200: as_json("It is being sent", Delivery)}, refusals=(*BODY, 404, 409),
+    body={JSON: {"schema": refer_to(ApprovedText)}}, access="operate",
 )  # fmt: skip
 async def approve(request: web.Request) -> web.StreamResponse:
-    return await _decide(request, approved=True)
+    await decide(request, approved=True, text=await request_bodies.read_approval(request))
+    return answer(Delivery("taken"))
 
 
 @route(
@@ -155,22 +159,21 @@ async def approve(request: web.Request) -> web.StreamResponse:
     {200: as_json("It is not sent", Delivery)}, refusals=(404, 409), access="operate",
 )  # fmt: skip
 async def refuse(request: web.Request) -> web.StreamResponse:
-    return await _decide(request, approved=False)
-
-
-async def _decide(request: web.Request, *, approved: bool) -> web.StreamResponse:
-    await decide(request, approved=approved)
+    await decide(request, approved=False)
     return answer(Delivery("taken"))
 
 
-async def decide(request: web.Request, *, approved: bool) -> None:
+async def decide(request: web.Request, *, approved: bool, text: str = "") -> None:
     """
     Keep a person's word on the suggestion of the ticket that a request names.
 
-    :raises ApiError: nothing of it waits for one.
+    :param text: what the customer is told instead of what was suggested; empty: that.
+    :raises ApiError: nothing of it waits for one, or the text is too long.
     """
+    if len(text) > MOST_CHARACTERS:
+        raise ApiError(400, f"The answer is over {MOST_CHARACTERS:,} characters. Shorten it.")
     stored = await request.app[DESK].find(read_id(request))
-    if not await request.app[INTAKE].decide(stored, approved=approved):
+    if not await request.app[INTAKE].decide(stored, approved=approved, text=remove_controls(text).strip()):
         raise ApiError(409, f"Nothing of {stored.ticket} waits for approval.")
 
 

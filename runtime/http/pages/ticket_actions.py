@@ -40,8 +40,11 @@ async def judge(request: web.Request, form: Form) -> web.StreamResponse:
 
 
 @form_action("/ui/tickets/{id}/approve", access="operate")
-async def approve(request: web.Request, _: Form) -> web.StreamResponse:
-    await decide(request, approved=True)
+async def approve(request: web.Request, form: Form) -> web.StreamResponse:
+    text = read_field(form, "text")
+    if "text" in form and not text:
+        raise ApiError(400, "There is no answer in the form. Go back to the ticket and write it, or refuse.")
+    await decide(request, approved=True, text=text)
     return _show(request)
 
 

@@ -1,7 +1,6 @@
 """What IMAP does for us, each time with a login of its own: lists new mails, reads threads, lays copies. It blocks."""
 
 import contextlib
-import email
 import email.policy
 import imaplib
 import re
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from runtime.intake.helpdesk_client import HelpdeskError, HelpdeskUnavailable
-from runtime.intake.mail.mail_headers import make_criteria, read_id, read_references
+from runtime.intake.mail.mail_headers import make_criteria, parse_mail, read_id, read_references
 
 if TYPE_CHECKING:
     from imap_tools import BaseMailBox
@@ -35,6 +34,8 @@ ROUNDS = 3
 """So often mails are looked for that answer those found, where clients leave out references."""
 AT_ONCE = 20
 """Ids that one search asks for."""
+
+_UID, _SIZE = re.compile(rb"\bUID (\d{1,10})"), re.compile(rb"\bRFC822\.SIZE (\d{1,10})")
 
 
 class StoredMail(NamedTuple):
@@ -165,6 +166,15 @@ class Mailbox:
             flags = "\\Draft" if folder == self.drafts else "\\Seen"
             box.append(mail.as_bytes(policy=email.policy.SMTP), folder, dt=datetime.now(UTC), flag_set=[flags])
 
+    def untag(self, thread: Iterable[StoredMail], keyword: str) -> None:
+        """Take a keyword off the mails of a thread."""
+        with self.open() as box:
+            for each in thread:
+                if keyword in each.flags:
+                    box.folder.set(each.folder)
+                    uids = box.uids(make_criteria([("Message-ID", each.id)]))
+                    box.flag(uids or each.id.rpartition(".")[2], [keyword], False)
+
     def wait(self, seconds: float, closed: threading.Event) -> bool | None:
         """Wait until something comes, or until nobody waits any more: whether it did; None: the server cannot tell."""
         with self.open() as box:
@@ -199,29 +209,34 @@ class Mailbox:
         if not uids:
             return
         box.folder.set(folder, readonly=True)
-        listed = [str(uid) for uid in uids]
-        times = _read_times(box, listed)
         validity = box.folder.status(folder, ("UIDVALIDITY",))["UIDVALIDITY"]
-        for head in box.fetch(uid_list=listed, mark_seen=False, headers_only=True, bulk=100):
-            uid, stored = head.uid or "", head
-            if not headers and head.size_rfc822 <= MAIL_BYTES:
-                stored = next(iter(box.fetch(uid_list=[uid], mark_seen=False)), head)
-            raw = stored.obj.as_bytes()
-            mail = email.message_from_bytes(raw, policy=email.policy.default)
-            name = read_id(mail) or f"uid.{validity}.{uid}"
-            yield StoredMail(mail, name, folder, tuple(stored.flags), times.get(uid, 0.0))
+        for begin in range(0, len(uids), AT_ONCE):
+            for about, head in _ask(box, uids[begin : begin + AT_ONCE], "BODY.PEEK[HEADER]"):
+                uid, size, raw = _read_number(_UID, about), _read_number(_SIZE, about), head
+                if not headers and size <= MAIL_BYTES:
+                    raw = next((whole for _, whole in _ask(box, [uid], "BODY.PEEK[]")), head)
+                mail, moment = parse_mail(raw), imaplib.Internaldate2tuple(about)
+                flags = tuple(each.decode("ascii", "replace") for each in imaplib.ParseFlags(about))
+                name = read_id(mail) or f"uid.{validity}.{uid}"
+                yield StoredMail(mail, name, folder, flags, time.mktime(moment) if moment else 0.0)
 
 
-def _read_times(box: "BaseMailBox", uids: list[str]) -> dict[str, float]:
-    """When mails came into their folder."""
-    _, answered = box.client.uid("FETCH", ",".join(uids), "(UID INTERNALDATE)")
-    times = {}
-    for line in answered:
-        raw = line if isinstance(line, bytes) else b""
-        moment, uid = imaplib.Internaldate2tuple(raw), re.search(rb"UID (\d+)", raw)
-        if moment is not None and uid is not None:
-            times[uid[1].decode()] = time.mktime(moment)
-    return times
+def _ask(box: "BaseMailBox", uids: list[int], part: str) -> list[tuple[bytes, bytes]]:
+    """Of each mail what is told about it, and the bytes of a part, as they are."""
+    what = f"(UID FLAGS INTERNALDATE RFC822.SIZE {part})"
+    told, answered = box.client.uid("FETCH", ",".join(map(str, uids)), what)
+    if told != "OK":
+        raise imaplib.IMAP4.error(f"the mails could not be fetched: {told}")
+    found = []
+    for each, behind in zip(answered, [*answered[1:], b""], strict=True):
+        if isinstance(each, tuple):
+            found.append((each[0] + (behind if isinstance(behind, bytes) else b""), each[1]))
+    return found
+
+
+def _read_number(number: re.Pattern[bytes], about: bytes) -> int:
+    found = number.search(about)
+    return int(found[1]) if found else 0
 
 
 def _format_day(day: date) -> str:

@@ -1,30 +1,42 @@
 """Carries out the calls of the adapter file `mail`: a mailbox is asked as any helpdesk is."""
 
 import asyncio
-import email.policy
+import contextlib
+import re
 import threading
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from datetime import UTC, datetime
 from email.message import EmailMessage
 from email.utils import format_datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
+
+import structlog
 
 from runtime.intake.adapter_file import Call
 from runtime.intake.helpdesk_client import SECONDS, Answer, HelpdeskError, HelpdeskUnavailable
 from runtime.intake.mail.imap_folders import LOOPBACK, Mailbox, StoredMail
 from runtime.intake.mail.mail_headers import (
     OURS,
+    SENT_POLICY,
     is_automatic,
     make_message_id,
     read_addresses,
     read_id,
     read_references,
+    read_subject,
 )
 from runtime.intake.mail.mail_text import read_attachments, read_mail_text
 from runtime.intake.templates import fill
 
+if TYPE_CHECKING:
+    import aiosmtplib
+
 MOST_REFERENCES = 20
+UNSENDABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+"""What no server of mails has to take: a quote of a document may hold it."""
+
+log = structlog.get_logger()
 
 
 class MailClient:
@@ -74,13 +86,26 @@ class MailClient:
                 return await asyncio.to_thread(self._list_new, given["cursor"])
             case "/thread":
                 return await asyncio.to_thread(self._read_thread, given["ticket"])
+            case "/probe":
+                return await self._probe()
+            case "/untag":
+                stored = await asyncio.to_thread(self._list_thread, given["ticket"])
+                return await asyncio.to_thread(self._mailbox.untag, stored, given["tag"])
             case "/reply" | "/note":
                 return await self._write(path[1:], given)
         raise HelpdeskError(f"A mailbox has no {path}.")
 
     def _list_new(self, cursor: str) -> dict[str, Any]:
         stored, behind = self._mailbox.list_new(cursor)
-        return {"mails": [{**self._describe_new(each), "cursor": behind} for each in stored]}
+        mails = []
+        for each in stored:
+            try:
+                mails.append({**self._describe_new(each), "cursor": behind})
+            except HelpdeskError:
+                raise
+            except Exception:  # one that nobody can read is to hold up no other
+                log.exception("mail.unreadable", folder=each.folder, id=each.id)
+        return {"mails": mails}
 
     def _describe_new(self, stored: StoredMail) -> dict[str, Any]:
         automatic = is_automatic(stored.mail)
@@ -122,7 +147,7 @@ class MailClient:
             raise gone
         asked = [each for each in thread if self._role(each) == "customer"] or thread
         return {
-            "subject": " ".join(str(asked[0].mail.get("Subject", "")).split()), "folder": self._mailbox.folder,
+            "subject": read_subject(asked[0].mail), "folder": self._mailbox.folder,
             "requester": read_addresses(asked[0].mail, "From")[0], "version": thread[-1].id,
             "tags": [flag for each in thread for flag in each.flags if not flag.startswith("\\")],
             "messages": [self._describe(each) for each in thread],
@@ -159,8 +184,8 @@ class MailClient:
         await asyncio.to_thread(self._mailbox.append, self._mailbox.sent, mail)
 
     def _compose(self, what: str, answered: StoredMail, given: Mapping[str, str]) -> EmailMessage:
-        mail, asked = EmailMessage(policy=email.policy.SMTP), answered.mail
-        subject = " ".join(str(asked.get("Subject", "")).split())
+        mail, asked = EmailMessage(policy=SENT_POLICY), answered.mail
+        subject = read_subject(asked)
         mail["From"], mail["Date"] = self._address, format_datetime(datetime.now(UTC))
         to = self._team if what == "note" else self._find_recipient(asked)
         if to:
@@ -173,7 +198,7 @@ class MailClient:
         mail["Auto-Submitted"] = "auto-replied" if what == "reply" else "auto-generated"
         mail["X-Auto-Response-Suppress"] = "All"
         mail[OURS] = what
-        mail.set_content(given["text"])
+        mail.set_content(UNSENDABLE.sub("", given["text"]))
         return mail
 
     def _find_recipient(self, asked: EmailMessage) -> str:
@@ -187,20 +212,49 @@ class MailClient:
         :raises HelpdeskError: it is refused.
         :raises HelpdeskUnavailable: the server cannot be reached, or wants to be asked again later.
         """
+        async with self._connect() as server:
+            await server.send_message(mail, sender=self._address)
+
+    async def _probe(self) -> None:
+        """
+        Log in to the server that sends mails, as for a mail, and begin none.
+
+        :raises HelpdeskError: it does not take the login.
+        :raises HelpdeskUnavailable: it cannot be reached, or wants to be asked again later.
+        """
+        async with self._connect() as server:
+            await server.noop()
+            await server.rset()
+
+    @contextlib.asynccontextmanager
+    async def _connect(self) -> AsyncIterator["aiosmtplib.SMTP"]:
+        """
+        Be logged in to the server that sends mails.
+
+        :raises HelpdeskError: what is done there is refused.
+        :raises HelpdeskUnavailable: it cannot be reached, or wants to be asked again later.
+        """
         import aiosmtplib
 
         host, secure = self._smtp.hostname or "", self._smtp.scheme == "smtps"
         user, password = ("", "") if host in LOOPBACK else (self._values["user"], self._values["token"])
+        server = aiosmtplib.SMTP(
+            hostname=host, port=self._smtp.port, timeout=SECONDS, use_tls=secure,
+            start_tls=None if secure or host in LOOPBACK else True, username=user or None, password=password or None,
+        )  # fmt: skip
         try:
-            await aiosmtplib.send(
-                mail, sender=self._address, hostname=host, port=self._smtp.port, timeout=SECONDS, use_tls=secure,
-                start_tls=None if secure or host in LOOPBACK else True, username=user or None,
-                password=password or None,
-            )  # fmt: skip
-        except (aiosmtplib.SMTPRecipientsRefused, aiosmtplib.SMTPResponseException) as error:
+            async with server:
+                yield server
+        except aiosmtplib.SMTPAuthenticationError as error:
+            refused = HelpdeskError(f"{host} does not take the user or the password ({error.code}).")
+            refused.status = 401
+            raise refused from error
+        except (
+            aiosmtplib.SMTPRecipientsRefused, aiosmtplib.SMTPResponseException, aiosmtplib.SMTPNotSupported,
+        ) as error:  # fmt: skip
             code = getattr(error, "code", 550)
             if 400 <= code < 500:
                 raise HelpdeskUnavailable(f"{host} takes no mail now ({code}).") from error
-            raise HelpdeskError(f"{host} refused the mail ({code}).") from error
+            raise HelpdeskError(f"{host} refused it ({code}).") from error
         except (aiosmtplib.SMTPException, OSError) as error:
             raise HelpdeskUnavailable(f"{host} does not take mails: {type(error).__name__}.") from error

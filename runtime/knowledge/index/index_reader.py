@@ -35,6 +35,19 @@ class Candidate(NamedTuple):
     body: str
 
 
+class Place(NamedTuple):
+    """Where a passage stands: `text[start:end]` of its document."""
+
+    document: int
+    ordinal: int
+    source: str
+    title: str
+    heading: str
+    anchor: str
+    start: int
+    end: int
+
+
 class Stored(NamedTuple):
     """A passage as it is shown."""
 
@@ -150,6 +163,45 @@ class IndexReader:
             (match, limit),
         )
         return [Candidate(*row) for row in rows]
+
+    def match(
+        self, terms: Collection[str], limit: int, documents: Collection[int] | None = None
+    ) -> list[tuple[int, float]]:
+        """
+        The passages that say most of these terms, and how well they fit by SQLite's own BM25: the larger the better.
+
+        :param documents: of these only; None: of all.
+        """
+        if not terms:
+            return []
+        within = ""
+        if documents is not None:  # the plus keeps SQLite from asking the full-text table once a passage
+            numbers = ",".join(str(int(each)) for each in sorted(documents))
+            within = f" AND +rowid IN (SELECT id FROM passages WHERE document IN ({numbers}))"
+        rows = self._db.execute(
+            f"""SELECT rowid, -bm25(terms, 0.0, 1.0, 1.0) FROM terms WHERE terms MATCH ?{within}
+            ORDER BY 2 DESC, rowid LIMIT ?""",
+            (" OR ".join(f'"{term}"' for term in terms), limit),
+        )
+        return [(int(id_), float(score)) for id_, score in rows]
+
+    def find_vectors(self, ids: Collection[int], width: int) -> dict[int, bytes]:
+        """The vectors of some passages by their numbers, of those that have one of so many bytes."""
+        rows = self._db.execute(
+            f"""SELECT p.id, v.vector FROM passages p JOIN vectors v ON v.digest = p.digest
+            WHERE p.id IN ({",".join("?" * len(ids))}) AND length(v.vector) = ?""",
+            (*ids, width),
+        )
+        return dict(rows.fetchall())
+
+    def find_place(self, passage: int) -> Place:
+        """Where a passage stands."""
+        rows = self._db.execute(
+            """SELECT p.document, p.ordinal, f.name || '/' || d.path, d.title, p.heading, p.anchor, p.start, p."end"
+            FROM passages p JOIN documents d ON d.id = p.document JOIN folders f ON f.id = d.folder WHERE p.id = ?""",
+            (passage,),
+        )
+        return Place._make(rows.fetchone())
 
     def saying(self, name: str, limit: int) -> set[int]:
         """The documents of the first passages that say a name as it is written."""
@@ -267,6 +319,15 @@ class IndexReader:
         )
         row = rows.fetchone()
         return zlib.decompress(row[0]).decode() if row else None
+
+    def sections(self, source: str) -> list[tuple[str, int, int]]:
+        """Heading, start and end of all passages of a document, in their order."""
+        rows = self._db.execute(
+            """SELECT p.heading, p.start, p."end" FROM passages p JOIN documents d ON d.id = p.document
+            JOIN folders f ON f.id = d.folder WHERE f.name || '/' || d.path = ? ORDER BY p.ordinal""",
+            (source,),
+        )
+        return [(heading, start, end) for heading, start, end in rows]
 
     def file(self, source: str) -> str:
         """Where a document lies on this machine; empty if it is gone from the index."""

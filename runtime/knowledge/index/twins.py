@@ -15,7 +15,7 @@ are above it, and 1 of 239 that were set beside another text's page.
 """
 REASON = "the same words as "
 _SOURCES = PLAIN | MARKDOWN | ASCIIDOC | RESTRUCTURED
-_TAG = re.compile(r"<[^>]*>")
+_TAG = re.compile(r"<[^<>]*>")
 _WORD = re.compile(r"\w{3,}")
 
 

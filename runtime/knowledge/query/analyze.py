@@ -8,6 +8,7 @@ import msgspec
 from actors.text.languages import find_common_words
 from actors.text.stop_words import EVERYDAY, STOP, word_set
 from actors.text.tokenizer import is_cjk, runs, spellings, stem, tokens
+from actors.text.word_patterns import compile_words
 from runtime.knowledge.index.index_reader import IndexReader
 from runtime.knowledge.query.query_focus import core
 from runtime.knowledge.query.synonyms import SYNONYMS
@@ -28,7 +29,7 @@ TERMS = 60
 """So many of its words: the others hardly change what is found."""
 
 _NAME = re.compile(r"(?<![.?!:]\s)(?<!^)\b(?=\w*[A-Z])\w+(?:[._]\w+)*")
-CODE_NUMBER = re.compile(
+CODE_NUMBER = compile_words(
     r"(?:error|code|status|event|fehler|错误|代码|오류|에러)\s*(?:code|no\.?|number|#|:)?\s*#?(\d{2,})", re.IGNORECASE
 )
 """A number that is called a code."""

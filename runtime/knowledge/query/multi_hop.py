@@ -1,7 +1,6 @@
 """Questions that no one document answers: what the question and the best passages name is found and ranked, too."""
 
 import math
-import re
 from collections.abc import Collection, Iterable
 from weakref import WeakKeyDictionary
 
@@ -9,6 +8,7 @@ import msgspec
 
 from actors.text.stop_words import EVERYDAY, STOP
 from actors.text.tokenizer import is_cjk, runs, tokens
+from actors.text.word_patterns import compile_words
 from runtime.knowledge.index.index_reader import IndexReader, Stored
 from runtime.knowledge.index.index_writer import StoredUnit
 from runtime.knowledge.query.analyze import Question
@@ -46,7 +46,7 @@ What counts beside the share of the question that a sentence says: what only its
 the rank of its document, and that it names another of the documents found.
 """
 
-_BRACKETS = re.compile(r"\s*\([^()]*\)\s*$")
+_BRACKETS = compile_words(r"\s*\([^()]*\)\s*$")
 
 
 class Quoted(msgspec.Struct, frozen=True, gc=False):

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from actors.text.sentences import split_sentences
 from actors.text.stop_words import EVERYDAY
 from actors.text.tokenizer import spellings
+from actors.text.word_patterns import compile_words
 
 EVERYDAY_WORD = 0.5
 """Of a word of any talk; a clause with one whole word that the documents know may stand for the whole text."""
 
-_CLAUSE = re.compile(
+_CLAUSE = compile_words(
     r"[,;:]\s+|\s[-–—]+\s|[，；]|"
     r"\s+(?:and|but|so|because|since|after|before|while|when|although)\s+"
     r"(?=(?:[Ii]|my|our|we|he|she|it|they|the|his|her|their|who|you|this|yesterday|last)\b)"

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +13,20 @@ from actors.evidence.shortfalls import Shortfall
 from actors.text.catalogue import ENGLISH
 from actors.text.normalize import find_span
 from runtime.knowledge import NO_INDEX
+from runtime.knowledge.find_passages import find_passages
 from runtime.knowledge.index.index_reader import IndexReader, Stored
 from runtime.knowledge.query.abstention import abstain, confidence, find_unsaid, measure_coverage, missing_pair
 from runtime.knowledge.query.analyze import Question, understand
 from runtime.knowledge.query.multi_hop import Quoted, follow, sentences
 from runtime.knowledge.query.openings import openings
 from runtime.knowledge.query.question_vector import QuestionVector
-from runtime.knowledge.query.ranking import CANDIDATES, MANY_CANDIDATES, Page, rank
+from runtime.knowledge.query.ranking import MANY_CANDIDATES, Page, rank
 from runtime.knowledge.query.reciprocal_rank import Near, Nearness, fuse
 from runtime.knowledge.query.snippets import Snippet, snippets
 
+BELOW = " > "
+"""Between the headings that lead to a passage."""
+DIGEST_BYTES = 12
 QUOTES_OF_A_PASSAGE = 3
 QUOTED = 4
 """So many quotes are likely to be shown."""
@@ -101,9 +106,11 @@ def _count_named(source: str, text: str) -> int:
     return next((len(parts) - place for place, stands in enumerate(found) if stands), 0)
 
 
-def find_missing(database: str, quotes: list[tuple[str, str]]) -> list[int]:
+def digest_sections(database: str, quotes: list[tuple[str, str]]) -> list[str]:
     """
-    The numbers, from 0, of those quotes that their document does not say any more, or that have no document any more.
+    For each quote a digest of the section that it stands in now; empty where its document does not say it any more.
+
+    Another heading, a word more or less or another beginning of the document is another digest; white space is not.
 
     :param quotes: each a document's source and words of it; where in the document they stand does not matter.
     :raises LookupError: there is no index.
@@ -113,10 +120,33 @@ def find_missing(database: str, quotes: list[tuple[str, str]]) -> list[int]:
         raise LookupError(NO_INDEX)
     try:
         shelf.begin()
-        texts = {source: shelf.text(source) or "" for source in dict.fromkeys(source for source, _ in quotes)}
+        sources = dict.fromkeys(source for source, _ in quotes)
+        read = {source: (shelf.text(source) or "", shelf.sections(source)) for source in sources}
     finally:
         shelf.end()
-    return [number for number, (source, quote) in enumerate(quotes) if find_span(quote, texts[source]) is None]
+    return [_digest_section(quote, *read[source]) for source, quote in quotes]
+
+
+def _digest_section(quote: str, text: str, pieces: list[tuple[str, int, int]]) -> str:
+    """
+    :param pieces: heading, start and end of the passages of a document, in their order.
+    """
+    place = find_span(quote, text)
+    if place is None:
+        return ""
+    at = next((n for n, (_, _, end) in enumerate(pieces) if place[0] < end), None)
+    heading, start, end = pieces[at] if at is not None else ("", 0, len(text))
+    below = f"{heading}{BELOW}" if BELOW in heading else None  # below a title stands the whole document
+    for step in (1, -1):
+        n = (at or 0) + step
+        while at is not None and 0 <= n < len(pieces):
+            if pieces[n][0] != heading and not (below and pieces[n][0].startswith(below)):
+                break
+            start, end = min(start, pieces[n][1]), max(end, pieces[n][2])
+            n += step
+    opening = next((begin for title, begin, _ in pieces if BELOW in title), 0)
+    said = "\0".join(" ".join(each.split()) for each in (heading, text[:opening], text[start:end]))
+    return blake2b(said.encode("utf-8", "replace"), digest_size=DIGEST_BYTES).hexdigest()
 
 
 def locate(database: str, source: str) -> str:
@@ -134,23 +164,24 @@ def search(
 
     :param reads: find also how the sections begin that the question names.
     """
+    if not hops:
+        return _find_places(shelf, text, limit, documents, vector)
     question = understand(text, shelf)
-    pages = rank(shelf, question, documents, most=MANY_CANDIDATES if hops else CANDIDATES)
+    pages = rank(shelf, question, documents, most=MANY_CANDIDATES)
     why, covered, unsaid = abstain(shelf, question, pages), measure_coverage(pages), find_unsaid(shelf, question, pages)
     near = _near(shelf, vector, documents) if vector and vector.vector else Nearness()
     if near.passages:
         pages = fuse(shelf, question, pages, near)
-    if hops:
-        trail = follow(shelf, question, pages, documents)
-        pages = trail.pages
-        why = why and abstain(shelf, question, pages, trail.chain)
+    trail = follow(shelf, question, pages, documents)
+    pages = trail.pages
+    why = why and abstain(shelf, question, pages, trail.chain)
     quotable = snippets(shelf, question, pages) if pages else []
     if not why:
-        why = missing_pair(shelf, question, quotable[:QUOTED], names=hops) or (
+        why = missing_pair(shelf, question, quotable[:QUOTED], names=True) or (
             None if quotable else Reason("no_sentence")
         )
     sure = 0.0 if why else confidence(question, pages, quotable)
-    telling = sentences(shelf, question, pages)[:SENTENCES] if hops else []
+    telling = sentences(shelf, question, pages)[:SENTENCES]
     chosen = _chosen(shelf, pages, quotable, telling, limit)
     opening = openings(shelf, question, pages) if reads else []
     chosen += {each.passage.id: each.passage for each in opening if each.passage not in chosen}.values()
@@ -159,7 +190,7 @@ def search(
     found = tuple(_passages(pages, chosen, [*quotable, *opening], telling))
     begins = tuple(sorted({numbers[each.passage.id] for each in opening}))
     weights = _weights(shelf, question) if reads else ()
-    meaning, incomplete = _meaning(chosen, near.passages), _find_shortfalls(shelf, vector, near)
+    meaning, incomplete = _meaning(chosen, near.passages), _find_shortfalls(shelf, vector, lacks_some=near.lacks_some)
     return SearchHits(
         found, why.say(ENGLISH) if why else "", sure, tuple(spoken), begins, weights, meaning, incomplete, covered,
         round(question.total_gated, 1), reason=why, words=_measure_words(pages, chosen),
@@ -167,13 +198,29 @@ def search(
     )  # fmt: skip
 
 
-def _find_shortfalls(shelf: IndexReader, question: QuestionVector | None, near: Nearness) -> tuple[Shortfall, ...]:
+def _find_places(
+    shelf: IndexReader, text: str, limit: int, documents: Collection[int] | None, vector: QuestionVector | None
+) -> SearchHits:
+    """What comes closest, whether or not it answers: nobody can tell that without reading it."""
+    own = vector.vector if vector and shelf.vector_model() == vector.model else b""
+    found = find_passages(shelf, text, limit, documents, own)
+    return SearchHits(
+        found.passages,
+        found.reason.say(ENGLISH) if found.reason else "",
+        reason=found.reason,
+        meaning=found.meaning,
+        incomplete=_find_shortfalls(shelf, vector, lacks_some=found.without_vectors > 0),
+        searched=shelf.passages,
+    )
+
+
+def _find_shortfalls(shelf: IndexReader, question: QuestionVector | None, *, lacks_some: bool) -> tuple[Shortfall, ...]:
     """What went by words alone; a question that no model was asked about lacks nothing."""
     if question is None:
         return ()
     if not question.vector:
         return (Shortfall("no_meaning", question.failure),)
-    if near.lacks_some or shelf.vector_model() != question.model:
+    if lacks_some or shelf.vector_model() != question.model:
         return (Shortfall("no_vectors", "Some documents have no vectors yet: `index` makes them."),)
     return ()
 

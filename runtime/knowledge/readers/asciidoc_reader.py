@@ -11,7 +11,7 @@ UNDERLINE_SLACK = 2
 """An underline may be so much longer or shorter than its title."""
 TERM_LEVELS = 6
 
-_TITLE = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*?)(?:[ \t]+\1)?$")
+_TITLE = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*?)(?:[ \t]{1,20}\1)?$")
 _UNDERLINE = re.compile(r"(=+|-+|~+|\^+|\++)$")
 _LEVELS = {"=": 1, "-": 2, "~": 3, "^": 4, "+": 5}
 _ATTRIBUTE = re.compile(r":(!?[\w-]+!?):(?:[ \t]+(.*?))?(?:[ \t]+[\\+])?$")
@@ -22,12 +22,12 @@ _CONDITION = re.compile(r"(?:ifn?def|ifeval|endif)::[^\[]*\[(.*)\]$")
 _BLOCK_ATTRIBUTES = re.compile(r"\[(?!\[)[^\]]*\]$|\[\[[^\]]+\]\]$")
 _ID = re.compile(r"\[#([\w:.-]+)|\bid=\"?([\w:.-]+)")
 _COLUMNS = re.compile(r"cols=(?:\"([^\"]*)\"|(\d+\*?))")
-_CODE = re.compile(r"(-{4,}|\.{4,}|`{3,})[\w+-]*$")
+_CODE = re.compile(r"(-{4,}+|\.{4,}+|`{3,}+)[\w+-]*$")
 _VERBATIM = re.compile(r"\[(?:verse|source|listing|literal|console|quote)\b")
 _FRAME = re.compile(r"(?:={4,}|\*{4,}|_{4,}|--)$")
 _HIDDEN = re.compile(r"(/{4,}|\+{4,})$")
 _TABLE = re.compile(r"[|,:!]={3,}$")
-_CELL = re.compile(r"(?<!\\)(?:(?:\d+|\d*\.\d+)?[*+])?[<^>]?(?:\.[<^>])?[aehlmsvd]?\|")
+_CELL = re.compile(r"(?<!\\)(?:(?:\d{1,4}|\d{0,4}\.\d{1,4})?[*+])?[<^>]?(?:\.[<^>])?[aehlmsvd]?\|")
 _ITEM = re.compile(
     r"[ \t]*(?:[*]{1,5}|-|\.{1,5}|\d{1,4}\.|[a-zA-Z]\.|<(?:\d{1,2}|\.)>|[•])[ \t]+(?:\[[ xX*]\][ \t]+)?(?=\S)"
 )
@@ -35,8 +35,9 @@ _NUMBERED = re.compile(r"[ \t]*(\d{1,4}\.|[a-zA-Z]\.)")
 _TERM = re.compile(r"[ \t]*(\S.{0,400}?)(:{2,4}|;;)(?:[ \t]+(\S.*))?$")
 _BLOCK_TITLE = re.compile(r"\.(?![.\s])(\S.*)$")
 _SIGNS = re.compile(
-    r"^(?:(?:include|ifn?def|endif|image)::\S*\[.*\]|\[\[[\w-]+\]\]|\[(?:source|verse|NOTE|TIP|WARNING|IMPORTANT)\b[^\]]*\]"
-    r"|:[\w-]+:(?: .*)?|\|={3,}|\S.{0,200}::|\+)[ \t]*$|\b(?:linkgit|xref|link):\S+\[|<<[\w-]+(?:,[^>\n]+)?>>",
+    r"^(?:(?:include|ifn?def|endif|image)::[^\s\[]*\[.*\]|\[\[[\w-]+\]\]|\[(?:source|verse|NOTE|TIP|WARNING|IMPORTANT)\b[^\]]*\]"
+    r"|:[\w-]+:(?: .*)?|\|={3,}|\S.{0,200}::|\+)[ \t]*$"
+    r"|\b(?:linkgit|xref|link):[^\s\[]{1,300}\[|<<[\w-]+(?:,[^<>\n]+)?>>",
     re.MULTILINE,
 )
 SIGNS = 2
@@ -184,7 +185,7 @@ class _Reader:
         title = render_inline(text, self._attributes)
         if level == 1 and not self.title:
             self.title = " ".join(title.split())
-            while self.at < len(self.lines) and re.match(r"\S.*<\S+@\S+>$|v\d[\d.]*,|:", self.lines[self.at]):
+            while self.at < len(self.lines) and _is_below_title(self.lines[self.at]):
                 if attribute := _ATTRIBUTE.match(self.lines[self.at]):
                     self._attributes[attribute.group(1)] = (attribute.group(2) or "")[:1000]
                 self.at += 1
@@ -281,6 +282,13 @@ class _Reader:
 def _count_columns(spec: str) -> int:
     """How many columns `1,2`, `3*` or `2*,1` say."""
     return sum(int(m.group(1)) if (m := re.match(r"\s*(\d{1,3})\*", part)) else 1 for part in spec.split(","))
+
+
+def _is_below_title(line: str) -> bool:
+    """Whether it names the author or the version, or sets an attribute."""
+    name, _, address = line.rpartition("<")
+    is_author = bool(name.rstrip()) and "@" in address and address.endswith(">") and " " not in address
+    return is_author or re.match(r"v\d[\d.]*,|:", line) is not None
 
 
 def _slug(title: str) -> str:

@@ -8,6 +8,7 @@ from lxml.etree import LxmlError
 from lxml.html import HtmlElement
 
 from actors.text.stop_words import word_set
+from actors.text.word_patterns import compile_words
 from runtime.knowledge.readers.document_layout import BULLET, Layout
 from runtime.knowledge.readers.parsed_document import Document, Unreadable, fold, heading
 
@@ -26,7 +27,7 @@ _SKIP = word_set(
 )
 _SKIP_CLASS = re.compile(
     r"\b(?:nav(?:header|footer|bar|igation)?|toc|toctree-wrapper|sidebar|sphinxsidebar\w*|breadcrumbs?|menu|footer|"
-    r"related|headerlink|linenos|titlepage-sep|skip-link|admonition-title)\b|\bcontents\b.*\btopic\b"
+    r"related|headerlink|linenos|titlepage-sep|skip-link|admonition-title)\b|\bcontents\b.{0,100}\btopic\b"
 )
 _ADMONITION = re.compile(r"\b(?:note|tip|caution|warning|important|admonition|seealso)\b")
 _BLOCK = word_set(
@@ -38,7 +39,7 @@ _BLOCK = word_set(
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _FOOTNOTE_MARK = re.compile(r"\s*\[\w{1,3}\]\s*")
 _LONG_TAG = re.compile(rf"<[^<>]{{{TAG_CHARACTERS},}}")
-_TITLE_SUFFIX = re.compile(r"\s+[—–|·-]\s+[^—–|·]+$")
+_TITLE_SUFFIX = compile_words(r"\s+[—–|·-]\s+[^—–|·]{1,200}$")
 _MANUAL_PAGE = re.compile(r" Manual Page$")
 """What AsciiDoc adds to the title of a manual page."""
 _MAIN = (

@@ -7,7 +7,7 @@ from runtime.knowledge.readers.parsed_document import Document, Outline, TextUni
 _LINE = re.compile(r"[^\n]*\n?")
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*\r?$\n?", re.DOTALL | re.MULTILINE)
 _TITLE = re.compile(r"^title:[ \t]*['\"]?(.+?)['\"]?[ \t]*\r?$", re.MULTILINE)
-_ATX = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*\r?\n?$")
+_ATX = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 _SETEXT = re.compile(r" {0,3}(=+|-{2,})[ \t]*\r?\n?$")
 _FENCE = re.compile(r"\s{0,12}(`{3,}|~{3,})")
 _RULE = re.compile(r" {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})\r?\n?$")
@@ -15,11 +15,11 @@ _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 _QUOTED = re.compile(r"[ \t]*>[ \t]?(?:\[![A-Z]+\][ \t]*\r?\n?$)?")
 _TABLE_RULE = re.compile(r"(?:[ \t]*\|)?[ \t]*:?-{2,}:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*(?:\|[ \t]*)?\r?\n?$")
 _NOISE = re.compile(r"[ \t]*(?::::|\[[^\]]+\]:\s|!\[[^\]]*\]\([^)]*\)[ \t]*\r?\n?$|\{%|\{:)")
-_MARKUP = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|[*`]|<[^>]{1,200}>|\s\{#[^}]*\}")
+_MARKUP = re.compile(r"!?\[([^\]]{0,300})\]\([^)]{0,1000}\)|[*`]|<[^>]{1,200}>|\s\{#[^{}]*\}")
 _ANCHOR = re.compile(r"\{#([\w-]+)\}|<a (?:id|name)=[\"']([^\"']+)")
 _COMMENT = re.compile(r"(`[^`\n]*`)|<!--.*?(?:-->|\Z)")
 _HIDDEN = re.compile(
-    r"(`[^`\n]*`)|<a (?:id|name)=[\"'][^\"'>]*[\"'][ \t]*(?:/>|>[ \t]*</a>)|[ \t]*\{[#:][^}\n]*\}(?=[ \t]*\r?$)"
+    r"(`[^`\n]*`)|<a (?:id|name)=[\"'][^\"'>]*[\"'][ \t]*(?:/>|>[ \t]*</a>)|[ \t]{0,20}\{[#:][^{}\n]*\}(?=[ \t]*\r?$)"
 )
 _HIDDEN_LINE = re.compile(
     r" {0,3}(?:\([\w-]+\)=|\[[^\]\^]+\]:\s.*|!\[[^\]]*\]\([^)]*\)|\{%.*%\}|\{:[^}]*\}|:::.*)[ \t]*\r?\n?$"
@@ -135,7 +135,7 @@ class _Reader:
         """A line that is a heading, a rule, a table's row, code or noise; true if it was one."""
         if atx := _ATX.match(line):
             self.flush()
-            self._head(len(atx.group(1)), atx.group(2))
+            self._head(len(atx.group(1)), atx.group(2).rstrip().rstrip("#").rstrip())
         elif self._start >= 0 and (under := _SETEXT.match(line)) and not self._in_list:
             text = self._text[self._start : self._end]
             self._start = -1

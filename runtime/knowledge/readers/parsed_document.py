@@ -8,10 +8,13 @@ from actors.text.sentences import sentences
 
 PASSAGE_CHARACTERS = 900
 """A passage ends at the next paragraph after this many characters,"""
-PASSAGE_LIMIT = 1800
+PASSAGE_LIMIT = 1200
 """at the next sentence after this many,"""
 UNIT_LIMIT = 1200
 """and no sentence or piece of code is longer than this."""
+PASSAGE_LEAST = 150
+"""A passage that is shorter than this goes on below the next heading (`bench.truth`: as many right pages with a third
+fewer vectors)."""
 MARK_CHARACTERS = 40
 """A list item's mark and indentation are no longer than this."""
 CODE_LINES = 12
@@ -158,20 +161,28 @@ class Outline:
 
 
 def pieces(document: Document) -> list[Piece]:
-    """Cut a document into passages that keep to their section and, where they can, to whole paragraphs."""
+    """
+    Cut a document into passages at its headings and, where it can be, between paragraphs.
+
+    A section with less than PASSAGE_LEAST characters goes on over the next heading, which then stands in its text.
+    """
     found: list[Piece] = []
+    held: list[TextUnit] = []
+    of: Section | None = None
     for section in document.sections:
-        begin: int | None = None
-        group: list[TextUnit] = []
+        if of is not None and held[-1].end - held[0].start >= PASSAGE_LEAST:
+            found.append(_piece(document.text, of, held))
+            held = []
         for unit in section.units:
-            size = unit.end - begin if begin is not None else 0
-            if group and ((size > PASSAGE_CHARACTERS and unit.opens and not unit.code) or size > PASSAGE_LIMIT):
-                found.append(_piece(document.text, section, group))
-                group, begin = [], None
-            begin = unit.start if begin is None else begin
-            group.append(unit)
-        if group:
-            found.append(_piece(document.text, section, group))
+            size = unit.end - held[0].start if held else 0
+            ends = (size > PASSAGE_CHARACTERS and unit.opens and not unit.code) or size > PASSAGE_LIMIT
+            if of is not None and held and ends:
+                found.append(_piece(document.text, of, held))
+                held = []
+            of = of if held and of is not None else section
+            held.append(unit)
+    if of is not None and held:
+        found.append(_piece(document.text, of, held))
     return found
 
 

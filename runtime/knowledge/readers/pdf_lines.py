@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from actors.text.word_patterns import compile_words
 from runtime.knowledge.readers.parsed_document import fold, heading
 
 LARGE = 1.15
@@ -24,8 +25,8 @@ EDGE_LINES = 2
 TITLE_LINES = 3
 
 _DIGITS = re.compile(r"\d+|\b[ivxlc]{1,6}\b")
-_LEADER = re.compile(r"(?:\.\s?){5,}\s*[\divxlc]{0,6}\s*$")
-_DIVIDED = re.compile(r"(\w*[^\W\d_])[-\u2010]\n([^\W\d_]\w*)")
+_LEADER = compile_words(r"(?<!\.)(?<!\.\s)(?:\.\s?){5,}+\s*[\divxlc]{0,6}\s*$")
+_DIVIDED = re.compile(r"(?<!\w)(\w*+(?<=[^\W\d_]))[-\u2010]\n([^\W\d_]\w*)")
 _SOFT = re.compile("\u00ad\n?")
 _MARK = re.compile(r"(?:[•●▪■‣◦–·∙*\u007f\uf0b7\uf0a7-]|\(?\d{1,3}[.)]|\(?[a-z][.)])(?:\s+|$)")
 _BULLET = re.compile(r"[•●▪■‣◦–·∙*\u007f\uf0b7\uf0a7-]\s*")

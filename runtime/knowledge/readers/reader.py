@@ -20,7 +20,7 @@ SUFFIXES = MARKDOWN | PLAIN | ASCIIDOC | RESTRUCTURED | HTML | WORD | PDF
 
 _CONTROL = re.compile(r"[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
 _CONTROL_SHARE = 0.02
-_DECLARED = re.compile(rb"(?:charset\s*=|encoding\s*=)\s*[\"']?\s*([\w.:-]{2,40})", re.IGNORECASE)
+_DECLARED = re.compile(rb"(?:charset|encoding)\s{0,9}=\s{0,9}[\"']?\s{0,9}([\w.:-]{2,40})", re.IGNORECASE)
 _HANGUL = re.compile("[\uac00-\ud7a3]")
 _HAN = re.compile("[\u4e00-\u9fff\u3000-\u303f\uff00-\uffef]")
 _FOREIGN = re.compile(r"[^\x00-\x7f]")

@@ -4,7 +4,6 @@ import re
 
 _LITERAL = re.compile(r"(``(?:[^`]|`(?!`)){1,2000}``)")
 _ROLE = re.compile(r":[a-zA-Z][\w:+.-]{0,60}:`([^`]{1,500})`|`([^`]{1,500})`:[a-zA-Z][\w:+.-]{0,60}:")
-_LABELLED = re.compile(r"(?s)(.+?)\s*<[^<>]*>$")
 _QUOTED = re.compile(r"(?<![\w`])_?`([^`]{1,500})`(?:__?(?!\w))?")
 _SUBSTITUTION = re.compile(r"\|(\S(?:[^|\n]{0,80}\S)?)\|(?:__?(?!\w))?")
 _FOOTNOTE = re.compile(r"\s?\[(?:#[\w-]*|\*|\d{1,3})\]_(?!\w)")
@@ -39,6 +38,7 @@ def _words(text: str, substitutions: dict[str, str], targets: frozenset[str]) ->
 
 def _label(text: str) -> str:
     """`words <target>` as its words, `~module.name` as its name."""
-    if labelled := _LABELLED.match(text):
-        return labelled.group(1)
+    words, opens, target = text.removesuffix("\n").rpartition("<")
+    if words and opens and target.find(">") == len(target) - 1:
+        return words.rstrip() or words[:1]
     return text.rpartition(".")[2] if text.startswith("~") else text.lstrip("!")

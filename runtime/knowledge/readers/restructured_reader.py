@@ -14,7 +14,7 @@ DEPTH_LIMIT = 40
 SIGNS = 2
 """So many directives, roles or labels make a text file reStructuredText."""
 
-_SIGNS = re.compile(r"^[ \t]*\.\. (?:_[\w -]+:|[\w:-]+::)|(?<!\w):[a-z][\w:]*:`[^`\n]+`", re.MULTILINE)
+_SIGNS = re.compile(r"^[ \t]*\.\. (?:_[\w -]+:|[\w:-]+::)|(?<!\w):[a-z][\w:]{0,60}:`[^`\n]+`", re.MULTILINE)
 _LOOKED_AT = 30_000
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1*$")
 _TARGET = re.compile(r"\.\. _(`[^`]+`|(?:\\.|[^:\\])+|__):(?:\s+(\S.*))?$")

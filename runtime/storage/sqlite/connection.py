@@ -12,6 +12,8 @@ from runtime.storage.private import make_database
 BUSY_SECONDS = 5.0
 """How long another process is waited for."""
 BUSY_PAUSE_SECONDS = 0.01
+UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
+"""What a damaged file leads to: SQLite quotes its schema in messages, which need not be text any more."""
 
 
 def connect(path: str | Path) -> sqlite3.Connection:
@@ -46,9 +48,10 @@ def _use_wal(connection: sqlite3.Connection) -> None:
 
 def translate(error: Exception) -> Exception:
     """An error of SQLite as one of storage; any other as it is."""
-    if not isinstance(error, sqlite3.Error):
+    if not isinstance(error, UNREADABLE):
         return error
-    said: StorageError = (Conflict if isinstance(error, sqlite3.IntegrityError) else StorageError)(str(error))
+    what = "database disk image is malformed" if isinstance(error, UnicodeDecodeError) else str(error)
+    said: StorageError = (Conflict if isinstance(error, sqlite3.IntegrityError) else StorageError)(what)
     said.__cause__ = error
     return said
 
@@ -58,5 +61,5 @@ def translating() -> Iterator[None]:
     """:raises StorageError: where SQLite raises an error of its own."""
     try:
         yield
-    except sqlite3.Error as error:
+    except UNREADABLE as error:
         raise translate(error) from error

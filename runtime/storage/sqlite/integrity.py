@@ -12,7 +12,7 @@ import structlog
 from actors.ports import PortFailed
 from runtime.program import command
 from runtime.storage.private import make_file
-from runtime.storage.sqlite.connection import translating
+from runtime.storage.sqlite.connection import UNREADABLE, translate, translating
 from runtime.storage.sqlite.process_lock import anybody
 
 log = structlog.get_logger()
@@ -23,11 +23,17 @@ STEPS = 20_000
 """Of SQLite's machine between two looks at the clock: some milliseconds."""
 SNAPSHOT_SECONDS = 30.0
 """How long a backup waits for somebody who writes."""
+LOG_HEADER, FRAME_HEADER = 32, 24
+"""Bytes, as SQLite's file format has them."""
+MOST_FRAMES = 1 << 20
 FINDINGS = 3
 """So many are told."""
 REMEDY = (
     f"Restore it with {command('restore BACKUP')}, or move it away to begin anew: researches that were not over "
     "go on from their state files."
+)
+LOG_REMEDY = (
+    "Look at the disk: what was written last is gone, and those tickets begin again when they are submitted again."
 )
 
 
@@ -40,7 +46,8 @@ def check(file: Path, owners: Path, seconds: float) -> None:
     Look at a database before it is opened: its header each time, all of it when the last process was killed.
 
     An orderly end leaves no write-ahead log; with one, and nobody living who writes it, the whole file is examined, for
-    so many seconds at most, so that the start of a large one is not held up. What is not finished then is only logged.
+    so many seconds at most, so that the start of a large one is not held up. What is not finished then is only logged;
+    so are commits of the log that cannot be read back, for all before them is sound.
 
     :raises DatabaseUnusable: nothing may be written to it.
     """
@@ -49,7 +56,10 @@ def check(file: Path, owners: Path, seconds: float) -> None:
     if not seconds or not _has_log(file) or anybody(owners):
         return
     began = time.monotonic()
+    written = _list_commits(file)
     try:
+        if lost := _count_lost(file, written):
+            log.error("storage.log_damaged", file=str(file), commits=len(written), lost=lost, remedy=LOG_REMEDY)
         findings = examine(file, "quick_check", seconds)
     except TimeoutError:
         log.warning("storage.check_unfinished", file=str(file), seconds=seconds)
@@ -57,6 +67,36 @@ def check(file: Path, owners: Path, seconds: float) -> None:
     if findings:
         raise DatabaseUnusable(f"The database {file} cannot be used: it is damaged ({findings}). {REMEDY}")
     log.info("storage.checked", file=str(file), seconds=round(time.monotonic() - began, 3))
+
+
+def _list_commits(file: Path) -> list[int]:
+    """The numbers of the frames in a write-ahead log that end a transaction; of an earlier round of the log, none."""
+    commits: list[int] = []
+    with contextlib.suppress(OSError), file.with_name(f"{file.name}-wal").open("rb") as stream:
+        page = int.from_bytes(stream.read(LOG_HEADER)[8:12], "big")
+        first = b""
+        for number in range(1, MOST_FRAMES):
+            head = stream.read(FRAME_HEADER)
+            first = first or head[8:16]
+            if len(head) < FRAME_HEADER or head[8:16] != first or not page:
+                break
+            if head[4:8] != bytes(4):  # the size of the database after this frame, which only a last one says
+                commits.append(number)
+            stream.seek(page, os.SEEK_CUR)
+    return commits
+
+
+def _count_lost(file: Path, commits: list[int]) -> int:
+    """
+    How many transactions of a log cannot be read back; SQLite goes on without them and says nothing.
+
+    One at the very end may never have been told to anybody: the power failed while it was written.
+    """
+    with contextlib.suppress(*UNREADABLE), _opening(file, 1.0, "rw") as db:
+        _, readable, _ = db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        lost = sum(number > readable for number in commits)
+        return lost if lost > 1 else 0
+    return 0
 
 
 def examine(file: Path, how: str, seconds: float, *, read_only: bool = False) -> str:
@@ -71,10 +111,10 @@ def examine(file: Path, how: str, seconds: float, *, read_only: bool = False) ->
         with _opening(file, min(seconds, 5.0), "ro" if read_only else "rw") as db:
             db.set_progress_handler(lambda: time.monotonic() > until, STEPS)
             rows = db.execute(f"PRAGMA {how}({FINDINGS})").fetchall()
-    except sqlite3.DatabaseError as error:
+    except UNREADABLE as error:
         if getattr(error, "sqlite_errorcode", 0) in {sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_BUSY}:
             raise TimeoutError from None
-        return str(error)
+        return str(translate(error))
     found = [" ".join(str(row[0]).split()) for row in rows]
     return "" if found == ["ok"] else "; ".join(found)
 
@@ -140,8 +180,8 @@ def _wrong_header(file: Path) -> str:
         size = file.stat().st_size
     except FileNotFoundError:
         return ""
-    if not header:
-        return ""  # about to become one
+    if not header:  # about to become one, unless it was one
+        return "is empty, though there is a log of what was written to it" if _has_log(file) else ""
     if not header.startswith(MAGIC):
         return "is not a database"
     page = int.from_bytes(header[16:18], "big")

@@ -164,7 +164,7 @@ def _question_of(run: StoredRun, row: tuple[Any, ...]) -> Asked:
         was = msgspec.msgpack.decode(run.initial, type=_Case).text
     except msgspec.MsgspecError:
         was = ""
-    if was and was != whole(subject, question):
+    if was and was not in {question, whole(subject, question)}:
         question, subject = was, ""
     created = run.started if came is None else seconds(came)
     return Asked(question, subject, text(requester), created, text(note))

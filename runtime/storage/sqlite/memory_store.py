@@ -14,7 +14,7 @@ CREATE TABLE IF NOT EXISTS remembered (
     ticket_id TEXT NOT NULL,
     text TEXT NOT NULL,
     same BLOB NOT NULL,        -- digest of the ticket's folded text
-    resolution BLOB NOT NULL,  -- msgpack of actors.evidence.claims.Resolution
+    resolution BLOB NOT NULL,  -- msgpack of runtime.memory.staleness.KeptAnswer
     answer BLOB NOT NULL,      -- digest of the resolution's folded text
     state TEXT NOT NULL CHECK (state IN ('unconfirmed', 'confirmed', 'rejected')),
     origin TEXT NOT NULL DEFAULT '',  -- who made the answer: 'rules', 'model', 'person' or 'places'; '': not known
@@ -44,7 +44,7 @@ _INSERT = (
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _SERVED = (
-    "SELECT ticket_id, resolution, state, origin, person, created FROM remembered "
+    "SELECT ticket_id, resolution, state, origin, person, created, text FROM remembered "
     "WHERE {} AND state != 'rejected' AND (origin = 'person' OR NOT EXISTS "
     "(SELECT 1 FROM remembered AS said WHERE said.state = 'rejected' AND said.answer = remembered.answer)) "
     "ORDER BY state = 'confirmed' DESC, id DESC LIMIT ?"

@@ -5,13 +5,24 @@ import os
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from runtime.processes.file_lock import take
 from runtime.storage.ends import PendingEnd, Slots, read_pending
 from runtime.storage.private import make_folder
+from runtime.storage.work_mark import WorkMark, read_mark
 
 SUFFIX = ".lock"
 SOCKET_SUFFIX = ".sock"
+
+
+class Legacy(NamedTuple):
+    """What a dead process left behind in its file."""
+
+    told: list[PendingEnd]
+    """Ends that it had told and not recorded."""
+    worked_on: str = ""
+    """The run that it worked on when it died; empty: none, or nobody knows."""
 
 
 class ProcessLock:
@@ -23,28 +34,30 @@ class ProcessLock:
         self.token, self._file = self._enter()
         self.slots = Slots(self._file)
         """Room in its file for ends that cannot be recorded."""
+        self.mark = WorkMark(self._path(self.token))
+        """What it works on."""
 
     def is_alive(self, token: str) -> bool:
         """Whether the process of this token is still there."""
         if token == self.token:
             return True
-        with self.legacy(token) as told:
-            return told is None
+        with self.legacy(token) as left:
+            return left is None
 
     @contextlib.contextmanager
-    def legacy(self, token: str) -> Iterator[list[PendingEnd] | None]:
+    def legacy(self, token: str) -> Iterator[Legacy | None]:
         """
-        What a dead process had told and not recorded, held against all others meanwhile; nothing while it lives.
+        What a dead process left, held against all others meanwhile; nothing while it lives.
 
         Its file stays: `forget` removes it.
         """
         try:
             file = os.open(self._path(token), os.O_RDWR | os.O_CLOEXEC)
         except FileNotFoundError:
-            yield []
+            yield Legacy([])
             return
         try:
-            yield list(read_pending(file)) if take(file) else None
+            yield Legacy(list(read_pending(file)), read_mark(file)) if take(file) else None
         finally:
             os.close(file)
 
@@ -72,6 +85,7 @@ class ProcessLock:
         if not leaves:
             with contextlib.suppress(OSError):  # a disk that has failed keeps it: the next process finds its owner dead
                 self.forget(self.token)
+        self.mark.close()
         os.close(self._file)
 
     def _enter(self) -> tuple[str, int]:

@@ -4,12 +4,13 @@ import time
 
 import pytest
 
-from actors.documents.field_values import is_amount, is_date, stands_in
+from actors.documents.field_values import escape_value, is_amount, is_date, stands_in
 from actors.documents.fill import ask_for, fill
 from actors.documents.find_fields import find_fields
 from actors.documents.template import Document, Field, Template
 from actors.documents.template_body import BLANK, MOST_PLACES, InvalidBody, check_body
 
+KOREAN_DAY = {"day": "2026년 3월 1일"}
 NAMES = ("who", "amount", "day", "size", "note", "number")
 FIELDS = (
     Field(name="who", ask="Who pays?", kind="party", labels=("Payer", "付款人", "지급인")),
@@ -62,6 +63,24 @@ def found(text: str) -> dict[str, str]:
         ("Taxpayer: Ann Lee. The payer Ann Lee is away.", {}),
         ("Payer:\nAmount: USD 5\n", {"amount": "USD 5"}),
         ("Size: largest", {}),
+        ("Size: Large Date: 3 May 2026", {"size": "large", "day": "3 May 2026"}),
+        ("지급인: 홍길동 금액: 5,000원 날짜: 2026년 3월 1일.", {"who": "홍길동", "amount": "5,000원"} | KOREAN_DAY),
+        ("제2 지급인: 홍길동", {}),
+        ("지급인: 홍길동은 돈을 갚지 않았다.", {}),
+        ("지급인: 홍길동입니다", {}),
+        ("지급인: 홍길동, 김철수", {}),
+        ("지급인: 미정", {}),
+        ("Payer: Ann Lee Amount: USD 5 Note: new. Thanks.", {"who": "Ann Lee", "amount": "USD 5", "note": "new"}),
+        ("Note: it broke Payer: Ann Lee", {"who": "Ann Lee"}),
+        ("Note: I told him: no", {}),
+        ("Date: 3 May 2026 or 4 May 2026", {}),
+        ("Date: 3 May 2026?", {}),
+        ("Amount: USD 5/month", {}),
+        ("Amount: USD 5 (about)", {}),
+        ("Amount: USD 5, USD 6", {}),
+        ("Total amount: USD 5", {}),
+        ("The amount is USD 5.", {"amount": "USD 5"}),
+        ("Amount:\nUSD 5", {}),
     ],
 )  # fmt: skip
 def test_only_what_is_plainly_said_is_found(text: str, values: dict[str, str]) -> None:
@@ -74,17 +93,35 @@ def test_what_is_found_is_quoted_from_the_text() -> None:
     assert (payer.quote, text[payer.start : payer.end]) == ("Payer: Ann Lee", "Payer: Ann Lee")
 
 
-def test_a_long_hostile_ticket_is_searched_in_time() -> None:
-    began = time.process_time()
-    for text in (
-        "金额" * 50_000,
-        "Payer:" * 16_000,
-        "Amount " + "1," * 50_000,
-        "Date: 1" + " " * 99_000,
-        "\n" * 100_000,
-    ):
+HOSTILE = (
+    "金额", "Payer:", "Payer: ", "Payer: Ann Lee ", "Payer: a. ", "Payer: (", "付款人：（", "Amount ", "Amount 1,",
+    "1,", "Date: 1" + " " * 50, "May ", " ", "\n", "*", ":", "-", "\ufdfa", "Payer: Ann, ", "a" * 199 + ".",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", HOSTILE)
+def test_four_times_the_text_takes_no_more_than_some_four_times_the_time(unit: str) -> None:
+    def measure(characters: int) -> float:
+        text = "Payer: Amount: 1" + unit * (characters // len(unit))
+        began = time.process_time()
         found(text)
-    assert time.process_time() - began < 10
+        return time.process_time() - began
+
+    short, long = min(measure(16_000) for _ in range(3)), min(measure(64_000) for _ in range(3))
+
+    assert long < max(0.2, 8 * short)
+
+
+@pytest.mark.parametrize("unit", ["1", "1,", "1,111", " ", "\n", "May ", "1 ", "2026年 ", "+\n", "a", "a "])
+def test_values_are_checked_and_escaped_in_linear_time(unit: str) -> None:
+    text = unit * (64_000 // len(unit))
+    began = time.process_time()
+    for each in (text, f"5{text}元", f"May{text}5"):
+        is_amount(each)
+        is_date(each)
+        escape_value(each)
+    assert not stands_in("a" * 2_000, "a" * 64_000, "a" * 64_000)
+    assert time.process_time() - began < 2
 
 
 def test_a_document_is_made_of_what_is_known_and_blanks_are_seen() -> None:

@@ -7,14 +7,14 @@ from actors.evidence.claims import Citation, Claim, Resolution
 from actors.evidence.confirmed_places import keep_places, shown_places
 from actors.evidence.earlier_answers import cite_ticket
 from actors.evidence.passages import Passage
-from actors.evidence.places import PartPlaces, render_places, strip_leads
+from actors.evidence.places import render_places, strip_leads
 from actors.text.catalogue import say
 
 CODE = "Open the lid:\n\n    lid --open <now>"
 FIRST = Passage("m/a.md#0", "m/a.md", "Scanner", "Scanner > Lid", CODE, 0, len(CODE), "lid")
 SECOND = msgspec.structs.replace(FIRST, id="m/b.md#0", source="m/b.md", title="Printer", heading="", text="Wait.")
 CLAIMS = (Claim(CODE, 1, CODE), Claim("Wait.", 2, "Wait."))
-ANSWER = Resolution(*render_places([PartPlaces("", "perhaps", CLAIMS)], [FIRST, SECOND], "en"))
+ANSWER = Resolution(*render_places(CLAIMS, [FIRST, SECOND], "en"))
 
 
 def test_the_places_of_an_answer_are_those_that_its_text_shows() -> None:

@@ -5,8 +5,7 @@ import pytest
 
 from actors.evidence.claims import Citation, Claim
 from actors.evidence.passages import Passage
-from actors.evidence.places import LEADS, PartPlaces, name_place, render_places, strip_leads
-from actors.text.catalogue import say
+from actors.evidence.places import name_place, render_places, strip_leads
 
 TEXT = "Choose Insert.\n\nClick Break."
 BREAKS = Passage("m/a.html#0", "m/a.html", "Breaks", "Breaks > To Insert One", TEXT, 10, 10 + len(TEXT), "ins")
@@ -16,12 +15,10 @@ STYLES = msgspec.structs.replace(
 PLACE = Citation(2, "m/a.html", "Breaks", "", "", 0, 0)
 
 
-def test_each_place_is_named_and_quoted_under_a_sentence_that_says_how_sure_it_is() -> None:
-    parts = [PartPlaces("", "perhaps", (Claim(TEXT, 1, TEXT), Claim("Pick it.", 2, "Pick it.")))]
+def test_each_place_is_named_and_quoted_below_one_sentence() -> None:
+    text, citations = render_places([Claim(TEXT, 1, TEXT), Claim("Pick it.", 2, "Pick it.")], [BREAKS, STYLES], "en")
 
-    text, citations = render_places(parts, [BREAKS, STYLES], "en")
-
-    assert text.startswith(f"{say(LEADS['perhaps'], 'en')}\n\n[1] Breaks › To Insert One\nChoose Insert.")
+    assert text.startswith("These places come closest:\n\n[1] Breaks › To Insert One\nChoose Insert.")
     assert text.endswith("\n\n[2] Styles › Use\nPick it.")
     assert [(each.number, each.source, each.anchor, each.start, each.quote) for each in citations] == [
         (1, "m/a.html", "ins", 10, TEXT), (2, "m/b.html", "ins", 10, "Pick it."),
@@ -32,34 +29,14 @@ def test_within_a_line_nothing_is_escaped_that_only_begins_a_block() -> None:
     assert name_place(msgspec.structs.replace(PLACE, title="#1", heading="> all > # of <pages>")) == (
         "[2] #1 › all › # of &lt;pages>"
     )
-    quote = Claim("Pick it.", 2, "Pick it.")
-    parts = [PartPlaces("## VPN?", "far"), PartPlaces("> What <now>?", "sure", (quote,))]
-    text = render_places(parts, [BREAKS, STYLES], "en")[0]
-    assert text.startswith("Nothing was found on “VPN?”.\n\nOn “What &lt;now>?”:\n")
 
 
-def test_each_part_has_its_places_or_its_own_nothing_and_a_place_of_both_has_one_number() -> None:
-    quote = Claim("Pick it.", 2, "Pick it.")
-    parts = [PartPlaces("A *b*?", "sure", (quote,)), PartPlaces("C?", "far"), PartPlaces("D?", "perhaps", (quote,))]
-
-    text, citations = render_places(parts, [BREAKS, STYLES], "en")
-
-    assert text.split("\n\n") == [
-        f"On “A *b*?”:\n{say(LEADS['sure'], 'en')}", "[1] Styles › Use\nPick it.", "Nothing was found on “C?”.",
-        f"On “D?”:\n{say(LEADS['perhaps'], 'en')}", "[1] Styles › Use\nPick it.",
-    ]  # fmt: skip
-    assert [each.number for each in citations] == [1]
-
-
-def test_where_no_part_has_a_place_there_is_no_answer() -> None:
-    assert render_places([PartPlaces("A?", "far"), PartPlaces("B?", "far")], [], "en") == ("", ())
+def test_where_there_is_no_place_there_is_no_answer() -> None:
+    assert render_places([], [], "en") == ("", ())
 
 
 def test_what_does_not_stand_in_its_passage_is_not_shown() -> None:
-    assert render_places([PartPlaces("", "sure", (Claim("Pick that.", 2, "Pick that."),))], [BREAKS, STYLES], "en") == (
-        "",
-        (),
-    )
+    assert render_places([Claim("Pick that.", 2, "Pick that.")], [BREAKS, STYLES], "en") == ("", ())
 
 
 @pytest.mark.parametrize(

@@ -15,24 +15,23 @@ def passage(number: int) -> Passage:
 
 def test_what_a_search_found_stands_with_its_scores_by_words_and_by_meaning_and_what_kept_it_out() -> None:
     hits = SearchHits(
-        (passage(1), passage(2)), "The documents do not speak of 'x'.", covered=0.456, words=(0.456, 0.1),
+        (passage(1), passage(2)), "The documents do not speak of 'x'.", words=(0.456, 0.1),
         meaning=Meaning(0.512, (None, 0.512)),
     )  # fmt: skip
 
-    step = make_search_step("worker", "How?", "documents", hits, "perhaps")
+    step = make_search_step("worker", "How?", "documents", hits)
 
     assert [(each.source, each.heading, each.words, each.meaning) for each in step.found] == [
         ("kb/1.md", "Title > Part 1", 0.46, None),
         ("kb/2.md", "Title > Part 2", 0.1, 0.51),
     ]
-    assert (step.abstain, step.closeness) == ("The documents do not speak of 'x'.", "perhaps")
-    assert (step.covered, step.nearest) == (0.46, 0.51)
+    assert (step.abstain, step.nearest) == ("The documents do not speak of 'x'.", 0.51)
 
 
 def test_of_many_finds_the_best_are_kept_and_the_others_are_counted() -> None:
     hits = SearchHits(tuple(passage(n) for n in range(FOUND + 5)))
 
-    step = make_search_step("worker", "How?", "documents", hits, None)
+    step = make_search_step("worker", "How?", "documents", hits)
 
     assert (len(step.found), step.more) == (FOUND, 5)
     assert (len(step.abridge().found), step.abridge().more) == (2, FOUND + 3)

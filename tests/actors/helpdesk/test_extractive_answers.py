@@ -4,28 +4,20 @@ import functools
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 import pytest
 
 from actors.drafting.drafts import Draft, Excerpts
-from actors.evidence.passages import Meaning, PartHits, Passage, SearchHits, Span
-from actors.evidence.places import PartPlaces
-from actors.helpdesk.extractive_answers import WELL_ABOVE_NOISE
+from actors.evidence.passages import Passage, SearchHits
 from actors.helpdesk.output_schemas import Analysis, AnalysisRequest, DraftRequest, Summary, SummaryRequest
 from actors.ports import ModelFailed, ModelRequest
 from runtime.families import extractive
 from tests.fakes import ROSTER
 
 
-def passage(source: str, text: str, *scores: float) -> Passage:
-    """A passage whose sentences, parted by ` | `, are its quotes."""
-    quotes, at = [], 0
-    for score, part in zip(scores, text.split(" | "), strict=True):
-        quotes.append(Span(at, at + len(part), score))
-        at += len(part) + 3
-    return Passage(f"{source}#0", source, source, f"{source} > Part", text, 0, len(text), quotes=tuple(quotes))
+def passage(source: str, text: str) -> Passage:
+    return Passage(f"{source}#0", source, source, f"{source} > Part", text, 0, len(text))
 
 
 async def fill(shape: type[msgspec.Struct], findings: SearchHits | None = None, **said: str) -> msgspec.Struct:
@@ -114,95 +106,25 @@ async def test_the_question_is_what_the_person_wrote_without_what_surrounds_it(t
     assert analysis.question == question
 
 
-def hits(*passages: Passage, **known: Any) -> SearchHits:
-    """What a search found that is sure of it."""
-    return SearchHits(passages, **{"covered": 0.9, **known})
+async def test_the_three_places_that_come_closest_are_shown_whole_and_nobody_has_judged_them() -> None:
+    findings = SearchHits(tuple(passage(name, f"What {name} says on this.") for name in "aabcd"))
+    task = ModelRequest(agent="worker", instructions="", material=DraftRequest("?"), findings=findings)
 
-
-async def test_the_best_places_come_first_one_of_each_page_and_at_most_three() -> None:
-    names = ("a", "b", "a", "c", "d")
-    findings = hits(*(passage(f"{name}", f"What {name} says on this at {n}.", 0.9) for n, name in enumerate(names)))
-
-    draft = await fill(Draft, findings, ticket="?")
-
-    assert isinstance(draft, Excerpts)
-    assert [(each.passage, each.text) for each in draft.claims] == [
-        (1, "What a says on this at 0."), (2, "What b says on this at 1."), (4, "What c says on this at 3."),
-    ]  # fmt: skip
-    assert [(part.asked, part.closeness, part.places) for part in draft.parts] == [("", "sure", draft.claims)]
-
-
-async def test_a_place_far_behind_the_best_one_is_left_out() -> None:
-    best = msgspec.structs.replace(passage("a", "Alpha says much of this.", 0.9), score=10.0)
-    for score, cited in ((9.0, [1, 2]), (2.0, [1])):
-        other = msgspec.structs.replace(passage("b", "Beta is another view entirely.", 0.8), score=score)
-        draft = await fill(Draft, hits(best, other), ticket="?")
-        assert isinstance(draft, Draft)
-        assert [each.passage for each in draft.claims] == cited
-
-
-@pytest.mark.parametrize(
-    ("words", "cosine", "cited"),
-    [(0.0, 0.2, [1]), (0.0, 0.4, [1, 2]), (0.3, 0.2, [1, 2]), (0.0, None, [1, 2])],
-    ids=["neither", "its meaning is near", "it has words", "its meaning is not known"],
-)
-async def test_a_place_with_neither_a_word_nor_the_meaning_of_the_question_is_left_out(
-    words: float, cosine: float | None, cited: list[int]
-) -> None:
-    best, other = passage("a", "Toner is kept in room 214.", 0.9), passage("b", "A new key costs 35 euros.", 0.8)
-    findings = hits(best, other, words=(1.0, words), meaning=Meaning(0.8, (0.8, cosine)))
-
-    draft = await fill(Draft, findings, ticket="?")
-
-    assert isinstance(draft, Draft)
-    assert [each.passage for each in draft.claims] == cited
-
-
-async def test_the_best_place_is_shown_whatever_is_known_of_it() -> None:
-    findings = hits(passage("a", "Toner is kept in room 214.", 0.9), words=(0.0,), meaning=Meaning(0.8, (0.1,)))
-
-    draft = await fill(Draft, findings, ticket="?")
-
-    assert isinstance(draft, Draft)
-    assert [each.passage for each in draft.claims] == [1]
-
-
-async def test_each_thing_asked_has_places_of_its_own() -> None:
-    one, other = passage("a", "Alpha says much of this.", 0.9), passage("b", "Beta is another view entirely.", 0.8)
-    far = SearchHits((passage("c", "Noise.", 0.1),), "No passage covers this.")
-    parts = (
-        PartHits("A?", hits(one)),
-        PartHits("C?", far),
-        PartHits("B?", hits(other, abstain="Hardly.", weight=99.0)),
-    )
-
-    draft = await fill(Draft, SearchHits((one, other), parts=parts), ticket="?")
-
-    assert isinstance(draft, Excerpts)
-    assert [(part.asked, part.closeness, [each.passage for each in part.places]) for part in draft.parts] == [
-        ("A?", "sure", [1]), ("C?", "far", []), ("B?", "perhaps", [3]),
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    "findings", [None, SearchHits(), SearchHits((passage("a", "Noise.", 0.9),), "Not found.", 0.99)]
-)
-async def test_what_is_far_from_the_question_is_not_shown(findings: SearchHits | None) -> None:
-    draft = await fill(Draft, findings, ticket="?")
-
-    assert draft == Excerpts(parts=(PartPlaces("", "far"),))
-
-
-@pytest.mark.parametrize(
-    ("confidence", "abstain", "judged"),
-    [(WELL_ABOVE_NOISE, "", True), (WELL_ABOVE_NOISE - 0.01, "", False), (1.0, "The documents do not say.", False)],
-)
-async def test_only_confidence_well_above_noise_judges(confidence: float, abstain: str, judged: bool) -> None:
-    findings = SearchHits((passage("a", "Alpha says much of this.", 0.9),), abstain, confidence)
-    task = ModelRequest(agent="worker", instructions="", material=DraftRequest(""), findings=findings)
     filled = await extractive().fill(Draft, task, within=1.0)
-    assert filled.judged is judged
+
+    assert isinstance(filled.value, Excerpts)
+    assert [(each.passage, each.text, each.quote) for each in filled.value.claims] == [
+        (1, "What a says on this.", "What a says on this."),
+        (2, "What a says on this.", "What a says on this."),
+        (3, "What b says on this.", "What b says on this."),
+    ]
     assert filled.passages == findings.passages
+    assert not filled.judged
+
+
+@pytest.mark.parametrize("findings", [None, SearchHits()])
+async def test_where_nothing_was_found_nothing_is_shown(findings: SearchHits | None) -> None:
+    assert await fill(Draft, findings, ticket="?") == Excerpts()
 
 
 async def test_a_summary_is_of_the_given_words_only() -> None:

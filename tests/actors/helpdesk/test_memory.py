@@ -1,7 +1,6 @@
 """What memory's suggestion becomes when a worker has nothing better, and what of that is remembered."""
 
 import msgspec
-import pytest
 
 from actors.drafting.drafts import Draft
 from actors.evidence.passages import SearchHits
@@ -70,7 +69,7 @@ async def test_a_stale_suggestion_says_when_it_was_given_and_why_it_may_not_hold
 
 async def test_a_stale_suggestion_stands_below_the_places_that_are_close_now_unless_they_were_called_wrong() -> None:
     elsewhere = msgspec.structs.replace(PASSAGE, id="kb/tunnel.md#0", source="kb/tunnel.md")
-    knowledge = Finds(SearchHits((elsewhere,), covered=0.5))
+    knowledge = Finds(SearchHits((elsewhere,)))
     close = f"[1] VPN › Drops\n{ANSWER}"
 
     shown = await Stage(knowledge=knowledge, model=extractive(), memory=Suggests(STALE)).end()
@@ -84,7 +83,7 @@ async def test_a_stale_suggestion_stands_below_the_places_that_are_close_now_unl
 
 
 async def test_where_the_document_that_it_quoted_says_something_now_a_stale_answer_is_not_shown() -> None:
-    found = SearchHits((PASSAGE,), covered=0.5)
+    found = SearchHits((PASSAGE,))
 
     outcome = await Stage(knowledge=Finds(found), model=extractive(), memory=Suggests(STALE)).end()
 
@@ -93,14 +92,11 @@ async def test_where_the_document_that_it_quoted_says_something_now_a_stale_answ
     assert [each.source for each in outcome.resolution.citations] == ["kb/vpn.md"]
 
 
-@pytest.mark.parametrize(("covered", "shown"), [(0.9, "The answer most likely stands here:"), (0.5, RESOLUTION.text)])
-async def test_an_earlier_answer_is_better_than_places_that_are_only_close(covered: float, shown: str) -> None:
-    found = SearchHits((PASSAGE,), covered=covered)
-
-    outcome = await Stage(knowledge=Finds(found), model=extractive(), memory=Suggests()).end()
+async def test_an_earlier_answer_is_better_than_places_that_are_only_close() -> None:
+    outcome = await Stage(knowledge=Finds(SearchHits((PASSAGE,))), model=extractive(), memory=Suggests()).end()
 
     assert outcome.resolution is not None
-    assert outcome.resolution.text.startswith(shown)
+    assert outcome.resolution.text.startswith(RESOLUTION.text)
 
 
 async def test_a_model_that_is_shown_an_earlier_answer_is_told_why_it_may_not_hold() -> None:

@@ -8,10 +8,9 @@ import pytest
 from actors.drafting.drafts import Draft, RepairRequest
 from actors.evidence.claims import Citation, Claim, Resolution
 from actors.evidence.earlier_answers import cite_ticket, names_ticket
-from actors.evidence.passages import PartHits, Reason, SearchHits
-from actors.evidence.places import PartPlaces, render_places, strip_leads
+from actors.evidence.passages import Reason, SearchHits
+from actors.evidence.places import render_places, strip_leads
 from actors.helpdesk.output_schemas import Analysis
-from actors.helpdesk.questions import merge_hits
 from actors.helpdesk.workflow import TicketCase
 from actors.ports import Completion, ModelRequest, Recall
 from actors.text.catalogue import CATALOGUES
@@ -29,10 +28,10 @@ ASKED = {
     "ko": "VPN이 자꾸 끊깁니다. 어떻게 해야 하나요?",
 }
 LEAD = {
-    "en": "These places come closest; perhaps none of them is the answer:",
-    "de": "Diese Stellen kommen der Frage am nächsten; vielleicht ist keine davon die Antwort:",
-    "zh": "以下内容与问题最接近，但可能都不是答案：",
-    "ko": "다음 내용이 질문에 가장 가깝습니다. 다만 이 가운데 답이 없을 수도 있습니다:",
+    "en": "These places come closest:",
+    "de": "Diese Stellen kommen der Frage am nächsten:",
+    "zh": "以下内容与问题最接近：",
+    "ko": "다음 내용이 질문에 가장 가깝습니다:",
 }
 MISSING = {
     "en": "The documents do not speak of 'Jens'.",
@@ -40,8 +39,7 @@ MISSING = {
     "zh": "文档中没有提到“Jens”。",
     "ko": "문서에 ‘Jens’에 대한 언급이 없습니다.",
 }
-NEAR = SearchHits((PASSAGE,), "The documents do not speak of 'Jens'.", covered=0.5, weight=99.0,
-                  reason=Reason("no_word", "Jens"))  # fmt: skip
+NEAR = SearchHits((PASSAGE,), "The documents do not speak of 'Jens'.", reason=Reason("no_word", "Jens"))  # fmt: skip
 
 
 def case(text: str) -> TicketCase:
@@ -156,23 +154,13 @@ async def test_an_answer_from_memory_says_so_in_the_tickets_language() -> None:
 
 @pytest.mark.parametrize("language", CATALOGUES)
 def test_our_sentences_around_places_and_tickets_are_known_again(language: str) -> None:
-    parts = [PartPlaces("", "perhaps", (Claim(ANSWER, 1, ANSWER),))]
-    text, _ = render_places(parts, [PASSAGE], language)
+    places = [Claim(ANSWER, 1, ANSWER)]
+    text, _ = render_places(places, [PASSAGE], language)
 
-    assert strip_leads(text) == strip_leads(render_places(parts, [PASSAGE], "en")[0])
+    assert strip_leads(text) == strip_leads(render_places(places, [PASSAGE], "en")[0])
     assert LEAD[language] not in strip_leads(text)
     assert names_ticket(cite_ticket("T-0", Resolution(ANSWER), language))
     assert not names_ticket(Citation(1, "ticket T-0.md", "Notes", "", "", 0, 0))
-
-
-def test_why_nothing_was_found_for_all_parts_is_kept_for_any_language() -> None:
-    refused = SearchHits.refuse(Reason("nothing_near"))
-
-    merged = merge_hits([PartHits("A?", refused), PartHits("B?", refused)])
-
-    assert merged.abstain == "The documents hold nothing on this."
-    assert merged.explain("de") == "Die Dokumente enthalten dazu nichts."
-    assert merge_hits([PartHits("A?", refused), PartHits("B?", SearchHits((PASSAGE,)))]).explain("de") == ""
 
 
 def test_a_research_for_a_ticket_writes_in_the_tickets_language() -> None:

@@ -52,7 +52,7 @@ async def ended(knowledge: Any, draft: Draft) -> Outcome:
 
 async def test_without_an_answer_the_closest_places_are_named_once_each() -> None:
     other = msgspec.structs.replace(PASSAGE, source="kb/wifi.md", heading="", title="Wi-Fi")
-    found = SearchHits((PASSAGE, PASSAGE, other), "The documents do not speak of 'Jens'.", covered=0.5, weight=99.0)
+    found = SearchHits((PASSAGE, PASSAGE, other), "The documents do not speak of 'Jens'.")
 
     outcome = await ended(Finds(found), Draft())
 
@@ -61,21 +61,6 @@ async def test_without_an_answer_the_closest_places_are_named_once_each() -> Non
         "The documents do not speak of 'Jens'. What comes closest: VPN > Drops (kb/vpn.md); Wi-Fi (kb/wifi.md)."
     )
     assert outcome.resolution is None
-
-
-async def test_what_is_far_from_the_question_is_no_close_place() -> None:
-    outcome = await ended(Finds(SearchHits((PASSAGE,), "The documents do not speak of 'Jens'.", covered=0.1)), Draft())
-
-    assert outcome.detail == "The documents hold nothing on this."
-
-
-async def test_of_what_is_far_the_places_that_share_words_with_the_question_are_named() -> None:
-    other = msgspec.structs.replace(PASSAGE, source="kb/wifi.md", heading="", title="Wi-Fi")
-    found = SearchHits((PASSAGE, other), "The documents do not speak of 'Jens'.", covered=0.5, words=(0.1, 0.5))
-
-    outcome = await ended(Finds(found), Draft())
-
-    assert outcome.detail == "The documents do not speak of 'Jens'. What comes closest: Wi-Fi (kb/wifi.md)."
 
 
 async def test_where_nothing_was_found_no_place_is_named() -> None:
@@ -119,7 +104,7 @@ async def test_nothing_found_by_a_search_that_was_not_complete_is_no_fact() -> N
     assert (outcome.status, outcome.incomplete) == ("not_found", (SLOW,))
     assert outcome.detail == (
         "Nothing was found, but the search was not complete: the sentence model did not answer, so only words were "
-        "looked for. What is asked may be there all the same."
+        "looked for. What is asked may be there all the same. What comes closest: VPN > Drops (kb/vpn.md)."
     )
     assert say_headline(outcome, "en") == "Nothing found, but the search was not complete"
     assert explain_incomplete(outcome, "en") == "", "the reason has said it"

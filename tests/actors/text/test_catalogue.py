@@ -9,7 +9,6 @@ from typing import get_args
 
 import pytest
 
-from actors.evidence.places import LEADS
 from actors.evidence.sources import Reason as Missed
 from actors.helpdesk.workflow import HELPDESK
 from actors.legal.workflow import LEGAL
@@ -82,7 +81,7 @@ def test_what_is_named_by_a_value_is_there() -> None:
     ends = {each for each in EndReason if each is not EndReason.COMPLETED}
     assert {f"end_{each}" for each in ends} | {f"why_{each}" for each in ends} <= known
     assert {f"missed_{each}" for each in get_args(Missed)} <= known
-    assert {*LEADS.values(), *SIGNS.values()} <= known
+    assert {*SIGNS.values()} <= known
 
 
 @pytest.mark.parametrize(
@@ -107,7 +106,7 @@ def test_a_count_has_its_form() -> None:
 
 
 def test_what_is_put_in_is_never_taken_for_a_place() -> None:
-    assert say("on", "en", asked="{asked} {0} %s") == "On “{asked} {0} %s”:"
+    assert say("closest", "en", why="{why} {0} %s", places="x") == "{why} {0} %s What comes closest: x."
 
 
 def test_a_sentence_is_known_again_in_any_language() -> None:

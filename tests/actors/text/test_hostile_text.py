@@ -13,7 +13,6 @@ from actors.evidence.sources import SearchResult, Statement
 from actors.extractive import decompose, query_profile
 from actors.extractive import standalone as reading
 from actors.helpdesk import triage
-from actors.helpdesk.questions import take_apart
 from actors.helpdesk.summarization import is_supported
 from actors.reporting import document, links, markdown, mermaid
 from actors.reporting.measures import find_years
@@ -57,7 +56,6 @@ RULES: dict[str, Callable[[str], object]] = {
     "fold": normalize,
     "shown": sanitize_markdown,
     "unescaped": unescape_markdown,
-    "questions": take_apart,
     "borne_out": lambda text: is_supported(text[1:] + " 7", text),
     "question": triage.question,
     "intent": lambda text: triage.intent(text, ROSTER.intents),
@@ -146,12 +144,3 @@ def test_no_text_is_slow(rule: str, shape: str) -> None:
     RULES[rule](SHAPES[shape])
 
     assert time.process_time() - began < CPU_SECONDS
-
-
-def test_a_number_or_a_hyphen_inside_a_question_is_part_of_it() -> None:
-    asked = take_apart(
-        "1. How do I set up two-factor login? - Where is release 3.2 of the client? 2) What is 5. for me?"
-    )
-
-    assert asked[0].headline == "How do I set up two-factor login?"
-    assert asked[1].headline == "Where is release 3.2 of the client?"

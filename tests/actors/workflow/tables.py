@@ -1,8 +1,11 @@
 """Random workflow tables that must end, and the messages they are made of."""
 
+from typing import Any
+
 import msgspec
 from hypothesis import strategies as st
 
+from actors.workflow.handoff_bounds import find_dead_states
 from actors.workflow.outcome import Status
 from actors.workflow.tables import (
     Case,
@@ -43,8 +46,39 @@ class End(Event, frozen=True):
     status: Status
 
 
-class Ask(Request[A | B | C], frozen=True):
+class Ask(Request[A], frozen=True):
     fact: int
+
+
+class AskB(Request[B], frozen=True):
+    fact: int
+
+
+class AskC(Request[C], frozen=True):
+    fact: int
+
+
+class AskAB(Request[A | B], frozen=True):
+    fact: int
+
+
+class AskAC(Request[A | C], frozen=True):
+    fact: int
+
+
+class AskBC(Request[B | C], frozen=True):
+    fact: int
+
+
+class AskABC(Request[A | B | C], frozen=True):
+    fact: int
+
+
+ASKING: dict[frozenset[type[Event]], type[Request[Any]]] = {
+    frozenset({A}): Ask, frozenset({B}): AskB, frozenset({C}): AskC, frozenset({A, B}): AskAB,
+    frozenset({A, C}): AskAC, frozenset({B, C}): AskBC, frozenset({A, B, C}): AskABC,
+}  # fmt: skip
+"""Requests by the answers that they declare."""
 
 
 class Close(Request[End], frozen=True):
@@ -84,25 +118,28 @@ def steps(draw: st.DrawFn, n: int, count: int) -> Step | FanOut:
         else:
             then[kind] = onward
     role = draw(st.sampled_from([*ROLES, BOSS]))
+    ask = ASKING[frozenset(then)]
     if role == BOSS and draw(st.booleans()):
-        return Step(BOSS, Ask, {**then, End: FINAL})
+        return Step(BOSS, ask, {**then, End: FINAL})
     peers = frozenset(draw(st.lists(st.sampled_from(ROLES), max_size=4)))
     pick = draw(st.sampled_from(["", "pick"])) if peers else ""
     on_failed = draw(st.sampled_from(["", *later]))
-    return Step(role, Ask, then, peers, pick, draw(st.none() | limits()), draw(st.booleans()), on_failed)
+    return Step(role, ask, then, peers, pick, draw(st.none() | limits()), draw(st.booleans()), on_failed)
 
 
 @st.composite
 def workflows(draw: st.DrawFn) -> Workflow:
     count = draw(st.integers(1, 5))
     table: dict[str, Step | FanOut] = {f"s{n}": draw(steps(n, count)) for n in range(count)}
-    return Workflow(
+    flow = Workflow(
         name="table", case=TableCase, terminator=BOSS, close=Close, closed=End, final=FINAL,
         steps={**table, "closing": Step(BOSS, Close, {End: FINAL})},
         max_handoffs=draw(st.sampled_from([20, 30, 60])), max_seconds=draw(st.sampled_from([5.0, 60.0, 600.0])),
         cancel_seconds=draw(st.sampled_from([0.0, 1.0, 30.0])), default_limits=draw(limits()),
         limits={role: draw(limits()) for role in draw(st.lists(st.sampled_from(ROLES), unique=True))},
     )  # fmt: skip
+    dead = find_dead_states(flow)
+    return msgspec.structs.replace(flow, steps={name: step for name, step in flow.steps.items() if name not in dead})
 
 
 @st.composite

@@ -4,6 +4,8 @@ import math
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from actors.helpdesk import messages as m
 from actors.helpdesk.workflow import State
@@ -234,3 +236,21 @@ def test_a_closing_step_that_takes_its_time_can_be_cancelled_and_then_closes_at_
         assert (late, isinstance(refused, Refuse)) == (run, True), "what it was asked before is not heard any more"
         _, end = advance(flow, run, CLOSED, sender="ticketing", number=2, elapsed=3.2)
         assert end == Terminate(EndReason.CANCELLED, "ticketing")
+
+
+@given(st.lists(st.sampled_from(["died", "stopped", "answered"]), max_size=60))
+def test_only_deaths_in_a_row_without_an_answer_close_a_run(story: list[str]) -> None:
+    """However often its processes are stopped, or killed while they do something else."""
+    run, in_a_row = at(State.TICKET_ANALYZED, "worker"), 0
+    for what in story:
+        if what == "answered":  # its answer is none, so the same agent is asked again
+            run, _ = advance(HELPDESK, run, MISS, sender="worker", number=6, elapsed=1.0)
+            assert run.resumed == 0
+            run, in_a_row = at(State.TICKET_ANALYZED, "worker"), 0
+            continue
+        run, _ = advance(HELPDESK, run, RunResumed(orderly=what == "stopped"), sender="", number=0, elapsed=1.0)
+        in_a_row += what == "died"
+        assert run.resumed == in_a_row
+        assert (run.breach is EndReason.CRASHED_REPEATEDLY) == (in_a_row > MAX_RESUMES)
+        if run.breach:
+            return

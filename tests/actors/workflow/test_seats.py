@@ -54,4 +54,4 @@ def test_where_the_cap_leaves_no_room_for_all_seats_fewer_are_asked() -> None:
 
     assert isinstance(verdict, HandOff)
     assert len(run.open) == 3, "three answers, another agent and back, and the terminator fit in ten"
-    assert verify(flow) == 11
+    assert verify(flow) == 2 * 3 + 1 + 1, "and no run makes more"

@@ -21,6 +21,7 @@ from tests.actors.workflow.survey import (
     Look,
     Planned,
     Seen,
+    Settle,
     SurveyCase,
     SurveyClosed,
     survey,
@@ -176,7 +177,7 @@ async def test_a_team_that_begins_with_who_was_asked_just_now_is_warned_of() -> 
 
 @pytest.mark.req("HD-3.2")
 async def test_two_steps_of_one_agent_after_another_are_warned_of() -> None:
-    judging = Step("clerk", TABLE.steps["judging"].ask, {Judged: "closing"})
+    judging = Step("clerk", Settle, {Judged: "closing"})
     clerk = Says(Judged(summary="well"), SurveyClosed(status="resolved"))
     stage = surveying({"clerk": lambda: clerk}, flow=survey(steps={**TABLE.steps, "judging": judging}))
 

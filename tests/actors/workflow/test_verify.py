@@ -68,6 +68,14 @@ class Perhaps(Event, frozen=True):
     plan: str | None
 
 
+class Choose(Request[Chosen], frozen=True):
+    notes: int
+
+
+class Consider(Request[Perhaps], frozen=True):
+    notes: int
+
+
 PLANNING = Step("planner", Plan, {Planned: "looking"})
 LOOKING = FanOut(TEAM, Look, Seen, "found", on_all="judging", on_some="judging", on_none="judging")
 JUDGING = Step("judge", Judge, {Judged: "closing", Unsure: RetryStage("planning", 3, "closing")})
@@ -210,7 +218,7 @@ def test_it_says_how_many_handoffs_there_can_be_at_most() -> None:
 
 
 def test_a_narrower_fact_fits() -> None:
-    assert verify(with_steps(planning=replace(PLANNING, then={Chosen: "looking"})))
+    assert verify(planning(ask=Choose, then={Chosen: "looking"}))
 
 
 def broken(flow: Workflow, dice: Any) -> Workflow:
@@ -249,7 +257,7 @@ def broken(flow: Workflow, dice: Any) -> Workflow:
 @given(workflows(), st.randoms(use_true_random=False))
 def test_one_fault_anywhere_in_any_table_is_found(flow: Workflow, dice: Any) -> None:
     try:
-        verify(flow)
+        verify(flow, every_way=False)
     except InvalidWorkflow:
         assume(False)
 
@@ -258,4 +266,4 @@ def test_one_fault_anywhere_in_any_table_is_found(flow: Workflow, dice: Any) -> 
 
 
 def test_an_event_may_leave_a_fact_unsaid() -> None:
-    verify(planning(then={Perhaps: "looking"}))
+    verify(planning(ask=Consider, then={Perhaps: "looking"}))

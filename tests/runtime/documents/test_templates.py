@@ -70,6 +70,60 @@ def test_the_values_of_a_form_are_found_in_each_template_that_ships() -> None:
         }, template.name
 
 
+ANN, LAMP = {"plaintiff": "Ann Lee"}, {"defendant": "Lamp Ltd."}
+SAID = {
+    "Plaintiff: Ann Lee. Defendant: Lamp Ltd.": ANN | LAMP,
+    "Plaintiff: Ann Lee Defendant: Lamp Ltd.": ANN | LAMP,
+    "Plaintiff: Ann Lee, Defendant: Lamp Ltd., Amount: USD 500": ANN | LAMP | {"amount": "USD 500"},
+    "Plaintiff： Ann Lee；Defendant： Lamp Ltd.": ANN | LAMP,
+    "**Plaintiff:** Ann Lee\n- **Defendant**: Lamp Ltd.": ANN | LAMP,
+    "Plaintiff: Ann Lee | Defendant: Lamp Ltd. | Damages: $500": ANN | LAMP | {"amount": "$500"},
+    "Plaintiff: Ann Lee. I lent them money, and they never paid.": ANN,
+    "Plaintiff: Ann Lee, of Northgate, lent them money": ANN,
+    "Plaintiff: Dr. Ann B. Lee. She is away.": {"plaintiff": "Dr. Ann B. Lee"},
+    "Defendant: Lamp (Northgate) Trading Co., Ltd.": {"defendant": "Lamp (Northgate) Trading Co., Ltd."},
+    "Plaintiff: Ann Lee\n\nThe plaintiff is away, says the plaintiff.": ANN,
+    "Plaintiff's address: 5 Main St. Apt. 4, Northgate. Plaintiff: Ann Lee": ANN
+    | {"plaintiff_address": "5 Main St. Apt. 4, Northgate"},
+    # asked, not guessed
+    "Plaintiff: Ann Lee lives at 5 Main Street and wants her money": {},
+    "Plaintiff: Ann Lee, Bob Roe": {},
+    "Plaintiff: Ann Lee. Plaintiff: Bob Roe": {},
+    "Plaintiff: Ann Lee. Plaintiff: the firm of Bob Roe": {},
+    "Plaintiff: Ann Lee Second Defendant: Lamp Ltd.": {},
+    "Former plaintiff: Ann Lee": {},
+    "Co-defendant: Lamp Ltd.": {},
+    "Plaintiff:\nI want my money": {},
+    "Plaintiff: Defendant:": {},
+    "Defendant: Claimant Ann": {},
+    "Plaintiff: me. Defendant: n/a": {},
+    "Plaintiff: Ing. Ann Lee": {},
+    "Plaintiff: Ann Lee 2nd Defendant: Lamp Ltd.": {},
+    "Plaintiff: Yahoo! Inc": {},
+    "Plaintiff: " + "Ann " * 60: {},
+    "原告：张三。被告：李四。": {"plaintiff": "张三", "defendant": "李四"},
+    "原告：张三 被告：李四": {"plaintiff": "张三", "defendant": "李四"},
+    "原告：张三，被告：灯具（上海）有限公司。": {"plaintiff": "张三", "defendant": "灯具（上海）有限公司"},
+    "原告：张三，男，1980年生，住北京。": {"plaintiff": "张三"},
+    "原告：张三（男）；原告代理人：王五": {"plaintiff": "张三"},
+    "原告：张三要求被告还钱": {},
+    "原告：张三、李四": {},
+    "原告：张三，李四": {},
+    "原告：本人。被告：不详": {},
+    "原告张三诉被告李四": {},
+}
+
+
+@pytest.mark.parametrize("text", SAID)
+def test_a_value_ends_where_the_next_label_a_sentence_or_a_line_does_and_what_is_uncertain_is_asked(text: str) -> None:
+    template = load_templates(Settings())["complaint_en" if text.isascii() or "P" in text else "complaint_zh"]
+
+    assert {name: each.value for name, each in find_fields(template, text).items()} == SAID[text]
+    for each in find_fields(template, text).values():
+        assert text[each.start : each.end] == each.quote
+        assert each.quote.endswith(each.value)
+
+
 def test_a_template_of_the_users_own_stands_beside_those_that_ship_or_in_the_place_of_one(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text(GOOD, encoding="utf-8")
     (tmp_path / "b.md").write_text(GOOD.replace("receipt", "complaint_zh"), encoding="utf-8")

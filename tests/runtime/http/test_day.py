@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, cast
 import aiohttp
 import pytest
 
-from runtime import runs
+from runtime import loop_watch, runs
 from runtime.http import server
 from runtime.http.server import address, bound, serve
 from runtime.intake import intake, sender
@@ -72,9 +72,9 @@ async def daemon(
     opened: list[TicketService] = []
     known = server.listening
 
-    def listening(service: TicketService, sock: Any) -> Any:
+    def listening(service: TicketService, *others: Any) -> Any:
         opened.append(service)
-        return known(service, sock)
+        return known(service, *others)
 
     monkeypatch.setattr(server, "listening", listening)
     ready, chosen = asyncio.Event(), settings(folder)
@@ -102,6 +102,7 @@ def sparse(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
         await sweep(self, most)
 
     monkeypatch.setattr(SqliteEffects, "sweep", count)
+    monkeypatch.setattr(loop_watch, "BEAT_SECONDS", 2 * MINUTE)
     monkeypatch.setattr(runs, "ORPHAN_SECONDS", 2 * MINUTE)
     monkeypatch.setattr(intake, "TICK_SECONDS", 2 * MINUTE)
     monkeypatch.setattr(sender, "WORD_SECONDS", 10 * MINUTE)

@@ -41,7 +41,7 @@ class Poisoned:
                     quotes=quotes,
                 )
             )
-        return SearchHits(tuple(found), "", 0.9, covered=0.9)
+        return SearchHits(tuple(found))
 
 
 def read_texts(said: Any) -> list[str]:

@@ -181,8 +181,12 @@ async def test_a_run_of_another_process_is_told_as_it_goes(tmp_path: Path, monke
         receipt = await first.submit()
         async with second.client.get(receipt["links"]["events"]) as response:
             events = blocks(response)
-            names = [(await anext(events))[0] for _ in range(5)]
-            assert names == ["began", "handoff", "handoff", "handoff", ""], "it has not ended"
+            names = list[str]()
+            async for name, _ in events:
+                names.append(name)
+                if not name and len([*filter(None, names)]) == 4:  # it only says that it is there
+                    break
+            assert [*filter(None, names)] == ["began", "handoff", "handoff", "handoff"], "it has not ended"
             model.free.set()
             names += [name async for name, _ in events if name]
 

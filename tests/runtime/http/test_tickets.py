@@ -352,7 +352,7 @@ class TwoPlaces:
 
     async def search(self, question: str, *, within: float, **_: object) -> SearchHits:
         other = msgspec.structs.replace(PASSAGE, id="kb/b.md#1", source="kb/b.md", title="Notes", heading="")
-        return SearchHits((PASSAGE, other), "", 0.5, covered=0.5)
+        return SearchHits((PASSAGE, other), "", 0.5)
 
 
 class TestFeedback:
@@ -453,7 +453,7 @@ async def test_why_an_answer_is_as_it_is_can_be_asked_while_it_is_made_and_after
 
     assert {**later, "status": ""} == {**here, "status": ""}
     (search,) = later["searches"]
-    assert (search["by"], search["where"], search["closeness"]) == ("worker", "documents", "sure")
+    assert (search["by"], search["where"]) == ("worker", "documents")
     assert search["found"] == [
         {
             "source": "kb/vpn.md",

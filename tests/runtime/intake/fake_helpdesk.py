@@ -6,9 +6,10 @@ import hashlib
 import hmac
 import itertools
 import json
+from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import aiohttp
 from aiohttp import web
@@ -55,6 +56,11 @@ due = "ticket.body.due"
 version = "ticket.headers.etag"
 messages = "ticket.body.messages"
 
+[tagged]
+changes = "body.changes"
+[tagged.call]
+path = "/tickets/{ticket}/changes"
+
 [[write.note]]
 method = "POST"
 path = "/tickets/{ticket}/messages"
@@ -72,7 +78,14 @@ json = { status = "{status}" }
 method = "PATCH"
 path = "/tickets/{ticket}"
 json = { assignee = "{person}" }
+[[write.untag]]
+method = "PATCH"
+path = "/tickets/{ticket}"
+json = { tags = "{tags}" }
 """
+
+
+D = TypeVar("D", bound="FakeHelpdesk")
 
 
 class FakeHelpdesk:
@@ -90,6 +103,10 @@ class FakeHelpdesk:
         self.answers = asyncio.Event()
         """Writings are carried out at once, and answered when this is set."""
         self.answers.set()
+        self.reads = Counter[str]()
+        """How often each ticket was read."""
+        self.changes: list[dict[str, Any]] = []
+        """What it tells of who set tags."""
         self.writes: list[str] = []
         self._numbers = itertools.count(1)
 
@@ -109,6 +126,13 @@ class FakeHelpdesk:
         event = {"id": number, "kind": kind if public else "other", "ticket": ticket, "actor": author, "cursor": number}
         self.events.append(event)
         return event
+
+    def tag(self, ticket: str, tag: str, person: str) -> None:
+        """Somebody sets a tag."""
+        before = self.tickets[ticket]["tags"]
+        self.tickets[ticket]["tags"] = [*before, tag]
+        self.tickets[ticket]["version"] += 1
+        self.changes.append({"before": before, "tags": [*before, tag], "by": person})
 
     def said(self, ticket: str, *, public: bool) -> list[str]:
         """What the bot has written."""
@@ -147,7 +171,10 @@ class FakeHelpdesk:
         if status := self.broken.get(request.match_info["ticket"]):
             return web.json_response({"error": "broken"}, status=status)
         ticket = self.tickets[request.match_info["ticket"]]
+        if request.path.endswith("/changes"):
+            return web.json_response({"changes": self.changes})
         if request.method == "GET":
+            self.reads[request.match_info["ticket"]] += 1
             return web.json_response(ticket, headers={"ETag": str(ticket["version"])})
         answer = self._change(request, ticket, await request.json())
         await self.answers.wait()
@@ -172,12 +199,18 @@ class FakeHelpdesk:
 @contextlib.asynccontextmanager
 async def fake_helpdesk() -> AsyncIterator[FakeHelpdesk]:
     """One that listens."""
+    async with listen(FakeHelpdesk("")) as desk:
+        yield desk
+
+
+@contextlib.asynccontextmanager
+async def listen(desk: D) -> AsyncIterator[D]:
+    """Let it be asked."""
     app = web.Application()
     runner = web.AppRunner(app, shutdown_timeout=HANGS_SECONDS)
-    desk = FakeHelpdesk("")
     for method, path in (
         ("GET", "/events"), ("GET", "/tickets/{ticket}"), ("POST", "/tickets/{ticket}/messages"),
-        ("PATCH", "/tickets/{ticket}"),
+        ("PATCH", "/tickets/{ticket}"), ("GET", "/tickets/{ticket}/changes"),
     ):  # fmt: skip
         app.router.add_route(method, path, desk.handle)
     await runner.setup()

@@ -3,10 +3,10 @@
 import asyncio
 import contextlib
 import datetime
+import html
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from runtime.http.endpoints import intake_routes
 from runtime.intake import adapter, helpdesk_watcher, inbox, intake, sender
 from runtime.intake.events import HelpdeskEvent
 from runtime.service import TicketService
+from tests.fakes import ANSWER, ON_A_MAC, Thinks
 from tests.patience import HANGS_SECONDS
 from tests.runtime.http import kit
 from tests.runtime.http.kit import Held, Interface, interface
@@ -60,10 +61,12 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Opened:
 
 
 @contextlib.asynccontextmanager
-async def connected(folder: Path, *, model: Any = None, **more: Any) -> AsyncIterator[tuple[FakeHelpdesk, Interface]]:
+async def connected(
+    folder: Path, *, model: Any = None, memory: bool = False, **more: Any
+) -> AsyncIterator[tuple[FakeHelpdesk, Interface]]:
     async with fake_helpdesk() as desk:
         desk.connect(folder, **more)
-        async with interface(folder, model=model) as web, asyncio.timeout(HANGS_SECONDS):
+        async with interface(folder, model=model, memory=memory) as web, asyncio.timeout(HANGS_SECONDS):
             while (await web.ask("GET", "/intake"))[1]["helpdesks"][0]["polled"] is None:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
             yield desk, web
@@ -88,6 +91,21 @@ async def settle(web: Interface, opened: Opened) -> None:
             if not (state["waiting"] or runs or left):
                 return
             await asyncio.sleep(0.01)
+
+
+async def read_page(web: Interface, path: str) -> str:
+    async with web.client.get(path, headers={"Accept": "text/html"}) as got:
+        return html.unescape(await got.text())
+
+
+def find_form_key(page: str) -> str:
+    return page.partition('name="form_key" value="')[2].partition('"')[0]
+
+
+async def until_looked(desk: FakeHelpdesk, ticket: str) -> None:
+    """The ticket was read, and what followed from that is done: it was read once more."""
+    before = desk.reads[ticket]
+    await until(lambda: desk.reads[ticket] >= before + 2)
 
 
 async def test_a_ticket_gets_a_private_note_with_the_suggestion_and_where_it_stands(
@@ -247,6 +265,144 @@ async def test_a_word_that_is_given_while_the_note_is_being_written_is_not_lost(
         assert len(desk.said("7", public=True)) == 1
 
 
+async def test_a_tag_approves_one_suggestion_and_is_taken_off(opened: Opened, tmp_path: Path) -> None:
+    async with connected(tmp_path, mode="approve", memory=True) as (desk, web):
+        await desk.deliver(web.client, desk.write("7", "ann", TEXT))
+        await until(lambda: bool(desk.said("7", public=False)))
+        await settle(web, opened)
+        desk.tag("7", "ai-send", "helen")
+        await until(lambda: desk.tickets["7"]["tags"] == [])
+        assert len(desk.said("7", public=True)) == 1
+        page = await read_page(web, "/ui/tickets/hd.desk.7")
+        assert "approved by the tag ai-send, set by helen" in page
+        _, report = await web.ask("GET", "/reports/helpdesks")
+        assert (report["approved"], report["answered"]) == (1, 0)
+
+
+@pytest.mark.parametrize("can_untag", [True, False])
+async def test_a_tag_that_was_there_before_approves_nothing(opened: Opened, tmp_path: Path, can_untag: bool) -> None:
+    more: dict[str, Any] = {} if can_untag else {"adapter.write.untag": []}
+    async with connected(tmp_path, mode="approve", memory=True, **more) as (desk, web):
+        await desk.deliver(web.client, desk.write("7", "ann", TEXT))
+        desk.tickets["7"]["tags"] = ["ai-send"]
+        await until(lambda: bool(desk.said("7", public=False)))
+        await until_looked(desk, "7")
+        await settle(web, opened)
+        assert desk.said("7", public=True) == []
+        assert desk.tickets["7"]["tags"] == ([] if can_untag else ["ai-send"])
+
+        desk.tickets["7"]["tags"] = []
+        await until_looked(desk, "7")
+        desk.tickets["7"]["tags"] = ["ai-send"]
+        await until(lambda: bool(desk.said("7", public=True)))
+        page = await read_page(web, "/ui/tickets/hd.desk.7")
+        assert "the helpdesk does not tell who set it" in page
+
+
+async def test_a_leftover_tag_is_known_as_one_by_the_next_process(opened: Opened, tmp_path: Path) -> None:
+    async with fake_helpdesk() as desk:
+        desk.connect(tmp_path, mode="approve", **{"adapter.write.untag": []})
+        async with interface(tmp_path) as web:
+            event = desk.write("7", "ann", TEXT)
+            desk.tickets["7"]["tags"] = ["ai-send"]
+            await desk.deliver(web.client, event)
+            await until(lambda: bool(desk.said("7", public=False)))
+            await settle(web, opened)
+        async with interface(tmp_path) as web:
+            await until_looked(desk, "7")
+            await settle(web, opened)
+            assert desk.said("7", public=True) == []
+
+
+OTHER_WORDS = "Ask for the new cable. #12 has it."
+
+
+@pytest.mark.parametrize("way", ["interface", "page"])
+async def test_who_approves_may_write_other_words_and_they_are_remembered(
+    opened: Opened, tmp_path: Path, way: str
+) -> None:
+    async with connected(tmp_path, mode="approve", memory=True) as (desk, web):
+        await desk.deliver(web.client, desk.write("7", "ann", TEXT))
+        await until(lambda: bool(desk.said("7", public=False)))
+        await settle(web, opened)
+        page = await read_page(web, "/ui/tickets/hd.desk.7")
+        if way == "page":
+            form = {"text": f" {OTHER_WORDS}\r\n", "form_key": find_form_key(page)}
+            async with web.client.post("/ui/tickets/hd.desk.7/approve", data=form) as got:
+                assert got.status == 200
+        else:
+            long = {"text": "x" * 30_001}
+            assert (await web.ask("POST", "/tickets/hd.desk.7/approve", json=long))[0] == 400
+            assert (await web.ask("POST", "/tickets/hd.desk.7/approve", json={"words": "x"}))[0] == 400
+            told = {"text": f"{OTHER_WORDS}\x1b\x00"}
+            assert (await web.ask("POST", "/tickets/hd.desk.7/approve", json=told))[0] == 200
+        await until(lambda: bool(desk.said("7", public=True)))
+        await settle(web, opened)
+        assert desk.said("7", public=True) == [OTHER_WORDS]
+        page = await read_page(web, "/ui/tickets/hd.desk.7")
+        assert "sent instead of the suggestion" in page
+        assert OTHER_WORDS in page
+        recalled = await web.node.memory.recall(f"{TEXT[:20]}\n\n{TEXT}", within=5)
+        assert recalled.resolution is not None
+        assert (recalled.verdict, recalled.resolution.text, recalled.vouched) == ("hit", OTHER_WORDS, True)
+
+
+async def test_words_that_were_not_changed_are_the_suggestion(opened: Opened, tmp_path: Path) -> None:
+    async with connected(tmp_path, mode="approve", memory=True) as (desk, web):
+        await desk.deliver(web.client, desk.write("7", "ann", TEXT))
+        await until(lambda: bool(desk.said("7", public=False)))
+        await settle(web, opened)
+        page = await read_page(web, "/ui/tickets/hd.desk.7")
+        suggested = html.unescape(page.partition("<textarea")[2].partition(">\n")[2].partition("</textarea>")[0])
+        form = {"text": suggested.replace("\n", "\r\n"), "form_key": find_form_key(page)}
+        async with web.client.post("/ui/tickets/hd.desk.7/approve", data=form) as got:
+            assert got.status == 200
+        await until(lambda: bool(desk.said("7", public=True)))
+        await settle(web, opened)
+        assert desk.said("7", public=True) == [suggested]
+        assert "sent instead" not in await read_page(web, "/ui/tickets/hd.desk.7")
+
+
+async def test_the_second_customer_with_a_question_is_answered_by_what_a_model_judged(
+    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with connected(tmp_path, mode="auto", memory=True) as (desk, web):
+        with monkeypatch.context() as patch:
+            patch.setattr(kit.OneModel, "for_run", lambda self, *_, **__: (self._model, lambda: Spent(calls=3)))
+            patch.setattr(web.node.memory, "_has_model", True)
+            await desk.deliver(web.client, desk.write("7", "ann", TEXT))
+            await until(lambda: bool(desk.said("7", public=True)))
+            await settle(web, opened)
+        await desk.deliver(web.client, desk.write("8", "bob", TEXT))
+        await until(lambda: bool(desk.said("8", public=True)))
+        await settle(web, opened)
+
+        assert desk.said("8", public=True) == desk.said("7", public=True)
+        assert desk.said("8", public=False) == []
+
+
+@pytest.mark.parametrize("approves", [True, False])
+async def test_the_second_customer_is_answered_by_what_a_person_approved_and_by_nothing_less(
+    opened: Opened, tmp_path: Path, approves: bool
+) -> None:
+    modes = {"mode": "auto", "review": ["First"]}
+    async with connected(tmp_path, memory=True, **modes) as (desk, web):
+        first = desk.write("7", "ann", TEXT)
+        desk.tickets["7"]["queue"] = "First"
+        await desk.deliver(web.client, first)
+        await until(lambda: bool(desk.said("7", public=False)))
+        await settle(web, opened)
+        if approves:
+            assert (await web.ask("POST", "/tickets/hd.desk.7/approve"))[0] == 200
+            await until(lambda: bool(desk.said("7", public=True)))
+            await settle(web, opened)
+        await desk.deliver(web.client, desk.write("8", "bob", TEXT))
+        await until(lambda: bool(desk.said("8", public=approves)))
+        await settle(web, opened)
+
+        assert len(desk.said("8", public=True)) == approves
+
+
 @pytest.mark.parametrize("status", [422, 500])
 @pytest.mark.parametrize("when", ["before its run", "after it"])
 async def test_a_ticket_that_cannot_be_read_holds_up_no_other(
@@ -295,13 +451,62 @@ async def test_a_bell_that_rings_while_its_ticket_is_looked_at_is_heard(tmp_path
 async def test_two_machines_that_answer_each_other_stop(opened: Opened, tmp_path: Path) -> None:
     async with connected(tmp_path, mode="auto", fallback="helen") as (desk, web):
         await desk.deliver(web.client, desk.write("7", "robot", TEXT))
-        for turn in range(3):
-            await until(partial(lambda most: len(desk.said("7", public=True)) > most, turn))
-            await desk.deliver(web.client, desk.write("7", "robot", f"{TEXT} Ticket {turn}."))
-        await until(lambda: desk.tickets["7"]["assignee"] == "helen")
+        await until(lambda: len(desk.said("7", public=True)) == 1)
+        await desk.deliver(web.client, desk.write("7", "robot", f"{TEXT} Ticket 1."))
+        await until(lambda: desk.tickets["7"]["assignee"] == "helen")  # the documents say nothing more
+        await desk.deliver(web.client, desk.write("7", "robot", f"{TEXT} Ticket 2."))
         await settle(web, opened)
 
-        assert len(desk.said("7", public=True)) == 3
+        assert len(desk.said("7", public=True)) == 1
+
+
+@pytest.mark.usefixtures("judged")
+async def test_a_follow_up_is_the_question_and_what_was_said_before_its_context(opened: Opened, tmp_path: Path) -> None:
+    model = Thinks()
+    async with connected(tmp_path, mode="auto", model=model, memory=True) as (desk, web):
+        await desk.deliver(web.client, desk.write("7", "ann", TEXT))
+        await until(lambda: len(desk.said("7", public=True)) == 1)
+        await settle(web, opened)
+        desk.write("7", "helen", "psst: she is a VIP", public=False)
+        model.tasks.clear()
+        await desk.deliver(web.client, desk.write("7", "ann", "And on a Mac?"))
+        await until(lambda: len(desk.said("7", public=True)) == 2)
+        await settle(web, opened)
+
+        first, second = desk.said("7", public=True)
+        assert ANSWER in first
+        assert ON_A_MAC in second
+        assert ANSWER not in second
+        _, told = await web.ask("GET", "/tickets/hd.desk.7")
+        assert told["question"] == "And on a Mac?"
+        for task in model.tasks:
+            assert task.material.ticket == "And on a Mac?"
+            said = [(each.role, each.text) for each in task.material.said_before]
+            assert said == [("customer", f"{TEXT[:20]}\n\n{TEXT}"), ("terminus", first)]
+        again = await web.node.memory.recall("And on a Mac?", within=5)
+        known = await web.node.memory.recall(f"{TEXT[:20]}\n\n{TEXT}", within=5)
+        assert (again.verdict, known.ticket_id) == ("miss", "hd.desk.7")
+        _, receipt = await web.ask("POST", "/tickets/hd.desk.7/feedback", json={"right": False})
+        assert receipt["answers"] == 0, "that of the first question is not judged by it"
+
+
+async def test_a_first_question_that_looks_like_an_old_one_is_answered_by_memory_and_a_follow_up_is_not(
+    opened: Opened, tmp_path: Path
+) -> None:
+    async with connected(tmp_path, memory=True) as (desk, web):
+        await desk.deliver(web.client, desk.write("7", "ann", TEXT))
+        await until(lambda: len(desk.said("7", public=False)) == 1)
+        await settle(web, opened)
+        await web.node.teach("hd.desk.7", "Call the VPN desk.")
+        await desk.deliver(web.client, desk.write("8", "bob", TEXT))
+        await until(lambda: len(desk.said("8", public=False)) == 1)
+        assert "Call the VPN desk." in desk.said("8", public=False)[0]
+        await desk.deliver(web.client, desk.write("8", "bob", f"{TEXT[:20]}\n\n{TEXT}"))
+        await until(lambda: len(desk.said("8", public=False)) == 2)
+        await settle(web, opened)
+
+        assert "Call the VPN desk." not in desk.said("8", public=False)[1]
+        assert (await web.ask("POST", "/tickets/hd.desk.8/feedback", json={"answer": "So."}))[0] == 400
 
 
 @pytest.mark.usefixtures("judged")

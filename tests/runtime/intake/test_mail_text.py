@@ -2,6 +2,7 @@
 
 import email
 import email.policy
+import time
 from email.message import EmailMessage
 
 import pytest
@@ -78,3 +79,12 @@ def test_ids_are_taken_whole_and_made_the_same_again() -> None:
     assert read_references(mail) == ["a@x", "b@x"]
     assert make_message_id("<R-1.2@terminus>", "s@lab.test") == "<R-1.2@lab.test>"
     assert make_message_id('<R 1"\r\nBcc: x.2@terminus>', "s@lab.test").isprintable()
+
+
+@pytest.mark.parametrize("line", ["-" * 100_000 + "x", "_" * 100_000 + "x", "--" + "a-" * 50_000, "From:" * 20_000])
+def test_a_long_line_of_a_mail_takes_no_time(line: str) -> None:
+    start = time.thread_time()
+
+    strip_quotes(f"My printer is broken.\n{line}\nPlease help.")
+
+    assert time.thread_time() - start < 1.0

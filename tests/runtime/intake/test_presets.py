@@ -183,6 +183,30 @@ async def test_a_failure_is_given_to_whoever_takes_those(desk: DocumentedHelpdes
         assert ["The same words came three times" in each for each in desk.written(public=False)] == [True]
 
 
+async def test_a_tag_that_approves_is_taken_off_and_whose_it_was_is_known(
+    desk: DocumentedHelpdesk, tmp_path: Path
+) -> None:
+    if not desk.has_tags:
+        pytest.skip("it has no tags")
+    tells = desk.system in {"zammad", "zendesk", "jira_sm"}
+    desk.write("customer", TEXT)
+    desk.tag("other")
+    desk.tag("other", "ai-send")
+    desk.tag("other")
+    desk.connect(tmp_path)
+    adapter = read_connection(tmp_path / "helpdesks" / "desk.toml").open()
+    try:
+        assert await adapter.find_tagger(await adapter.fetch(desk.ticket), "missing") == ""
+        desk.tag("other", "ai-send")
+        ticket = await adapter.fetch(desk.ticket)
+        assert ticket.tags == ("other", "ai-send")
+        assert await adapter.find_tagger(ticket, "ai-send") == (desk.agent if tells else "")
+        await adapter.write("untag", ticket, {"tag": "ai-send", "tags": ["other"], "tag_list": "other"})
+    finally:
+        await adapter.close()
+    assert desk.tags == ["other"]
+
+
 async def test_a_ticket_that_was_deleted_holds_up_no_other(desk: DocumentedHelpdesk, tmp_path: Path) -> None:
     async with connected(desk, tmp_path) as web:
         question = desk.write("customer", TEXT)

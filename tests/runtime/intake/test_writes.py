@@ -7,7 +7,17 @@ import pytest
 from actors.evidence.claims import Resolution
 from actors.workflow.outcome import EndReason, Outcome, Spent
 from runtime.intake.events import HelpdeskTicket
-from runtime.intake.writes import Origin, Write, choose_mode, find_stale, is_written, make_marker, may_send, plan
+from runtime.intake.writes import (
+    Origin,
+    Write,
+    choose_mode,
+    find_first_answer,
+    find_stale,
+    is_written,
+    make_marker,
+    may_send,
+    plan,
+)
 from tests.runtime.intake.helpdesks import said, settings, ticket
 
 JUDGED = Spent(calls=3)
@@ -60,6 +70,8 @@ def test_each_mode_writes_what_it_may() -> None:
 @pytest.mark.req("SY-6")
 def test_nothing_goes_to_a_customer_by_itself_that_no_model_judged() -> None:
     assert may_send(outcome(spent=JUDGED))
+    assert may_send(outcome(vouched=True)), "remembered, and a person approved it or a model judged it"
+    assert not may_send(outcome("suggested", vouched=True))
     assert not may_send(outcome())
     assert not may_send(outcome("suggested", spent=JUDGED))
     assert not may_send(outcome(spent=JUDGED, degraded="The model did not answer."))
@@ -95,6 +107,25 @@ def test_the_most_careful_mode_of_a_tickets_places_holds() -> None:
 )  # fmt: skip
 def test_an_answer_is_not_sent_once_anybody_did_anything(seen: HelpdeskTicket, fits: bool) -> None:
     assert (find_stale(seen, origin(), settings()) == "") is fits
+
+
+@pytest.mark.req("SY-6")
+@pytest.mark.parametrize(
+    ("seen", "answer"),
+    [
+        (ticket(said(1)), None),
+        (ticket(said(1), said(2, "agent")), "Words 2"),
+        (ticket(said(1), said(2, "agent"), said(3, "agent", public=False), said(4)), "Words 2"),
+        (ticket(said(1), said(2, "agent"), said(3), said(4, "agent")), None),
+        (ticket(said(1, "agent"), said(2)), None),
+    ],
+)  # fmt: skip
+def test_what_a_person_said_to_a_follow_up_is_no_answer_to_the_first_question(
+    seen: HelpdeskTicket, answer: str | None
+) -> None:
+    found = find_first_answer(seen)
+
+    assert (found.text if found else None) == answer
 
 
 @pytest.mark.req("SY-6")

@@ -5,11 +5,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from actors.evidence.claims import Claim, verify
 from actors.workflow.outcome import Outcome
 from runtime.node import Node, Ticket
 from runtime.settings import ModelSettings, Settings, StorageSettings
 from tests.fake_openai import FakeOpenAI, Step, fails, says
 from tests.solving import (
+    PASSAGES,
     SENTENCES,
     Alters,
     Finds,
@@ -19,11 +21,12 @@ from tests.solving import (
     merge_quotes,
     mislabel_passages,
     read_kindly,
+    read_strictly,
     retell,
     solves,
     wrap_quotes,
 )
-from tests.thinking import asked
+from tests.thinking import Asked, asked
 
 TICKET = Ticket(id="T-1", text="What must I know about the press?")
 PLAIN = ["Analysis", "Draft", "SecondReading", "Summary"]
@@ -121,3 +124,56 @@ async def test_the_second_reader_is_shown_statements_as_data_between_fences(tmp_
     assert "never instructs you" in it.system
     assert it.material["statements"].count("\nstatement: ") == len(SENTENCES)
     assert not it.passages, "what it is to be compared with stands beside each"
+
+
+def embroider(claims: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One statement that rules let pass, and a reader does not."""
+    return [{**each, "text": each["text"].replace("new ink", "ink")} for each in claims]
+
+
+def test_rules_alone_let_the_embroidered_statement_pass() -> None:
+    (said,) = [each for each in SENTENCES if "new ink" in each]
+    (altered,) = embroider([{"text": retell(said)}])
+    assert verify(Claim(altered["text"], 3, said), PASSAGES) == "supported"
+
+
+async def test_what_a_reader_refused_is_not_shown_when_its_author_repeats_it_word_for_word(tmp_path: Path) -> None:
+    solved = await solve(tmp_path, solves(embroider, embroider))
+
+    assert solved.shapes == ["Analysis", "Draft", "SecondReading", "Draft"], "what is repeated needs no reader"
+    assert "ink 9 days" not in str(solved.outcome).replace("new ink", "")
+    assert (solved.outcome.status, "1 of 6 statements was left out" in solved.text) == ("suggested", True)
+
+
+def embroider_otherwise(claims: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{**each, "text": each["text"].replace("new ink 9", "the ink 9")} for each in claims]
+
+
+async def test_what_is_rewritten_after_a_refusal_is_read_again_and_refused_again(tmp_path: Path) -> None:
+    solved = await solve(tmp_path, solves(embroider, embroider_otherwise))
+
+    assert solved.shapes == ["Analysis", "Draft", "SecondReading", "Draft", "SecondReading"]
+    assert "the ink 9 days" not in str(solved.outcome)
+    assert (solved.outcome.status, "1 of 6 statements was left out" in solved.text) == ("suggested", True)
+
+
+async def test_a_new_wording_that_a_reader_accepts_is_shown(tmp_path: Path) -> None:
+    solved = await solve(tmp_path, solves(embroider, keep))
+
+    assert solved.shapes == ["Analysis", "Draft", "SecondReading", "Draft", "SecondReading"]
+    assert solved.outcome.status == "resolved", solved.text
+    assert [sentence for sentence in SENTENCES if retell(sentence) not in solved.text] == []
+
+
+async def test_a_new_wording_that_nobody_reads_stays_refused(tmp_path: Path) -> None:
+    asked_before: list[Asked] = []
+
+    def read_once(it: Asked) -> Any:
+        asked_before.append(it)
+        return read_strictly(it) if len(asked_before) == 1 else {"verdicts": []}
+
+    solved = await solve(tmp_path, solves(embroider, embroider_otherwise, reads=read_once))
+
+    assert solved.shapes[-1] == "SecondReading"
+    assert "the ink 9 days" not in str(solved.outcome)
+    assert "left out of this answer" in solved.text

@@ -8,6 +8,7 @@ import pytest
 
 from actors.evidence.claims import Citation, Resolution
 from actors.evidence.earlier_answers import cite_ticket
+from actors.evidence.passages import Passage, SearchHits
 from actors.ports import PortFailed
 from actors.text.normalize import find_span
 from runtime.memory.ticket_memory import TicketMemory
@@ -20,21 +21,32 @@ WITHIN = 30.0
 
 
 class Texts:
-    """Documents by their source, as an index holds them."""
+    """Documents by their source, as an index holds them; each line is a section, and the first document comes first."""
 
     def __init__(self, **texts: str) -> None:
         self.texts = {f"{name}.md": text for name, text in texts.items()}
         self.asked: list[tuple[str, str]] = []
+        self.searched: list[str] = []
 
-    async def find_missing(self, quotes: Sequence[tuple[str, str]], *, within: float) -> list[int]:
+    async def search(self, question: str, *, within: float, limit: int | None = None) -> SearchHits:
+        await asyncio.sleep(0)
+        assert within > 0
+        self.searched.append(question)
+        said = ((source, line) for source, text in self.texts.items() for line in filter(None, text.split("\n\n")))
+        return SearchHits(tuple(Passage("", source, "", "", line, 0, len(line)) for source, line in said)[:limit])
+
+    async def digest_sections(self, quotes: Sequence[tuple[str, str]], *, within: float) -> list[str]:
         await asyncio.sleep(0)
         assert within > 0
         self.asked += quotes
-        return [i for i, (source, quote) in enumerate(quotes) if not find_span(quote, self.texts.get(source, ""))]
+        return [self._digest(self.texts.get(source, ""), quote) for source, quote in quotes]
+
+    def _digest(self, text: str, quote: str) -> str:
+        return next((" ".join(line.split()) for line in text.split("\n\n") if find_span(quote, line)), "")
 
 
-class Unreadable:
-    async def find_missing(self, quotes: Sequence[tuple[str, str]], *, within: float) -> list[int]:
+class Unreadable(Texts):
+    async def digest_sections(self, quotes: Sequence[tuple[str, str]], *, within: float) -> list[str]:
         raise PortFailed("No documents are indexed yet")
 
 
@@ -49,11 +61,54 @@ async def verdict(memory: TicketMemory) -> str:
     return (await memory.recall(TEXT, within=WITHIN)).verdict
 
 
-async def test_an_answer_whose_quotes_stand_is_a_hit_wherever_they_stand_now(memory: TicketMemory) -> None:
+async def test_an_answer_whose_sections_stand_is_a_hit_wherever_they_stand_now(memory: TicketMemory) -> None:
     await memory.store("run:1", "T1", TEXT, ANSWER)
     assert await verdict(memory) == "hit"
-    memory.documents = Texts(vpn="Something new above.\n\nRenew the\ncertificate in  the settings.\n")
+    memory.documents = Texts(vpn="# VPN\n\nRenew the\ncertificate in  the settings.\n")
     assert await verdict(memory) == "hit"
+
+
+async def test_words_that_are_added_to_a_section_make_its_answer_stale(memory: TicketMemory) -> None:
+    await memory.store("run:1", "T1", TEXT, ANSWER)
+    await memory.feedback("T1", right=True)
+    memory.documents = Texts(vpn=f"# VPN\n\n{QUOTE} From May 2026 this no longer applies.")
+
+    recall = await memory.recall(TEXT, within=WITHIN)
+
+    assert (recall.verdict, recall.stale) == ("suggestion", "What vpn.md says there has changed since.")
+
+
+async def test_a_section_that_was_not_there_and_is_found_as_early_makes_it_stale(memory: TicketMemory) -> None:
+    await memory.store("run:1", "T1", TEXT, ANSWER)
+    memory.documents = Texts(new="Certificates are renewed by themselves.", vpn=f"# VPN\n\n{QUOTE}")
+    assert (await memory.recall(TEXT, within=WITHIN)).stale == "new.md says something on this that was not there then."
+    memory.documents = Texts(vpn=f"# VPN\n\n{QUOTE}\n\nOne.\n\nTwo.\n\nThree.")
+    assert await verdict(memory) == "suggestion"
+    await memory.store("run:2", "T2", TEXT, ANSWER)
+    assert await verdict(memory) == "hit", "now it is known with what stands beside it"
+
+
+async def test_of_a_similar_ticket_the_search_is_asked_again_with_what_was_answered_then(memory: TicketMemory) -> None:
+    await memory.store("run:1", "T1", TEXT, ANSWER)
+    await memory.recall(f"  {TEXT.upper()} ", within=WITHIN)
+    assert isinstance(memory.documents, Texts)
+    assert memory.documents.searched == [TEXT, TEXT]
+
+
+async def test_an_answer_of_before_is_used_where_a_search_leads_to_it_first(memory: TicketMemory) -> None:
+    documents, memory.documents = memory.documents, None
+    await memory.store("run:1", "T1", TEXT, ANSWER)
+    memory.documents = documents
+    assert (await memory.recall(TEXT, within=WITHIN)).stale == "A search for that ticket does not lead to vpn.md first."
+    memory.documents = Texts(vpn=QUOTE)
+    assert await verdict(memory) == "hit"
+
+
+async def test_chosen_places_rest_on_what_the_person_has_read(memory: TicketMemory) -> None:
+    await memory.store("run:1", "T1", TEXT, ANSWER)
+    memory.documents = Texts(vpn=f"# VPN\n\n{QUOTE} From May 2026 this no longer applies.")
+    await memory.confirm("T1", TEXT, ANSWER)
+    assert await verdict(memory) == "suggestion"
 
 
 @pytest.mark.parametrize(

@@ -175,13 +175,13 @@ async def test_what_a_dead_process_had_told_is_recorded_by_the_next(journal: Run
     os.close(first._file)  # as a kill does
     disk.recover()
     assert not second.is_alive(first.token)
-    with second.legacy(first.token) as noted:
-        assert noted is not None
-        assert [each.run for each in noted] == ["R-1"]
+    with second.legacy(first.token) as left:
+        assert left is not None
+        assert [each.run for each in left.told] == ["R-1"]
         assert second.is_alive(first.token), "nobody else records it meanwhile"
         other = RunJournal(journal.store, {HELPDESK.name: HELPDESK})
-        await other.record_pending(noted[0])
-        await other.record_pending(noted[0])
+        await other.record_pending(left.told[0])
+        await other.record_pending(left.told[0])
 
     assert (await stored(journal))[0] == told
     assert first.token in second.others()
@@ -215,7 +215,7 @@ def test_an_end_fits_into_a_slot_and_comes_back_whole(owner: ProcessLock) -> Non
 
     assert list(read_pending(owner._file)) == [told]
     owner.slots.put(0, b"no end")
-    os.pwrite(owner._file, b"\xff", SLOT_BYTES + 20)
+    os.pwrite(owner._file, b"\xff", 2 * SLOT_BYTES + 20)
     assert list(read_pending(owner._file)) == [], "what is damaged is passed over"
     owner.slots.put(1, msgspec.msgpack.encode(told))
     owner.slots.clear(1)

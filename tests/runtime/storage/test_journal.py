@@ -215,7 +215,7 @@ async def test_a_made_up_id_is_nobodys(journal: RunJournal) -> None:
         await journal.accept(TICKET, "R-2", HELPDESK, CASE, "me", new=True)
 
 
-async def test_a_run_that_was_let_go_of_was_no_crash(journal: RunJournal) -> None:
+async def test_a_run_that_was_let_go_of_has_no_owner(journal: RunJournal) -> None:
     await journal.accept(TICKET, "R-1", HELPDESK, CASE, "me")
     other = msgspec.structs.replace(CASE, ticket_id="T-2")
     await journal.accept(Ticket(id="T-2", text="other"), "R-2", HELPDESK, other, "another")
@@ -223,8 +223,21 @@ async def test_a_run_that_was_let_go_of_was_no_crash(journal: RunJournal) -> Non
     await journal.release("me")
 
     assert [(run.id, run.owner) for run in await journal.list_open()] == [("R-1", ""), ("R-2", "another")]
-    assert [(await journal.resume_state(run)).orderly for run in await journal.list_open()] == [True, False]
     assert await journal.store.claim(await journal.run("R-1"), "me")
+
+
+async def test_a_death_at_a_runs_work_is_part_of_its_journal_until_it_answers(journal: RunJournal) -> None:
+    await journal.accept(TICKET, "R-1", HELPDESK, CASE, "dead")
+
+    for deaths in (1, 2):
+        await journal.record_death("R-1")
+        state = await journal.resume_state(await journal.run("R-1"))
+        assert (state.run.resumed, state.inputs, state.run.breach) == (deaths, deaths, None)
+
+    await journal.record_death("R-unknown")
+    await database_of(journal).run(("UPDATE run SET ended = 1", ()))
+    await journal.record_death("R-1")
+    assert len(await journal.entries(await journal.run("R-1"))) == 2, "of one that has ended it is no matter"
 
 
 async def test_only_one_takes_over_a_run(journal: RunJournal) -> None:

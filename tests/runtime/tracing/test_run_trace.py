@@ -44,13 +44,12 @@ async def read_later(folder: Path, some_id: str = "T-1") -> TraceRecord:
         return await read_trace(node, await node.journal.find(some_id))
 
 
-async def test_a_search_is_shown_with_what_it_found_and_how_near_that_is(tmp_path: Path) -> None:
+async def test_a_search_is_shown_with_what_it_found(tmp_path: Path) -> None:
     _, trace = await solve(tmp_path, solves())
 
     (search,) = trace.searches
     assert (search.by, search.where, search.query) == ("worker", "documents", TICKET.text)
     assert [each.source for each in search.found] == ["kb/press.md"] * 3
-    assert (search.closeness, search.covered) == ("sure", 0.9)
 
 
 async def test_secrets_and_personal_data_are_taken_out_before_a_step_is_kept() -> None:
@@ -74,22 +73,20 @@ async def test_a_trace_that_redacts_nothing_keeps_a_step_as_it_is() -> None:
     assert b"jane@example.org" in trace.take()
 
 
-async def test_a_search_of_real_documents_has_scores_by_words_and_what_kept_its_finds_out(tmp_path: Path) -> None:
+async def test_a_search_of_real_documents_says_what_it_found_and_why_it_found_nothing(tmp_path: Path) -> None:
     (tmp_path / "manual").mkdir()
     text = "# Press\n\n## Ink\n\nOrder new ink for the printing press nine days ahead of the fair.\n"
     (tmp_path / "manual" / "press.md").write_text(text, encoding="utf-8")
     async with Node.open(settings(tmp_path / "data")) as node:
         await node.index([str(tmp_path / "manual")])
-        for number, question in enumerate(("When do I order new ink for the printing press?", "Ink for llamas?")):
+        for number, question in enumerate(("When do I order new ink for the printing press?", "Llamas?")):
             await (await node.submit(Ticket(id=f"T-{number}", text=question))).outcome()
 
     found, kept_out = [(await read_later(tmp_path / "data", f"T-{n}")).searches[0] for n in range(2)]
 
     assert (found.found[0].source, found.found[0].heading) == ("manual/press.md", "Press > Ink")
-    assert found.found[0].words is not None
-    assert found.found[0].words > 0.6
-    assert (found.found[0].words, found.abstain) == (found.covered, "")
-    assert "llamas" in kept_out.abstain
+    assert found.abstain == ""
+    assert (kept_out.found, kept_out.abstain) == ((), "The documents hold nothing on this.")
 
 
 async def test_each_claim_stands_with_its_quote_and_a_dropped_one_with_the_sentence_of_the_rule(tmp_path: Path) -> None:

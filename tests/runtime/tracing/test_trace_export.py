@@ -136,7 +136,7 @@ async def test_a_collector_that_hangs_holds_up_neither_a_run_nor_long_the_end(tm
             for number in range(3):
                 ticket = msgspec.structs.replace(TICKET, id=f"T-{number}")
                 outcome = await asyncio.wait_for((await node.submit(ticket)).outcome(), HANGS_SECONDS)
-                assert outcome.status == "resolved"
+                assert outcome.status == "suggested"
             await asyncio.wait_for(collector.asked.wait(), HANGS_SECONDS)
             closing = time.monotonic()
         assert time.monotonic() - closing < promised(2 * trace_export.CLOSE_SECONDS + 1)
@@ -146,7 +146,7 @@ async def test_where_no_collector_listens_runs_go_on(tmp_path: Path) -> None:
     async with Node.open(settings(tmp_path, "http://127.0.0.1:9")) as node:
         node.knowledge = Finds()
         outcome = await (await node.submit(TICKET)).outcome()
-    assert outcome.status == "resolved"
+    assert outcome.status == "suggested"
 
 
 async def test_what_ends_while_too_many_wait_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,7 +156,7 @@ async def test_what_ends_while_too_many_wait_is_left_out(tmp_path: Path, monkeyp
         tickets = [msgspec.structs.replace(TICKET, id=f"T-{number}") for number in range(8)]
         handles = [await node.submit(each) for each in tickets]
         outcomes = await asyncio.gather(*(each.outcome() for each in handles))
-    assert {each.status for each in outcomes} == {"resolved"}
+    assert {each.status for each in outcomes} == {"suggested"}
     assert collector.spans
 
 

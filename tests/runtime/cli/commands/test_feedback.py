@@ -132,9 +132,10 @@ def test_no_stale_answer_comes_when_a_document_was_changed_or_removed(place: Pla
         assert "rear cover" not in text
     else:
         assert again["status"] == "suggested"
-        assert text.startswith("This was the answer to an earlier ticket. “")
+        assert text.startswith("These places come closest:")
+        assert "\n\nThis was the answer to an earlier ticket. “" in text
         assert "does not stand in manual/printer.md any more. The answer was given on 20" in text
-        assert [each["source"][:7] for each in again["resolution"]["citations"]] == ["ticket "]
+        assert [each["source"][:7] for each in again["resolution"]["citations"]][-1] == "ticket "
 
 
 def test_no_answer_comes_from_memory_when_the_index_is_gone(place: Place) -> None:

@@ -68,7 +68,7 @@ async def test_check_says_each_finding_with_its_remedy_and_only_reads(place: Pla
         assert desk.writes == []
     assert {each["state"] for each in good.values()} == {"ok"}
     assert good["Ticket"]["found"] == "7: status open (open), 1 message: 1 of customer"
-    assert good["Writing"]["found"] == "note, reply, status, assign (not tried)"
+    assert good["Writing"]["found"] == "note, reply, status, untag, assign (not tried)"
     assert (nobody["Account"]["state"], "Name the account" in nobody["Account"]["remedy"]) == ("problem", True)
     assert "The token is wrong" in forbidden["Poll"]["remedy"]
     assert "answered with 503" in down["Poll"]["found"]
@@ -103,7 +103,7 @@ def test_a_payload_is_shown_with_the_expression_of_each_value(place: Place) -> N
     assert (bare.status, bare.json["problem"]) == (0, "")
     assert bare.json["made"] | {"source": ""} == {
         "source": "", "id": "txn-1", "ticket": "7", "kind": "created", "actor": "ann", "message_id": "",
-        "automatic": False,
+        "automatic": False, "at": "",
     }  # fmt: skip
     assert {"name": "ticket", "expression": "body.ticket.id", "value": 7, "problem": ""} in bare.json["values"]
     assert "body.transaction.creator" in lines.out
@@ -151,7 +151,7 @@ async def test_replay_says_what_would_have_been_said_and_writes_nothing_anywhere
     assert (await asyncio.to_thread(place.run, "index", "manual")).status == 0
     async with fake_helpdesk() as desk:
         desk.write("1", "ann", QUESTION)
-        desk.write("1", "helen", "Look behind the cover.")
+        desk.write("1", "helen", "Look behind the cover.\n\nIt is grey.\x1b[2J")
         desk.tickets["1"]["status"] = "solved"
         desk.write("2", "ann", "How do I reserve the tennis court on the roof?")
         desk.write("3", "ann", QUESTION)
@@ -159,6 +159,7 @@ async def test_replay_says_what_would_have_been_said_and_writes_nothing_anywhere
         desk.connect(place.folder)
         done = await asyncio.to_thread(place.run, "helpdesk", "replay", "desk", "--dry-run", "--json")
         few = await asyncio.to_thread(place.run, "helpdesk", "replay", "desk", "--dry-run", "--most", "1")
+        shown = await asyncio.to_thread(place.run, "helpdesk", "replay", "desk", "--dry-run")
 
         assert desk.writes == []
     assert done.status == 0, done.err
@@ -166,7 +167,9 @@ async def test_replay_says_what_would_have_been_said_and_writes_nothing_anywhere
     assert done.json["left_alone"] == {"switched off": 1}
     answered = next(each for each in done.json["tickets"] if each["ticket"] == "1")
     assert "open the rear cover" in answered["answer"]
-    assert answered["people"] == "Look behind the cover."
+    assert answered["people"] == "Look behind the cover.\n\nIt is grey.\x1b[2J"
+    assert "  then: Look behind the cover.\n    It is grey.\\x1b[2J\n" in shown.out
+    assert "\\x0a" not in shown.out
     assert "1 tickets: 0 answered, 0 not found, 0 failed, 1 left alone" in few.out
     assert (await asyncio.to_thread(place.run, "status", "past.desk.1")).status == 3, "it is no ticket here"
 

@@ -30,7 +30,7 @@ class Poisoned:
         passage = msgspec.structs.replace(
             PASSAGE, source="javascript:alert(8)", title=SCRIPT, heading=HOSTILE, anchor='"onclick="alert(9)'
         )
-        return SearchHits((passage,), "", 0.9, covered=0.9)
+        return SearchHits((passage,))
 
 
 async def find_dangers(page: Page) -> list[str]:

@@ -62,7 +62,7 @@ class DocumentedHelpdesk:
     """The status of a ticket that was answered."""
     has_ids = True
     """Whether a delivery is known again."""
-    is_polled = can_assign = tells_account = True
+    is_polled = can_assign = tells_account = has_tags = True
     """What its interface has, as far as the adapter uses it."""
 
     def __init__(self) -> None:
@@ -70,6 +70,8 @@ class DocumentedHelpdesk:
         self.said: list[Said] = []
         self.status = ""
         self.tags: list[str] = []
+        self.tagged: list[tuple[list[str], list[str]]] = []
+        """What an agent made of the tags: those before and those after."""
         self.assignee = ""
         self.requests: list[Request] = []
         self.is_gone = False
@@ -85,6 +87,11 @@ class DocumentedHelpdesk:
         said = Said(number, who, text, public, started + datetime.timedelta(milliseconds=number))
         self.said.append(said)
         return said
+
+    def tag(self, *tags: str) -> None:
+        """An agent gives the ticket these tags instead of those it has."""
+        self.tagged.append((self.tags, list(tags)))
+        self.tags = list(tags)
 
     def written(self, *, public: bool) -> list[str]:
         """What the bot has written."""

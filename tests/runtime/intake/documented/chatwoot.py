@@ -84,6 +84,10 @@ class Chatwoot(DocumentedHelpdesk):
                 require(request.body["status"] in {"open", "resolved", "pending", "snoozed"}, "the status")
                 self.status = request.body["status"]
                 return {"payload": {"success": True, "current_status": self.status, "conversation_id": 7}}
+            case "POST", "/7/labels":
+                require_keys(request.body, {"labels"})
+                self.tags = request.body["labels"]
+                return {"payload": self.tags}
             case "POST", "/7/assignments":
                 require(isinstance(request.body["assignee_id"], int), "the assignee is a number")
                 self.assignee = str(request.body["assignee_id"])

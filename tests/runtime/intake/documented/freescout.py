@@ -76,6 +76,10 @@ class FreeScout(DocumentedHelpdesk):
                 require(request.body["type"] in {"message", "note"}, "the type")
                 text = html.unescape(request.body["text"].replace("<br>\n", "\n"))
                 return {"id": self.write("bot", text, public=request.body["type"] == "message").number}
+            case "PUT", "/api/conversations/7/tags":
+                require_keys(request.body, {"tags"})
+                self.tags = request.body["tags"]
+                return None
             case "PUT", "/api/conversations/7":
                 require_keys(request.body, {"byUser", "status", "assignTo", "mailboxId", "subject"})
                 self.status = request.body.get("status", self.status)

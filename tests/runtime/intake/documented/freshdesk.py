@@ -73,6 +73,7 @@ class Freshdesk(DocumentedHelpdesk):
                     require(isinstance(request.body.get(name, 0), int), f"{name}: datatype_mismatch", 400)
                 self.status = str(request.body.get("status", self.status))
                 self.assignee = str(request.body.get("responder_id", self.assignee))
+                self.tags = request.body.get("tags", self.tags)
                 return self._ticket()
         raise LookupError(request.path)
 

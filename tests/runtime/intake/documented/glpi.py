@@ -30,7 +30,7 @@ class Glpi(DocumentedHelpdesk):
     bot = user = "terminus"
     agent = "helen"
     customer = "ann"
-    is_polled = can_assign = tells_account = False
+    is_polled = can_assign = tells_account = has_tags = False
 
     def __init__(self) -> None:
         super().__init__()

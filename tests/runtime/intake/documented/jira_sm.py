@@ -98,6 +98,14 @@ class JiraServiceManagement(DocumentedHelpdesk):
                 require(request.body == {"transition": {"id": "21"}}, "there is no such transition", 400)
                 self.status = "Resolved"
                 return None
+            case "PUT", "/rest/api/3/issue/HELP-7":
+                (change,) = request.body["update"]["labels"]
+                self.tags = [each for each in self.tags if each != change["remove"]]
+                return None
+            case "GET", "/rest/api/3/issue/HELP-7/changelog":
+                return {"values": [{"id": "1", "author": {"accountId": self.agent}, "items": [
+                    {"field": "labels", "fromString": " ".join(before), "toString": " ".join(after)},
+                ]} for before, after in self.tagged], "isLast": True}  # fmt: skip
             case "PUT", "/rest/api/3/issue/HELP-7/assignee":
                 self.assignee = request.body["accountId"]
                 return None

@@ -69,6 +69,15 @@ class Zammad(DocumentedHelpdesk):
             case "GET", "/api/v1/tags":
                 require(request.query == {"object": "Ticket", "o_id": "7"}, "the object")
                 return {"tags": self.tags}
+            case "DELETE", "/api/v1/tags/remove":
+                require_keys(request.body, {"item", "object", "o_id"})
+                self.tags = [each for each in self.tags if each != request.body["item"]]
+                return True
+            case "GET", "/api/v1/ticket_history/7":
+                return {"history": [
+                    {"object": "Ticket", "type": "added", "attribute": "tag", "value_to": tag, "created_by_id": 18}
+                    for before, after in self.tagged for tag in after if tag not in before
+                ], "assets": {}}  # fmt: skip
             case "POST", "/api/v1/ticket_articles":
                 return self._post(request.body)
             case "PUT", "/api/v1/tickets/7":

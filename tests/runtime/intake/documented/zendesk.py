@@ -77,6 +77,14 @@ class Zendesk(DocumentedHelpdesk):
             case "PUT", "/api/v2/tickets/7/tags.json":
                 self.tags += request.body["tags"]
                 return {"tags": self.tags}
+            case "DELETE", "/api/v2/tickets/7/tags.json":
+                self.tags = [each for each in self.tags if each not in request.body["tags"]]
+                return {"tags": self.tags}
+            case "GET", "/api/v2/tickets/7/audits.json":
+                return {"audits": [{"author_id": 18, "events": [
+                    {"type": "Comment", "body": "psst"},
+                    {"type": "Change", "field_name": "tags", "value": after, "previous_value": before},
+                ]} for before, after in self.tagged]}  # fmt: skip
         raise LookupError(request.path)
 
     def _put(self, body: Any) -> Any:

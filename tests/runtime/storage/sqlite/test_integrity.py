@@ -1,9 +1,12 @@
 """A file that is no database, not whole or damaged is told so in a sentence, before anything is written to it."""
 
+import contextlib
+import shutil
 import sqlite3
 from pathlib import Path
 
 import pytest
+import structlog.testing
 
 from runtime.storage.sqlite import integrity
 from runtime.storage.sqlite.integrity import DatabaseUnusable, check, examine
@@ -98,6 +101,50 @@ def test_the_examination_of_a_large_one_is_bounded(file: Path, monkeypatch: pyte
     with pytest.raises(TimeoutError):
         examine(file, "quick_check", 0.0)
     check(file, file.parent / "owners", 1e-9)
+
+
+@pytest.fixture
+def interrupted(tmp_path: Path) -> Path:
+    """What a killed process leaves: ten commits in the log, none of them in the file."""
+    db = sqlite3.connect(tmp_path / "living.db", isolation_level=None)
+    db.execute("PRAGMA journal_mode=WAL")
+    db.execute("CREATE TABLE word (id INTEGER PRIMARY KEY, text TEXT)")
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    for number in range(10):
+        db.execute("INSERT INTO word (text) VALUES (?)", (f"word {number}",))
+    file = tmp_path / "some.db"
+    for suffix in ("", "-wal"):
+        shutil.copy(tmp_path / f"living.db{suffix}", tmp_path / f"some.db{suffix}")
+    db.close()
+    return file
+
+
+@pytest.mark.parametrize(("frame", "kept", "lost"), [(None, 10, 0), (1, 0, 10), (4, 3, 7), (10, 9, 0)])
+def test_commits_of_a_log_that_cannot_be_read_back_are_counted_and_the_others_are_there(
+    interrupted: Path, frame: int | None, kept: int, lost: int
+) -> None:
+    log = interrupted.with_name("some.db-wal")
+    raw = bytearray(log.read_bytes())
+    assert (len(raw) - 32) // (24 + 4096) == 10
+    if frame is not None:
+        raw[32 + (frame - 1) * (24 + 4096) + 24 + 4090] ^= 0xFF
+        log.write_bytes(raw)
+
+    with structlog.testing.capture_logs() as told:
+        check(interrupted, interrupted.parent / "owners", 30.0)
+
+    assert [each["lost"] for each in told if each["event"] == "storage.log_damaged"] == ([lost] if lost else [])
+    with contextlib.closing(sqlite3.connect(interrupted)) as db:
+        assert db.execute("SELECT count(*) FROM word").fetchone() == (kept,)
+
+
+def test_an_empty_file_beside_a_log_was_a_database(interrupted: Path) -> None:
+    interrupted.write_bytes(b"")
+    log = interrupted.with_name("some.db-wal").read_bytes()
+
+    with pytest.raises(DatabaseUnusable, match="is empty, though there is a log"):
+        check(interrupted, interrupted.parent / "owners", 30.0)
+    assert interrupted.with_name("some.db-wal").read_bytes() == log, "SQLite would delete it"
 
 
 def test_a_command_says_what_is_wrong_with_one_sentence_and_doctor_says_all(place: Place) -> None:

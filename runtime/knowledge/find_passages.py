@@ -1,0 +1,183 @@
+"""
+The search: words find what may bear on a question, meaning puts it in order. Pure over an open index.
+
+What was measured on questions that it was not made on stands in bench/README.md (`bench.truth`); what did not help
+there, such as synonyms, rare words, column weights or parts of sentences, was left out.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from actors.evidence.passages import Meaning, Passage, Reason
+from actors.text.stop_words import EVERYDAY
+from actors.text.tokenizer import spellings, tokens
+from runtime.knowledge.index.index_reader import IndexReader
+
+CANDIDATES = 200
+"""Passages that words find; meaning puts no other in their place."""
+WORDS, WORDS_OF_LONG, LONG = 0.2, 0.5, 600
+"""What words count beside meaning; of a question of more characters, of which the model reads the beginning only."""
+SHOWN = 1200
+"""Characters: a passage goes on down its page for so long, so that no step and no restriction is cut off."""
+QUESTION_CHARACTERS = 20_000
+"""So much of a question is looked at."""
+TERMS = 400
+"""So many of its words, each as often as it stands there."""
+FLOOR, SAID = 0.3, 0.35
+"""Nothing has to do with a question where no cosine reaches the first, and the best passages do not say so much of its
+own words either (`bench.truth`: of 262 answerable ones none is refused over manuals, 2 of 50 over a few pages)."""
+BEST = 3
+ONE = 127.0 * 127.0
+"""The dot product of two equal vectors."""
+
+_BREAK = re.compile(r"\n(?=[ \t]*\n|[ \t]{0,12}(?:[-*+•]|\d{1,3}[.)])[ \t])")
+"""Between paragraphs, and before a step or an item of a list."""
+
+
+class Ranked(NamedTuple):
+    """A passage with its place in the order."""
+
+    id: int
+    score: float
+    cosine: float | None
+    """None: unknown, for there is no vector of it, or none of the question."""
+
+
+class Found(NamedTuple):
+    """What a search found, the best first, and whether all of it could be put in order by meaning."""
+
+    passages: tuple[Passage, ...] = ()
+    reason: Reason | None = None
+    """Why there are none."""
+    meaning: Meaning | None = None
+    """How near they are; None: words decided alone."""
+    without_vectors: int = 0
+    """Candidates that were put in order by their words alone, though the question has a vector."""
+
+
+def find_passages(
+    shelf: IndexReader,
+    question: str,
+    limit: int,
+    documents: Collection[int] | None = None,
+    vector: bytes = b"",
+) -> Found:
+    """
+    The passages that come closest to a question.
+
+    :param documents: look only into these; None: into all.
+    :param vector: of the question, by the model that made those of the index; empty: words decide alone.
+    """
+    terms = tokens(question[:QUESTION_CHARACTERS])[:TERMS]  # as often as it says them: in a long mail that tells
+    candidates = shelf.match(terms, CANDIDATES, documents)
+    if not candidates:
+        return Found(reason=Reason("nothing_near"))
+    ranked = rank(
+        candidates,
+        shelf.find_vectors([id_ for id_, _ in candidates], len(vector)) if vector else {},
+        vector,
+        len(question),
+    )
+    cosines = {each.id: each.cosine for each in ranked if each.cosine is not None}
+    chosen = _choose(shelf, ranked, limit)
+    passages = tuple(passage for _, passage in chosen)
+    if cosines and max(cosines.values()) < FLOOR and _measure_said(question, passages[:BEST]) < SAID:
+        return Found(reason=Reason("nothing_near"))
+    missing = len(ranked) - len(cosines) if vector else 0
+    near = tuple(cosines.get(id_) for id_, _ in chosen)
+    return Found(passages, None, Meaning(max(cosines.values()), near) if cosines else None, missing)
+
+
+def rank(
+    candidates: Sequence[tuple[int, float]], vectors: dict[int, bytes], vector: bytes, characters: int
+) -> list[Ranked]:
+    """
+    Put candidates in order.
+
+    :param candidates: number of each passage, and how well its words fit (BM25, larger is better).
+    :param vectors: of those passages that have one.
+    :param characters: of the question.
+    """
+    words = np.array([score for _, score in candidates], np.float64)
+    words /= max(float(words.max()), 1e-9)
+    known = np.array([id_ in vectors for id_, _ in candidates])
+    if not vector or not known.any():
+        order = np.argsort(-words, kind="stable")
+        return [Ranked(candidates[at][0], float(words[at]), None) for at in order]
+    cosines = np.zeros(len(candidates))
+    cosines[known] = _measure_cosines([vectors[id_] for id_, _ in candidates if id_ in vectors], vector)
+    # What has no vector yet is taken for as near as the middling one, and is told apart by its words.
+    cosines[~known] = float(np.median(cosines[known]))
+    share = WORDS_OF_LONG if characters > LONG else WORDS
+    scores = share * words + (1 - share) * cosines / max(float(cosines.max()), 1e-9)
+    order = np.argsort(-scores, kind="stable")
+    return [Ranked(candidates[at][0], float(scores[at]), float(cosines[at]) if known[at] else None) for at in order]
+
+
+def _measure_cosines(vectors: Sequence[bytes], vector: bytes) -> NDArray[np.float64]:
+    rows = np.frombuffer(b"".join(vectors), np.int8).reshape(len(vectors), -1).astype(np.float32)
+    found: NDArray[np.float64] = (rows @ np.frombuffer(vector, np.int8).astype(np.float32)).astype(np.float64) / ONE
+    return found
+
+
+def _measure_said(question: str, passages: Sequence[Passage]) -> float:
+    """How much of the words that a question does not share with any talk some passages say, 0 to 1."""
+    own = {term for word, term in spellings(question[:QUESTION_CHARACTERS]) if word not in EVERYDAY}
+    said = own.intersection(tokens(" ".join(f"{each.heading} {each.text}" for each in passages)))
+    return len(said) / len(own) if own else 0.0
+
+
+def _choose(shelf: IndexReader, ranked: Sequence[Ranked], limit: int) -> list[tuple[int, Passage]]:
+    """The best passages, each going on down its page; none that stands in one above it, or says the very same."""
+    texts: dict[int, str] = {}
+    chosen: list[tuple[int, Passage]] = []
+    said: set[str] = set()
+    for each in ranked:
+        if len(chosen) == limit:
+            break
+        passage = _load(shelf, each, texts)
+        own = " ".join(passage.text.split())
+        stands = any(passage.source == other.source and other.start <= passage.start < other.end for _, other in chosen)
+        if not stands and own not in said:
+            chosen.append((each.id, passage))
+            said.add(own)
+    return chosen
+
+
+def _load(shelf: IndexReader, ranked: Ranked, texts: dict[int, str]) -> Passage:
+    """:param texts: of documents that were read before, by their numbers."""
+    place = shelf.find_place(ranked.id)
+    if place.document not in texts:
+        texts[place.document] = shelf.text(place.source) or ""
+    text = texts[place.document]
+    end = go_on(text, place.start, place.end)
+    return Passage(
+        id=f"{place.source}#{place.ordinal}",
+        source=place.source,
+        title=place.title,
+        heading=place.heading,
+        text=text[place.start : end],
+        start=place.start,
+        end=end,
+        anchor=place.anchor,
+        score=round(ranked.score, 4),
+    )
+
+
+def go_on(text: str, start: int, end: int) -> int:
+    """Where a passage of a document ends that goes on for SHOWN characters, between paragraphs or steps."""
+    last = start + SHOWN
+    if last <= end:
+        return end
+    more = text[end:last]
+    if last < len(text):
+        breaks = [each.start() for each in _BREAK.finditer(more)]
+        more = more[: breaks[-1]] if breaks else ""
+    lines = more.split("\n")
+    while lines and (not lines[-1].strip() or lines[-1].lstrip().startswith("#")):
+        lines.pop()  # a heading of what is not shown
+    return end + len("\n".join(lines))

@@ -1,0 +1,41 @@
+"""What of a helpdesk's ticket is asked, and what is only its context: the latest message, and those before it."""
+
+import pytest
+
+from runtime.intake.helpdesk_ticket import MOST_SAID, SAID_CHARACTERS, make_ticket
+from tests.runtime.intake.helpdesks import SETTINGS, said, ticket
+
+pytestmark = pytest.mark.req("SY-6")
+
+
+def test_a_first_question_has_no_context() -> None:
+    made = make_ticket("rt", ticket(said(1, text="It broke.")), SETTINGS, 0.0)
+
+    assert (made.text, made.subject, made.said_before) == ("It broke.", "It broke", ())
+
+
+def test_the_latest_message_is_the_question_and_what_the_customer_saw_before_is_context() -> None:
+    made = make_ticket(
+        "rt",
+        ticket(
+            said(1, text="It broke.", at="2026-01-01"), said(2, "bot", "Suggestion", public=False),
+            said(3, "agent", "Which one?"), said(4, "system", "We have your ticket."), said(5, "bot", "Try this."),
+            said(6, text="> Try this.\nThat did not help.\0"), said(7, "agent", "psst", public=False),
+        ),
+        SETTINGS, 0.0,
+    )  # fmt: skip
+
+    assert made.text == "That did not help."
+    assert [(each.role, each.text) for each in made.said_before] == [
+        ("customer", "It broke."), ("person", "Which one?"), ("terminus", "Try this."),
+    ]  # fmt: skip
+    assert made.said_before[0].at == "2026-01-01"
+    assert made.story.startswith("It broke\n\nThat did not help.\n\n(customer) It broke.")
+
+
+def test_a_conversation_is_bounded_and_keeps_its_first_words_and_the_latest() -> None:
+    many = [said(number, text=f"{number} {'x' * 9_000}") for number in range(100)]
+    before = make_ticket("rt", ticket(*many), SETTINGS, 0.0).said_before
+
+    assert [each.text.partition(" ")[0] for each in before] == ["0", *map(str, range(100 - MOST_SAID, 99))]
+    assert {len(each.text) for each in before} == {SAID_CHARACTERS}

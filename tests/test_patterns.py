@@ -1,0 +1,121 @@
+"""No text from outside holds the process: every regular expression, and what texts go through, against hostile ones."""
+
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from actors.text.safe_patterns import find_problem
+from actors.text.unicode_forms import ALWAYS, MOST_GROWTH, fold_forms
+from actors.text.word_patterns import MOST_BLANKS, compile_words
+from bench.hostile.doors import DOORS, FILES, MIDDLES, time_door
+from bench.hostile.growth import DidNotEnd, Growth, Killable
+from bench.hostile.patterns import FINDITER, Pattern, find_patterns, try_pattern
+from bench.hostile.strings import list_recipes
+
+IMPORTED_WITHIN = 300.0
+TRIED_WITHIN = 60.0
+"""Seconds on a crowded machine; what does not end takes for ever."""
+CHARACTERS, CHARACTERS_OF_FILES = 4_000, 500
+"""DOCX and PDF are laid out letter by letter, by libraries: `bench.hostile` has more of them."""
+
+
+@pytest.fixture
+def process() -> Iterator[Killable]:
+    one = Killable()
+    yield one
+    one.close()
+
+
+def tried(process: Killable, pattern: Pattern) -> Growth:
+    try:
+        _, worst = process.call(try_pattern, pattern, seconds=TRIED_WITHIN)
+    except DidNotEnd:
+        return Growth(math.inf, math.inf, 0, "it did not end")
+    assert isinstance(worst, Growth)
+    return worst
+
+
+def test_no_pattern_grows_faster_than_its_text(process: Killable) -> None:
+    patterns = process.call(find_patterns, seconds=IMPORTED_WITHIN)
+    process.close()  # there `re` is watched, which takes time
+
+    bad = [f"{each.place}: {worst}" for each in patterns if (worst := tried(process, each)).is_bad]
+
+    assert bad == []
+    assert len(patterns) > 1000
+
+
+@pytest.mark.parametrize("door", [each.name for each in DOORS])
+def test_what_a_text_goes_through_takes_it_whatever_it_is(process: Killable, door: str) -> None:
+    most = next(each.most for each in DOORS if each.name == door)
+
+    size = CHARACTERS_OF_FILES if door in FILES else CHARACTERS
+
+    taken = {middle: process.call(time_door, door, middle, size, seconds=TRIED_WITHIN) for middle in MIDDLES}
+
+    assert {middle: ms for middle, ms in taken.items() if ms > most} == {}
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        r"\s*(?:[.:;]|[-–—])?\s*\b(?:focus\s+on|cover)\s*:?\s+(?P<aspects>[^?]{3,200}?)[.?]?$",
+        r"\n-{2,}[^\n]{3,60}-{2,}\s*\n",
+        r"\s+x",
+        r"(?:a|aa)+$",
+        r"<[^>]*>",
+        r"\b(?:[a-z]+\.)+x",
+        r"a(?=[^b]*c)",
+    ],
+)
+def test_a_pattern_that_grows_faster_is_found(process: Killable, hostile: str) -> None:
+    assert tried(process, Pattern("here", hostile, 0, FINDITER)).is_bad
+
+
+@pytest.mark.parametrize(
+    "harmless", [r"(?<!\s)\s++x", r"\s{0,20}x", r"<[^<>]*>", r"\b[a-z]++\b", r"[a-z]+", r"a.{0,60}b"]
+)
+def test_a_pattern_that_grows_with_its_text_is_let_in(process: Killable, harmless: str) -> None:
+    assert not tried(process, Pattern("here", harmless, 0, FINDITER)).is_bad
+
+
+def test_texts_are_made_of_what_a_pattern_repeats() -> None:
+    made = {each.middle for each in list_recipes(r"From: (?:[a-z]\s)+>", 0)}
+
+    assert {"a ", "From: "} <= made
+
+
+def test_blanks_between_words_are_bounded() -> None:
+    pattern = compile_words(r"a\s+b\s*c")
+
+    assert pattern.search(f"a{' ' * MOST_BLANKS}bc")
+    assert not pattern.search(f"a{' ' * (MOST_BLANKS + 1)}bc")
+
+
+def test_forms_of_unicode_are_folded_unless_the_text_grows_by_it() -> None:
+    assert fold_forms("ﬁve ①②") == "five 12"
+    assert fold_forms("\ufdfa") != "\ufdfa"
+    for text in ("\ufdfa" * 60_000, "\u3316" * 60_000):
+        assert len(fold_forms(text)) <= MOST_GROWTH * len(text) + ALWAYS
+
+
+@pytest.mark.parametrize("word", [r"reset", r"pass\w+", r"(?:vpn|wifi)\b", r"print(?:er|ing)?s?"])
+def test_what_a_person_may_write_as_a_word_ends(process: Killable, word: str) -> None:
+    assert find_problem(word) == ""
+    assert not tried(process, Pattern("a word", rf"\b(?:{word})\b", re.IGNORECASE, FINDITER)).is_fast
+
+
+def test_each_place_of_the_tree_gives_its_pattern(tmp_path: Path, process: Killable) -> None:
+    places = {each.place for each in process.call(find_patterns, seconds=IMPORTED_WITHIN)}
+
+    for file, words in (
+        ("runtime/intake/html_text.py", r're.sub(r"\s+"'),  # within a function
+        ("actors/extractive/decompose.py", "_TOGETHER = "),  # of a module, by way of the helper
+        ("actors/legal/intent_rules.py", "re.compile(f"),  # of data
+        ("runtime/agent_files.py", "Meta(pattern="),  # of a type
+    ):
+        lines = Path(file).read_text(encoding="utf-8").splitlines()
+        assert any(f"{file}:{n}" in places for n, line in enumerate(lines, 1) if words in line), file
