@@ -157,7 +157,7 @@ def _redact(text: str) -> object:
 def _remember(text: str) -> object:
     from runtime.memory import ticket_text
 
-    return ticket_text.digest(text), ticket_text.script(text), list(ticket_text.terms(text))
+    return ticket_text.digest(text), ticket_text.script(text), ticket_text.terms(text)
 
 
 def _cite_law(text: str) -> object:
