@@ -159,12 +159,9 @@ class Sender:
         tag = self._settings.send_tag
         if tag in ticket.tags and write_back.saw_no_tag:
             who = await self._adapter.find_tagger(ticket, tag)
-            if who and who == self._settings.bot:  # a rule of the helpdesk that acts for us is no person
-                known = self._take_off(msgspec.structs.replace(write_back, saw_no_tag=False))
-                await self._inbox.keep(run, known)
-                return known
-            word = Decision(approved=True, by=who, tag=tag)
-            return await self._settle(run, self._take_off(decide(write_back, word)))
+            if not who or who != self._settings.bot:  # a rule of the helpdesk that acts for us is no person
+                word = Decision(approved=True, by=who, tag=tag)
+                return await self._settle(run, self._take_off(decide(write_back, word)))
         known = look_at_tags(write_back, ticket.tags, tag)
         if tag in ticket.tags and not any(each.what == "untag" for each in known.writes):
             known = self._take_off(known)
