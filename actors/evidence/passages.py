@@ -115,18 +115,10 @@ class SearchHits(msgspec.Struct, frozen=True, gc=False):
     """None: unknown, for the search went by words alone."""
     incomplete: tuple[Shortfall, ...] = ()
     """What it did not look at, though it was to."""
-    covered: float = 0.0
-    """0 to 1: how much of the question, by the weight of its words, one of the best passages says."""
-    weight: float = 0.0
-    """How much there is to say: the rarity of all words of the question, added up in nats."""
     words: tuple[float, ...] = ()
     """Of each passage found: 0 to 1, how much of the question it says, by the weight of its words. Empty: unknown."""
     reason: Reason | None = None
     """`abstain`, for a person of any language; None: `abstain` is all that is known."""
-    searched: int = 0
-    """How many passages there are to search; 0: unknown, and as many as in a manual."""
-    unsaid: str = ""
-    """The rarest word of the question that tells anything, if none of the best passages says it; empty: they do."""
 
     @classmethod
     def refuse(cls, reason: Reason) -> "SearchHits":

@@ -67,25 +67,6 @@ def abstain(
     return None
 
 
-def measure_coverage(pages: list[Page]) -> float:
-    """How much of the question one passage of the best pages says, 0 to 1."""
-    return round(max((page.hits[0].evidence for page in pages[:PAGES]), default=0.0), 4)
-
-
-def find_unsaid(shelf: IndexReader, question: Question, pages: list[Page]) -> str:
-    """The rarest word of what is asked, as it was written, that none of the best pages says; empty: one says it."""
-    strange = _strange(shelf, question)
-    solid = strange or [term for term, each in question.terms.items() if each.gated and not each.weak]
-    rarest = max((shelf.rarity(term) for term in solid), default=0.0)
-    have = frozenset[str]().union(*(hit.terms for page in pages[:PAGES] for hit in page.hits))
-    said, unsaid = list[str](), list[str]()
-    for term in solid:
-        if shelf.rarity(term) >= rarest:
-            (unsaid if have.isdisjoint(question.terms[term].variants) else said).append(term)
-    missing = unsaid and (strange or not said)
-    return question.words.get(unsaid[0], unsaid[0]) if missing else ""
-
-
 def missing_pair(
     shelf: IndexReader, question: Question, quoted: list[Snippet], *, names: bool = False
 ) -> Reason | None:

@@ -15,7 +15,7 @@ from actors.text.normalize import find_span
 from runtime.knowledge import NO_INDEX
 from runtime.knowledge.find_passages import find_passages
 from runtime.knowledge.index.index_reader import IndexReader, Stored
-from runtime.knowledge.query.abstention import abstain, confidence, find_unsaid, measure_coverage, missing_pair
+from runtime.knowledge.query.abstention import abstain, confidence, missing_pair
 from runtime.knowledge.query.analyze import Question, understand
 from runtime.knowledge.query.multi_hop import Quoted, follow, sentences
 from runtime.knowledge.query.openings import openings
@@ -168,7 +168,7 @@ def search(
         return _find_places(shelf, text, limit, documents, vector)
     question = understand(text, shelf)
     pages = rank(shelf, question, documents, most=MANY_CANDIDATES)
-    why, covered, unsaid = abstain(shelf, question, pages), measure_coverage(pages), find_unsaid(shelf, question, pages)
+    why = abstain(shelf, question, pages)
     near = _near(shelf, vector, documents) if vector and vector.vector else Nearness()
     if near.passages:
         pages = fuse(shelf, question, pages, near)
@@ -192,9 +192,8 @@ def search(
     weights = _weights(shelf, question) if reads else ()
     meaning, incomplete = _meaning(chosen, near.passages), _find_shortfalls(shelf, vector, lacks_some=near.lacks_some)
     return SearchHits(
-        found, why.say(ENGLISH) if why else "", sure, tuple(spoken), begins, weights, meaning, incomplete, covered,
-        round(question.total_gated, 1), reason=why, words=_measure_words(pages, chosen),
-        searched=shelf.passages, unsaid=unsaid,
+        found, why.say(ENGLISH) if why else "", sure, tuple(spoken), begins, weights, meaning, incomplete,
+        reason=why, words=_measure_words(pages, chosen),
     )  # fmt: skip
 
 
@@ -210,7 +209,6 @@ def _find_places(
         reason=found.reason,
         meaning=found.meaning,
         incomplete=_find_shortfalls(shelf, vector, lacks_some=found.without_vectors > 0),
-        searched=shelf.passages,
     )
 
 

@@ -93,7 +93,7 @@ async def test_a_search_that_always_fails_is_no_not_found() -> None:
 
 
 SLOW = Shortfall("no_meaning", "The sentence model took too long.")
-WORDS_ONLY = SearchHits((PASSAGE,), "The documents do not speak of 'Jens'.", covered=0.1, incomplete=(SLOW,))
+WORDS_ONLY = SearchHits((PASSAGE,), "The documents do not speak of 'Jens'.", incomplete=(SLOW,))
 
 
 async def test_nothing_found_by_a_search_that_was_not_complete_is_no_fact() -> None:
