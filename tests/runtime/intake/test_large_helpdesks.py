@@ -1,7 +1,6 @@
 """A helpdesk with thousands of old tickets: what is new is seen at the next poll, and what is old costs no request."""
 
 import asyncio
-import contextlib
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
@@ -16,6 +15,7 @@ from runtime.intake.connection_check import check_connection
 from runtime.intake.connections import read_connection
 from tests.patience import HANGS_SECONDS
 from tests.runtime.http.kit import interface
+from tests.runtime.intake.documented.base import listen
 
 pytestmark = pytest.mark.req("SY-6")
 OLD = 5_000
@@ -117,21 +117,6 @@ def write_time(at: float) -> str:
 async def desk(request: pytest.FixtureRequest) -> AsyncIterator[LargeHelpdesk]:
     async with listen(request.param()) as started:
         yield started
-
-
-@contextlib.asynccontextmanager
-async def listen(desk: LargeHelpdesk) -> AsyncIterator[LargeHelpdesk]:
-    app = web.Application()
-    app.router.add_route("*", "/{path:.*}", desk.handle)
-    runner = web.AppRunner(app, shutdown_timeout=HANGS_SECONDS)
-    await runner.setup()
-    try:
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        desk.at = f"http://127.0.0.1:{runner.addresses[0][1]}"
-        yield desk
-    finally:
-        await runner.cleanup()
 
 
 async def until(condition: Callable[[], bool]) -> None:

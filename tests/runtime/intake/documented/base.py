@@ -9,7 +9,7 @@ import itertools
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar
 
 import msgspec
 from aiohttp import web
@@ -173,8 +173,20 @@ def encode(value: Json) -> bytes:
     return msgspec.json.encode(value)
 
 
+class Asked(Protocol):
+    """What answers whatever it is asked."""
+
+    at: str
+    """Where it listens."""
+
+    async def handle(self, request: web.Request) -> web.StreamResponse: ...
+
+
+A = TypeVar("A", bound=Asked)
+
+
 @contextlib.asynccontextmanager
-async def listen(desk: DocumentedHelpdesk) -> AsyncIterator[DocumentedHelpdesk]:
+async def listen(desk: A) -> AsyncIterator[A]:
     """Let it be asked."""
     app = web.Application()
     app.router.add_route("*", "/{path:.*}", desk.handle)
