@@ -299,6 +299,23 @@ async def test_a_tag_that_was_there_before_approves_nothing(opened: Opened, tmp_
         assert "the helpdesk does not tell who set it" in page
 
 
+async def test_a_tag_that_our_own_account_set_approves_nothing_until_a_person_sets_it(
+    opened: Opened, tmp_path: Path
+) -> None:
+    async with connected(tmp_path, mode="approve", memory=True) as (desk, web):
+        await desk.deliver(web.client, desk.write("7", "ann", TEXT))
+        await until(lambda: bool(desk.said("7", public=False)))
+        await settle(web, opened)
+        desk.tag("7", "ai-send", "bot")
+        await until(lambda: desk.tickets["7"]["tags"] == [])
+        await settle(web, opened)
+        assert desk.said("7", public=True) == []
+
+        desk.tag("7", "ai-send", "helen")
+        await until(lambda: bool(desk.said("7", public=True)))
+        assert "set by helen" in await read_page(web, "/ui/tickets/hd.desk.7")
+
+
 async def test_a_leftover_tag_is_known_as_one_by_the_next_process(opened: Opened, tmp_path: Path) -> None:
     async with fake_helpdesk() as desk:
         desk.connect(tmp_path, mode="approve", **{"adapter.write.untag": []})
