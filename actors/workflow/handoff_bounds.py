@@ -41,7 +41,7 @@ class _Place(NamedTuple):
     """By the Orchestrator, in their order; only where a table takes that for loops."""
 
 
-class Exit(NamedTuple):
+class WayOut(NamedTuple):
     """One way out of a state."""
 
     state: str
@@ -51,7 +51,7 @@ class Exit(NamedTuple):
 
 
 class _Way(NamedTuple):
-    exit: Exit
+    exit: WayOut
     to: _Place
 
 
@@ -73,7 +73,7 @@ def count_most(flow: Workflow) -> int:
     return min(most, flow.max_handoffs) + 1
 
 
-def find_unreached(flow: Workflow) -> tuple[Exit, int] | None:
+def find_unreached(flow: Workflow) -> tuple[WayOut, int] | None:
     """A way out of a state that no run takes to its end within the cap, and the cap that it takes; 0: nobody knows."""
     wanted = dict.fromkeys(each for state in _list_reached(flow) for each in _list_exits(flow, state))
     reached = _list_taken(flow)
@@ -98,30 +98,30 @@ def _list_reached(flow: Workflow) -> list[str]:
     return reached
 
 
-def _list_exits(flow: Workflow, state: str, *, taken: bool = True) -> Iterator[Exit]:
+def _list_exits(flow: Workflow, state: str, *, taken: bool = True) -> Iterator[WayOut]:
     """The ways out of a state; with `taken` those that can be taken at all: some of a team are two at least."""
     step = flow.steps[state]
     if isinstance(step, FanOut):
-        yield Exit(state, "all of the team", step.on_all)
+        yield WayOut(state, "all of the team", step.on_all)
         if step.seats > 1 or not taken:
-            yield Exit(state, "some of the team", step.on_some)
-        yield Exit(state, "none of the team", step.on_none)
+            yield WayOut(state, "some of the team", step.on_some)
+        yield WayOut(state, "none of the team", step.on_none)
         return
     for kind, to in step.then.items():
         if isinstance(to, RetryStage):
-            yield Exit(state, kind.__name__, to.to)
-            yield Exit(state, f"{kind.__name__}, repeated {to.at_most} times,", to.otherwise)
+            yield WayOut(state, kind.__name__, to.to)
+            yield WayOut(state, f"{kind.__name__}, repeated {to.at_most} times,", to.otherwise)
         else:
-            yield Exit(state, kind.__name__, to)
+            yield WayOut(state, kind.__name__, to)
     if step.on_failed:
-        yield Exit(state, "a failure", step.on_failed)
+        yield WayOut(state, "a failure", step.on_failed)
 
 
-def _list_taken(flow: Workflow) -> set[Exit]:
+def _list_taken(flow: Workflow) -> set[WayOut]:
     """The exits that some run takes to a proper end while nobody is asked in vain who need not be."""
     ways = dict[_Place, list[_Way]]()
     ends = set[_Place]()
-    taken = set[Exit]()
+    taken = set[WayOut]()
     waiting = [_Place(flow.first, 0)]
     while waiting:
         place = waiting.pop()
@@ -148,7 +148,7 @@ class _Walk:
         self.spare = spare
         self.most = place.handoffs
         """Handoffs, at any moment of it."""
-        self.ended = set[Exit]()
+        self.ended = set[WayOut]()
         """The exits by which the run ends."""
 
     def leave(self) -> Iterator[_Way]:
@@ -178,7 +178,7 @@ class _Walk:
             most_tries = self.flow.limits_of(step, role).retries
             if step.on_failed and tries == most_tries:
                 yield self._go(
-                    Exit(self.place.state, "a failure", step.on_failed), self._count(made + 1), handovers, asked
+                    WayOut(self.place.state, "a failure", step.on_failed), self._count(made + 1), handovers, asked
                 )
             if tries < most_tries and (step.on_failed or not self.spare) and not self._loops(asked, role):
                 self._count(made + 1)
@@ -192,7 +192,7 @@ class _Walk:
     def _answer(self, step: Step, role: str, made: int, handovers: Pairs, asked: tuple[str, ...]) -> Iterator[_Way]:
         state = self.place.state
         for kind, to in step.then.items():
-            exit_ = Exit(state, kind.__name__, to.to if isinstance(to, RetryStage) else to)
+            exit_ = WayOut(state, kind.__name__, to.to if isinstance(to, RetryStage) else to)
             if to == self.flow.final:
                 self.ended |= {exit_} if role == self.flow.terminator else set()
             elif made < self.flow.max_handoffs:
@@ -213,16 +213,16 @@ class _Walk:
         if times < to.at_most and moved:
             now = _Repeated(state, to.to, times + 1, changed=False)
             kept = frozenset(each for each in self._mark(changes=changes) if each[:2] != now[:2])
-            yield _Way(Exit(state, name, to.to), _Place(to.to, made, kept | {now}, handovers, asked))
+            yield _Way(WayOut(state, name, to.to), _Place(to.to, made, kept | {now}, handovers, asked))
         if before is not None:
             is_over = times >= to.at_most or not moved
             by = f"{name}, repeated {to.at_most} times," if is_over else name
-            yield self._go(Exit(state, by, to.otherwise), made, handovers, asked, changes=changes)
+            yield self._go(WayOut(state, by, to.otherwise), made, handovers, asked, changes=changes)
 
     def _leave_team(self, step: FanOut) -> Iterator[_Way]:
         n, cap, state = self.place.handoffs, self.flow.max_handoffs, self.place.state
         seats = count_seats(self.flow, n, step)
-        none = Exit(state, "none of the team", step.on_none)
+        none = WayOut(state, "none of the team", step.on_none)
         if step.pick:
             yield self._go(none, n, self.place.handovers, self.place.asked)
         retries = {role: self.flow.limits_of(step, role).retries for role in step.team}
@@ -232,10 +232,10 @@ class _Walk:
             self._count(n + len(asked))
             for again, order in self._ask_members_again(asked, retries, (cap - n - 2 * len(asked)) // 2):
                 made = self._count(min(cap, n + 2 * len(asked) + 2 * again))
-                yield self._go(Exit(state, "all of the team", step.on_all), made, self.place.handovers, order)
+                yield self._go(WayOut(state, "all of the team", step.on_all), made, self.place.handovers, order)
                 yield self._go(none, made, self.place.handovers, order)
                 if len(asked) > 1:
-                    yield self._go(Exit(state, "some of the team", step.on_some), made, self.place.handovers, order)
+                    yield self._go(WayOut(state, "some of the team", step.on_some), made, self.place.handovers, order)
 
     def _pick_members(self, step: FanOut, seats: int, retries: dict[str, int]) -> Iterator[tuple[str, ...]]:
         """Teams that differ in how many they are, or in who may be asked again; of those alike, one."""
@@ -279,5 +279,5 @@ class _Walk:
     def _mark(self, *, changes: bool) -> frozenset[_Repeated]:
         return frozenset(each._replace(changed=each.changed or changes) for each in self.place.repeated)
 
-    def _go(self, exit_: Exit, made: int, handovers: Pairs, asked: tuple[str, ...], *, changes: bool = True) -> _Way:
+    def _go(self, exit_: WayOut, made: int, handovers: Pairs, asked: tuple[str, ...], *, changes: bool = True) -> _Way:
         return _Way(exit_, _Place(exit_.to, made, self._mark(changes=changes), handovers, asked))
