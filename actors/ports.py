@@ -109,14 +109,12 @@ class Untraced:
 
 class Knowledge(Protocol):
     async def search(
-        self, question: str, *, within: float, limit: int | None = None, sources: Sequence[str] | None = None,
-        hops: bool = False,
-    ) -> SearchHits:  # fmt: skip
+        self, question: str, *, within: float, limit: int | None = None, sources: Sequence[str] | None = None
+    ) -> SearchHits:
         """
         Find the passages that bear on a question, as many as configured. An empty index says so in its findings.
 
         :param sources: look only into these documents; None: into all.
-        :param hops: find also the documents that are named in the question and in what is found for it.
         """
 
 

@@ -63,14 +63,6 @@ class NamedDocument(msgspec.Struct, frozen=True, gc=False):
     """What the offsets of its passages refer to."""
 
 
-class Sentence(msgspec.Struct, frozen=True, gc=False):
-    """A single sentence of one of some passages."""
-
-    passage: int
-    """1-based number of the passage among them."""
-    place: Span
-
-
 class Meaning(msgspec.Struct, frozen=True, gc=False):
     """How near what was found is in meaning to what was asked, by cosines: -1 to 1, the same over all searches."""
 
@@ -78,8 +70,6 @@ class Meaning(msgspec.Struct, frozen=True, gc=False):
     """Of the nearest passage of all that were searched."""
     passages: tuple[float | None, ...] = ()
     """Of each passage found; None: it has no vector, or is not among the nearest."""
-    sentences: tuple[Sentence, ...] = ()
-    """Single sentences of the passages found, the nearest first; the score of a place is its cosine."""
 
 
 class Reason(msgspec.Struct, frozen=True, gc=False):
@@ -102,21 +92,10 @@ class SearchHits(msgspec.Struct, frozen=True, gc=False):
     """Why these passages should not be taken for an answer, in an English sentence; empty when they may."""
     confidence: float = 0.0
     """0 to 1: how far the best passage stands above what separates an answer from noise."""
-    sentences: tuple[Sentence, ...] = ()
-    """
-    The sentences of these passages that together bear most on the question, best first, over several documents where
-    none says it all. Filled by a search with hops.
-    """
-    begins: tuple[int, ...] = ()
-    """1-based numbers of the passages with which a section or document begins that the question names."""
-    weights: tuple[tuple[str, float], ...] = ()
-    """The words of the question with what each tells: the rarer in the documents, the more. Empty: all alike."""
     meaning: Meaning | None = None
     """None: unknown, for the search went by words alone."""
     incomplete: tuple[Shortfall, ...] = ()
     """What it did not look at, though it was to."""
-    words: tuple[float, ...] = ()
-    """Of each passage found: 0 to 1, how much of the question it says, by the weight of its words. Empty: unknown."""
     reason: Reason | None = None
     """`abstain`, for a person of any language; None: `abstain` is all that is known."""
 

@@ -26,8 +26,6 @@ class Found(msgspec.Struct, frozen=True, gc=False):
     source: str
     """A document, a page or a URL."""
     heading: str = ""
-    words: float | None = None
-    """0 to 1: how much of the question it says, by the weight of its words; null: unknown."""
     meaning: float | None = None
     """The cosine of the angle between it and the question, -1 to 1; null: unknown."""
     quality: float | None = None
@@ -165,7 +163,7 @@ def make_search_step(by: str, query: str, where: str, hits: SearchHits, seconds:
     cosines = meaning.passages if meaning else ()
     found = tuple(
         Found(clip(each.source, NAME_CHARACTERS), clip(each.heading or each.title, NAME_CHARACTERS),
-              _at(hits.words, n), _at(cosines, n))
+              _at(cosines, n))
         for n, each in enumerate(hits.passages[:FOUND])
     )  # fmt: skip
     return SearchStep(

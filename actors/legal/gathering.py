@@ -62,9 +62,7 @@ async def gather(sources: Sequence[LegalSource], query: LegalQuery, seconds: Cal
     best = max(found, key=lambda each: each.confidence, default=SearchHits())
     failed = (Shortfall("source_failed", each) for each in unavailable)
     incomplete = merge_shortfalls(*(each.incomplete for each in found), failed)
-    merged = msgspec.structs.replace(
-        best, passages=tuple(passages.values()), words=(), meaning=None, incomplete=incomplete
-    )
+    merged = msgspec.structs.replace(best, passages=tuple(passages.values()), meaning=None, incomplete=incomplete)
     told = (each.abstain for each in found if each.abstain and (each is main or each.passages or not passages))
     why = next(told, "")
     return Gathered(merged, tuple(unavailable), why)

@@ -7,13 +7,13 @@ from actors.evidence.entities import entities
 from actors.evidence.sources import PAGE_CHARACTERS
 from actors.evidence.summarize import key_points, summary
 from runtime.crawl.extract.extracted import Extracted
-from runtime.knowledge.query import search
+from runtime.knowledge import index_search
 
 
 def read(database: str, source: str, question: str) -> Extracted:
     """The beginning of an indexed document, letter by letter: offsets of its passages refer to it."""
-    described = describe_text(search.read(database, source), question)
-    return msgspec.structs.replace(described, file=search.locate(database, source))
+    described = describe_text(index_search.read(database, source), question)
+    return msgspec.structs.replace(described, file=index_search.locate(database, source))
 
 
 def describe_text(text: str, question: str, title: str = "") -> Extracted:

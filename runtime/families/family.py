@@ -16,6 +16,7 @@ from actors.workflow.outcome import Outcome
 from actors.workflow.tables import Case, Run, Workflow
 from bus import Actor, Event
 from runtime.child_workflow import Children
+from runtime.embeddings.embedder import Embedder
 from runtime.processes.pool import Workers
 from runtime.replay.recorded_port import Interceptor
 from runtime.run import LiveRun
@@ -59,6 +60,8 @@ class SharedPorts(Protocol):
     def folder(self) -> Path: ...
     @property
     def workers(self) -> Workers: ...
+    @property
+    def embedder(self) -> Embedder | None: ...
     @property
     def memory(self) -> Memory: ...
     @property

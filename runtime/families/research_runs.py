@@ -57,7 +57,7 @@ class ResearchRuns(FamilyRuns):
         self._workers = shared.workers
         self.sources = shared.sources
         self.pages = Pages(self.sources)
-        self.reader = Reader(shared.knowledge, shared.workers)
+        self.reader = Reader(shared.knowledge, shared.workers, shared.embedder)
         self.keeper = Autosave(shared.folder, shared.workers, settings.research.backup_seconds)
 
     def make_ports(self, run: str, ticket: str, effects: Effects) -> ResearchPorts:

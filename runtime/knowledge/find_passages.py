@@ -65,15 +65,17 @@ def find_passages(
     limit: int,
     documents: Collection[int] | None = None,
     vector: bytes = b"",
+    most: int = CANDIDATES,
 ) -> Found:
     """
     The passages that come closest to a question.
 
     :param documents: look only into these; None: into all.
     :param vector: of the question, by the model that made those of the index; empty: words decide alone.
+    :param most: so many passages that words find are put in order.
     """
     terms = tokens(question[:QUESTION_CHARACTERS])[:TERMS]  # as often as it says them: in a long mail that tells
-    candidates = shelf.match(terms, CANDIDATES, documents)
+    candidates = shelf.match(terms, most, documents)
     if not candidates:
         return Found(reason=Reason("nothing_near"))
     ranked = rank(

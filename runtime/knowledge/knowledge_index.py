@@ -11,7 +11,7 @@ from actors.evidence.passages import NamedDocument, SearchHits
 from actors.ports import PortFailed
 from runtime.embeddings.embedder import Embedder
 from runtime.knowledge import NO_INDEX, no_index_message
-from runtime.knowledge.embedding import embed_question, weigh_sentences
+from runtime.knowledge.embedding import embed_question
 from runtime.knowledge.index.index_version import LAPSED
 from runtime.processes.pool import WorkError, Workers, WorkTimedOut
 from runtime.program import command
@@ -25,9 +25,9 @@ R = TypeVar("R")
 FILE = "knowledge.db"
 DAMAGED = ("not a database", "malformed")
 """How SQLite and the index itself say that a file cannot be used."""
-FIND = "runtime.knowledge.query.search:find"
-FIND_NAMED = "runtime.knowledge.query.search:find_named"
-DIGEST_SECTIONS = "runtime.knowledge.query.search:digest_sections"
+FIND = "runtime.knowledge.index_search:find"
+FIND_NAMED = "runtime.knowledge.index_search:find_named"
+DIGEST_SECTIONS = "runtime.knowledge.index_search:digest_sections"
 
 
 class KnowledgeFailed(PortFailed):
@@ -52,37 +52,33 @@ class KnowledgeIndex:
         self._renewal: Renewal | None = None
 
     async def search(
-        self, question: str, *, within: float, limit: int | None = None, sources: Sequence[str] | None = None,
-        hops: bool = False,
-    ) -> SearchHits:  # fmt: skip
+        self, question: str, *, within: float, limit: int | None = None, sources: Sequence[str] | None = None
+    ) -> SearchHits:
         """
-        Find the passages that bear on a question, the best page's first: by words and, where it can be, by meaning.
+        Find the passages that come closest to a question: by words and, where it can be, by meaning.
 
         :param sources: look only into these documents; None: into all.
-        :param hops: find also the documents that are named in the question and in what is found for it.
         :raises KnowledgeFailed: the time was up, or the index is damaged.
         """
         loop = asyncio.get_running_loop()
         until, most = loop.time() + within, min(within, self._settings.search_seconds)
         vector = await embed_question(self._embedder, question, most) if self._embedder else None
-        arguments = (self._database, question, limit or self._settings.passages, sources, hops, vector)
+        arguments = (self._database, question, limit or self._settings.passages, sources, vector)
         try:
-            found, until = await self._ask(FIND, *arguments, until=until, most=most, returns=SearchHits)
+            found = await self._ask(FIND, *arguments, until=until, most=most, returns=SearchHits)
         except WorkTimedOut as error:
             raise KnowledgeFailed(f"The search took longer than {_brief(most)} s.") from error
         except WorkError as error:
             raise KnowledgeFailed(f"The documents could not be searched: {explain(error, self._database)}") from error
         if found.abstain == NO_INDEX:
             return msgspec.structs.replace(found, abstain=no_index_message())
-        if self._embedder and vector:
-            found = await weigh_sentences(self._embedder, vector, found, until - loop.time())
         return found
 
     async def find_named(self, text: str, *, within: float) -> NamedDocument | None:
         """As `actors.ports.Documents`."""
         until, returns = asyncio.get_running_loop().time() + within, cast("type[NamedDocument]", NamedDocument | None)
         try:
-            return (await self._ask(FIND_NAMED, self._database, text, until=until, most=within, returns=returns))[0]
+            return await self._ask(FIND_NAMED, self._database, text, until=until, most=within, returns=returns)
         except WorkError as error:
             raise KnowledgeFailed(f"The documents could not be read: {explain(error, self._database)}") from error
 
@@ -96,7 +92,7 @@ class KnowledgeIndex:
         until = asyncio.get_running_loop().time() + within
         arguments = (self._database, quotes)
         try:
-            return (await self._ask(DIGEST_SECTIONS, *arguments, until=until, most=within, returns=list[str]))[0]
+            return await self._ask(DIGEST_SECTIONS, *arguments, until=until, most=within, returns=list[str])
         except WorkTimedOut as error:
             raise KnowledgeFailed(f"That took longer than {_brief(within)} s") from error
         except WorkError as error:
@@ -120,24 +116,20 @@ class KnowledgeIndex:
         if self._renewal is not None:
             await self._renewal.close()
 
-    async def _ask(
-        self, function: str, *arguments: Any, until: float, most: float, returns: type[R]
-    ) -> tuple[R, float]:
+    async def _ask(self, function: str, *arguments: Any, until: float, most: float, returns: type[R]) -> R:
         """
         What a function in a worker process says of the index as this version makes it, however old the file is.
 
         :param until: by the loop's clock: so long an index is waited for that is made anew.
         :param most: seconds that the function itself may take.
-        :returns: also until when the caller may still use what it has left of that.
         """
         loop = asyncio.get_running_loop()
 
-        async def call() -> tuple[R, float]:
+        async def call() -> R:
             bound = min(until, loop.time() + most)
             left, waiting = max(bound - loop.time(), 0.0), max(until - bound, 0.0)
             # Where many search at once, who has time waits for its turn rather than doing without.
-            found = await self._workers.call(function, *arguments, within=left, returns=returns, waiting=waiting)
-            return found, bound
+            return await self._workers.call(function, *arguments, within=left, returns=returns, waiting=waiting)
 
         try:
             return await call()

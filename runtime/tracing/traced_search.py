@@ -22,13 +22,12 @@ class TracedKnowledge:
         self._by = by
 
     async def search(
-        self, question: str, *, within: float, limit: int | None = None, sources: Sequence[str] | None = None,
-        hops: bool = False,
-    ) -> SearchHits:  # fmt: skip
+        self, question: str, *, within: float, limit: int | None = None, sources: Sequence[str] | None = None
+    ) -> SearchHits:
         """As `actors.ports.Knowledge`."""
         begun = get_running_loop().time()
         try:
-            hits = await self._knowledge.search(question, within=within, limit=limit, sources=sources, hops=hops)
+            hits = await self._knowledge.search(question, within=within, limit=limit, sources=sources)
         except PortFailed as error:
             seconds = round(get_running_loop().time() - begun, 3)
             failed = SearchStep(

@@ -69,7 +69,7 @@ def _describe_search(search: SearchStep, *, full: bool) -> Iterator[Line]:
 
 
 def _describe_find(number: int, found: Found, columns: int) -> Line:
-    measures = (("words", found.words), ("meaning", found.meaning), ("quality", found.quality))
+    measures = (("meaning", found.meaning), ("quality", found.quality))
     scores = ", ".join(f"{name} {score:z.2f}" for name, score in measures if score is not None) or "no score"
     place = fit(" · ".join(filter(None, (found.source, found.heading))), columns)
     left_out = f" — not read: {found.left_out}" if found.left_out else ""

@@ -8,8 +8,6 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
-
 from actors.text.tokenizer import tokens
 from runtime.knowledge.index import vector_store
 from runtime.knowledge.index.index_version import AWAITED, VERSION, await_folders, is_current, lapsed_folders
@@ -24,25 +22,15 @@ CREATE TABLE IF NOT EXISTS documents (
   reason TEXT NOT NULL, text BLOB NOT NULL, UNIQUE (folder, path));
 CREATE TABLE IF NOT EXISTS passages (
   id INTEGER PRIMARY KEY, document INTEGER NOT NULL, ordinal INTEGER NOT NULL, heading TEXT NOT NULL,
-  leaf TEXT NOT NULL, entry INTEGER NOT NULL, anchor TEXT NOT NULL, start INTEGER NOT NULL,
-  "end" INTEGER NOT NULL, prior REAL NOT NULL,
-  text TEXT NOT NULL, units BLOB NOT NULL, digest BLOB NOT NULL);
+  anchor TEXT NOT NULL, start INTEGER NOT NULL, "end" INTEGER NOT NULL, text TEXT NOT NULL, digest BLOB NOT NULL);
 CREATE INDEX IF NOT EXISTS passages_of_document ON passages (document, ordinal);
 CREATE INDEX IF NOT EXISTS passages_of_digest ON passages (digest, document);
-CREATE VIRTUAL TABLE IF NOT EXISTS terms USING fts5 (title, path, body, tokenize = 'ascii');
-CREATE VIRTUAL TABLE IF NOT EXISTS vocabulary USING fts5vocab (terms, row);
+CREATE VIRTUAL TABLE IF NOT EXISTS terms USING fts5 (heading, body, tokenize = 'ascii');
 {AWAITED};
 {vector_store.SCHEMA}"""
 _DROP = "".join(
     f"DROP TABLE IF EXISTS {table};" for table in ("vocabulary", "terms", "passages", "documents", "folders")
 )
-
-PRIORS = (
-    (r"release notes|release \d|changelog|change log|what.s new|history|bibliography|acronyms|preface|news", 0.35),
-    (r"internals|obsolete|deprecated|coding conventions?|regression tests|information schema|examples? of", 0.75),
-)
-"""Parts of manuals that mention everything and answer little."""
-_PRIORS = tuple((re.compile(rf"\b(?:{words})\b", re.IGNORECASE), prior) for words, prior in PRIORS)
 
 _UNTELLING = re.compile(
     r"html?|text|txt|pages|help|public|site|www|(?:en|de|fr|es|pt|nl|ru|zh|ja|ko)(?:[-_][a-z]{2})?", re.IGNORECASE
@@ -78,11 +66,6 @@ def create(db: sqlite3.Connection) -> None:
 def add_folder(db: sqlite3.Connection, name: str) -> int:
     """A folder by a name of its own, for documents that stand in no folder of the disk."""
     return int(db.execute("INSERT INTO folders (name, path) VALUES (?, ?)", (name, name)).lastrowid or 0)
-
-
-def forget_priors(db: sqlite3.Connection) -> None:
-    """Weigh all passages alike: what says little in a manual, such as its history, may be what a page is about."""
-    db.execute("UPDATE passages SET prior = 1.0")
 
 
 def folder_id(db: sqlite3.Connection, path: Path) -> tuple[int, str]:
@@ -122,7 +105,7 @@ def replace(
     :param keep: keep its whole text, too.
     """
     cut = pieces(document) if document else []
-    rows = [_row(document, number, piece, path) for number, piece in enumerate(cut)] if document else []
+    rows = [_row(document, number, piece) for number, piece in enumerate(cut)] if document else []
     text = zlib.compress(document.text.encode("utf-8", "replace"), 1) if document and keep else b""
     title = document.title if document else ""
     with _transaction(db):
@@ -134,11 +117,11 @@ def replace(
         first = db.execute("SELECT coalesce(max(id), 0) + 1 FROM passages").fetchone()[0]
         ids = range(first, first + len(rows))
         db.executemany(
-            "INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             ((i, number, *passage) for i, (passage, _) in zip(ids, rows, strict=True)),
         )
         db.executemany(
-            "INSERT INTO terms (rowid, title, path, body) VALUES (?, ?, ?, ?)",
+            "INSERT INTO terms (rowid, heading, body) VALUES (?, ?, ?)",
             ((i, *terms) for i, (_, terms) in zip(ids, rows, strict=True)),
         )
     return len(rows)
@@ -172,44 +155,15 @@ def _remove(db: sqlite3.Connection, folder: int, path: str) -> bool:
     return True
 
 
-def _row(document: Document, number: int, piece: Piece, path: str) -> tuple[tuple[object, ...], tuple[str, str, str]]:
+def _row(document: Document, number: int, piece: Piece) -> tuple[tuple[object, ...], tuple[str, str]]:
     head = [part for part in (document.above, document.title, *piece.path) if part]
-    head = [part for i, part in enumerate(head) if part not in head[:i]]
+    heading = " > ".join(part for i, part in enumerate(head) if part not in head[:i])
     text = document.text[piece.start : piece.end].encode("utf-8", "replace").decode()
-    label = f"{path} {' '.join(head)}"
-    prior = _prior(label)
-    units, body = [], []
-    for unit in piece.units:
-        terms = tokens(text[unit.start : unit.end])
-        body += terms
-        units.append((*msgspec.to_builtins(unit), len(terms)))
-    heading = " > ".join(head)
-    passage = (
-        number, heading, head[-1] if head else "", piece.entry, piece.anchor, piece.start, piece.end, prior, text,
-        msgspec.msgpack.encode(units), vector_store.digest(heading, text),
-    )  # fmt: skip
-    return passage, (_line(document.title), _line(" ".join(head)), " ".join(body))
+    passage = (number, heading, piece.anchor, piece.start, piece.end, text, vector_store.digest(heading, text))
+    return passage, (_tokenize_heading(heading), " ".join(tokens(text)))
 
 
 @functools.lru_cache(256)  # passages of one section follow each other
-def _prior(label: str) -> float:
-    return next((value for words, value in _PRIORS if words.search(label)), 1.0)
-
-
-@functools.lru_cache(256)
-def _line(heading: str) -> str:
+def _tokenize_heading(heading: str) -> str:
     """The terms of a heading, as the full-text table takes them."""
     return " ".join(tokens(heading))
-
-
-class StoredUnit(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A unit with the number of its terms in the passage's body."""
-
-    start: int
-    end: int
-    code: bool
-    opens: bool
-    terms: int
-
-
-decode_units = msgspec.msgpack.Decoder(list[StoredUnit]).decode

@@ -49,8 +49,6 @@ class Section(msgspec.Struct, gc=False):
 
     path: tuple[str, ...]
     anchor: str
-    entry: bool
-    """The last part of the path is a term that the section explains: an option, a function, a table's row."""
     units: list[TextUnit]
 
 
@@ -63,14 +61,12 @@ class Document(msgspec.Struct, gc=False):
 
 
 class Piece(msgspec.Struct, frozen=True, gc=False):
-    """A passage before it is stored: `text[start:end]` of the document, units relative to `start`."""
+    """A passage before it is stored: `text[start:end]` of the document."""
 
     path: tuple[str, ...]
     anchor: str
-    entry: bool
     start: int
     end: int
-    units: list[TextUnit]
 
 
 def fold(text: str) -> str:
@@ -132,7 +128,7 @@ class Outline:
             path = [text for _, text, _ in self._headings] + [text for text, _ in self._terms]
             anchors = [anchor for _, _, anchor in self._headings] + [anchor for _, anchor in self._terms]
             anchor = self._page or next((each for each in reversed(anchors) if each), "")
-            self._section = Section(tuple(part for part in path if part), anchor, bool(self._terms), [])
+            self._section = Section(tuple(part for part in path if part), anchor, [])
             self.sections.append(self._section)
         self._section.units.append(unit)
 
@@ -188,5 +184,4 @@ def pieces(document: Document) -> list[Piece]:
 
 def _piece(text: str, section: Section, group: list[TextUnit]) -> Piece:
     start, end = group[0].start - (len(mark_before(text, group[0].start)) if group[0].opens else 0), group[-1].end
-    units = [TextUnit(u.start - start, u.end - start, u.code, u.opens) for u in group]
-    return Piece(section.path, section.anchor, section.entry, start, end, units)
+    return Piece(section.path, section.anchor, start, end)

@@ -8,7 +8,7 @@ import pytest
 from runtime.knowledge.index import index_jobs
 from runtime.knowledge.index.indexing import index
 from runtime.knowledge.knowledge_index import FILE, KnowledgeIndex
-from runtime.knowledge.query import search
+from runtime.knowledge import index_search
 from runtime.processes.pool import Workers
 from runtime.settings import KnowledgeSettings
 from tests.runtime.knowledge.kit import library
@@ -38,4 +38,4 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     index_jobs.finish(path)
     yield path
     index_jobs.close()
-    search.close()
+    index_search.close()

@@ -86,13 +86,9 @@ ANSWERED = [
 ]
 UNANSWERED = [
     "How do I reset my Netflix password?",
-    "Who won the football world cup in 1998?",
+    "Who won the football world cup?",
     "What is the capital of Mongolia?",
     "How do I deploy Kubernetes with Helm?",
-    "What are the side effects of ibuprofen?",
-    "How does a heat pump work?",
-    "Which programming language should a beginner learn?",
-    "What does the mill's restaurant serve?",
     "怎么安装数据库？",
     "서버 백업은 어떻게 하나요?",
 ]

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from actors.evidence.passages import Meaning, Passage, SearchHits
 from runtime.knowledge.index.indexing import index
 from runtime.knowledge.knowledge_index import KnowledgeIndex
-from runtime.knowledge.page_reader import PASSAGES, Reader, ReadingFailed
+from runtime.knowledge.page_reader import PASSAGES, Reader, ReadingFailed, merge_hits
 from runtime.processes.pool import Workers
 from runtime.settings import KnowledgeSettings
 from tests.runtime.knowledge.kit import VPN, library
@@ -28,6 +29,26 @@ def workers() -> Iterator[Workers]:
 async def reader(tmp_path: Path, workers: Workers) -> Reader:
     await index([library(tmp_path / "library")], tmp_path, workers, KnowledgeSettings())
     return Reader(KnowledgeIndex(tmp_path, workers), workers)
+
+
+def test_what_both_know_the_meaning_of_is_put_in_order_by_it() -> None:
+    own, web = hits("own", 0.4, 0.9), hits("web", 0.6, 0.2)
+
+    found = merge_hits(own, web)
+
+    assert [each.id for each in found.passages] == ["own#1", "web#0", "own#0", "web#1"]
+    assert found.meaning == Meaning(0.9, (0.9, 0.6, 0.4, 0.2))
+
+
+def test_what_only_one_knows_the_meaning_of_is_told_in_turns() -> None:
+    found = merge_hits(hits("own", 0.4, 0.9), hits("web", None))
+    assert [each.id for each in found.passages] == ["own#0", "web#0", "own#1"]
+
+
+def hits(source: str, *cosines: float | None) -> SearchHits:
+    known = [each for each in cosines if each is not None]
+    found = tuple(Passage(f"{source}#{n}", source, "", "", "said", 0, 4) for n in range(len(cosines)))
+    return SearchHits(found, meaning=Meaning(max(known), cosines) if known else None)
 
 
 async def test_each_question_has_its_findings_in_order_from_both_kinds_of_pages(reader: Reader) -> None:

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.evidence.passages import SearchHits
+from actors.evidence.passages import Reason, SearchHits
+from runtime.knowledge.embedding import QuestionVector
 from runtime.knowledge.index import transient_index
 from runtime.knowledge.index.transient_index import Text
 from tests import ROOT
@@ -29,64 +30,69 @@ def _closed() -> Iterator[None]:
     transient_index.close()
 
 
-def quotes(findings: SearchHits) -> list[str]:
-    return [place.of(passage) for passage in findings.passages for place in passage.quotes]
+def find(pages: list[Text], questions: list[str]) -> list[SearchHits]:
+    """What words alone find."""
+    return transient_index.find(pages, questions, 10, [None] * len(questions), [])
 
 
 @pytest.mark.parametrize("alone", [False, True], ids=["among others", "alone"])
 @pytest.mark.parametrize(("question", "key", "words"), ANSWERED)
 def test_what_a_page_plainly_says_is_found_and_quoted(question: str, key: str, words: str, alone: bool) -> None:
-    (found,) = transient_index.find([Text(key, *PAGES[key])] if alone else ALL, [question], 10)
+    (found,) = find([Text(key, *PAGES[key])] if alone else ALL, [question])
 
     assert found.abstain == ""
     assert found.passages[0].source == key
-    assert any(words in " ".join(quote.split()) for quote in quotes(found))
+    assert words in " ".join(found.passages[0].text.split())
 
 
 @pytest.mark.parametrize("question", UNANSWERED)
-def test_what_no_page_speaks_of_is_not_found(question: str) -> None:
-    for pages in (ALL, *([page] for page in ALL)):
-        (found,) = transient_index.find(pages, [question], 10)
-        assert found.abstain.endswith(".")
-        assert found.confidence == 0.0
+def test_pages_that_have_no_word_of_a_question_are_no_answer(question: str) -> None:
+    (found,) = find(ALL, [question])
+    assert found == SearchHits.refuse(Reason("nothing_near"))
+
+
+def test_what_words_find_is_put_in_order_by_meaning() -> None:
+    question = "Who made the mill that the sea drives, and where was she born?"
+    texts = transient_index.list_candidates(ALL, [question])
+    assert 1 < len(texts) <= transient_index.CANDIDATES
+    far, near = bytes([0, 127]), bytes([127, 0])
+    vectors = [(each.digest, near if "born in Stavik" in each.text else far) for each in texts]
+
+    (found,) = transient_index.find(ALL, [question], 10, [QuestionVector("m", near)], vectors)
+
+    assert found.passages[0].source == "https://people.example/tollefsen"
+    assert found.meaning is not None
+    assert found.meaning.best == 1.0
+    assert found.incomplete == ()
 
 
 @pytest.mark.req("RE-5")
 def test_a_passage_is_a_slice_of_its_page_and_says_where_it_stands() -> None:
-    for found in transient_index.find(ALL, [question for question, _, _ in ANSWERED], 10):
+    for found in find(ALL, [question for question, _, _ in ANSWERED]):
         for passage in found.passages:
             title, text = PAGES[passage.source]
             assert passage.text == text[passage.start : passage.end]
             assert passage.id.startswith(f"{passage.source}#")
             assert passage.title == title
             assert passage.heading.startswith(title)
-            assert all(0 <= quote.start < quote.end <= len(passage.text) for quote in passage.quotes)
         assert len({passage.id for passage in found.passages}) == len(found.passages)
-        assert all(1 <= each.passage <= len(found.passages) for each in found.sentences)
-
-
-def test_a_question_that_needs_two_pages_gets_a_sentence_of_each() -> None:
-    (found,) = transient_index.find(ALL, ["Where was the builder of the tidal mill of Orrin Harbour born?"], 10)
-
-    said = [each.place.of(found.passages[each.passage - 1]) for each in found.sentences]
-    assert any("built in 1743 by Maren Tollefsen" in each for each in said)
-    assert any("born in Stavik" in each for each in said)
 
 
 def test_the_order_of_the_pages_changes_nothing() -> None:
     questions = [question for question, _, _ in ANSWERED]
-    told = transient_index.find(ALL, questions, 10)
+    told = find(ALL, questions)
     for seed in range(3):
         mixed = random.Random(seed).sample(ALL, len(ALL))
         transient_index.close()
-        assert transient_index.find([*mixed, mixed[0]], questions, 10) == told
+        assert find([*mixed, mixed[0]], questions) == told
 
 
 SAY = """
 import sys, msgspec
 from runtime.knowledge.index import transient_index as index
 from tests.runtime.knowledge.pages_kit import ANSWERED, PAGES
-found = index.find([index.Text(key, *PAGES[key]) for key in PAGES], [each[0] for each in ANSWERED], 10)
+asked = [each[0] for each in ANSWERED]
+found = index.find([index.Text(key, *PAGES[key]) for key in PAGES], asked, 10, [None] * len(asked), [])
 sys.stdout.buffer.write(msgspec.json.encode(found))
 """
 
@@ -104,13 +110,13 @@ def test_every_process_finds_the_same() -> None:
 
 
 def test_the_last_indexes_are_kept_and_no_more() -> None:
-    transient_index.find(ALL, ["Who built the mill?"], 10)
+    find(ALL, ["Who built the mill?"])
     first = next(iter(transient_index._kept.values()))
-    transient_index.find(ALL[::-1], ["When did it burn down?"], 10)
+    find(ALL[::-1], ["When did it burn down?"])
     assert list(transient_index._kept.values()) == [first]
 
     for page in ALL:
-        transient_index.find([page], ["Who built the mill?"], 10)
+        find([page], ["Who built the mill?"])
     assert len(transient_index._kept) == transient_index.KEPT
     assert first not in transient_index._kept.values()
 
@@ -118,7 +124,7 @@ def test_the_last_indexes_are_kept_and_no_more() -> None:
 @pytest.mark.parametrize("texts", [[], [""], ["", " \n\n "], ["# Only a heading\n"], ["***\n---\n"]])
 def test_pages_without_text_say_so(texts: list[str]) -> None:
     pages = [Text(f"https://e{n}.example/", "Empty", text) for n, text in enumerate(texts)]
-    (found,) = transient_index.find(pages, ["What is this?"], 10)
+    (found,) = find(pages, ["What is this?"])
     assert found == SearchHits.refuse(transient_index.NOTHING)
 
 
@@ -163,10 +169,10 @@ HOSTILE = {
 def test_a_hostile_page_takes_no_time_and_hides_no_other(text: str) -> None:
     began = time.process_time()
     pages = [*ALL, Text("https://evil.example/", "Evil", text)]
-    (found,) = transient_index.find(pages, ["How much did the restoration of the mill cost?"], 10)
+    (found,) = find(pages, ["How much did the restoration of the mill cost?"])
 
     assert time.process_time() - began < SECONDS
-    assert any("2.3 million crowns" in quote for quote in quotes(found))
+    assert any("2.3 million crowns" in passage.text for passage in found.passages)
 
 
 @given(st.lists(st.text(max_size=400), max_size=4), st.text(max_size=80))
@@ -174,7 +180,7 @@ def test_a_hostile_page_takes_no_time_and_hides_no_other(text: str) -> None:
 def test_whatever_pages_hold_passages_are_slices_of_them(texts: list[str], question: str) -> None:
     pages = {f"https://e{n}.example/": text.encode("utf-8", "replace").decode() for n, text in enumerate(texts)}
     question = question.encode("utf-8", "replace").decode()
-    (found,) = transient_index.find([Text(key, "", text) for key, text in pages.items()], [question], 10)
+    (found,) = find([Text(key, "", text) for key, text in pages.items()], [question])
 
     assert len(found.passages) <= 10
     assert all(each.text == pages[each.source][each.start : each.end] for each in found.passages)

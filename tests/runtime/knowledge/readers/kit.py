@@ -14,13 +14,14 @@ def said(document: Document) -> list[str]:
 
 
 def check_offsets(document: Document) -> None:
-    """Every passage is a slice of the document's text, every unit one of its passage, in order."""
-    for piece in pieces(document):
-        assert 0 <= piece.start < piece.end <= len(document.text)
-        at = 0
-        for unit in piece.units:
-            assert at <= unit.start < unit.end <= piece.end - piece.start
-            at = unit.end
+    """Units are slices of the document's text, in order; each passage is one, and each unit stands in one of them."""
+    cut = pieces(document)
+    assert all(0 <= each.start < each.end <= len(document.text) for each in cut)
+    at = 0
+    for unit in (unit for section in document.sections for unit in section.units):
+        assert at <= unit.start < unit.end
+        assert any(each.start <= unit.start and unit.end <= each.end for each in cut)
+        at = unit.end
 
 
 def check_read_or_refused(name: str, data: bytes) -> None:

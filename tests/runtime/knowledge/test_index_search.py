@@ -14,7 +14,7 @@ from actors.evidence.passages import SearchHits
 from runtime.knowledge.find_passages import SHOWN
 from runtime.knowledge.index.indexing import index
 from runtime.knowledge.knowledge_index import FILE, KnowledgeFailed, KnowledgeIndex
-from runtime.knowledge.query.search import find, find_named, read
+from runtime.knowledge.index_search import find, find_named, read
 from runtime.processes.pool import Workers
 from runtime.settings import KnowledgeSettings
 from tests import ROOT
@@ -161,7 +161,7 @@ def test_hostile_questions_do_no_harm(database: str, question: str) -> None:
 
 ANSWERS = """
 import sys, msgspec
-from runtime.knowledge.query.search import find
+from runtime.knowledge.index_search import find
 for question in sys.argv[2:]:
     sys.stdout.buffer.write(msgspec.json.encode(find(sys.argv[1], question, 8)) + b"\\n")
 """

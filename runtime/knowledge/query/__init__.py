@@ -1,1 +1,0 @@
-"""From a question to findings: pure over an open index; runs in worker processes."""
